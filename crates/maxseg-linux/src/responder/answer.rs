@@ -9,6 +9,7 @@ use maxseg_wire::responder::{
 };
 
 use super::{Shared, Ticket, datagrams};
+use crate::probe::learnt::LearntMtu;
 use crate::sys::{TcpSocket, set_pacing_rate};
 use crate::transfer::{
     Frames, ReadError, Sampler, SocketOptions, Zeros, congestion_name, discard, granted, send,
@@ -72,6 +73,10 @@ fn answers(
         Message::ProbeBack(sizes) => {
             vec![Message::Probed(datagrams::send(shared, ticket, &sizes))]
         }
+        Message::LearntQuestion => {
+            let learnt = LearntMtu::of(ticket.client).ok().flatten();
+            vec![Message::Learnt(learnt.map_or(0, |learnt| learnt.mtu))]
+        }
         Message::ReportQuestion(transfer) => report(shared, ticket, transfer),
         _ => return None,
     })
@@ -110,10 +115,11 @@ fn transfer(
         congestion: congestion_name(&asked.congestion),
     };
     options.apply(&frames.socket.0)?;
-    let share = limits.bits_per_second / 8 / u64::from(asked.connections.max(1));
-    let rate = (limits.bits_per_second > 0).then_some(share.max(1));
-    if let Some(rate) = rate {
-        set_pacing_rate(&frames.socket.0, u32::try_from(rate).unwrap_or(u32::MAX))?;
+    // All connections share the limit, whatever a client says of their number; pacing makes the share of each even.
+    let rate = shared.rate.as_ref();
+    if limits.bits_per_second > 0 {
+        let bytes = u32::try_from(limits.bits_per_second / 8).unwrap_or(u32::MAX).max(1);
+        set_pacing_rate(&frames.socket.0, bytes)?;
     }
     frames.send(&Message::Begun(granted(&frames.socket)))?;
     let began = Instant::now();
@@ -125,7 +131,7 @@ fn transfer(
                 shared.sessions.keep(ticket.session, transfer, connection, &sample);
             };
             let sampler = Sampler::new(began, connections.into());
-            let sent = send(&frames.socket, &Zeros::new()?, sampler, is_done, keep);
+            let sent = send(&frames.socket, &Zeros::new()?, sampler, rate, is_done, keep);
             let bytes = frames.socket.sample().ok().and_then(|sample| sample.info.bytes_sent);
             shared.sent_bytes.fetch_add(bytes.unwrap_or_default(), Ordering::Relaxed);
             // What a client did not take must not outlive the transfer.

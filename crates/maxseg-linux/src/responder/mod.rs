@@ -28,6 +28,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::sys::{TcpSocket, send_as_probes, set_tcp_option};
+use crate::transfer::RateLimit;
 use answer::answer;
 use session::Sessions;
 use unproven::{Step, Unproven};
@@ -95,6 +96,8 @@ struct Shared<'a> {
     sessions: Sessions,
     datagrams: &'a UdpSocket,
     stop: &'a AtomicBool,
+    /// The limit of all bulk data, each way and over all connections.
+    rate: Option<RateLimit>,
     /// Bytes of bulk data since the session began.
     sent_bytes: AtomicU64,
     received_bytes: AtomicU64,
@@ -146,11 +149,13 @@ impl Responder {
         stop: &AtomicBool,
         on_event: &(dyn Fn(ResponderEvent) + Sync),
     ) -> io::Result<()> {
+        let rate = self.options.limits.bits_per_second;
         let shared = Shared {
             options: &self.options,
             sessions: Sessions::default(),
             datagrams: &self.datagrams,
             stop,
+            rate: (rate > 0).then(|| RateLimit::new(rate / 8, Instant::now())),
             sent_bytes: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             refused: Mutex::new(None),

@@ -11,7 +11,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::sendfile::sendfile64;
 use nix::unistd::ftruncate;
 
-use super::Sampler;
+use super::{RateLimit, Sampler};
 use crate::sys::{TcpSocket, set_tcp_option};
 
 /// Bytes of the file of zeros, and so the most that one call sends.
@@ -36,7 +36,7 @@ impl Zeros {
     }
 }
 
-/// Sends zeros until `is_over`; each sample of the socket goes to `on_sample`.
+/// Sends zeros until `is_over`, no faster than a limit allows; each sample of the socket goes to `on_sample`.
 ///
 /// # Errors
 /// The connection ended, other than by the peer's wish.
@@ -44,6 +44,7 @@ pub(crate) fn send(
     socket: &TcpSocket,
     zeros: &Zeros,
     mut sampler: Sampler,
+    limit: Option<&RateLimit>,
     is_over: impl Fn() -> bool,
     mut on_sample: impl FnMut(SenderSample),
 ) -> io::Result<()> {
@@ -56,11 +57,20 @@ pub(crate) fn send(
         if let Some(sample) = sampler.poll(socket)? {
             on_sample(sample);
         }
+        let room = limit.map_or(most, |limit| limit.take(most, Instant::now()));
+        if room == 0 {
+            std::thread::sleep(TURN);
+            continue;
+        }
         let mut from = 0;
-        match sendfile64(&socket.0, &zeros.0, Some(&mut from), most) {
-            Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => {}
+        let sent = match sendfile64(&socket.0, &zeros.0, Some(&mut from), room) {
+            Ok(sent) => sent,
+            Err(Errno::EAGAIN | Errno::EINTR) => 0,
             Err(Errno::EPIPE | Errno::ECONNRESET) => return Ok(()),
             Err(error) => return Err(error.into()),
+        };
+        if let Some(limit) = limit {
+            limit.give_back(room.saturating_sub(sent));
         }
     }
     // The state at the end.
@@ -80,7 +90,7 @@ const READS_BETWEEN_CLAMPS: u32 = 64;
 pub(crate) fn discard(
     socket: &TcpSocket,
     window: Option<u32>,
-    bytes_per_second: Option<u64>,
+    limit: Option<&RateLimit>,
     is_over: impl Fn() -> bool,
 ) -> io::Result<u64> {
     /// Most at once, where a rate is to be held.
@@ -88,14 +98,19 @@ pub(crate) fn discard(
     socket.0.set_nonblocking(false)?;
     socket.0.set_read_timeout(Some(TURN))?;
     let mut buffer = vec![MaybeUninit::uninit(); 1 << 20];
-    let room = if bytes_per_second.is_some() { SLICE } else { buffer.len() };
-    let (began, mut taken, mut reads) = (Instant::now(), 0_u64, 0_u32);
+    let most = if limit.is_some() { SLICE } else { buffer.len() };
+    let (mut taken, mut reads) = (0_u64, 0_u32);
     while !is_over() {
-        if is_ahead(bytes_per_second, taken, began.elapsed()) {
+        let room = limit.map_or(most, |limit| limit.take(most, Instant::now()));
+        if room == 0 {
             std::thread::sleep(TURN);
             continue;
         }
-        match socket.0.recv_with_flags(&mut buffer[..room], libc::MSG_TRUNC) {
+        let read = socket.0.recv_with_flags(&mut buffer[..room], libc::MSG_TRUNC);
+        if let Some(limit) = limit {
+            limit.give_back(room - read.as_ref().map_or(0, |read| room.min(*read)));
+        }
+        match read {
             Ok(0) => break,
             Ok(read) => taken += read as u64,
             Err(error) if is_later(&error) => continue,
@@ -110,10 +125,6 @@ pub(crate) fn discard(
         reads = reads.wrapping_add(1);
     }
     Ok(taken)
-}
-
-fn is_ahead(bytes_per_second: Option<u64>, taken: u64, elapsed: Duration) -> bool {
-    bytes_per_second.is_some_and(|rate| taken as f64 > rate as f64 * (elapsed + TURN).as_secs_f64())
 }
 
 /// Whether a blocking call has only run out of time.

@@ -6,7 +6,7 @@
 //!
 //! <!-- layers of maxseg-linux -->
 //! ```text
-//! sys · netlink iperf3 transfer · observe far_end responder · probe · tune · lab · doctor
+//! sys · netlink iperf3 transfer · observe · probe · far_end responder tune · lab · doctor
 //! ```
 //! <!-- end of layers -->
 

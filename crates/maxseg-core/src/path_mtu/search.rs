@@ -144,6 +144,11 @@ impl Search {
         self.on_one(size, fate, true);
     }
 
+    /// A router says that a packet of this size is too big, which arrived all the same.
+    pub fn on_contradicted(&mut self, size: u32, refusal: Refusal) {
+        self.refused.insert(size, refusal);
+    }
+
     fn on_one(&mut self, size: u32, fate: ProbeFate, is_proven: bool) {
         match fate {
             ProbeFate::Arrived => self.on_arrival(size),

@@ -33,7 +33,7 @@ const TUNNELS: [(TunnelKind, &str); 9] = [
 ];
 
 /// MTUs that tunnels are laid over.
-const OUTER: [u32; 4] = [1500, 1492, 9000, 1450];
+const OUTER: [u32; 5] = [1500, 1492, 9000, 1450, 1400];
 
 /// What has this MTU, the likeliest first: `WireGuard over 1500 (IPv6 outside)`. Several tunnels may have the same.
 pub fn well_known_mtu(mtu: u32) -> Vec<String> {

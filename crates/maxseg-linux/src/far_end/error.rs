@@ -43,6 +43,12 @@ pub enum FarEndError {
     /// iperf3 failed.
     #[error("iperf3: {0}")]
     Iperf3(String),
+    /// A kernel does not grant iperf3's buffer.
+    #[error("iperf3: a kernel does not grant a buffer of {bytes} bytes")]
+    BufferRefused {
+        /// What was asked for.
+        bytes: u32,
+    },
     /// A socket failed.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -83,6 +89,9 @@ impl FarEndError {
                 "name the port of `maxseg responder` (--far-end responder:PORT), or --far-end iperf3 for an iperf3 server".into()
             }
             Self::Iperf3Version(_) => "install iperf3, or use `maxseg responder` as the far end".into(),
+            Self::BufferRefused { .. } => {
+                "raise net.core.rmem_max and net.core.wmem_max at both ends".into()
+            }
             Self::Iperf3(_) => "start `iperf3 -s` on the far host; it serves one test at a time".into(),
             Self::Refused(_)
             | Self::Silent(_)

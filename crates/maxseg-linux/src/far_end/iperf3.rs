@@ -17,6 +17,9 @@ use crate::sys::run_to_end;
 /// The program's name, looked up in `PATH`.
 const PROGRAM: &str = "iperf3";
 
+/// What iperf3 says where `SO_SNDBUF` or `SO_RCVBUF` was not granted (`IESETBUF` and `IESETBUF2` in its `iperf_error.c`).
+const NO_BUFFER: &str = "socket buffer size";
+
 /// An iperf3 server that somebody else runs.
 #[derive(Debug)]
 pub struct Iperf3Server<'a> {
@@ -39,10 +42,18 @@ impl<'a> Iperf3Server<'a> {
         self.address
     }
 
+    /// The largest buffer that this host's kernel grants to iperf3's `-w`, which sets both of a socket: a window above it is not
+    /// advertised (`net.core.rmem_max` and `wmem_max`, socket(7)).
+    pub fn most_window() -> Option<u32> {
+        let of = |name| std::fs::read_to_string(format!("/proc/sys/net/core/{name}")).ok();
+        let number = |name| of(name)?.trim().parse::<u32>().ok();
+        number("rmem_max").into_iter().chain(number("wmem_max")).min()
+    }
+
     /// Makes a transfer. Its samples are the intervals of iperf3's report, one a second.
     ///
     /// # Errors
-    /// iperf3 failed, at either end.
+    /// iperf3 failed, at either end; [`FarEndError::BufferRefused`] where a kernel does not grant the buffer.
     pub fn bulk(&self, plan: &BulkPlan) -> Result<BulkResult, FarEndError> {
         let bulk = Bulk {
             server: self.address.ip(),
@@ -66,7 +77,11 @@ impl<'a> Iperf3Server<'a> {
         }
         let report = Report::parse(&String::from_utf8_lossy(&output.stdout))?;
         if let Some(error) = &report.error {
-            return Err(FarEndError::Iperf3(error.clone()));
+            let is_buffer = plan.window.filter(|_| error.contains(NO_BUFFER));
+            return Err(match is_buffer {
+                Some(bytes) => FarEndError::BufferRefused { bytes },
+                None => FarEndError::Iperf3(error.clone()),
+            });
         }
         Ok(result_of(&report, plan.towards, self.address.ip().to_canonical().is_ipv6()))
     }
@@ -98,6 +113,7 @@ fn result_of(client: &Report, towards: Towards, is_v6: bool) -> BulkResult {
         pings: Pings::default(),
         has_sockets: false,
         is_v6,
+        began: None,
     }
 }
 

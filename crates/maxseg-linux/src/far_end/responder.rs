@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_wire::ip::Outline;
 use maxseg_wire::options::{TcpOption, walk};
 use maxseg_wire::responder::{Limits, Message, NONCE};
@@ -18,13 +19,17 @@ use crate::transfer::{Frames, SocketOptions};
 /// Samples that a report has at most, its messages included: more than a responder keeps.
 const MOST_SAMPLES: usize = 65_536;
 
+/// Segments of the control connection: what every host takes of IPv4 (RFC 9293 §3.7.1), and every link of IPv6 (RFC 8200 §5).
+const LEAST_MSS_V4: u32 = 536;
+const LEAST_MSS_V6: u32 = 1220;
+
 /// A session: its control connection, over which pings and questions go.
 #[derive(Debug)]
 pub struct ResponderClient<'a> {
     pub(super) account: Account,
     pub(super) welcomed: Welcomed,
     pub(super) control: Frames,
-    pub(super) stop: &'a AtomicBool,
+    pub(crate) stop: &'a AtomicBool,
     /// The number of the last transfer.
     pub(super) transfer: u32,
     next_ping: u32,
@@ -73,7 +78,10 @@ impl<'a> ResponderClient<'a> {
     ) -> Result<Self, FarEndError> {
         let account = Account { address, token: token.to_owned() };
         let is_over = || stop.load(Ordering::Relaxed);
-        let (control, welcomed) = account.connect(&SocketOptions::default(), 0, &is_over)?;
+        // What ends say of each other passes black holes: segments that every path carries.
+        let mss = if address.ip().to_canonical().is_ipv4() { LEAST_MSS_V4 } else { LEAST_MSS_V6 };
+        let options = SocketOptions { mss: Some(mss), ..SocketOptions::default() };
+        let (control, welcomed) = account.connect(&options, 0, &is_over)?;
         Ok(Self { account, welcomed, control, stop, transfer: 0, next_ping: 0, datagrams: None })
     }
 
@@ -131,13 +139,24 @@ impl<'a> ResponderClient<'a> {
         Ok(pings)
     }
 
-    /// The SYN of the control connection as it arrived; `None` where the responder's kernel does not keep it.
+    /// The SYN of an ordinary connection: the MSS that it offered as it left (`tcpi_advmss`), and all of it as it arrived. `None` where
+    /// this or the responder's kernel does not tell.
     ///
     /// # Errors
     /// No answer.
-    pub fn syn_as_received(&mut self) -> Result<Option<SynAsReceived>, FarEndError> {
-        match self.ask(&Message::SynQuestion)? {
-            Message::SynSeen(bytes) => Ok(SynAsReceived::of(&bytes)),
+    pub fn syn_as_received(&mut self) -> Result<(Option<u32>, Option<SynAsReceived>), FarEndError> {
+        let stop = self.stop;
+        let is_over = || stop.load(Ordering::Relaxed);
+        let options = SocketOptions::default();
+        let (mut frames, _) = self.account.connect(&options, self.welcomed.session, &is_over)?;
+        // The client takes timestamps off once they are agreed on (`tcp_rcv_synsent_state_process` in `net/ipv4/tcp_input.c`).
+        let sent =
+            frames.socket.sample().ok().map(|sample| sample.info).filter(|info| info.advmss > 0);
+        let timestamps = u32::try_from(TCP_TIMESTAMPS.get()).unwrap_or(0);
+        let sent =
+            sent.map(|info| info.advmss + if info.options.timestamps() { timestamps } else { 0 });
+        match answer_to(&mut frames, &Message::SynQuestion, &is_over)? {
+            Message::SynSeen(bytes) => Ok((sent, SynAsReceived::of(&bytes))),
             _ => Err(self.unexpected()),
         }
     }

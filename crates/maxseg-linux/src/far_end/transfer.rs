@@ -1,7 +1,7 @@
 //! Bulk data between this host and the far end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use maxseg_wire::responder::{Begun, Message, SenderSample, Towards, TransferRequest};
 
@@ -47,6 +47,8 @@ pub struct BulkResult {
     pub has_sockets: bool,
     /// Whether the packets are of IPv6.
     pub is_v6: bool,
+    /// When it began: the times of samples are since then. `None` where that is not known.
+    pub began: Option<SystemTime>,
 }
 
 /// One connection of a transfer: samples of its sending socket, in order.
@@ -85,7 +87,7 @@ impl ResponderClient<'_> {
         let opened: Vec<Frames> = (0..plan.connections)
             .map(|_| account.connect(&options, session, &is_stopped).map(|(frames, _)| frames))
             .collect::<Result<_, _>>()?;
-        let began = Instant::now();
+        let (began, began_at) = (Instant::now(), SystemTime::now());
         let has_failed = AtomicBool::new(false);
         let is_over = || {
             began.elapsed() >= plan.time
@@ -135,7 +137,7 @@ impl ResponderClient<'_> {
             one.samples.retain(|sample| sample.at <= plan.time + Duration::from_millis(50));
         }
         let is_v6 = self.ip().to_canonical().is_ipv6();
-        Ok(BulkResult { series, granted, pings, has_sockets: true, is_v6 })
+        Ok(BulkResult { series, granted, pings, has_sockets: true, is_v6, began: Some(began_at) })
     }
 }
 
@@ -206,7 +208,7 @@ fn one(
     match plan.towards {
         Towards::Responder => {
             let turns = Sampler::new(Instant::now(), plan.connections.into());
-            send(socket, &Zeros::new()?, turns, is_over, |sample| samples.push(sample))?;
+            send(socket, &Zeros::new()?, turns, None, is_over, |sample| samples.push(sample))?;
         }
         Towards::Client => {
             discard(socket, plan.window, None, is_over)?;

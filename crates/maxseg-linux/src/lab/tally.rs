@@ -249,6 +249,8 @@ pub(super) fn link(report: &Report, spec: &LinkSpec) -> LabLink {
         doubled: link.doubled,
         too_big: meter.too_big,
         withheld: meter.withheld,
+        sent_packets: Some(link.sent),
+        waited_s: Some(link.waited.as_secs_f64()),
     }
 }
 

@@ -25,7 +25,17 @@ pub enum ProbeKind {
     },
     /// ICMP echoes: the destination answers with a packet of the same size.
     Echo,
+    /// UDP datagrams that begin with a key, to a port where somebody counts them and answers otherwise.
+    Keyed {
+        /// The destination port.
+        port: u16,
+        /// What they begin with.
+        key: [u8; KEY],
+    },
 }
+
+/// Bytes of a key.
+const KEY: usize = 16;
 
 /// A packet that was sent, and what came of it.
 #[derive(Debug, Clone)]
@@ -97,6 +107,8 @@ pub struct Prober {
     shots: Vec<Shot>,
     /// Bytes of IP packets that were sent.
     pub sent_bytes: u64,
+    /// Packets that a firewall of this host refused.
+    pub refused_here: u32,
 }
 
 /// What begins the payload, before the packet's number.
@@ -115,11 +127,13 @@ impl Prober {
     /// There is no route, or this process may not send such packets.
     pub fn new(to: IpAddr, kind: ProbeKind) -> io::Result<Self> {
         let socket = match kind {
-            ProbeKind::Udp { port } => ProbeSocket::udp(SocketAddr::new(to, port))?,
+            ProbeKind::Udp { port } | ProbeKind::Keyed { port, .. } => {
+                ProbeSocket::udp(SocketAddr::new(to, port))?
+            }
             ProbeKind::Echo => ProbeSocket::echo(to)?,
         };
         let source = socket.local()?;
-        Ok(Self { socket, kind, to, source, shots: Vec::new(), sent_bytes: 0 })
+        Ok(Self { socket, kind, to, source, shots: Vec::new(), sent_bytes: 0, refused_here: 0 })
     }
 
     /// This end's address and port.
@@ -129,12 +143,20 @@ impl Prober {
 
     /// The least packet that it can send, bytes.
     pub fn least_size(&self) -> u32 {
-        self.headers() + u32::try_from(MARK_AND_NUMBER).unwrap_or(u32::MAX)
+        self.headers() + u32::try_from(self.key().len() + MARK_AND_NUMBER).unwrap_or(u32::MAX)
+    }
+
+    /// What precedes the mark.
+    const fn key(&self) -> &[u8] {
+        match &self.kind {
+            ProbeKind::Keyed { key, .. } => key,
+            ProbeKind::Udp { .. } | ProbeKind::Echo => &[],
+        }
     }
 
     fn headers(&self) -> u32 {
         let own = match self.kind {
-            ProbeKind::Udp { .. } => UDP_HEADER,
+            ProbeKind::Udp { .. } | ProbeKind::Keyed { .. } => UDP_HEADER,
             ProbeKind::Echo => ICMP_ECHO_HEADER,
         };
         u32::try_from((ip_header(self.to.into()) + own).get()).unwrap_or(u32::MAX)
@@ -211,9 +233,12 @@ impl Prober {
         let number = self.shots.len();
         let bytes = self.packet(probe.size, number);
         let at = Instant::now();
-        let is_local_too_big = self.socket.send(&bytes, probe.hop)? == SendResult::TooBig;
-        if !is_local_too_big {
-            self.sent_bytes += u64::from(probe.size);
+        let result = self.socket.send(&bytes, probe.hop)?;
+        let is_local_too_big = result == SendResult::TooBig;
+        match result {
+            SendResult::Sent => self.sent_bytes += u64::from(probe.size),
+            SendResult::Refused => self.refused_here += 1,
+            SendResult::TooBig => {}
         }
         self.shots.push(Shot { probe, at, answer: None, refusal: None, is_local_too_big });
         Ok(())
@@ -222,11 +247,12 @@ impl Prober {
     /// What follows the header that the kernel writes.
     fn packet(&self, size: u32, number: usize) -> Vec<u8> {
         let length = size.saturating_sub(self.headers()) as usize;
-        let mut payload = MARK.to_vec();
+        let mut payload = self.key().to_vec();
+        payload.extend(MARK);
         payload.extend(u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes());
-        payload.resize(length.max(MARK_AND_NUMBER), 0);
+        payload.resize(length.max(payload.len()), 0);
         match self.kind {
-            ProbeKind::Udp { .. } => payload,
+            ProbeKind::Udp { .. } | ProbeKind::Keyed { .. } => payload,
             ProbeKind::Echo => {
                 let mut packet = Vec::new();
                 let seq = u16::try_from(number & 0xffff).unwrap_or_default();

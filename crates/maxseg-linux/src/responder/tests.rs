@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use maxseg_core::path_mtu::ProbeFate;
 use maxseg_wire::responder::{HEADER, Limits, Message, Refusal, Towards, VERSION, decode, encode};
 
 use super::*;
@@ -69,8 +70,9 @@ fn a_client_with_the_token_measures_both_ways() {
         let pings = client.pings(Duration::ZERO, |count, _| count == 10).unwrap();
         assert_eq!(pings.trips.len(), 10);
         assert!(pings.kernel_min.is_some());
-        let syn = client.syn_as_received().unwrap().unwrap();
-        assert_eq!(syn.mss, Some(65_495), "{syn:?}");
+        let (sent, syn) = client.syn_as_received().unwrap();
+        let syn = syn.unwrap();
+        assert_eq!((sent, syn.mss), (Some(65_495), Some(65_495)), "{syn:?}");
         assert!(syn.options.iter().any(|option| option.starts_with("MSS=")), "{syn:?}");
         for towards in [Towards::Client, Towards::Responder] {
             let result = client.bulk(&plan(towards)).unwrap();
@@ -84,9 +86,15 @@ fn a_client_with_the_token_measures_both_ways() {
                 assert!(last.snd_wnd.unwrap() <= 64 << 10, "{last:?}");
             }
         }
-        let mtu = client.reverse_mtu(60_000, Duration::from_millis(1)).unwrap().unwrap();
-        assert_eq!((mtu.largest_arrived, mtu.least_lost), (60_000, None));
-        assert!(client.arrived(28 + 16).unwrap() > 0);
+        assert!(client.open_datagrams().unwrap());
+        let back = client.probe_back(&[60_000, 80], Duration::from_secs(1)).unwrap().unwrap();
+        assert_eq!(back, [(60_000, ProbeFate::Arrived), (80, ProbeFate::Arrived)]);
+        let (mut prober, times) = (client.prober().unwrap(), [Duration::from_millis(1); 2]);
+        let (forth, _) =
+            client.probe_forth(&mut prober, &[70_000, 60_000, 80], times, 65_536).unwrap();
+        assert_eq!(forth[0], (70_000, ProbeFate::LocalTooBig { mtu: 65_536 }));
+        assert_eq!(forth[1..], back, "the responder says so");
+        assert_eq!(client.learnt_there().unwrap(), None);
     });
     assert!(matches!(events[0], ResponderEvent::Began(_)), "{events:?}");
 }

@@ -32,6 +32,8 @@ pub(crate) enum SendResult {
     Sent,
     /// It exceeds the interface's MTU.
     TooBig,
+    /// A firewall of this host refuses it (`EPERM` of a netfilter verdict).
+    Refused,
 }
 
 /// An entry of the error queue.
@@ -118,6 +120,9 @@ impl ProbeSocket {
             match self.socket.send(bytes) {
                 Ok(_) => return Ok(SendResult::Sent),
                 Err(error) if is_of_earlier(&error) => last = Some(error),
+                Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                    return Ok(SendResult::Refused);
+                }
                 Err(error) => return Err(error),
             }
         }

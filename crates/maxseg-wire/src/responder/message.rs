@@ -70,6 +70,10 @@ pub enum Message {
     ArrivalsQuestion,
     /// Sizes of IP packets, and how many of each arrived.
     Arrivals(Vec<(u16, u32)>),
+    /// Asks which path MTU to the client the responder's kernel has learnt of routers.
+    LearntQuestion,
+    /// It, bytes; 0 where it has learnt none.
+    Learnt(u32),
 }
 
 /// What a responder allows.
@@ -158,6 +162,7 @@ const fn kind_of(message: &Message) -> u8 {
         Message::ReportQuestion(_) => 6,
         Message::ProbeBack(_) => 7,
         Message::ArrivalsQuestion => 8,
+        Message::LearntQuestion => 9,
         Message::Challenge { .. } => 65,
         Message::Welcome { .. } => 66,
         Message::Refused(_) => 67,
@@ -168,6 +173,7 @@ const fn kind_of(message: &Message) -> u8 {
         Message::ReportEnd => 72,
         Message::Probed(_) => 73,
         Message::Arrivals(_) => 74,
+        Message::Learnt(_) => 75,
     }
 }
 
@@ -204,9 +210,10 @@ fn put(message: &Message, body: &mut Vec<u8>) {
             body.extend(limits.connections.to_be_bytes());
         }
         Message::Refused(why) => body.push(*why as u8),
-        Message::Ping(number) | Message::Pong(number) | Message::ReportQuestion(number) => {
-            body.extend(number.to_be_bytes());
-        }
+        Message::Ping(number)
+        | Message::Pong(number)
+        | Message::ReportQuestion(number)
+        | Message::Learnt(number) => body.extend(number.to_be_bytes()),
         Message::Transfer(asked) => asked.put(body),
         Message::Begun(begun) => {
             for number in [begun.send_buffer, begun.receive_buffer, begun.window_clamp] {
@@ -214,7 +221,10 @@ fn put(message: &Message, body: &mut Vec<u8>) {
             }
             body.extend(begun.congestion);
         }
-        Message::SynQuestion | Message::ReportEnd | Message::ArrivalsQuestion => {}
+        Message::SynQuestion
+        | Message::ReportEnd
+        | Message::ArrivalsQuestion
+        | Message::LearntQuestion => {}
         Message::SynSeen(bytes) => body.extend(bytes),
         Message::ReportPart { connection, samples } => {
             body.extend(connection.to_be_bytes());
@@ -262,7 +272,7 @@ pub fn decode(bytes: &[u8]) -> Result<Option<(Message, usize)>, MessageError> {
 }
 
 const fn is_kind(kind: u8) -> bool {
-    matches!(kind, 1..=8 | 65..=74)
+    matches!(kind, 1..=9 | 65..=75)
 }
 
 fn read(kind: u8, body: &mut Cursor<'_>) -> Option<Message> {
@@ -284,6 +294,7 @@ fn read(kind: u8, body: &mut Cursor<'_>) -> Option<Message> {
         6 => Message::ReportQuestion(body.u32()?),
         7 => Message::ProbeBack(sizes(body)?),
         8 => Message::ArrivalsQuestion,
+        9 => Message::LearntQuestion,
         65 => Message::Challenge { nonce: body.take()? },
         66 => Message::Welcome {
             session: body.u64()?,
@@ -320,6 +331,7 @@ fn read(kind: u8, body: &mut Cursor<'_>) -> Option<Message> {
             }
             Message::Arrivals(sizes)
         }
+        75 => Message::Learnt(body.u32()?),
         _ => return None,
     })
 }

@@ -28,7 +28,7 @@ pub use sample::SenderSample;
 pub use transfer::{Begun, Towards, TransferRequest};
 
 /// The version of the protocol.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// The port, where none is given.
 pub const DEFAULT_PORT: u16 = 6349;

@@ -53,6 +53,8 @@ fn all() -> Vec<Message> {
         Message::Probed(vec![1400]),
         Message::ArrivalsQuestion,
         Message::Arrivals(vec![(1400, 2), (576, 1)]),
+        Message::LearntQuestion,
+        Message::Learnt(1400),
     ]
 }
 

@@ -10,6 +10,7 @@ use nix::unistd::Uid;
 use serde::{Deserialize, Serialize};
 
 use super::{LearntMtu, now_s};
+use crate::sys::netns_cookie;
 
 /// The name of the file.
 const NAME: &str = "path-learnt.jsonl";
@@ -37,8 +38,11 @@ pub(super) struct Line {
     pub(super) at_s: f64,
     /// The boot of this machine (`/proc/sys/kernel/random/boot_id`), with which the route cache ends.
     pub(super) boot: String,
-    /// The network namespace, by its inode.
+    /// The network namespace, by its inode,
     pub(super) namespace: u64,
+    /// and by its cookie: an inode is used again. `None` before Linux 5.14.
+    #[serde(default)]
+    pub(super) cookie: Option<u64>,
     #[serde(flatten)]
     pub(super) event: Event,
 }
@@ -95,6 +99,7 @@ impl TeachLog {
             .mode(0o600)
             .custom_flags(libc::O_NOFOLLOW)
             .open(&path)?;
+        refuse_others(&file, &[Uid::effective()])?;
         let mut log = Self { file, path };
         log.end_torn_line()?;
         // The name of a new file is on disk once its folder is, and the folder's once its own folder is.
@@ -105,13 +110,14 @@ impl TeachLog {
         Ok(log)
     }
 
-    /// A log that is there: this user's, or for root another's.
+    /// A log that is there: this user's, or for root that of the user who ran `sudo`.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written, or belongs to somebody else.
     pub fn open_file(path: &Path) -> io::Result<Self> {
         let flags = libc::O_NOFOLLOW;
         let file = OpenOptions::new().read(true).append(true).custom_flags(flags).open(path)?;
+        refuse_others(&file, &trusted())?;
         let mut log = Self { file, path: path.to_owned() };
         log.end_torn_line()?;
         Ok(log)
@@ -142,8 +148,8 @@ impl TeachLog {
 
     /// Appends a line, on disk when this returns.
     pub(super) fn append(&mut self, event: Event) -> io::Result<()> {
-        let (boot, namespace) = here()?;
-        let line = Line { at_s: now_s(), boot, namespace, event };
+        let Here { boot, namespace, cookie } = here()?;
+        let line = Line { at_s: now_s(), boot, namespace, cookie, event };
         let mut text = serde_json::to_string(&line).map_err(io::Error::other)?;
         text.push('\n');
         self.file.write_all(text.as_bytes())?;
@@ -158,7 +164,7 @@ impl TeachLog {
         let here = here()?;
         let lines = String::from_utf8_lossy(&text);
         let lines = lines.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-        Ok(lines.filter(|line| (&line.boot, line.namespace) == (&here.0, here.1)).collect())
+        Ok(lines.filter(|line| here.is_of(line)).collect())
     }
 
     /// A line that was cut in writing ends here, so that the next is a line of its own.
@@ -172,19 +178,43 @@ impl TeachLog {
     }
 }
 
-/// The logs that there are: this user's, and those of the user who ran `sudo`.
+/// The logs that there are: this user's, and those of the user who ran `sudo`. A file of somebody else, who may put one into the
+/// directory for temporary files, is none.
 pub fn log_files() -> Vec<PathBuf> {
     let mut folders = folders();
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    if let Some(user) = number("SUDO_UID").filter(|_| Uid::effective().is_root()) {
-        let user = Uid::from_raw(user);
+    if let Some(user) = sudo_user() {
         let home = nix::unistd::User::from_uid(user).ok().flatten().map(|user| user.dir);
         folders.extend(home.map(|home| home.join(".local/state/maxseg")));
         folders.push(temporary(user));
     }
-    folders.retain(|folder| folder.join(NAME).is_file());
+    let trusted = trusted();
+    folders.retain(|folder| {
+        let file = folder.join(NAME).symlink_metadata();
+        file.is_ok_and(|file| file.is_file() && trusted.contains(&Uid::from_raw(file.uid())))
+    });
     folders.dedup();
     folders.into_iter().map(|folder| folder.join(NAME)).collect()
+}
+
+/// The user who ran `sudo`, where this is root.
+fn sudo_user() -> Option<Uid> {
+    let number = std::env::var("SUDO_UID").ok()?.parse().ok()?;
+    Uid::effective().is_root().then(|| Uid::from_raw(number))
+}
+
+/// Whose logs are read.
+fn trusted() -> Vec<Uid> {
+    [Uid::effective()].into_iter().chain(sudo_user()).collect()
+}
+
+/// Refuses an open file that is not one of these users', or has another name as well, by which it may be something else.
+fn refuse_others(file: &File, owners: &[Uid]) -> io::Result<()> {
+    let about = file.metadata()?;
+    let is_own = owners.contains(&Uid::from_raw(about.uid()));
+    if is_own && about.is_file() && about.nlink() == 1 {
+        return Ok(());
+    }
+    Err(io::Error::other("the file is somebody else's, or no plain file"))
 }
 
 /// Where a log may be, the best place first.
@@ -206,10 +236,32 @@ fn temporary(user: Uid) -> PathBuf {
 }
 
 /// The boot of this machine, and the network namespace of the calling thread.
-fn here() -> io::Result<(String, u64)> {
+struct Here {
+    boot: String,
+    namespace: u64,
+    cookie: Option<u64>,
+}
+
+impl Here {
+    fn is_of(&self, line: &Line) -> bool {
+        // Lines of earlier versions have no cookie.
+        let cookies = self.cookie.zip(line.cookie);
+        self.boot == line.boot
+            && self.namespace == line.namespace
+            && cookies.is_none_or(|(here, there)| here == there)
+    }
+}
+
+fn here() -> io::Result<Here> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     let namespace = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
-    Ok((boot.trim().to_owned(), namespace))
+    Ok(Here { boot: boot.trim().to_owned(), namespace, cookie: netns_cookie().ok() })
+}
+
+impl From<Remembered> for LearntMtu {
+    fn from(remembered: Remembered) -> Self {
+        Self { mtu: remembered.mtu_bytes, until_s: remembered.until_s }
+    }
 }
 
 impl From<LearntMtu> for Remembered {

@@ -22,7 +22,9 @@ pub struct Forgetting {
 /// What became of an exception.
 #[derive(Debug)]
 pub enum ForgetOutcome {
-    /// The kernel remembers none: it has expired, or probes have taught nothing.
+    /// The probes have taught nothing.
+    NothingLearnt,
+    /// The kernel remembers none any more: it has expired, or was removed.
     NothingThere,
     /// It is removed.
     Removed,
@@ -47,6 +49,9 @@ pub fn forget(log: &mut TeachLog, destinations: Option<&[IpAddr]>) -> io::Result
         // A destination that has no route any more has no exception either.
         let learnt = LearntMtu::of(destination).ok().flatten();
         let outcome = match &learnt {
+            None if runs.iter().all(|run| run.has_taught == Some(false)) => {
+                ForgetOutcome::NothingLearnt
+            }
             None => ForgetOutcome::NothingThere,
             Some(learnt) if !is_of_probes(&runs, learnt, destination) => ForgetOutcome::NotOurs,
             Some(learnt) => match remove(log, destination, learnt) {
@@ -54,8 +59,11 @@ pub fn forget(log: &mut TeachLog, destinations: Option<&[IpAddr]>) -> io::Result
                 Err(error) => ForgetOutcome::Failed(error),
             },
         };
-        if matches!(outcome, ForgetOutcome::NothingThere | ForgetOutcome::Removed) {
-            log.append(Event::Forgotten { destination })?;
+        match outcome {
+            ForgetOutcome::NothingLearnt | ForgetOutcome::NothingThere | ForgetOutcome::Removed => {
+                log.append(Event::Forgotten { destination })?;
+            }
+            ForgetOutcome::NotOurs | ForgetOutcome::Failed(_) => {}
         }
         forgettings.push(Forgetting { destination, learnt, outcome });
     }
@@ -71,6 +79,8 @@ pub(super) struct Run {
     pub(super) before: Option<Remembered>,
     /// When they ended; `None` of probes that were cut off.
     pub(super) ended_s: Option<f64>,
+    /// Whether the kernel remembered something else at their end than before; `None` of probes that were cut off.
+    pub(super) has_taught: Option<bool>,
 }
 
 /// The destinations whose probes may have taught the kernel something that nobody has removed since.
@@ -79,12 +89,17 @@ pub(super) fn pending(lines: &[Line]) -> BTreeMap<IpAddr, Vec<Run>> {
     for line in lines {
         match &line.event {
             Event::Begin { destination, before } => {
-                let run = Run { begun_s: line.at_s, before: *before, ended_s: None };
+                let run =
+                    Run { begun_s: line.at_s, before: *before, ended_s: None, has_taught: None };
                 pending.entry(*destination).or_default().push(run);
             }
-            Event::End { destination, .. } => {
+            Event::End { destination, after } => {
                 if let Some(run) = pending.get_mut(destination).and_then(|runs| runs.last_mut()) {
                     run.ended_s = Some(line.at_s);
+                    let learnt = after.map(LearntMtu::from);
+                    let before = run.before.map(LearntMtu::from);
+                    let is_news = |learnt: LearntMtu| learnt.is_news(before.as_ref());
+                    run.has_taught = Some(learnt.is_some_and(is_news));
                 }
             }
             Event::Forgotten { destination } => {
@@ -99,7 +114,7 @@ pub(super) fn pending(lines: &[Line]) -> BTreeMap<IpAddr, Vec<Run>> {
 /// Whether what is remembered was learnt while one of these runs lasted: how long it will be remembered tells when that was.
 fn is_of_probes(runs: &[Run], learnt: &LearntMtu, destination: IpAddr) -> bool {
     let Ok(remembered_s) = remembered_for_s(destination) else { return false };
-    runs.iter().any(|run| run.has_taught(learnt.mtu, learnt.until_s, remembered_s))
+    runs.iter().any(|run| run.is_of_time(learnt.mtu, learnt.until_s, remembered_s))
 }
 
 /// Probes that were cut off may have been answered for so long after they began, in seconds.
@@ -109,7 +124,7 @@ const SLACK: f64 = 2.0;
 
 impl Run {
     /// Whether an exception that expires then, and was to be remembered for so long, is of this run.
-    pub(super) fn has_taught(&self, mtu: u32, until_s: f64, remembered_s: f64) -> bool {
+    pub(super) fn is_of_time(&self, mtu: u32, until_s: f64, remembered_s: f64) -> bool {
         let was_there = self
             .before
             .is_some_and(|before| before.mtu_bytes == mtu && until_s <= before.until_s + SLACK);

@@ -5,7 +5,7 @@ use super::file::{Event, Line, Remembered};
 use super::forget::{Run, pending};
 
 fn line(at_s: f64, event: Event) -> Line {
-    Line { at_s, boot: "b".to_owned(), namespace: 1, event }
+    Line { at_s, boot: "b".to_owned(), namespace: 1, cookie: Some(4097), event }
 }
 
 const TO: &str = "192.0.2.7";
@@ -35,7 +35,12 @@ fn what_is_forgotten_is_not_pending() {
     let end = |at_s| line(at_s, Event::End { destination: to, after: None });
     let forgotten = line(30.0, Event::Forgotten { destination: to });
     let lines = [begin(10.0, None), end(15.0), begin(20.0, None), forgotten, begin(40.0, None)];
-    let run = |begun_s, ended_s| Run { begun_s, before: None, ended_s };
+    let run = |begun_s, ended_s: Option<f64>| Run {
+        begun_s,
+        before: None,
+        ended_s,
+        has_taught: ended_s.map(|_| false),
+    };
     assert_eq!(pending(&lines[..2])[&to], [run(10.0, Some(15.0))]);
     assert_eq!(pending(&lines[..3])[&to], [run(10.0, Some(15.0)), run(20.0, None)]);
     assert!(pending(&lines[..4]).is_empty());
@@ -55,8 +60,8 @@ fn when_an_exception_was_learnt_tells_whose_it_is() {
         (before, 1300, 1605.0, Some(1010.0), true, "they have renewed it"),
         (before, 1200, 1605.0, Some(1010.0), true, "they have lowered it"),
     ] {
-        let run = Run { begun_s: 1000.0, before, ended_s };
-        assert_eq!(run.has_taught(mtu, until_s, 600.0), is_ours, "{why}");
+        let run = Run { begun_s: 1000.0, before, ended_s, has_taught: None };
+        assert_eq!(run.is_of_time(mtu, until_s, 600.0), is_ours, "{why}");
     }
 }
 
@@ -76,5 +81,23 @@ fn a_line_that_was_cut_does_not_spoil_the_next() {
         let want = if cut + 1 == whole.len() { 2 } else { 1 };
         assert_eq!(log.lines().unwrap().len(), want, "cut at {cut}");
     }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "what was not tested is said")]
+fn a_log_of_somebody_else_is_none() {
+    if !nix::unistd::Uid::effective().is_root() {
+        eprintln!("skipped another user's file takes root to make");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("maxseg-others-{}", std::process::id()));
+    let path = TeachLog::open_in(&folder).unwrap().path().to_owned();
+    assert!(TeachLog::open_file(&path).is_ok());
+    std::fs::hard_link(&path, folder.join("other name")).unwrap();
+    assert!(TeachLog::open_file(&path).is_err(), "it may be a file of another purpose");
+    std::fs::remove_file(folder.join("other name")).unwrap();
+    std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
+    assert!(TeachLog::open_file(&path).is_err() && TeachLog::open_in(&folder).is_err());
     std::fs::remove_dir_all(folder).unwrap();
 }

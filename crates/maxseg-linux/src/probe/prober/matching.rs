@@ -37,27 +37,33 @@ impl Prober {
             let Some(at) = self.number(&error.quoted).or_else(|| self.likeliest(said)) else {
                 continue;
             };
-            self.note(at, said, from, error.ttl, now);
-            note_late(at, first, said, late);
+            if self.note(at, said, from, error.ttl, now) && at < first {
+                late.push(at);
+            }
         }
         while let Some((packet, ttl)) = self.socket.next_packet()? {
             let Some(at) = self.echoed(&packet) else { continue };
             let said = Said::Answered(AnswerKind::Destination);
-            self.note(at, said, self.to, ttl, now);
-            note_late(at, first, said, late);
+            if self.note(at, said, self.to, ttl, now) && at < first {
+                late.push(at);
+            }
         }
         Ok(())
     }
 
-    fn note(&mut self, at: usize, said: Said, from: IpAddr, ttl: Option<u8>, now: Instant) {
-        let Some(shot) = self.shots.get_mut(at) else { return };
+    /// Notes what is said of a packet; whether it is its first answer. A network may double one.
+    fn note(&mut self, at: usize, said: Said, from: IpAddr, ttl: Option<u8>, now: Instant) -> bool {
+        let Some(shot) = self.shots.get_mut(at) else { return false };
         match said {
             Said::TooBig { mtu } => {
                 shot.refusal.get_or_insert(Refusal { router: Some(from), mtu, hop: None });
+                false
             }
             Said::Answered(kind) => {
+                let is_first = shot.answer.is_none();
                 let round_trip = now.saturating_duration_since(shot.at);
                 shot.answer.get_or_insert(Answer { kind, from, round_trip, ttl });
+                is_first
             }
         }
     }
@@ -66,6 +72,7 @@ impl Prober {
     fn number(&self, quoted: &[u8]) -> Option<usize> {
         let payload = match self.kind {
             ProbeKind::Udp { .. } => quoted,
+            ProbeKind::Keyed { .. } => quoted.get(self.key().len()..)?,
             ProbeKind::Echo => {
                 if let Some(at) = numbered(quoted.get(ECHO_HEADER..)?) {
                     return Some(at);
@@ -112,12 +119,6 @@ impl Prober {
 fn numbered(payload: &[u8]) -> Option<usize> {
     let [m, x, s, g, number @ ..] = *payload.first_chunk::<MARK_AND_NUMBER>()?;
     ([m, x, s, g] == MARK).then(|| u32::from_be_bytes(number) as usize)
-}
-
-fn note_late(at: usize, first: usize, said: Said, late: &mut Vec<usize>) {
-    if at < first && matches!(said, Said::Answered(_)) {
-        late.push(at);
-    }
 }
 
 /// What an entry of the error queue says, and who says it.

@@ -34,6 +34,8 @@ pub enum SizedFate {
     NoAnswer,
 }
 
+/// The most that `TCP_MAXSEG` takes (`MAX_TCP_WINDOW` in the kernel's `include/net/tcp.h`).
+const MOST_MSS: u32 = 32_767;
 /// Full segments that are sent at once: with the byte, no more than a new connection may send (RFC 6928).
 const AT_ONCE: u32 = 4;
 /// How long a SYN is waited for: it is sent at 0, 1, 2 and 3 s.
@@ -57,6 +59,10 @@ pub fn try_size(
     payload: Payload,
     is_over: &dyn Fn() -> bool,
 ) -> io::Result<SizedFate> {
+    let most = MOST_MSS + Headers::plain(far.ip().into()).octets();
+    if size > most {
+        return Ok(SizedFate::Limited(most));
+    }
     let mut attempt = Attempt::start(far, size, payload)?;
     loop {
         if let Some(fate) = attempt.step()? {

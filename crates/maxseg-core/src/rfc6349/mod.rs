@@ -6,10 +6,12 @@
 //!                                          └→ interpret(Facts) → Interpretation
 //! ```
 
+mod full_link;
 mod interpretation;
 mod metrics;
 mod thresholds;
 
+pub use full_link::with_full_link;
 pub use interpretation::{Cause, Facts, Interpretation, WindowStep, interpret};
 pub use metrics::{Equilibrium, RunMetrics, Second, SenderPoint, measure};
 pub use thresholds::{Check, Metric, Thresholds, Verdict, judge};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use maxseg_core::diagnose::diagnose_socket;
 use maxseg_core::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
-use maxseg_core::rfc6349::{RunMetrics, SenderPoint, measure};
+use maxseg_core::rfc6349::{RunMetrics, SenderPoint, measure, with_full_link};
 use maxseg_core::units::{Bytes, approx};
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
@@ -44,8 +44,11 @@ pub(super) fn plan_of(towards: Towards, connections: u16, time: Duration) -> Bul
     }
 }
 
-/// Fills the path one way; with four times as many connections where windows or buffers held those that were asked for. `None`
-/// where nothing was transferred.
+/// A transfer that is faster by less carries no more.
+const MORE: f64 = 1.05;
+
+/// Fills the path one way; with four times as many connections as long as windows, buffers or losses hold those that there are, and
+/// more of them carry more. `None` where nothing was transferred.
 pub(super) fn fill(
     end: &mut FarEnd<'_>,
     options: &FarEndOptions,
@@ -54,23 +57,48 @@ pub(super) fn fill(
 ) -> Result<Option<Filled>, FarEndError> {
     let most = end.most_connections();
     let mut connections = options.connections.min(most).max(1);
+    let mut best: Option<Filled> = None;
     loop {
         let plan = plan_of(towards, connections, options.step);
         let result = end.bulk(&plan, baseline.map(|base| base.rtt_s))?;
-        let filled = filled(result, options.step.as_secs_f64(), baseline);
-        let is_held = filled.as_ref().is_some_and(|filled| filled.is_lower_bound);
-        let more = connections.saturating_mul(4).min(most);
-        if !is_held || more == connections || connections > options.connections {
-            return Ok(filled);
+        let Some(filled) = filled(result, options.step.as_secs_f64(), baseline) else {
+            return Ok(best);
+        };
+        let before = best.as_ref().map_or(0.0, |best| best.packet_bps);
+        let carries_more = filled.packet_bps > MORE * before;
+        if !carries_more {
+            // Losses that go with any number of connections are those of the link.
+            return Ok(best.map(|best| Filled {
+                is_lower_bound: best.is_lower_bound && best.is_held_by_host(),
+                ..best
+            }));
         }
+        let more = connections.saturating_mul(4).min(most);
+        if !filled.is_lower_bound || more == connections {
+            return Ok(Some(filled));
+        }
+        best = Some(filled);
         connections = more;
+    }
+}
+
+impl Filled {
+    fn is_held_by_host(&self) -> bool {
+        self.limits.first().is_some_and(|limit| is_of_host(limit.kind))
     }
 }
 
 fn filled(result: BulkResult, duration: f64, baseline: Option<&Baseline>) -> Option<Filled> {
     let run = metrics(&result, duration, baseline.map(|base| base.rtt_s), None)?;
     let limits = limits(&result, run.equilibrium.from_s);
-    let is_lower_bound = limits.first().is_some_and(|limit| is_of_host(limit.kind));
+    // Losses with a queue are those of a full link; without one, more connections may carry more.
+    let limits = baseline.map_or_else(
+        || limits.clone(),
+        |base| with_full_link(&limits, &run, base.rtt_s, run.throughput_bps),
+    );
+    let is_lower_bound = limits
+        .first()
+        .is_some_and(|limit| is_of_host(limit.kind) || limit.kind == LimitedBy::Congestion);
     let packet_bps = run.throughput_bps * packet_share(&result);
     Some(Filled { pings: result.pings.clone(), run, result, limits, packet_bps, is_lower_bound })
 }
@@ -118,32 +146,40 @@ fn point(sample: &SenderSample, result: &BulkResult) -> SenderPoint {
     }
 }
 
-/// What limited the senders from `from_s` on, by their sockets; nothing where there are none.
+/// A socket's state at one moment is that of a phase: losses and queues come and go within seconds.
+const PHASE: Duration = Duration::from_secs(1);
+
+/// What limited the senders from `from_s` on, by their sockets second by second; nothing where there are none.
 pub(super) fn limits(result: &BulkResult, from_s: f64) -> Vec<LimitShare> {
     if !result.has_sockets {
         return Vec::new();
     }
     let mut shares: BTreeMap<LimitedBy, f64> = BTreeMap::new();
     for series in &result.series {
-        for limit in limits_of(series, from_s) {
-            *shares.entry(limit.kind).or_default() += limit.share;
-        }
+        add_limits(series, from_s, &mut shares);
     }
-    let all: f64 = shares.values().sum();
+    let all: f64 = shares.values().sum::<f64>().max(f64::MIN_POSITIVE);
     let share = |(kind, share): (LimitedBy, f64)| LimitShare { kind, share: share / all };
     let mut limits: Vec<LimitShare> = shares.into_iter().map(share).collect();
     limits.sort_by(|a, b| b.share.total_cmp(&a.share));
     limits
 }
 
-fn limits_of(series: &BulkSeries, from_s: f64) -> Vec<LimitShare> {
-    let first = series.samples.iter().find(|sample| sample.at.as_secs_f64() >= from_s);
-    let (Some(first), Some(last)) = (first, series.samples.last()) else { return Vec::new() };
-    let elapsed = last.at.saturating_sub(first.at);
-    if elapsed.is_zero() {
-        return Vec::new();
+fn add_limits(series: &BulkSeries, from_s: f64, shares: &mut BTreeMap<LimitedBy, f64>) {
+    let counted = series.samples.iter().filter(|sample| sample.at.as_secs_f64() >= from_s);
+    let mut counted = counted.peekable();
+    let Some(mut before) = counted.next() else { return };
+    while let Some(sample) = counted.next() {
+        let elapsed = sample.at.saturating_sub(before.at);
+        if elapsed < PHASE && counted.peek().is_some() || elapsed.is_zero() {
+            continue;
+        }
+        let evidence = sample.sample.evidence(Some((&before.sample, elapsed)));
+        for limit in diagnose_socket(&evidence).limits {
+            *shares.entry(limit.kind).or_default() += limit.share * elapsed.as_secs_f64();
+        }
+        before = sample;
     }
-    diagnose_socket(&last.sample.evidence(Some((&first.sample, elapsed)))).limits
 }
 
 /// Payload of a full segment, bytes: of the latest sample.

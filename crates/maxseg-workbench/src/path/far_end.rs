@@ -88,6 +88,31 @@ impl<'a> FarEnd<'a> {
         }
     }
 
+    /// The largest window that can be asked for, bytes.
+    pub(super) fn most_window(&self) -> u32 {
+        match self {
+            Self::Responder(_) => u32::MAX,
+            Self::Iperf3(_) => Iperf3Server::most_window().unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Makes a transfer with a window; `None` where a kernel does not grant the buffer, which is noted.
+    pub(super) fn bulk_with_window(
+        &mut self,
+        plan: &BulkPlan,
+        baseline_s: f64,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<BulkResult>, FarEndError> {
+        match self.bulk(plan, Some(baseline_s)) {
+            Err(error @ FarEndError::BufferRefused { .. }) => {
+                let hint = error.hint().unwrap_or_default();
+                notes.push(format!("{error}: that step was left out; {hint}"));
+                Ok(None)
+            }
+            result => result.map(Some),
+        }
+    }
+
     pub(super) fn most_connections(&self) -> u16 {
         match self {
             Self::Responder(client) => client.limits().connections,

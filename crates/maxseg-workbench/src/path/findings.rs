@@ -6,7 +6,7 @@ use maxseg_core::framing::Headers;
 use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
-use super::{BlackHole, PathReport};
+use super::{BlackHole, PathReport, PortMss, PortMssState};
 
 /// A fact about a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub struct PathFinding {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum PathFindingKind {
+    /// The host refuses connections to the port that was named.
+    PortRefused,
+    /// Nothing answers a SYN to the port that was named.
+    PortSilent,
     /// Large packets vanish, and no message says so.
     BlackHole,
     /// A router states an MTU that is too small, or that larger packets contradict.
@@ -45,6 +49,8 @@ impl PathFindingKind {
     /// As documents have it.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::PortRefused => "port-refused",
+            Self::PortSilent => "port-silent",
             Self::BlackHole => "black-hole",
             Self::WrongMessage => "wrong-message",
             Self::UnequalFlows => "unequal-flows",
@@ -58,7 +64,11 @@ impl PathFindingKind {
     /// Whether it is a fault: the program ends with exit code 3.
     pub const fn is_fault(self) -> bool {
         match self {
-            Self::BlackHole | Self::WrongMessage | Self::UnequalFlows => true,
+            Self::PortRefused
+            | Self::PortSilent
+            | Self::BlackHole
+            | Self::WrongMessage
+            | Self::UnequalFlows => true,
             Self::SmallMtu | Self::LearntMtu | Self::Loss | Self::MssClamped => false,
         }
     }
@@ -70,10 +80,11 @@ const MUCH_LOSS: f64 = 0.1;
 /// The facts of a report, the gravest first.
 pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
     let mtu = &report.path_mtu;
-    let mut found = Vec::new();
+    let mut found: Vec<PathFinding> = dead_port(report).into_iter().collect();
     if let Some(hole) = &mtu.black_hole {
-        found.push(black_hole(hole, report.address));
+        found.push(black_hole(hole, report, route));
     }
+    found.extend(hole_on_the_way_back(report));
     if let Some(text) = &mtu.wrong_message {
         found.push(PathFinding {
             kind: PathFindingKind::WrongMessage,
@@ -92,10 +103,72 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
             remedy: None,
         });
     }
+    found.extend(report.mss.clamped_by.as_ref().map(|text| PathFinding {
+        kind: PathFindingKind::MssClamped,
+        text: text.clone(),
+        remedy: None,
+    }));
     found
 }
 
-fn black_hole(hole: &BlackHole, address: IpAddr) -> PathFinding {
+/// The port that was named, where it takes no connections although the host or the way to it answers.
+fn dead_port(report: &PathReport) -> Option<PathFinding> {
+    let named = report.port.filter(|_| report.is_answered())?;
+    let port = report.mss.ports.iter().find(|port| port.port == named)?;
+    let to = report.address;
+    let (kind, text, remedy) = match port.state {
+        PortMssState::Open => return None,
+        PortMssState::Closed => (
+            PathFindingKind::PortRefused,
+            format!(
+                "{to} refuses connections to port {named}: nothing listens there, or a firewall rejects them"
+            ),
+            format!("start the service, or name its port (`ss -ltn` on {to} lists what listens)"),
+        ),
+        PortMssState::NoAnswer => (
+            PathFindingKind::PortSilent,
+            format!(
+                "nothing answers a SYN to port {named} of {to}: a firewall drops it, or the service's queue of connections is full"
+            ),
+            "look there with `ss -ltn` (Recv-Q against Send-Q) and `nft list ruleset`".to_owned(),
+        ),
+    };
+    Some(PathFinding { kind, text, remedy: Some(remedy) })
+}
+
+/// The message that a router sends about a packet that is too big.
+const fn message(address: IpAddr) -> &'static str {
+    if address.is_ipv4() {
+        "ICMP \"fragmentation needed\" (type 3, code 4)"
+    } else {
+        "ICMPv6 \"packet too big\" (type 2)"
+    }
+}
+
+/// A black hole that only the far end's packets meet.
+fn hole_on_the_way_back(report: &PathReport) -> Option<PathFinding> {
+    let reverse = report.path_mtu.reverse.as_ref()?;
+    let (passes, vanishes) = (reverse.bytes?, reverse.vanishes_bytes?);
+    let (kind, mss) = (message(report.address), segment(passes, report.address));
+    let offered = report.mss.received_bytes.filter(|offered| *offered > mss);
+    let offered = offered.map_or_else(String::new, |offered| {
+        format!("; this host's SYN arrives there with an MSS of {offered}, which nothing on the way lowers")
+    });
+    Some(PathFinding {
+        kind: PathFindingKind::BlackHole,
+        text: format!(
+            "on the way back packets of {vanishes} bytes vanish without {kind}; {passes} bytes pass{offered}"
+        ),
+        remedy: Some(format!(
+            "let {kind} reach {0}, or use an MTU of {passes} at both ends (`ip route replace … mtu {passes}`), or clamp the MSS of \
+             SYNs to {mss}",
+            report.address
+        )),
+    })
+}
+
+fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> PathFinding {
+    let address = report.address;
     let host = |number: Option<u8>, at: Option<IpAddr>| match (number, at) {
         (Some(0), _) => "this host".to_owned(),
         (Some(number), Some(at)) if at == address => {
@@ -111,23 +184,44 @@ fn black_hole(hole: &BlackHole, address: IpAddr) -> PathFinding {
     } else {
         String::new()
     };
-    let kind = if address.is_ipv4() {
-        "ICMP \"fragmentation needed\" (type 3, code 4)"
-    } else {
-        "ICMPv6 \"packet too big\" (type 2)"
-    };
+    let kind = message(address);
+    let name = report.path_mtu.well_known.first();
+    let name = name.map_or_else(String::new, |name| format!(": {name}"));
     PathFinding {
         kind: PathFindingKind::BlackHole,
         text: format!(
-            "packets of {} bytes vanish{place} without {kind}; {} bytes pass",
+            "packets of {} bytes vanish{place} without {kind}; {} bytes pass{name}",
             hole.vanishes_bytes, hole.passes_bytes
         ),
-        remedy: Some(format!(
-            "let {kind} pass there, or use an MTU of {0} at both ends (`ip route replace … mtu {0}`), or clamp the MSS to {1}",
-            hole.passes_bytes,
-            segment(hole.passes_bytes, address)
-        )),
+        remedy: Some(remedy(hole, report, route)),
     }
+}
+
+/// What mends a black hole; what is done already is said to be.
+fn remedy(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> String {
+    let (passes, kind) = (hole.passes_bytes, message(report.address));
+    let mss = segment(passes, report.address);
+    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= passes).map(|mtu| {
+        format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
+    });
+    let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
+    let offered = report.mss.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
+    let by_mss = offered.filter(|offered| *offered <= mss).map(|offered| {
+        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {passes}")
+    });
+    let mend = match (by_mtu.or(by_mss), hole.after_hop) {
+        // The first link: no router is there that could say anything.
+        (Some(done), Some(0)) => return done,
+        (Some(done), _) => return format!("{done}; or let {kind} pass there"),
+        (None, Some(0)) => format!(
+            "give this host's interface the MTU that its link carries (`ip link set dev {} mtu {passes}`)",
+            route.interface
+        ),
+        (None, _) => format!(
+            "let {kind} pass there, or use an MTU of {passes} at both ends (`ip route replace … mtu {passes}`)"
+        ),
+    };
+    format!("{mend}, or clamp the MSS to {mss}")
 }
 
 /// The segment size of packets of this size, without TCP options.

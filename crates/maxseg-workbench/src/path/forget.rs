@@ -25,6 +25,8 @@ pub struct Forgotten {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForgottenOutcome {
+    /// The test taught the kernel nothing.
+    NothingLearnt,
     /// The kernel remembered nothing any more.
     NothingThere,
     /// It is removed.
@@ -43,6 +45,7 @@ impl Forgotten {
 
     fn of(forgetting: Forgetting) -> Self {
         let (outcome, error) = match forgetting.outcome {
+            ForgetOutcome::NothingLearnt => (ForgottenOutcome::NothingLearnt, None),
             ForgetOutcome::NothingThere => (ForgottenOutcome::NothingThere, None),
             ForgetOutcome::Removed => (ForgottenOutcome::Removed, None),
             ForgetOutcome::NotOurs => (ForgottenOutcome::NotOurs, None),

@@ -8,6 +8,7 @@
 
 mod bulk;
 mod far_end;
+mod far_end_mtu;
 mod findings;
 mod forget;
 mod measure_mtu;
@@ -17,6 +18,7 @@ mod options;
 mod probing;
 mod rfc6349;
 mod rtt;
+mod scenario;
 mod table;
 mod target;
 mod tcp;
@@ -30,7 +32,7 @@ pub use findings::{PathFinding, PathFindingKind};
 pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};
-pub use mtu::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel};
+pub use mtu::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, ReverseMtu, TaughtKernel};
 pub use options::{
     FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,
 };
@@ -39,6 +41,7 @@ pub use rfc6349::{
     Rfc6349Report, SweepStep,
 };
 pub use rtt::{RttMethod, RttReport};
+pub use scenario::scenario;
 pub use table::{SizeRow, SizeTable};
 pub use target::{PathTarget, Resolved};
 pub use test::PathTest;
@@ -71,6 +74,8 @@ pub struct PathReport {
     pub syn_as_received: Option<SynAsReceived>,
     /// The test of RFC 6349.
     pub rfc6349: Option<Rfc6349Report>,
+    /// Why the far end did not do its part; all else is as it was measured.
+    pub far_end_fault: Option<FarEndFault>,
     /// What a reader should know, the gravest first.
     pub findings: Vec<PathFinding>,
     /// Bytes of IP packets that this host sent for the test, without those of transfers with a far end.
@@ -79,6 +84,15 @@ pub struct PathReport {
     pub elapsed_s: f64,
     /// What a part could not do, and why.
     pub notes: Vec<String>,
+}
+
+/// Why a far end did not do its part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FarEndFault {
+    /// What happened.
+    pub text: String,
+    /// What helps.
+    pub hint: Option<String>,
 }
 
 impl PathReport {

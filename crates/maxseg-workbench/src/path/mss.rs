@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use maxseg_core::framing::Headers;
+use maxseg_linux::far_end::SynAsReceived;
 use maxseg_linux::probe::tcp::offer::{OfferedMss, PortOffer, PortState, offers};
 
 use super::MtuReport;
@@ -92,6 +93,16 @@ impl MssReport {
                  option is lowered on the way"
             ));
         }
+    }
+
+    /// What became on the way of the option that this host's SYN to a far end offered.
+    pub(super) fn compare_syn(&mut self, sent: Option<u32>, syn: &SynAsReceived) {
+        self.sent_bytes = sent.or(self.sent_bytes);
+        self.received_bytes = syn.mss.map(u32::from);
+        let lowered = self.sent_bytes.zip(self.received_bytes);
+        self.clamped_by = lowered.filter(|(sent, received)| received < sent).map(|(sent, received)| {
+            format!("a host or router on the way lowers this host's MSS option from {sent} to {received}")
+        });
     }
 
     /// The port by which TCP's probes go: the named one, else the first that is open.

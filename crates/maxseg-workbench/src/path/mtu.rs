@@ -38,8 +38,8 @@ impl MtuMethod {
 pub struct MtuReport {
     /// Towards the destination, bytes.
     pub forward_bytes: Option<u32>,
-    /// From it, bytes: a far end alone can tell.
-    pub reverse_bytes: Option<u32>,
+    /// From it: a far end alone can tell.
+    pub reverse: Option<ReverseMtu>,
     /// The MTU of this host's interface.
     pub interface_bytes: Option<u32>,
     /// How it was found.
@@ -64,11 +64,47 @@ pub struct MtuReport {
     pub wrong_message: Option<String>,
 }
 
+/// The path MTU of the way back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReverseMtu {
+    /// The largest packet that arrives here, bytes.
+    pub bytes: Option<u32>,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// The chance that it is wrong by losses alone.
+    pub error_chance: Option<f64>,
+    /// Packets of this size vanish, and the far end's kernel has learnt of no limit, bytes.
+    pub vanishes_bytes: Option<u32>,
+    /// The path MTU to this host that the far end's kernel has learnt of routers, bytes.
+    pub learnt_there_bytes: Option<u32>,
+    /// Why it is no surer.
+    pub reason: Option<String>,
+}
+
+impl ReverseMtu {
+    /// Nothing is known.
+    pub(super) const UNKNOWN: Self = Self {
+        bytes: None,
+        confidence: Confidence::Unknown,
+        error_chance: None,
+        vanishes_bytes: None,
+        learnt_there_bytes: None,
+        reason: None,
+    };
+}
+
+impl MtuReport {
+    /// The largest packet that arrives from the far end, bytes.
+    pub fn reverse_bytes(&self) -> Option<u32> {
+        self.reverse.as_ref().and_then(|reverse| reverse.bytes)
+    }
+}
+
 impl Default for MtuReport {
     fn default() -> Self {
         Self {
             forward_bytes: None,
-            reverse_bytes: None,
+            reverse: None,
             interface_bytes: None,
             method: None,
             confidence: Confidence::Unknown,

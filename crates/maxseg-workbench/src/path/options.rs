@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use maxseg_core::engine::EngineName;
 use maxseg_core::framing::Framing;
 use maxseg_core::rfc6349::Thresholds;
 use maxseg_core::units::BitsPerSec;
@@ -92,10 +93,12 @@ impl Rfc6349Options {
 }
 
 /// How the table is made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct TableOptions {
     /// The time of each of the sixteen rows.
     pub row: Duration,
+    /// Engines that run each row as well, on the path as it was measured.
+    pub engines: Vec<EngineName>,
 }
 
 impl TableOptions {

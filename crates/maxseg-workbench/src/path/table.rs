@@ -1,27 +1,33 @@
-//! Segment sizes and windows on the real path: rate, ping under load, seconds in flight.
+//! Segment sizes and windows on the real path, and as engines predict them: rate, ping under load, seconds in flight.
 
-use maxseg_linux::far_end::{BulkPlan, FarEndError};
+mod predicted;
+
+use maxseg_core::outcome::Outcome;
+use maxseg_linux::far_end::{BulkPlan, BulkResult, FarEndError, Pings};
 use maxseg_wire::responder::Towards;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bulk::{metrics, plan_of, segment_bytes, window_of};
 use super::far_end::{Baseline, FarEnd, direction_word, median_s};
+use super::rtt::percentile_99;
 use super::{PathObserver, PathReport, TableOptions};
 
 /// Segment sizes of the rows; the fourth is what the path carries.
 const SEGMENTS: [u32; 3] = [536, 1024, 1280];
 /// Windows of the rows, by the product of bandwidth and delay.
 const WINDOWS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
+/// Bytes that timestamps take from every segment.
+const TIMESTAMPS: u32 = 12;
 
 /// The table.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SizeTable {
     /// `download`.
     pub direction: String,
-    /// The rows: segment sizes, and for each of them windows.
+    /// The rows: segment sizes, for each of them windows, and for each of these what was measured and what engines predict.
     pub rows: Vec<SizeRow>,
-    /// The row that is recommended; null where none has a rate.
+    /// The measured row that is recommended; null where none has a rate.
     pub recommended: Option<usize>,
     /// Why.
     pub because: Option<String>,
@@ -38,50 +44,104 @@ pub struct SizeRow {
     pub window_bytes: u32,
     /// Payload a second.
     pub rate_bps: Option<f64>,
-    /// Median ping meanwhile.
+    /// Median ping meanwhile; the mean where an engine predicts it.
     pub ping_s: Option<f64>,
     /// The window by the rate: for how long what is in flight lasts.
     pub in_flight_s: Option<f64>,
+    /// All that is known of the run, as `maxseg run` has it.
+    pub outcome: Outcome,
 }
 
-/// Measures the rows, downloading.
+impl SizeRow {
+    /// Whether it was measured.
+    pub fn is_measured(&self) -> bool {
+        self.engine == MEASURED
+    }
+}
+
+const MEASURED: &str = "measured";
+
+/// Measures the rows, downloading, and has engines run them, into the report.
 pub(super) fn table(
     options: &TableOptions,
     end: &mut FarEnd<'_>,
-    report: &PathReport,
+    report: &mut PathReport,
     observer: &mut dyn PathObserver,
     baseline: Option<&Baseline>,
-) -> Result<SizeTable, FarEndError> {
+) -> Result<(), FarEndError> {
     let towards = Towards::Client;
     let direction = direction_word(towards).to_owned();
-    let none = SizeTable { direction, rows: Vec::new(), recommended: None, because: None };
+    let mut made = SizeTable { direction, rows: Vec::new(), recommended: None, because: None };
     let rate = report.bottleneck.and_then(|found| found.reverse_bps.or(found.forward_bps));
-    let (Some(baseline), Some(rate)) = (baseline, rate) else { return Ok(none) };
-    let bdp = baseline.rtt_s * rate / 8.0;
-    let mut rows = Vec::new();
-    for segment in SEGMENTS.map(Some).into_iter().chain([None]) {
-        for of_bdp in WINDOWS {
-            let window = window_of(of_bdp * bdp, segment.unwrap_or(1448));
-            observer.on_step(&format!("table: row {} of 16", rows.len() + 1));
-            // The option counts 12 bytes that timestamps take from every segment.
-            let mss = segment.map(|bytes| bytes + 12);
+    let mut fault = None;
+    if let (Some(baseline), Some(rate)) = (baseline, rate) {
+        let bdp = baseline.rtt_s * rate / 8.0;
+        let sizes = SEGMENTS.map(Some).into_iter().chain([None]);
+        for (segment, of_bdp) in sizes.flat_map(|size| WINDOWS.map(|window| (size, window))) {
+            let window = window_of(of_bdp * bdp, segment.unwrap_or(1448)).min(end.most_window());
+            let measured = made.rows.iter().filter(|row| row.is_measured()).count();
+            observer.on_step(&format!("table: row {} of 16", measured + 1));
+            // The option counts the bytes that timestamps take.
+            let mss = segment.map(|bytes| bytes + TIMESTAMPS);
             let plan = BulkPlan { window: Some(window), mss, ..plan_of(towards, 1, options.row) };
-            let result = end.bulk(&plan, Some(baseline.rtt_s))?;
-            let run = metrics(&result, options.row.as_secs_f64(), Some(baseline.rtt_s), None);
-            let rate_bps = run.map(|run| run.throughput_bps).filter(|rate| *rate > 0.0);
-            rows.push(SizeRow {
-                engine: "measured".to_owned(),
-                mss_bytes: segment_bytes(&result).or(segment).unwrap_or_default(),
-                window_bytes: window,
-                rate_bps,
-                ping_s: median_s(&result.pings),
-                in_flight_s: rate_bps.map(|rate| 8.0 * f64::from(window) / rate),
-            });
+            // What is measured already stays in the report.
+            match end.bulk_with_window(&plan, baseline.rtt_s, &mut report.notes) {
+                Ok(None) => continue,
+                Ok(Some(result)) => {
+                    let row = measured_row(&result, options, baseline, (segment, window));
+                    made.rows.push(row);
+                }
+                Err(error) => {
+                    fault = Some(error);
+                    break;
+                }
+            }
+            let predicted = predicted::rows(options, report, (mss, segment), window);
+            made.rows.extend(predicted);
         }
     }
-    let recommended = recommended(&rows);
-    let because = recommended.and_then(|at| reason(&rows, at));
-    Ok(SizeTable { rows, recommended, because, ..none })
+    made.recommended = recommended(&made.rows);
+    made.because = made.recommended.and_then(|at| reason(&made.rows, at));
+    report.table = Some(made);
+    fault.map_or(Ok(()), Err)
+}
+
+fn measured_row(
+    result: &BulkResult,
+    options: &TableOptions,
+    baseline: &Baseline,
+    (segment, window): (Option<u32>, u32),
+) -> SizeRow {
+    let run = metrics(result, options.row.as_secs_f64(), Some(baseline.rtt_s), None);
+    let rate_bps = run.as_ref().map(|run| run.throughput_bps).filter(|rate| *rate > 0.0);
+    let mss_bytes = segment_bytes(result).or(segment).unwrap_or_default();
+    let trips = sorted_trips(&result.pings);
+    let count = trips.len() as f64;
+    SizeRow {
+        engine: MEASURED.to_owned(),
+        mss_bytes,
+        window_bytes: window,
+        rate_bps,
+        ping_s: median_s(&result.pings),
+        in_flight_s: rate_bps.map(|rate| 8.0 * f64::from(window) / rate),
+        outcome: Outcome {
+            goodput_bps: rate_bps,
+            elapsed_s: run.as_ref().map(|run| run.counted_s),
+            payload_bytes: run.as_ref().map(|run| run.payload_bytes),
+            retransmitted_bytes: run.as_ref().map(|run| run.retransmitted_bytes),
+            rtt_mean_s: run.as_ref().and_then(|run| run.rtt_mean_s),
+            ping_mean_s: (count > 0.0).then(|| trips.iter().sum::<f64>() / count),
+            ping_p99_s: percentile_99(&trips),
+            mss_used_bytes: Some(mss_bytes.into()),
+            ..Outcome::default()
+        },
+    }
+}
+
+fn sorted_trips(pings: &Pings) -> Vec<f64> {
+    let mut trips: Vec<f64> = pings.trips.iter().map(|(_, trip)| trip.as_secs_f64()).collect();
+    trips.sort_by(f64::total_cmp);
+    trips
 }
 
 /// Rates that differ by less are equal.
@@ -90,13 +150,15 @@ const EQUAL: f64 = 0.95;
 /// Of the rows that reach the best rate, the one with the shortest ping.
 fn recommended(rows: &[SizeRow]) -> Option<usize> {
     let best = best_rate(rows)?;
-    let good = rows.iter().enumerate().filter(|(_, row)| row.rate_bps >= Some(EQUAL * best));
+    let measured = rows.iter().enumerate().filter(|(_, row)| row.is_measured());
+    let good = measured.filter(|(_, row)| row.rate_bps >= Some(EQUAL * best));
     let ping = |row: &SizeRow| row.ping_s.or(row.in_flight_s).unwrap_or(f64::INFINITY);
     good.min_by(|(_, a), (_, b)| ping(a).total_cmp(&ping(b))).map(|(at, _)| at)
 }
 
 fn best_rate(rows: &[SizeRow]) -> Option<f64> {
-    rows.iter().filter_map(|row| row.rate_bps).max_by(f64::total_cmp)
+    let measured = rows.iter().filter(|row| row.is_measured());
+    measured.filter_map(|row| row.rate_bps).max_by(f64::total_cmp)
 }
 
 fn reason(rows: &[SizeRow], at: usize) -> Option<String> {
@@ -123,10 +185,15 @@ mod tests {
             rate_bps: Some(rate),
             ping_s: Some(ping),
             in_flight_s: None,
+            outcome: Outcome::default(),
         };
         let rows =
             [row(536, 4000, 5e6, 0.02), row(1448, 8000, 9.7e6, 0.03), row(1448, 32_000, 10e6, 0.3)];
         assert_eq!(recommended(&rows), Some(1));
+        let mut dreamt = row(1448, 9000, 11e6, 0.001);
+        dreamt.engine = "sim".to_owned();
+        let with_sim = [&[dreamt], &rows[..]].concat();
+        assert_eq!(recommended(&with_sim), Some(2), "what was measured counts");
         assert!(reason(&rows, 1).unwrap().starts_with("MSS 1448 with a window of 8000 bytes: 97%"));
         assert_eq!(recommended(&[]), None);
     }

@@ -50,17 +50,19 @@ impl PathTest {
             table: None,
             syn_as_received: None,
             rfc6349: None,
+            far_end_fault: None,
             findings: Vec::new(),
             sent_bytes: probing.sent_bytes(),
             elapsed_s: probing.budget.elapsed_s(),
             notes: std::mem::take(&mut probing.notes),
         };
-        report.findings = findings::of(&report, &probing.route);
-        let budget = probing.budget;
         if let Some(options) = &self.options.far_end {
-            with_far_end::measure(options, &mut report, observer, stop)?;
-            report.elapsed_s = budget.elapsed_s();
+            with_far_end::measure(options, &mut report, &mut probing)?;
+            report.sent_bytes = probing.sent_bytes();
+            report.elapsed_s = probing.budget.elapsed_s();
+            report.notes.append(&mut probing.notes);
         }
+        report.findings = findings::of(&report, &probing.route);
         Ok(report)
     }
 

@@ -1,60 +1,59 @@
 //! All that is measured with a far end.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use maxseg_linux::far_end::{FarEndError, Pings, SynAsReceived};
+use maxseg_linux::far_end::{FarEndError, Pings};
 
 use super::bulk::note_bound;
 use super::far_end::{Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
+use super::measure_mtu::logged;
+use super::probing::Probing;
 use super::rfc6349::Rfc6349Test;
 use super::table::table;
 use super::under_load::{idle_row, loaded_row};
-use super::{FarEndOptions, PathObserver, PathReport};
+use super::{FarEndFault, FarEndOptions, PathObserver, PathReport, far_end_mtu};
 use crate::error::PathError;
 
-/// Measures with the far end, into the report.
+/// Measures with the far end, into the report. A far end that does not do its part is told in the report too.
 pub(super) fn measure(
     options: &FarEndOptions,
     report: &mut PathReport,
-    observer: &mut dyn PathObserver,
-    stop: &AtomicBool,
+    probing: &mut Probing<'_>,
 ) -> Result<(), PathError> {
-    measure_all(options, report, observer, stop).map_err(|source| {
-        if matches!(source, FarEndError::Stopped) {
-            PathError::Stopped
-        } else {
-            PathError::FarEnd { source }
+    // Bulk data may provoke messages of routers, which the kernel goes by.
+    let ((), taught) = logged(probing, |probing| match measure_all(options, report, probing) {
+        Ok(()) => Ok(()),
+        Err(FarEndError::Stopped) => Err(PathError::Stopped),
+        Err(source) => {
+            let hint = source.hint();
+            let text = PathError::FarEnd { source }.to_string();
+            report.far_end_fault = Some(FarEndFault { text, hint });
+            Ok(())
         }
-    })
+    })?;
+    report.path_mtu.taught_the_kernel = taught.or(report.path_mtu.taught_the_kernel);
+    Ok(())
 }
 
 fn measure_all(
     options: &FarEndOptions,
     report: &mut PathReport,
-    observer: &mut dyn PathObserver,
-    stop: &AtomicBool,
+    probing: &mut Probing<'_>,
 ) -> Result<(), FarEndError> {
-    observer.on_step(&format!("reaching the far end; {}", plan_text(options)));
-    let mut end = FarEnd::reach(report.address, options, stop)?;
+    probing.observer.on_step(&format!("reaching the far end; {}", plan_text(options)));
+    let mut end = FarEnd::reach(report.address, options, probing.stop)?;
     let baseline = baseline(&mut end, report)?;
     if let FarEnd::Responder(client) = &mut end {
-        if let Some(syn) = client.syn_as_received()? {
-            compare_syns(report, &syn);
+        let (sent, received) = client.syn_as_received()?;
+        if let Some(syn) = received {
+            report.mss.compare_syn(sent, &syn);
             report.syn_as_received = Some(syn);
         }
-        observer.on_step("path MTU of the way back");
-        let most = report.path_mtu.interface_bytes.unwrap_or(1500).clamp(1280, 65_535);
         let trip = Duration::from_secs_f64(baseline.as_ref().map_or(0.1, |base| base.rtt_s));
-        let most = u16::try_from(most).unwrap_or(u16::MAX);
-        match client.reverse_mtu(most, trip)? {
-            Some(mtu) => report.path_mtu.reverse_bytes = Some(mtu.largest_arrived.into()),
-            None => report.notes.push(
-                "the path MTU of the way back is unknown: no datagram of the far end arrives"
-                    .to_owned(),
-            ),
-        }
+        far_end_mtu::back(client, &mut report.path_mtu, probing, trip)?;
+        far_end_mtu::forth(client, &mut report.path_mtu, probing, trip)?;
     }
+    let observer = &mut *probing.observer;
     if let Some(asked) = options.rfc6349 {
         let test = Rfc6349Test { options, asked, baseline: baseline.as_ref() };
         test.run(&mut end, report, observer)?;
@@ -62,7 +61,7 @@ fn measure_all(
         fill_both_ways(options, &mut end, report, observer, baseline.as_ref())?;
     }
     if let Some(asked) = &options.table {
-        report.table = Some(table(asked, &mut end, report, observer, baseline.as_ref())?);
+        table(asked, &mut end, report, observer, baseline.as_ref())?;
     }
     Ok(())
 }
@@ -123,17 +122,4 @@ fn baseline(end: &mut FarEnd<'_>, report: &PathReport) -> Result<Option<Baseline
         sent: pings.trips.len(),
         pings,
     }))
-}
-
-/// What became of the SYN on the way.
-fn compare_syns(report: &mut PathReport, syn: &SynAsReceived) {
-    let mss = &mut report.mss;
-    mss.received_bytes = syn.mss.map(u32::from);
-    if let (Some(sent), Some(received)) = (mss.sent_bytes, mss.received_bytes)
-        && received < sent
-    {
-        mss.clamped_by = Some(format!(
-            "a host or router on the way lowers this host's MSS option from {sent} to {received}"
-        ));
-    }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use super::output_file::{BegunFile, refuse_stdout};
+use super::output_file::{BegunFile, is_same_file, refuse_stdout};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -52,8 +52,8 @@ shrinks every connection to that destination: what the kernel has learnt is prin
 
 The test sends at most 200 kB up to an MTU of 1500, 1 MB above. See `maxseg guide path`.
 
-Exit codes: 0 done, 1 unknown host, no route or no answer at all, 2 usage, 3 something was found that breaks connections (a \
-black hole, a wrong message, paths of unequal MTU), 130 interrupted.")]
+Exit codes: 0 done, 1 unknown host, no route, no answer at all, or a far end that did not do its part, 2 usage, 3 something was \
+found that breaks connections (a dead port, a black hole, a wrong message, paths of unequal MTU), 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct PathArgs {
     /// Host or address, perhaps with a TCP port: HOST, HOST:PORT, [ADDRESS]:PORT
@@ -100,6 +100,13 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
         (_, true) => Some(6),
         (false, false) => None,
     };
+    refuse_outputs(args)?;
+    if args.quiet_probes && far_end.is_some() {
+        return Err(Failure::usage(
+            "--quiet-probes with --far-end: bulk data may provoke messages of routers, which the kernel goes by",
+            "leave out one of the two; `maxseg path --forget` removes what a test has taught the kernel",
+        ));
+    }
     if args.forget {
         return forget(args, version, printer);
     }
@@ -147,6 +154,7 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
         printer.text(&path_text(&reports, printer))?;
     }
     files.write(&reports)?;
+    far_end_fault(&reports)?;
     verdict(&reports)
 }
 
@@ -169,6 +177,26 @@ fn forget(args: &PathArgs, version: Option<u8>, printer: Printer) -> Result<(), 
             "run it as root; `ip route flush cache` forgets what was learnt about every destination",
         ))
     })
+}
+
+/// A far end that did not do its part, when all else is printed.
+fn far_end_fault(reports: &[PathReport]) -> Result<(), Failure> {
+    let fault = reports.iter().find_map(|report| report.far_end_fault.as_ref());
+    fault.map_or(Ok(()), |fault| {
+        Err(Failure::Other { what: fault.text.clone(), hint: fault.hint.clone() })
+    })
+}
+
+/// Refuses two outputs that are one file.
+fn refuse_outputs(args: &PathArgs) -> Result<(), Failure> {
+    let (Some(report), Some(scenario)) = (&args.report, &args.scenario) else { return Ok(()) };
+    if report == scenario || is_same_file(report, scenario) {
+        return Err(Failure::usage(
+            format!("--report and --scenario both write {}", report.display()),
+            "name two files: --report path.html --scenario path.toml",
+        ));
+    }
+    Ok(())
 }
 
 /// The exit code.

@@ -32,7 +32,11 @@ pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuR
                 ..MtuReport::default()
             }
         }
-        None => logged(probing, mss)?,
+        None => {
+            let (mut report, taught) = logged(probing, |probing| by_messages(probing, mss))?;
+            report.taught_the_kernel = taught;
+            report
+        }
     };
     if let Some(mtu) = report.forward_bytes
         && mtu < probing.route.interface_mtu
@@ -43,30 +47,42 @@ pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuR
     Ok(report)
 }
 
-/// Probes that may teach the kernel, between two lines of the log.
-fn logged(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
+/// What may teach the kernel something, between two lines of the log; with what the kernel has learnt since the test began.
+pub(super) fn logged<'t, T>(
+    probing: &mut Probing<'t>,
+    teach: impl FnOnce(&mut Probing<'t>) -> Result<T, PathError>,
+) -> Result<(T, Option<TaughtKernel>), PathError> {
     let known_before = probing.route.learnt;
     let log = TeachLog::open().and_then(|mut log| log.begin(probing.to).map(|()| log));
     if let Err(error) = &log {
-        probing.notes.push(format!(
+        let note = format!(
             "what this test teaches the kernel is not logged, and `maxseg path --forget` will not know of it: {error}"
-        ));
+        );
+        if !probing.notes.contains(&note) {
+            probing.notes.push(note);
+        }
     }
-    let mut report = by_datagrams(probing)?;
-    if report.confidence != Confidence::Confirmed
-        && let Some(port) = probing.payload_port(&mss.open_ports())
-    {
-        probing.mtu_by_sizes(port, &mut report)?;
-    }
+    let done = teach(probing)?;
     if let Ok(mut log) = log
         && let Err(error) = log.end(probing.to)
     {
         probing.notes.push(format!("the end of the test is not logged: {error}"));
     }
     let known_after = route_to_host(probing.to).ok().and_then(|route| route.learnt);
-    report.taught_the_kernel = known_after
+    let taught = known_after
         .filter(|after| after.is_news(known_before.as_ref()))
         .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
+    Ok((done, taught))
+}
+
+/// By what the destination or routers answer, or by TCP connections.
+fn by_messages(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
+    let mut report = by_datagrams(probing)?;
+    if report.confidence != Confidence::Confirmed
+        && let Some(port) = probing.payload_port(&mss.open_ports())
+    {
+        probing.mtu_by_sizes(port, &mut report)?;
+    }
     Ok(report)
 }
 
@@ -171,7 +187,7 @@ impl MtuReport {
 }
 
 /// A message that a packet contradicts which arrived.
-fn wrong_message(search: &Search) -> Option<String> {
+pub(super) fn wrong_message(search: &Search) -> Option<String> {
     let (size, refusal) = search.wrong_refusal()?;
     let router = refusal.router.map_or_else(|| "a router".to_owned(), |router| router.to_string());
     let mtu = match refusal.mtu {

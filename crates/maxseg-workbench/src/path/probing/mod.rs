@@ -32,6 +32,9 @@ const MORE_PATIENCE: Duration = Duration::from_millis(100);
 /// Pauses between packets: a burst may overflow a queue.
 const PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(8)];
 
+/// What is said of `EPERM`.
+const REFUSED_HERE: &str = "a firewall of this host refuses some of the test's packets (EPERM; `nft list ruleset`): what they would show is left out";
+
 /// A test under way.
 pub(super) struct Probing<'t> {
     pub(super) to: IpAddr,
@@ -139,6 +142,10 @@ impl<'t> Probing<'t> {
         let round = prober
             .round(packets, pause, patience, end, self.stop)
             .map_err(|source| PathError::socket("send a probe", source))?;
+        let is_refused = prober.refused_here > 0;
+        if is_refused && !self.notes.iter().any(|note| note == REFUSED_HERE) {
+            self.notes.push(REFUSED_HERE.to_owned());
+        }
         for shot in round.shots.iter().chain(&round.late) {
             self.learn(shot);
         }

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use maxseg_core::framing::Framing;
 use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
-use maxseg_core::rfc6349::{Facts, RunMetrics, WindowStep, interpret, judge};
+use maxseg_core::outcome::LimitShare;
+use maxseg_core::rfc6349::{Facts, RunMetrics, WindowStep, interpret, judge, with_full_link};
 use maxseg_core::units::{BitsPerSec, Bytes, Mtu};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
@@ -52,20 +53,36 @@ impl Rfc6349Test<'_> {
         let began_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
         let mut bottleneck = Bottleneck::UNKNOWN;
         let mut rows = idle_row(self.baseline).into_iter().collect::<Vec<_>>();
-        let (mut directions, mut negotiated) = (Vec::new(), None);
+        let (mut directions, mut negotiated, mut fault) = (Vec::new(), None, None);
         for towards in DIRECTIONS {
             let word = direction_word(towards);
             observer.on_step(&format!("{word}: bottleneck"));
-            let Some(filled) = fill(end, self.options, towards, self.baseline)? else {
-                report.notes.push(format!("no {word}: nothing was transferred"));
-                continue;
+            let filled = match fill(end, self.options, towards, self.baseline) {
+                Ok(Some(filled)) => filled,
+                Ok(None) => {
+                    report.notes.push(format!("no {word}: nothing was transferred"));
+                    continue;
+                }
+                // What is measured already stays in the report.
+                Err(error) => {
+                    fault = Some(error);
+                    break;
+                }
             };
             negotiated = negotiated.or_else(|| NegotiatedEntry::of(&filled.result));
             note_bound(towards, &filled, report);
             rows.push(loaded_row(towards, &filled, self.baseline));
-            let direction = self.direction(end, towards, filled, baseline, observer)?;
-            bottleneck.set(towards, direction.bottleneck_bps);
-            directions.push(direction);
+            bottleneck.set(towards, filled.packet_bps);
+            match self.direction(end, towards, filled, (baseline, observer), &mut report.notes) {
+                Ok(direction) => {
+                    bottleneck.set(towards, direction.bottleneck_bps);
+                    directions.push(direction);
+                }
+                Err(error) => {
+                    fault = Some(error);
+                    break;
+                }
+            }
         }
         if self.options.step < SHORT_STEP {
             report.notes.push(format!(
@@ -95,7 +112,7 @@ impl Rfc6349Test<'_> {
             thresholds: self.asked.thresholds,
             directions,
         });
-        Ok(())
+        fault.map_or(Ok(()), Err)
     }
 
     fn direction(
@@ -103,8 +120,8 @@ impl Rfc6349Test<'_> {
         end: &mut FarEnd<'_>,
         towards: Towards,
         mut filled: Filled,
-        baseline: &Baseline,
-        observer: &mut dyn PathObserver,
+        (baseline, observer): (&Baseline, &mut dyn PathObserver),
+        notes: &mut Vec<String>,
     ) -> Result<DirectionReport, FarEndError> {
         let word = direction_word(towards);
         let mss = segment_bytes(&filled.result).unwrap_or(536);
@@ -116,16 +133,17 @@ impl Rfc6349Test<'_> {
         let bdp = self.stated_bps(ideal, mtu, mss).map_or(bdp, of_rate);
         let mut sweep = Vec::new();
         for of_bdp in SWEEP {
-            let window = window_of(of_bdp * bdp, mss);
+            let window = granted_window(of_bdp * bdp, mss, end, notes);
             observer.on_step(&format!("{word}: window of {:.0}% of the BDP", 100.0 * of_bdp));
             let step = BulkPlan {
                 window: Some(window),
                 pings: None,
                 ..plan_of(towards, 1, self.options.step)
             };
-            let result = end.bulk(&step, Some(baseline.rtt_s))?;
+            let result = end.bulk_with_window(&step, baseline.rtt_s, notes)?;
             let duration = self.options.step.as_secs_f64();
-            let run = metrics(&result, duration, Some(baseline.rtt_s), ideal);
+            let run =
+                result.and_then(|result| metrics(&result, duration, Some(baseline.rtt_s), ideal));
             sweep.push(SweepStep {
                 of_bdp,
                 window_bytes: window,
@@ -135,7 +153,7 @@ impl Rfc6349Test<'_> {
                 run,
             });
         }
-        let (mut runs, mut held, mut buffers) = (Vec::new(), Vec::new(), None);
+        let (mut runs, mut began_s, mut buffers) = (Vec::new(), Vec::new(), None);
         for repeat in 1..=self.asked.repeats.max(1) {
             observer.on_step(&format!("{word}: equilibrium, run {repeat}"));
             let plan = plan_of(towards, 1, self.asked.duration);
@@ -144,14 +162,16 @@ impl Rfc6349Test<'_> {
             let Some(run) = metrics(&result, duration, Some(baseline.rtt_s), ideal) else {
                 continue;
             };
-            held = limits(&result, run.equilibrium.from_s);
+            let held = limits(&result, run.equilibrium.from_s);
             buffers = Some(BuffersEntry::of(&result.granted, &run));
-            runs.push(run);
+            let began = result.began.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+            began_s.push(began.map(|since| since.as_secs_f64()));
+            runs.push((run, held));
         }
         // The path carries at least what any run reached: what was to be expected is by that, and so is every share of the BDP.
         let best = [filled.run.throughput_bps]
             .into_iter()
-            .chain(runs.iter().map(|run| run.throughput_bps))
+            .chain(runs.iter().map(|(run, _)| run.throughput_bps))
             .chain(sweep.iter().filter_map(|step| Some(step.run.as_ref()?.throughput_bps)))
             .fold(0.0, f64::max);
         let packet_bps = best * packet_share(&filled.result);
@@ -164,11 +184,13 @@ impl Rfc6349Test<'_> {
             });
         }
         let swept = sweep.iter_mut().filter_map(|step| step.run.as_mut());
-        swept.chain(&mut runs).chain([&mut filled.run]).for_each(|run| run.expect(ideal));
-        let typical = median_run(&runs).cloned();
+        let repeated = runs.iter_mut().map(|(run, _)| run);
+        swept.chain(repeated).chain([&mut filled.run]).for_each(|run| run.expect(ideal));
+        let typical = median_run(&runs)
+            .map(|(run, held)| (run.clone(), with_full_link(held, run, baseline.rtt_s, best)));
         let checks =
-            typical.as_ref().map(|run| judge(&self.asked.thresholds, run)).unwrap_or_default();
-        let interpretation = typical.as_ref().map(|run| {
+            typical.as_ref().map(|(run, _)| judge(&self.asked.thresholds, run)).unwrap_or_default();
+        let interpretation = typical.as_ref().map(|(run, held)| {
             let steps = steps_of(&sweep, mss);
             interpret(&Facts {
                 run,
@@ -192,9 +214,10 @@ impl Rfc6349Test<'_> {
             buffers: buffers
                 .unwrap_or_else(|| BuffersEntry::of(&filled.result.granted, &filled.run)),
             sweep,
-            runs,
+            runs: runs.into_iter().map(|(run, _)| run).collect(),
+            runs_began_s: began_s,
             many: filled.run,
-            limits: held,
+            limits: typical.map(|(_, held)| held).unwrap_or_default(),
             checks,
             interpretation,
         })
@@ -234,9 +257,21 @@ fn steps_of(sweep: &[SweepStep], mss: u32) -> Vec<WindowStep> {
     sweep.iter().filter_map(step).collect()
 }
 
-/// The run of median throughput.
-fn median_run(runs: &[RunMetrics]) -> Option<&RunMetrics> {
-    let mut sorted: Vec<&RunMetrics> = runs.iter().collect();
-    sorted.sort_by(|a, b| a.throughput_bps.total_cmp(&b.throughput_bps));
+/// A window in bytes, at most what kernels grant.
+fn granted_window(bytes: f64, mss: u32, end: &FarEnd<'_>, notes: &mut Vec<String>) -> u32 {
+    let (wanted, most) = (window_of(bytes, mss), end.most_window());
+    let note = format!(
+        "windows above {most} bytes were not asked for: this host grants no larger buffer (net.core.rmem_max, net.core.wmem_max)"
+    );
+    if wanted > most && !notes.contains(&note) {
+        notes.push(note);
+    }
+    wanted.min(most)
+}
+
+/// The run of median throughput, with what limited it.
+fn median_run(runs: &[(RunMetrics, Vec<LimitShare>)]) -> Option<&(RunMetrics, Vec<LimitShare>)> {
+    let mut sorted: Vec<_> = runs.iter().collect();
+    sorted.sort_by(|(a, _), (b, _)| a.throughput_bps.total_cmp(&b.throughput_bps));
     sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }

@@ -137,9 +137,11 @@ pub struct DirectionReport {
     pub sweep: Vec<SweepStep>,
     /// One connection in equilibrium, each repeat (§3.3, §4).
     pub runs: Vec<RunMetrics>,
+    /// When each of them began: seconds since 1970; null where that is not known.
+    pub runs_began_s: Vec<Option<f64>>,
     /// Several connections (§3.3.1, §5.1).
     pub many: RunMetrics,
-    /// What limited the sender of the last run, by its socket.
+    /// What limited the sender of the run of median throughput, by its socket.
     pub limits: Vec<LimitShare>,
     /// Thresholds, against the run of median throughput.
     pub checks: Vec<Check>,
@@ -163,7 +165,7 @@ impl PathMtuEntry {
     pub(super) fn of(mtu: &MtuReport) -> Self {
         Self {
             forward_bytes: mtu.forward_bytes,
-            reverse_bytes: mtu.reverse_bytes,
+            reverse_bytes: mtu.reverse_bytes(),
             method: mtu.method.map(|method| method.word().to_owned()),
             confidence: mtu.confidence.word().to_owned(),
         }

@@ -139,7 +139,12 @@ impl DsackTest {
         if let (Some(expected), Some(is_alike)) = (self.expected, self.alike.get_mut(flow)) {
             // What is expected arrives, and what was sent before it and is larger does not.
             let arrived = fates.iter().filter(|(_, fate)| *fate == ProbeFate::Arrived);
-            *is_alike |= arrived.map(|(size, _)| *size).max() == Some(expected.mtu);
+            let is_largest = arrived.map(|(size, _)| *size).max() == Some(expected.mtu);
+            let is_more = |(size, fate): &(u32, ProbeFate)| {
+                *size == expected.mtu + 1 && *fate != ProbeFate::Arrived
+            };
+            let is_bounded = expected.mtu >= self.prober.interface_mtu();
+            *is_alike |= is_largest && (is_bounded || fates.iter().any(is_more));
         }
     }
 

@@ -6,11 +6,10 @@ mod forget;
 mod mtu;
 mod others;
 mod page;
-mod scenario;
 
+pub use crate::path::scenario;
 pub use forget::ForgetDocument;
 pub use page::page;
-pub use scenario::scenario;
 
 use std::io;
 
@@ -62,6 +61,8 @@ struct PathEntry<'a> {
     syn_as_received: Option<SynEntry<'a>>,
     /// The test of RFC 6349; null where it was not asked for.
     rfc6349: Option<&'a Rfc6349Report>,
+    /// Why the far end did not do its part; null where it did, or none was asked for.
+    far_end_error: Option<&'a str>,
     /// What a reader should know, the gravest first.
     findings: Vec<FindingEntry<'a>>,
     /// Bytes of IP packets that this host sent for the test, without those of transfers with a far end.
@@ -124,6 +125,7 @@ impl<'a> PathEntry<'a> {
             table: report.table.as_ref(),
             syn_as_received: report.syn_as_received.as_ref().map(SynEntry::of),
             rfc6349: report.rfc6349.as_ref(),
+            far_end_error: report.far_end_fault.as_ref().map(|fault| fault.text.as_str()),
             findings: report.findings.iter().map(finding).collect(),
             sent_bytes: report.sent_bytes,
             elapsed_s: report.elapsed_s,

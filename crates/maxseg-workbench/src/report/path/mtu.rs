@@ -13,6 +13,16 @@ pub(super) struct MtuEntry<'a> {
     forward_bytes: Option<u32>,
     /// From it: a far end alone can tell.
     reverse_bytes: Option<u32>,
+    /// How sure that is; null without a far end that tells.
+    reverse_confidence: Option<Confidence>,
+    /// The chance that a larger packet would arrive from it too, where losses are independent.
+    reverse_error_chance: Option<f64>,
+    /// Why it is no surer.
+    reverse_reason: Option<&'a str>,
+    /// Packets from it of this size vanish, and its kernel has learnt of no limit.
+    reverse_vanishes_bytes: Option<u32>,
+    /// The path MTU to this host that the far end's kernel has learnt of routers.
+    learnt_there_bytes: Option<u32>,
     /// The MTU of this host's interface.
     interface_bytes: Option<u32>,
     /// How it was found.
@@ -69,9 +79,15 @@ struct BlackHoleEntry {
 
 impl<'a> MtuEntry<'a> {
     pub(super) fn of(report: &'a MtuReport) -> Self {
+        let reverse = report.reverse.as_ref();
         Self {
             forward_bytes: report.forward_bytes,
-            reverse_bytes: report.reverse_bytes,
+            reverse_bytes: report.reverse_bytes(),
+            reverse_confidence: reverse.map(|reverse| reverse.confidence),
+            reverse_error_chance: reverse.and_then(|reverse| reverse.error_chance),
+            reverse_reason: reverse.and_then(|reverse| reverse.reason.as_deref()),
+            reverse_vanishes_bytes: reverse.and_then(|reverse| reverse.vanishes_bytes),
+            learnt_there_bytes: reverse.and_then(|reverse| reverse.learnt_there_bytes),
             interface_bytes: report.interface_bytes,
             method: report.method,
             confidence: report.confidence,

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use maxseg_core::engine::EngineName;
 use maxseg_core::framing::Framing;
 use maxseg_core::rfc6349::Thresholds;
 use maxseg_core::units::{BitsPerSec, Time};
@@ -27,6 +28,9 @@ pub(crate) struct FarEndArgs {
     /// Measure a table of four segment sizes and four windows
     #[arg(long, requires = "far_end")]
     table: bool,
+    /// Engines that run the table's rows too, on the path as measured: model, sim
+    #[arg(long, value_name = "ENGINE", requires = "table", value_delimiter = ',', value_parser = engine)]
+    engine: Vec<EngineName>,
     /// The run in equilibrium of RFC 6349, each way; every other step takes a sixth of it
     #[arg(long, value_name = "TIME", default_value = "30 s")]
     duration: Time,
@@ -91,6 +95,17 @@ fn framing(text: &str) -> Result<Framing, String> {
         .map_err(|_| "framings: ip, ethernet, ethernet-vlan, ppp, pppoe, serial".to_owned())
 }
 
+fn engine(text: &str) -> Result<EngineName, String> {
+    match text {
+        "model" => Ok(EngineName::Model),
+        "sim" => Ok(EngineName::Sim),
+        _ => {
+            Err("it is model or sim: the lab would need this host's processors meanwhile"
+                .to_owned())
+        }
+    }
+}
+
 fn number(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
     if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("it is no number".into()) }
@@ -132,7 +147,10 @@ impl FarEndArgs {
             step,
             connections: self.connections,
             rfc6349: self.rfc6349.then(|| self.rfc6349_options(duration)),
-            table: self.table.then_some(TableOptions { row: step.min(Duration::from_secs(3)) }),
+            table: self.table.then(|| TableOptions {
+                row: step.min(Duration::from_secs(3)),
+                engines: self.engine.clone(),
+            }),
         }))
     }
 

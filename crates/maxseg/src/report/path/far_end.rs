@@ -36,8 +36,15 @@ pub(super) fn far_end_text(report: &PathReport, printer: Printer) -> String {
         );
         text += &line_of(&line, width);
     }
-    if let Some(bytes) = report.path_mtu.reverse_bytes {
-        let _ = writeln!(text, "path MTU of the way back: {bytes} bytes");
+    if let Some(reverse) = &report.path_mtu.reverse {
+        let bytes =
+            reverse.bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} bytes"));
+        let chance = super::chance(reverse.error_chance.filter(|_| reverse.bytes.is_some()));
+        let reason =
+            reverse.reason.as_ref().map_or_else(String::new, |reason| format!("; {reason}"));
+        let confidence = reverse.confidence.word();
+        let line = format!("path MTU of the way back: {bytes} ({confidence}{chance}{reason})");
+        text += &line_of(&line, width);
     }
     if !report.under_load.is_empty() {
         let _ = writeln!(text, "\n{}", printer.bold("Under load"));
@@ -271,26 +278,37 @@ fn size_table(table: &SizeTable, printer: Printer) -> String {
     let title = format!("Segment size and window, {}", table.direction);
     let mut text = format!("\n{}\n", printer.bold(&title));
     let keys = [Column::word(""), Column::number("MSS"), Column::number("window")];
-    let mut grid = Grid::new(
-        keys,
-        [
-            Column::number("rate"),
-            Column::number("ping"),
-            Column::number("in flight"),
-            Column::word("engine"),
-        ],
-    );
-    for (at, row) in table.rows.iter().enumerate() {
+    let mut columns =
+        vec![Column::number("rate"), Column::number("ping"), Column::number("in flight")];
+    // What engines predict stands beside what was measured.
+    let engines: Vec<&str> = ["model", "sim"]
+        .into_iter()
+        .filter(|engine| table.rows.iter().any(|row| row.engine == *engine))
+        .collect();
+    for engine in &engines {
+        columns.push(Column::number(*engine));
+        columns.push(Column::number("its ping"));
+    }
+    let mut grid = Grid::new(keys, columns);
+    for (at, row) in table.rows.iter().enumerate().filter(|(_, row)| row.is_measured()) {
         let mark = if table.recommended == Some(at) { "->" } else { "" };
-        grid.push([
+        let mut cells = vec![
             mark.to_owned(),
             row.mss_bytes.to_string(),
             row.window_bytes.to_string(),
             optional(row.rate_bps, approx::rate),
             optional(row.ping_s, approx::time),
             optional(row.in_flight_s, approx::time),
-            row.engine.clone(),
-        ]);
+        ];
+        // The rows of the same size and window follow.
+        let of_row = table.rows.iter().skip(at + 1).take_while(|row| !row.is_measured());
+        let predicted: Vec<_> = of_row.collect();
+        for engine in &engines {
+            let found = predicted.iter().find(|row| row.engine == *engine);
+            cells.push(optional(found.and_then(|row| row.rate_bps), approx::rate));
+            cells.push(optional(found.and_then(|row| row.ping_s), approx::time));
+        }
+        grid.push(cells);
     }
     text += &grid.text(printer.width());
     if let Some(because) = &table.because {

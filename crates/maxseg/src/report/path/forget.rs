@@ -14,6 +14,7 @@ fn line(forgotten: &Forgotten) -> String {
     let to = forgotten.destination;
     let mtu = forgotten.mtu_bytes.map_or_else(String::new, |mtu| format!(" (path MTU {mtu})"));
     match forgotten.outcome {
+        ForgottenOutcome::NothingLearnt => format!("{to}: the tests taught the kernel nothing\n"),
         ForgottenOutcome::NothingThere => format!("{to}: the kernel remembers nothing any more\n"),
         ForgottenOutcome::Removed => format!("{to}: forgotten{mtu}\n"),
         ForgottenOutcome::NotOurs => format!(

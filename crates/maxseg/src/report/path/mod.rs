@@ -109,15 +109,29 @@ fn round_trip(rtt: &RttReport) -> String {
 
 fn path_mtu(mtu: &MtuReport) -> String {
     let method = mtu.method.map_or_else(String::new, |method| format!(", by {}", method.word()));
-    let chance = mtu
-        .error_chance
-        .filter(|chance| *chance > 0.0 && mtu.forward_bytes.is_some())
-        .map_or_else(String::new, |chance| {
-            format!("; chance that losses mislead: {}", approx::digits(chance))
-        });
+    let chance = chance(mtu.error_chance.filter(|_| mtu.forward_bytes.is_some()));
     let reason = mtu.reason.as_ref().map_or_else(String::new, |reason| format!("; {reason}"));
     let size = mtu.forward_bytes.map_or_else(|| "unknown".to_owned(), |mtu| format!("{mtu} bytes"));
     format!("path MTU: {size} ({}{method}{chance}{reason})", mtu.confidence.word())
+}
+
+/// The chance that losses look like a limit, as a clause; nothing where there is none.
+fn chance(chance: Option<f64>) -> String {
+    /// Rarer than this is said to be so: the estimate rests on independent losses.
+    const RARE: f64 = 1e-6;
+    match chance.filter(|chance| *chance > 0.0) {
+        None => String::new(),
+        Some(chance) if chance <= RARE => "; losses mislead less than once in a million".to_owned(),
+        Some(chance) => format!("; losses mislead once in {}", words::grouped(times(chance))),
+    }
+}
+
+/// One by a chance, in two digits.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a million")]
+fn times(chance: f64) -> u64 {
+    let times = (1.0 / chance).clamp(1.0, 1e6);
+    let scale = 10_f64.powf((times.log10() - 1.0).floor().max(0.0));
+    ((times / scale).round() * scale) as u64
 }
 
 /// How many flows agree.

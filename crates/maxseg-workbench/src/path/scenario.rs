@@ -5,15 +5,30 @@ use std::fmt::Write as _;
 use maxseg_core::framing::IpVersion;
 use maxseg_core::mss::default_mss;
 
-use crate::path::{HopReport, PathReport, PortMss};
+use super::{HopReport, PathReport, PortMss};
 
 /// The rate of links that were not measured, which is said in the file.
 const UNMEASURED: &str = "1 Gbit/s";
 /// Links with no measurable delay have this one, seconds.
 const LEAST_DELAY_S: f64 = 1e-6;
 
-/// The scenario file of a path: hops with their MTU and delay; rates only where they were measured.
+/// The scenario file of a path: hops with their MTU and delay; rates and queues only where they were measured.
 pub fn scenario(report: &PathReport) -> String {
+    let ip = IpVersion::from(report.address);
+    let mut text = path_part(report);
+    // The far side's offer, where it is known: this host's own, as it arrives there, limits the other direction.
+    let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
+    let offered = report.mss.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
+    let mss = offered.filter(|mss| *mss != default_mss(ip));
+    if let Some(mss) = mss {
+        let _ = write!(text, "\n[receiver]\nmss = {mss}\n");
+    }
+    text += "\n[until]\ntime = \"30 s\"\n";
+    text
+}
+
+/// The path alone, without hosts, flows and an end.
+pub(super) fn path_part(report: &PathReport) -> String {
     let ip = IpVersion::from(report.address);
     let mut text = format!(
         "# The path to {}, as `maxseg path` found it.\nname = \"Path to {}\"\nip = {}\n",
@@ -21,14 +36,22 @@ pub fn scenario(report: &PathReport) -> String {
         report.address,
         ip.number()
     );
-    let bottleneck = report.bottleneck.as_ref().and_then(|found| found.forward_bps);
-    if bottleneck.is_none() {
-        text += "# No rate was measured: a far end can (maxseg responder).\n";
-    }
-    let rate = bottleneck.map_or_else(|| UNMEASURED.to_owned(), |bps| format!("{bps:.0} bit/s"));
+    let rates = Rates::of(report);
+    text += match &rates {
+        None => "# No rate was measured: a far end can (maxseg responder).\n",
+        Some(_) => {
+            "# Which link is the narrowest was not measured: it is the last one here, and the others are ten times as fast.\n"
+        }
+    };
     let links = links(report);
     let last = links.len() - 1;
     for (at, link) in links.iter().enumerate() {
+        let is_last = at == last;
+        let rate = match rates {
+            None => UNMEASURED.to_owned(),
+            Some(Rates { forward, .. }) if is_last => bits(forward),
+            Some(Rates { forward, reverse, .. }) => bits(10.0 * forward.max(reverse)),
+        };
         let _ = write!(
             text,
             "\n[[hop]]\nname = \"hop{}\"\nrate = \"{rate}\"\ndelay = \"{:.3} us\"\n",
@@ -42,7 +65,7 @@ pub fn scenario(report: &PathReport) -> String {
             text += "icmp = \"drop\"\n";
         }
         let rtt = &report.rtt;
-        if at == last && rtt.lost > 0 && rtt.sent > rtt.lost {
+        if is_last && rtt.lost > 0 && rtt.sent > rtt.lost {
             let share = f64::from(rtt.lost) / f64::from(rtt.sent);
             let _ = writeln!(
                 text,
@@ -51,16 +74,64 @@ pub fn scenario(report: &PathReport) -> String {
                 rtt.lost, rtt.sent
             );
         }
+        if let Some(rates) = rates.as_ref().filter(|_| is_last) {
+            text += &rates.narrowest();
+        }
     }
-    // The far side's offer, where it is known: this host's own, as it arrives there, limits the other direction.
-    let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
-    let offered = report.mss.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
-    let mss = offered.filter(|mss| *mss != default_mss(ip));
-    if let Some(mss) = mss {
-        let _ = write!(text, "\n[receiver]\nmss = {mss}\n");
-    }
-    text += "\n[until]\ntime = \"30 s\"\n";
     text
+}
+
+fn bits(bps: f64) -> String {
+    format!("{bps:.0} bit/s")
+}
+
+/// The narrowest link, as a far end measured it.
+#[derive(Debug, Clone, Copy)]
+struct Rates {
+    forward: f64,
+    reverse: f64,
+    /// What waited before it under load, bytes.
+    queues: [Option<f64>; 2],
+}
+
+/// Fewer bytes in a queue are not told from what hosts take: two packets.
+const LEAST_QUEUE: f64 = 3000.0;
+
+impl Rates {
+    /// `None` where no rate was measured; the same both ways where one alone was.
+    fn of(report: &PathReport) -> Option<Self> {
+        let found = report.bottleneck?;
+        let forward = found.forward_bps.or(found.reverse_bps)?;
+        let reverse = found.reverse_bps.unwrap_or(forward);
+        let row = |load: &str| report.under_load.iter().find(|row| row.load == load);
+        let idle = row("idle").and_then(|row| row.rtt_min_s);
+        let queue = |load, bps: f64| {
+            let rise = row(load)?.rtt_p99_s? - idle?;
+            Some(rise * bps / 8.0).filter(|bytes| *bytes >= LEAST_QUEUE)
+        };
+        Some(Self {
+            forward,
+            reverse,
+            queues: [queue("upload", forward), queue("download", reverse)],
+        })
+    }
+
+    /// Its queue, and what differs on the way back.
+    fn narrowest(&self) -> String {
+        let queue = |bytes: Option<f64>| {
+            bytes.map_or_else(String::new, |bytes| format!("queue = \"{bytes:.0} B\"\n"))
+        };
+        let [forward, reverse] = self.queues.map(queue);
+        let mut text = String::new();
+        if self.queues.iter().any(Option::is_some) {
+            text += "# The queue by the longest pings beside bulk data.\n";
+        }
+        text += &forward;
+        if self.reverse.to_bits() != self.forward.to_bits() || forward != reverse {
+            let _ = write!(text, "[hop.reverse]\nrate = \"{}\"\n{reverse}", bits(self.reverse));
+        }
+        text
+    }
 }
 
 struct Link {
@@ -100,7 +171,7 @@ mod tests {
     use maxseg_core::scenario::Draft;
 
     use super::*;
-    use crate::path::{BlackHole, MtuReport, RttMethod, RttReport};
+    use crate::path::{BlackHole, Bottleneck, MtuReport, RttMethod, RttReport, UnderLoadRow};
 
     fn hop(number: u8, rtt_s: Option<f64>, mtu: u32) -> HopReport {
         HopReport {
@@ -141,6 +212,7 @@ mod tests {
             table: None,
             syn_as_received: None,
             rfc6349: None,
+            far_end_fault: None,
             findings: Vec::new(),
             sent_bytes: 0,
             elapsed_s: 0.0,
@@ -151,6 +223,27 @@ mod tests {
         let path = parsed.unwrap_or_else(|error| panic!("{error}\n{text}")).path;
         let mtus: Vec<u16> = path.hops.iter().map(|hop| hop.forward.mtu.get()).collect();
         assert_eq!(mtus, [1500, 1400, 1500], "the last link is not known to be narrow");
+        let (forward_bps, reverse_bps) = (Some(5e6), Some(20e6));
+        report.bottleneck = Some(Bottleneck { forward_bps, reverse_bps, method: "" });
+        let row = |load: &str, rtt_s| UnderLoadRow {
+            load: load.to_owned(),
+            rate_bps: None,
+            pings: 1,
+            rtt_min_s: Some(rtt_s),
+            rtt_median_s: None,
+            rtt_mean_s: None,
+            rtt_p99_s: Some(rtt_s),
+            round_trips_per_minute: None,
+            grade: None,
+        };
+        report.under_load = vec![row("idle", 0.02), row("upload", 0.12), row("download", 0.021)];
+        let text = scenario(&report);
+        let parsed = Draft::parse("path.toml", &text).and_then(|draft| draft.scenario());
+        let path = parsed.unwrap_or_else(|error| panic!("{error}\n{text}")).path;
+        let last = path.hops.last().unwrap();
+        assert_eq!((last.forward.rate.get(), last.reverse.rate.get()), (5_000_000, 20_000_000));
+        assert!(text.contains("queue = \"62500 B\""), "0.1 s at 5 Mbit/s: {text}");
+        report.bottleneck = None;
         report.path_mtu.hops.clear();
         report.address = "2001:db8::7".parse().unwrap();
         let text = scenario(&report);

@@ -25,8 +25,8 @@ pub use headline::Headline;
 pub use host_system::{HostSystem, HostSystems, System};
 pub use path::{Confidence, Known, ObservedPath, PathError};
 pub use remedy::{
-    Command, CommandKind, Remedy, SocketCase, SocketVerdict, Subject, remedies, remedy,
-    socket_verdict, subject,
+    Command, CommandKind, ListenerCase, Remedy, SocketCase, SocketVerdict, Subject,
+    listener_verdict, remedies, remedy, socket_verdict, subject,
 };
 pub use rerun::{MOST_PACKETS, Rerun};
 pub use scenario_text::{LossModel, ScenarioRequest, scenario_text};

@@ -4,10 +4,12 @@
 //! send buffer, was the limit (`tcp_chrono_start` in `net/ipv4/tcp_output.c`). What is left of it belongs to the congestion
 //! window, and what holds that down the socket's state at the end tells. Time without data is the application's.
 
+mod black_hole;
 mod findings;
 
 pub use findings::{SocketFinding, socket_findings};
 
+use self::black_hole::loses_full_segments_alone;
 use super::finding::counted_times;
 use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
@@ -207,6 +209,8 @@ impl Judge<'_> {
             .is_some_and(|(limit, rate)| rate >= AT_PACING_LIMIT * limit);
         if state.window_probes > 0 || self.is_shut() {
             is_sure(LimitedBy::ReceiveWindow)
+        } else if loses_full_segments_alone(self.evidence) {
+            is_sure(LimitedBy::PathMtu)
         } else if state.timeouts_in_a_row > 0 {
             is_sure(LimitedBy::Rto)
         } else if at_pacing_limit {

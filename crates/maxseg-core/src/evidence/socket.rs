@@ -33,6 +33,14 @@ pub struct SocketState {
     pub ssthresh_segments: Option<u32>,
     /// Segments in flight: sent, and neither acknowledged nor taken for lost (RFC 6675's pipe).
     pub in_flight_segments: u32,
+    /// Segments that were sent and are not acknowledged, those that SACK names among them.
+    pub unacked_segments: u32,
+    /// Those of them that SACK names.
+    pub sacked_segments: u32,
+    /// Payload acknowledged, ever; the SYN counts as a byte.
+    pub ever_acked_bytes: Option<u64>,
+    /// Segments that arrived, ever; the SYN counts as one.
+    pub ever_delivered_segments: Option<u32>,
     /// Bytes that wait to be sent for the first time.
     pub unsent_bytes: Option<u32>,
     /// The window that the peer last advertised.

@@ -64,6 +64,12 @@ pub struct LabLink {
     pub too_big: u64,
     /// News of packets above an MTU that was withheld (`icmp = "drop"`).
     pub withheld: u64,
+    /// Packets that went on the wire; `None` of a kernel's links.
+    #[serde(default)]
+    pub sent_packets: Option<u64>,
+    /// Time that these have waited in the queue, all together; `None` of a kernel's links.
+    #[serde(default)]
+    pub waited_s: Option<f64>,
 }
 
 /// How much later than their time packets left the relay.

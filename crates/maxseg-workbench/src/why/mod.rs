@@ -8,13 +8,15 @@
 mod findings;
 mod reading;
 
-use maxseg_core::advise::{SocketCase, SocketVerdict, socket_verdict};
+use maxseg_core::advise::{
+    ListenerCase, SocketCase, SocketVerdict, listener_verdict, socket_verdict,
+};
 use maxseg_core::diagnose::{SocketDiagnosis, SocketFinding, socket_findings};
 use maxseg_core::why::{Chain, MssWhy, is_held_by_route, why_mss, why_window};
 use maxseg_linux::observe::path::{NamespaceReading, PathReading, SocketKey};
 use maxseg_linux::observe::sockets::NamespaceError;
 
-use crate::connections::Connection;
+use crate::connections::{Connection, Listener};
 use crate::file_error::for_shell;
 
 /// A connection, explained.
@@ -80,6 +82,18 @@ impl Why {
         let next_syn = next_syn(connection);
         Some(Self { verdict, diagnosis, mss, window, findings: all, next_syn, path })
     }
+}
+
+/// A listening socket, explained: its accept queue, and what to change where that is full.
+pub fn explain_listener(listener: &Listener) -> SocketVerdict {
+    let process = listener.process.as_ref().map(ToString::to_string);
+    listener_verdict(&ListenerCase {
+        local: listener.local,
+        process: process.as_deref(),
+        queued: listener.queued,
+        limit: listener.limit,
+        dropped: listener.overflows,
+    })
 }
 
 /// A capture of the SYNs of the next connection between these hosts: they alone have the option.

@@ -5,15 +5,27 @@ mod path;
 use std::fmt::Write as _;
 
 use maxseg_core::advise::{CommandKind, Remedy};
+use maxseg_core::excerpt::escaped;
 use maxseg_core::units::Bytes;
 use maxseg_core::why::{Chain, Link, Source};
-use maxseg_workbench::connections::Connection;
+use maxseg_workbench::connections::{Connection, Listener};
 use maxseg_workbench::report::words;
-use maxseg_workbench::why::Why;
+use maxseg_workbench::why::{Why, explain_listener};
 
 use super::{Column, Grid};
 use crate::printer::Printer;
 use crate::wrap::{hanging, wrapped};
+
+/// The listening sockets, each in a sentence; those whose queue is full or has dropped with what to change.
+pub(crate) fn listeners_text(listeners: &[Listener], printer: Printer) -> String {
+    let width = printer.width();
+    let text = |listener: &Listener| {
+        let verdict = explain_listener(listener);
+        let sentence = wrapped(&escaped(&verdict.sentence), width, "");
+        verdict.remedy.as_ref().map_or(sentence.clone(), |remedy| sentence + &change(remedy, width))
+    };
+    listeners.iter().map(text).collect()
+}
 
 /// The connections, each with its explanation.
 pub(crate) fn why_text(explained: &[(Connection, Option<Why>)], printer: Printer) -> String {
@@ -37,7 +49,7 @@ fn title(connection: &Connection) -> String {
     parts.extend(connection.congestion.as_deref().map(str::to_owned));
     parts.extend(connection.netns.as_deref().map(|netns| format!("namespace {netns}")));
     // A name may hold line breaks, and a title is one line.
-    maxseg_core::excerpt::escaped(&parts.join(", ")).into_owned()
+    escaped(&parts.join(", ")).into_owned()
 }
 
 fn one(connection: &Connection, why: &Why, printer: Printer) -> String {

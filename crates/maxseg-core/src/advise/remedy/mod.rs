@@ -4,6 +4,7 @@ mod command;
 mod connection;
 mod ending;
 mod linux;
+mod listener;
 mod loss;
 mod mtu;
 mod requests;
@@ -16,6 +17,7 @@ use std::cell::LazyCell;
 use std::net::IpAddr;
 
 pub use command::{Command, CommandKind, Remedy};
+pub use listener::{ListenerCase, listener_verdict};
 pub use socket::{SocketCase, SocketVerdict, socket_verdict};
 pub use subject::{Subject, subject};
 

@@ -3,6 +3,7 @@
 use super::super::finding::{FindingKind, counted, counted_times};
 use super::super::loss::MUCH_LOSS;
 use super::super::round_trips::{LONG_QUEUE, LONG_QUEUE_S};
+use super::black_hole::{has_no_full_segment, loses_full_segments_alone};
 use crate::evidence::SocketEvidence;
 use crate::units::approx;
 
@@ -20,7 +21,7 @@ const LEAST_RESENT: u32 = 5;
 
 /// The facts of a connection, the gravest first.
 pub fn socket_findings(evidence: &SocketEvidence) -> Vec<SocketFinding> {
-    let rules = [timeouts, shut_window, slow_reader, losses, long_queue];
+    let rules = [timeouts, black_hole, shut_window, slow_reader, losses, long_queue];
     rules.into_iter().filter_map(|rule| rule(evidence)).collect()
 }
 
@@ -38,6 +39,24 @@ fn timeouts(evidence: &SocketEvidence) -> Option<SocketFinding> {
         FindingKind::Timeouts,
         format!("the retransmission timer has expired {times} without an answer"),
     ))
+}
+
+/// A path MTU black hole, likely or possible. What the kernel has learnt of routers is beside it, with the route.
+fn black_hole(evidence: &SocketEvidence) -> Option<SocketFinding> {
+    let mss = evidence.state.mss_bytes;
+    let text = if loses_full_segments_alone(evidence) {
+        format!(
+            "segments of {mss} bytes are lost again and again while smaller ones that were sent behind them arrive: a path MTU black \
+             hole is likely"
+        )
+    } else if has_no_full_segment(evidence) {
+        format!(
+            "no segment of {mss} bytes has ever arrived, and smaller ones have: a path MTU black hole is possible, or the peer has gone"
+        )
+    } else {
+        return None;
+    };
+    Some(found(FindingKind::BlackHole, text))
 }
 
 fn shut_window(evidence: &SocketEvidence) -> Option<SocketFinding> {

@@ -219,3 +219,40 @@ fn two_limits_that_share_the_time_are_unknown() {
     let nothing = |e: &mut SocketEvidence| e.bin.duration = Time::ZERO;
     assert_eq!(limit(nothing), LimitedBy::Unknown);
 }
+
+#[test]
+fn full_segments_that_vanish_alone_are_too_large_for_the_path() {
+    // Four full segments and a small one behind them, which SACK names.
+    let hole = |e: &mut SocketEvidence| {
+        e.bin.acked_bytes = 0;
+        e.bin.in_flight_max = 4 * 1448 + 100;
+        e.state.timeouts_in_a_row = 3;
+        (e.state.unacked_segments, e.state.sacked_segments) = (5, 1);
+        (e.state.ever_acked_bytes, e.state.ever_delivered_segments) = (Some(101), Some(3));
+    };
+    assert_eq!(limit(hole), LimitedBy::PathMtu);
+    let found = |change: &dyn Fn(&mut SocketEvidence)| {
+        let mut evidence = transfer();
+        hole(&mut evidence);
+        change(&mut evidence);
+        let kinds = socket_findings(&evidence);
+        (
+            diagnose_socket(&evidence).limited_by,
+            kinds.iter().any(|found| found.kind == crate::diagnose::FindingKind::BlackHole),
+        )
+    };
+    let one_timeout = |e: &mut SocketEvidence| e.state.timeouts_in_a_row = 1;
+    assert_eq!(found(&one_timeout), (LimitedBy::Rto, false), "a loss");
+    let large_arrive = |e: &mut SocketEvidence| {
+        e.bin.in_flight_max = 5 * 1448;
+        e.state.ever_acked_bytes = Some(3 * 1448);
+    };
+    assert_eq!(found(&large_arrive), (LimitedBy::Rto, false), "what SACK names is full");
+    let nothing_back = |e: &mut SocketEvidence| e.state.sacked_segments = 0;
+    assert_eq!(found(&nothing_back), (LimitedBy::Rto, true), "possible");
+    let went_later = |e: &mut SocketEvidence| {
+        e.state.sacked_segments = 0;
+        (e.state.ever_acked_bytes, e.state.ever_delivered_segments) = (Some(900_000), Some(640));
+    };
+    assert_eq!(found(&went_later), (LimitedBy::Rto, false), "full segments have arrived");
+}

@@ -148,7 +148,7 @@ struct TimerEntry {
 
 /// A listening socket.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ListenerEntry<'a> {
+pub(in crate::report) struct ListenerEntry<'a> {
     /// The network namespace; null for the program's own.
     netns: Option<&'a str>,
     /// Where it listens.
@@ -240,7 +240,7 @@ impl<'a> ConnectionEntry<'a> {
 }
 
 impl<'a> ListenerEntry<'a> {
-    pub(super) fn of(listener: &'a Listener) -> Self {
+    pub(in crate::report) fn of(listener: &'a Listener) -> Self {
         Self {
             netns: listener.netns.as_deref(),
             local: listener.local,

@@ -14,7 +14,7 @@ use super::csv::field;
 use crate::connections::{Connection, Listener, Snapshot};
 pub use columns::{ColumnName, UnknownColumn, value, without_unit};
 pub use entry::ConnectionEntry;
-use entry::ListenerEntry;
+pub(in crate::report) use entry::ListenerEntry;
 use json::{Json, Pieces};
 
 /// What `connections --json` prints: the sockets of a host at one time. Addresses are `1.2.3.4:80` and `[::1]:80`.

@@ -4,15 +4,15 @@ mod path;
 
 use std::io;
 
-use maxseg_core::advise::Command;
+use maxseg_core::advise::{Command, SocketVerdict};
 use maxseg_core::mss::{Cause, Derivation, Effect, Step};
 use maxseg_core::why::{Chain, Link, Source};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::connections::{Connection, Snapshot};
-use crate::report::connections::ConnectionEntry;
-use crate::why::Why;
+use crate::connections::{Connection, Listener, Snapshot};
+use crate::report::connections::{ConnectionEntry, ListenerEntry};
+use crate::why::{Why, explain_listener};
 use path::PathEntry;
 
 /// What `explain HOST --json` prints: connections as `connections --json` has them, each with `why`.
@@ -28,6 +28,21 @@ pub struct WhyDocument<'a> {
     interval_s: Option<f64>,
     /// The connections, the busiest first.
     connections: Vec<ExplainedEntry<'a>>,
+    /// The sockets that wait for connections, of the process or at the port that was named.
+    listeners: Vec<ExplainedListener<'a>>,
+}
+
+/// A listening socket with its explanation.
+#[derive(Serialize, JsonSchema)]
+struct ExplainedListener<'a> {
+    #[serde(flatten)]
+    listener: ListenerEntry<'a>,
+    /// The state of its accept queue, in a sentence.
+    sentence: String,
+    /// What to change; null where nothing is to be.
+    change: Option<String>,
+    /// Commands for it.
+    commands: Vec<Command>,
 }
 
 /// A connection with its explanation.
@@ -124,6 +139,7 @@ impl<'a> WhyDocument<'a> {
     pub fn new(
         snapshot: &Snapshot,
         explained: &'a [(Connection, Option<Why>)],
+        listeners: &'a [Listener],
         host: Option<&'a str>,
     ) -> Self {
         Self {
@@ -132,6 +148,7 @@ impl<'a> WhyDocument<'a> {
             time_s: snapshot.time_s,
             interval_s: snapshot.interval.map(|interval| interval.as_secs_f64()),
             connections: explained.iter().map(ExplainedEntry::of).collect(),
+            listeners: listeners.iter().map(ExplainedListener::of).collect(),
         }
     }
 
@@ -148,6 +165,15 @@ impl<'a> WhyDocument<'a> {
 impl<'a> ExplainedEntry<'a> {
     fn of((connection, why): &'a (Connection, Option<Why>)) -> Self {
         Self { connection: ConnectionEntry::of(connection), why: why.as_ref().map(WhyEntry::of) }
+    }
+}
+
+impl<'a> ExplainedListener<'a> {
+    fn of(listener: &'a Listener) -> Self {
+        let SocketVerdict { sentence, remedy } = explain_listener(listener);
+        let (change, commands) = remedy.map(|remedy| (remedy.change, remedy.commands)).unzip();
+        let commands = commands.unwrap_or_default();
+        Self { listener: ListenerEntry::of(listener), sentence, change, commands }
     }
 }
 

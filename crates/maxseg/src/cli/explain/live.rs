@@ -6,7 +6,10 @@ use maxseg_core::units::Time;
 use maxseg_linux::observe::path::NamespaceReading;
 use maxseg_linux::observe::sockets::{Place, Selection};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
-use maxseg_workbench::connections::{Connection, Snapshot, Watch, WatchOptions, read_options};
+use maxseg_wire::tcp_info::State;
+use maxseg_workbench::connections::{
+    Connection, Listener, Snapshot, Watch, WatchOptions, read_options,
+};
 use maxseg_workbench::file_error::{for_shell, missing_hint, reason};
 use maxseg_workbench::report::why::WhyDocument;
 use maxseg_workbench::why::Why;
@@ -16,7 +19,7 @@ use super::target::Target;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
-use crate::report::why::why_text;
+use crate::report::why::{listeners_text, why_text};
 
 /// More connections than these are not explained at once.
 const MOST_EXPLAINED: usize = 20;
@@ -42,9 +45,10 @@ pub(super) fn run(
     let place = place(options.netns)?;
     let wanted = Wanted::of(target, options.argument)?;
     let mut snapshot = looked_at(&place, &wanted, options.interval.unwrap_or(INTERVAL))?;
+    let listeners = listeners(&place, &wanted)?;
     let others = snapshot.connections.len();
     snapshot.connections.retain(|connection| wanted.has(connection));
-    if snapshot.connections.is_empty() {
+    if snapshot.connections.is_empty() && listeners.is_empty() {
         return Err(none_matches(target, options, &snapshot, others));
     }
     let has_tcp = |connection: &Connection| connection.sample.is_some();
@@ -64,10 +68,13 @@ pub(super) fn run(
     }
     if options.json {
         let host = host_name();
-        let document = WhyDocument::new(&snapshot, &explained, host.as_deref());
+        let document = WhyDocument::new(&snapshot, &explained, &listeners, host.as_deref());
         printer.stream(|out| document.write(out))?;
     } else {
-        printer.text(&why_text(&explained, printer))?;
+        // A queue that is full is told before what any connection does: new ones do not come that far.
+        let parts = [listeners_text(&listeners, printer), why_text(&explained, printer)];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        printer.text(&parts.join("\n"))?;
     }
     if left_out > 0 {
         printer.note(&format!(
@@ -108,6 +115,24 @@ fn looked_at(place: &Place, wanted: &Wanted, interval: Time) -> Result<Snapshot,
         }
     }
     watch.look_last().map_err(failure)
+}
+
+/// The sockets that wait for connections, of the process or at the port that was asked for; the fullest first.
+fn listeners(place: &Place, wanted: &Wanted) -> Result<Vec<Listener>, Failure> {
+    let options = WatchOptions {
+        place: place.clone(),
+        selection: Selection { states: StateSet::NONE.with(State::Listen), filter: None },
+        processes: true,
+        closed: false,
+        messages: false,
+    };
+    let failure = |error| namespace_failure(&error);
+    let snapshot = Watch::new(options).map_err(failure)?.look_last().map_err(failure)?;
+    let mut listeners = snapshot.listeners;
+    listeners.retain(|listener| wanted.is_served_by(listener));
+    let key = |listener: &Listener| (listener.is_full(), listener.overflows, listener.queued);
+    listeners.sort_by_key(|listener| std::cmp::Reverse(key(listener)));
+    Ok(listeners)
 }
 
 /// Which connections were asked for.
@@ -151,6 +176,25 @@ impl Wanted {
         }
     }
 
+    /// Whether a listening socket is what was asked for: of the process, at this host's end, or at an address of this host.
+    fn is_served_by(&self, listener: &Listener) -> bool {
+        let local = SocketAddr::new(listener.local.ip().to_canonical(), listener.local.port());
+        let takes = |address: &IpAddr| {
+            let is_any = local.ip().is_unspecified() && (local.is_ipv6() || address.is_ipv4());
+            local.ip() == *address || is_any
+        };
+        match self {
+            Self::Process(pid) => listener.process.as_ref().is_some_and(|owner| owner.pid == *pid),
+            Self::Ends(here, _) => here.port() == local.port() && takes(&here.ip()),
+            Self::Hosts(addresses, port) => {
+                let is_served = |address: &IpAddr| {
+                    takes(address) && (local.ip() == *address || is_of_this_host(*address))
+                };
+                *port == Some(local.port()) && addresses.iter().any(is_served)
+            }
+        }
+    }
+
     /// What the kernel leaves out already: it knows no processes.
     fn filter(&self) -> Option<Filter> {
         let remote = |address| Filter::Address(Endpoint::Remote, Prefix::host(address));
@@ -162,6 +206,11 @@ impl Wanted {
             }
         }
     }
+}
+
+/// Whether a socket of this host can have the address. Another network namespace may have others: then it is not known.
+fn is_of_this_host(address: IpAddr) -> bool {
+    std::net::UdpSocket::bind((address, 0)).is_ok()
 }
 
 /// The addresses of a host, as the resolver gives them.

@@ -1,0 +1,99 @@
+//! The sentence and the commands of running connections.
+
+use super::*;
+use crate::diagnose::diagnose_socket;
+use crate::evidence::{Bin, BufferFill, SocketState};
+use crate::units::Time;
+
+fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
+    let bin = Bin {
+        duration: Time::from_secs(1),
+        acked_bytes: 1_000_000,
+        sent_bytes: 1_000_000,
+        segments: 700,
+        ..Bin::default()
+    };
+    let state = SocketState {
+        mss_bytes: 1448,
+        cwnd_segments: 10,
+        window_bytes: Some(65_536),
+        rtt: Time::from_millis(20),
+        min_rtt: Some(Time::from_millis(20)),
+        ..SocketState::default()
+    };
+    let mut evidence = SocketEvidence { bin, received_bytes: 0, is_since_start: false, state };
+    change(&mut evidence);
+    evidence
+}
+
+fn verdict(evidence: &SocketEvidence, held: bool, ends: [&str; 2]) -> SocketVerdict {
+    let window = Chain { effective: Bytes::new(8760), links: Vec::new(), unexplained: None };
+    socket_verdict(&SocketCase {
+        evidence,
+        diagnosis: &diagnose_socket(evidence),
+        local: ends[0].parse().unwrap(),
+        remote: ends[1].parse().unwrap(),
+        pid: Some(7),
+        netns: None,
+        window: &window,
+        is_send_buffer_set: None,
+        is_held_by_route: held,
+    })
+}
+
+const V4: [&str; 2] = ["10.0.0.1:40000", "10.0.0.2:443"];
+
+#[test]
+fn a_receive_window_is_examined_at_the_peer() {
+    let evidence = evidence(|evidence| evidence.bin.rwnd_limited = Time::from_millis(900));
+    let of = |ends| verdict(&evidence, false, ends);
+    let found = of(V4);
+    assert_eq!(
+        found.sentence,
+        "The receive window of 10.0.0.2 limits this connection for 90% of the last 1.00 s: it is 64.0 KiB now."
+    );
+    let remedy = found.remedy.unwrap();
+    assert_eq!(remedy.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
+    assert_eq!(remedy.commands[0].on, "10.0.0.2");
+    let six = of(["[2001:db8::1]:40000", "[2001:db8::2]:443"]).remedy.unwrap();
+    assert_eq!(six.commands[0].line, "maxseg explain '[2001:db8::2]:443-[2001:db8::1]:40000'");
+    let mapped = of(["[::ffff:10.0.0.1]:40000", "[::ffff:10.0.0.2]:443"]).remedy.unwrap();
+    assert_eq!(mapped.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
+}
+
+#[test]
+fn a_command_enters_the_namespace_of_its_connection() {
+    assert_eq!(within("pid:7", "sysctl x"), "nsenter -t 7 -n sh -c 'sysctl x'");
+    let line = within("web", "ip route | sed 's/ window//'");
+    assert_eq!(line, r"ip netns exec 'web' sh -c 'ip route | sed '\''s/ window//'\'''");
+}
+
+#[test]
+fn a_send_buffer_is_raised_and_an_application_examined() {
+    let buffer = evidence(|evidence| {
+        evidence.bin.sndbuf_limited = Time::from_millis(1000);
+        evidence.state.send_buffer = Some(BufferFill { used: 80_000, limit: 87_040 });
+    });
+    let found = verdict(&buffer, false, V4);
+    assert!(found.sentence.starts_with("The send buffer of this host"), "{found:?}");
+    assert!(found.remedy.unwrap().change.contains("512 KiB"));
+    let idle = evidence(|evidence| evidence.bin.idle = Time::from_millis(1000));
+    let found = verdict(&idle, false, V4);
+    assert!(found.sentence.contains("no data to send for 100%"), "{found:?}");
+    assert_eq!(found.remedy.unwrap().commands[0].line, "top -b -H -n 1 -p 7");
+}
+
+#[test]
+fn a_route_that_holds_the_window_is_told_where_data_arrives() {
+    let arrives = evidence(|evidence| {
+        (evidence.received_bytes, evidence.bin.acked_bytes) = (1_000_000, 0);
+        evidence.bin.sent_bytes = 0;
+    });
+    let found = verdict(&arrives, true, V4);
+    assert!(found.sentence.starts_with("The route's `window` keeps"), "{found:?}");
+    let remedy = found.remedy.unwrap();
+    assert!(remedy.commands.iter().any(|command| command.line.contains("sed 's/ window")));
+    let found = verdict(&arrives, false, V4);
+    assert!(found.sentence.starts_with("The limit of this connection is unknown: the peer"));
+    assert!(found.remedy.unwrap().change.starts_with("look at the sender"));
+}

@@ -62,6 +62,7 @@ fn what_is_wrong_with_a_far_end_is_said() {
     let end = format!("responder:{port}");
     let other = maxseg(&["path", "127.0.0.1", "--far-end", &end, "--token", "open barley"]);
     assert_eq!(other.status.code(), Some(1), "{}", stdout(&other));
+    assert!(stdout(&other).contains("path MTU:"), "the rest: {}", stdout(&other));
     assert!(stderr(&other).contains("the token is another one"), "{}", stderr(&other));
     let none = maxseg(&["path", "127.0.0.1", "--far-end", "responder:1", "--token", "anything"]);
     assert_eq!(none.status.code(), Some(1));

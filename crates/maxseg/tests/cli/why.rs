@@ -5,7 +5,7 @@ mod hosts;
 
 use serde_json::Value;
 
-use super::kernel::skipped;
+use super::kernel::{skipped, wait_until};
 use super::{maxseg, stderr, stdout, unwrapped};
 use hosts::{Connected, Hosts};
 
@@ -270,4 +270,60 @@ fn a_list_of_connections_has_their_clamps() {
     assert_eq!((&row["clamp_bytes"], &row["rcvbuf_is_set"]), (&8760.into(), &true.into()));
     assert_eq!((&row["rcvbuf_bytes"], &row["sndbuf_is_set"]), (&200_000.into(), &false.into()));
     assert_eq!(row["clamp_unread_because"], Value::Null);
+}
+
+#[test]
+fn a_black_hole_is_named_and_tested_for() {
+    let Some(hosts) = Hosts::with_router() else { return };
+    if !hosts.has("nft") {
+        return skipped("a live black hole: nft is not installed");
+    }
+    hosts.router("ip link set rb mtu 1300");
+    hosts.router("nft add table inet t");
+    hosts.router("nft add chain inet t o { type filter hook output priority 0 ; }");
+    hosts.router("nft add rule inet t o icmp type destination-unreachable drop");
+    let connected = hosts.connect();
+    // Three full segments and a small one, which arrives.
+    connected.write(3 * 1448 + 500);
+    let mut document = Value::Null;
+    wait_until("two timeouts", || {
+        document = hosts.explained(&connected.ends());
+        document["connections"][0]["limited_by"] == "path-mtu"
+    });
+    let why = &document["connections"][0]["why"];
+    assert!(
+        why["sentence"].as_str().unwrap().contains("a path MTU black hole is likely"),
+        "{why:#}"
+    );
+    let line = why["commands"][0]["line"].as_str().unwrap();
+    assert!(line.contains("maxseg path 10.9.2.2"), "{line}");
+    assert_eq!(why["findings"][1]["code"], "black-hole", "{why:#}");
+    assert_eq!(why["path"]["route"]["learnt_mtu_bytes"], Value::Null);
+    // Without anything small behind them nothing tells a black hole from a peer that has gone.
+    let silent = hosts.connect();
+    silent.write(2 * 1448);
+    wait_until("two timeouts", || {
+        document = hosts.explained(&silent.ends());
+        document["connections"][0]["why"]["findings"][1]["code"] == "black-hole"
+    });
+    assert_eq!(document["connections"][0]["limited_by"], "rto", "possible, and no more");
+}
+
+#[test]
+fn a_full_accept_queue_is_told_of_the_process_and_of_the_port() {
+    let Some(hosts) = Hosts::two() else { return };
+    let (_listener, waiting) = hosts.full_listener();
+    let address = waiting[0].peer_addr().unwrap();
+    for name in [std::process::id().to_string(), address.to_string()] {
+        let document = hosts.explained(&name);
+        let listeners = document["listeners"].as_array().unwrap();
+        let listener = listeners.iter().find(|one| one["local"] == address.to_string());
+        let listener = listener.unwrap_or_else(|| panic!("{name}: {document:#}"));
+        assert_eq!((&listener["queued"], &listener["limit"]), (&2.into(), &1.into()));
+        let sentence = listener["sentence"].as_str().unwrap();
+        assert!(sentence.starts_with("The accept queue of 10.9.0.1:"), "{sentence}");
+        assert!(sentence.contains("is full: 2 connections wait"), "{sentence}");
+    }
+    let text = stdout(&hosts.maxseg(&["explain", &address.to_string()]));
+    assert!(text.starts_with("The accept queue of"), "{text}");
 }

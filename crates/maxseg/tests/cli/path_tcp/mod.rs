@@ -1,7 +1,9 @@
 //! `maxseg path` to hosts that answer TCP, between network namespaces of the test's own. They take root; without it, or without
 //! `nft` or `setpriv`, the tests say what is skipped.
 
+mod far_end;
 mod net;
+mod ports;
 
 use serde_json::Value;
 

@@ -82,6 +82,16 @@ impl Net {
         rules_of(&self.router, hook, rules)
     }
 
+    /// Rules of B's firewall.
+    pub(super) fn b_rules(&self, hook: &str, rules: &[&str]) -> bool {
+        rules_of(&self.b, hook, rules)
+    }
+
+    /// Rules of A's firewall.
+    pub(super) fn a_rules(&self, hook: &str, rules: &[&str]) -> bool {
+        rules_of(&self.a, hook, rules)
+    }
+
     /// B answers neither UDP nor echoes.
     pub(super) fn mute_b(&self) -> bool {
         let rules = ["meta l4proto udp drop", "icmp type echo-request drop"];

@@ -102,6 +102,25 @@ impl Hosts {
         self.a.run(&format!("{program} --version")).status.success()
     }
 
+    /// A listening socket of A, of which one connection more waits than its queue takes.
+    pub(super) fn full_listener(&self) -> (OwnedFd, Vec<TcpStream>) {
+        use nix::sys::socket::{Backlog, bind, getsockname, listen};
+        use std::os::fd::AsRawFd as _;
+        self.a("ip link set lo up");
+        self.a.inside(|| {
+            let made = || {
+                socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).unwrap()
+            };
+            let listener = made();
+            bind(listener.as_raw_fd(), &SockaddrIn::new(10, 9, 0, 1, 0)).unwrap();
+            listen(&listener, Backlog::new(1).unwrap()).unwrap();
+            let address: SockaddrIn = getsockname(listener.as_raw_fd()).unwrap();
+            let address = SocketAddr::new(address.ip().into(), address.port());
+            let waiting = (0..2).map(|_| connected_to(made(), address)).collect();
+            (listener, waiting)
+        })
+    }
+
     /// A new connection from A to B.
     pub(super) fn connect(&self) -> Connected {
         let [here, there] = self.addresses;
@@ -199,6 +218,11 @@ impl Connected {
     /// B's end.
     pub(super) fn server(&self) -> SocketAddr {
         self.client.peer_addr().unwrap()
+    }
+
+    /// Has A write so many bytes, of which none need arrive.
+    pub(super) fn write(&self, bytes: usize) {
+        (&self.client).write_all(&vec![7; bytes]).unwrap();
     }
 
     /// Has A send so many bytes, and B read them.

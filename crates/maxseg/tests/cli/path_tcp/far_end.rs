@@ -1,0 +1,120 @@
+//! A responder on B, and `maxseg path` on A: what only two ends can tell.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::super::{stderr, stdout, unwrapped};
+use super::net::{LIAR, Liar, Net, TO};
+use super::{findings, mtu, target};
+
+const TOKEN: &str = "open sesame";
+/// Runs that are as short as they may be.
+const SHORT: [&str; 6] = ["--far-end", "responder", "--token", TOKEN, "--duration", "3s"];
+
+/// A responder, which ends with the test.
+struct Responder(Child);
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts one on B, over both IP versions.
+fn responder(net: &Net) -> Responder {
+    let mut line = Command::new("nsenter");
+    line.args(["-t", &net.b.0.id().to_string(), "-n"]).arg(env!("CARGO_BIN_EXE_maxseg"));
+    line.args(["responder", "--listen", "[::]", "--token", TOKEN]);
+    let mut child = line.stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.starts_with("listening"), "{said}");
+    Responder(child)
+}
+
+#[test]
+fn what_vanishes_on_the_way_back_alone_is_told_first() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    // A rule that would clamp comes too late: one before it accepts.
+    let rules = [
+        "iifname rb meta length > 1372 drop",
+        "tcp flags syn accept",
+        "tcp flags syn tcp option maxseg size set 1332",
+    ];
+    if !net.router_rules("forward", &rules) {
+        return;
+    }
+    let _responder = responder(&net);
+    let (report, code) = net.report(&[&[target(TO[0]).as_str()], &SHORT[..]].concat());
+    assert_eq!((mtu(&report), code), ((1500, "tcp-dsack", "confirmed"), 3), "{report:#}");
+    let path = &report["path_mtu"];
+    assert_eq!(
+        (&path["reverse_bytes"], &path["reverse_confidence"]),
+        (&1372.into(), &"confirmed".into())
+    );
+    assert_eq!(
+        (&path["reverse_vanishes_bytes"], &path["learnt_there_bytes"]),
+        (&1500.into(), &Value::Null)
+    );
+    assert!(path["reverse_error_chance"].as_f64().unwrap() <= 1e-4, "{path:#}");
+    assert_eq!(report["mss"]["received_bytes"], 1460);
+    assert_eq!(findings(&report), ["black-hole"]);
+    let output = net.path(&[&[target(TO[0]).as_str()], &SHORT[..]].concat());
+    let text = stdout(&output);
+    let first = unwrapped(&text.lines().take(4).collect::<Vec<_>>().join("\n"));
+    assert!(first.contains("On the way back packets of 1500 bytes vanish"), "{text}");
+    assert!(first.contains("1372 bytes pass") && first.contains("MSS of 1460"), "{text}");
+}
+
+#[test]
+fn a_far_end_of_ipv6_measures_both_ways() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    let _responder = responder(&net);
+    let (report, code) = net.report(&[&[TO[1]], &SHORT[..]].concat());
+    assert_eq!(code, 0, "{report:#}");
+    for key in ["forward_bps", "reverse_bps"] {
+        assert!(report["bottleneck"][key].as_f64().unwrap() > 1e6, "{key}: {report:#}");
+    }
+    let (path, mss) = (&report["path_mtu"], &report["mss"]);
+    assert_eq!(
+        (&path["reverse_bytes"], &path["reverse_confidence"]),
+        (&1500.into(), &"confirmed".into())
+    );
+    assert_eq!((&mss["sent_bytes"], &mss["received_bytes"]), (&1440.into(), &1440.into()));
+}
+
+#[test]
+fn arrivals_at_the_far_end_show_up_a_forged_message() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    let rules = ["udp dport 33434-33534 drop", "icmp type echo-request drop"];
+    if !net.b_rules("input", &rules) {
+        return;
+    }
+    let _liar = Liar::new(&net, 552);
+    let _responder = responder(&net);
+    let Some((report, _)) = net.report_to_nobody(&[TO[0]]) else { return };
+    assert_eq!((mtu(&report).0, mtu(&report).2), (552, "icmp-only"), "{report:#}");
+    let (report, code) = net.report_to_nobody(&[&[TO[0]], &SHORT[..]].concat()).unwrap();
+    assert_eq!((mtu(&report), code), ((1500, "far-end", "confirmed"), 3), "{report:#}");
+    assert_eq!(findings(&report)[0], "wrong-message");
+    assert!(report["findings"][0]["text"].as_str().unwrap().contains(&LIAR.to_string()));
+}
+
+#[test]
+fn a_far_end_that_refuses_leaves_the_rest_of_the_report() {
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    let _responder = responder(&net);
+    let wrong = ["--far-end", "responder", "--token", "open barley"];
+    let output = net.path(&[&[target(TO[0]).as_str()], &wrong[..]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("path MTU: 1300 bytes (confirmed"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("the token is another one"), "{}", stderr(&output));
+    let (report, code) = net.report(&[&[TO[0]], &wrong[..]].concat());
+    assert!(report["far_end_error"].as_str().unwrap().contains("token") && code == 1, "{report:#}");
+    assert_eq!(mtu(&report).0, 1300);
+    let quiet = net.path(&[&[TO[0], "--quiet-probes"], &wrong[..]].concat());
+    assert_eq!(quiet.status.code(), Some(2), "bulk data may teach the kernel");
+}

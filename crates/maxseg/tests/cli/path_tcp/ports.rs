@@ -1,0 +1,87 @@
+//! Ports that are dead, remedies that are applied, tunnels whose packets are too large: what the first lines say.
+
+use super::super::{stdout, unwrapped};
+use super::net::{Net, TO};
+use super::{findings, mtu, target};
+
+/// The first three lines.
+fn first(text: &str) -> String {
+    unwrapped(&text.lines().take(3).collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn a_dead_port_is_no_fault_of_the_path_and_told_first() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    let refused = net.path(&["10.9.2.2:81"]);
+    assert_eq!(refused.status.code(), Some(3));
+    let text = stdout(&refused);
+    assert!(first(&text).starts_with("10.9.2.2 refuses connections to port 81:"), "{text}");
+    assert!(text.contains("path MTU: 1500 bytes (confirmed"), "{text}");
+    if !net.b_rules("input", &["tcp dport 82 drop"]) {
+        return;
+    }
+    let (report, code) = net.report(&["10.9.2.2:82"]);
+    assert_eq!((findings(&report), code), (vec!["port-silent"], 3), "{report:#}");
+}
+
+#[test]
+fn a_remedy_that_is_applied_is_not_repeated() {
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    if !net.router_rules("output", &["icmp type destination-unreachable drop"]) {
+        return;
+    }
+    let before = stdout(&net.path(&[&target(TO[0])]));
+    assert!(unwrapped(&before).contains("use an MTU of 1300 at both ends"), "{before}");
+    net.a.must("ip route replace default via 10.9.1.1 mtu 1300");
+    let (report, _) = net.report(&[&target(TO[0])]);
+    let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.starts_with("this host's route has an MTU of 1300"), "{report:#}");
+    // The first link: nobody is there that could send a message.
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    if net.router_rules("prerouting", &["iifname ra meta length > 1300 drop"]) {
+        let (report, _) = net.report(&[&target(TO[0])]);
+        assert_eq!(report["path_mtu"]["black_hole"]["after_hop"], 0, "{report:#}");
+        let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+        assert!(remedy.starts_with("give this host's interface the MTU"), "{remedy}");
+    }
+}
+
+#[test]
+fn a_firewall_of_this_host_is_a_note() {
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    if !net.a_rules("output", &["udp dport 33434-33534 drop"]) {
+        return;
+    }
+    let (report, code) = net.report(&["10.9.2.2"]);
+    assert_eq!((mtu(&report).0, code), (1300, 0), "by TCP or echoes: {report:#}");
+    assert!(report["notes"].to_string().contains("EPERM"), "{report:#}");
+}
+
+#[test]
+fn the_fifty_bytes_of_a_tunnel_are_named() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    // A network of 1400 bytes, and a tunnel over it whose interfaces have the same; fragments are dropped on the way.
+    for (host, here, there, link) in [(&net.router, 1, 2, "rb"), (&net.b, 2, 1, "vb")] {
+        let made = format!(
+            "ip link add vx type vxlan id 7 local 10.9.2.{here} remote 10.9.2.{there} dstport 4789 dev {link}"
+        );
+        if !host.run(&made).status.success() {
+            return super::super::kernel::skipped(
+                "a tunnel that is too large: this kernel has no VXLAN",
+            );
+        }
+        host.must("ip link set vx mtu 1400 up");
+        host.must(&format!("ip link set {link} mtu 1400"));
+        host.must(&format!("ip addr add 10.9.7.{here}/24 dev vx"));
+    }
+    net.b.must("ip route replace default via 10.9.7.1");
+    net.b.must("nft add table inet f");
+    net.b.must("nft add chain inet f f { type filter hook prerouting priority -450 ; }");
+    net.b.must("nft add rule inet f f ip frag-off & 0x3fff != 0 drop");
+    let output = net.path(&[&target("10.9.7.2")]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(first(&text).contains("Packets of 1400 bytes vanish"), "{text}");
+    let lines = unwrapped(&text.lines().take(4).collect::<Vec<_>>().join("\n"));
+    assert!(lines.contains("1350 bytes pass") && lines.contains("VXLAN"), "{text}");
+}

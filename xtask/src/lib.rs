@@ -23,6 +23,7 @@ pub mod path;
 #[cfg(target_os = "linux")]
 pub mod qemu;
 pub mod results;
+pub mod rfc6349;
 pub mod tables;
 pub mod test;
 pub mod validate;

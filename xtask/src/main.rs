@@ -8,7 +8,7 @@ use xtask::{
     bench, check_licences, fuzz, generate, layers, linux, mutants, packetdrill, test, validate,
 };
 #[cfg(target_os = "linux")]
-use xtask::{explain, gain, lab, path};
+use xtask::{explain, gain, lab, path, rfc6349};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -136,6 +136,8 @@ enum Validated {
     Lab(lab::LabArgs),
     /// Test drawn networks with `maxseg path`, tracepath and scamper, write docs/validation-path.md
     Path(path::PathArgs),
+    /// Test known networks with `maxseg path --rfc6349` beside the lab's own counters, write the table of docs/rfc6349.md
+    Rfc6349(rfc6349::Rfc6349Args),
     /// Play packetdrill's scripts against the Linux stack, write docs/validation-packetdrill.md
     Packetdrill,
     /// Run the cells of Linux in virtual time (`MAXSEG_LINUX`), write docs/validation-linux.md
@@ -157,6 +159,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Gain(options)) } => gain::run(&options),
         Command::Validate { what: Some(Validated::Path(options)) } => path::run(&options),
+        Command::Validate { what: Some(Validated::Rfc6349(options)) } => rfc6349::run(&options),
         #[cfg(target_os = "linux")]
         Command::LabOnce(options) => gain::once(&options),
         #[cfg(target_os = "linux")]

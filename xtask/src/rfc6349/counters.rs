@@ -1,0 +1,119 @@
+//! What a link of the lab counts, read again and again, and what that makes of a time between.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::case::{ACK, Case, PACKET, PAYLOAD, SMALL};
+
+/// The counters of both directions at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) at_s: f64,
+    /// Towards the receiver, towards the sender.
+    links: [Link; 2],
+    /// How late 99 of 100 packets were no more.
+    pub(super) late_p99_s: f64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Link {
+    packets: f64,
+    bytes: f64,
+    /// Refused, policed, dropped early.
+    dropped: f64,
+    damaged: f64,
+    sent: f64,
+    waited_s: f64,
+}
+
+/// What a link did in a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counted {
+    pub(super) ratio: f64,
+    pub(super) efficiency: f64,
+    pub(super) buffer_delay: f64,
+}
+
+impl Look {
+    /// Reads them.
+    pub(super) fn now(program: &Path, lab: &str) -> Result<Self> {
+        let before = now_s();
+        let output = Command::new(program)
+            .args(["-q", "lab", "status", "--name", lab, "--json"])
+            .output()?;
+        ensure!(output.status.success(), "lab status: {}", String::from_utf8_lossy(&output.stderr));
+        let status: Value = serde_json::from_slice(&output.stdout)?;
+        let late = status["lateness"]["p99_s"].as_f64().context("lateness")?;
+        let link = |at: usize| Link::of(&status["links"][at]);
+        let at_s = f64::midpoint(before, now_s());
+        Ok(Self { at_s, links: [link(0)?, link(1)?], late_p99_s: late })
+    }
+}
+
+impl Link {
+    fn of(link: &Value) -> Result<Self> {
+        let number = |key: &str| link[key].as_f64().with_context(|| format!("{key} of a link"));
+        Ok(Self {
+            packets: number("packets")?,
+            bytes: number("bytes")?,
+            dropped: number("refused")? + number("policed")? + number("early")?,
+            damaged: number("damaged")?,
+            sent: number("sent_packets")?,
+            waited_s: number("waited_s")?,
+        })
+    }
+
+    fn at(looks: &[Look], time: f64, link: usize) -> Option<Self> {
+        let after = looks.iter().position(|look| look.at_s >= time)?;
+        let (a, b) = (looks.get(after.checked_sub(1)?)?, looks.get(after)?);
+        let share = (time - a.at_s) / (b.at_s - a.at_s);
+        let of = |number: fn(&Self) -> f64| {
+            let (a, b) = (number(&a.links[link]), number(&b.links[link]));
+            a + share * (b - a)
+        };
+        Some(Self {
+            packets: of(|link| link.packets),
+            bytes: of(|link| link.bytes),
+            dropped: of(|link| link.dropped),
+            damaged: of(|link| link.damaged),
+            sent: of(|link| link.sent),
+            waited_s: of(|link| link.waited_s),
+        })
+    }
+}
+
+impl Counted {
+    /// Of the link with this index between two times; `None` where nobody looked then.
+    pub(super) fn between(
+        case: &Case,
+        looks: &[Look],
+        [from, until]: [f64; 2],
+        link: usize,
+    ) -> Option<Self> {
+        let (a, b) = (Link::at(looks, from, link)?, Link::at(looks, until, link)?);
+        let grown = |of: fn(&Link) -> f64| of(&b) - of(&a);
+        let (packets, sent) = (grown(|link| link.packets), grown(|link| link.sent));
+        let lost = grown(|link| link.dropped) + grown(|link| link.damaged);
+        // Packets are full, or as small as pings and acknowledgements of the other way.
+        let full = (grown(|link| link.bytes) - SMALL * packets) / (PACKET - SMALL);
+        let share = full / packets;
+        // What is lost is nearly always full.
+        let delivered = sent * share - grown(|link| link.damaged);
+        let throughput = 8.0 * PAYLOAD * delivered / (until - from);
+        let wait = grown(|link| link.waited_s) / sent;
+        let round_trip = 2.0 * case.delay_s + case.wire_s(PACKET) + case.wire_s(ACK) + wait;
+        Some(Self {
+            ratio: case.ideal_bps() / throughput,
+            efficiency: 1.0 - lost / full,
+            buffer_delay: round_trip / case.baseline_s() - 1.0,
+        })
+    }
+}
+
+fn now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}

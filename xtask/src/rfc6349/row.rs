@@ -1,0 +1,58 @@
+//! What was measured in a direction of a network, and what is.
+
+use super::case::Case;
+use super::counters::Counted;
+
+/// One direction of a network: what was measured, and what the link counted.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) case: Case,
+    pub(super) direction: String,
+    pub(super) cause: String,
+    pub(super) bottleneck_bps: f64,
+    pub(super) baseline_s: f64,
+    pub(super) late_p99_s: f64,
+    pub(super) measured: Counted,
+    pub(super) counted: Counted,
+}
+
+impl Row {
+    /// The bars that it misses, with the numbers.
+    pub(super) fn missed(&self) -> Vec<String> {
+        /// Of the number itself.
+        const SHARE: f64 = 0.02;
+        /// Of the baseline.
+        const POINTS: f64 = 0.02;
+        const LEAST_S: f64 = 0.0002;
+        let (got, is) = (&self.measured, &self.counted);
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() <= SHARE;
+        let checks = [
+            ("transfer time ratio", near(got.ratio, is.ratio), got.ratio, is.ratio),
+            ("efficiency", near(got.efficiency, is.efficiency), got.efficiency, is.efficiency),
+            (
+                "buffer delay",
+                (got.buffer_delay - is.buffer_delay).abs() <= POINTS,
+                got.buffer_delay,
+                is.buffer_delay,
+            ),
+            (
+                "bottleneck",
+                near(self.bottleneck_bps, self.case.rate_bps),
+                self.bottleneck_bps,
+                self.case.rate_bps,
+            ),
+            (
+                "baseline",
+                (self.baseline_s - self.case.baseline_s()).abs() <= self.late_p99_s.max(LEAST_S),
+                self.baseline_s,
+                self.case.baseline_s(),
+            ),
+        ];
+        let missed = checks.into_iter().filter(|(_, is_met, ..)| !is_met);
+        missed
+            .map(|(what, _, got, is)| {
+                format!("{} {}: {what} {got:.5}, is {is:.5}", self.case.name, self.direction)
+            })
+            .collect()
+    }
+}

@@ -101,18 +101,6 @@ pub(crate) fn send_as_probes(socket: &Socket, is_v6: bool) -> io::Result<()> {
     set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PROBE)
 }
 
-/// The number of the calling thread's network namespace (`SO_NETNS_COOKIE`, Linux 5.14): no other one has it until the next boot,
-/// while an inode is used again.
-///
-/// # Errors
-/// The kernel is older, or there are too many open files.
-pub(crate) fn netns_cookie() -> io::Result<u64> {
-    let socket = Socket::new(socket2::Domain::UNIX, socket2::Type::DGRAM, None)?;
-    let mut bytes = [0; 8];
-    option(&socket, libc::SOL_SOCKET, libc::SO_NETNS_COOKIE, &mut bytes)?;
-    Ok(u64::from_ne_bytes(bytes))
-}
-
 /// Reads an option into `room`; how many bytes of it the kernel filled.
 #[expect(unsafe_code, reason = "options that neither nix nor socket2 has")]
 fn option(

@@ -23,7 +23,7 @@ mod userns;
 mod wait;
 
 pub(crate) use borrowed_socket::BorrowedSocket;
-pub(crate) use bulk_socket::{netns_cookie, send_as_probes};
+pub(crate) use bulk_socket::send_as_probes;
 pub(crate) use capabilities::{give_up_file_right, give_up_rights};
 pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};

@@ -10,7 +10,7 @@ use nix::unistd::Uid;
 use serde::{Deserialize, Serialize};
 
 use super::{LearntMtu, now_s};
-use crate::sys::netns_cookie;
+use crate::sys::namespace_cookie;
 
 /// The name of the file.
 const NAME: &str = "path-learnt.jsonl";
@@ -255,7 +255,7 @@ impl Here {
 fn here() -> io::Result<Here> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     let namespace = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
-    Ok(Here { boot: boot.trim().to_owned(), namespace, cookie: netns_cookie().ok() })
+    Ok(Here { boot: boot.trim().to_owned(), namespace, cookie: namespace_cookie().ok() })
 }
 
 impl From<Remembered> for LearntMtu {

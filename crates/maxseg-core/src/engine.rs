@@ -200,6 +200,9 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
             }
         })
         .collect();
+    for flow in scenario.flows.iter().filter(|flow| flow.kind.is_tcp()) {
+        caveats.extend(buffer_caveats(scenario, flow));
+    }
     if scenario.sender.ns2.is_some() != scenario.receiver.ns2.is_some() {
         let text = format!(
             "one end uses an ns-2 stack ({}), the other does not ({}): ns-2 counts windows and ACKs in packets",
@@ -221,6 +224,38 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
     }
     caveats.dedup();
     caveats
+}
+
+/// Buffers that the rules of a host's stack have made others than what was asked for.
+fn buffer_caveats(scenario: &Scenario, flow: &Flow) -> Vec<Caveat> {
+    let (asked, in_use) = (scenario.endpoints(flow), scenario.settings_in_use(flow));
+    let mss = scenario.mss(flow).initial.bytes();
+    let buffers = [
+        ("sender", "send buffer", "sendpipe", asked.0.send_buffer, in_use.0.send_buffer, asked.0),
+        (
+            "receiver",
+            "window",
+            "recvpipe",
+            Some(asked.1.window.bytes(mss)),
+            Some(in_use.1.window.bytes(mss)),
+            asked.1,
+        ),
+    ];
+    let resized = buffers.into_iter().filter_map(|(host, what, pipe, asked, in_use, settings)| {
+        let rules = settings.freebsd?;
+        let (asked, in_use) = (asked?, in_use?);
+        let set = if pipe == "sendpipe" { rules.sendpipe } else { rules.recvpipe };
+        let why = match set {
+            Some(size) if in_use < asked => format!("the route's {pipe} of {size} replaces it"),
+            Some(size) if size > asked => format!("the route's {pipe} is {size}"),
+            Some(_) | None => "whole segments, and at most sb_max".to_owned(),
+        };
+        (asked != in_use).then(|| {
+            let text = format!("the {host}'s {what} of {asked} becomes {in_use}: {why}");
+            Caveat::new("freebsd-buffers", text)
+        })
+    });
+    resized.collect()
 }
 
 /// What becomes of packets larger than some link on their way.

@@ -192,3 +192,28 @@ fn the_default_row_is_not_plain_tcp() {
     assert!(number(ours, "goodput_bps") / 8.0 / 1024.0 > 2.6, "{ours}");
     assert!(number(ours, "ping_mean_s") > 5.5, "{ours}");
 }
+
+/// `docs/freebsd-route-pipe.md`: two runs that differ in the stack alone.
+#[test]
+fn a_route_replaces_the_buffers_of_freebsd_and_with_the_patch_it_does_not() {
+    let ours = simulate("freebsd-route-pipe", &[]);
+    let [released, patched] = &ours[..] else { panic!("two runs") };
+    // A window in 70 ms and the time of a segment on the wire (0.35 ms); slow start takes a second of sixty at most.
+    for (outcome, window) in [(released, 16_384.0), (patched, 131_072.0)] {
+        let expected = 8.0 * window / 0.0704 / 1e6;
+        let off = goodput_mbits(outcome) / expected - 1.0;
+        assert!((-0.02..=0.001).contains(&off), "{window}: {off:+.4}");
+        assert!(number(outcome, "in_flight_mean_bytes") <= window);
+    }
+}
+
+/// `docs/slow-link-tune-up.md` has these numbers.
+#[test]
+fn a_timer_shorter_than_a_segment_on_the_modem_repeats_for_nothing_until_it_is_raised() {
+    let ours = simulate("slow-link-tune-up", &[]);
+    let counts =
+        |key: &str| -> Vec<f64> { ours.iter().map(|outcome| number(outcome, key)).collect() };
+    assert_eq!(counts("spurious_retransmissions"), [1.0, 0.0, 0.0]);
+    assert_eq!(counts("retransmitted_packets"), [1.0, 0.0, 0.0]);
+    assert_eq!(counts("data_packets"), [72.0, 71.0, 71.0]);
+}

@@ -5,7 +5,8 @@ use crate::framing::{IpVersion, TCP_HEADER, TCP_TIMESTAMPS, ip_header};
 use crate::units::{Bytes, Mtu};
 
 /// Which `tcp_mss` decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Release {
     /// FreeBSD 2.2: a buffer size on the route replaces the socket's, even a larger one that the
     /// application has set (problem report 6032).

@@ -11,6 +11,7 @@ mod error;
 mod examples;
 mod hop_range;
 mod host;
+mod host_rules;
 mod key;
 mod lab;
 mod link_entries;

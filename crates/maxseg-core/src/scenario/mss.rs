@@ -1,8 +1,9 @@
 //! Which segment size a connection uses, and why.
 
+use super::host_rules::segment;
 use super::{Flow, Scenario};
 use crate::framing::{Headers, TCP_TIMESTAMPS};
-use crate::mss::{Derivation, black_hole, rfc};
+use crate::mss::{black_hole, rfc};
 use crate::path::{IcmpPolicy, LinkSpec};
 use crate::settings::{Settings, WindowScale};
 use crate::units::{Bytes, Mss, Mtu};
@@ -47,26 +48,29 @@ impl Scenario {
     /// The segment size of `flow`.
     pub fn mss(&self, flow: &Flow) -> MssDecision {
         let (sender, receiver) = self.endpoints(flow);
-        let (near, far) = self.first_links(flow);
-        let (near, far) = (near.mtu, far.mtu);
-        let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near));
-        let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far));
+        let [near, far] = self.hosts(flow);
+        let (offered_by_sender, offered_by_receiver) = (near.offer(), far.offer());
         let links = self.links_from_sender_of(flow);
-        let path = links.iter().map(|link| link.mtu).min().unwrap_or(near);
+        let path = links.iter().map(|link| link.mtu).min().unwrap_or(near.mtu);
         let tells = |link: &&&LinkSpec| link.icmp == IcmpPolicy::Send;
         let told = links.iter().filter(tells).map(|link| link.mtu).min();
         let options = option_bytes(sender, receiver);
-        let at_first = rfc::Inputs {
-            ip: self.ip,
-            local_mtu: near,
-            peer_option: Some(offered_by_receiver.get()),
-            path_mtu: None,
-            user_mss: sender.mss,
-            ip_options: Bytes::ZERO,
-            tcp_options: options,
+        let segment_with = |path_mtu: Option<Mtu>| {
+            let by_rfc = rfc::decide(&rfc::Inputs {
+                ip: self.ip,
+                local_mtu: near.mtu,
+                peer_option: Some(offered_by_receiver.get()),
+                path_mtu,
+                user_mss: near.own_limit(offered_by_receiver),
+                ip_options: Bytes::ZERO,
+                tcp_options: options,
+            });
+            let by_rfc = segment(&by_rfc.effective);
+            let known_mtu = path_mtu.unwrap_or(near.mtu);
+            near.freebsd_segment(offered_by_receiver, known_mtu, options)
+                .map_or(by_rfc, |segment| segment.min(by_rfc))
         };
-        let path_mtu = told.filter(|_| self.forbids_fragments(flow.from));
-        let told = segment(&rfc::decide(&rfc::Inputs { path_mtu, ..at_first }).effective);
+        let told = segment_with(told.filter(|_| self.forbids_fragments(flow.from)));
         let path_allows = self.mss_for(path);
         let probes = sender.mtu_probing && self.forbids_fragments(flow.from);
         let found = probes
@@ -79,7 +83,7 @@ impl Scenario {
             offered_by_receiver,
             path_allows,
             options,
-            initial: segment(&rfc::decide(&at_first).effective),
+            initial: segment_with(None),
             effective,
             timeouts,
         }
@@ -102,10 +106,4 @@ fn option_bytes(sender: &Settings, receiver: &Settings) -> Bytes {
     let real = receiver.window_scale != WindowScale::Unlimited;
     let used = real && sender.timestamps && receiver.timestamps;
     if used { TCP_TIMESTAMPS } else { Bytes::ZERO }
-}
-
-/// At least one byte: an IPv6 packet of the least IPv4 MTU has room for 8.
-fn segment(derivation: &Derivation) -> Mss {
-    let bytes = derivation.value().get().clamp(u64::from(Mss::MIN), u64::from(Mss::MAX));
-    Mss::new(bytes).expect("clamped")
 }

@@ -17,6 +17,9 @@ pub enum SettingsError {
     /// A window that only Linux's own TCP has.
     #[error("`window = \"auto\"` goes with the stack `linux`")]
     NoAutotuning,
+    /// A rule of another stack, with the sockets of Linux.
+    #[error("`{0}` is a rule of other stacks than `linux`")]
+    NotOnLinux(&'static str),
     /// The timer's bounds are the wrong way round.
     #[error("rto.min ({min}) is above rto.max ({max})")]
     MinAboveMax {
@@ -31,7 +34,9 @@ impl SettingsError {
     /// The key at fault.
     pub const fn key(&self) -> &'static str {
         match self {
-            Self::Missing(key) | Self::Zero(key) | Self::Nothing(key) => key,
+            Self::Missing(key) | Self::Zero(key) | Self::Nothing(key) | Self::NotOnLinux(key) => {
+                key
+            }
             Self::NoAutotuning => "window",
             Self::MinAboveMax { .. } => "rto.min",
         }

@@ -3,6 +3,7 @@
 //! A *stack* is a complete profile in a data file; a scenario names one and overrides single keys.
 
 mod error;
+mod freebsd;
 mod linux;
 mod memory;
 mod spec;
@@ -13,6 +14,7 @@ mod window;
 use serde::Serialize;
 
 pub use error::SettingsError;
+pub use freebsd::{FreeBsdRules, FreeBsdSpec};
 pub use linux::{LinuxRules, LinuxSpec};
 pub use memory::SocketMemory;
 pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
@@ -35,6 +37,9 @@ pub struct Settings {
     pub stack: String,
     /// The MSS option's value, where it is set; otherwise it follows from the MTU.
     pub mss: Option<Mss>,
+    /// The largest segment towards a host on another subnet, whatever that host offers; `None` for no such rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_subnet_mss: Option<Mss>,
     /// Whether packets carry DF, so that hops must not fragment them (IPv4).
     pub df: bool,
     /// The receive window.
@@ -82,6 +87,9 @@ pub struct Settings {
     /// What Linux's own TCP goes by; `None` in other stacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linux: Option<LinuxRules>,
+    /// By what FreeBSD sizes segments and buffers; `None` in other stacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freebsd: Option<FreeBsdRules>,
 }
 
 impl Settings {

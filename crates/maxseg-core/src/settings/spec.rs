@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
+use super::freebsd::FreeBsdSpec;
 use super::linux::LinuxSpec;
 use super::values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
@@ -86,6 +87,12 @@ pub struct SettingsSpec {
     /// What Linux's own TCP goes by, where both ends of a flow have it.
     #[schemars(extend("x-example" = "{ tcp_rmem = [4096, 131072, 6291456] }", "x-engines" = "sim, lab"))]
     pub linux: Option<LinuxSpec>,
+    /// The largest segment towards a host on another subnet (behind a router), whatever that host offers.
+    #[schemars(extend("x-example" = "536", "x-engines" = "model, sim"))]
+    pub off_subnet_mss: Option<Mss>,
+    /// By what FreeBSD sizes segments and buffers.
+    #[schemars(extend("x-example" = "{ recvpipe = \"16 KiB\" }", "x-engines" = "model, sim"))]
+    pub freebsd: Option<FreeBsdSpec>,
 }
 
 /// What ns-2 does otherwise than the RFCs.
@@ -162,6 +169,7 @@ impl SettingsSpec {
         Self {
             stack: self.stack.clone().or_else(|| base.stack.clone()),
             mss: self.mss.or(base.mss),
+            off_subnet_mss: self.off_subnet_mss.or(base.off_subnet_mss),
             df: self.df.or(base.df),
             window: self.window.or(base.window),
             window_scale: self.window_scale.or(base.window_scale),
@@ -198,6 +206,10 @@ impl SettingsSpec {
                 (Some(own), Some(base)) => Some(own.over(base)),
                 (own, base) => own.or(base),
             },
+            freebsd: match (self.freebsd, base.freebsd) {
+                (Some(own), Some(base)) => Some(own.over(base)),
+                (own, base) => own.or(base),
+            },
         }
     }
 
@@ -209,9 +221,17 @@ impl SettingsSpec {
         let rto = self.rto.unwrap_or_default().complete()?;
         let congestion = self.congestion.ok_or(SettingsError::Missing("congestion"))?;
         let linux = self.linux.map(LinuxSpec::complete).transpose()?;
+        let of_others = [
+            ("off_subnet_mss", self.off_subnet_mss.is_some()),
+            ("freebsd", self.freebsd.is_some()),
+        ];
+        if let Some((key, _)) = of_others.iter().find(|(_, is_set)| *is_set && linux.is_some()) {
+            return Err(SettingsError::NotOnLinux(key));
+        }
         Ok(Settings {
             stack: self.stack.clone().unwrap_or_default(),
             mss: self.mss,
+            off_subnet_mss: self.off_subnet_mss,
             df: self.df.unwrap_or(true),
             window: match (self.window.ok_or(SettingsError::Missing("window"))?, &linux) {
                 (WindowSize::Auto { .. }, Some(rules)) => {
@@ -255,6 +275,7 @@ impl SettingsSpec {
             },
             rto,
             linux,
+            freebsd: self.freebsd.map(FreeBsdSpec::complete).transpose()?,
         })
     }
 }

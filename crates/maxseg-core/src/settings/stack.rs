@@ -46,13 +46,19 @@ impl StackError {
 }
 
 /// Name and text of every shipped stack, the default first.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 12] = [
     ("linux", include_str!("../../stacks/linux.toml")),
     ("rfc", include_str!("../../stacks/rfc.toml")),
     ("ns2-tahoe", include_str!("../../stacks/ns2-tahoe.toml")),
     ("ns2-reno", include_str!("../../stacks/ns2-reno.toml")),
     ("ns2-newreno", include_str!("../../stacks/ns2-newreno.toml")),
     ("ns2-sack", include_str!("../../stacks/ns2-sack.toml")),
+    ("stcp-14.6", include_str!("../../stacks/stcp-14.6.toml")),
+    ("tcp-os", include_str!("../../stacks/tcp-os.toml")),
+    ("ftx-2.4", include_str!("../../stacks/ftx-2.4.toml")),
+    ("open-transport-1.3", include_str!("../../stacks/open-transport-1.3.toml")),
+    ("freebsd-2.2.5", include_str!("../../stacks/freebsd-2.2.5.toml")),
+    ("freebsd-2.2.5-patched", include_str!("../../stacks/freebsd-2.2.5-patched.toml")),
 ];
 
 /// Whether a stack's name is that of a stack file.

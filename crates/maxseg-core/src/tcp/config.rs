@@ -64,15 +64,14 @@ impl Config {
 
     /// What the ends of a flow with data one way agree on.
     pub fn one_way(scenario: &Scenario, flow: &Flow) -> Self {
-        let (sender, receiver) = scenario.endpoints(flow);
+        let (sender, receiver) = scenario.settings_in_use(flow);
         let mss = scenario.mss(flow).initial;
-        Self { sender: sender.clone(), receiver: receiver.clone(), mss }
+        Self { sender, receiver, mss }
     }
 
     /// What the ends of a request flow agree on: for its requests, and for its replies.
     pub fn both_ways(scenario: &Scenario, flow: &Flow) -> (Self, Self) {
-        let (client, server) = scenario.endpoints(flow);
-        let (mut client, mut server) = (client.clone(), server.clone());
+        let (mut client, mut server) = scenario.settings_in_use(flow);
         // RFC 7323 §2.2: both scale their windows, or neither does.
         if [&client, &server].iter().any(|host| host.window_scale == WindowScale::Off) {
             for host in [&mut client, &mut server] {

@@ -103,6 +103,8 @@ pub(crate) fn left_to_the_kernel(settings: &Settings) -> Vec<&'static str> {
         ("window_scale", matches!(settings.window_scale, WindowScale::Shift(_))),
         ("packet_cost", settings.packet_cost.is_some()),
         ("ns2", settings.ns2.is_some()),
+        ("off_subnet_mss", settings.off_subnet_mss.is_some()),
+        ("freebsd", settings.freebsd.is_some()),
         ("handshake_ack", !settings.handshake_ack),
         ("recovery_burst", settings.recovery_burst.is_some()),
         ("linux.hystart", rules(|rules| u32::from(rules.hystart))),

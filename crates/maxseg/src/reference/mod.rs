@@ -44,7 +44,7 @@ const fn host_table(
 }
 
 /// The tables in the order in which a reader meets them. That none is missing is tested.
-const TABLES: [Table; 15] = [
+const TABLES: [Table; 16] = [
     Table { definition: None, written: "Keys of the file", in_stack: None },
     table("HopEntry", "[[hop]]: hop.NAME.KEY"),
     table("ReverseEntry", "[hop.reverse]: hop.NAME.reverse.KEY"),
@@ -55,6 +55,7 @@ const TABLES: [Table; 15] = [
     host_table("SettingsSpec", "[sender] and [receiver]: sender.KEY, receiver.KEY", ""),
     host_table("RtoSpec", "[sender.rto]: sender.rto.KEY", "rto"),
     host_table("LinuxSpec", "[sender.linux]: sender.linux.KEY", "linux"),
+    host_table("FreeBsdSpec", "[sender.freebsd]: sender.freebsd.KEY", "freebsd"),
     host_table("Ns2Spec", "[sender.ns2]: sender.ns2.KEY", "ns2"),
     table("FlowEntry", "[[flow]]: flow.NUMBER.KEY"),
     table("UntilEntry", "[until]: until.KEY"),

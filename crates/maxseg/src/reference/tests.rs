@@ -54,7 +54,7 @@ const PATH: &str = r#"
 "#;
 
 /// What else a scenario needs for a key to be accepted, or to matter.
-const BESIDE: [(&str, &[&str]); 38] = [
+const BESIDE: [(&str, &[&str]); 40] = [
     ("hop.radio.pad", &["hop.radio.frame=128"]),
     ("hop.radio.icmp", &["hop.radio.mtu=1400", "sender.mss=1460"]),
     (
@@ -119,6 +119,8 @@ const BESIDE: [(&str, &[&str]); 38] = [
     ("hop.radio.policer", &["hop.radio.policer={ rate = \"2 Mbit/s\", burst = \"32 KiB\" }"]),
     ("sender.rto.tick", &["sender.stack=ns2-reno", "receiver.stack=ns2-reno"]),
     ("sender.rto.phase", &["sender.stack=ns2-reno", "receiver.stack=ns2-reno"]),
+    ("sender.off_subnet_mss", &["sender.stack=rfc", "receiver.stack=rfc"]),
+    ("sender.freebsd", &["sender.stack=freebsd-2.2.5", "receiver.stack=freebsd-2.2.5"]),
     ("flow.0.kind", &["flow=[ { kind = \"ping\" } ]"]),
     ("flow.0.rate", &["flow=[ { kind = \"cbr\", size = 200 } ]"]),
     ("flow.0.rate_counts", &["flow=[ { kind = \"cbr\", size = 200, rate = \"1 Mbit/s\" } ]"]),
@@ -146,6 +148,7 @@ fn keys_with_examples() -> Vec<(String, String, String)> {
         Some("SettingsSpec") => "sender.",
         Some("RtoSpec") => "sender.rto.",
         Some("LinuxSpec") => "sender.linux.",
+        Some("FreeBsdSpec") => "sender.freebsd.",
         Some("Ns2Spec") => "sender.ns2.",
         Some("FlowEntry") => "flow.0.",
         Some("UntilEntry") => "until.",

@@ -102,6 +102,13 @@ impl Row {
         }
     }
 
+    /// A number that was seen, and the one that the row gives.
+    pub(crate) fn same(&mut self, what: &str, seen: u64, given: u64) {
+        if seen != given {
+            self.faults.push(format!("{what} is {seen}, not {given}"));
+        }
+    }
+
     /// Something that no rule understands.
     pub(crate) fn fault(&mut self, what: String) {
         self.faults.push(what);

@@ -354,12 +354,12 @@ impl<'a> Transfer<'a> {
 
 /// The window that the receiver offers and what the sender's buffer holds, in bytes; Linux's buffers as far as they grow.
 fn buffers(scenario: &Scenario, flow: &Flow, mss: Bytes) -> (f64, f64) {
-    let (sender, receiver) = scenario.endpoints(flow);
+    let (sender, receiver) = scenario.settings_in_use(flow);
     if !scenario.runs_linux(flow) {
         let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
         return (receiver.offered_window(mss).get() as f64, buffer);
     }
-    let (sending, receiving) = (SocketMemory::of(sender, mss), SocketMemory::of(receiver, mss));
+    let (sending, receiving) = (SocketMemory::of(&sender, mss), SocketMemory::of(&receiver, mss));
     let host = Host { tcp_wmem: sending.tcp_wmem, tcp_rmem: receiving.tcp_rmem, ..Host::default() };
     let clamp = receiving.clamp.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
     (host.widest_window(mss.get()).min(clamp), host.mean_send_buffer())

@@ -52,7 +52,8 @@ impl Parts {
 
 impl<'a> Transfer<'a> {
     pub(super) fn new(scenario: &'a Scenario, flow: &Flow, payload: Bytes) -> Self {
-        let (sender, receiver) = scenario.endpoints(flow);
+        let (sender, _) = scenario.endpoints(flow);
+        let (sending, receiver) = scenario.settings_in_use(flow);
         let flow_path = FlowPath::of(scenario, flow);
         let decision = scenario.mss(flow);
         let mss = decision.effective.bytes();
@@ -62,7 +63,7 @@ impl<'a> Transfer<'a> {
         let in_segments =
             |bytes: Bytes| libm::floor(bytes.get() as f64 / mss.get() as f64).max(1.0);
         let offered = in_segments(receiver.offered_window(mss));
-        let buffer = sender.largest_send_buffer().map_or(f64::INFINITY, in_segments);
+        let buffer = sending.largest_send_buffer().map_or(f64::INFINITY, in_segments);
         Self {
             sender,
             mss,

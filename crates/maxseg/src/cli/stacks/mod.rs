@@ -64,7 +64,7 @@ pub(crate) fn run(args: &StacksArgs, printer: Printer) -> Result<(), Failure> {
         None => {
             let mut text = String::new();
             for stack in builtin_stacks() {
-                let lines = labelled(&format!("{:14}", stack.name), &stack.about, printer.width());
+                let lines = labelled(&format!("{:22}", stack.name), &stack.about, printer.width());
                 text += &lines.replacen(stack.name, &printer.bold(stack.name), 1);
             }
             printer.data(&text)?;

@@ -1,0 +1,135 @@
+//! What the rules of a host's stack make of its settings when a connection begins: a largest segment towards other subnets,
+//! FreeBSD's buffers.
+
+use super::{Flow, Scenario};
+use crate::framing::{IpVersion, TCP_HEADER};
+use crate::mss::freebsd::{self, Buffer, Release};
+use crate::mss::{Cause, Derivation, rfc, stcp};
+use crate::settings::{FreeBsdRules, Settings, WindowSize};
+use crate::units::{Bytes, Mss, Mtu};
+
+/// One end of a connection with what its stack's rules depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ConnectionEnd<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) ip: IpVersion,
+    /// The MTU of its interface.
+    pub(super) mtu: Mtu,
+    /// Whether no router is between the hosts.
+    pub(super) same_subnet: bool,
+}
+
+impl ConnectionEnd<'_> {
+    /// The MSS option of its SYN.
+    pub(super) fn offer(&self) -> Mss {
+        let by_mtu = rfc::advertised(self.ip, self.mtu, None);
+        let largest =
+            self.towards_other_subnets(None).map_or(by_mtu.clone(), |decision| decision.advertised);
+        let asked = self.settings.mss.unwrap_or_else(|| segment(&by_mtu));
+        match self.settings.off_subnet_mss {
+            Some(_) => asked.min(segment(&largest)),
+            None => asked,
+        }
+    }
+
+    /// The most that it puts into a segment by its own rules, whatever path and peer allow; `None` for no bound.
+    pub(super) fn own_limit(&self, peer_option: Mss) -> Option<Mss> {
+        let off_subnet = self
+            .towards_other_subnets(Some(peer_option))
+            .map(|decision| segment(&decision.effective));
+        match (self.settings.mss, off_subnet) {
+            (Some(asked), Some(off_subnet)) => Some(asked.min(off_subnet)),
+            (asked, off_subnet) => asked.or(off_subnet),
+        }
+    }
+
+    fn towards_other_subnets(&self, peer_option: Option<Mss>) -> Option<stcp::Decision> {
+        let largest = self.settings.off_subnet_mss?;
+        Some(stcp::decide(&stcp::Inputs {
+            local_mtu: self.mtu,
+            same_subnet: self.same_subnet,
+            min_mtu: largest.bytes() + TCP_HEADER,
+            peer_option: peer_option.and_then(|mss| u16::try_from(mss.bytes().get()).ok()),
+        }))
+    }
+
+    /// Payload of a full segment as FreeBSD has it, where the host runs that.
+    pub(super) fn freebsd_segment(
+        &self,
+        peer_option: Mss,
+        path_mtu: Mtu,
+        options: Bytes,
+    ) -> Option<Mss> {
+        let decision = self.freebsd(peer_option, path_mtu, options > Bytes::ZERO)?;
+        let payload = match self.settings.freebsd?.release {
+            Release::V22 | Release::V22Patched => decision.maxseg,
+            Release::Modern => decision.maxseg.less(Cause::TcpOptions, options),
+        };
+        Some(segment(&payload))
+    }
+
+    /// FreeBSD's decision, where the host runs it.
+    pub(super) fn freebsd(
+        &self,
+        peer_option: Mss,
+        path_mtu: Mtu,
+        timestamps: bool,
+    ) -> Option<freebsd::Decision> {
+        let rules = self.settings.freebsd?;
+        let asked = self.asked_buffers(&rules);
+        Some(freebsd::decide(
+            rules.release,
+            &freebsd::Inputs {
+                mtu: path_mtu.min(self.mtu),
+                peer_option: u16::try_from(peer_option.bytes().get()).ok(),
+                timestamps,
+                send: asked.0,
+                receive: asked.1,
+                buffer_limit: rules.sb_max,
+            },
+        ))
+    }
+
+    /// The buffers that the application has set, and what the route says of them.
+    fn asked_buffers(&self, rules: &FreeBsdRules) -> (Buffer, Buffer) {
+        let buffer = |size, route_pipe| Buffer { size, is_default: false, route_pipe };
+        let receive = self.settings.window.bytes(self.offer().bytes());
+        // A buffer that is no limit is as large as the system grants.
+        let send = self.settings.send_buffer.unwrap_or(rules.sb_max);
+        (buffer(send, rules.sendpipe), buffer(receive, rules.recvpipe))
+    }
+}
+
+impl Scenario {
+    /// The settings of `flow`'s sender and receiver as they are in use once the connection stands: the rules of a stack may have
+    /// resized its buffers.
+    pub fn settings_in_use(&self, flow: &Flow) -> (Settings, Settings) {
+        let (sender, receiver) = self.endpoints(flow);
+        let [near, far] = self.hosts(flow);
+        let stamped = self.mss(flow).options > Bytes::ZERO;
+        let in_use = |host: &ConnectionEnd<'_>, settings: &Settings, peer: &ConnectionEnd<'_>| {
+            let mut settings = settings.clone();
+            if let Some(decision) = host.freebsd(peer.offer(), host.mtu, stamped) {
+                settings.send_buffer = Some(decision.send_buffer.value());
+                settings.window = WindowSize::Bytes(decision.receive_buffer.value());
+            }
+            settings
+        };
+        (in_use(&near, sender, &far), in_use(&far, receiver, &near))
+    }
+
+    /// Sender and receiver of `flow`.
+    pub(super) fn hosts(&self, flow: &Flow) -> [ConnectionEnd<'_>; 2] {
+        let (sender, receiver) = self.endpoints(flow);
+        let (near, far) = self.first_links(flow);
+        let same_subnet = self.hops(flow).len() == 1;
+        let host = |settings, mtu| ConnectionEnd { settings, ip: self.ip, mtu, same_subnet };
+        [host(sender, near.mtu), host(receiver, far.mtu)]
+    }
+}
+
+/// At least one byte: an IPv6 packet of the least IPv4 MTU has room for 8.
+pub(super) fn segment(derivation: &Derivation) -> Mss {
+    let bytes = derivation.value().get().clamp(u64::from(Mss::MIN), u64::from(Mss::MAX));
+    Mss::new(bytes).expect("clamped")
+}

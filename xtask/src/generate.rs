@@ -55,6 +55,7 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/reference/results.schema.json".to_owned(), maxseg::results_schema()),
         ("docs/reference/stream.schema.json".to_owned(), maxseg::stream_schema()),
         ("docs/reference/explain.schema.json".to_owned(), maxseg::explain_schema()),
+        ("docs/reference/advise.schema.json".to_owned(), maxseg::advise_schema()),
         ("docs/reference/compare.schema.json".to_owned(), maxseg::compare_schema()),
         ("docs/reference/connections.schema.json".to_owned(), maxseg::connections_schema()),
         #[cfg(feature = "lab")]

@@ -1,5 +1,7 @@
 //! Development commands of maxseg, and what its tests against peers share with them.
 
+#[cfg(target_os = "linux")]
+pub mod advise;
 pub mod bench;
 pub mod check_licences;
 #[cfg(target_os = "linux")]

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+#[cfg(target_os = "linux")]
+use xtask::{advise, explain, gain, lab, path, rfc6349};
 use xtask::{
     bench, check_licences, fuzz, generate, layers, linux, mutants, packetdrill, test, validate,
 };
-#[cfg(target_os = "linux")]
-use xtask::{explain, gain, lab, path, rfc6349};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -128,6 +128,9 @@ enum Validated {
     /// Explain captures of random lab runs, compare with what hosts and links know, write docs/validation-explain.md
     #[cfg(target_os = "linux")]
     Explain(explain::ExplainArgs),
+    /// Compare the advice on drawn paths with exhaustive sweeps, write docs/validation-advise.md
+    #[cfg(target_os = "linux")]
+    Advise(advise::AdviseArgs),
     /// Carry out the advice on captures of random lab runs, compare with what was predicted, write docs/validation-gain.md
     #[cfg(target_os = "linux")]
     Gain(gain::GainArgs),
@@ -158,6 +161,8 @@ fn main() -> ExitCode {
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Gain(options)) } => gain::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Validate { what: Some(Validated::Advise(options)) } => advise::run(&options),
         Command::Validate { what: Some(Validated::Path(options)) } => path::run(&options),
         Command::Validate { what: Some(Validated::Rfc6349(options)) } => rfc6349::run(&options),
         #[cfg(target_os = "linux")]

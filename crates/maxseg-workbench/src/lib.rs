@@ -44,6 +44,7 @@
 #[cfg(all(feature = "lab", not(target_os = "linux")))]
 compile_error!("the lab needs Linux's network namespaces: build with --no-default-features");
 
+pub mod advise;
 pub mod calc;
 pub mod capture;
 pub mod compare;

@@ -33,7 +33,7 @@ mod wrap;
 use std::process::ExitCode;
 
 pub use cli::{
-    ManPage, compare_schema, connections_schema, explain_schema, man_pages, picture,
+    ManPage, advise_schema, compare_schema, connections_schema, explain_schema, man_pages, picture,
     results_schema, scenario_reference, scenario_schema, stream_schema,
 };
 #[cfg(feature = "lab")]

@@ -87,8 +87,10 @@ pub struct ToldPath {
 }
 
 impl Told {
-    fn of(change: Change) -> Self {
-        match change {
+    /// What a remedy promises; `None` of a change that no remedy is.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no remedy promises any other")]
+    fn of(change: Change) -> Option<Self> {
+        Some(match change {
             Change::Window(bytes) => Self::Window(bytes.get()),
             Change::SendBuffer(bytes) => Self::SendBuffer(bytes.get()),
             Change::SegmentSize(mss) => Self::SegmentSize(mss.bytes().get()),
@@ -97,7 +99,8 @@ impl Told {
             Change::Queue(bytes) => Self::Queue(bytes.get()),
             Change::FairQueue => Self::FairQueue,
             Change::NoErrors => Self::NoErrors,
-        }
+            _ => return None,
+        })
     }
 }
 
@@ -166,7 +169,7 @@ impl Advice {
             cause: loss,
             commands,
             changes: remedy.map_or_else(Vec::new, |remedy| {
-                remedy.what_if.iter().map(|change| Told::of(*change)).collect()
+                remedy.what_if.iter().filter_map(|change| Told::of(*change)).collect()
             }),
             observed_bps,
             bytes,

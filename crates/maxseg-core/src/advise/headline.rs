@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::case::Case;
+use super::change::Change;
 use super::gain::{CLOSE, Gain, NoGain, SMALL_GAIN};
 use super::host_system::System;
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
-use super::what_if::Change;
 use crate::diagnose::{Finding, FindingKind, LossCause, Severity};
 use crate::evidence::Joined;
 use crate::outcome::LimitedBy;

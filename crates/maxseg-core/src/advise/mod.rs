@@ -3,11 +3,14 @@
 //! ```text
 //! rows of a sweep → segment_size
 //! scenario → what_if: each change alone, then together
+//! scenario, Goal → advice: candidates by rule → model → simulator, by seeds → Advice: change, gain, price, commands
 //! Evidence → Case → Remedy: the change and its commands, by host ─┬→ Headline
 //!                 └→ ObservedPath → scenario_text → Rerun → Gain ──┘
 //! ```
 
+mod advice;
 mod case;
+mod change;
 mod congestion_window;
 mod gain;
 mod headline;
@@ -19,7 +22,13 @@ mod scenario_text;
 mod segment_size;
 mod what_if;
 
+pub use advice::{
+    Advice, AdviceGain, Advised, ChangeEntry, Commands, Ends, Form, FrontPoint, Goal, Guide,
+    GuideName, HostEnd, HowTo, Judged, Price, ProofRow, Ran, Request, Setting, advise, as_run,
+    ends_of, guides, judge, limit_in_words,
+};
 pub use case::Case;
+pub use change::Change;
 pub use gain::{CLOSE, Expected, Gain, Measured, Miss, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
 pub use host_system::{HostSystem, HostSystems, System};
@@ -34,4 +43,4 @@ pub use segment_size::{
     Alignment, LoweredSizes, SegmentSizeAdvice, Versus, headers, is_size_key, lowered_sizes,
     segment_size,
 };
-pub use what_if::{Change, Trial, covering, what_if};
+pub use what_if::{Trial, covering, what_if};

@@ -4,10 +4,10 @@ mod misses;
 mod runs;
 
 use super::case::Case;
+use super::change::Change;
 use super::gain::{FOUR_FIFTHS, Gain, Measured, Miss, NoGain, Prediction, RerunError};
 use super::path::{Confidence, ObservedPath};
 use super::scenario_text::{LossModel, ScenarioRequest, scenario_text};
-use super::what_if::Change;
 use crate::diagnose::LossCause;
 use crate::engine::EngineName;
 use crate::errors::{ErrorModel, Schedule};
@@ -90,8 +90,38 @@ impl Rerun {
     }
 
     /// The path as it is, as it is run.
-    pub(super) const fn scenario(&self) -> &Scenario {
+    pub const fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// The path with which the simulator has what was observed: what is tried on it says something about the connection.
+    ///
+    /// # Errors
+    /// The capture shows too little of the path, or no run has what was observed.
+    pub fn explaining(self, case: &Case<'_>, file: &str) -> Result<Self, NoGain> {
+        if !case.diagnosis.quality.fit {
+            return Err(NoGain::Unfit);
+        }
+        if let Some(why) = self.path.too_little(case.data().segments()) {
+            return Err(NoGain::TooLittle(why));
+        }
+        self.can_gain(case, &[Change::NoErrors])?;
+        let mut misses = Vec::new();
+        let others = [self.with_other_cause(case, file), self.with_other_congestion(case, file)];
+        for candidate in [Some(self), others[0].clone(), others[1].clone()].into_iter().flatten() {
+            let fitted = candidate.fitted(case, file);
+            let Some(baseline) = fitted.runs(&mut Sim, EngineName::Sim, &fitted.scenario) else {
+                continue;
+            };
+            let missed = fitted.misses(case, fitted.observed_bps(case), &baseline);
+            if missed.is_empty() {
+                return Ok(fitted);
+            }
+            if misses.is_empty() {
+                misses = missed;
+            }
+        }
+        Err(NoGain::BaselineMisses { misses })
     }
 
     /// The same path with another cause of loss; `None` where nothing was lost.

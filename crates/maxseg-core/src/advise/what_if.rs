@@ -1,110 +1,11 @@
 //! What would be, if a limit were gone: each change alone, then together.
 
+use super::change::Change;
 use crate::engine::{Engine, EngineError, Unwatched};
-use crate::errors::Schedule;
 use crate::outcome::{LimitedBy, Outcome};
-use crate::path::{CodelSettings, Discipline, IcmpPolicy, QueueLimit};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::settings::{WindowScale, WindowSize};
 use crate::stats::Summary;
-use crate::units::{BitsPerSec, Bytes, Mss, Time};
-
-/// A change of the path or of its ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// A receive window that covers the path.
-    Window(Bytes),
-    /// A send buffer that covers the path.
-    SendBuffer(Bytes),
-    /// Full segments of this size.
-    SegmentSize(Mss),
-    /// A receiving application that reads without delay.
-    ReadsAtOnce,
-    /// Hops that send ICMP for packets too large for them: no black hole.
-    IcmpSent,
-    /// A queue before the bottleneck link with room for so much.
-    Queue(Bytes),
-    /// A fair queue before the bottleneck link, which controls the delay of each flow (FQ-CoDel, RFC 8290).
-    FairQueue,
-    /// No packet errors. No setting achieves that; it shows what the errors cost.
-    NoErrors,
-}
-
-impl Change {
-    /// Whether a host's settings can make it.
-    pub const fn is_setting(self) -> bool {
-        match self {
-            Self::Window(_) | Self::SendBuffer(_) | Self::SegmentSize(_) => true,
-            Self::ReadsAtOnce
-            | Self::IcmpSent
-            | Self::Queue(_)
-            | Self::FairQueue
-            | Self::NoErrors => false,
-        }
-    }
-
-    /// As a user would try it, or in words.
-    pub fn describe(self) -> String {
-        match self {
-            Self::Window(bytes) => format!("receiver.window = \"{bytes}\""),
-            Self::SendBuffer(bytes) => format!("sender.send_buffer = \"{bytes}\""),
-            Self::SegmentSize(mss) => format!("sender.mss = {}", mss.get()),
-            Self::ReadsAtOnce => "the receiver reads without delay".to_owned(),
-            Self::IcmpSent => "every hop sends ICMP for packets too large for it".to_owned(),
-            Self::Queue(bytes) => format!("hop.path.queue = \"{bytes}\""),
-            Self::FairQueue => "a fair queue before the bottleneck link".to_owned(),
-            Self::NoErrors => "no packet damaged on the path".to_owned(),
-        }
-    }
-
-    /// Makes it in a scenario.
-    pub fn apply(self, scenario: &mut Scenario) {
-        match self {
-            Self::Window(bytes) => {
-                scenario.receiver.window = WindowSize::Bytes(bytes);
-                if matches!(
-                    scenario.receiver.window_scale,
-                    WindowScale::Off | WindowScale::Shift(_)
-                ) {
-                    scenario.receiver.window_scale = WindowScale::Auto;
-                }
-            }
-            Self::SendBuffer(bytes) => scenario.sender.send_buffer = Some(bytes),
-            Self::SegmentSize(mss) => {
-                scenario.sender.mss = Some(mss);
-                scenario.receiver.mss = Some(mss);
-            }
-            Self::ReadsAtOnce => scenario.receiver.read_rate = None,
-            Self::IcmpSent => {
-                for hop in &mut scenario.path.hops {
-                    hop.forward.icmp = IcmpPolicy::Send;
-                    hop.reverse.icmp = IcmpPolicy::Send;
-                }
-            }
-            Self::Queue(bytes) => {
-                for hop in &mut scenario.path.hops {
-                    hop.forward.queue = QueueLimit::Bytes(bytes);
-                }
-            }
-            Self::FairQueue => {
-                for hop in &mut scenario.path.hops {
-                    // One flow has a queue of its own, with CoDel (RFC 8290 §4).
-                    hop.forward.discipline = Discipline::Codel(CodelSettings::default());
-                    hop.forward.queue = QueueLimit::Packets(FQ_CODEL_LIMIT);
-                }
-            }
-            Self::NoErrors => {
-                for hop in &mut scenario.path.hops {
-                    hop.forward.errors = Schedule::default();
-                    hop.reverse.errors = Schedule::default();
-                }
-            }
-        }
-    }
-}
-
-/// Linux's own limit of `fq_codel` (tc-fq_codel(8)).
-const FQ_CODEL_LIMIT: u32 = 10_240;
+use crate::units::{BitsPerSec, Bytes, Time};
 
 /// A scenario with some changes, run.
 #[derive(Debug, Clone)]
@@ -115,6 +16,8 @@ pub struct Trial {
     pub scenario: Scenario,
     /// Goodput in bits per second over the seeds.
     pub goodput: Summary,
+    /// Round trip of echo requests under load, in seconds, over the seeds; of no samples where none are sent.
+    pub ping: Summary,
     /// What limits it then.
     pub limited_by: LimitedBy,
     /// The first seed's outcome.
@@ -158,9 +61,11 @@ fn try_out(
         })
         .collect::<Result<_, _>>()?;
     let goodputs: Vec<f64> = outcomes.iter().filter_map(Outcome::headline_goodput_bps).collect();
+    let pings: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.ping_mean_s).collect();
     Ok(Trial {
         changes,
         goodput: Summary::of(&goodputs),
+        ping: Summary::of(&pings),
         limited_by: outcomes[0].limited_by.unwrap_or(LimitedBy::Unknown),
         outcome: outcomes[0].clone(),
         scenario,

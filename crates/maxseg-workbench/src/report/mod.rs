@@ -1,6 +1,7 @@
 //! Results as JSON, CSV, Parquet, charts and pages, and the words in which they are told.
 
 mod advice;
+pub mod advise;
 pub mod as_netem;
 pub mod axes;
 mod caveats;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Change, Trial, what_if};
+use maxseg_core::advise::{Change, Trial, limit_in_words, what_if};
 use maxseg_core::engine::{Engine, Unwatched};
 use maxseg_core::model::Model;
 use maxseg_core::outcome::LimitedBy;
@@ -12,7 +12,7 @@ use maxseg_core::units::Time;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{Column, Grid};
+use crate::report::advise::{gain, trial_table};
 use crate::wrap::{labelled, wrapped};
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::words;
@@ -24,12 +24,12 @@ pub(super) fn show(experiment: &Experiment, printer: Printer) -> Result<String, 
     let width = printer.width();
     let mut text = printer.bold(&format!("1. {}\n", scenario.name));
     let _ = writeln!(text, "{}", wrapped(&path_in_words(&scenario), width, "   "));
-    let _ = writeln!(text, "{}", trial_table(&trials).text(printer.table_width()));
+    let _ = writeln!(text, "{}", trial_table(&trials, &[], false).text(printer.table_width()));
     let mut say = |head: &str, what: String| {
         let lines = labelled(&format!("   {head:<10}"), &what, width);
         text += &lines.replacen(head, &printer.bold(head), 1);
     };
-    say("Limit:", limit_in_words(&trials[0]));
+    say("Limit:", format!("{}.", limit_in_words(&trials[0])));
     if let Some(best) = best_setting(&trials) {
         let gain = gain_in_words(&trials[0], best);
         say("Change:", format!("{} gains {gain}.", changes_in_words(&best.changes)));
@@ -69,82 +69,12 @@ fn path_in_words(scenario: &Scenario) -> String {
     )
 }
 
-fn trial_table(trials: &[Trial]) -> Grid {
-    let values = ["by formula", "by simulation", "gain"].map(Column::number);
-    let values = values.into_iter().chain([Column::word("then limited by")]);
-    let mut table = Grid::new([Column::word("change")], values);
-    for trial in trials {
-        let model = Model.run(&trial.scenario, &mut Unwatched).ok().and_then(|o| o.goodput_bps);
-        let interval = trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
-        let mut goodput = words::rate(trial.goodput.mean);
-        if interval > 0.0 {
-            let _ = write!(goodput, " ±{}", words::percent(interval));
-        }
-        let is_baseline = trial.changes.is_empty();
-        table.push([
-            describe(trial),
-            model.map_or_else(|| "-".to_owned(), words::rate),
-            goodput,
-            if is_baseline { String::new() } else { words::gain(gain(&trials[0], trial)) },
-            shares(trial),
-        ]);
-    }
-    table
-}
-
-fn describe(trial: &Trial) -> String {
-    match trial.changes.as_slice() {
-        [] => "none".to_owned(),
-        [only] => only.describe(),
-        [_, _] => "both".to_owned(),
-        _ => "all of these".to_owned(),
-    }
-}
-
-/// The two limits that held longest, with their shares of the time.
-fn shares(trial: &Trial) -> String {
-    if trial.limited_by == LimitedBy::Bandwidth {
-        return "bandwidth".to_owned();
-    }
-    let shares = trial.outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
-    let shares: Vec<String> =
-        shares.map(|limit| format!("{} {:.0}%", limit.kind, 100.0 * limit.share)).collect();
-    shares.join(", ")
-}
-
-fn limit_in_words(trial: &Trial) -> String {
-    let shares = trial.outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
-    let shares: Vec<String> = shares
-        .map(|limit| {
-            let what = match limit.kind {
-                LimitedBy::Congestion => "losses keep the congestion window small",
-                LimitedBy::ReceiveWindow => "the receiver's window is full",
-                LimitedBy::SendBuffer => "the sender's buffer is full",
-                LimitedBy::Host => "a host is busy processing packets",
-                LimitedBy::Rto => "the sender waits for its retransmission timer",
-                LimitedBy::Application => "the application has nothing to send",
-                LimitedBy::Paced => "the sender paces its segments",
-                LimitedBy::StartUp => "the connection is in slow start",
-                LimitedBy::Bandwidth | LimitedBy::PathMtu | LimitedBy::Unknown => {
-                    "the path is full"
-                }
-            };
-            format!("{:.0}% of the time {what}", 100.0 * limit.share)
-        })
-        .collect();
-    format!("{}.", shares.join(", "))
-}
-
 /// The best of those that a host's settings can bring about.
 fn best_setting(trials: &[Trial]) -> Option<&Trial> {
     let settable = |trial: &&Trial| {
         !trial.changes.is_empty() && trial.changes.iter().all(|change| change.is_setting())
     };
     trials.iter().filter(settable).max_by(|a, b| a.goodput.mean.total_cmp(&b.goodput.mean))
-}
-
-fn gain(baseline: &Trial, trial: &Trial) -> f64 {
-    trial.goodput.mean / baseline.goodput.mean - 1.0
 }
 
 /// The gain with its 95% interval, and how many runs it rests on.

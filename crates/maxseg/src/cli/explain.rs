@@ -5,6 +5,8 @@ mod choice;
 mod live;
 mod target;
 
+pub(super) use target::Target;
+
 use std::io;
 use std::path::{Path, PathBuf};
 

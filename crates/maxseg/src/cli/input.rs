@@ -48,6 +48,11 @@ pub(crate) struct Given {
 }
 
 impl ScenarioArgs {
+    /// A scenario with this stack, and these keys set.
+    pub(crate) fn of(file: &str, stack: Option<String>, set: Vec<String>) -> Self {
+        Self { file: file.to_owned(), stack, set, mtu: None }
+    }
+
     pub(crate) fn load(&self) -> Result<Given, Failure> {
         let (name, text) = read(&self.file)?;
         let mut draft = Draft::parse(&name, &text)?;

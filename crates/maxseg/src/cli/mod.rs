@@ -1,5 +1,6 @@
 //! The commands, grouped by what they are for: See, Explain, Try, Set.
 
+mod advise;
 mod broken_capture;
 mod calc;
 #[cfg(feature = "lab")]
@@ -52,8 +53,8 @@ pub use demo::picture;
 pub use guide::scenario_reference;
 pub use man::{ManPage, man_pages};
 pub use schema::{
-    compare_schema, connections_schema, explain_schema, results_schema, scenario_schema,
-    stream_schema,
+    advise_schema, compare_schema, connections_schema, explain_schema, results_schema,
+    scenario_schema, stream_schema,
 };
 #[cfg(feature = "lab")]
 pub use schema::{path_schema, why_schema};
@@ -115,6 +116,8 @@ enum Command {
     /// Be the far end of another host's `maxseg path`
     #[cfg(feature = "lab")]
     Responder(responder::ResponderArgs),
+    /// Find the settings that a path needs, with proof, price and commands
+    Advise(advise::AdviseArgs),
     /// Write a scenario with comments, to begin from
     New(new::NewArgs),
     /// Run a scenario: sweep parameters, compare engines, report
@@ -171,7 +174,11 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
         purpose: "test a change first: by formula, by simulation, with the real kernel",
         commands: &["new", "run", "compare", "check", "lab", "calc"],
     },
-    CommandGroup { title: "Set", purpose: "make the change, and undo it", commands: &["tune"] },
+    CommandGroup {
+        title: "Set",
+        purpose: "find the change with its proof, make it, and undo it",
+        commands: &["advise", "tune"],
+    },
     CommandGroup {
         title: "Help and setup",
         purpose: "learn the program, prepare this machine",
@@ -269,14 +276,16 @@ impl Command {
         match self {
             Self::Run(args) => args.needs_lab(),
             Self::Lab(args) => args.needs_lab(),
+            Self::Advise(args) => args.needs_lab(),
             _ => false,
         }
     }
 
     /// Whether `CAP_NET_RAW` is of use to it, or is what it asks for.
     #[cfg(feature = "lab")]
-    const fn may_see_packets(&self) -> bool {
+    fn may_see_packets(&self) -> bool {
         matches!(self, Self::Capture(args) if args.is_live())
+            || matches!(self, Self::Advise(args) if args.may_test_a_path())
             || matches!(self, Self::Doctor(_) | Self::Path(_))
     }
 
@@ -293,6 +302,7 @@ impl Command {
             Self::Path(args) => path::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Responder(args) => responder::run(args, printer),
+            Self::Advise(args) => advise::run(args, printer),
             Self::New(args) => new::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),

@@ -5,6 +5,7 @@ use maxseg_core::scenario::ScenarioSpec;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use maxseg_workbench::report::advise::AdviseDocument;
 use maxseg_workbench::report::compare::CompareDocument;
 use maxseg_workbench::report::connections::ConnectionsDocument;
 use maxseg_workbench::report::document::Document;
@@ -23,6 +24,7 @@ Examples:
   maxseg schema results
   maxseg schema stream
   maxseg schema explain
+  maxseg schema advise
   maxseg schema compare
   maxseg schema connections
   maxseg schema why
@@ -44,6 +46,8 @@ enum What {
     Stream,
     /// The document of `explain --json`
     Explain,
+    /// The document of `advise --json`
+    Advise,
     /// The document of `compare --json`
     Compare,
     /// The document of `connections --json`
@@ -62,6 +66,7 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Results => results_schema(),
         What::Stream => stream_schema(),
         What::Explain => explain_schema(),
+        What::Advise => advise_schema(),
         What::Compare => compare_schema(),
         What::Connections => connections_schema(),
         #[cfg(feature = "lab")]
@@ -108,6 +113,11 @@ pub fn stream_schema() -> String {
 /// The JSON Schema of what `explain --json` prints.
 pub fn explain_schema() -> String {
     pretty(&schemars::schema_for!(ExplainDocument<'_>))
+}
+
+/// The JSON Schema of what `advise --json` prints.
+pub fn advise_schema() -> String {
+    pretty(&schemars::schema_for!(AdviseDocument<'_>))
 }
 
 /// The JSON Schema of what `compare --json` prints.

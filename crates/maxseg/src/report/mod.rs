@@ -1,5 +1,6 @@
 //! Results on a terminal.
 
+pub(crate) mod advise;
 mod compare;
 #[cfg(feature = "lab")]
 pub(crate) mod connections;

@@ -3,7 +3,7 @@
 mod command;
 mod connection;
 mod ending;
-mod linux;
+pub(super) mod linux;
 mod listener;
 mod loss;
 mod mtu;

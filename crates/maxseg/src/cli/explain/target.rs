@@ -7,7 +7,7 @@ use maxseg_workbench::host_port::host_and_port;
 
 /// Connections of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
+pub(in crate::cli) enum Target {
     /// Those of a process.
     Process(u32),
     /// The one between two ends.
@@ -27,7 +27,7 @@ const CAPTURES: [&str; 10] =
 
 impl Target {
     /// The connections that an argument names; `None` where it is a capture, or the name of one that is not there.
-    pub(super) fn of(argument: &str) -> Option<Self> {
+    pub(in crate::cli) fn of(argument: &str) -> Option<Self> {
         if argument == "-" || Path::new(argument).exists() {
             return None;
         }

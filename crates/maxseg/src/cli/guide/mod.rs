@@ -43,7 +43,7 @@ enum PageText {
     Made(fn() -> String),
 }
 
-const PAGES: [Page; 13] = [
+const PAGES: [Page; 14] = [
     Page {
         name: "scenario",
         about: "The scenario file: every key with its values, default, example and engines",
@@ -63,6 +63,11 @@ const PAGES: [Page; 13] = [
         name: "explain-live",
         about: "Why a live connection has its segment size and window, bound by bound",
         text: PageText::Written(include_str!("../../../../../docs/explain-live.md")),
+    },
+    Page {
+        name: "advise",
+        about: "How advice is found, proven and priced; goals, guides, what is kept",
+        text: PageText::Written(include_str!("../../../../../docs/advise.md")),
     },
     Page {
         name: "path",

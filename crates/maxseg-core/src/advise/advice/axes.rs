@@ -1,0 +1,278 @@
+//! What could be changed on a path, by rule: segment sizes, windows, congestion controls.
+
+use crate::advise::{Change, covering};
+use crate::framing::IpVersion;
+use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
+use crate::settings::{CongestionName, WindowSize};
+use crate::units::{Bytes, Mss, Mtu};
+
+/// The dimensions of the search; the first option of each is to leave it as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Axes {
+    /// Segment sizes.
+    pub(super) sizes: Vec<Size>,
+    /// Congestion controls of the sender.
+    pub(super) congestion: Vec<Option<CongestionName>>,
+}
+
+/// A segment size with the windows that are tried with it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Size {
+    /// What makes it; none for the size in use.
+    pub(super) change: Option<Change>,
+    /// Changes of windows and buffers, the smallest window first; among them that of no change.
+    pub(super) windows: Vec<Vec<Change>>,
+}
+
+/// A place among the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) size: usize,
+    pub(super) window: usize,
+    pub(super) congestion: usize,
+}
+
+/// Windows to try, in shares of the bandwidth-delay product.
+const SHARES: [f64; 11] = [0.5, 0.75, 1.0, 1.15, 1.35, 1.7, 2.2, 3.0, 4.5, 7.0, 11.0];
+
+/// Windows below so many segments are whole numbers of them.
+const FEW_SEGMENTS: u64 = 64;
+/// Others are whole numbers of pages.
+const PAGE: u64 = 4096;
+
+/// Linux halves the segment size where the peer's window holds fewer than two, and windows below four segments end in
+/// timeouts.
+const LEAST_SEGMENTS_OF_LINUX: u64 = 4;
+
+/// Sizes to try where packets may be damaged or the link is slow, in bytes; 536 is every host's (RFC 9293 §3.7.1).
+const SMALLER: [u64; 4] = [1000, 536, 268, 128];
+
+/// A full packet that takes longer on a link delays everything behind it.
+const SLOW_PACKET_S: f64 = 0.01;
+
+/// Radio frames: so many sizes that fill them are tried.
+const ALIGNED: u64 = 8;
+
+/// The least IPv6 packet that every link must carry (RFC 8200 §5).
+const LEAST_IPV6: u64 = 1280;
+
+/// The bulk flow from the sender that advice is about, or the first flow over TCP.
+pub(super) fn subject(scenario: &Scenario) -> Option<&Flow> {
+    let bulk = |flow: &&Flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender;
+    let tcp = |flow: &&Flow| matches!(flow.kind, FlowKind::Request(_));
+    scenario.flows.iter().find(bulk).or_else(|| scenario.flows.iter().find(tcp))
+}
+
+impl Axes {
+    /// What could be changed for `flow`.
+    pub(super) fn of(scenario: &Scenario, flow: &Flow) -> Self {
+        let sizes = sizes(scenario, flow)
+            .into_iter()
+            .map(|change| Size { change, windows: windows(scenario, flow, change) })
+            .collect();
+        Self { sizes, congestion: controls(scenario, flow) }
+    }
+
+    /// The changes at a place.
+    pub(super) fn changes(&self, place: Place) -> Vec<Change> {
+        let Place { size, window, congestion } = place;
+        let mut changes: Vec<Change> = self.sizes[size].change.into_iter().collect();
+        changes.extend(&self.sizes[size].windows[window]);
+        changes.extend(self.congestion[congestion].map(Change::Congestion));
+        changes
+    }
+
+    /// Every place.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+        self.sizes.iter().enumerate().flat_map(move |(size, of_size)| {
+            (0..of_size.windows.len()).flat_map(move |window| {
+                (0..self.congestion.len()).map(move |congestion| Place { size, window, congestion })
+            })
+        })
+    }
+
+    /// The places next to one: a size, a window or a congestion control further.
+    pub(super) fn neighbours(&self, place: Place) -> Vec<Place> {
+        let Place { size, window, congestion } = place;
+        let beside = |index: usize, count: usize| {
+            [index.checked_sub(1), Some(index + 1).filter(|next| *next < count)]
+                .into_iter()
+                .flatten()
+        };
+        let windows =
+            beside(window, self.sizes[size].windows.len()).map(|window| Place { window, ..place });
+        let controls = (0..self.congestion.len())
+            .filter(|other| *other != congestion)
+            .map(|congestion| Place { congestion, ..place });
+        let sizes = beside(size, self.sizes.len()).map(|size| Place {
+            size,
+            window: window.min(self.sizes[size].windows.len() - 1),
+            congestion,
+        });
+        windows.chain(controls).chain(sizes).collect()
+    }
+}
+
+fn controls(scenario: &Scenario, flow: &Flow) -> Vec<Option<CongestionName>> {
+    let mut controls = vec![None];
+    if scenario.runs_linux(flow) && flow.from == End::Sender {
+        let now = scenario.sender.congestion;
+        let others = [CongestionName::Cubic, CongestionName::Bbr, CongestionName::Reno];
+        controls.extend(others.into_iter().filter(|name| *name != now).map(Some));
+    }
+    controls
+}
+
+/// Segment sizes, the largest first; first of all that in use.
+fn sizes(scenario: &Scenario, flow: &Flow) -> Vec<Option<Change>> {
+    let decision = scenario.mss(flow);
+    let in_use = decision.effective.bytes() + decision.options;
+    let allowed = decision.path_allows.bytes();
+    let mut changes: Vec<Option<Change>> = vec![None];
+    if decision.is_too_large() || decision.is_lowered_by_path() {
+        changes.push(fitting(scenario).map(Change::Mtu));
+    } else if in_use < allowed {
+        changes.push(Some(Change::SegmentSize(decision.path_allows)));
+    }
+    let largest = in_use.max(allowed).min(allowed);
+    for size in smaller(scenario, &decision) {
+        if size < largest && size != in_use {
+            changes.extend(Mss::new(size.get()).ok().map(|mss| Some(Change::SegmentSize(mss))));
+        }
+    }
+    if scenario.ip == IpVersion::V6 {
+        // Below it there is no IPv6.
+        let least = Bytes::new(LEAST_IPV6).saturating_sub(scenario.tcp_ip_headers());
+        changes.retain(|change| match change {
+            Some(Change::SegmentSize(mss)) => mss.bytes() >= least,
+            Some(Change::Mtu(mtu)) => mtu.bytes().get() >= LEAST_IPV6,
+            Some(_) | None => true,
+        });
+    }
+    let first = changes.remove(0);
+    changes.retain(Option::is_some);
+    changes.sort_by_key(|change| std::cmp::Reverse(size_of(scenario, *change)));
+    changes.dedup();
+    changes.insert(0, first);
+    changes
+}
+
+/// The largest packet that passes every hop.
+fn fitting(scenario: &Scenario) -> Option<Mtu> {
+    Mtu::new(scenario.path.smallest_mtu().bytes().get()).ok()
+}
+
+fn size_of(scenario: &Scenario, change: Option<Change>) -> u64 {
+    match change {
+        Some(Change::SegmentSize(mss)) => mss.bytes().get(),
+        Some(Change::Mtu(mtu)) => mtu.bytes().saturating_sub(scenario.tcp_ip_headers()).get(),
+        Some(_) | None => 0,
+    }
+}
+
+/// Sizes below the largest that could be better: packets of fewer radio frames or fewer bits are damaged more seldom, and those
+/// of a slow link delay others less.
+fn smaller(scenario: &Scenario, decision: &MssDecision) -> Vec<Bytes> {
+    let links = || scenario.path.hops.iter().flat_map(|hop| [&hop.forward, &hop.reverse]);
+    let damages = links().any(|link| link.errors.is_random());
+    if let (true, Some((link, frame))) = (damages, scenario.path.smallest_frames()) {
+        let headers = scenario.tcp_ip_headers() + decision.options;
+        let around = link.framed(headers).get();
+        let frame = u64::from(frame);
+        let most = (decision.path_allows.bytes().get() + around).div_ceil(frame);
+        let payload =
+            |frames: u64| (frames * frame).checked_sub(around).filter(|payload| *payload >= 40);
+        let mut sizes: Vec<Bytes> = (0..=ALIGNED)
+            .filter_map(|step| {
+                let share = step as f64 / ALIGNED as f64;
+                payload(super::whole(libm::pow(most as f64, 1.0 - share)).max(1))
+            })
+            .map(|payload| Bytes::new(payload) + decision.options)
+            .collect();
+        sizes.dedup();
+        return sizes;
+    }
+    let packet = scenario.path.smallest_mtu().bytes();
+    let is_slow = links().any(|link| link.airtime(packet).as_secs_f64() > SLOW_PACKET_S);
+    if damages || is_slow {
+        let mut sizes = SMALLER.map(Bytes::new).to_vec();
+        if !is_slow {
+            sizes.truncate(2);
+        }
+        return sizes;
+    }
+    Vec::new()
+}
+
+/// Windows and buffers for segments of a size, the smallest first.
+fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Change>> {
+    if flow.from != End::Sender {
+        return vec![Vec::new()];
+    }
+    let mut sized = scenario.clone();
+    if let Some(change) = size {
+        change.apply(&mut sized);
+    }
+    let mss = sized.mss(flow).effective.bytes();
+    let (sender, receiver) = sized.endpoints(flow);
+    let is_linux = receiver.linux.is_some();
+    let now = receiver.offered_window(mss);
+    let least = if is_linux { LEAST_SEGMENTS_OF_LINUX } else { 1 } * mss.get();
+    let mut bytes: Vec<Bytes> = SHARES
+        .iter()
+        .map(|share| rounded(*share * held(&sized, mss), mss))
+        .chain([covering(&sized)])
+        .filter(|window| window.get() >= least && window.get() <= crate::window::LARGEST)
+        .collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    let mut windows: Vec<(Bytes, Vec<Change>)> = bytes
+        .into_iter()
+        .map(|window| {
+            let mut changes = vec![Change::Window(window)];
+            if sender.largest_send_buffer().is_some_and(|buffer| buffer < window) {
+                changes.push(Change::SendBuffer(window));
+            }
+            (window, changes)
+        })
+        .collect();
+    windows.push((now, Vec::new()));
+    if let Some(rules) = &receiver.linux {
+        let wanted = Bytes::new(2 * covering(&sized).get().min(1 << 29));
+        let is_clamped = !matches!(receiver.window, WindowSize::Auto { .. });
+        if rules.tcp_rmem[2] < wanted.get() || is_clamped {
+            let most = wanted.max(Bytes::new(rules.tcp_rmem[2]));
+            let mut changes = vec![Change::ReceiveBuffer(wanted)];
+            if sender.largest_send_buffer().is_some_and(|buffer| buffer < wanted) {
+                changes.push(Change::SendBuffer(Bytes::new(wanted.get() / 2)));
+            }
+            windows.push((Bytes::new(most.get() / 2), changes));
+        }
+    }
+    windows.sort_by_key(|(window, changes)| (*window, changes.len()));
+    windows.into_iter().map(|(_, changes)| changes).collect()
+}
+
+/// Payload that the path holds: what its slowest link carries within an undisturbed round trip of a full packet.
+fn held(scenario: &Scenario, mss: Bytes) -> f64 {
+    let packet = mss + scenario.tcp_ip_headers();
+    let links = || scenario.path.hops.iter().map(|hop| &hop.forward);
+    let slowest = links().map(|link| link.airtime(packet).as_secs_f64()).fold(1e-9, f64::max);
+    let on_wires: f64 = links().map(|link| link.airtime(packet).as_secs_f64()).sum();
+    let ack = scenario.tcp_ip_headers();
+    let back: f64 =
+        scenario.path.hops.iter().map(|hop| hop.reverse.airtime(ack).as_secs_f64()).sum();
+    let round_trip = scenario.path.propagation_rtt().as_secs_f64() + on_wires + back;
+    mss.get() as f64 * round_trip / slowest
+}
+
+fn rounded(window: f64, mss: Bytes) -> Bytes {
+    let mss = mss.get().max(1);
+    let unit = if window < (FEW_SEGMENTS * mss) as f64 {
+        mss
+    } else {
+        // Four binary digits: a number that people remember, within an eighth.
+        (super::whole(window).next_power_of_two() / 16).max(PAGE)
+    };
+    Bytes::new(super::whole(window).div_ceil(unit).max(1) * unit)
+}

@@ -1,0 +1,259 @@
+//! Runs of a path with changes: each with the same draws, none twice, and no more than allowed.
+
+use crate::advise::{Change, Trial};
+use crate::engine::{Engine, EngineError, Unwatched};
+use crate::framing::Headers;
+use crate::outcome::{LimitedBy, Outcome};
+use crate::path::HopSpec;
+use crate::scenario::{End, Flow, FlowKind, HopRange, Scenario};
+use crate::settings::CongestionName;
+use crate::stats::Summary;
+use crate::units::{Bytes, Time};
+
+use super::goal::Standing;
+
+/// A run has so many full packets of the bottleneck link at most, or so many round trips of a path that holds many: what a run
+/// costs is its packets.
+const PACKETS: u64 = 100_000;
+const MOST_PACKETS: u64 = 400_000;
+const ROUND_TRIPS: u64 = 60;
+
+/// Payload of the echo requests that measure the round trip under load, in bytes, and of their headers (ICMP: 8).
+const ECHO: u64 = 56;
+const ICMP: u64 = 8;
+/// They take this share of the bottleneck link at most, and are this often in a run at most.
+const ECHO_SHARE: u64 = 100;
+const ECHOES: u64 = 400;
+const LEAST_INTERVAL: Time = Time::from_millis(2);
+
+/// Where nothing is left to chance, what decides is how a path's times fall together: the delay is varied by so much for each
+/// further run, which is how well a round trip is known.
+const VARIATION_PER_MILLE: u64 = 6;
+const VARIATIONS: u64 = 10;
+const ASIDE_PER_MILLE: u64 = 2;
+
+/// One path with changes, and its runs.
+#[derive(Debug)]
+pub(super) struct Point {
+    pub(super) changes: Vec<Change>,
+    pub(super) scenario: Scenario,
+    runs: Vec<(u64, Standing, Outcome)>,
+}
+
+/// The path as it is.
+pub(super) const AS_IT_IS: usize = 0;
+
+/// Runs within a budget.
+pub(super) struct Bench<'a> {
+    engine: &'a mut dyn Engine,
+    base: Scenario,
+    /// Whether chance decides anything: else the delay is varied.
+    is_random: bool,
+    budget: u32,
+    pub(super) used: u32,
+    pub(super) points: Vec<Point>,
+}
+
+impl<'a> Bench<'a> {
+    /// Of a scenario as [`prepared`] makes it. Point 0 is the path as it is.
+    pub(super) fn new(base: Scenario, engine: &'a mut dyn Engine, budget: u32) -> Self {
+        let is_random = base.is_random();
+        let mut bench = Self { engine, base, is_random, budget, used: 0, points: Vec::new() };
+        bench.point(&[]);
+        bench
+    }
+
+    pub(super) const fn base(&self) -> &Scenario {
+        &self.base
+    }
+
+    /// Runs that may still be made.
+    pub(super) const fn left(&self) -> u32 {
+        self.budget.saturating_sub(self.used)
+    }
+
+    /// The point of these changes; the same one for changes that come to the same.
+    pub(super) fn point(&mut self, changes: &[Change]) -> usize {
+        let mut scenario = self.base.clone();
+        for change in changes {
+            change.apply(&mut scenario);
+        }
+        if let Some(index) = self.points.iter().position(|point| point.scenario == scenario) {
+            return index;
+        }
+        self.points.push(Point { changes: changes.to_vec(), scenario, runs: Vec::new() });
+        self.points.len() - 1
+    }
+
+    /// Makes these runs of a point, as far as the budget goes; those that were made before cost nothing.
+    pub(super) fn run(
+        &mut self,
+        point: usize,
+        numbers: std::ops::Range<u64>,
+    ) -> Result<(), EngineError> {
+        for number in numbers {
+            let is_done = self.points[point].runs.iter().any(|(done, ..)| *done == number);
+            if is_done || self.left() == 0 {
+                continue;
+            }
+            let run = variant(&self.points[point].scenario, number, self.is_random);
+            self.used += 1;
+            let outcome = self.engine.run(&run, &mut Unwatched)?;
+            let standing = standing(&run, &outcome);
+            self.points[point].runs.push((number, standing, outcome));
+        }
+        Ok(())
+    }
+
+    /// The means over all runs of a point; `None` before there is one.
+    pub(super) fn standing(&self, point: usize) -> Option<Standing> {
+        self.points[point].standing(|_| true)
+    }
+
+    /// The runs of two points with the same number, of those that `wanted` accepts.
+    pub(super) fn pairs(
+        &self,
+        a: usize,
+        b: usize,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Vec<(Standing, Standing)> {
+        let of_b = |number: u64| self.points[b].runs.iter().find(|(other, ..)| *other == number);
+        let runs = self.points[a].runs.iter().filter(|(number, ..)| wanted(*number));
+        runs.filter_map(|(number, standing, _)| Some((*standing, of_b(*number)?.1))).collect()
+    }
+}
+
+impl Point {
+    /// The means over the runs with these numbers.
+    pub(super) fn standing(&self, wanted: impl Fn(u64) -> bool) -> Option<Standing> {
+        let runs = || self.runs.iter().filter(|(number, ..)| wanted(*number));
+        let rates: Vec<f64> = runs().map(|(_, standing, _)| standing.rate).collect();
+        let pings: Vec<f64> = runs().filter_map(|(_, standing, _)| standing.ping_s).collect();
+        (!rates.is_empty()).then(|| Standing {
+            rate: Summary::of(&rates).mean,
+            ping_s: (!pings.is_empty()).then(|| Summary::of(&pings).mean),
+        })
+    }
+
+    /// The first run's outcome.
+    pub(super) fn outcome(&self) -> Option<&Outcome> {
+        self.runs.first().map(|(_, _, outcome)| outcome)
+    }
+
+    /// As a row of results; `None` before there is a run.
+    pub(super) fn trial(&self) -> Option<Trial> {
+        let outcome = self.outcome()?;
+        let goodput = self.runs.iter().filter_map(|(_, _, run)| run.headline_goodput_bps());
+        let pings = self.runs.iter().filter_map(|(_, standing, _)| standing.ping_s);
+        Some(Trial {
+            changes: self.changes.clone(),
+            scenario: self.scenario.clone(),
+            goodput: Summary::of(&goodput.collect::<Vec<_>>()),
+            ping: Summary::of(&pings.collect::<Vec<_>>()),
+            limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
+            outcome: outcome.clone(),
+        })
+    }
+}
+
+/// Goodput, or requests per second where nothing but requests is sent, and the round trip under load.
+pub(super) fn standing(scenario: &Scenario, outcome: &Outcome) -> Standing {
+    let rate = if is_requests(scenario) {
+        outcome.request_mean_s.map_or(0.0, |mean| 1.0 / mean.max(1e-9))
+    } else {
+        outcome.headline_goodput_bps().unwrap_or(0.0)
+    };
+    Standing { rate, ping_s: outcome.ping_mean_s }
+}
+
+/// Whether the traffic is requests without bulk data: their time is what counts then.
+pub(super) fn is_requests(scenario: &Scenario) -> bool {
+    let has = |wanted: fn(&FlowKind) -> bool| scenario.flows.iter().any(|flow| wanted(&flow.kind));
+    has(|kind| matches!(kind, FlowKind::Request(_))) && !has(|kind| matches!(kind, FlowKind::Bulk))
+}
+
+/// Whether the flow that advice is about has Linux's own TCP at both ends.
+pub(super) fn runs_linux(scenario: &Scenario) -> bool {
+    super::axes::subject(scenario).is_some_and(|flow| scenario.runs_linux(flow))
+}
+
+/// The scenario of a run with this number.
+fn variant(scenario: &Scenario, number: u64, is_random: bool) -> Scenario {
+    let mut run = scenario.clone();
+    run.seed = scenario.seed.wrapping_add(number);
+    if is_random && scenario.sender.congestion != CongestionName::Bbr {
+        return run;
+    }
+    // Runs that prove have other delays than those that chose.
+    let (step, aside) = (number % VARIATIONS, (number / VARIATIONS).min(1) * ASIDE_PER_MILLE);
+    let per_mille = step.div_ceil(2) * VARIATION_PER_MILLE;
+    let per_mille = if step % 2 == 1 { 1000 + per_mille } else { 1000 - per_mille } + aside;
+    for hop in &mut run.path.hops {
+        for link in [&mut hop.forward, &mut hop.reverse] {
+            // The jitter of a link is at most its delay.
+            let varied = Time::from_nanos(link.delay.as_nanos() / 1000 * per_mille);
+            link.delay = varied.max(link.jitter);
+        }
+    }
+    run
+}
+
+/// The scenario as it is run: with echo requests that measure the round trip under load, where it has none, and no longer
+/// than its packets allow. Also the time to which it was shortened.
+pub fn prepared(scenario: &Scenario) -> (Scenario, Option<Time>) {
+    let mut run = scenario.clone();
+    let shortened = shorten(&mut run);
+    if !run.flows.iter().any(|flow| matches!(flow.kind, FlowKind::Ping { .. })) {
+        let kind = echo(&run);
+        run.flows.push(Flow {
+            kind,
+            from: End::Sender,
+            hops: HopRange::all(&run.path),
+            start: Time::ZERO,
+            stop: Time::NEVER,
+        });
+    }
+    (run, shortened)
+}
+
+fn shorten(run: &mut Scenario) -> Option<Time> {
+    let rate = run.bottleneck_rate();
+    let packet = run.path.smallest_mtu().bytes();
+    let airtime = rate.time_for(packet).max(Time::from_nanos(1));
+    let held = run.path.propagation_rtt().as_nanos() / airtime.as_nanos();
+    let packets = (held * ROUND_TRIPS).clamp(PACKETS, MOST_PACKETS);
+    let most = airtime.times(packets);
+    if let Some(whole) = run.until.bytes {
+        let payload = packet.saturating_sub(run.tcp_ip_headers()).get().max(1);
+        let bytes = whole.min(Bytes::new(packets * payload));
+        run.until.bytes = Some(bytes);
+        return (bytes < whole).then_some(most);
+    }
+    let is_bulk = run.flows.iter().any(|flow| flow.kind == FlowKind::Bulk);
+    if is_bulk && run.until.time > most {
+        run.until.time = most;
+        return Some(most);
+    }
+    None
+}
+
+/// Echo requests that the bottleneck link of either direction hardly feels.
+fn echo(scenario: &Scenario) -> FlowKind {
+    let header =
+        Headers::plain(scenario.ip).bytes().saturating_sub(Bytes::new(20)) + Bytes::new(ICMP);
+    let size = Bytes::new(ECHO);
+    let links = scenario.path.hops.iter().flat_map(HopSpec::links);
+    let slowest = links.map(|link| link.airtime(size + header)).max().unwrap_or(Time::ZERO);
+    let often = Time::from_nanos(expected_time(scenario).as_nanos() / ECHOES);
+    let interval = slowest.times(ECHO_SHARE).max(often).max(LEAST_INTERVAL);
+    FlowKind::Ping { size, header, interval }
+}
+
+/// About how long a run takes: a transfer of so many bytes ends by itself.
+fn expected_time(scenario: &Scenario) -> Time {
+    let transfer = scenario.until.bytes.map(|bytes| {
+        let rtt = scenario.path.propagation_rtt();
+        scenario.bottleneck_rate().time_for(bytes).saturating_add(rtt).times(2)
+    });
+    transfer.map_or(scenario.until.time, |transfer| transfer.min(scenario.until.time))
+}

@@ -1,0 +1,72 @@
+//! Open Transport of Mac OS and STCP of Stratus VOS: where their parameters stand.
+
+use super::{Case, Form, HowTo, Lines, Ran};
+use crate::advise::{Change, CommandKind};
+use crate::units::Bytes;
+
+/// Open Transport's windows end here: it has no scaling.
+const MOST_WINDOW: u64 = 65_535;
+
+pub(super) fn open_transport(case: &Case<'_>) -> Vec<HowTo> {
+    let mut lines = Lines::new(Ran::Documentation);
+    let ((sender, _), (receiver, _)) = (case.sender(), case.receiver());
+    let mut entry = |on: &str, entry: String| {
+        lines.add(CommandKind::Change, Form::Settings, on, entry);
+    };
+    match case.change {
+        Change::Window(window) => {
+            let mss = super::super::axes::subject(case.scenario)
+                .map_or(Bytes::new(536), |flow| case.scenario.mss(flow).effective.bytes());
+            let segments = window.get().min(MOST_WINDOW) / mss.get().max(1);
+            entry(&receiver, format!("tcp_rwin_mss_multiplier={}", segments.max(1)));
+        }
+        Change::SegmentSize(mss) => entry(&sender, format!("tcp_mss_max={}", mss.get())),
+        Change::Mtu(mtu) => {
+            let mss = u64::from(mtu.get()).saturating_sub(case.headers());
+            entry(&sender, format!("tcp_mss_max={mss}"));
+        }
+        Change::RtoMin(time) => entry(&sender, format!("tcp_rexmit_interval_min={}", millis(time))),
+        Change::RtoInitial(time) => {
+            entry(&sender, format!("tcp_rexmit_interval_initial={}", millis(time)));
+        }
+        Change::ReceiveBuffer(_)
+        | Change::SendBuffer(_)
+        | Change::Clamp(_)
+        | Change::Congestion(_)
+        | Change::InitialWindow(_)
+        | Change::Pacing(_)
+        | Change::MtuProbing
+        | Change::NoSlowStartAfterIdle
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => {}
+    }
+    lines.sorted()
+}
+
+/// STCP counts the TCP header into what it calls the default minimal MTU.
+const TCP_HEADER: u64 = 20;
+
+pub(super) fn stcp(case: &Case<'_>) -> Vec<HowTo> {
+    let mut lines = Lines::new(Ran::Documentation);
+    let mss = match case.change {
+        Change::SegmentSize(mss) => u64::from(mss.get()),
+        Change::Mtu(mtu) => u64::from(mtu.get()).saturating_sub(case.headers()),
+        _ => return Vec::new(),
+    };
+    let value = mss + TCP_HEADER;
+    let line = lines.add(
+        CommandKind::Change,
+        Form::Settings,
+        &case.sender().0,
+        format!("set_stcp_param default_min_mtu {value}"),
+    );
+    line.only_where = Some(format!("the value is the MSS and {TCP_HEADER} bytes of TCP header"));
+    lines.sorted()
+}
+
+fn millis(time: crate::units::Time) -> u64 {
+    time.as_nanos().div_ceil(1_000_000)
+}

@@ -1,0 +1,210 @@
+//! Linux: routes, sysctls, nftables, networkd, socket options. Each line is safe as it stands: it raises what is too small, or
+//! adds a route beside the others.
+
+use super::{Case, Form, HowTo, Lines, Ran};
+use crate::advise::Change;
+use crate::advise::CommandKind;
+use crate::advise::advice::ends::Ends;
+use crate::advise::advice::words;
+use crate::advise::remedy::linux;
+use crate::framing::IpVersion;
+
+pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
+    let mut lines = Lines::new(Ran::Linux618);
+    match case.change {
+        Change::Window(window) if case.is_raise => {
+            if words::needs_scaling(case.scenario, window) {
+                scaling(&mut lines, case);
+            }
+            receive_buffer(&mut lines, case, 2 * window.get());
+            let on = case.receiver().0;
+            option(
+                &mut lines,
+                &on,
+                format!("setsockopt(fd, SOL_SOCKET, SO_RCVBUF, {window})", window = window.get()),
+            )
+            .only_where = Some(
+                "it ends autotuning: only where a program must have it, before connect or listen"
+                    .to_owned(),
+            );
+        }
+        Change::Window(window) => {
+            let (on, to) = case.receiver();
+            option(
+                &mut lines,
+                &on,
+                format!("setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, {})", window.get()),
+            );
+            route(&mut lines, case, &on, &to, &format!("window {}", window.get()));
+        }
+        Change::ReceiveBuffer(bytes) => receive_buffer(&mut lines, case, bytes.get()),
+        Change::SendBuffer(bytes) => send_buffer(&mut lines, case, 2 * bytes.get()),
+        Change::SegmentSize(mss) if case.is_raise => {
+            // The peer's option limits what a host sends.
+            let (on, to) = case.receiver();
+            route(&mut lines, case, &on, &to, &format!("advmss {}", mss.get()));
+            networkd(
+                &mut lines,
+                &on,
+                &to,
+                format!("TCPAdvertisedMaximumSegmentSize={}", mss.get()),
+            );
+        }
+        Change::SegmentSize(mss) => {
+            let (on, to) = case.sender();
+            let mtu = u64::from(mss.get()) + case.headers();
+            mtu_of_route(&mut lines, case, (&on, &to), mtu);
+            option(
+                &mut lines,
+                &on,
+                format!("setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, {})", mss.get()),
+            )
+            .only_where = Some("before connect or listen; afterwards it does nothing".to_owned());
+        }
+        Change::Mtu(mtu) => {
+            let (on, to) = case.sender();
+            mtu_of_route(&mut lines, case, (&on, &to), u64::from(mtu.get()));
+        }
+        Change::Clamp(mss) => clamp(&mut lines, mss.get()),
+        Change::Congestion(name) => {
+            let (on, to) = case.sender();
+            let word = name.word();
+            lines.look(&on, "sysctl net.ipv4.tcp_available_congestion_control");
+            route(&mut lines, case, &on, &to, &format!("congctl {word}"));
+            option(
+                &mut lines,
+                &on,
+                format!("setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{word}\")"),
+            );
+            networkd(&mut lines, &on, &to, format!("TCPCongestionControlAlgorithm={word}"));
+            lines
+                .change(&on, format!("sysctl -w net.ipv4.tcp_congestion_control={word}"))
+                .only_where =
+                Some("every connection of this host is meant, on whatever path".to_owned());
+        }
+        Change::InitialWindow(segments) => {
+            let (on, to) = case.sender();
+            route(&mut lines, case, &on, &to, &format!("initcwnd {segments}"));
+            networkd(&mut lines, &on, &to, format!("InitialCongestionWindow={segments}"));
+        }
+        Change::RtoMin(time) => {
+            let (on, to) = case.sender();
+            let millis = time.as_nanos().div_ceil(1_000_000);
+            route(&mut lines, case, &on, &to, &format!("rto_min {millis}ms"));
+            networkd(
+                &mut lines,
+                &on,
+                &to,
+                format!("TCPRetransmissionTimeoutSec={}", time.as_secs_f64()),
+            );
+        }
+        Change::Pacing(rate) => {
+            let on = case.sender().0;
+            option(
+                &mut lines,
+                &on,
+                format!("setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, {})", rate.get() / 8),
+            );
+        }
+        Change::MtuProbing => {
+            let on = case.sender().0;
+            lines.look(&on, "sysctl net.ipv4.tcp_mtu_probing");
+            lines.change(&on, linux::raise("net.ipv4.tcp_mtu_probing", 1)).undo =
+                Some("sysctl -w net.ipv4.tcp_mtu_probing=0".to_owned());
+        }
+        Change::NoSlowStartAfterIdle => {
+            for on in [case.sender().0, case.receiver().0] {
+                lines.look(&on, "sysctl net.ipv4.tcp_slow_start_after_idle");
+                lines.change(&on, "sysctl -w net.ipv4.tcp_slow_start_after_idle=0").undo =
+                    Some("sysctl -w net.ipv4.tcp_slow_start_after_idle=1".to_owned());
+            }
+        }
+        // Linux has no setting for the first timer but a BPF program (`BPF_SOCK_OPS_TIMEOUT_INIT`).
+        Change::RtoInitial(_)
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => {}
+    }
+    lines.sorted()
+}
+
+fn ip(case: &Case<'_>) -> &'static str {
+    Ends::ip(case.scenario.ip)
+}
+
+/// Adds a route to one host with an attribute more.
+fn route(lines: &mut Lines, case: &Case<'_>, on: &str, to: &str, attribute: &str) {
+    let ip = ip(case);
+    lines.look(on, format!("{ip} route get {to}; {ip} route get fibmatch {to}"));
+    lines.change(on, linux::route_of_host(ip, &to, attribute)).undo =
+        Some(format!("{ip} route del {to}"));
+}
+
+/// The least packet that every link of IPv6 must carry (RFC 8200 §5), and the least that Linux learns of IPv4's.
+const LEAST_IPV6: u64 = 1280;
+
+/// Lowers the MTU of a route, without `lock`, which would clear DF.
+fn mtu_of_route(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu: u64) {
+    if case.scenario.ip == IpVersion::V6 && mtu < LEAST_IPV6 {
+        return;
+    }
+    route(lines, case, on, to, &format!("mtu {mtu}"));
+    networkd(lines, on, to, format!("MTUBytes={mtu}"));
+}
+
+fn receive_buffer(lines: &mut Lines, case: &Case<'_>, bytes: u64) {
+    let on = case.receiver().0;
+    lines.look(&on, "sysctl net.ipv4.tcp_rmem net.core.rmem_max");
+    lines.change(&on, linux::raise_third("net.ipv4.tcp_rmem", bytes));
+    lines.change(&on, linux::raise("net.core.rmem_max", bytes)).only_where =
+        Some("programs set SO_RCVBUF; a network namespace of its own does not have it".to_owned());
+}
+
+fn send_buffer(lines: &mut Lines, case: &Case<'_>, bytes: u64) {
+    let on = case.sender().0;
+    lines.look(&on, "sysctl net.ipv4.tcp_wmem net.core.wmem_max");
+    lines.change(&on, linux::raise_third("net.ipv4.tcp_wmem", bytes));
+    lines.change(&on, linux::raise("net.core.wmem_max", bytes)).only_where =
+        Some("programs set SO_SNDBUF; a network namespace of its own does not have it".to_owned());
+}
+
+fn scaling(lines: &mut Lines, case: &Case<'_>) {
+    let key = "net.ipv4.tcp_window_scaling";
+    for on in [case.receiver().0, case.sender().0] {
+        lines.look(&on, format!("sysctl {key}"));
+        lines.change(&on, linux::raise(key, 1));
+    }
+}
+
+/// Clamps in a table of its own, which `nft delete table` takes back.
+fn clamp(lines: &mut Lines, mss: u16) {
+    let on = "the gateway";
+    lines.look(on, "nft list ruleset | grep -n maxseg; iptables-save -t mangle | grep TCPMSS");
+    lines
+        .change(
+            on,
+            format!(
+                "nft 'add table inet maxseg; add chain inet maxseg clamp {{ type filter hook forward priority mangle; }}; \
+                 add rule inet maxseg clamp tcp flags syn tcp option maxseg size set {mss}'"
+            ),
+        )
+        .undo = Some("nft delete table inet maxseg".to_owned());
+}
+
+fn networkd(lines: &mut Lines, on: &str, to: &str, entry: String) {
+    let line = lines.add(
+        CommandKind::Change,
+        Form::Networkd,
+        on,
+        format!("[Route]\nDestination={to}\n{entry}"),
+    );
+    line.known = Ran::Documentation;
+}
+
+fn option<'a>(lines: &'a mut Lines, on: &str, call: String) -> &'a mut HowTo {
+    let line = lines.add(CommandKind::Change, Form::Setsockopt, on, call);
+    line.known = Ran::Documentation;
+    line
+}

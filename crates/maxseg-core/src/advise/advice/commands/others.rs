@@ -1,0 +1,220 @@
+//! FreeBSD, macOS and Windows: from their documentation.
+
+use super::{Case, Form, HowTo, Lines, Ran};
+use crate::advise::{Change, CommandKind};
+use crate::framing::IpVersion;
+
+pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
+    let mut lines = Lines::new(Ran::Documentation);
+    let ((sender, to_receiver), (receiver, to_sender)) = (case.sender(), case.receiver());
+    match case.change {
+        Change::Window(window) if case.is_raise => {
+            bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], 2 * window.get())
+        }
+        Change::Window(window) => {
+            lines
+                .change(
+                    &receiver,
+                    format!("route change -host {to_sender} -recvpipe {}", window.get()),
+                )
+                .only_where = Some("there is a route to that host".to_owned());
+        }
+        Change::ReceiveBuffer(bytes) => {
+            bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], bytes.get())
+        }
+        Change::SendBuffer(bytes) => {
+            bsd_buffer(&mut lines, &sender, ["sendbuf_max", "sysctl"], 2 * bytes.get())
+        }
+        Change::SegmentSize(mss) => {
+            lines.look(&sender, format!("route -n get {to_receiver}; sysctl net.inet.tcp.mssdflt"));
+            bsd_mtu(
+                &mut lines,
+                case,
+                (&sender, &to_receiver),
+                u64::from(mss.get()) + case.headers(),
+            );
+        }
+        Change::Mtu(mtu) => {
+            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()))
+        }
+        Change::Clamp(mss) => {
+            pf(&mut lines, mss.get());
+        }
+        Change::Congestion(name) => {
+            lines.look(&sender, "sysctl net.inet.tcp.cc.available");
+            let call = format!(
+                "setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{}\")",
+                bsd_name(name.word())
+            );
+            lines.add(CommandKind::Change, Form::Setsockopt, &sender, call);
+        }
+        Change::InitialWindow(segments) => {
+            lines.change(&sender, format!("sysctl net.inet.tcp.initcwnd_segments={segments}"));
+        }
+        Change::RtoMin(time) => {
+            lines.change(&sender, format!("sysctl net.inet.tcp.rexmit_min={}", millis(time)));
+        }
+        Change::RtoInitial(time) => {
+            lines.change(&sender, format!("sysctl net.inet.tcp.rexmit_initial={}", millis(time)));
+        }
+        Change::MtuProbing => {
+            lines.change(&sender, "sysctl net.inet.tcp.pmtud_blackhole_detection=1").undo =
+                Some("sysctl net.inet.tcp.pmtud_blackhole_detection=0".to_owned());
+        }
+        Change::NoSlowStartAfterIdle
+        | Change::Pacing(_)
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => {}
+    }
+    lines.sorted()
+}
+
+pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
+    let mut lines = Lines::new(Ran::Documentation);
+    let ((sender, to_receiver), (receiver, _)) = (case.sender(), case.receiver());
+    match case.change {
+        Change::Window(window) if case.is_raise => {
+            bsd_buffer(&mut lines, &receiver, ["autorcvbufmax", "sysctl -w"], 2 * window.get());
+        }
+        Change::ReceiveBuffer(bytes) => {
+            bsd_buffer(&mut lines, &receiver, ["autorcvbufmax", "sysctl -w"], bytes.get())
+        }
+        Change::SendBuffer(bytes) => {
+            bsd_buffer(&mut lines, &sender, ["autosndbufmax", "sysctl -w"], 2 * bytes.get())
+        }
+        Change::SegmentSize(mss) => {
+            bsd_mtu(
+                &mut lines,
+                case,
+                (&sender, &to_receiver),
+                u64::from(mss.get()) + case.headers(),
+            );
+        }
+        Change::Mtu(mtu) => {
+            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()))
+        }
+        Change::Clamp(mss) => pf(&mut lines, mss.get()),
+        Change::MtuProbing => {
+            lines.change(&sender, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1");
+        }
+        Change::Window(_)
+        | Change::Congestion(_)
+        | Change::InitialWindow(_)
+        | Change::RtoMin(_)
+        | Change::RtoInitial(_)
+        | Change::NoSlowStartAfterIdle
+        | Change::Pacing(_)
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => {}
+    }
+    lines.sorted()
+}
+
+pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
+    let mut lines = Lines::new(Ran::Documentation);
+    let ((sender, _), (receiver, _)) = (case.sender(), case.receiver());
+    let template = "Set-NetTCPSetting -SettingName InternetCustom";
+    match case.change {
+        Change::Window(_) | Change::ReceiveBuffer(_) if case.is_raise => {
+            lines.look(&receiver, "netsh int tcp show global");
+            lines.change(&receiver, "netsh int tcp set global autotuninglevel=normal").only_where =
+                Some("the receive window auto-tuning level is not `normal`".to_owned());
+        }
+        Change::Window(window) => {
+            let call = format!("setsockopt(s, SOL_SOCKET, SO_RCVBUF, {})", window.get());
+            lines.add(CommandKind::Change, Form::Setsockopt, &receiver, call);
+        }
+        Change::SegmentSize(mss) => {
+            windows_mtu(&mut lines, case, &sender, u64::from(mss.get()) + case.headers())
+        }
+        Change::Mtu(mtu) => windows_mtu(&mut lines, case, &sender, u64::from(mtu.get())),
+        Change::Congestion(name) => {
+            let provider = match name.word() {
+                "bbr" => "BBR2",
+                "cubic" => "CUBIC",
+                _ => "NewReno",
+            };
+            lines.look(&sender, "Get-NetTCPSetting");
+            lines.change(&sender, format!("{template} -CongestionProvider {provider}"));
+        }
+        Change::InitialWindow(segments) => {
+            lines.change(&sender, format!("{template} -InitialCongestionWindowMss {segments}"));
+        }
+        Change::RtoMin(time) => {
+            lines.change(&sender, format!("{template} -MinRtoMs {}", millis(time)));
+        }
+        Change::RtoInitial(time) => {
+            lines.change(&sender, format!("{template} -InitialRtoMs {}", millis(time)));
+        }
+        Change::ReceiveBuffer(_)
+        | Change::SendBuffer(_)
+        | Change::Clamp(_)
+        | Change::MtuProbing
+        | Change::NoSlowStartAfterIdle
+        | Change::Pacing(_)
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => {}
+    }
+    lines.sorted()
+}
+
+fn millis(time: crate::units::Time) -> u64 {
+    time.as_nanos().div_ceil(1_000_000)
+}
+
+/// FreeBSD calls Reno by its variant.
+fn bsd_name(word: &str) -> &str {
+    if word == "reno" { "newreno" } else { word }
+}
+
+/// Raises a buffer of a BSD, and the limit of all socket buffers, which counts overhead as well.
+fn bsd_buffer(lines: &mut Lines, on: &str, [key, set]: [&str; 2], bytes: u64) {
+    let (key, socket, limit) = (format!("net.inet.tcp.{key}"), "kern.ipc.maxsockbuf", 2 * bytes);
+    lines.look(on, format!("sysctl {key} {socket}"));
+    lines.change(
+        on,
+        format!(
+            "sh -c '[ \"$(sysctl -n {socket})\" -ge {limit} ] || {set} {socket}={limit}; \
+             [ \"$(sysctl -n {key})\" -ge {bytes} ] || {set} {key}={bytes}'"
+        ),
+    );
+}
+
+fn is_refused(case: &Case<'_>, mtu: u64) -> bool {
+    case.scenario.ip == IpVersion::V6 && mtu < 1280
+}
+
+fn bsd_mtu(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu: u64) {
+    if is_refused(case, mtu) {
+        return;
+    }
+    lines.look(on, format!("route -n get {to}"));
+    lines.change(on, format!("route change -host {to} -mtu {mtu}")).only_where =
+        Some("there is a route to that host".to_owned());
+}
+
+fn windows_mtu(lines: &mut Lines, case: &Case<'_>, on: &str, mtu: u64) {
+    if mtu < 1280 {
+        // The interface would lose IPv6.
+        return;
+    }
+    let version = case.scenario.ip.number();
+    lines.look(on, format!("netsh interface ipv{version} show subinterfaces"));
+    lines
+        .change(on, format!("netsh interface ipv{version} set subinterface \"INTERFACE\" mtu={mtu} store=persistent"))
+        .only_where = Some("every connection of that interface is meant".to_owned());
+}
+
+fn pf(lines: &mut Lines, mss: u16) {
+    let entry = format!("scrub out all max-mss {mss}");
+    lines.add(CommandKind::Change, Form::Settings, "the gateway, /etc/pf.conf", entry);
+}

@@ -1,0 +1,353 @@
+//! One piece of advice.
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::bench::{AS_IT_IS, Bench};
+use super::commands::{Commands, commands};
+use super::ends::{Ends, HostEnd};
+use super::goal::{Goal, Standing};
+use super::price::{Price, price};
+use super::search::Found;
+use super::{Request, words};
+use crate::advise::{Change, Trial};
+use crate::engine::{EngineName, Unwatched};
+use crate::model::Model;
+use crate::outcome::LimitedBy;
+use crate::scenario::Scenario;
+use crate::stats::Summary;
+
+/// A change that serves a goal, with its proof and its price.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Advice {
+    /// Its name, of what is changed and where: the same for the same path in another run.
+    pub id: String,
+    /// The change.
+    #[serde(rename = "change", serialize_with = "entry_of")]
+    #[schemars(with = "ChangeEntry")]
+    pub change: Change,
+    /// The change as a sentence.
+    pub text: String,
+    /// Where it is made: `host`, `route`, `gateway` or `path`.
+    pub scope: &'static str,
+    /// The host it is made on: its address, or its role on the path.
+    pub on: String,
+    /// The value in use.
+    pub current: String,
+    /// The value advised.
+    pub proposed: String,
+    /// What it gains.
+    pub gain: AdviceGain,
+    /// The runs that show it.
+    pub proof: Vec<ProofRow>,
+    /// What it costs.
+    pub price: Price,
+    /// Why this change.
+    pub reason: String,
+    /// What may go wrong.
+    pub risk: String,
+    /// Where the rule stands: an RFC's section, a kernel's file.
+    pub source: &'static str,
+    /// How to make it, by system.
+    pub commands: Commands,
+    /// The settings of a Linux host that make it, as `maxseg tune apply` takes them; none where no address is known.
+    pub settings: Vec<Setting>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn entry_of<S: serde::Serializer>(change: &Change, to: S) -> Result<S::Ok, S::Error> {
+    ChangeEntry::of(*change).serialize(to)
+}
+
+/// A change, as documents have it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChangeEntry {
+    /// What is changed.
+    pub kind: &'static str,
+    /// Its new value in `unit`; null where it is switched.
+    pub value: Option<f64>,
+    /// Its new value as a word.
+    pub word: Option<&'static str>,
+    /// `bytes`, `segments`, `s` or `bps`; null where the value has none.
+    pub unit: Option<&'static str>,
+}
+
+impl ChangeEntry {
+    /// The entry of a change.
+    pub fn of(change: Change) -> Self {
+        let with = |value: f64, unit| Self {
+            kind: change.kind(),
+            value: Some(value),
+            word: None,
+            unit: Some(unit),
+        };
+        let switched = |word| Self { kind: change.kind(), value: None, word, unit: None };
+        match change {
+            Change::Window(bytes)
+            | Change::ReceiveBuffer(bytes)
+            | Change::SendBuffer(bytes)
+            | Change::Queue(bytes) => with(bytes.get() as f64, "bytes"),
+            Change::SegmentSize(mss) | Change::Clamp(mss) => with(f64::from(mss.get()), "bytes"),
+            Change::Mtu(mtu) => with(f64::from(mtu.get()), "bytes"),
+            Change::InitialWindow(segments) => with(f64::from(segments), "segments"),
+            Change::RtoMin(time) | Change::RtoInitial(time) => with(time.as_secs_f64(), "s"),
+            Change::Pacing(rate) => with(rate.get() as f64, "bps"),
+            Change::Congestion(name) => switched(Some(name.word())),
+            Change::MtuProbing => switched(Some("on")),
+            Change::NoSlowStartAfterIdle => switched(Some("off")),
+            Change::ReadsAtOnce | Change::IcmpSent | Change::FairQueue | Change::NoErrors => {
+                switched(None)
+            }
+        }
+    }
+}
+
+/// What a change gains, with all others that are advised in place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct AdviceGain {
+    /// Goodput with it over goodput without it, less 1, in percent; null where none is measured.
+    pub goodput_pct: Option<f64>,
+    /// The same of the round trip under load: below 0 it is shorter.
+    pub ping_pct: Option<f64>,
+    /// The same of the mean time of a request; null where no requests are sent.
+    pub request_time_pct: Option<f64>,
+    /// 95% interval, in percent, of what the goal measures: goodput, round trip under load, or goodput over round trip; of the
+    /// request time where nothing but requests is sent. Null where fewer than two runs tell.
+    pub ci95: Option<[f64; 2]>,
+    /// Pairs of runs with the same draws.
+    pub runs: usize,
+}
+
+/// Runs of one point.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ProofRow {
+    /// The changes, in words; none for the path as it is.
+    pub changes: Vec<String>,
+    /// The engine.
+    pub engine: EngineName,
+    /// Its runs.
+    pub runs: usize,
+    /// Mean goodput.
+    pub goodput_bps: f64,
+    /// Half of its 95% interval; null where one run tells nothing of it.
+    pub goodput_half_bps: Option<f64>,
+    /// Mean round trip of echo requests under load.
+    pub ping_s: Option<f64>,
+    /// Mean time of a request.
+    pub request_s: Option<f64>,
+    /// What formulas say of the goodput.
+    pub model_bps: Option<f64>,
+    /// The limit that held longest.
+    pub limited_by: LimitedBy,
+}
+
+/// A setting of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Setting {
+    /// What is set, as `maxseg tune` writes it.
+    pub target: String,
+    /// Its value, in the kernel's own unit.
+    pub value: String,
+    /// The host, by its address or role.
+    pub on: String,
+    /// Whether that is the host that this program runs on; null where that is unknown.
+    pub here: Option<bool>,
+}
+
+/// The name of a change: what is changed, and on which host.
+pub(super) fn id(change: Change, ends: &Ends) -> String {
+    let host = words::host_of(change, ends);
+    let place = host.map_or_else(
+        || words::place_of(change).to_owned(),
+        |host| host.address.map_or_else(|| host.role.to_owned(), |address| address.to_string()),
+    );
+    format!("{}-{}", change.kind(), place.replace([':', '.'], "-"))
+}
+
+/// The advice of a search, the largest gain first.
+pub(super) fn advice(bench: &Bench<'_>, found: &Found, request: &Request<'_>) -> Vec<Advice> {
+    let Some(best) = found.best else { return Vec::new() };
+    let changes = bench.points[best].changes.clone();
+    let mut advice: Vec<Advice> = changes
+        .iter()
+        .map(|change| {
+            let without = found.without.iter().find(|(of, _)| of == change);
+            let without = without.map_or(AS_IT_IS, |(_, point)| *point);
+            one(bench, *change, [without, best], request)
+        })
+        .collect();
+    let weight = |advice: &Advice| {
+        let gain = &advice.gain;
+        let of = |part: Option<f64>| part.unwrap_or(0.0);
+        match request.goal {
+            Goal::Throughput => of(gain.goodput_pct).max(-of(gain.request_time_pct)),
+            Goal::Latency => -of(gain.ping_pct),
+            Goal::Balanced => of(gain.goodput_pct) - of(gain.ping_pct),
+        }
+    };
+    advice.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    advice
+}
+
+fn one(
+    bench: &Bench<'_>,
+    change: Change,
+    [without, best]: [usize; 2],
+    request: &Request<'_>,
+) -> Advice {
+    let ends = request.ends;
+    let baseline = &bench.points[AS_IT_IS];
+    let host = words::host_of(change, ends);
+    let current = words::current(change, &baseline.scenario);
+    let proof = [AS_IT_IS, without, best];
+    let mut shown = proof.to_vec();
+    shown.dedup();
+    let rows = shown.into_iter().filter_map(|point| bench.points[point].trial());
+    let is_raise = words::raises(change, &baseline.scenario);
+    Advice {
+        id: id(change, ends),
+        change,
+        text: words::sentence(change, ends, &baseline.scenario),
+        scope: words::scope(change),
+        on: host.map_or_else(|| words::place_of(change).to_owned(), HostEnd::to_string),
+        current,
+        proposed: words::proposed(change),
+        gain: gain(bench, [without, best], request),
+        proof: rows.map(|trial| ProofRow::of(&trial, request.engine)).collect(),
+        price: price(change, request.scenario, request.connections),
+        reason: words::reason(change, request.scenario, baseline.outcome()),
+        risk: words::risk(change, &baseline.scenario),
+        source: words::source(change),
+        commands: commands(change, ends, &baseline.scenario, is_raise),
+        settings: settings(change, ends, is_raise),
+    }
+}
+
+impl ProofRow {
+    /// The row of a trial by this engine.
+    pub fn of(trial: &Trial, engine: EngineName) -> Self {
+        Self {
+            changes: trial.changes.iter().map(|change| change.describe()).collect(),
+            engine,
+            runs: trial.goodput.n.max(trial.ping.n),
+            goodput_bps: trial.goodput.mean,
+            goodput_half_bps: trial.goodput.ci95(),
+            ping_s: (trial.ping.n > 0).then_some(trial.ping.mean),
+            request_s: trial.outcome.request_mean_s,
+            model_bps: model_bps(&trial.scenario),
+            limited_by: trial.limited_by,
+        }
+    }
+}
+
+fn model_bps(scenario: &Scenario) -> Option<f64> {
+    use crate::engine::Engine as _;
+    Model.run(scenario, &mut Unwatched).ok()?.headline_goodput_bps()
+}
+
+/// The gain of `b` over `a`, by the draws that chose nothing; by all of both where there are none.
+pub(super) fn gain(bench: &Bench<'_>, [a, b]: [usize; 2], request: &Request<'_>) -> AdviceGain {
+    let fresh = bench.pairs(a, b, super::search::is_fresh);
+    let pairs = if fresh.len() >= 2 { fresh } else { bench.pairs(a, b, |_| true) };
+    let percent = |of: &dyn Fn(&Standing) -> Option<f64>| {
+        let logs: Vec<f64> = pairs
+            .iter()
+            .filter_map(|(a, b)| Some(libm::log(of(b)?.max(1e-12)) - libm::log(of(a)?.max(1e-12))))
+            .collect();
+        (!logs.is_empty()).then(|| Summary::of(&logs))
+    };
+    let in_percent = |log: f64| 100.0 * (libm::exp(log) - 1.0);
+    let rate = percent(&|standing| Some(standing.rate));
+    let ping = percent(&|standing| standing.ping_s);
+    let is_requests = super::bench::is_requests(bench.base());
+    let measured = match request.goal {
+        Goal::Throughput if is_requests => {
+            percent(&|standing| Some(1.0 / standing.rate.max(1e-12)))
+        }
+        Goal::Throughput => rate,
+        Goal::Latency => ping,
+        Goal::Balanced => percent(&|standing| Some(standing.rate / standing.ping_s?)),
+    };
+    AdviceGain {
+        goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
+        ping_pct: ping.map(|log| in_percent(log.mean)),
+        request_time_pct: rate.filter(|_| is_requests).map(|log| in_percent(-log.mean)),
+        ci95: measured.and_then(|log| {
+            let half = log.ci95()?;
+            Some([in_percent(log.mean - half), in_percent(log.mean + half)])
+        }),
+        runs: pairs.len(),
+    }
+}
+
+/// The settings of Linux hosts that make a change: on the routes between them where they have addresses.
+fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
+    let on = |host: &HostEnd, target: String, value: String| Setting {
+        target,
+        value,
+        on: host.to_string(),
+        here: host.is_here,
+    };
+    let route = |host: &HostEnd, peer: &HostEnd, attribute: &str, value: String| {
+        let target = peer.address.map(|address| format!("route.{}.{attribute}", prefix(address)));
+        target.map(|target| on(host, target, value)).into_iter().collect::<Vec<_>>()
+    };
+    let Ends { sender, receiver } = ends;
+    let sysctl = |host: &HostEnd, key: &str, value: &str| {
+        on(host, format!("sysctl.{key}"), value.to_owned())
+    };
+    let buffers = |host: &HostEnd, key: &str, limit: &str, first: u64, bytes: u64| {
+        vec![
+            sysctl(host, key, &format!("4096 {first} {bytes}")),
+            sysctl(host, limit, &bytes.to_string()),
+        ]
+    };
+    const RECEIVE: (&str, &str, u64) = ("net.ipv4.tcp_rmem", "net.core.rmem_max", 131_072);
+    const SEND: (&str, &str, u64) = ("net.ipv4.tcp_wmem", "net.core.wmem_max", 16_384);
+    match change {
+        Change::Window(window) if is_raise => {
+            buffers(receiver, RECEIVE.0, RECEIVE.1, RECEIVE.2, 2 * window.get())
+        }
+        Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
+        Change::ReceiveBuffer(bytes) => {
+            buffers(receiver, RECEIVE.0, RECEIVE.1, RECEIVE.2, bytes.get())
+        }
+        Change::SendBuffer(bytes) => buffers(sender, SEND.0, SEND.1, SEND.2, 2 * bytes.get()),
+        Change::SegmentSize(mss) if is_raise => {
+            route(receiver, sender, "advmss", mss.get().to_string())
+        }
+        Change::SegmentSize(mss) => {
+            let headers =
+                sender.address.map_or(40, |address| if address.is_ipv6() { 60 } else { 40 });
+            route(sender, receiver, "mtu", (u32::from(mss.get()) + headers).to_string())
+        }
+        Change::Mtu(mtu) => route(sender, receiver, "mtu", mtu.get().to_string()),
+        Change::Congestion(name) => route(sender, receiver, "congctl", name.word().to_owned()),
+        Change::InitialWindow(segments) => {
+            route(sender, receiver, "initcwnd", segments.to_string())
+        }
+        Change::RtoMin(time) => {
+            let millis = time.as_nanos().div_ceil(1_000_000);
+            route(sender, receiver, "rto_min", format!("{millis}ms"))
+        }
+        Change::MtuProbing => vec![sysctl(sender, "net.ipv4.tcp_mtu_probing", "1")],
+        Change::NoSlowStartAfterIdle => {
+            vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
+        }
+        Change::RtoInitial(_)
+        | Change::Pacing(_)
+        | Change::Clamp(_)
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => Vec::new(),
+    }
+}
+
+/// One address as a prefix.
+fn prefix(address: IpAddr) -> String {
+    format!("{address}/{}", if address.is_ipv6() { 128 } else { 32 })
+}

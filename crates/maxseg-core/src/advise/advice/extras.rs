@@ -1,0 +1,92 @@
+//! What is tried on top of sizes, windows and congestion control, where a run shows a reason.
+
+use super::bench::{AS_IT_IS, Bench, is_requests};
+use crate::advise::Change;
+use crate::outcome::{LimitedBy, Outcome};
+use crate::scenario::{End, FlowKind, Scenario};
+use crate::settings::InitialWindow;
+use crate::units::{Bytes, Time};
+
+/// A start-up of a larger share of the run is worth shortening.
+const LONG_START: f64 = 0.15;
+/// Initial windows to try, in segments (RFC 6928 has 10).
+const INITIAL: [u32; 3] = [10, 20, 40];
+/// A timer this many round trips long waits for nothing.
+const LATE: u64 = 4;
+/// The least timer that is advised, as Linux's delayed acknowledgements take up to 40 ms.
+const LEAST_TIMER: Time = Time::from_millis(50);
+
+/// The further changes for the path with the changes of `best`, by what its first runs show.
+pub(super) fn extras(bench: &Bench<'_>, best: usize) -> Vec<Change> {
+    let outcomes: Vec<&Outcome> =
+        [AS_IT_IS, best].iter().filter_map(|point| bench.points[*point].outcome()).collect();
+    let Some(outcome) = outcomes.last() else { return Vec::new() };
+    let scenario = &bench.points[best].scenario;
+    let mut changes = timers(scenario, outcome);
+    changes.extend(beginnings(scenario, outcome));
+    changes.extend(probing(scenario));
+    changes
+}
+
+fn timers(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
+    let needless = outcome.spurious_retransmissions.unwrap_or(0);
+    let timeouts = outcome.timeouts.unwrap_or(0);
+    let Some(rtt) = outcome.rtt_p99_s.or(outcome.rtt_mean_s).map(Time::from_secs_f64) else {
+        return Vec::new();
+    };
+    let rto = &scenario.sender.rto;
+    if needless > 0 && timeouts > 0 {
+        let longer = whole_tenths(rtt.times(3));
+        let mut changes = vec![Change::RtoMin(longer.max(rto.min))];
+        if longer > rto.initial && scenario.sender.linux.is_none() {
+            changes.insert(0, Change::RtoInitial(longer));
+        }
+        return changes;
+    }
+    let shorter = whole_tenths(rtt.times(2)).max(LEAST_TIMER);
+    if timeouts > 0 && rto.min > rtt.times(LATE) && shorter < rto.min {
+        return vec![Change::RtoMin(shorter)];
+    }
+    Vec::new()
+}
+
+/// Up to a tenth of a second, or of a millisecond's hundreds below one.
+fn whole_tenths(time: Time) -> Time {
+    let unit = if time < Time::from_secs(1) { 10 } else { 100 };
+    let millis = time.as_nanos().div_ceil(1_000_000).div_ceil(unit) * unit;
+    Time::from_millis(millis)
+}
+
+fn beginnings(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let restarts = |rules: crate::settings::LinuxRules| rules.tcp_slow_start_after_idle;
+    let has_requests = scenario.flows.iter().any(|flow| matches!(flow.kind, FlowKind::Request(_)));
+    let hosts = [&scenario.sender, &scenario.receiver];
+    if has_requests && hosts.iter().any(|host| host.linux.is_some_and(restarts)) {
+        changes.push(Change::NoSlowStartAfterIdle);
+    }
+    let start = outcome.limits.iter().filter(|limit| limit.kind == LimitedBy::StartUp);
+    let is_long = start.map(|limit| limit.share).sum::<f64>() > LONG_START;
+    let sends =
+        scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender);
+    if sends && is_long && !is_requests(scenario) {
+        let mss = outcome.mss_used_bytes.unwrap_or(1460).max(1);
+        let now = match scenario.sender.initial_window {
+            InitialWindow::Segments(segments) => u64::from(segments),
+            window @ InitialWindow::Rfc6928 => window.bytes(Bytes::new(mss)).get() / mss,
+        };
+        let rtt = scenario.path.propagation_rtt();
+        let held = scenario.bottleneck_rate().bytes_in(rtt).get() / mss;
+        let fits =
+            |segments: &u32| u64::from(*segments) > now && u64::from(*segments) <= held.max(10);
+        changes.extend(INITIAL.into_iter().filter(fits).map(Change::InitialWindow));
+    }
+    changes
+}
+
+/// Probing finds a size where full packets vanish without a word.
+fn probing(scenario: &Scenario) -> Option<Change> {
+    let flow = super::axes::subject(scenario)?;
+    let vanishes = scenario.mss(flow).is_too_large() && scenario.forbids_fragments(flow.from);
+    (vanishes && !scenario.sender.mtu_probing).then_some(Change::MtuProbing)
+}

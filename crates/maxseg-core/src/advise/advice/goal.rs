@@ -1,0 +1,94 @@
+//! What advice is for: goodput, short delays, or both.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What advice is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// The most goodput; of equal ones, the one with the shorter round trips under load.
+    #[default]
+    Throughput,
+    /// The shortest round trips under load that keep most of the goodput.
+    Latency,
+    /// The largest ratio of goodput to round trip under load (Kleinrock's power).
+    Balanced,
+}
+
+/// Goodput, or requests per second, with the round trip of echo requests meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Standing {
+    /// What is to be large: goodput in bits per second, or requests per second.
+    pub(super) rate: f64,
+    /// Round trip under load in seconds.
+    pub(super) ping_s: Option<f64>,
+}
+
+/// For the goal of short delays, this share of the most goodput is kept.
+const KEPT: f64 = 0.85;
+
+/// How much a shorter round trip counts where goodput decides, and the other way round: it decides between equal ones.
+const TIE: f64 = 0.01;
+
+/// Below any that keeps its goodput.
+const NOT_KEPT: f64 = -1e3;
+
+impl Goal {
+    /// The word that commands and documents use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::Latency => "latency",
+            Self::Balanced => "balanced",
+        }
+    }
+
+    /// How good it is, as a logarithm: larger is better. `most` is the largest rate that is known.
+    pub(super) fn value(self, standing: Standing, most: f64) -> f64 {
+        let rate = libm::log(standing.rate.max(1e-9));
+        let ping = libm::log(standing.ping_s.unwrap_or(1.0).max(1e-9));
+        match self {
+            Self::Throughput => rate - TIE * ping,
+            Self::Latency if standing.rate >= KEPT * most => TIE * rate - ping,
+            Self::Latency => NOT_KEPT + rate,
+            Self::Balanced => rate - ping,
+        }
+    }
+
+    /// The measure by which a change is judged: logarithms, larger is better.
+    pub(super) fn measure(self, standing: Standing) -> f64 {
+        let rate = libm::log(standing.rate.max(1e-9));
+        let ping = libm::log(standing.ping_s.unwrap_or(1.0).max(1e-9));
+        match self {
+            Self::Throughput => rate,
+            Self::Latency => -ping,
+            Self::Balanced => rate - ping,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_goal_prefers_another() {
+        let at = |rate, ping_s| Standing { rate, ping_s: Some(ping_s) };
+        let (full, half, short) = (at(10e6, 1.0), at(5e6, 0.05), at(9e6, 0.1));
+        let best = |goal: Goal| {
+            let all = [full, half, short];
+            let most = 10e6;
+            let best = all
+                .into_iter()
+                .max_by(|a, b| goal.value(*a, most).total_cmp(&goal.value(*b, most)));
+            best.unwrap().rate
+        };
+        assert!((best(Goal::Throughput) - 10e6).abs() < 1.0);
+        assert!((best(Goal::Latency) - 9e6).abs() < 1.0, "half of the goodput is not kept");
+        assert!(
+            (best(Goal::Balanced) - 5e6).abs() < 1.0,
+            "100 Mbit a second of round trip, and 90"
+        );
+    }
+}

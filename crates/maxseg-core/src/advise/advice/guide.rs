@@ -1,0 +1,253 @@
+//! Guides judged: what each of their settings does on a path.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bench::{self, AS_IT_IS, Bench};
+use super::entry::AdviceGain;
+use super::goal::Goal;
+use super::price::{Price, price};
+use super::{Request, entry};
+use crate::advise::Change;
+use crate::engine::{Engine, EngineError};
+use crate::settings::CongestionName;
+use crate::units::Bytes;
+
+/// A guide or a tool that sets a host's TCP without looking at the path, or by rules of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GuideName {
+    /// ESnet's host tuning.
+    Esnet,
+    /// The network profiles of `tuned`.
+    Tuned,
+    /// bpftune's tuners.
+    Bpftune,
+}
+
+/// A guide's settings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guide {
+    /// Its title.
+    pub title: String,
+    /// Where and when it was read.
+    pub source: String,
+    /// Its settings.
+    pub setting: Vec<GuideSetting>,
+}
+
+/// One setting of a guide.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuideSetting {
+    /// The setting as the guide has it.
+    pub name: String,
+    /// For which hosts the guide has it.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// Its change, where a scenario can express it.
+    #[serde(default)]
+    change: Option<GuideChange>,
+    /// Why no run shows it, or what it does.
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum GuideChange {
+    ReceiveBuffer(u64),
+    SendBuffer(u64),
+    MtuProbing,
+    NoSlowStartAfterIdle,
+    Congestion(CongestionName),
+}
+
+impl GuideChange {
+    fn change(self) -> Change {
+        match self {
+            Self::ReceiveBuffer(bytes) => Change::ReceiveBuffer(Bytes::new(bytes)),
+            Self::SendBuffer(bytes) => Change::SendBuffer(Bytes::new(bytes / 2)),
+            Self::MtuProbing => Change::MtuProbing,
+            Self::NoSlowStartAfterIdle => Change::NoSlowStartAfterIdle,
+            Self::Congestion(name) => Change::Congestion(name),
+        }
+    }
+}
+
+/// One setting of a guide, judged on a path.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Judged {
+    /// The setting as the guide has it.
+    pub setting: String,
+    /// For which hosts the guide has it.
+    pub when: Option<String>,
+    /// `helps`, `harms`, `no-difference`, or `unknown` where no run can show it.
+    pub verdict: &'static str,
+    /// What it gains; null where no run can show it.
+    pub gain: Option<AdviceGain>,
+    /// What it costs; null where no run can show it.
+    pub price: Option<Price>,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+impl GuideName {
+    /// The word that commands use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Esnet => "esnet",
+            Self::Tuned => "tuned",
+            Self::Bpftune => "bpftune",
+        }
+    }
+
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Esnet => include_str!("../../../guides/esnet.toml"),
+            Self::Tuned => include_str!("../../../guides/tuned.toml"),
+            Self::Bpftune => include_str!("../../../guides/bpftune.toml"),
+        }
+    }
+}
+
+/// The names of all guides.
+pub const fn guides() -> [GuideName; 3] {
+    [GuideName::Esnet, GuideName::Tuned, GuideName::Bpftune]
+}
+
+impl Guide {
+    /// A guide by name.
+    ///
+    /// # Panics
+    /// Never: a test reads each file.
+    pub fn of(name: GuideName) -> Self {
+        toml::from_str(name.file()).expect("a test reads each file")
+    }
+}
+
+/// Pairs of runs for each setting.
+const RUNS: std::ops::Range<u64> = 0..3;
+
+/// What each setting of a guide does on a path, alone; last all of them together, where several can be run.
+///
+/// # Errors
+/// The engine cannot run the scenario.
+pub fn judge(
+    guide: &Guide,
+    request: &Request<'_>,
+    engine: &mut dyn Engine,
+) -> Result<Vec<Judged>, EngineError> {
+    let (base, _) = bench::prepared(request.scenario);
+    let runs_linux = bench::runs_linux(&base);
+    let mut bench = Bench::new(base, engine, u32::MAX);
+    bench.run(AS_IT_IS, RUNS)?;
+    let mut judged = Vec::new();
+    let mut all = Vec::new();
+    for setting in &guide.setting {
+        let change = setting.change.filter(|_| runs_linux).map(GuideChange::change);
+        let Some(change) = change else {
+            let why = setting.why.clone().unwrap_or_else(|| {
+                "the hosts of this path have not Linux's TCP: the setting means nothing to them"
+                    .to_owned()
+            });
+            judged.push(Judged {
+                setting: setting.name.clone(),
+                when: setting.when.clone(),
+                verdict: "unknown",
+                gain: None,
+                price: None,
+                reason: why,
+            });
+            continue;
+        };
+        // A guide that has one value for each class of host has them one after the other: the last one counts.
+        all.retain(|other: &Change| other.kind() != change.kind());
+        all.push(change);
+        judged.push(one(&mut bench, &setting.name, setting.when.as_deref(), &[change], request)?);
+    }
+    if all.len() > 1 {
+        judged.push(one(&mut bench, "all that a run shows, together", None, &all, request)?);
+    }
+    Ok(judged)
+}
+
+fn one(
+    bench: &mut Bench<'_>,
+    name: &str,
+    when: Option<&str>,
+    changes: &[Change],
+    request: &Request<'_>,
+) -> Result<Judged, EngineError> {
+    let point = bench.point(changes);
+    bench.run(point, RUNS)?;
+    let gain = entry::gain(bench, [AS_IT_IS, point], request);
+    let verdict = if point == AS_IT_IS { "no-difference" } else { verdict(&gain, request.goal) };
+    let mut costs = Price::default();
+    for change in changes {
+        let of_change = price(*change, request.scenario, request.connections);
+        let sum = |a: Option<u64>, b: Option<u64>| {
+            a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))))
+        };
+        costs.connections = of_change.connections;
+        costs.memory_bytes_per_connection =
+            sum(costs.memory_bytes_per_connection, of_change.memory_bytes_per_connection);
+        costs.memory_bytes = sum(costs.memory_bytes, of_change.memory_bytes);
+        costs.fairness = costs.fairness.or(of_change.fairness);
+        costs.side_effects.extend(of_change.side_effects);
+    }
+    costs.side_effects.dedup();
+    let reason = match verdict {
+        "no-difference" if point == AS_IT_IS => "the path has it already".to_owned(),
+        "no-difference" => {
+            "the runs with it and without it differ by no more than chance".to_owned()
+        }
+        _ => {
+            let then = bench.points[point].outcome().map(super::words::limit).unwrap_or_default();
+            format!("with it: {then}")
+        }
+    };
+    Ok(Judged {
+        setting: name.to_owned(),
+        when: when.map(str::to_owned),
+        verdict,
+        gain: Some(gain),
+        price: Some(costs),
+        reason,
+    })
+}
+
+/// A smaller difference in percent is none.
+const TRIFLE: f64 = 1.0;
+
+fn verdict(gain: &AdviceGain, goal: Goal) -> &'static str {
+    let Some([low, high]) = gain.ci95 else { return "unknown" };
+    // Of a round trip or a request's time less is better.
+    let is_time =
+        goal == Goal::Latency || gain.request_time_pct.is_some() && goal == Goal::Throughput;
+    let (low, high) = if is_time { (-high, -low) } else { (low, high) };
+    if low > 0.0 && high > TRIFLE {
+        "helps"
+    } else if high < 0.0 && low < -TRIFLE {
+        "harms"
+    } else {
+        "no-difference"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_guide_can_be_read() {
+        for name in guides() {
+            let guide: Guide = toml::from_str(name.file()).unwrap();
+            assert!(guide.setting.len() > 3, "{}", guide.title);
+            for setting in &guide.setting {
+                assert!(setting.change.is_some() || setting.why.is_some(), "{}", setting.name);
+            }
+        }
+    }
+}

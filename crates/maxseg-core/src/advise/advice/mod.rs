@@ -1,0 +1,196 @@
+//! From a path to settings with proof.
+//!
+//! ```text
+//! Scenario, Goal → Axes (by rule) → places, ranked by formulas → Bench (runs within a budget) → Found
+//!   Found → Advice: change, gain with its interval, proof, price, reason, risk, source, commands by system
+//! ```
+
+mod axes;
+mod bench;
+mod commands;
+mod ends;
+mod entry;
+mod extras;
+mod goal;
+mod guide;
+mod observed;
+mod price;
+mod search;
+mod words;
+
+pub use bench::prepared as as_run;
+pub use commands::{Commands, Form, HowTo, Ran};
+pub use ends::{Ends, HostEnd};
+pub use entry::{Advice, AdviceGain, ChangeEntry, ProofRow, Setting};
+pub use goal::Goal;
+pub use guide::{Guide, GuideName, Judged, guides, judge};
+pub use observed::ends_of;
+pub use price::Price;
+
+use super::path::whole;
+use super::{Change, Trial};
+use crate::engine::{Engine, EngineError, EngineName};
+use crate::path::Discipline;
+use crate::scenario::Scenario;
+use crate::units::Time;
+use axes::Axes;
+use bench::{AS_IT_IS, Bench};
+use search::Found;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The path, its ends and their traffic.
+    pub scenario: &'a Scenario,
+    /// What the advice is for.
+    pub goal: Goal,
+    /// The hosts that commands are for.
+    pub ends: &'a Ends,
+    /// The engine that proves, whose name rows carry.
+    pub engine: EngineName,
+    /// Advice that is not wanted, by its id.
+    pub ignored: &'a [String],
+    /// Connections that share what a change costs.
+    pub connections: u64,
+}
+
+/// The answer.
+#[derive(Debug, Clone)]
+pub struct Advised {
+    /// What it is for.
+    pub goal: Goal,
+    /// The changes that are worth it, the largest gain first; none where leaving it alone is best.
+    pub advice: Vec<Advice>,
+    /// The path as it is; with single changes and with all of them, where some are advised; and what a change of the path
+    /// itself would add.
+    pub trials: Vec<Trial>,
+    /// Goodput against round trip under load, of every point that was run.
+    pub points: Vec<FrontPoint>,
+    /// The runs that were made.
+    pub runs: u32,
+    /// The time of a run, where the scenario's is longer.
+    pub shortened_to: Option<Time>,
+    /// Whether the traffic is requests, whose time counts in the place of goodput.
+    pub is_requests: bool,
+    /// Why nothing can be advised, where that is so.
+    pub unknown: Option<String>,
+}
+
+/// One point of the search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrontPoint {
+    /// The changes.
+    pub changes: Vec<Change>,
+    /// Goodput in bits per second; requests per second where nothing else is sent.
+    pub rate: f64,
+    /// Round trip under load, in seconds.
+    pub ping_s: f64,
+    /// Whether no other point has both more goodput and a shorter round trip.
+    pub is_on_front: bool,
+}
+
+impl Advised {
+    /// The best point together: every change advised.
+    pub fn best(&self) -> Option<&Trial> {
+        let count = self.advice.len();
+        let is_all = |trial: &&Trial| {
+            trial.changes.len() == count
+                && self.advice.iter().all(|advice| trial.changes.contains(&advice.change))
+        };
+        self.trials.iter().skip(1).find(is_all).filter(|_| count > 0)
+    }
+}
+
+/// The limit of the path as it is, in words.
+pub fn limit_in_words(trial: &Trial) -> String {
+    words::limit(&trial.outcome)
+}
+
+/// The changes that serve a goal on a path, proven by an engine.
+///
+/// # Errors
+/// The engine cannot run the scenario.
+pub fn advise(request: &Request<'_>, engine: &mut dyn Engine) -> Result<Advised, EngineError> {
+    let (base, shortened_to) = bench::prepared(request.scenario);
+    let mut advised = Advised {
+        goal: request.goal,
+        advice: Vec::new(),
+        trials: Vec::new(),
+        points: Vec::new(),
+        runs: 0,
+        shortened_to,
+        is_requests: bench::is_requests(&base),
+        unknown: None,
+    };
+    let Some(flow) = axes::subject(&base).copied() else {
+        advised.unknown =
+            Some("nothing is sent over TCP: there are no TCP settings to choose".to_owned());
+        return Ok(advised);
+    };
+    let axes = Axes::of(&base, &flow);
+    let mut bench = Bench::new(base, engine, search::MOST_RUNS);
+    let is_wanted = |change: Change| !request.ignored.contains(&entry::id(change, request.ends));
+    let found = search::search(&mut bench, &axes, request.goal, &is_wanted)?;
+    let path_point = with_path_changed(&mut bench, &found)?;
+    advised.advice = entry::advice(&bench, &found, request);
+    let mut shown = vec![AS_IT_IS];
+    shown.extend(found.without.iter().rev().map(|(_, point)| *point));
+    shown.extend(found.best);
+    shown.extend(path_point);
+    advised.trials = shown.into_iter().filter_map(|point| bench.points[point].trial()).collect();
+    advised.points = front(&bench);
+    advised.runs = bench.used;
+    Ok(advised)
+}
+
+/// The best with what no setting of a host does: without the path's errors, or with a fair queue.
+fn with_path_changed(bench: &mut Bench<'_>, found: &Found) -> Result<Option<usize>, EngineError> {
+    let best = found.best.unwrap_or(AS_IT_IS);
+    let links = || bench.base().path.hops.iter().map(|hop| &hop.forward);
+    let has_errors = links().any(|link| link.errors.is_random());
+    let drops_tails = links().all(|link| link.discipline == Discipline::TailDrop);
+    let change = match (has_errors, drops_tails) {
+        (true, _) => Change::NoErrors,
+        (false, true) => Change::FairQueue,
+        (false, false) => return Ok(None),
+    };
+    let mut changes = bench.points[best].changes.clone();
+    changes.push(change);
+    let point = bench.point(&changes);
+    bench.run(point, 0..2)?;
+    Ok(Some(point))
+}
+
+/// The points of the hosts' settings: on the front where none is better in both.
+fn front(bench: &Bench<'_>) -> Vec<FrontPoint> {
+    let settings = |changes: &[Change]| changes.iter().all(|change| change.is_setting());
+    let mut points: Vec<FrontPoint> = (0..bench.points.len())
+        .filter(|point| settings(&bench.points[*point].changes))
+        .filter_map(|point| {
+            let standing = bench.standing(point)?;
+            Some(FrontPoint {
+                changes: bench.points[point].changes.clone(),
+                rate: standing.rate,
+                ping_s: standing.ping_s?,
+                is_on_front: false,
+            })
+        })
+        .collect();
+    let is_on_front: Vec<bool> = points
+        .iter()
+        .map(|point| {
+            !points.iter().any(|other| {
+                other.rate >= point.rate
+                    && other.ping_s <= point.ping_s
+                    && (other.rate > point.rate || other.ping_s < point.ping_s)
+            })
+        })
+        .collect();
+    for (point, is_on_front) in points.iter_mut().zip(is_on_front) {
+        point.is_on_front = is_on_front;
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests;

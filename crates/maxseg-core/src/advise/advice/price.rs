@@ -1,0 +1,149 @@
+//! What a change costs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::advise::Change;
+use crate::scenario::Scenario;
+use crate::settings::CongestionName;
+
+/// What a change costs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Price {
+    /// Memory that each connection may take with it, in bytes; null where it takes none.
+    pub memory_bytes_per_connection: Option<u64>,
+    /// Connections that were counted.
+    pub connections: u64,
+    /// Both multiplied: what all may take at once.
+    pub memory_bytes: Option<u64>,
+    /// What others on the path notice.
+    pub fairness: Option<String>,
+    /// What else changes.
+    pub side_effects: Vec<String>,
+}
+
+/// The least segment of which CPU and headers are worth no word, in bytes.
+const COMMON_SEGMENT: u16 = 1200;
+
+/// The price of a change for so many connections.
+pub(super) fn price(change: Change, scenario: &Scenario, connections: u64) -> Price {
+    let connections = connections.max(1);
+    let memory = memory(change, scenario);
+    Price {
+        memory_bytes_per_connection: memory,
+        connections,
+        memory_bytes: memory.map(|bytes| bytes.saturating_mul(connections)),
+        fairness: fairness(change).map(str::to_owned),
+        side_effects: side_effects(change, scenario),
+    }
+}
+
+fn memory(change: Change, scenario: &Scenario) -> Option<u64> {
+    match change {
+        // The kernel counts its overhead with the payload: about as much again.
+        Change::Window(window) => Some(2 * window.get()).filter(|bytes| {
+            *bytes > 2 * scenario.receiver.window.bytes(crate::units::Bytes::new(1460)).get()
+        }),
+        Change::ReceiveBuffer(bytes) => Some(bytes.get()),
+        Change::SendBuffer(bytes) => Some(2 * bytes.get()),
+        Change::SegmentSize(_)
+        | Change::Mtu(_)
+        | Change::Clamp(_)
+        | Change::Congestion(_)
+        | Change::InitialWindow(_)
+        | Change::RtoMin(_)
+        | Change::RtoInitial(_)
+        | Change::Pacing(_)
+        | Change::MtuProbing
+        | Change::NoSlowStartAfterIdle
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => None,
+    }
+}
+
+const fn fairness(change: Change) -> Option<&'static str> {
+    match change {
+        Change::Congestion(CongestionName::Bbr) => Some(
+            "BBR does not slow down for losses below about 15%: flows of CUBIC and Reno on the same small queue get less",
+        ),
+        Change::Congestion(CongestionName::Reno) => {
+            Some("Reno grows more slowly than CUBIC on long fast paths and gets less beside it")
+        }
+        Change::InitialWindow(_) => {
+            Some("a larger burst at the start may push packets of others out of a short queue")
+        }
+        Change::Window(_)
+        | Change::ReceiveBuffer(_)
+        | Change::SendBuffer(_)
+        | Change::SegmentSize(_)
+        | Change::Mtu(_)
+        | Change::Clamp(_)
+        | Change::Congestion(CongestionName::Cubic | CongestionName::Ns2Reno)
+        | Change::RtoMin(_)
+        | Change::RtoInitial(_)
+        | Change::Pacing(_)
+        | Change::MtuProbing
+        | Change::NoSlowStartAfterIdle
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => None,
+    }
+}
+
+fn side_effects(change: Change, scenario: &Scenario) -> Vec<String> {
+    let of_route = "every connection to that address changes, not one alone";
+    let effects: &[&str] = match change {
+        Change::Window(window) if window < scenario.receiver.window.bytes(window) => &[
+            "a fixed window: on a faster or longer path it becomes the limit",
+            "only new connections get it from a route",
+        ],
+        Change::Window(_) | Change::ReceiveBuffer(_) => {
+            &["only new connections get a larger buffer"]
+        }
+        Change::SendBuffer(_) => &["running connections grow to the new maximum as well"],
+        Change::SegmentSize(mss) | Change::Clamp(mss) if mss.get() < COMMON_SEGMENT => &[
+            "more packets for the same data: more headers on the line and more work for both hosts",
+            "the congestion window is counted in segments: a running connection slows down at first",
+        ],
+        Change::SegmentSize(_) | Change::Clamp(_) => {
+            &["only new connections have the new MSS option"]
+        }
+        Change::Mtu(_) => &[
+            "an interface of an MTU below 1280 has no IPv6: this is set on a route, which leaves IPv6 alone",
+            "running connections are changed too",
+        ],
+        Change::Congestion(_) => {
+            &["only new connections get it from a route; a socket option acts at once"]
+        }
+        Change::InitialWindow(_) => &["only new connections"],
+        Change::RtoMin(_) => &["a lower value acts at once, a higher one on new connections"],
+        Change::RtoInitial(_) => &["a lost SYN is repeated later"],
+        Change::Pacing(_) => &["on a path that becomes faster it is the limit"],
+        Change::MtuProbing => &[
+            "a few probes; a connection that meets a black hole stalls for seconds before it probes",
+        ],
+        Change::NoSlowStartAfterIdle => &[
+            "a burst of a whole congestion window after a pause, when the path may have changed",
+            "it is set for each network namespace",
+        ],
+        Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => &[],
+    };
+    let mut effects: Vec<String> = effects.iter().map(|effect| (*effect).to_owned()).collect();
+    let is_by_route = matches!(
+        change,
+        Change::Mtu(_) | Change::Congestion(_) | Change::InitialWindow(_) | Change::RtoMin(_)
+    );
+    if is_by_route {
+        effects.push(of_route.to_owned());
+    }
+    effects
+}

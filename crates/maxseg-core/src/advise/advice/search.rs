@@ -1,0 +1,322 @@
+//! The search: candidates ranked by formulas, the best of them run, then proven with draws that chose nothing.
+
+use super::axes::{Axes, Place};
+use super::bench::{AS_IT_IS, Bench};
+use super::extras::extras;
+use super::goal::{Goal, Standing};
+use crate::advise::{Change, SMALL_GAIN};
+use crate::engine::{Engine as _, EngineError, Unwatched};
+use crate::model::Model;
+use crate::outcome::Outcome;
+use crate::scenario::Scenario;
+use crate::stats::Summary;
+
+/// Runs of a search at most.
+pub(super) const MOST_RUNS: u32 = 60;
+
+/// Places that formulas choose for a first run.
+const FIRST: usize = 14;
+/// How often the search moves to a neighbour that is better.
+const MOVES: usize = 3;
+/// Neighbours that are tried at once.
+const AROUND: usize = 5;
+/// How many of the best are run again, and with how many draws each.
+const FINALISTS: usize = 4;
+const DRAWS: u64 = 3;
+/// The draws that prove: they have chosen nothing. So many for the winner, and fewer to tell the parts of it apart.
+const PROOF: std::ops::Range<u64> = 100..105;
+const PART: std::ops::Range<u64> = 100..103;
+/// Runs that are kept for the proof: of the winner and the path as it is.
+const FOR_PROOF: u32 = 22;
+
+/// What a search found.
+pub(super) struct Found {
+    /// The point of the best changes that are worth it; `None` where leaving it alone is best.
+    pub(super) best: Option<usize>,
+    /// Each change of the best with the point that has all the others.
+    pub(super) without: Vec<(Change, usize)>,
+}
+
+/// Whether a run has chosen nothing.
+pub(super) fn is_fresh(number: u64) -> bool {
+    number >= PROOF.start
+}
+
+/// Looks for the best changes for a goal, leaving out those that `allowed` refuses.
+pub(super) fn search(
+    bench: &mut Bench<'_>,
+    axes: &Axes,
+    goal: Goal,
+    allowed: &dyn Fn(Change) -> bool,
+) -> Result<Found, EngineError> {
+    bench.run(AS_IT_IS, 0..1)?;
+    let is_allowed = |place: &Place| axes.changes(*place).into_iter().all(allowed);
+    let mut tried: Vec<(Place, usize)> = Vec::new();
+    for place in ranked(bench.base(), axes, goal, &is_allowed) {
+        let point = bench.point(&axes.changes(place));
+        bench.run(point, 0..1)?;
+        tried.push((place, point));
+    }
+    climb(bench, axes, goal, &is_allowed, &mut tried)?;
+    let mut best = finalist(bench, goal, &tried)?;
+    for extra in extras(bench, best) {
+        if !allowed(extra) || bench.left() <= FOR_PROOF {
+            continue;
+        }
+        let mut changes = bench.points[best].changes.clone();
+        changes.push(extra);
+        let point = bench.point(&changes);
+        bench.run(point, 0..2)?;
+        bench.run(best, 0..2)?;
+        if gains(bench, goal, best, point, |number| number < 2) {
+            best = point;
+        }
+    }
+    prove(bench, goal, best)
+}
+
+/// The places to begin with, by formulas: the best of all, and of each congestion control, size and window the best.
+fn ranked(
+    scenario: &Scenario,
+    axes: &Axes,
+    goal: Goal,
+    is_allowed: &dyn Fn(&Place) -> bool,
+) -> Vec<Place> {
+    let estimated: Vec<(Place, Standing)> = axes
+        .places()
+        .filter(is_allowed)
+        .filter_map(|place| Some((place, estimate(scenario, &axes.changes(place))?)))
+        .collect();
+    let most = estimated.iter().map(|(_, standing)| standing.rate).fold(0.0, f64::max);
+    let by = |goal: Goal| {
+        let mut sorted = estimated.clone();
+        sorted.sort_by(|(_, a), (_, b)| goal.value(*b, most).total_cmp(&goal.value(*a, most)));
+        sorted.into_iter().map(|(place, _)| place).collect::<Vec<_>>()
+    };
+    let sorted = by(goal);
+    let fastest = by(Goal::Throughput);
+    let mut chosen: Vec<Place> = Vec::new();
+    let mut choose = |place: Option<Place>| {
+        if let Some(place) = place
+            && !chosen.contains(&place)
+            && chosen.len() < FIRST
+        {
+            chosen.push(place);
+        }
+    };
+    for congestion in 0..axes.congestion.len() {
+        choose(sorted.iter().find(|place| place.congestion == congestion).copied());
+        choose(fastest.iter().find(|place| place.congestion == congestion).copied());
+    }
+    for size in 0..axes.sizes.len() {
+        choose(sorted.iter().find(|place| place.size == size).copied());
+    }
+    // Formulas know queues badly: each congestion control is tried with small and with ample windows.
+    for congestion in 0..axes.congestion.len() {
+        let of_it =
+            || sorted.iter().filter(|place| place.congestion == congestion && place.size == 0);
+        choose(of_it().min_by_key(|place| distance(axes, place, 0.35)).copied());
+        choose(of_it().min_by_key(|place| distance(axes, place, 0.95)).copied());
+    }
+    for place in sorted {
+        choose(Some(place));
+    }
+    chosen
+}
+
+/// How far a place is from a share of its windows.
+fn distance(axes: &Axes, place: &Place, share: f64) -> usize {
+    let count = axes.sizes[place.size].windows.len();
+    let wanted = super::whole(share * (count - 1) as f64);
+    place.window.abs_diff(usize::try_from(wanted).unwrap_or(0))
+}
+
+/// What formulas say of the scenario with these changes.
+pub(super) fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standing> {
+    let mut changed = scenario.clone();
+    for change in changes {
+        change.apply(&mut changed);
+    }
+    let outcome = Model.run(&changed, &mut Unwatched).ok()?;
+    let standing = super::bench::standing(&changed, &outcome);
+    (standing.rate > 0.0).then_some(standing)
+}
+
+/// Moves from the best place to better neighbours.
+fn climb(
+    bench: &mut Bench<'_>,
+    axes: &Axes,
+    goal: Goal,
+    is_allowed: &dyn Fn(&Place) -> bool,
+    tried: &mut Vec<(Place, usize)>,
+) -> Result<(), EngineError> {
+    for _ in 0..MOVES {
+        let Some((at, _)) = best_of(bench, goal, tried).first().copied() else { return Ok(()) };
+        let around: Vec<Place> = axes
+            .neighbours(at)
+            .into_iter()
+            .filter(|place| is_allowed(place) && !tried.iter().any(|(done, _)| done == place))
+            .take(AROUND)
+            .collect();
+        if around.is_empty() || bench.left() <= FOR_PROOF + 8 {
+            return Ok(());
+        }
+        for place in around {
+            let point = bench.point(&axes.changes(place));
+            bench.run(point, 0..1)?;
+            tried.push((place, point));
+        }
+    }
+    Ok(())
+}
+
+/// The places that were tried, the best first.
+fn best_of(bench: &Bench<'_>, goal: Goal, tried: &[(Place, usize)]) -> Vec<(Place, usize)> {
+    let most = most_rate(bench);
+    let value = |point: usize| value(bench, goal, point, most);
+    let mut sorted = tried.to_vec();
+    sorted.sort_by(|(_, a), (_, b)| value(*b).total_cmp(&value(*a)));
+    sorted
+}
+
+/// What each change costs in the comparison of points, and each doubling of a window: of about equal points the one with fewer
+/// and smaller changes is better.
+const EACH_CHANGE: f64 = 0.004;
+const EACH_DOUBLING: f64 = 0.002;
+
+/// How good a point is for a goal, less what its changes cost.
+fn value(bench: &Bench<'_>, goal: Goal, point: usize, most: f64) -> f64 {
+    let changes = &bench.points[point].changes;
+    let doublings: f64 = changes
+        .iter()
+        .map(|change| match change {
+            Change::Window(bytes) | Change::ReceiveBuffer(bytes) | Change::SendBuffer(bytes) => {
+                libm::log2(bytes.get() as f64 / 65_536.0).max(0.0)
+            }
+            _ => 0.0,
+        })
+        .sum();
+    let cost = EACH_CHANGE * changes.len() as f64 + EACH_DOUBLING * doublings;
+    bench.standing(point).map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
+}
+
+/// The largest rate of any point that was run.
+pub(super) fn most_rate(bench: &Bench<'_>) -> f64 {
+    let rates = (0..bench.points.len()).filter_map(|point| bench.standing(point));
+    rates.map(|standing| standing.rate).fold(0.0, f64::max)
+}
+
+/// The best of the best, each with several draws.
+fn finalist(
+    bench: &mut Bench<'_>,
+    goal: Goal,
+    tried: &[(Place, usize)],
+) -> Result<usize, EngineError> {
+    let mut points: Vec<usize> = Vec::new();
+    for (_, point) in best_of(bench, goal, tried) {
+        if !points.contains(&point) && points.len() < FINALISTS {
+            points.push(point);
+        }
+    }
+    if !points.contains(&AS_IT_IS) {
+        points.push(AS_IT_IS);
+    }
+    for point in &points {
+        if bench.left() > FOR_PROOF {
+            bench.run(*point, 0..DRAWS)?;
+        }
+    }
+    let most = points.iter().filter_map(|point| bench.standing(*point)).map(|it| it.rate);
+    let most = most.fold(0.0, f64::max);
+    let value = |point: usize| value(bench, goal, point, most);
+    let best = points.iter().copied().max_by(|a, b| value(*a).total_cmp(&value(*b)));
+    Ok(best.unwrap_or(AS_IT_IS))
+}
+
+/// Whether `b` is better than `a` by more than a trifle, or as good without needless retransmissions.
+fn gains(
+    bench: &Bench<'_>,
+    goal: Goal,
+    a: usize,
+    b: usize,
+    wanted: impl Fn(u64) -> bool + Copy,
+) -> bool {
+    let Some(difference) = difference(bench, goal, a, b, wanted) else { return false };
+    difference.mean > SMALL_GAIN || mends(bench, a, b) && difference.mean > -SMALL_GAIN / 3.0
+}
+
+/// Whether nothing shows that `b` is better than `a` by more than chance.
+fn is_open(bench: &Bench<'_>, goal: Goal, a: usize, b: usize) -> bool {
+    !difference(bench, goal, a, b, is_fresh).is_some_and(|gain| is_proven(&gain))
+}
+
+/// Whether needless retransmissions end from `a` to `b`.
+fn mends(bench: &Bench<'_>, a: usize, b: usize) -> bool {
+    let needless = |point: usize| {
+        let outcome: Option<&Outcome> = bench.points[point].outcome();
+        outcome.and_then(|outcome| outcome.spurious_retransmissions).unwrap_or(0)
+    };
+    needless(a) > 0 && needless(b) == 0
+}
+
+/// How far the measure of a goal differs between two points, as a logarithm.
+fn difference(
+    bench: &Bench<'_>,
+    goal: Goal,
+    a: usize,
+    b: usize,
+    wanted: impl Fn(u64) -> bool,
+) -> Option<Summary> {
+    let pairs = bench.pairs(a, b, wanted);
+    let differences: Vec<f64> =
+        pairs.iter().map(|(a, b)| goal.measure(*b) - goal.measure(*a)).collect();
+    (!differences.is_empty()).then(|| Summary::of(&differences))
+}
+
+/// Whether a difference is more than chance, and worth a change.
+fn is_proven(difference: &Summary) -> bool {
+    let half = difference.ci95().unwrap_or(f64::INFINITY);
+    difference.mean - half > 0.0 && difference.mean > SMALL_GAIN
+}
+
+/// Runs the winner and the path as it is with fresh draws, and drops each change that the rest does without.
+fn prove(bench: &mut Bench<'_>, goal: Goal, winner: usize) -> Result<Found, EngineError> {
+    let nothing = Found { best: None, without: Vec::new() };
+    bench.run(AS_IT_IS, PROOF)?;
+    if winner == AS_IT_IS {
+        return Ok(nothing);
+    }
+    let mut best = winner;
+    bench.run(best, PROOF)?;
+    let mut without: Vec<(Change, usize)> = Vec::new();
+    let all = bench.points[best].changes.clone();
+    for change in all.iter().copied().filter(|_| all.len() > 1) {
+        let now = bench.points[best].changes.clone();
+        let others: Vec<Change> = now.iter().copied().filter(|other| *other != change).collect();
+        if !now.contains(&change) || others.is_empty() {
+            continue;
+        }
+        let point = bench.point(&others);
+        bench.run(point, PART)?;
+        if is_open(bench, goal, point, best) {
+            // A few more draws may tell.
+            bench.run(point, PROOF)?;
+        }
+        if is_open(bench, goal, point, best) && !mends(bench, point, best) {
+            best = point;
+            bench.run(best, PROOF)?;
+            without.clear();
+        } else {
+            without.push((change, point));
+        }
+    }
+    let gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
+    let is_worth_it = gain.is_some_and(|gain| {
+        let low = gain.mean - gain.ci95().unwrap_or(1.0);
+        is_proven(&gain) || mends(bench, AS_IT_IS, best) && low > -SMALL_GAIN
+    });
+    if !is_worth_it || best == AS_IT_IS {
+        return Ok(nothing);
+    }
+    Ok(Found { best: Some(best), without })
+}

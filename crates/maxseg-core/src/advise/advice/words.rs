@@ -1,0 +1,370 @@
+//! A change in words: where it is made, what was there before, why, and what may go wrong.
+
+use super::axes::subject;
+use super::ends::{Ends, HostEnd};
+use crate::advise::Change;
+use crate::outcome::{LimitedBy, Outcome};
+use crate::scenario::Scenario;
+use crate::settings::{InitialWindow, WindowSize};
+use crate::units::{Bytes, approx};
+
+/// The host on which a change is made; `None` for one of the path.
+pub(super) const fn host_of(change: Change, ends: &Ends) -> Option<&HostEnd> {
+    match change {
+        Change::Window(_) | Change::ReceiveBuffer(_) | Change::ReadsAtOnce => Some(&ends.receiver),
+        Change::SendBuffer(_)
+        | Change::SegmentSize(_)
+        | Change::Mtu(_)
+        | Change::Congestion(_)
+        | Change::InitialWindow(_)
+        | Change::RtoMin(_)
+        | Change::RtoInitial(_)
+        | Change::Pacing(_)
+        | Change::MtuProbing
+        | Change::NoSlowStartAfterIdle => Some(&ends.sender),
+        Change::Clamp(_)
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => None,
+    }
+}
+
+/// Where a change of the path is made.
+pub(super) const fn place_of(change: Change) -> &'static str {
+    match change {
+        Change::Clamp(_) => "gateway",
+        _ => "path",
+    }
+}
+
+pub(super) const fn scope(change: Change) -> &'static str {
+    match change {
+        Change::SegmentSize(_)
+        | Change::Mtu(_)
+        | Change::Congestion(_)
+        | Change::InitialWindow(_)
+        | Change::RtoMin(_) => "route",
+        Change::Window(_)
+        | Change::ReceiveBuffer(_)
+        | Change::SendBuffer(_)
+        | Change::RtoInitial(_)
+        | Change::Pacing(_)
+        | Change::MtuProbing
+        | Change::NoSlowStartAfterIdle
+        | Change::ReadsAtOnce => "host",
+        Change::Clamp(_) => "gateway",
+        Change::IcmpSent | Change::Queue(_) | Change::FairQueue | Change::NoErrors => "path",
+    }
+}
+
+/// Whether a size or a window becomes larger.
+pub(super) fn raises(change: Change, scenario: &Scenario) -> bool {
+    let Some(flow) = subject(scenario) else { return true };
+    let decision = scenario.mss(flow);
+    match change {
+        Change::Window(window) => {
+            window > scenario.receiver.offered_window(decision.effective.bytes())
+        }
+        Change::SegmentSize(mss) => mss.bytes() > decision.effective.bytes() + decision.options,
+        _ => true,
+    }
+}
+
+/// The value before the change.
+pub(super) fn current(change: Change, scenario: &Scenario) -> String {
+    let mss = || {
+        subject(scenario).map_or_else(String::new, |flow| {
+            let decision = scenario.mss(flow);
+            (decision.effective.bytes() + decision.options).to_string()
+        })
+    };
+    match change {
+        Change::Window(_) => window(scenario.receiver.window),
+        Change::ReceiveBuffer(_) => match (scenario.receiver.window, &scenario.receiver.linux) {
+            (WindowSize::Auto { .. }, Some(rules)) => {
+                format!("{}, autotuned", Bytes::new(rules.tcp_rmem[2]))
+            }
+            (fixed, _) => format!("a window of {}", window(fixed)),
+        },
+        Change::SendBuffer(_) => scenario
+            .sender
+            .largest_send_buffer()
+            .map_or_else(|| "no limit".to_owned(), |buffer| buffer.to_string()),
+        Change::SegmentSize(_) | Change::Clamp(_) => mss(),
+        Change::Mtu(_) => scenario
+            .path
+            .hops
+            .first()
+            .map_or_else(String::new, |hop| format!("{} bytes", hop.forward.mtu.get())),
+        Change::Congestion(_) => scenario.sender.congestion.word().to_owned(),
+        Change::InitialWindow(_) => match scenario.sender.initial_window {
+            InitialWindow::Segments(segments) => format!("{segments} segments"),
+            InitialWindow::Rfc6928 => "10 segments (RFC 6928)".to_owned(),
+        },
+        Change::RtoMin(_) => scenario.sender.rto.min.to_string(),
+        Change::RtoInitial(_) => scenario.sender.rto.initial.to_string(),
+        Change::Pacing(_) => "no limit".to_owned(),
+        Change::MtuProbing => "off".to_owned(),
+        Change::NoSlowStartAfterIdle => "on".to_owned(),
+        Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => "as it is".to_owned(),
+    }
+}
+
+fn window(size: WindowSize) -> String {
+    match size {
+        WindowSize::Bytes(bytes) => bytes.to_string(),
+        WindowSize::Segments(1) => "1 segment".to_owned(),
+        WindowSize::Segments(segments) => format!("{segments} segments"),
+        WindowSize::Auto { most } => format!("autotuned, up to {most}"),
+    }
+}
+
+/// The value after the change.
+pub(super) fn proposed(change: Change) -> String {
+    match change {
+        Change::Window(bytes)
+        | Change::ReceiveBuffer(bytes)
+        | Change::SendBuffer(bytes)
+        | Change::Queue(bytes) => bytes.to_string(),
+        Change::SegmentSize(mss) | Change::Clamp(mss) => mss.get().to_string(),
+        Change::Mtu(mtu) => format!("{} bytes", mtu.get()),
+        Change::Congestion(name) => name.word().to_owned(),
+        Change::InitialWindow(segments) => format!("{segments} segments"),
+        Change::RtoMin(time) | Change::RtoInitial(time) => time.to_string(),
+        Change::Pacing(rate) => rate.to_string(),
+        Change::MtuProbing => "on".to_owned(),
+        Change::NoSlowStartAfterIdle => "off".to_owned(),
+        Change::ReadsAtOnce | Change::IcmpSent | Change::FairQueue | Change::NoErrors => {
+            change.describe()
+        }
+    }
+}
+
+/// The change as a sentence in the imperative, without a full stop.
+pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> String {
+    let Ends { sender, receiver } = ends;
+    let now = current(change, scenario);
+    match change {
+        Change::Window(window) if raises(change, scenario) => {
+            let scaling = if needs_scaling(scenario, window) {
+                ", which needs window scaling at both ends (RFC 7323)"
+            } else {
+                ""
+            };
+            format!("Let {receiver} offer a receive window of {window} instead of {now}{scaling}")
+        }
+        Change::Window(window) => {
+            format!("Hold the receive window of {receiver} at {window} instead of {now}")
+        }
+        Change::ReceiveBuffer(bytes) => format!(
+            "Let the receive buffer of {receiver} grow to {bytes} instead of {now} (tcp_rmem)"
+        ),
+        Change::SendBuffer(bytes) => {
+            format!("Let the send buffer of {sender} hold {bytes} instead of {now}")
+        }
+        Change::SegmentSize(mss) => {
+            format!("Send segments of an MSS of {} instead of {now} from {sender}", mss.get())
+        }
+        Change::Mtu(mtu) => format!(
+            "Send packets of at most {} bytes from {sender} to {receiver}: larger ones do not pass whole",
+            mtu.get()
+        ),
+        Change::Clamp(mss) => format!("Clamp the MSS to {} at the gateway", mss.get()),
+        Change::Congestion(name) => format!(
+            "Use {} instead of {now} as the congestion control of {sender} on this route",
+            name.word().to_uppercase()
+        ),
+        Change::InitialWindow(segments) => {
+            format!("Let {sender} begin with {segments} segments instead of {now}")
+        }
+        Change::RtoMin(time) => {
+            format!("Set the least retransmission timeout of {sender} to {time} instead of {now}")
+        }
+        Change::RtoInitial(time) => {
+            format!("Set the first retransmission timeout of {sender} to {time} instead of {now}")
+        }
+        Change::Pacing(rate) => format!("Pace {sender} to {rate}"),
+        Change::MtuProbing => format!("Enable MTU probing on {sender}"),
+        Change::NoSlowStartAfterIdle => {
+            "Disable slow start after idle on both hosts (tcp_slow_start_after_idle=0)".to_owned()
+        }
+        Change::ReadsAtOnce => format!("Let the program on {receiver} read at once"),
+        Change::IcmpSent => "Let every hop send ICMP for packets too large for it".to_owned(),
+        Change::Queue(bytes) => format!("Give the queue before the bottleneck room for {bytes}"),
+        Change::FairQueue => "Put a fair queue before the bottleneck link".to_owned(),
+        Change::NoErrors => "Mend the errors of the path".to_owned(),
+    }
+}
+
+/// Whether no 16-bit field carries the window, and scaling is off.
+pub(super) fn needs_scaling(scenario: &Scenario, window: Bytes) -> bool {
+    let mut changed = scenario.clone();
+    Change::Window(window).apply(&mut changed);
+    changed.receiver.window_scale != scenario.receiver.window_scale
+}
+
+/// Why this change: what limits the path as it is, and what the path holds.
+pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outcome>) -> String {
+    let rtt = scenario.path.propagation_rtt();
+    let rate = scenario.bottleneck_rate();
+    let held = rate.bytes_in(rtt);
+    let limit = outcome.map_or_else(String::new, |outcome| format!("{}. ", limit(outcome)));
+    let path = format!("The path carries {rate} with a round trip of {rtt}: it holds {held}");
+    let ping = outcome.and_then(|outcome| outcome.ping_mean_s).map(approx::time);
+    let under_load = ping
+        .map_or_else(String::new, |ping| format!(", and a ping takes {ping} while data is sent"));
+    match change {
+        Change::Window(_) if !raises(change, scenario) => {
+            format!("{limit}{path}{under_load}: what is in flight beyond that waits in the queue")
+        }
+        Change::Window(_) | Change::ReceiveBuffer(_) | Change::SendBuffer(_) => {
+            format!("{limit}{path}")
+        }
+        Change::SegmentSize(_) if raises(change, scenario) => {
+            format!("{limit}The path carries larger packets whole")
+        }
+        Change::SegmentSize(_) => format!(
+            "{limit}{path}{under_load}; a smaller packet is lost more seldom, or holds the line for a shorter time"
+        ),
+        Change::Mtu(_) | Change::Clamp(_) | Change::MtuProbing | Change::IcmpSent => {
+            format!("{limit}The smallest MTU of the path is {}", scenario.path.smallest_mtu())
+        }
+        Change::Congestion(_) => format!("{limit}{path}{under_load}"),
+        Change::InitialWindow(_) => {
+            format!("{limit}{path}; the first round trips carry little of it")
+        }
+        Change::RtoMin(_) | Change::RtoInitial(_) => {
+            let counts = outcome.map_or_else(String::new, |outcome| {
+                format!(
+                    "{} timeouts and {} needless retransmissions in a run as it is. ",
+                    outcome.timeouts.unwrap_or(0),
+                    outcome.spurious_retransmissions.unwrap_or(0)
+                )
+            });
+            let rtt =
+                outcome.and_then(|outcome| outcome.rtt_p99_s).map_or_else(String::new, |rtt| {
+                    format!("Round trips take up to {}", approx::time(rtt))
+                });
+            format!("{counts}{rtt}")
+        }
+        Change::Pacing(_) => path,
+        Change::NoSlowStartAfterIdle => format!(
+            "{limit}After a pause of a retransmission timeout Linux begins anew with {} (RFC 5681 §4.1)",
+            current(Change::InitialWindow(1), scenario)
+        ),
+        Change::ReadsAtOnce | Change::Queue(_) | Change::FairQueue | Change::NoErrors => limit,
+    }
+}
+
+/// The two limits that held longest, with their shares of the time.
+pub(super) fn limit(outcome: &Outcome) -> String {
+    let shares = outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
+    let shares: Vec<String> = shares
+        .map(|limit| {
+            format!(
+                "{} of the time {}",
+                approx::whole_percent(limit.share),
+                limit_in_words(limit.kind)
+            )
+        })
+        .collect();
+    match (shares.is_empty(), outcome.limited_by) {
+        (false, _) => shares.join(", "),
+        (true, Some(LimitedBy::Unknown) | None) => "The limit is unknown".to_owned(),
+        (true, Some(kind)) => format!("As it is, {}", limit_in_words(kind)),
+    }
+}
+
+/// A limit as a clause.
+pub(super) const fn limit_in_words(kind: LimitedBy) -> &'static str {
+    match kind {
+        LimitedBy::Congestion => "losses keep the congestion window small",
+        LimitedBy::ReceiveWindow => "the receiver's window is full",
+        LimitedBy::SendBuffer => "the sender's buffer is full",
+        LimitedBy::Host => "a host is busy processing packets",
+        LimitedBy::Rto => "the sender waits for its retransmission timer",
+        LimitedBy::Application => "the application has nothing to send",
+        LimitedBy::Paced => "the sender paces its segments",
+        LimitedBy::StartUp => "the connection is in slow start",
+        LimitedBy::PathMtu => "packets are larger than the path MTU",
+        LimitedBy::Bandwidth => "the path is full",
+        LimitedBy::Unknown => "the limit is unknown",
+    }
+}
+
+pub(super) fn risk(change: Change, scenario: &Scenario) -> String {
+    let text = match change {
+        Change::Window(_) if raises(change, scenario) => {
+            "a long queue on another path of this host may fill: round trips under load grow there"
+        }
+        Change::Window(_) => "too small where the path becomes faster or longer; remove it then",
+        Change::ReceiveBuffer(_) | Change::SendBuffer(_) => {
+            "many connections that fill their buffers at once need the memory; tcp_mem bounds it"
+        }
+        Change::SegmentSize(_) if raises(change, scenario) => {
+            "a hop of a smaller MTU that sends no ICMP is a black hole for it: test with `maxseg path` first"
+        }
+        Change::SegmentSize(_) | Change::Mtu(_) | Change::Clamp(_) => {
+            "without `lock`: that would clear DF; never above a path MTU that was learnt"
+        }
+        Change::Congestion(_) => {
+            "the module must be there (`sysctl net.ipv4.tcp_available_congestion_control`)"
+        }
+        Change::InitialWindow(_) => "losses in the first round trip where a queue is short",
+        Change::RtoMin(_) | Change::RtoInitial(_) => {
+            "too short a timer sends again what is only late, too long a one waits after a loss"
+        }
+        Change::Pacing(_) => "none but the limit itself",
+        Change::MtuProbing => "on a lossy path without a black hole the size may fall without need",
+        Change::NoSlowStartAfterIdle => {
+            "losses after a pause where the path has become slower meanwhile"
+        }
+        Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => "none of a host's settings",
+    };
+    text.to_owned()
+}
+
+/// Where the rule stands.
+pub(super) const fn source(change: Change) -> &'static str {
+    match change {
+        Change::Window(_) => {
+            "RFC 9293 section 3.8.6, RFC 7323 section 2; tcp_select_initial_window, net/ipv4/tcp_output.c"
+        }
+        Change::ReceiveBuffer(_) => {
+            "tcp_rcv_space_adjust, net/ipv4/tcp_input.c; Documentation/networking/ip-sysctl.rst"
+        }
+        Change::SendBuffer(_) => "tcp_sndbuf_expand, net/ipv4/tcp_input.c",
+        Change::SegmentSize(_) => {
+            "RFC 9293 section 3.7.1, RFC 6691; tcp_sync_mss, net/ipv4/tcp_output.c"
+        }
+        Change::Mtu(_) => "RFC 1191, RFC 8201; ip_dst_mtu_maybe_forward, include/net/ip.h",
+        Change::Clamp(_) => {
+            "RFC 4459 section 3.4; nft_exthdr_tcp_set_eval, net/netfilter/nft_exthdr.c"
+        }
+        Change::Congestion(_) => {
+            "RFC 9438, draft-cardwell-iccrg-bbr-congestion-control; net/ipv4/tcp_cong.c"
+        }
+        Change::InitialWindow(_) => "RFC 6928; tcp_init_cwnd, net/ipv4/tcp_input.c",
+        Change::RtoMin(_) => "RFC 6298 section 2.4; tcp_rto_min, net/ipv4/tcp_output.c",
+        Change::RtoInitial(_) => "RFC 6298 section 2.1; TCP_TIMEOUT_INIT, include/net/tcp.h",
+        Change::Pacing(_) => "sk_max_pacing_rate, include/net/sock.h; tc-fq(8)",
+        Change::MtuProbing => "RFC 4821 section 7.7; tcp_mtu_probing, net/ipv4/tcp_timer.c",
+        Change::NoSlowStartAfterIdle => {
+            "RFC 5681 section 4.1; tcp_slow_start_after_idle_check, include/net/tcp.h"
+        }
+        Change::ReadsAtOnce => "RFC 9293 section 3.8.6",
+        Change::IcmpSent => "RFC 2923, RFC 4890",
+        Change::Queue(_) => "RFC 7567",
+        Change::FairQueue => "RFC 8290",
+        Change::NoErrors => "none",
+    }
+}

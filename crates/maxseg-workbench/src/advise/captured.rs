@@ -1,0 +1,88 @@
+//! Advice about a captured connection: its path, run again where runs have what was observed.
+
+use maxseg_core::advise::{Advice, Advised, Headline, NoGain, ends_of};
+
+use super::{Known, PathAdvice, Question, SourceKind, Unknown};
+use crate::error::Error;
+
+/// Advice about the connection of a headline, of the capture `name`.
+///
+/// # Errors
+/// No engine can run its path.
+pub fn of_capture(
+    headline: &Headline<'_>,
+    name: &str,
+    question: &Question,
+) -> Result<PathAdvice, Error> {
+    let ends = ends_of(headline);
+    let case = &headline.case;
+    let target = format!("{name}, connection {}", case.evidence.id);
+    let concluded = Advice::of_headline(headline, &ends, question.connections)
+        .filter(|advice| !question.ignored.contains(&advice.id));
+    let explained = match &headline.rerun {
+        Some(rerun) => rerun.clone().explaining(case, name),
+        None => Err(headline.no_gain().unwrap_or(NoGain::Unfit)),
+    };
+    let rerun = match (explained, &concluded) {
+        (Ok(rerun), _) => rerun,
+        // What is concluded from the capture itself needs no search.
+        (Err(_), Some(_)) => return Ok(by_conclusion(headline, &target, question)),
+        (Err(why), None) => {
+            let unknown = Unknown { why: why.to_string(), shown_by: shown_by(headline) };
+            return Ok(PathAdvice::unknown(SourceKind::Capture, &target, ends, question, unknown));
+        }
+    };
+    let notes = vec![format!("{}.", headline.text().trim_end_matches('.'))];
+    let scenario = rerun.scenario().clone();
+    let known =
+        Known { source: SourceKind::Capture, target: target.clone(), scenario, ends, notes };
+    let mut advice = known.advise(question)?;
+    if let Some(advised) = &mut advice.advised {
+        if advised.advice.is_empty() && concluded.is_some() {
+            return Ok(by_conclusion(headline, &target, question));
+        }
+        if let Some(remedy) = &headline.remedy {
+            let worded = advised.advice.drain(..).map(|advice| advice.worded_by(remedy)).collect();
+            advised.advice = worded;
+        }
+    }
+    Ok(advice)
+}
+
+/// What `explain` concludes, as it is.
+fn by_conclusion(headline: &Headline<'_>, target: &str, question: &Question) -> PathAdvice {
+    let ends = ends_of(headline);
+    let advice: Vec<Advice> =
+        Advice::of_headline(headline, &ends, question.connections).into_iter().collect();
+    PathAdvice {
+        source: SourceKind::Capture,
+        target: target.to_owned(),
+        name: target.to_owned(),
+        scenario: headline.rerun.as_ref().map(|rerun| rerun.scenario().clone()),
+        ends,
+        goal: question.goal,
+        advised: Some(Advised {
+            goal: question.goal,
+            advice,
+            trials: Vec::new(),
+            points: Vec::new(),
+            runs: 0,
+            shortened_to: None,
+            is_requests: false,
+            unknown: None,
+        }),
+        lab_rows: Vec::new(),
+        guides: Vec::new(),
+        unknown: None,
+        notes: vec![format!("{}.", headline.text().trim_end_matches('.'))],
+        ignored: question.ignored.clone(),
+    }
+}
+
+/// What would show what the capture does not.
+fn shown_by(headline: &Headline<'_>) -> String {
+    let remedy = headline.remedy.as_ref();
+    remedy.and_then(|remedy| remedy.wanted.clone()).unwrap_or_else(|| {
+        "a capture at the sender, from the SYN on, of a transfer of at least ten round trips; or a scenario of the path".to_owned()
+    })
+}

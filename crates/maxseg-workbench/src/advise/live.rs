@@ -1,0 +1,137 @@
+//! Advice about a live connection: its path, as far as its socket shows it.
+
+use std::fmt::Write as _;
+
+use maxseg_core::advise::{Ends, HostEnd, System};
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::scenario::Scenario;
+use maxseg_core::settings::CongestionName;
+
+use super::{Known, PathAdvice, Question, SourceKind, Unknown};
+use crate::connections::Connection;
+use crate::error::Error;
+
+/// Advice about a connection of this host.
+///
+/// # Errors
+/// No engine can run its path.
+pub fn of_connection(connection: &Connection, question: &Question) -> Result<PathAdvice, Error> {
+    let end = |role, address: std::net::IpAddr, system, is_here| HostEnd {
+        role,
+        address: Some(address.to_canonical()),
+        system,
+        is_here: Some(is_here),
+    };
+    let ends = Ends {
+        sender: end("sender", connection.local.ip(), System::Linux, true),
+        receiver: end("receiver", connection.remote.ip(), System::Unknown, false),
+    };
+    let target = format!("{}-{}", connection.local, connection.remote);
+    match path_of(connection) {
+        Err(unknown) => {
+            Ok(PathAdvice::unknown(SourceKind::Connection, &target, ends, question, unknown))
+        }
+        Ok((text, notes)) => {
+            let scenario = Scenario::from_toml("the connection's path", &text)?;
+            Known { source: SourceKind::Connection, target, scenario, ends, notes }.advise(question)
+        }
+    }
+}
+
+fn unknown(why: &str, shown_by: &str) -> Unknown {
+    Unknown { why: why.to_owned(), shown_by: shown_by.to_owned() }
+}
+
+const FAR_END: &str = "`maxseg responder` on the far host and `maxseg path HOST --far-end`, or a capture of a transfer";
+
+/// Share of retransmitted bytes below which losses are left out.
+const LEAST_LOSS: f64 = 1e-5;
+/// A smoothed round trip of so many times the least one shows a queue.
+const QUEUED: f64 = 1.25;
+
+/// The scenario of the path as the socket shows it, and what is assumed of it.
+fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
+    let none = || unknown("the kernel tells nothing of this connection's TCP", FAR_END);
+    let sample = connection.sample.as_ref().ok_or_else(none)?;
+    let evidence = connection.evidence().ok_or_else(none)?;
+    let info = &sample.info;
+    let acked = info.bytes_acked.unwrap_or(0);
+    if acked <= info.bytes_received.unwrap_or(0) {
+        return Err(unknown(
+            "data arrives here: only the sender's host sees the path",
+            "this command on the peer, or a capture of the transfer",
+        ));
+    }
+    let limit = connection.diagnosis().map_or(LimitedBy::Unknown, |diagnosis| diagnosis.limited_by);
+    let state = &evidence.state;
+    let min_rtt = state.min_rtt.filter(|rtt| rtt.as_nanos() > 0);
+    let Some(min_rtt) = min_rtt else {
+        return Err(unknown("no round trip was measured yet", "this command a few seconds later"));
+    };
+    let by_model = sample.bbr.map(|bbr| 8.0 * bbr.bandwidth as f64).filter(|rate| *rate > 0.0);
+    // What was delivered is the path's rate only where the path was the limit.
+    let is_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
+    let delivered = state.delivery_bps.filter(|_| is_path && state.is_app_limited != Some(true));
+    let Some(payload_bps) = by_model.or(delivered).filter(|rate| *rate > 0.0) else {
+        return Err(unknown(
+            "the socket shows what the connection reaches, and not what the path could carry beyond that",
+            FAR_END,
+        ));
+    };
+    let mss = f64::from(state.mss_bytes.max(1));
+    let rate = payload_bps * (mss + 52.0) / mss;
+    let rtt_s = min_rtt.as_secs_f64();
+    let standing = (state.rtt.as_secs_f64() - rtt_s).max(0.0) * rate / 8.0;
+    let held = rate * rtt_s / 8.0;
+    let queue = (1.5 * standing).max(held).max(15_000.0);
+    let mut notes = vec![
+        if by_model.is_some() {
+            "The path's rate is BBR's own estimate.".to_owned()
+        } else {
+            "The path's rate is what was delivered last, while the path was the limit.".to_owned()
+        },
+        "The size of the queue before the narrowest link is assumed: the connection shows how full it is, not how long it may \
+         get."
+            .to_owned(),
+    ];
+    let is_v6 = connection.remote.ip().to_canonical().is_ipv6();
+    let mut text = format!(
+        "ip = {}\n[[hop]]\nname = \"path\"\nrate = \"{rate:.0} bit/s\"\ndelay = \"{:.0} us\"\nqueue = \"{queue:.0} B\"\n",
+        if is_v6 { 6 } else { 4 },
+        (5e5 * rtt_s).max(1.0)
+    );
+    if let Some(mtu) = Some(info.pmtu).filter(|mtu| (576..=65_535).contains(mtu)) {
+        let _ = writeln!(text, "mtu = {mtu}");
+    }
+    let sent = info.bytes_sent.unwrap_or(0).max(1) as f64;
+    let lost = info.bytes_retrans.unwrap_or(0) as f64 / sent;
+    let is_queued = state.rtt.as_secs_f64() > QUEUED * rtt_s;
+    if lost > LEAST_LOSS && !is_queued {
+        let _ = writeln!(
+            text,
+            "errors = {{ model = \"uniform\", per = \"packet\", rate = {:.8} }}",
+            lost.min(0.5)
+        );
+        notes.push(
+            "Round trips show no queue: what was lost is taken for errors of the path.".to_owned(),
+        );
+    }
+    text += "[sender]\nstack = \"linux\"\n";
+    let name = connection.congestion.as_deref();
+    let known = [CongestionName::Cubic, CongestionName::Bbr, CongestionName::Reno];
+    match known.iter().find(|known| Some(known.word()) == name) {
+        Some(congestion) => {
+            let _ = writeln!(text, "congestion = \"{}\"", congestion.word());
+        }
+        None => notes.push(format!(
+            "Its congestion control, {}, is not one that the simulator has: CUBIC stands for it.",
+            name.unwrap_or("unknown")
+        )),
+    }
+    text += "[receiver]\nstack = \"linux\"\n";
+    if let Some(window) = state.window_bytes.filter(|_| limit == LimitedBy::ReceiveWindow) {
+        let _ = writeln!(text, "window = \"{} B\"", window.max(1));
+    }
+    text += "[until]\ntime = \"20 s\"\n";
+    Ok((text, notes))
+}

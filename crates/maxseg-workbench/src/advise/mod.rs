@@ -1,0 +1,259 @@
+//! Advice about a path: described, captured, of a live connection, or measured.
+//!
+//! ```text
+//! scenario ─────────────────────────────┐
+//! capture → Headline → Rerun, explained ┼→ Scenario, Ends → core::advise → PathAdvice → document, text, page
+//! connection → Sample → its path ───────┤                                     └→ State: the last one, for `tune apply`
+//! host → PathReport → its path ─────────┘
+//! ```
+
+mod captured;
+#[cfg(feature = "lab")]
+mod live;
+#[cfg(feature = "lab")]
+mod measured;
+mod state;
+
+pub use captured::of_capture;
+#[cfg(feature = "lab")]
+pub use live::of_connection;
+#[cfg(feature = "lab")]
+pub use measured::of_path;
+pub use state::{State, state_folder};
+
+use maxseg_core::advise::{self, Advised, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request};
+use maxseg_core::engine::{Engine, EngineError, EngineName, Unwatched};
+use maxseg_core::scenario::Scenario;
+use maxseg_core::sim::Sim;
+use maxseg_core::stats::Summary;
+use maxseg_core::units::Time;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engines::engine;
+use crate::error::Error;
+
+/// What a path was found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceKind {
+    /// A scenario file.
+    Scenario,
+    /// A capture.
+    Capture,
+    /// A live connection of this host.
+    Connection,
+    /// A test of the path to a host.
+    Host,
+}
+
+/// Why nothing can be said, and what would show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unknown {
+    /// Why.
+    pub why: String,
+    /// What would show it.
+    pub shown_by: String,
+}
+
+/// What is asked about a path.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// What it is for.
+    pub goal: Goal,
+    /// Whether the lab proves what the simulator found.
+    pub by_lab: bool,
+    /// Advice that is not wanted.
+    pub ignored: Vec<String>,
+    /// Guides to judge.
+    pub guides: Vec<GuideName>,
+    /// Connections that share what a change costs.
+    pub connections: u64,
+}
+
+/// A guide with its settings judged.
+#[derive(Debug, Clone)]
+pub struct JudgedGuide {
+    /// Its name.
+    pub name: GuideName,
+    /// The guide.
+    pub guide: Guide,
+    /// Its settings on this path.
+    pub settings: Vec<Judged>,
+}
+
+/// Advice about a path.
+#[derive(Debug, Clone)]
+pub struct PathAdvice {
+    /// What the path was found by.
+    pub source: SourceKind,
+    /// The file, the connection or the host.
+    pub target: String,
+    /// What the path is called.
+    pub name: String,
+    /// The path as it was run; `None` where too little of it is known.
+    pub scenario: Option<Scenario>,
+    /// The hosts at its ends.
+    pub ends: Ends,
+    /// What it is for.
+    pub goal: Goal,
+    /// The answer; `None` where too little is known.
+    pub advised: Option<Advised>,
+    /// The rows of the lab, where it was asked for proof: as it is, and with all changes.
+    pub lab_rows: Vec<ProofRow>,
+    /// The guides judged.
+    pub guides: Vec<JudgedGuide>,
+    /// Why nothing can be said.
+    pub unknown: Option<Unknown>,
+    /// What was assumed of the path, and other notes.
+    pub notes: Vec<String>,
+    /// Advice that was left out because it is ignored.
+    pub ignored: Vec<String>,
+}
+
+/// Runs of the lab for each point, and their longest time.
+const LAB_RUNS: u64 = 3;
+const LAB_TIME: Time = Time::from_secs(10);
+
+/// A path that is known well enough to be run.
+#[derive(Debug, Clone)]
+struct Known {
+    source: SourceKind,
+    target: String,
+    scenario: Scenario,
+    ends: Ends,
+    notes: Vec<String>,
+}
+
+/// Advice about a described path.
+///
+/// # Errors
+/// No engine can run it.
+pub fn of_scenario(
+    scenario: &Scenario,
+    target: &str,
+    question: &Question,
+) -> Result<PathAdvice, Error> {
+    let known = Known {
+        source: SourceKind::Scenario,
+        target: target.to_owned(),
+        scenario: scenario.clone(),
+        ends: Ends::default(),
+        notes: Vec::new(),
+    };
+    known.advise(question)
+}
+
+impl Known {
+    fn advise(self, question: &Question) -> Result<PathAdvice, Error> {
+        let request = Request {
+            scenario: &self.scenario,
+            goal: question.goal,
+            ends: &self.ends,
+            engine: EngineName::Sim,
+            ignored: &question.ignored,
+            connections: question.connections,
+        };
+        let advised = advise::advise(&request, &mut Sim).map_err(failed)?;
+        let lab_rows = if question.by_lab { by_lab(&advised)? } else { Vec::new() };
+        let guides = question
+            .guides
+            .iter()
+            .map(|name| {
+                let guide = Guide::of(*name);
+                let settings = advise::judge(&guide, &request, &mut Sim).map_err(failed)?;
+                Ok(JudgedGuide { name: *name, guide, settings })
+            })
+            .collect::<Result<_, Error>>()?;
+        let unknown = advised.unknown.as_ref().map(|why| Unknown {
+            why: why.clone(),
+            shown_by: "a flow of kind `bulk` or `request`".to_owned(),
+        });
+        let name = match self.scenario.name.as_str() {
+            "" => self.target.clone(),
+            name => name.to_owned(),
+        };
+        Ok(PathAdvice {
+            source: self.source,
+            target: self.target,
+            name,
+            scenario: Some(self.scenario),
+            ends: self.ends,
+            goal: question.goal,
+            advised: Some(advised),
+            lab_rows,
+            guides,
+            unknown,
+            notes: self.notes,
+            ignored: question.ignored.clone(),
+        })
+    }
+}
+
+impl PathAdvice {
+    /// Of a path of which too little is known.
+    fn unknown(
+        source: SourceKind,
+        target: &str,
+        ends: Ends,
+        question: &Question,
+        unknown: Unknown,
+    ) -> Self {
+        Self {
+            source,
+            target: target.to_owned(),
+            name: target.to_owned(),
+            scenario: None,
+            ends,
+            goal: question.goal,
+            advised: None,
+            lab_rows: Vec::new(),
+            guides: Vec::new(),
+            unknown: Some(unknown),
+            notes: Vec::new(),
+            ignored: question.ignored.clone(),
+        }
+    }
+
+    /// `advice`, `leave-as-is` or `unknown`.
+    pub fn verdict(&self) -> &'static str {
+        match &self.advised {
+            _ if self.unknown.is_some() => "unknown",
+            Some(advised) if advised.advice.is_empty() => "leave-as-is",
+            Some(_) => "advice",
+            None => "unknown",
+        }
+    }
+}
+
+fn failed(error: EngineError) -> Error {
+    Error::from(error)
+}
+
+/// The path as it is and with all changes, by the kernel.
+fn by_lab(advised: &Advised) -> Result<Vec<ProofRow>, Error> {
+    let mut lab = engine(EngineName::Lab)?;
+    let mut rows = Vec::new();
+    for trial in advised.trials.first().into_iter().chain(advised.best()) {
+        let mut run = trial.scenario.clone();
+        run.until.time = run.until.time.min(LAB_TIME);
+        let mut proven = trial.clone();
+        let (mut goodputs, mut pings) = (Vec::new(), Vec::new());
+        for number in 0..LAB_RUNS {
+            run.seed = trial.scenario.seed.wrapping_add(number);
+            let outcome = lab_run(lab.as_mut(), &run)?;
+            goodputs.extend(outcome.headline_goodput_bps());
+            pings.extend(outcome.ping_mean_s);
+            proven.limited_by = outcome.limited_by.unwrap_or(proven.limited_by);
+            proven.outcome = outcome;
+        }
+        proven.goodput = Summary::of(&goodputs);
+        proven.ping = Summary::of(&pings);
+        rows.push(ProofRow::of(&proven, EngineName::Lab));
+    }
+    Ok(rows)
+}
+
+fn lab_run(lab: &mut dyn Engine, run: &Scenario) -> Result<maxseg_core::outcome::Outcome, Error> {
+    lab.run(run, &mut Unwatched).map_err(failed)
+}

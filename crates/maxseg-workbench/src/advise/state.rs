@@ -1,0 +1,139 @@
+//! What is kept from one command to the next: the last advice, and what is ignored.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::whole_file::WholeFile;
+
+/// The folder of what is kept.
+#[derive(Debug, Clone)]
+pub struct State {
+    folder: PathBuf,
+}
+
+/// The last advice, as `advise --json` prints it.
+const ADVICE: &str = "advice.json";
+/// The ids that are ignored, one a line.
+const IGNORED: &str = "advice-ignored";
+
+/// Where programs of this user keep what is not configuration (XDG Base Directory Specification): the folder of `maxseg` below
+/// `$XDG_STATE_HOME` where that is set; else `/var/lib/maxseg` as root, and `~/.local/state/maxseg` of others. `None` where
+/// there is no home.
+pub fn state_folder(is_root: bool) -> Option<PathBuf> {
+    let of =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = of("XDG_STATE_HOME").filter(|folder| folder.is_absolute()) {
+        return Some(folder.join("maxseg"));
+    }
+    if is_root {
+        return Some(PathBuf::from("/var/lib/maxseg"));
+    }
+    of("HOME").map(|home| home.join(".local/state/maxseg"))
+}
+
+fn failed(doing: &'static str, file: &Path, source: io::Error) -> Error {
+    Error::File { doing, file: file.to_owned(), source }
+}
+
+impl State {
+    /// Of this folder; nothing is made before something is kept.
+    pub const fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Where the last advice is kept.
+    pub fn advice_file(&self) -> PathBuf {
+        self.folder.join(ADVICE)
+    }
+
+    /// Keeps the last advice.
+    ///
+    /// # Errors
+    /// The folder is another user's, or cannot be written to.
+    pub fn keep_advice(&self, document: &[u8]) -> Result<(), Error> {
+        self.keep(ADVICE, document)
+    }
+
+    /// The ids that are ignored; none where nothing was ever kept.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    pub fn ignored(&self) -> Result<Vec<String>, Error> {
+        let file = self.folder.join(IGNORED);
+        match fs::read_to_string(&file) {
+            Ok(text) => {
+                Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(failed("read", &file, error)),
+        }
+    }
+
+    /// Keeps these ids as ignored, in the place of all others.
+    ///
+    /// # Errors
+    /// As [`State::keep_advice`].
+    pub fn keep_ignored(&self, ids: &[String]) -> Result<(), Error> {
+        let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        self.keep(IGNORED, text.as_bytes())
+    }
+
+    fn keep(&self, name: &str, content: &[u8]) -> Result<(), Error> {
+        self.make_folder()?;
+        let file = self.folder.join(name);
+        let written = WholeFile::create(&file).and_then(|whole| whole.finish(content));
+        written.map_err(|error| failed("write", &file, error))
+    }
+
+    /// Makes the folder for this user alone, or checks that it is.
+    fn make_folder(&self) -> Result<(), Error> {
+        let fault = |error| failed("use", &self.folder, error);
+        let parent = self.folder.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(parent).map_err(fault)?;
+        match fs::DirBuilder::new().mode(0o700).create(&self.folder) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(fault(error)),
+        }
+        let found = fs::symlink_metadata(&self.folder).map_err(fault)?;
+        let own = fs::metadata("/proc/self").map_err(fault)?.uid();
+        if !found.is_dir() || found.uid() != own {
+            let text = "it is another user's, or no folder";
+            return Err(fault(io::Error::new(io::ErrorKind::PermissionDenied, text)));
+        }
+        if found.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o700)).map_err(fault)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_found_again_and_of_this_user_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::at(folder.path().join("state/maxseg"));
+        assert!(state.ignored().unwrap().is_empty());
+        state.keep_ignored(&["window-receiver".to_owned()]).unwrap();
+        assert_eq!(state.ignored().unwrap(), ["window-receiver"]);
+        state.keep_advice(b"{}\n").unwrap();
+        assert_eq!(fs::read(state.advice_file()).unwrap(), b"{}\n");
+        let mode = fs::metadata(folder.path().join("state/maxseg")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn what_is_no_folder_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("maxseg");
+        fs::write(&file, "").unwrap();
+        let error = State::at(file).keep_advice(b"{}").unwrap_err();
+        assert!(error.to_string().contains("no folder"), "{error}");
+    }
+}

@@ -1,0 +1,116 @@
+//! What `maxseg advise` was given.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use maxseg_wire::flow::FlowOptions;
+use maxseg_wire::reading::ReadOptions;
+use maxseg_workbench::explain::{self, Explanation};
+use maxseg_workbench::file_error::missing_hint;
+
+use super::super::explain::Target;
+use super::AdviseArgs;
+use crate::failure::Failure;
+use crate::shipped;
+
+/// What an argument is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A scenario: a file, standard input, or a shipped one.
+    Scenario,
+    /// A capture.
+    Capture,
+    /// A connection of this host, or a host.
+    Live(Target),
+}
+
+/// Of a text this much is looked at.
+const LOOKED_AT: usize = 4096;
+
+impl Found {
+    pub(super) fn of(argument: &str) -> Result<Self, Failure> {
+        if argument == "-" {
+            return Ok(Self::Scenario);
+        }
+        let path = Path::new(argument);
+        if path.exists() {
+            return Ok(if is_text(path)? { Self::Scenario } else { Self::Capture });
+        }
+        if shipped::scenario(argument).is_some() {
+            return Ok(Self::Scenario);
+        }
+        match Target::of(argument) {
+            Some(Target::Process(pid)) => Err(Failure::usage(
+                format!("{pid} is a process, and advice is about one connection"),
+                format!(
+                    "`maxseg connections` lists them with both ends; `maxseg explain {pid}` explains all of a process"
+                ),
+            )),
+            Some(target) => Ok(Self::Live(target)),
+            None => Err(Failure::with_hint(
+                format!("there is no file {argument}, and no shipped scenario of that name"),
+                missing_hint(path),
+            )),
+        }
+    }
+
+    /// Refuses options of another kind of target.
+    pub(super) fn refuse_others(&self, args: &AdviseArgs) -> Result<(), Failure> {
+        let of_scenario = !args.set.is_empty() || args.stack.is_some();
+        if of_scenario && *self != Self::Scenario {
+            return Err(Failure::usage(
+                "--set and --stack are for scenarios, and none is given",
+                "write the path as a scenario first: `maxseg explain FILE --scenario path.toml`",
+            ));
+        }
+        if args.connection.is_some() && *self != Self::Capture {
+            return Err(Failure::usage(
+                "--connection chooses one of a capture, and none is given",
+                "leave it out",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is text that is no JSON: a scenario, right or wrong.
+fn is_text(path: &Path) -> Result<bool, Failure> {
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        return Ok(true);
+    }
+    let mut beginning = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(LOOKED_AT as u64).read_to_end(&mut beginning));
+    read.map_err(|error| Failure::file("read", path, &error))?;
+    let has_control = beginning.iter().any(|byte| *byte < 9 || (14..32).contains(byte));
+    let is_json = beginning.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first))
+        && !beginning.trim_ascii_start().starts_with(b"[[");
+    Ok(!has_control && !is_json)
+}
+
+/// The connections of a capture, or one of them.
+pub(super) fn explanation(file: &str, connection: Option<u32>) -> Result<Explanation, Failure> {
+    let options = ReadOptions {
+        interface: None,
+        flows: FlowOptions { most_connections: 1_000_000, trace: false },
+        tshark: false,
+    };
+    let mut capture = explain::read_file(Path::new(file), &options, None)?
+        .select(move |evidence| connection.is_none_or(|id| evidence.id == id));
+    if let Some(fault) = capture.summary.fault() {
+        return Err(Failure::with_hint(
+            format!("{file} is at fault: {}", crate::report::explain::problem_text(fault)),
+            format!("`maxseg explain {file}` names the command that reads what comes before"),
+        ));
+    }
+    if let Some(id) = connection
+        && capture.is_empty()
+    {
+        return Err(Failure::with_hint(
+            format!("there is no connection {id} in {file}"),
+            format!("`maxseg explain {file}` lists them"),
+        ));
+    }
+    Ok(capture.explain())
+}

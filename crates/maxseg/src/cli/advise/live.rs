@@ -1,0 +1,108 @@
+//! Advice about a connection of this host, or the path to a host.
+
+use maxseg_core::units::Time;
+use maxseg_linux::observe::sockets::{Place, Selection};
+use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
+use maxseg_workbench::Error;
+use maxseg_workbench::advise::{PathAdvice, Question, of_connection, of_path};
+use maxseg_workbench::connections::{Watch, WatchOptions};
+use maxseg_workbench::path::{PathOptions, PathTarget, PathTest};
+use maxseg_workbench::report::path::scenario;
+
+use super::super::connections::{namespace_failure, waits};
+use super::super::explain::Target;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::printer::Printer;
+
+/// How long a connection is looked at.
+const INTERVAL: Time = Time::from_secs(1);
+
+/// Round trips of the test of a path.
+const PINGS: u32 = 10;
+
+pub(super) fn answer(
+    target: &Target,
+    question: &Question,
+    printer: Printer,
+) -> Result<PathAdvice, Failure> {
+    match target {
+        Target::Ends(local, remote) => connection(*local, *remote, question),
+        Target::Host { name, port } => host(name, *port, question, printer),
+        Target::Process(pid) => Err(Failure::usage(
+            format!("{pid} is a process, and advice is about one connection"),
+            "name a connection by its ends",
+        )),
+    }
+}
+
+fn connection(
+    local: std::net::SocketAddr,
+    remote: std::net::SocketAddr,
+    question: &Question,
+) -> Result<PathAdvice, Failure> {
+    let options = WatchOptions {
+        place: Place::Here,
+        selection: Selection {
+            states: StateSet::ALL,
+            filter: Some(Filter::Address(Endpoint::Remote, Prefix::host(remote.ip()))),
+        },
+        processes: false,
+        closed: false,
+        messages: false,
+    };
+    let failure = |error| namespace_failure(&error);
+    let mut watch = Watch::new(options).map_err(failure)?;
+    watch.look().map_err(failure)?;
+    if !waits(INTERVAL, interrupt::flag()) {
+        return Err(Failure::Interrupted("nothing is advised yet".to_owned()));
+    }
+    let snapshot = watch.look_last().map_err(failure)?;
+    let plain = |end: std::net::SocketAddr| (end.ip().to_canonical(), end.port());
+    let found = snapshot.connections.iter().find(|connection| {
+        plain(connection.local) == plain(local) && plain(connection.remote) == plain(remote)
+    });
+    let connection = found.ok_or_else(|| {
+        Failure::with_hint(
+            format!("there is no connection {local}-{remote} on this host"),
+            "this host's end comes first; `maxseg connections` lists them",
+        )
+    })?;
+    Ok(of_connection(connection, question)?)
+}
+
+fn host(
+    name: &str,
+    port: Option<u16>,
+    question: &Question,
+    printer: Printer,
+) -> Result<PathAdvice, Failure> {
+    let target = PathTarget { host: name.to_owned(), port };
+    let resolved = target.resolve(None).map_err(Error::from)?;
+    let address = *resolved
+        .addresses
+        .first()
+        .ok_or_else(|| Failure::with_hint(format!("{name} has no address"), "name an address"))?;
+    let test = PathTest {
+        target: name.to_owned(),
+        address,
+        port,
+        options: PathOptions {
+            flows: 1,
+            pings: PINGS,
+            far_end: None,
+            quiet_probes: false,
+            payload: true,
+        },
+    };
+    printer.note(&format!("testing the path to {address} first, as `maxseg path` does"));
+    let stop = interrupt::flag();
+    let report = test.run(&mut (), stop).map_err(Error::from)?;
+    if !report.is_answered() {
+        return Err(Failure::with_hint(
+            format!("nothing answered: neither {address} nor a router on the way"),
+            "name a TCP port that is open, as HOST:443; a firewall may drop ICMP as well",
+        ));
+    }
+    Ok(of_path(&report, &scenario(&report), question)?)
+}

@@ -1,0 +1,8 @@
+//! Advice on a terminal.
+
+mod guides;
+mod text;
+mod trials;
+
+pub(crate) use text::advise_text;
+pub(crate) use trials::{gain, trial_table};

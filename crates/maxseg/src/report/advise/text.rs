@@ -1,0 +1,187 @@
+//! Advice on a terminal: limit, change, gain and command first; then the proof and what else there is to know.
+
+use std::fmt::Write as _;
+
+use maxseg_core::advise::{Advice, Advised, Change, CommandKind, Form, HowTo, limit_in_words};
+use maxseg_core::units::approx;
+use maxseg_workbench::advise::PathAdvice;
+use maxseg_workbench::report::advise::{front_text, gain_in_words, goal_in_words};
+
+use super::guides::guides_text;
+use super::trials::trial_table;
+use crate::printer::Printer;
+use crate::wrap::{labelled, wrapped};
+
+/// The answer as text.
+pub(crate) fn advise_text(advice: &PathAdvice, printer: Printer) -> String {
+    let mut text = Lines { printer, text: String::new() };
+    text.head(advice);
+    if let Some(advised) = &advice.advised {
+        text.body(advice, advised);
+    }
+    text.text += &guides_text(&advice.guides, printer);
+    for note in &advice.notes {
+        text.label("Note:", note);
+    }
+    if !advice.ignored.is_empty() {
+        text.label(
+            "Ignored:",
+            &format!("{}; `maxseg advise --forget-ignored` undoes it", advice.ignored.join(", ")),
+        );
+    }
+    text.text
+}
+
+struct Lines {
+    printer: Printer,
+    text: String,
+}
+
+impl Lines {
+    fn label(&mut self, head: &str, what: &str) {
+        let lines = labelled(&format!("{head:<10}"), what, self.printer.width());
+        self.text += &lines.replacen(head, &self.printer.bold(head), 1);
+    }
+
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{line}");
+    }
+
+    /// The first lines.
+    fn head(&mut self, advice: &PathAdvice) {
+        let _ = writeln!(self.text, "{}", self.printer.bold(&advice.name));
+        if let Some(unknown) = &advice.unknown {
+            self.label("Unknown:", &format!("{}.", unknown.why));
+            self.label("Shown by:", &format!("{}.", unknown.shown_by));
+            return;
+        }
+        let Some(advised) = &advice.advised else { return };
+        if let Some(first) = advised.trials.first() {
+            self.label("Limit:", &format!("{}.", limit_in_words(first)));
+        }
+        if advised.advice.is_empty() {
+            self.label(
+                "Change:",
+                &format!(
+                    "Leave it as it is: for {} no setting gains more than chance.",
+                    goal_in_words(advice.goal)
+                ),
+            );
+        }
+        for piece in &advised.advice {
+            self.label("Change:", &format!("{}.", piece.text));
+            self.label("Gain:", &format!("{}.", gain_in_words(piece)));
+            if let Some(way) = first_way(piece) {
+                self.label("Command:", &format!("on {}:", way.on));
+                self.line(&format!("  {}", way.line));
+            }
+        }
+    }
+
+    fn body(&mut self, advice: &PathAdvice, advised: &Advised) {
+        if !advised.trials.is_empty() {
+            let with_pings = advised.trials.iter().any(|trial| trial.ping.n > 0);
+            let changes: Vec<Change> = advised.advice.iter().map(|piece| piece.change).collect();
+            let table =
+                trial_table(&advised.trials, &changes, with_pings).text(self.printer.table_width());
+            let _ = writeln!(self.text, "\n{table}");
+        }
+        for row in &advice.lab_rows {
+            let changes =
+                if row.changes.is_empty() { "as it is".to_owned() } else { row.changes.join(", ") };
+            let ping = row
+                .ping_s
+                .map_or_else(String::new, |ping| format!(", round trip {}", approx::time(ping)));
+            let rate = approx::rate(row.goodput_bps);
+            self.label(
+                "Lab:",
+                &format!("{changes}: {rate}{ping} in {} runs of the kernel.", row.runs),
+            );
+        }
+        for piece in &advised.advice {
+            self.piece(piece);
+        }
+        let picture = front_text(advised, self.printer.width());
+        if !picture.is_empty() {
+            let _ = write!(self.text, "\n{picture}");
+        }
+        if advised.runs > 0 {
+            let shortened = advised.shortened_to.map_or_else(String::new, |time| {
+                format!(
+                    ", each of {} instead of the scenario's time",
+                    approx::time(time.as_secs_f64())
+                )
+            });
+            self.label("Runs:", &format!("{} simulated{shortened}.", advised.runs));
+        }
+    }
+
+    fn piece(&mut self, piece: &Advice) {
+        self.line(&self.printer.bold(&format!("[{}]", piece.id)));
+        self.label("Why:", &format!("{}.", piece.reason));
+        self.label("Price:", &format!("{}.", price(piece)));
+        self.label("Risk:", &format!("{}.", piece.risk.trim_end_matches('.')));
+        self.label("Source:", &format!("{}.", piece.source));
+        if self.printer.is_verbose() {
+            for (system, ways) in &piece.commands {
+                self.line(&format!("  {system}:"));
+                for way in ways {
+                    self.way(way);
+                }
+            }
+        } else {
+            let systems: Vec<&str> = piece.commands.keys().copied().collect();
+            self.label("Commands:", &format!("for {}: add -v.", systems.join(", ")));
+        }
+    }
+
+    fn way(&mut self, way: &HowTo) {
+        let place = match way.form {
+            Form::Shell => String::new(),
+            Form::Networkd => " in systemd-networkd's file of the interface".to_owned(),
+            Form::Setsockopt => " in the program".to_owned(),
+            Form::Settings => " in the settings".to_owned(),
+        };
+        let only =
+            way.only_where.as_ref().map_or_else(String::new, |only| format!("; only where {only}"));
+        let head = format!("# on {}{place}, {}{only}", way.on, way.known.word());
+        self.text += &wrapped(&head, self.printer.width(), "    ");
+        self.text.push('\n');
+        for line in way.line.lines() {
+            self.line(&format!("    {line}"));
+        }
+        if let Some(undo) = &way.undo {
+            self.line(&format!("    # undo: {undo}"));
+        }
+    }
+}
+
+/// The command that is shown first: of Linux where it has one.
+fn first_way(piece: &Advice) -> Option<&HowTo> {
+    let changes =
+        |ways: &'_ Vec<HowTo>| ways.iter().position(|way| way.kind == CommandKind::Change);
+    let linux = piece.commands.get("linux");
+    let systems = linux.into_iter().chain(piece.commands.values());
+    systems.into_iter().find_map(|ways| Some(&ways[changes(ways)?]))
+}
+
+fn price(piece: &Advice) -> String {
+    let price = &piece.price;
+    let mut parts = Vec::new();
+    if let (Some(one), Some(all)) = (price.memory_bytes_per_connection, price.memory_bytes) {
+        let count = price.connections;
+        let bytes = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+        parts.push(if count > 1 {
+            format!(
+                "up to {} of memory for each connection, {} for {count}",
+                bytes(one),
+                bytes(all)
+            )
+        } else {
+            format!("up to {} of memory for each connection", bytes(one))
+        });
+    }
+    parts.extend(price.fairness.clone());
+    parts.extend(price.side_effects.iter().cloned());
+    if parts.is_empty() { "none".to_owned() } else { parts.join("; ") }
+}

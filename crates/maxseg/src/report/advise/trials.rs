@@ -1,0 +1,89 @@
+//! The path as it is and with changes, one line each.
+
+use std::fmt::Write as _;
+
+use maxseg_core::advise::{Change, Trial};
+use maxseg_core::engine::{Engine as _, Unwatched};
+use maxseg_core::model::Model;
+use maxseg_core::outcome::LimitedBy;
+use maxseg_workbench::report::words;
+
+use super::super::{Column, Grid};
+
+/// The table of these trials, the first of which is the path as it is; with round trips under load where they are asked for.
+pub(crate) fn trial_table(trials: &[Trial], advised: &[Change], with_pings: bool) -> Grid {
+    let mut columns = vec!["by formula", "by simulation", "gain"];
+    if with_pings {
+        columns.push("round trip");
+    }
+    let values = columns.into_iter().map(Column::number).chain([Column::word("then limited by")]);
+    let mut table = Grid::new([Column::word("change")], values);
+    for trial in trials {
+        let model =
+            Model.run(&trial.scenario, &mut Unwatched).ok().and_then(|o| o.headline_goodput_bps());
+        let mut cells = vec![
+            describe(trial, advised),
+            model.map_or_else(|| "-".to_owned(), words::rate),
+            goodput(trial),
+            if trial.changes.is_empty() {
+                String::new()
+            } else {
+                words::gain(gain(&trials[0], trial))
+            },
+        ];
+        if with_pings {
+            cells.push(if trial.ping.n > 0 {
+                words::time(trial.ping.mean)
+            } else {
+                "-".to_owned()
+            });
+        }
+        cells.push(shares(trial));
+        table.push(cells);
+    }
+    table
+}
+
+/// How much more goodput than another trial.
+pub(crate) fn gain(baseline: &Trial, trial: &Trial) -> f64 {
+    trial.goodput.mean / baseline.goodput.mean - 1.0
+}
+
+fn goodput(trial: &Trial) -> String {
+    let interval = trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
+    let mut goodput = words::rate(trial.goodput.mean);
+    if interval > 0.0 {
+        let _ = write!(goodput, " ±{}", words::percent(interval));
+    }
+    goodput
+}
+
+/// The changes of a trial, beside all that are `advised`.
+fn describe(trial: &Trial, advised: &[Change]) -> String {
+    let changes = trial.changes.as_slice();
+    let missing: Vec<&Change> = advised.iter().filter(|change| !changes.contains(change)).collect();
+    let further: Vec<&Change> = changes.iter().filter(|change| !advised.contains(change)).collect();
+    match (changes, missing.as_slice(), further.as_slice()) {
+        ([], _, _) => "none".to_owned(),
+        ([only], _, _) => only.describe(),
+        (_, [], []) => all(advised.len()).to_owned(),
+        (_, [], [more]) => format!("and {}", more.describe()),
+        (_, [one], []) => format!("all but {}", one.kind()),
+        (_, _, _) => all(changes.len()).to_owned(),
+    }
+}
+
+const fn all(count: usize) -> &'static str {
+    if count == 2 { "both" } else { "all of these" }
+}
+
+/// The two limits that held longest, with their shares of the time.
+fn shares(trial: &Trial) -> String {
+    if trial.limited_by == LimitedBy::Bandwidth {
+        return "bandwidth".to_owned();
+    }
+    let shares = trial.outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
+    let shares: Vec<String> =
+        shares.map(|limit| format!("{} {:.0}%", limit.kind, 100.0 * limit.share)).collect();
+    shares.join(", ")
+}

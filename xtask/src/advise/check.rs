@@ -1,0 +1,143 @@
+//! The command.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use maxseg_core::advise::Goal;
+
+use super::draw::Drawn;
+use super::page::page;
+use super::proof::Proof;
+use super::score::{Beside, Scored};
+use crate::draws::{DrawOptions, until_done};
+use crate::root;
+
+/// What to run.
+#[derive(Debug, Clone, Args)]
+pub struct AdviseArgs {
+    /// Paths that are compared with a sweep
+    #[arg(long, default_value_t = 40)]
+    pub paths: u64,
+    /// Paths that are compared with leaving them alone
+    #[arg(long, default_value_t = 200)]
+    pub beside: u64,
+    /// Paths that the lab runs too
+    #[arg(long, default_value_t = 8)]
+    pub lab: u64,
+    /// Which half, how many at once, and where they go.
+    #[command(flatten)]
+    pub draws: DrawOptions,
+}
+
+const FILE: &str = "docs/validation-advise.md";
+
+/// All that is scored.
+#[derive(Debug, Default)]
+pub(super) struct Results {
+    pub(super) scored: Vec<Scored>,
+    pub(super) beside: Vec<Beside>,
+    pub(super) proofs: Vec<Proof>,
+}
+
+impl Results {
+    /// Every miss, by name.
+    pub(super) fn misses(&self) -> Vec<String> {
+        let of_sweep = self.scored.iter().flat_map(|one| {
+            one.misses().into_iter().map(move |miss| format!("path {}: {miss}", one.drawn.number))
+        });
+        let of_alone = self.beside.iter().filter(|one| one.is_worse());
+        let of_alone = of_alone.map(|one| {
+            format!(
+                "path {} of 200: {:.1}% of leaving it alone",
+                one.drawn.number,
+                100.0 * one.ratio
+            )
+        });
+        let of_lab = self.proofs.iter().filter(|proof| proof.is_worse());
+        let of_lab = of_lab.map(|proof| format!("path {} in the lab: slower", proof.drawn.number));
+        of_sweep.chain(of_alone).chain(of_lab).collect()
+    }
+}
+
+/// Draws, runs, scores, and writes the page.
+///
+/// # Errors
+/// A path cannot be run, or a file cannot be written; or a bar is missed, after the page is written.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+pub fn run(options: &AdviseArgs) -> Result<()> {
+    let half = options.draws.half()?;
+    let folder = options.draws.folder("advise", &half);
+    fs::create_dir_all(&folder)?;
+    let jobs = options.draws.jobs;
+    let scored = each(jobs, options.paths, |number| {
+        let scored = Scored::of(Drawn::draw("sweep", half.seed, number))?;
+        println!(
+            "{number:>3} {}: goodput {:.1}%, round trip x{:.2}{}",
+            scored.drawn.words,
+            100.0 * scored.rate(),
+            scored.ping(),
+            if scored.misses().is_empty() {
+                String::new()
+            } else {
+                format!("  MISSED: {}", scored.misses().join("; "))
+            }
+        );
+        Ok(scored)
+    })?;
+    let beside = each(jobs, options.beside, |number| {
+        let goal = [Goal::Throughput, Goal::Latency, Goal::Balanced]
+            [usize::try_from(number % 3).unwrap_or(0)];
+        let beside = Beside::of(Drawn::draw("beside", half.seed, number), goal)?;
+        if beside.is_worse() {
+            println!(
+                "{number:>3} {}: worse, {:.3}: {}",
+                beside.drawn.words, beside.ratio, beside.words
+            );
+        }
+        Ok(beside)
+    })?;
+    let mut proofs = Vec::new();
+    if options.lab > 0 {
+        let program: PathBuf = options.draws.program()?;
+        for number in 0..options.lab {
+            let proof = Proof::of(Drawn::draw("sweep", half.seed, number), &program, &folder)?;
+            println!("{number:>3} in the lab: {:?} {}", proof.rates, proof.why);
+            proofs.push(proof);
+        }
+    }
+    let results = Results { scored, beside, proofs };
+    let is_whole = options.paths >= 40 && options.beside >= 200 && options.lab >= 8;
+    let file =
+        if half.is_scored && is_whole { root().join(FILE) } else { folder.join("advise.md") };
+    fs::write(&file, page(&half, &results)).with_context(|| file.display().to_string())?;
+    let misses = results.misses();
+    println!("wrote {}; {} missed", file.display(), misses.len());
+    ensure!(misses.is_empty(), "missed: {}", misses.join("; "));
+    Ok(())
+}
+
+/// Does `work` for the numbers below `count`, results in their order.
+fn each<T: Send>(
+    jobs: usize,
+    count: u64,
+    work: impl Fn(u64) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let next = AtomicU64::new(0);
+    let done: Mutex<Vec<(u64, T)>> = Mutex::new(Vec::new());
+    until_done(
+        jobs,
+        || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < count),
+        |number| {
+            let result = work(number).with_context(|| format!("path {number}"))?;
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+            Ok(())
+        },
+    )?;
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(number, _)| *number);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}

@@ -1,0 +1,15 @@
+//! `cargo xtask validate advise`: advice on drawn paths beside an exhaustive sweep of segment size, window and congestion control.
+//!
+//! ```text
+//! kind, seed, number → Drawn (a scenario) ─┬→ advise, for each goal ─┬→ fresh seeds → Scored → page
+//!                                          └→ sweep → its winner ────┘
+//! ```
+
+mod check;
+mod draw;
+mod page;
+mod proof;
+mod score;
+mod sweep;
+
+pub use check::{AdviseArgs, run};

@@ -1,0 +1,137 @@
+//! docs/validation-advise.md
+
+use std::fmt::Write as _;
+
+use super::check::Results;
+use super::draw::Kind;
+use super::score::{LEAST_RATE, MOST_PING};
+use crate::draws::Half;
+
+const INTRODUCTION: &str = "\
+# Advice against exhaustive sweeps
+
+Written by `cargo xtask validate advise`. Paths are drawn (fast, long, lossy, framed, with a small MTU, bufferbloated, tunnelled,
+slow), with hosts as somebody may have left them. For each, `maxseg advise` is asked for the most goodput and for the shortest round
+trip under load; and a sweep runs every combination of segment size, window and congestion control in the simulator. The six best of
+the sweep are run again with other seeds; its winner, what is advised, and the path as it is are then scored with seeds that chose
+nothing.
+
+- **Goodput**: what is advised reaches at least 95% of the sweep's best.
+- **Round trip**: what is advised has at most 1.15 times the sweep's shortest round trip among points with 80% of its best goodput.
+- **Leaving it alone**: on 200 other paths, for the three goals in turn, what is advised is not worse by more than 2% beyond chance
+  (one-sided, 95%, five paired runs).
+- **Cost**: at most 60 runs and 30 s for a path.
+
+";
+
+/// The page.
+pub(super) fn page(half: &Half, results: &Results) -> String {
+    let mut text = String::from(INTRODUCTION);
+    let _ = writeln!(text, "Seed of the draws: {}.\n", half.drawn());
+    let scored = &results.scored;
+    let reached = scored.iter().filter(|one| one.rate() >= LEAST_RATE).count();
+    let short = scored.iter().filter(|one| one.ping() <= MOST_PING).count();
+    let worse = results.beside.iter().filter(|one| one.is_worse()).count();
+    let changed = results.beside.iter().filter(|one| one.words != "as it is").count();
+    let answers = || scored.iter().flat_map(|one| [&one.throughput, &one.latency]);
+    let runs = answers().map(|answer| answer.runs).max().unwrap_or(0);
+    let seconds = answers().map(|answer| answer.seconds).fold(0.0, f64::max);
+    let points: usize = scored.iter().map(|one| one.swept.points).sum();
+    let _ = writeln!(
+        text,
+        "| bar | reached |\n|---|---|\n| goodput at least 95% of the best of {points} points | {reached} of {0} |\n\
+         | round trip at most 1.15 times the least | {short} of {0} |\n\
+         | worse than leaving it alone | {worse} of {1} ({changed} with a change) |\n\
+         | most runs of a search, longest search | {runs}, {seconds:.1} s |\n",
+        scored.len(),
+        results.beside.len(),
+    );
+    let misses = results.misses();
+    if misses.is_empty() {
+        text += "No bar is missed.\n\n";
+    } else {
+        text += "Missed:\n\n";
+        for miss in misses {
+            let _ = writeln!(text, "- {miss}");
+        }
+        text.push('\n');
+    }
+    text += "## Paths\n\n| path | | as it is | advised for goodput | of the sweep's best | advised for round trips | times the \
+             sweep's least | keeps |\n|---|---|---|---|---|---|---|---|\n";
+    for one in scored {
+        let mega = |bps: f64| format!("{:.3} Mbit/s", bps / 1e6);
+        let milli = |seconds: f64| format!("{:.1} ms", 1e3 * seconds);
+        let _ = writeln!(
+            text,
+            "| {} {} | {} | {}, {} | {}: {} | {:.1}% ({}) | {}: {} | {:.2} ({}) | {:.0}% |",
+            one.drawn.number,
+            one.drawn.kind.word(),
+            one.drawn.words,
+            mega(one.as_it_is.rate),
+            milli(one.as_it_is.ping_s),
+            one.throughput.words,
+            mega(one.throughput.standing.rate),
+            100.0 * one.rate(),
+            one.swept.most_words,
+            one.latency.words,
+            milli(one.latency.standing.ping_s),
+            one.ping(),
+            one.swept.least_words,
+            100.0 * one.kept()
+        );
+    }
+    by_kind(&mut text, results);
+    lab(&mut text, results);
+    text
+}
+
+fn by_kind(text: &mut String, results: &Results) {
+    text.push_str("\n## Beside leaving it alone\n\n| kind | paths | changed | worse | median ratio of what changed |\n|---|---|---|---|---|\n");
+    for kind in Kind::ALL {
+        let of_kind: Vec<_> = results.beside.iter().filter(|one| one.drawn.kind == kind).collect();
+        let mut ratios: Vec<f64> =
+            of_kind.iter().filter(|one| one.words != "as it is").map(|one| one.ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        let median = ratios
+            .get(ratios.len() / 2)
+            .map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+        let worse = of_kind.iter().filter(|one| one.is_worse()).count();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {worse} | {median} |",
+            kind.word(),
+            of_kind.len(),
+            ratios.len()
+        );
+    }
+}
+
+fn lab(text: &mut String, results: &Results) {
+    if results.proofs.is_empty() {
+        return;
+    }
+    text.push_str(
+        "\n## In the lab\n\nThe kernel, three runs each of at most 10 s, as it is and as advised for goodput.\n\n\
+         | path | as it is | as advised | gain | promised |\n|---|---|---|---|---|\n",
+    );
+    for proof in &results.proofs {
+        let name = format!("{} {}", proof.drawn.number, proof.drawn.kind.word());
+        let Some([before, after]) = proof.rates else {
+            let _ = writeln!(
+                text,
+                "| {name} | – | – | {} | – |",
+                proof.why.lines().next().unwrap_or_default()
+            );
+            continue;
+        };
+        let promised =
+            proof.promised_pct.map_or_else(|| "–".to_owned(), |percent| format!("{percent:+.0}%"));
+        let _ = writeln!(
+            text,
+            "| {name} | {:.3} Mbit/s | {:.3} Mbit/s | {:+.0}% | {promised} |",
+            before / 1e6,
+            after / 1e6,
+            100.0 * (after / before - 1.0)
+        );
+    }
+}

@@ -9,3 +9,5 @@ mod path;
 mod remedy;
 #[path = "advise/scenario_text.rs"]
 mod scenario_text;
+#[path = "advise/settings.rs"]
+mod settings;

@@ -83,11 +83,23 @@ impl Drawn {
         let held = rate * rtt / 8.0;
         let queue = match kind {
             Kind::Bufferbloat => rate / 8.0 * log_uniform(&mut rng, 0.3..2.0),
-            _ => (held * log_uniform(&mut rng, 0.3..3.0)).max(12_000.0),
+            Kind::Fast
+            | Kind::Long
+            | Kind::Lossy
+            | Kind::Framed
+            | Kind::SmallMtu
+            | Kind::Tunnelled
+            | Kind::Slow => (held * log_uniform(&mut rng, 0.3..3.0)).max(12_000.0),
         };
         let mtu = match kind {
             Kind::SmallMtu => pick(&mut rng, &[(576, 1), (1006, 1), (1280, 2), (1400, 1)]),
-            _ => 1500,
+            Kind::Fast
+            | Kind::Long
+            | Kind::Lossy
+            | Kind::Framed
+            | Kind::Bufferbloat
+            | Kind::Tunnelled
+            | Kind::Slow => 1500,
         };
         let (rate, queue) = (whole(rate), whole(queue));
         let mut words = format!(
@@ -104,6 +116,7 @@ impl Drawn {
             5e5 * rtt
         );
         special(&mut rng, kind, &mut text, &mut words);
+        text.push_str("[[hop]]\nname = \"end\"\nrate = \"1 Gbit/s\"\ndelay = \"0.1 ms\"\n");
         ends(&mut rng, held, &mut text, &mut words);
         let seconds =
             (PACKETS * 12_000.0 / rate as f64).max(ROUND_TRIPS * rtt).clamp(SECONDS[0], SECONDS[1]);

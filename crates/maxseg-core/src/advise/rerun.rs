@@ -113,12 +113,12 @@ impl Rerun {
             let Some(baseline) = fitted.runs(&mut Sim, EngineName::Sim, &fitted.scenario) else {
                 continue;
             };
-            let missed = fitted.misses(case, fitted.observed_bps(case), &baseline);
-            if missed.is_empty() {
+            let differs = fitted.misses(case, fitted.observed_bps(case), &baseline);
+            if differs.is_empty() {
                 return Ok(fitted);
             }
             if misses.is_empty() {
-                misses = missed;
+                misses = differs;
             }
         }
         Err(NoGain::BaselineMisses { misses })

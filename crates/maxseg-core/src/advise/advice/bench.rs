@@ -85,6 +85,11 @@ impl<'a> Bench<'a> {
         self.points.len() - 1
     }
 
+    /// Whether a run of a point with this number was made.
+    pub(super) fn has_run(&self, point: usize, number: u64) -> bool {
+        self.points[point].runs.iter().any(|(done, ..)| *done == number)
+    }
+
     /// Makes these runs of a point, as far as the budget goes; those that were made before cost nothing.
     pub(super) fn run(
         &mut self,
@@ -92,8 +97,7 @@ impl<'a> Bench<'a> {
         numbers: std::ops::Range<u64>,
     ) -> Result<(), EngineError> {
         for number in numbers {
-            let is_done = self.points[point].runs.iter().any(|(done, ..)| *done == number);
-            if is_done || self.left() == 0 {
+            if self.has_run(point, number) || self.left() == 0 {
                 continue;
             }
             let run = variant(&self.points[point].scenario, number, self.is_random);

@@ -56,7 +56,6 @@ pub struct Advice {
     pub settings: Vec<Setting>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn entry_of<S: serde::Serializer>(change: &Change, to: S) -> Result<S::Ok, S::Error> {
     ChangeEntry::of(*change).serialize(to)
 }
@@ -282,6 +281,10 @@ pub(super) fn gain(bench: &Bench<'_>, [a, b]: [usize; 2], request: &Request<'_>)
     }
 }
 
+/// Buffers of Linux: the limits of autotuning, that of what a program may ask for, and the usual first size.
+const RECEIVE: (&str, &str, u64) = ("net.ipv4.tcp_rmem", "net.core.rmem_max", 131_072);
+const SEND: (&str, &str, u64) = ("net.ipv4.tcp_wmem", "net.core.wmem_max", 16_384);
+
 /// The settings of Linux hosts that make a change: on the routes between them where they have addresses.
 fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
     let on = |host: &HostEnd, target: String, value: String| Setting {
@@ -304,8 +307,6 @@ fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
             sysctl(host, limit, &bytes.to_string()),
         ]
     };
-    const RECEIVE: (&str, &str, u64) = ("net.ipv4.tcp_rmem", "net.core.rmem_max", 131_072);
-    const SEND: (&str, &str, u64) = ("net.ipv4.tcp_wmem", "net.core.wmem_max", 16_384);
     match change {
         Change::Window(window) if is_raise => {
             buffers(receiver, RECEIVE.0, RECEIVE.1, RECEIVE.2, 2 * window.get())

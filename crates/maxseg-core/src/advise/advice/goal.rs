@@ -56,6 +56,15 @@ impl Goal {
         }
     }
 
+    /// The goal by which a change of such a point is judged: one that has too little goodput for the goal of short delays is
+    /// to get more first. `most` is the largest rate that is known.
+    pub(super) fn judging(self, before: Standing, most: f64) -> Self {
+        match self {
+            Self::Latency if before.rate < KEPT * most => Self::Throughput,
+            Self::Throughput | Self::Latency | Self::Balanced => self,
+        }
+    }
+
     /// The measure by which a change is judged: logarithms, larger is better.
     pub(super) fn measure(self, standing: Standing) -> f64 {
         let rate = libm::log(standing.rate.max(1e-9));

@@ -17,7 +17,7 @@ use crate::units::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GuideName {
-    /// ESnet's host tuning.
+    /// The host tuning of `ESnet`.
     Esnet,
     /// The network profiles of `tuned`.
     Tuned,

@@ -82,6 +82,7 @@ impl Advice {
 }
 
 /// What changes are about, where a remedy may be about the same.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no remedy is about any other")]
 const fn group(change: Change) -> Option<u8> {
     match change {
         Change::Window(_) | Change::ReceiveBuffer(_) => Some(0),

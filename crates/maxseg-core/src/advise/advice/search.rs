@@ -15,19 +15,21 @@ use crate::stats::Summary;
 pub(super) const MOST_RUNS: u32 = 60;
 
 /// Places that formulas choose for a first run.
-const FIRST: usize = 14;
+const FIRST: usize = 13;
 /// How often the search moves to a neighbour that is better.
 const MOVES: usize = 3;
 /// Neighbours that are tried at once.
 const AROUND: usize = 5;
 /// How many of the best are run again, and with how many draws each.
-const FINALISTS: usize = 4;
+const FINALISTS: usize = 3;
 const DRAWS: u64 = 3;
 /// The draws that prove: they have chosen nothing. So many for the winner, and fewer to tell the parts of it apart.
 const PROOF: std::ops::Range<u64> = 100..105;
 const PART: std::ops::Range<u64> = 100..103;
-/// Runs that are kept for the proof: of the winner and the path as it is.
-const FOR_PROOF: u32 = 22;
+/// Where these leave doubt, and runs are left.
+const FURTHER: std::ops::Range<u64> = 105..110;
+/// Runs that are kept for the proof: five of the winner, five of the path as it is, and what tells the parts of it apart.
+const FOR_PROOF: u32 = 25;
 
 /// What a search found.
 pub(super) struct Found {
@@ -133,12 +135,12 @@ fn distance(axes: &Axes, place: &Place, share: f64) -> usize {
 
 /// What formulas say of the scenario with these changes.
 pub(super) fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standing> {
-    let mut changed = scenario.clone();
+    let mut run = scenario.clone();
     for change in changes {
-        change.apply(&mut changed);
+        change.apply(&mut run);
     }
-    let outcome = Model.run(&changed, &mut Unwatched).ok()?;
-    let standing = super::bench::standing(&changed, &outcome);
+    let outcome = Model.run(&run, &mut Unwatched).ok()?;
+    let standing = super::bench::standing(&run, &outcome);
     (standing.rate > 0.0).then_some(standing)
 }
 
@@ -158,7 +160,7 @@ fn climb(
             .filter(|place| is_allowed(place) && !tried.iter().any(|(done, _)| done == place))
             .take(AROUND)
             .collect();
-        if around.is_empty() || bench.left() <= FOR_PROOF + 8 {
+        if around.is_empty() || bench.left() < FOR_PROOF + 8 + u32::try_from(AROUND).unwrap_or(0) {
             return Ok(());
         }
         for place in around {
@@ -185,6 +187,7 @@ const EACH_CHANGE: f64 = 0.004;
 const EACH_DOUBLING: f64 = 0.002;
 
 /// How good a point is for a goal, less what its changes cost.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other change takes memory")]
 fn value(bench: &Bench<'_>, goal: Goal, point: usize, most: f64) -> f64 {
     let changes = &bench.points[point].changes;
     let doublings: f64 = changes
@@ -268,6 +271,7 @@ fn difference(
     wanted: impl Fn(u64) -> bool,
 ) -> Option<Summary> {
     let pairs = bench.pairs(a, b, wanted);
+    let goal = bench.standing(a).map_or(goal, |before| goal.judging(before, most_rate(bench)));
     let differences: Vec<f64> =
         pairs.iter().map(|(a, b)| goal.measure(*b) - goal.measure(*a)).collect();
     (!differences.is_empty()).then(|| Summary::of(&differences))
@@ -297,6 +301,9 @@ fn prove(bench: &mut Bench<'_>, goal: Goal, winner: usize) -> Result<Found, Engi
             continue;
         }
         let point = bench.point(&others);
+        if bench.left() < 3 && !bench.has_run(point, PART.start) {
+            break;
+        }
         bench.run(point, PART)?;
         if is_open(bench, goal, point, best) {
             // A few more draws may tell.
@@ -304,13 +311,18 @@ fn prove(bench: &mut Bench<'_>, goal: Goal, winner: usize) -> Result<Found, Engi
         }
         if is_open(bench, goal, point, best) && !mends(bench, point, best) {
             best = point;
-            bench.run(best, PROOF)?;
             without.clear();
         } else {
             without.push((change, point));
         }
     }
-    let gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
+    let mut gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
+    if gain.is_some_and(|gain| gain.mean > SMALL_GAIN && !is_proven(&gain)) {
+        for point in [AS_IT_IS, best] {
+            bench.run(point, FURTHER)?;
+        }
+        gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
+    }
     let is_worth_it = gain.is_some_and(|gain| {
         let low = gain.mean - gain.ci95().unwrap_or(1.0);
         is_proven(&gain) || mends(bench, AS_IT_IS, best) && low > -SMALL_GAIN

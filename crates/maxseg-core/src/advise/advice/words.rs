@@ -31,6 +31,7 @@ pub(super) const fn host_of(change: Change, ends: &Ends) -> Option<&HostEnd> {
 }
 
 /// Where a change of the path is made.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are of the path")]
 pub(super) const fn place_of(change: Change) -> &'static str {
     match change {
         Change::Clamp(_) => "gateway",
@@ -59,6 +60,7 @@ pub(super) const fn scope(change: Change) -> &'static str {
 }
 
 /// Whether a size or a window becomes larger.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others have one direction")]
 pub(super) fn raises(change: Change, scenario: &Scenario) -> bool {
     let Some(flow) = subject(scenario) else { return true };
     let decision = scenario.mss(flow);

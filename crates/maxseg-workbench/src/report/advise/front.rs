@@ -83,7 +83,7 @@ pub fn front_text(advised: &Advised, width: usize) -> String {
     for (number, line) in grid.iter().enumerate() {
         let label = match number {
             0 => most.as_str(),
-            last if last == ROWS - 1 => least.as_str(),
+            number if number == ROWS - 1 => least.as_str(),
             _ => "",
         };
         let line: String = line.iter().collect();

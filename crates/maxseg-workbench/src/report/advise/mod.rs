@@ -11,6 +11,7 @@ use std::io;
 use maxseg_core::advise::{Advice, Advised, Goal, GuideName, HostEnd, Judged, ProofRow, System};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Scenario;
+use maxseg_core::units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -168,9 +169,7 @@ impl<'a> AdviseDocument<'a> {
             lab_rows: &advice.lab_rows,
             front: advised.map_or_else(Vec::new, |advised| front(advised, is_requests)),
             runs: advised.map_or(0, |advised| advised.runs),
-            shortened_to_s: advised
-                .and_then(|advised| advised.shortened_to)
-                .map(|time| time.as_secs_f64()),
+            shortened_to_s: advised.and_then(|advised| advised.shortened_to).map(Time::as_secs_f64),
             guides: advice.guides.iter().map(guide).collect(),
             ignored: &advice.ignored,
             notes: &advice.notes,

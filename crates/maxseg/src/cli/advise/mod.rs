@@ -117,7 +117,7 @@ enum Prover {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GuideArg {
-    /// ESnet's host tuning
+    /// The host tuning of `ESnet`
     Esnet,
     /// tuned's network profiles
     Tuned,

@@ -9,6 +9,7 @@ use crate::advise::advice::words;
 use crate::advise::remedy::linux;
 use crate::framing::IpVersion;
 
+#[expect(clippy::too_many_lines, reason = "a table: one row for each change")]
 pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = Lines::new(Ran::Linux618);
     match case.change {
@@ -47,7 +48,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
                 &mut lines,
                 &on,
                 &to,
-                format!("TCPAdvertisedMaximumSegmentSize={}", mss.get()),
+                &format!("TCPAdvertisedMaximumSegmentSize={}", mss.get()),
             );
         }
         Change::SegmentSize(mss) => {
@@ -76,7 +77,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
                 &on,
                 format!("setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{word}\")"),
             );
-            networkd(&mut lines, &on, &to, format!("TCPCongestionControlAlgorithm={word}"));
+            networkd(&mut lines, &on, &to, &format!("TCPCongestionControlAlgorithm={word}"));
             lines
                 .change(&on, format!("sysctl -w net.ipv4.tcp_congestion_control={word}"))
                 .only_where =
@@ -85,7 +86,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
         Change::InitialWindow(segments) => {
             let (on, to) = case.sender();
             route(&mut lines, case, &on, &to, &format!("initcwnd {segments}"));
-            networkd(&mut lines, &on, &to, format!("InitialCongestionWindow={segments}"));
+            networkd(&mut lines, &on, &to, &format!("InitialCongestionWindow={segments}"));
         }
         Change::RtoMin(time) => {
             let (on, to) = case.sender();
@@ -95,7 +96,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
                 &mut lines,
                 &on,
                 &to,
-                format!("TCPRetransmissionTimeoutSec={}", time.as_secs_f64()),
+                &format!("TCPRetransmissionTimeoutSec={}", time.as_secs_f64()),
             );
         }
         Change::Pacing(rate) => {
@@ -151,7 +152,7 @@ fn mtu_of_route(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu:
         return;
     }
     route(lines, case, on, to, &format!("mtu {mtu}"));
-    networkd(lines, on, to, format!("MTUBytes={mtu}"));
+    networkd(lines, on, to, &format!("MTUBytes={mtu}"));
 }
 
 fn receive_buffer(lines: &mut Lines, case: &Case<'_>, bytes: u64) {
@@ -193,7 +194,7 @@ fn clamp(lines: &mut Lines, mss: u16) {
         .undo = Some("nft delete table inet maxseg".to_owned());
 }
 
-fn networkd(lines: &mut Lines, on: &str, to: &str, entry: String) {
+fn networkd(lines: &mut Lines, on: &str, to: &str, entry: &str) {
     let line = lines.add(
         CommandKind::Change,
         Form::Networkd,

@@ -9,7 +9,7 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
     let ((sender, to_receiver), (receiver, to_sender)) = (case.sender(), case.receiver());
     match case.change {
         Change::Window(window) if case.is_raise => {
-            bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], 2 * window.get())
+            bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], 2 * window.get());
         }
         Change::Window(window) => {
             lines
@@ -20,10 +20,10 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
                 .only_where = Some("there is a route to that host".to_owned());
         }
         Change::ReceiveBuffer(bytes) => {
-            bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], bytes.get())
+            bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], bytes.get());
         }
         Change::SendBuffer(bytes) => {
-            bsd_buffer(&mut lines, &sender, ["sendbuf_max", "sysctl"], 2 * bytes.get())
+            bsd_buffer(&mut lines, &sender, ["sendbuf_max", "sysctl"], 2 * bytes.get());
         }
         Change::SegmentSize(mss) => {
             lines.look(&sender, format!("route -n get {to_receiver}; sysctl net.inet.tcp.mssdflt"));
@@ -35,7 +35,7 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
             );
         }
         Change::Mtu(mtu) => {
-            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()))
+            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()));
         }
         Change::Clamp(mss) => {
             pf(&mut lines, mss.get());
@@ -80,10 +80,10 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
             bsd_buffer(&mut lines, &receiver, ["autorcvbufmax", "sysctl -w"], 2 * window.get());
         }
         Change::ReceiveBuffer(bytes) => {
-            bsd_buffer(&mut lines, &receiver, ["autorcvbufmax", "sysctl -w"], bytes.get())
+            bsd_buffer(&mut lines, &receiver, ["autorcvbufmax", "sysctl -w"], bytes.get());
         }
         Change::SendBuffer(bytes) => {
-            bsd_buffer(&mut lines, &sender, ["autosndbufmax", "sysctl -w"], 2 * bytes.get())
+            bsd_buffer(&mut lines, &sender, ["autosndbufmax", "sysctl -w"], 2 * bytes.get());
         }
         Change::SegmentSize(mss) => {
             bsd_mtu(
@@ -94,7 +94,7 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
             );
         }
         Change::Mtu(mtu) => {
-            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()))
+            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()));
         }
         Change::Clamp(mss) => pf(&mut lines, mss.get()),
         Change::MtuProbing => {
@@ -131,7 +131,7 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
             lines.add(CommandKind::Change, Form::Setsockopt, &receiver, call);
         }
         Change::SegmentSize(mss) => {
-            windows_mtu(&mut lines, case, &sender, u64::from(mss.get()) + case.headers())
+            windows_mtu(&mut lines, case, &sender, u64::from(mss.get()) + case.headers());
         }
         Change::Mtu(mtu) => windows_mtu(&mut lines, case, &sender, u64::from(mtu.get())),
         Change::Congestion(name) => {

@@ -9,6 +9,7 @@ mod check;
 mod draw;
 mod page;
 mod proof;
+mod results;
 mod score;
 mod sweep;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::check::Results;
 use super::draw::Kind;
+use super::results::Results;
 use super::score::{LEAST_RATE, MOST_PING};
 use crate::draws::Half;
 

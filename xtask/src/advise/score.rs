@@ -149,7 +149,7 @@ impl Beside {
         // Short round trips are to keep most of the goodput: a path that lacks it is to get more first.
         let goal = match goal {
             Goal::Latency if mean(&before) < KEPT * mean(&after) => Goal::Throughput,
-            goal => goal,
+            Goal::Throughput | Goal::Latency | Goal::Balanced => goal,
         };
         let better = |standing: &Standing| match goal {
             Goal::Throughput => standing.rate.max(1e-9).ln(),

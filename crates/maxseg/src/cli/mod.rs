@@ -116,7 +116,7 @@ enum Command {
     /// Be the far end of another host's `maxseg path`
     #[cfg(feature = "lab")]
     Responder(responder::ResponderArgs),
-    /// Find the settings that a path needs, with proof, price and commands
+    /// Find the settings a path needs, with proof, price, commands
     Advise(advise::AdviseArgs),
     /// Write a scenario with comments, to begin from
     New(new::NewArgs),

@@ -20,7 +20,7 @@ use crate::report::advise::advise_text;
 use found::Found;
 use state::Kept;
 
-/// Find the settings that a path needs, with proof, price and commands
+/// Find the settings a path needs, with proof, price, commands
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -83,7 +83,7 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
         }
     }
     let results = Results { scored, beside, proofs };
-    let is_whole = options.paths >= 40 && options.beside >= 200 && options.lab >= 8;
+    let is_whole = options.paths >= 40 && options.beside >= 200;
     let file =
         if half.is_scored && is_whole { root().join(FILE) } else { folder.join("advise.md") };
     fs::write(&file, page(&half, &results)).with_context(|| file.display().to_string())?;

@@ -108,6 +108,7 @@ fn by_kind(text: &mut String, results: &Results) {
 
 fn lab(text: &mut String, results: &Results) {
     if results.proofs.is_empty() {
+        text.push_str("\n## In the lab\n\nNot run (`--lab 0`).\n");
         return;
     }
     text.push_str(

@@ -28,7 +28,9 @@ pub fn of_capture(
         // What is concluded from the capture itself needs no search.
         (Err(_), Some(_)) => return Ok(by_conclusion(headline, &target, question)),
         (Err(why), None) => {
-            let unknown = Unknown { why: why.to_string(), shown_by: shown_by(headline) };
+            let why = why.to_string();
+            let why = why.strip_prefix("no gain is given: ").unwrap_or(&why).to_owned();
+            let unknown = Unknown { why, shown_by: shown_by(headline) };
             return Ok(PathAdvice::unknown(SourceKind::Capture, &target, ends, question, unknown));
         }
     };

@@ -42,7 +42,7 @@ fn unknown(why: &str, shown_by: &str) -> Unknown {
     Unknown { why: why.to_owned(), shown_by: shown_by.to_owned() }
 }
 
-const FAR_END: &str = "`maxseg responder` on the far host and `maxseg path HOST --far-end`, or a capture of a transfer";
+const FAR_END: &str = "`maxseg responder` on the far host and `maxseg path HOST --far-end responder`, or a capture of a transfer";
 
 /// Share of retransmitted bytes below which losses are left out.
 const LEAST_LOSS: f64 = 1e-5;

@@ -25,7 +25,7 @@ pub fn of_path(report: &PathReport, text: &str, question: &Question) -> Result<P
             why: "the test shows round trip and path MTU, and not the rate of the path: no window or congestion control can be \
                   judged"
                 .to_owned(),
-            shown_by: "`maxseg responder` on the far host, `maxseg path HOST --far-end --scenario path.toml` here, and advice about path.toml; or a \
+            shown_by: "`maxseg responder` on the far host, `maxseg path HOST --far-end responder --scenario path.toml` here, and advice about path.toml; or a \
                        capture of a transfer"
                 .to_owned(),
         };

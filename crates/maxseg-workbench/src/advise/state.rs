@@ -67,7 +67,14 @@ impl State {
             Ok(text) => {
                 Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(Vec::new())
+            }
             Err(error) => Err(failed("read", &file, error)),
         }
     }

@@ -1,6 +1,7 @@
 //! The program from outside: its contracts, its manners, its exit codes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
+mod advise;
 mod check;
 mod compare;
 #[cfg(target_os = "linux")]

@@ -33,7 +33,7 @@ pub(super) struct Place {
 }
 
 /// Windows to try, in shares of the bandwidth-delay product.
-const SHARES: [f64; 11] = [0.5, 0.75, 1.0, 1.15, 1.35, 1.7, 2.2, 3.0, 4.5, 7.0, 11.0];
+const SHARES: [f64; 13] = [0.5, 0.65, 0.8, 0.9, 1.0, 1.15, 1.35, 1.7, 2.2, 3.0, 4.5, 7.0, 11.0];
 
 /// Windows below so many segments are whole numbers of them.
 const FEW_SEGMENTS: u64 = 64;
@@ -271,8 +271,8 @@ fn rounded(window: f64, mss: Bytes) -> Bytes {
     let unit = if window < (FEW_SEGMENTS * mss) as f64 {
         mss
     } else {
-        // Four binary digits: a number that people remember, within an eighth.
-        (super::whole(window).next_power_of_two() / 16).max(PAGE)
+        // Five binary digits: a number that people remember, within a sixteenth.
+        (super::whole(window).next_power_of_two() / 32).max(PAGE)
     };
     Bytes::new(super::whole(window).div_ceil(unit).max(1) * unit)
 }

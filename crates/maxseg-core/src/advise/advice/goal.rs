@@ -26,7 +26,7 @@ pub(super) struct Standing {
 }
 
 /// For the goal of short delays, this share of the most goodput is kept.
-const KEPT: f64 = 0.85;
+const KEPT: f64 = 0.81;
 
 /// How much a shorter round trip counts where goodput decides, and the other way round: it decides between equal ones.
 const TIE: f64 = 0.01;

@@ -10,7 +10,8 @@ use super::price::{Price, price};
 use super::{Request, entry};
 use crate::advise::Change;
 use crate::engine::{Engine, EngineError};
-use crate::settings::CongestionName;
+use crate::scenario::Scenario;
+use crate::settings::{CongestionName, WindowSize};
 use crate::units::Bytes;
 
 /// A guide or a tool that sets a host's TCP without looking at the path, or by rules of its own.
@@ -128,7 +129,7 @@ impl Guide {
 }
 
 /// Pairs of runs for each setting.
-const RUNS: std::ops::Range<u64> = 0..3;
+const RUNS: std::ops::Range<u64> = 0..5;
 
 /// What each setting of a guide does on a path, alone; last all of them together, where several can be run.
 ///
@@ -162,6 +163,17 @@ pub fn judge(
             });
             continue;
         };
+        if let Some(reason) = without_effect(change, request.scenario) {
+            judged.push(Judged {
+                setting: setting.name.clone(),
+                when: setting.when.clone(),
+                verdict: "no-difference",
+                gain: None,
+                price: Some(price(change, request.scenario, request.connections)),
+                reason: reason.to_owned(),
+            });
+            continue;
+        }
         // A guide that has one value for each class of host has them one after the other: the last one counts.
         all.retain(|other: &Change| other.kind() != change.kind());
         all.push(change);
@@ -203,6 +215,7 @@ fn one(
         "no-difference" => {
             "the runs with it and without it differ by no more than chance".to_owned()
         }
+        "unknown" => "runs with it and without it differ too much by chance to tell".to_owned(),
         _ => {
             let then = bench.points[point].outcome().map(super::words::limit).unwrap_or_default();
             format!("with it: {then}")
@@ -218,8 +231,18 @@ fn one(
     })
 }
 
+/// Why a setting does nothing on hosts as these are.
+fn without_effect(change: Change, scenario: &Scenario) -> Option<&'static str> {
+    let is_fixed = !matches!(scenario.receiver.window, WindowSize::Auto { .. });
+    (is_fixed && matches!(change, Change::ReceiveBuffer(_))).then_some(
+        "the receive window is fixed, by its program or a route: the limit of autotuning does not open it",
+    )
+}
+
 /// A smaller difference in percent is none.
 const TRIFLE: f64 = 1.0;
+/// An interval this wide, in percent, shows nothing.
+const WIDE: f64 = 20.0;
 
 fn verdict(gain: &AdviceGain, goal: Goal) -> &'static str {
     let Some([low, high]) = gain.ci95 else { return "unknown" };
@@ -231,6 +254,8 @@ fn verdict(gain: &AdviceGain, goal: Goal) -> &'static str {
         "helps"
     } else if high < 0.0 && low < -TRIFLE {
         "harms"
+    } else if high - low > WIDE {
+        "unknown"
     } else {
         "no-difference"
     }

@@ -40,7 +40,8 @@ impl Found {
         if shipped::scenario(argument).is_some() {
             return Ok(Self::Scenario);
         }
-        match Target::of(argument) {
+        let is_scenario = path.extension().is_some_and(|extension| extension == "toml");
+        match Target::of(argument).filter(|_| !is_scenario) {
             Some(Target::Process(pid)) => Err(Failure::usage(
                 format!("{pid} is a process, and advice is about one connection"),
                 format!(

@@ -172,11 +172,18 @@ pub(super) fn write(
     }
 }
 
-/// Why the route cannot be replaced by itself; nothing where it can.
+/// Why a route to these destinations cannot be changed or made; nothing where it can.
 pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
     let routes = main_routes(prefix.is_v6())?;
-    let of = exact(&routes, prefix).or_else(|| parent(&routes, prefix));
-    Ok(of.and_then(|route| taken_back(route).err()).map(|error| error.to_string()))
+    let refused = match (exact(&routes, prefix), parent(&routes, prefix)) {
+        (Some(route), _) if keeps_its_metrics(route) => Some(io::Error::other(
+            "its next hop is an object (nhid), and the kernel would not take the metric away again",
+        )),
+        (Some(route), _) => taken_back(route).err(),
+        (None, Some(parent)) => unknown_attribute(parent),
+        (None, None) => None,
+    };
+    Ok(refused.map(|error| error.to_string()))
 }
 
 /// A route as the kernel takes it back.
@@ -184,30 +191,46 @@ fn taken_back(route: &RawRoute) -> io::Result<RawRoute> {
     let mut route = route.clone();
     if route.expires_s().is_some() || route.header.protocol == ROUTER_ADVERTISEMENT {
         return Err(io::Error::other(
-            "the route is of a router advertisement, with which the kernel renews it",
+            "it is of a router advertisement, with which the kernel renews it",
         ));
     }
-    if route.attribute(attribute::NEXT_HOP_ID).is_some() {
-        // What the object says is told as well, and must not be given.
-        use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};
-        for kind in [GATEWAY, MULTIPATH, OUT_INTERFACE, VIA] {
-            route.set_attribute(kind, None);
-        }
-        debug_assert!(route.attribute(NEXT_HOP_ID).is_some());
+    if let Some(error) = unknown_attribute(&route) {
+        return Err(error);
     }
     route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
-    let is_known = |kind: u16| COPIED.contains(&kind) || kind == attribute::NEXT_HOP_ID;
-    if let Some((kind, _)) = route.attributes.iter().find(|(kind, _)| !is_known(*kind)) {
-        return Err(io::Error::other(format!(
-            "the route has an attribute (RTA {kind}) that cannot be copied for certain"
-        )));
-    }
+    leave_hops_to_the_object(&mut route);
     route.header.flags &= GIVEN_FLAGS;
     if let Some(hops) = route.attribute(attribute::MULTIPATH) {
         let hops = hops_taken_back(hops);
         route.set_attribute(attribute::MULTIPATH, Some(hops));
     }
     Ok(route)
+}
+
+/// What a next-hop object says is told as well, and must not be given.
+fn leave_hops_to_the_object(route: &mut RawRoute) {
+    use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};
+    if route.attribute(NEXT_HOP_ID).is_some() {
+        let of_object = [GATEWAY, MULTIPATH, OUT_INTERFACE, VIA];
+        route.attributes.retain(|(kind, _)| !of_object.contains(kind));
+    }
+}
+
+/// Whether undoing would leave a route by a next-hop object without metrics: the kernel gives such a route the `fib_info` of the one
+/// that has them (`fib_find_info_nh` in `net/ipv4/fib_semantics.c`), and they stay.
+fn keeps_its_metrics(route: &RawRoute) -> bool {
+    let has_object = route.attribute(attribute::NEXT_HOP_ID).is_some();
+    has_object && !route.is_v6() && route.metrics().is_empty()
+}
+
+/// What cannot be copied for certain.
+fn unknown_attribute(route: &RawRoute) -> Option<io::Error> {
+    let is_known = |kind: u16| {
+        COPIED.contains(&kind) || TOLD.contains(&kind) || kind == attribute::NEXT_HOP_ID
+    };
+    let (kind, _) = route.attributes.iter().find(|(kind, _)| !is_known(*kind))?;
+    let what = format!("it has an attribute (RTA {kind}) that cannot be copied for certain");
+    Some(io::Error::other(what))
 }
 
 /// Next hops (`struct rtnexthop`) without the flags that are the kernel's to tell.
@@ -231,6 +254,7 @@ fn hops_taken_back(hops: &[u8]) -> Vec<u8> {
 pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
     let mut route = parent.clone();
     route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
+    leave_hops_to_the_object(&mut route);
     route.header.protocol = PROTOCOL;
     route.header.prefix_length = prefix.length();
     route.header.flags &= GIVEN_FLAGS;

@@ -85,6 +85,11 @@ const PAGES: [Page; 14] = [
         text: PageText::Written(include_str!("../../../../../docs/capture.md")),
     },
     Page {
+        name: "tune",
+        about: "Change settings of this host, and undo it",
+        text: PageText::Written(include_str!("../../../../../docs/tune.md")),
+    },
+    Page {
         name: "rfc6349",
         about: "TCP throughput of a path with a far end, as RFC 6349 has it",
         text: PageText::Written(include_str!("../../../../../docs/rfc6349.md")),

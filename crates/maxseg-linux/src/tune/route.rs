@@ -4,6 +4,8 @@
 //! there is none to exactly these destinations, one is made from the route that they use now, with a protocol number that is ours
 //! alone; it goes where that one goes, for as long as [`super::Watcher`] sees it stay.
 
+mod metrics;
+
 use std::io;
 
 use maxseg_core::tune::{Prefix, RouteMetricName, Target, Value};
@@ -12,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Reading, TuneError};
 use crate::netlink::Netlink;
-use crate::netlink::raw::{RawRoute, attribute, bytes_of, parse_attributes, write_attributes};
+use crate::netlink::raw::{RawRoute, attribute, bytes_of};
+use metrics::{set_metric, value_of};
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
 pub(super) const PROTOCOL: u8 = 109;
@@ -20,8 +23,6 @@ pub(super) const PROTOCOL: u8 = 109;
 const MAIN: u32 = 254;
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
-/// `RTAX_LOCK`: a bit for each metric that is locked.
-const LOCK: u16 = 1;
 /// `RTNH_F_PERVASIVE | RTNH_F_ONLINK`: what may be given back; the other flags are the kernel's to tell.
 const GIVEN_FLAGS: u32 = 2 | 4;
 /// `RTPROT_RA`.
@@ -266,79 +267,6 @@ pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
     route
 }
 
-/// `RTAX_*` of a metric.
-const fn number_of(metric: RouteMetricName) -> u16 {
-    match metric {
-        RouteMetricName::Mtu => 2,
-        RouteMetricName::Window => 3,
-        RouteMetricName::Advmss => 8,
-        RouteMetricName::InitCwnd => 11,
-        RouteMetricName::RtoMin => 13,
-        RouteMetricName::InitRwnd => 14,
-        RouteMetricName::QuickAck => 15,
-        RouteMetricName::CongestionControl => 16,
-    }
-}
-
-/// Whether the metric acts only where it is locked, as ip-route(8) always sets it (`tcp_rto_min` in `net/ipv4/tcp_output.c`).
-const fn is_locked_by_nature(metric: RouteMetricName) -> bool {
-    matches!(metric, RouteMetricName::RtoMin)
-}
-
-/// The metric of a route. A lock is told as ip-route(8) does, `lock 1400`; where the metric is always locked, its absence is.
-fn value_of(route: &RawRoute, metric: RouteMetricName) -> Value {
-    let metrics = route.metrics();
-    let number = number_of(metric);
-    let Some((_, bytes)) = metrics.iter().find(|(kind, _)| *kind == number) else {
-        return Value::Unset;
-    };
-    if metric == RouteMetricName::CongestionControl {
-        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        return Value::Text(String::from_utf8_lossy(&bytes[..end]).into_owned());
-    }
-    let text = u32_of(bytes).to_string();
-    Value::Text(match (locks(&metrics) & 1 << number != 0, is_locked_by_nature(metric)) {
-        (true, false) => format!("lock {text}"),
-        (false, true) => format!("unlocked {text}"),
-        (true, true) | (false, false) => text,
-    })
-}
-
-fn u32_of(bytes: &[u8]) -> u32 {
-    bytes.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
-}
-
-fn locks(metrics: &[(u16, Vec<u8>)]) -> u32 {
-    metrics.iter().find(|(kind, _)| *kind == LOCK).map_or(0, |(_, bytes)| u32_of(bytes))
-}
-
-fn set_metric(route: &mut RawRoute, metric: RouteMetricName, value: &Value) {
-    let mut metrics = route.attribute(attribute::METRICS).map(parse_attributes).unwrap_or_default();
-    let number = number_of(metric);
-    let mut locks = locks(&metrics) & !(1 << number);
-    metrics.retain(|(kind, _)| *kind != number && *kind != LOCK);
-    if let Some(text) = value.text() {
-        let (is_locked, text) = match (text.strip_prefix("lock "), text.strip_prefix("unlocked ")) {
-            (Some(text), _) => (true, text),
-            (_, Some(text)) => (false, text),
-            (None, None) => (is_locked_by_nature(metric), text),
-        };
-        let bytes = if metric == RouteMetricName::CongestionControl {
-            [text.as_bytes(), &[0]].concat()
-        } else {
-            text.parse::<u32>().unwrap_or(0).to_ne_bytes().to_vec()
-        };
-        locks |= u32::from(is_locked) << number;
-        metrics.push((number, bytes));
-    }
-    if locks != 0 {
-        metrics.push((LOCK, locks.to_ne_bytes().to_vec()));
-    }
-    metrics.sort_by_key(|(kind, _)| *kind);
-    let bytes = (!metrics.is_empty()).then(|| write_attributes(&metrics));
-    route.set_attribute(attribute::METRICS, bytes);
-}
-
 /// Where a route leads, in the words of ip-route(8).
 pub(super) fn way(route: &RawRoute) -> String {
     let name = |index: u32| nix::net::if_::if_indextoname(index).ok()?.into_string().ok();
@@ -362,30 +290,6 @@ mod tests {
         route.set_attribute(attribute::DESTINATION, Some(vec![10, 0, 0, 0]));
         route.set_attribute(attribute::OUT_INTERFACE, Some(3_u32.to_ne_bytes().to_vec()));
         route
-    }
-
-    #[test]
-    fn metrics_are_set_and_removed_without_touching_others() {
-        let mut route = route();
-        let before = route.bytes();
-        let set = |route: &mut RawRoute, metric, text: &str| {
-            set_metric(route, metric, &Value::of(text));
-            value_of(route, metric).to_string()
-        };
-        assert_eq!(set(&mut route, RouteMetricName::Mtu, "1280"), "1280");
-        assert_eq!(set(&mut route, RouteMetricName::Mtu, "lock 1280"), "lock 1280");
-        assert_eq!(set(&mut route, RouteMetricName::RtoMin, "300"), "300");
-        assert_eq!(set(&mut route, RouteMetricName::CongestionControl, "reno"), "reno");
-        assert_eq!(set(&mut route, RouteMetricName::Mtu, "1300"), "1300");
-        assert_eq!(locks(&route.metrics()), 1 << 13, "of rto_min alone");
-        assert_eq!(set(&mut route, RouteMetricName::RtoMin, "unlocked 300"), "unlocked 300");
-        assert_eq!(locks(&route.metrics()), 0);
-        for metric in
-            [RouteMetricName::Mtu, RouteMetricName::RtoMin, RouteMetricName::CongestionControl]
-        {
-            assert_eq!(set(&mut route, metric, "unset"), "unset");
-        }
-        assert_eq!(route.bytes(), before);
     }
 
     #[test]

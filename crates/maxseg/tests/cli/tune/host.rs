@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use super::super::kernel::skipped;
+use super::super::kernel::{skipped, wait_until};
 use super::super::namespace::Namespace;
 use super::super::{stderr, stdout};
 
@@ -35,7 +35,14 @@ impl Host {
         ] {
             namespace.must(line);
         }
-        Some(Self { namespace, state: tempfile::tempdir().unwrap() })
+        let host = Self { namespace, state: tempfile::tempdir().unwrap() };
+        // Before that their state changes by itself, and IPv6's routes come.
+        let has_v6 = host.shows("ip -6 addr show dev lo").contains("inet6");
+        wait_until("both ends of the link", || {
+            host.shows("ip -o link show type veth").matches("state UP").count() == 2
+                && (!has_v6 || host.shows("ip -6 route").matches("fe80::/64").count() == 2)
+        });
+        Some(host)
     }
 
     /// The folder that the program makes.
@@ -171,7 +178,7 @@ impl Far {
         let reader = std::thread::spawn(move || {
             std::io::copy(&mut server, &mut std::io::sink()).unwrap();
         });
-        client.write_all(&[0; 100_000]).unwrap();
+        client.write_all(&vec![0; 100_000]).unwrap();
         drop(client);
         reader.join().unwrap();
         let told = self.host.shows("ip route get 10.20.2.2");

@@ -43,7 +43,7 @@ enum PageText {
     Made(fn() -> String),
 }
 
-const PAGES: [Page; 14] = [
+const PAGES: [Page; 15] = [
     Page {
         name: "scenario",
         about: "The scenario file: every key with its values, default, example and engines",

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use super::plan::{Step, Value};
 use super::prefix::Prefix;
 use super::target::{RouteMetricName, Target};
+use crate::tunables::ValueError;
 
 /// What was found out about this host for one step.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -79,6 +80,8 @@ pub enum Refusal {
         /// What it takes.
         takes: &'static str,
     },
+    /// The catalogue says that it does not take the value.
+    NotTaken(ValueError),
     /// The value is outside its range.
     OutOfRange {
         /// What was given.
@@ -106,6 +109,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAValue { value, takes } => write!(f, "it takes {takes}, not `{value}`"),
+            Self::NotTaken(error) => write!(f, "{error}"),
             Self::OutOfRange { value, least, most, source } => {
                 write!(f, "{value} is outside {least} to {most} ({source})")
             }
@@ -139,7 +143,7 @@ impl Refusal {
     /// What to do instead.
     pub fn hint(&self, step: &Step) -> String {
         match self {
-            Self::NotAValue { .. } => format!("`maxseg tune show {}` tells what it takes", step.target),
+            Self::NotAValue { .. } | Self::NotTaken(_) => format!("`maxseg tune show {}` tells what it takes", step.target),
             Self::OutOfRange { least, .. } => format!("for example --set {}={least}", step.target),
             Self::AboveLearnt(learnt) => format!(
                 "--set {}={} is no lower than that path; or wait until it has expired: ip route get {}",
@@ -223,8 +227,11 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let (is_v6, metric) = match &step.target {
         Target::Route { prefix, metric } => (prefix.is_v6(), *metric),
         Target::InterfaceMtu(_) => (facts.has_v6, RouteMetricName::Mtu),
-        // Their values are judged by the catalogue, and by the kernel.
-        Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) => return None,
+        // What the catalogue does not have, the kernel judges alone.
+        Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) => {
+            let (tunable, text) = (step.target.tunable()?, step.after.text()?);
+            return tunable.check(text).err().map(Refusal::NotTaken);
+        }
     };
     if step.after == Value::Unset && matches!(step.target, Target::Route { .. }) {
         return None;
@@ -294,6 +301,9 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
         if facts.forwards {
             warnings.push("other hosts' connections through this host shrink too".to_owned());
         }
+    }
+    if let Some(stays) = step.target.tunable().and_then(|tunable| tunable.leaves_behind.as_ref()) {
+        warnings.push(format!("what stays after it is undone: {stays}"));
     }
     if facts.reaches_own_session {
         warnings.push("this session runs over a connection that it reaches".to_owned());

@@ -241,11 +241,15 @@ impl History {
         plans
     }
 
+    /// Whether a change of a plan was announced and not undone.
+    pub fn has_live(&self, plan: u64, place: &Place) -> bool {
+        self.live(place).iter().any(|entry| entry.plan == plan)
+    }
+
     /// The deadline of a plan that nobody has confirmed, and of which something is or will be there to undo.
     pub fn pending_deadline(&self, plan: u64, place: &Place) -> Option<Deadline> {
         let of = self.plans.get(&plan).filter(|of| !of.is_confirmed)?;
-        let has_entries = self.live(place).iter().any(|entry| entry.plan == plan);
-        of.ends.filter(|_| has_entries || !of.is_applied)
+        of.ends.filter(|_| self.has_live(plan, place) || !of.is_applied)
     }
 
     /// Numbers for the next plan and the next entry.

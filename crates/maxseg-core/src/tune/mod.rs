@@ -29,10 +29,12 @@ mod plan;
 mod prefix;
 mod record;
 mod target;
+#[cfg(test)]
+mod tests;
 
 pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, refusals, warnings};
 pub use history::{Entry, EntryState, History, Moment, Progress};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};
 pub use record::{Author, Deadline, Event, Place, Record, UndoReason, VERSION};
-pub use target::{Acts, RouteMetricName, Scope, SocketEnds, SocketOption, Target, TargetError};
+pub use target::{RouteMetricName, SocketEnds, SocketOption, Target, TargetError};

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::prefix::{Prefix, PrefixError};
+use crate::tunables::{Acts, Scope, Tunable, tunable};
 
 /// One setting of this host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,34 +86,6 @@ pub enum SocketOption {
     RtoMax,
     /// `TCP_DELACK_MAX_US`, microseconds.
     DelayedAckMax,
-}
-
-/// What a change reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// All connections of the network namespace.
-    Namespace,
-    /// Connections to the destinations of a route.
-    Route,
-    /// What goes through an interface.
-    Interface,
-    /// One connection.
-    Socket,
-}
-
-/// Which connections a change acts on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Acts {
-    /// Those that run too.
-    Live,
-    /// Those that are opened later.
-    NewConnections,
-    /// A lower value on those that run too, a higher one on those that are opened later.
-    LiveDownward,
-    /// It is not known here.
-    Unknown,
 }
 
 /// Why a text names nothing that can be set.
@@ -221,31 +194,25 @@ impl SocketOption {
 }
 
 impl Target {
+    /// What the catalogue says of it; `None` of a sysctl that is not in it.
+    pub fn tunable(&self) -> Option<&'static Tunable> {
+        tunable(&self.to_string()).ok()
+    }
+
     /// What a change of it reaches.
-    pub const fn scope(&self) -> Scope {
-        match self {
+    pub fn scope(&self) -> Scope {
+        let default = match self {
             Self::Sysctl(_) => Scope::Namespace,
             Self::Route { .. } => Scope::Route,
             Self::InterfaceMtu(_) | Self::Clamp(_) => Scope::Interface,
             Self::Socket { .. } => Scope::Socket,
-        }
+        };
+        self.tunable().map_or(default, |tunable| tunable.scope)
     }
 
-    /// Which connections it acts on (measured on Linux 6.18).
-    pub fn acts(&self) -> Acts {
-        match self {
-            Self::Route { metric: RouteMetricName::Mtu | RouteMetricName::QuickAck, .. }
-            | Self::InterfaceMtu(_)
-            | Self::Socket { .. } => Acts::Live,
-            Self::Route { metric: RouteMetricName::RtoMin, .. } => Acts::LiveDownward,
-            Self::Route { .. } | Self::Clamp(_) => Acts::NewConnections,
-            Self::Sysctl(name) => match name.as_str() {
-                "net.ipv4.tcp_wmem" | "net.ipv4.tcp_mtu_probing" => Acts::Live,
-                "net.ipv4.tcp_rmem" | "net.ipv4.tcp_congestion_control" => Acts::NewConnections,
-                name if name.starts_with("net.ipv4.tcp_rto_") => Acts::NewConnections,
-                _ => Acts::Unknown,
-            },
-        }
+    /// Which connections it acts on; `None` where the catalogue does not have it.
+    pub fn acts(&self) -> Option<Acts> {
+        self.tunable().map(|tunable| tunable.acts)
     }
 
     /// Whether the two are settings of one thing that may be made and removed as a whole: a route.

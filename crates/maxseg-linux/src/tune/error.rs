@@ -218,7 +218,7 @@ impl TuneError {
                 format!("the value is outside what this kernel takes: `maxseg tune show {target}`")
             }
             Self::Write { .. } | Self::NotTaken { .. } => {
-                "nothing of the plan remains; `maxseg tune status` shows what is set".to_owned()
+                "`maxseg tune status` shows what is set".to_owned()
             }
             Self::Denied { .. } => {
                 "root may, in its own network namespace: sudo maxseg tune apply …; or deploy what --script prints"

@@ -44,10 +44,20 @@ pub fn guard(folder: &Path, plan: u64) -> Result<GuardEnd, TuneError> {
 fn wait_s(folder: &Path, plan: u64) -> Result<Option<f64>, TuneError> {
     let history = Journal::read(folder)?;
     let here = moment()?.place;
-    if let Some(deadline) = history.pending_deadline(plan, &here) {
-        return Ok(Some(deadline.boot_s - boot_s()));
+    let Some(deadline) = history.pending_deadline(plan, &here) else { return Ok(None) };
+    if !history.has_live(plan, &here) && !is_being_applied(folder, plan)? {
+        return Ok(None);
     }
-    Ok(None)
+    Ok(Some(deadline.boot_s - boot_s()))
+}
+
+/// Whether the command that has begun the plan is at work still: it holds the lock.
+fn is_being_applied(folder: &Path, plan: u64) -> Result<bool, TuneError> {
+    match Journal::open(folder) {
+        Ok(journal) => Ok(journal.history().has_live(plan, &journal.moment().place)),
+        Err(TuneError::Busy { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 fn end(journal: &mut Journal, plan: u64) -> Vec<Undone> {

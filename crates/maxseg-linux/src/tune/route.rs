@@ -4,6 +4,8 @@
 //! there is none to exactly these destinations, one is made from the route that they use now, with a protocol number that is ours
 //! alone; it goes where that one goes, for as long as [`super::Watcher`] sees it stay.
 
+mod metrics;
+
 use std::io;
 
 use maxseg_core::tune::{Prefix, RouteMetricName, Target, Value};
@@ -12,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Reading, TuneError};
 use crate::netlink::Netlink;
-use crate::netlink::raw::{RawRoute, attribute, bytes_of, parse_attributes, write_attributes};
+use crate::netlink::raw::{RawRoute, attribute, bytes_of};
+use metrics::{set_metric, value_of};
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
 pub(super) const PROTOCOL: u8 = 109;
@@ -20,8 +23,6 @@ pub(super) const PROTOCOL: u8 = 109;
 const MAIN: u32 = 254;
 /// `RTN_UNICAST`.
 const UNICAST: u8 = 1;
-/// `RTAX_LOCK`: a bit for each metric that is locked.
-const LOCK: u16 = 1;
 /// `RTNH_F_PERVASIVE | RTNH_F_ONLINK`: what may be given back; the other flags are the kernel's to tell.
 const GIVEN_FLAGS: u32 = 2 | 4;
 /// `RTPROT_RA`.
@@ -172,11 +173,18 @@ pub(super) fn write(
     }
 }
 
-/// Why the route cannot be replaced by itself; nothing where it can.
+/// Why a route to these destinations cannot be changed or made; nothing where it can.
 pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
     let routes = main_routes(prefix.is_v6())?;
-    let of = exact(&routes, prefix).or_else(|| parent(&routes, prefix));
-    Ok(of.and_then(|route| taken_back(route).err()).map(|error| error.to_string()))
+    let refused = match (exact(&routes, prefix), parent(&routes, prefix)) {
+        (Some(route), _) if keeps_its_metrics(route) => Some(io::Error::other(
+            "its next hop is an object (nhid), and the kernel would not take the metric away again",
+        )),
+        (Some(route), _) => taken_back(route).err(),
+        (None, Some(parent)) => unknown_attribute(parent),
+        (None, None) => None,
+    };
+    Ok(refused.map(|error| error.to_string()))
 }
 
 /// A route as the kernel takes it back.
@@ -184,30 +192,46 @@ fn taken_back(route: &RawRoute) -> io::Result<RawRoute> {
     let mut route = route.clone();
     if route.expires_s().is_some() || route.header.protocol == ROUTER_ADVERTISEMENT {
         return Err(io::Error::other(
-            "the route is of a router advertisement, with which the kernel renews it",
+            "it is of a router advertisement, with which the kernel renews it",
         ));
     }
-    if route.attribute(attribute::NEXT_HOP_ID).is_some() {
-        // What the object says is told as well, and must not be given.
-        use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};
-        for kind in [GATEWAY, MULTIPATH, OUT_INTERFACE, VIA] {
-            route.set_attribute(kind, None);
-        }
-        debug_assert!(route.attribute(NEXT_HOP_ID).is_some());
+    if let Some(error) = unknown_attribute(&route) {
+        return Err(error);
     }
     route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
-    let is_known = |kind: u16| COPIED.contains(&kind) || kind == attribute::NEXT_HOP_ID;
-    if let Some((kind, _)) = route.attributes.iter().find(|(kind, _)| !is_known(*kind)) {
-        return Err(io::Error::other(format!(
-            "the route has an attribute (RTA {kind}) that cannot be copied for certain"
-        )));
-    }
+    leave_hops_to_the_object(&mut route);
     route.header.flags &= GIVEN_FLAGS;
     if let Some(hops) = route.attribute(attribute::MULTIPATH) {
         let hops = hops_taken_back(hops);
         route.set_attribute(attribute::MULTIPATH, Some(hops));
     }
     Ok(route)
+}
+
+/// What a next-hop object says is told as well, and must not be given.
+fn leave_hops_to_the_object(route: &mut RawRoute) {
+    use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};
+    if route.attribute(NEXT_HOP_ID).is_some() {
+        let of_object = [GATEWAY, MULTIPATH, OUT_INTERFACE, VIA];
+        route.attributes.retain(|(kind, _)| !of_object.contains(kind));
+    }
+}
+
+/// Whether undoing would leave a route by a next-hop object without metrics: the kernel gives such a route the `fib_info` of the one
+/// that has them (`fib_find_info_nh` in `net/ipv4/fib_semantics.c`), and they stay.
+fn keeps_its_metrics(route: &RawRoute) -> bool {
+    let has_object = route.attribute(attribute::NEXT_HOP_ID).is_some();
+    has_object && !route.is_v6() && route.metrics().is_empty()
+}
+
+/// What cannot be copied for certain.
+fn unknown_attribute(route: &RawRoute) -> Option<io::Error> {
+    let is_known = |kind: u16| {
+        COPIED.contains(&kind) || TOLD.contains(&kind) || kind == attribute::NEXT_HOP_ID
+    };
+    let (kind, _) = route.attributes.iter().find(|(kind, _)| !is_known(*kind))?;
+    let what = format!("it has an attribute (RTA {kind}) that cannot be copied for certain");
+    Some(io::Error::other(what))
 }
 
 /// Next hops (`struct rtnexthop`) without the flags that are the kernel's to tell.
@@ -231,6 +255,7 @@ fn hops_taken_back(hops: &[u8]) -> Vec<u8> {
 pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
     let mut route = parent.clone();
     route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
+    leave_hops_to_the_object(&mut route);
     route.header.protocol = PROTOCOL;
     route.header.prefix_length = prefix.length();
     route.header.flags &= GIVEN_FLAGS;
@@ -240,79 +265,6 @@ pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
         route.set_attribute(attribute::MULTIPATH, Some(hops));
     }
     route
-}
-
-/// `RTAX_*` of a metric.
-const fn number_of(metric: RouteMetricName) -> u16 {
-    match metric {
-        RouteMetricName::Mtu => 2,
-        RouteMetricName::Window => 3,
-        RouteMetricName::Advmss => 8,
-        RouteMetricName::InitCwnd => 11,
-        RouteMetricName::RtoMin => 13,
-        RouteMetricName::InitRwnd => 14,
-        RouteMetricName::QuickAck => 15,
-        RouteMetricName::CongestionControl => 16,
-    }
-}
-
-/// Whether the metric acts only where it is locked, as ip-route(8) always sets it (`tcp_rto_min` in `net/ipv4/tcp_output.c`).
-const fn is_locked_by_nature(metric: RouteMetricName) -> bool {
-    matches!(metric, RouteMetricName::RtoMin)
-}
-
-/// The metric of a route. A lock is told as ip-route(8) does, `lock 1400`; where the metric is always locked, its absence is.
-fn value_of(route: &RawRoute, metric: RouteMetricName) -> Value {
-    let metrics = route.metrics();
-    let number = number_of(metric);
-    let Some((_, bytes)) = metrics.iter().find(|(kind, _)| *kind == number) else {
-        return Value::Unset;
-    };
-    if metric == RouteMetricName::CongestionControl {
-        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        return Value::Text(String::from_utf8_lossy(&bytes[..end]).into_owned());
-    }
-    let text = u32_of(bytes).to_string();
-    Value::Text(match (locks(&metrics) & 1 << number != 0, is_locked_by_nature(metric)) {
-        (true, false) => format!("lock {text}"),
-        (false, true) => format!("unlocked {text}"),
-        (true, true) | (false, false) => text,
-    })
-}
-
-fn u32_of(bytes: &[u8]) -> u32 {
-    bytes.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
-}
-
-fn locks(metrics: &[(u16, Vec<u8>)]) -> u32 {
-    metrics.iter().find(|(kind, _)| *kind == LOCK).map_or(0, |(_, bytes)| u32_of(bytes))
-}
-
-fn set_metric(route: &mut RawRoute, metric: RouteMetricName, value: &Value) {
-    let mut metrics = route.attribute(attribute::METRICS).map(parse_attributes).unwrap_or_default();
-    let number = number_of(metric);
-    let mut locks = locks(&metrics) & !(1 << number);
-    metrics.retain(|(kind, _)| *kind != number && *kind != LOCK);
-    if let Some(text) = value.text() {
-        let (is_locked, text) = match (text.strip_prefix("lock "), text.strip_prefix("unlocked ")) {
-            (Some(text), _) => (true, text),
-            (_, Some(text)) => (false, text),
-            (None, None) => (is_locked_by_nature(metric), text),
-        };
-        let bytes = if metric == RouteMetricName::CongestionControl {
-            [text.as_bytes(), &[0]].concat()
-        } else {
-            text.parse::<u32>().unwrap_or(0).to_ne_bytes().to_vec()
-        };
-        locks |= u32::from(is_locked) << number;
-        metrics.push((number, bytes));
-    }
-    if locks != 0 {
-        metrics.push((LOCK, locks.to_ne_bytes().to_vec()));
-    }
-    metrics.sort_by_key(|(kind, _)| *kind);
-    let bytes = (!metrics.is_empty()).then(|| write_attributes(&metrics));
-    route.set_attribute(attribute::METRICS, bytes);
 }
 
 /// Where a route leads, in the words of ip-route(8).
@@ -338,30 +290,6 @@ mod tests {
         route.set_attribute(attribute::DESTINATION, Some(vec![10, 0, 0, 0]));
         route.set_attribute(attribute::OUT_INTERFACE, Some(3_u32.to_ne_bytes().to_vec()));
         route
-    }
-
-    #[test]
-    fn metrics_are_set_and_removed_without_touching_others() {
-        let mut route = route();
-        let before = route.bytes();
-        let set = |route: &mut RawRoute, metric, text: &str| {
-            set_metric(route, metric, &Value::of(text));
-            value_of(route, metric).to_string()
-        };
-        assert_eq!(set(&mut route, RouteMetricName::Mtu, "1280"), "1280");
-        assert_eq!(set(&mut route, RouteMetricName::Mtu, "lock 1280"), "lock 1280");
-        assert_eq!(set(&mut route, RouteMetricName::RtoMin, "300"), "300");
-        assert_eq!(set(&mut route, RouteMetricName::CongestionControl, "reno"), "reno");
-        assert_eq!(set(&mut route, RouteMetricName::Mtu, "1300"), "1300");
-        assert_eq!(locks(&route.metrics()), 1 << 13, "of rto_min alone");
-        assert_eq!(set(&mut route, RouteMetricName::RtoMin, "unlocked 300"), "unlocked 300");
-        assert_eq!(locks(&route.metrics()), 0);
-        for metric in
-            [RouteMetricName::Mtu, RouteMetricName::RtoMin, RouteMetricName::CongestionControl]
-        {
-            assert_eq!(set(&mut route, metric, "unset"), "unset");
-        }
-        assert_eq!(route.bytes(), before);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct Touched {
 pub struct SegmentsSeen {
     /// Established connections.
     pub connections: usize,
-    /// Those whose segments are no larger than the new MTU allows.
+    /// Those that have sent a segment by the new MTU.
     pub seen: usize,
 }
 
@@ -41,20 +41,17 @@ pub fn touched(target: &Target) -> Result<Touched, TuneError> {
     Ok(Touched { connections: Some(connections.len()) })
 }
 
-/// How many of the connections that a change of an MTU reaches have segments that fit. The kernel tells a new size after the
-/// next segment was sent.
+/// How many of the connections that a change of an MTU reaches go by it already. The kernel tells a connection's path MTU and
+/// segment size as of the last segment that it has sent (`tcp_sync_mss` in `net/ipv4/tcp_output.c`).
 ///
 /// # Errors
 /// The kernel lists no connections.
 pub fn segments_seen(target: &Target, mtu: u64) -> Result<SegmentsSeen, TuneError> {
     let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
-    let fits = |connection: &&Connection| {
-        let headers = if connection.remote.is_ipv6() { 60 } else { 40 };
-        u64::from(connection.snd_mss) + headers <= mtu
-    };
+    let goes_by_it = |connection: &&Connection| u64::from(connection.path_mtu) == mtu;
     Ok(SegmentsSeen {
         connections: connections.len(),
-        seen: connections.iter().filter(fits).count(),
+        seen: connections.iter().filter(goes_by_it).count(),
     })
 }
 
@@ -62,7 +59,7 @@ pub fn segments_seen(target: &Target, mtu: u64) -> Result<SegmentsSeen, TuneErro
 struct Connection {
     local: SocketAddr,
     remote: SocketAddr,
-    snd_mss: u32,
+    path_mtu: u32,
 }
 
 fn connections(target: &Target) -> io::Result<Vec<Connection>> {
@@ -111,9 +108,9 @@ fn established() -> io::Result<Vec<Connection>> {
         lister.list(&selection, |socket| {
             let plain =
                 |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
-            let snd_mss = socket.info.as_ref().map_or(0, |info| info.snd_mss);
+            let path_mtu = socket.info.as_ref().map_or(0, |info| info.pmtu);
             let (local, remote) = (plain(socket.local), plain(socket.remote));
-            found.push(Connection { local, remote, snd_mss });
+            found.push(Connection { local, remote, path_mtu });
         })?;
     }
     Ok(found)

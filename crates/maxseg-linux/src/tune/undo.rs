@@ -8,7 +8,10 @@ use super::{Journal, TuneError, read, verify, write};
 #[derive(Debug)]
 pub enum UndoOutcome {
     /// The value before is there again.
-    Restored,
+    Restored {
+        /// What was there.
+        from: Value,
+    },
     /// It was there already.
     WasSo,
     /// What the entry was about is gone: route, interface or connection.
@@ -43,7 +46,7 @@ pub struct Undone {
 impl UndoOutcome {
     /// Whether the change is no longer there.
     pub const fn is_undone(&self) -> bool {
-        matches!(self, Self::Restored | Self::WasSo | Self::Gone | Self::UndoneBefore)
+        matches!(self, Self::Restored { .. } | Self::WasSo | Self::Gone | Self::UndoneBefore)
     }
 }
 
@@ -122,7 +125,7 @@ pub(super) fn back_out(
             found: now,
         }),
         UndoOutcome::Failed(error) => Err(error),
-        UndoOutcome::Restored
+        UndoOutcome::Restored { .. }
         | UndoOutcome::WasSo
         | UndoOutcome::Gone
         | UndoOutcome::Blocked { .. }
@@ -168,9 +171,9 @@ fn restore(
     if found != step.after && !force {
         return Ok(UndoOutcome::Drifted { now: found });
     }
-    append(Event::Undo { entry: entry.id, reason, found })?;
+    append(Event::Undo { entry: entry.id, reason, found: found.clone() })?;
     write(&step.target, &step.before, image)?;
     verify(&step.target, &step.before, image)?;
     append(Event::IsUndone { entry: entry.id })?;
-    Ok(UndoOutcome::Restored)
+    Ok(UndoOutcome::Restored { from: found })
 }

@@ -50,22 +50,22 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
         Value::Text(text) => format!(" {name} {text}"),
         Value::Unset | Value::Absent => String::new(),
     };
+    // A route as it is told in one line, without its destination, this metric, and what the kernel alone may say. Metrics stand
+    // before next hops.
+    let as_it_is = format!(
+        "head -n 1 |\n    sed -e 's/^[^ ]*//' -e 's/\\\\//g' -e 's/ {name} \\(lock \\)\\{{0,1\\}}[^ ]*//' \\\n    \
+         -e 's/ rto_min lock / rto_min /' -e 's/ linkdown//g' -e 's/ dead//g'"
+    );
     if step.before == Value::Absent {
-        // `ip route get` has the next hop that these destinations use now.
+        // It goes where these destinations go now, with the metrics of the route that they use.
         let to = prefix.address();
-        let hop = r"sed -n 's/.*\(via [^ ]*\).*/\1/p'";
-        let dev = r"sed -n 's/.*\(dev [^ ]*\).*/\1/p'";
         return format!(
-            "hop=$({ip} route get {to} | {hop} | head -n 1)\n\
-             dev=$({ip} route get {to} | {dev} | head -n 1)\n\
-             {ip} route add {prefix} $hop $dev proto 109{metric_words}"
+            "{ip} route add {prefix} proto 109{metric_words} $({ip} -o route get fibmatch {to} | {as_it_is} \\\n    \
+             -e 's/ proto [^ ]*//')"
         );
     }
-    let without = format!(
-        "sed -e 's/ {name} \\(lock \\)\\{{0,1\\}}[^ ]*//' -e 's/ \\(linkdown\\|dead\\)//g'"
-    );
     format!(
-        "{ip} route replace $({ip} route show exact {prefix} | head -n 1 | {without}){metric_words}"
+        "{ip} route replace {prefix}{metric_words} $({ip} -o route show exact {prefix} | {as_it_is})"
     )
 }
 

@@ -40,6 +40,8 @@ mod stacks;
 #[cfg(target_os = "linux")]
 mod top;
 #[cfg(target_os = "linux")]
+mod tune;
+#[cfg(target_os = "linux")]
 mod why;
 mod widths;
 

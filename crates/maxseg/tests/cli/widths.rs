@@ -44,7 +44,7 @@ fn scenarios() -> &'static Path {
 
 #[test]
 fn help_of_every_command_fits() {
-    let commands: [&[&str]; 22] = [
+    let commands: [&[&str]; 28] = [
         &[],
         &["capture"],
         &["explain"],
@@ -59,6 +59,12 @@ fn help_of_every_command_fits() {
         &["lab", "status"],
         &["lab", "down"],
         &["lab", "import"],
+        &["tune"],
+        &["tune", "apply"],
+        &["tune", "undo"],
+        &["tune", "status"],
+        &["tune", "confirm"],
+        &["tune", "watch"],
         &["calc"],
         &["demo"],
         &["doctor"],

@@ -1,6 +1,7 @@
 //! Plans and changes as JSON; the names are a contract.
 
-use maxseg_core::tune::{Acts, EntryState, Scope, Value};
+use maxseg_core::tunables::Acts;
+use maxseg_core::tune::{EntryState, Value};
 use maxseg_linux::tune::Surveyed;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +29,7 @@ pub struct EntryEntry {
     plan: u64,
     /// What was set.
     tunable: String,
-    /// What it reaches: `namespace`, `route`, `interface` or `socket`.
+    /// What it reaches: `machine`, `namespace`, `route`, `interface` or `socket`.
     scope: &'static str,
     /// The value before; `unset` for a metric that the route did not have, `absent` for a route that there was not.
     before: String,
@@ -80,10 +81,11 @@ struct StepEntry {
     id: Option<u64>,
     /// What is set.
     tunable: String,
-    /// What it reaches: `namespace`, `route`, `interface` or `socket`.
+    /// What it reaches: `machine`, `namespace`, `route`, `interface` or `socket`.
     scope: &'static str,
-    /// On what it acts: `live`, `new-connections`, `live-downward` (a lower value live, a higher one on new connections) or `unknown`.
-    acts: &'static str,
+    /// On what it acts: `live`, `new-connections`, `live-downward` (a lower value live, a higher one on new connections),
+    /// `new-interfaces` or `never`; null where that is unknown.
+    acts: Option<&'static str>,
     /// The value before.
     before: String,
     /// The value after.
@@ -111,24 +113,6 @@ pub struct PlanResult {
     pub segments_seen: Vec<Option<usize>>,
 }
 
-const fn scope_word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Namespace => "namespace",
-        Scope::Route => "route",
-        Scope::Interface => "interface",
-        Scope::Socket => "socket",
-    }
-}
-
-const fn acts_word(acts: Acts) -> &'static str {
-    match acts {
-        Acts::Live => "live",
-        Acts::NewConnections => "new-connections",
-        Acts::LiveDownward => "live-downward",
-        Acts::Unknown => "unknown",
-    }
-}
-
 impl StatusDocument {
     /// Of these changes.
     pub fn new<'s>(surveyed: impl IntoIterator<Item = &'s Surveyed>) -> Self {
@@ -148,7 +132,7 @@ fn entry(surveyed: &Surveyed) -> EntryEntry {
         id: entry.id,
         plan: entry.plan,
         tunable: entry.step.target.to_string(),
-        scope: scope_word(entry.step.target.scope()),
+        scope: entry.step.target.scope().word(),
         before: entry.step.before.to_string(),
         after: entry.step.after.to_string(),
         now: now.as_ref().map(Value::to_string),
@@ -180,8 +164,8 @@ impl ApplyDocument {
             StepEntry {
                 id,
                 tunable: target.to_string(),
-                scope: scope_word(target.scope()),
-                acts: acts_word(target.acts()),
+                scope: target.scope().word(),
+                acts: target.acts().map(Acts::word),
                 before: planned.step.before.to_string(),
                 after: planned.step.after.to_string(),
                 connections: planned.touched.connections,

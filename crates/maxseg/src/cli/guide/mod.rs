@@ -43,7 +43,7 @@ enum PageText {
     Made(fn() -> String),
 }
 
-const PAGES: [Page; 14] = [
+const PAGES: [Page; 15] = [
     Page {
         name: "scenario",
         about: "The scenario file: every key with its values, default, example and engines",
@@ -83,6 +83,11 @@ const PAGES: [Page; 14] = [
         name: "capture",
         about: "Capture packets, filters, files",
         text: PageText::Written(include_str!("../../../../../docs/capture.md")),
+    },
+    Page {
+        name: "tune",
+        about: "Change settings of this host, and undo it",
+        text: PageText::Written(include_str!("../../../../../docs/tune.md")),
     },
     Page {
         name: "rfc6349",

@@ -1,10 +1,10 @@
 //! `maxseg tune apply`
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use maxseg_core::tune::{Allowed, Target, Value};
+use maxseg_core::tune::{Allowed, Step, Target, Value};
 use maxseg_linux::tune::{
     Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
 };
@@ -180,16 +180,27 @@ fn request(args: &ApplyArgs) -> Result<Request, Failure> {
 fn refuse_blind(request: &Request, printer: Printer) -> Result<(), Failure> {
     let plan = prepare(request)?;
     printer.note_verbatim(plan_text(&plan, printer).trim_end());
-    Err(Failure::with_hint(
+    Err(Failure::usage(
         "nothing was changed: there is no terminal to ask on",
         "add --yes to apply this plan, or --dry-run to see it alone",
     ))
 }
 
-/// The segments of the connections that a step reaches, where it changes them.
-fn seen(step: &maxseg_core::tune::Step) -> Option<SegmentsSeen> {
+/// How long to look for a segment that was sent by a new MTU, and how often.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The segments of the connections that a step reaches, where it changes them: an idle connection has not sent any.
+fn seen(step: &Step) -> Option<SegmentsSeen> {
     let mtu = step.after.number().filter(|_| step.target.decides_segment_size())?;
-    segments_seen(&step.target, mtu).ok()
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let seen = segments_seen(&step.target, mtu).ok()?;
+        if seen.seen == seen.connections || Instant::now() >= until {
+            return Some(seen);
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 fn tell(

@@ -1,7 +1,7 @@
 //! `maxseg tune undo`
 
 use clap::Args;
-use maxseg_core::tune::{Entry, UndoReason};
+use maxseg_core::tune::{Entry, UndoReason, Value};
 use maxseg_linux::tune::{Journal, UndoOutcome, Undone, recover, state_folder, undo};
 
 use super::ask;
@@ -104,7 +104,7 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
                 ));
             }
             UndoOutcome::Drifted { .. } => was_left = true,
-            UndoOutcome::Restored
+            UndoOutcome::Restored { .. }
             | UndoOutcome::WasSo
             | UndoOutcome::Gone
             | UndoOutcome::UndoneBefore
@@ -119,12 +119,17 @@ pub(super) fn line(undone: &Undone) -> String {
     let Undone { entry, outcome } = undone;
     let (id, step) = (entry.id, &entry.step);
     let what = match outcome {
-        UndoOutcome::Restored => format!("{} -> {}", step.after, step.before),
+        UndoOutcome::Restored { from } => format!("{from} -> {}", step.before),
         UndoOutcome::WasSo => format!("is {} already", step.before),
         UndoOutcome::Gone => "is gone: nothing is left to undo".to_owned(),
         UndoOutcome::Drifted { now } => format!(
-            "is {now}, not {}: another program has changed it; left alone (--force sets {})",
-            step.after, step.before
+            "is {now}, not {}: another program has changed it; left alone (--force {})",
+            step.after,
+            match &step.before {
+                Value::Text(before) => format!("sets {before}"),
+                Value::Unset => "removes it".to_owned(),
+                Value::Absent => "removes the route".to_owned(),
+            }
         ),
         UndoOutcome::Blocked { by } => format!("left as it is: change {by} came later"),
         UndoOutcome::UndoneBefore => "was undone before".to_owned(),

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::tune::{Acts, Entry, EntryState, Scope, Step, Value};
+use maxseg_core::tunables::{Acts, Scope};
+use maxseg_core::tune::{Entry, EntryState, Step, Value};
 use maxseg_linux::tune::{SegmentsSeen, Surveyed};
 use maxseg_workbench::tune::{PlannedStep, PreparedPlan};
 
@@ -30,16 +31,21 @@ pub(crate) fn plan_text(plan: &PreparedPlan, printer: Printer) -> String {
 fn lines(planned: &PlannedStep) -> Vec<String> {
     let step = &planned.step;
     let reach = match step.target.scope() {
+        Scope::Machine => "all connections of this machine",
         Scope::Namespace => "all connections of this network namespace",
         Scope::Route => "connections to these destinations",
         Scope::Interface => "what goes through this interface",
         Scope::Socket => "this connection alone",
     };
     let acts = match step.target.acts() {
-        Acts::Live => "connections that run feel it at once",
-        Acts::NewConnections => "new connections feel it, those that run do not",
-        Acts::LiveDownward => "running connections feel a lower value, new ones a higher one too",
-        Acts::Unknown => "whether connections that run feel it is not known here",
+        Some(Acts::Live) => "connections that run feel it at once",
+        Some(Acts::NewConnections) => "new connections feel it, those that run do not",
+        Some(Acts::LiveDownward) => {
+            "running connections feel a lower value, new ones a higher one too"
+        }
+        Some(Acts::NewInterfaces) => "interfaces that come up later have it",
+        Some(Acts::Never) => "no connection feels it",
+        None => "whether connections that run feel it is not known here",
     };
     let connections = match planned.touched.connections {
         Some(1) => "1 is established".to_owned(),

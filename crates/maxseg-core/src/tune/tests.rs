@@ -1,0 +1,227 @@
+//! Targets as text, guards, and the states of a change after every line that the journal can end with.
+
+use super::*;
+
+#[test]
+fn targets_are_read_and_written_alike() {
+    for text in [
+        "sysctl.net.ipv4.tcp_rmem",
+        "sysctl.net.ipv4.conf.eth0/100.forwarding",
+        "route.default.mtu",
+        "route.10.0.0.0/8.mtu",
+        "route.192.0.2.7.congctl",
+        "route.2001:db8::/32.initcwnd",
+        "route.::/0.rto_min",
+        "interface.eth0.mtu",
+        "interface.eth0.100.mtu",
+        "socket.192.0.2.1:443-198.51.100.7:50123.congestion",
+        "socket.[2001:db8::1]:443-[2001:db8::2]:50123.rcvbuf",
+        "clamp.eth0",
+    ] {
+        let target: Target = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(target.to_string(), text);
+        let json = serde_json::to_string(&target).unwrap();
+        assert_eq!(serde_json::from_str::<Target>(&json).unwrap(), target);
+    }
+}
+
+#[test]
+fn what_is_no_target_is_refused_with_what_would_do() {
+    for (text, why, hint) in [
+        ("mtu", "nothing that can be set", "route.10.0.0.0/8.mtu"),
+        ("rout.default.mtu", "nothing that can be set", "route.10.0.0.0/8.mtu"),
+        ("sysctl.kernel.panic", "no sysctl of the network", "net."),
+        ("sysctl.net.ipv4../x", "no sysctl of the network", "net."),
+        ("route.default.mss", "no `mss`", "advmss"),
+        ("route.10.0.0.1/8.mtu", "the prefix is 10.0.0.0/8", "route.default.mtu"),
+        ("interface.eth0.speed", "names no MTU", "interface.eth0.mtu"),
+        ("interface..mtu", "names no MTU", "interface.eth0.mtu"),
+        ("socket.1.2.3.4:5.rcvbuf", "by its two ends", "maxseg connections"),
+        ("socket.1.2.3.4:5-6.7.8.9:1.mss", "no option `mss`", "congestion"),
+    ] {
+        let error = text.parse::<Target>().unwrap_err();
+        assert!(error.to_string().contains(why), "{text}: {error}");
+        assert!(error.hint().contains(hint), "{text}: {}", error.hint());
+    }
+}
+
+fn step(target: &str, before: &str, after: &str) -> Step {
+    let value = |text: &str| if text == "absent" { Value::Absent } else { Value::of(text) };
+    let (before, after) = (value(before), value(after));
+    Step { target: target.parse().unwrap(), before, after, image: None }
+}
+
+fn refusal(target: &str, after: &str, facts: &Facts, allowed: Allowed) -> String {
+    let refusals = refusals(&step(target, "unset", after), facts, allowed);
+    refusals.first().map(ToString::to_string).unwrap_or_default()
+}
+
+#[test]
+fn values_have_ranges() {
+    let facts = Facts::default();
+    for (target, after, why) in [
+        ("route.default.mtu", "552", ""),
+        ("route.default.mtu", "551", "551 is outside 552 to 65535"),
+        ("route.default.mtu", "1400.5", "a whole number"),
+        ("route.default.mtu", "big", "a whole number"),
+        ("route.default.mtu", "unset", ""),
+        ("route.::/0.mtu", "1279", "1279 is outside 1280 to 65535"),
+        ("route.::/0.mtu", "1280", ""),
+        ("route.default.advmss", "255", "255 is outside 256"),
+        ("route.default.window", "47", "47 is outside 48"),
+        ("route.default.quickack", "2", "2 is outside 0 to 1"),
+        ("route.default.initcwnd", "0", "0 is outside 1"),
+        ("route.default.initcwnd", "lock 10", "a whole number"),
+        ("route.default.congctl", "cubic", ""),
+        ("route.default.congctl", "cubic reno", "the name of a congestion control"),
+        ("interface.eth0.mtu", "500", "500 is outside 552"),
+        ("interface.eth0.mtu", "unset", "a whole number"),
+        ("sysctl.net.ipv4.tcp_rmem", "1 2", "it takes"),
+        ("sysctl.net.ipv4.tcp_rmem", "4096 131072 33554432", ""),
+    ] {
+        let refusal = refusal(target, after, &facts, Allowed::default());
+        let is_as_said = if why.is_empty() { refusal.is_empty() } else { refusal.contains(why) };
+        assert!(is_as_said, "{target} = {after}: {refusal}");
+    }
+    let with_v6 = Facts { has_v6: true, ..Facts::default() };
+    let refused = refusal("interface.eth0.mtu", "1279", &with_v6, Allowed::default());
+    assert!(refused.contains("RFC 8200"), "{refused}");
+}
+
+#[test]
+fn what_would_hurt_needs_a_word() {
+    let all = Allowed { lock: true, router: true, session: true };
+    let cases = [
+        ("lock 1400", Facts::default(), Allowed { lock: false, ..all }, "clears DF"),
+        (
+            "1400",
+            Facts { forwards: true, ..Facts::default() },
+            Allowed { router: false, ..all },
+            "forwards",
+        ),
+        (
+            "1400",
+            Facts { reaches_own_session: true, ..Facts::default() },
+            Allowed { session: false, ..all },
+            "this session",
+        ),
+    ];
+    for (after, facts, too_little, why) in cases {
+        let refused = refusal("route.default.mtu", after, &facts, too_little);
+        assert!(refused.contains(why), "{refused}");
+        assert_eq!(refusal("route.default.mtu", after, &facts, all), "");
+    }
+}
+
+#[test]
+fn what_was_learnt_of_a_path_is_not_forgotten() {
+    let learnt = LearntPathMtu { to: "10.0.0.7".parse().unwrap(), mtu: 1300, expires_s: 590.0 };
+    let facts = Facts { learnt: vec![learnt], ..Facts::default() };
+    for (target, after, why) in [
+        ("route.10.0.0.0/8.mtu", "1301", "a path MTU of 1300 to 10.0.0.7 (for another 590 s)"),
+        ("route.10.0.0.0/8.mtu", "1300", ""),
+        ("route.10.0.0.0/8.mtu", "unset", "forgets it"),
+        ("route.10.0.0.0/8.initcwnd", "20", "forgets it"),
+        ("route.192.0.2.0/24.initcwnd", "20", ""),
+    ] {
+        let refused = refusal(target, after, &facts, Allowed::default());
+        let is_as_said = if why.is_empty() { refused.is_empty() } else { refused.contains(why) };
+        assert!(is_as_said, "{target} = {after}: {refused}");
+    }
+}
+
+fn place() -> Place {
+    Place { boot: "a-boot".to_owned(), namespace: 7, cookie: Some(1) }
+}
+
+fn moment(boot_s: f64) -> Moment {
+    Moment { place: place(), boot_s }
+}
+
+fn record(event: Event) -> Record {
+    Record { v: VERSION, at_s: 1.0, place: place(), event }
+}
+
+/// All lines of one change that is made and undone.
+fn lines(ends: Option<Deadline>) -> Vec<Record> {
+    let by = Author { user: "root".to_owned(), pid: 1 };
+    let step = step("route.default.mtu", "unset", "1400");
+    let (reason, found) = (UndoReason::Asked, Value::of("1400"));
+    let events = [
+        Event::Plan { plan: 1, steps: 1, by, why: None, ends },
+        Event::Set { entry: 1, plan: 1, step },
+        Event::IsSet { entry: 1 },
+        Event::Applied { plan: 1 },
+        Event::Undo { entry: 1, reason, found },
+        Event::IsUndone { entry: 1 },
+    ];
+    events.into_iter().map(record).collect()
+}
+
+fn state(lines: &[Record], now: &str, at: &Moment) -> Option<&'static str> {
+    let history = History::of(lines);
+    let entry = history.entry(1)?;
+    Some(entry.state(&history, Some(&Value::of(now)), at).word())
+}
+
+#[test]
+fn one_look_at_the_kernel_tells_how_far_a_change_got() {
+    let lines = lines(None);
+    let at = moment(10.0);
+    // How many lines there are; the state with the value before, with the one after, and with another.
+    for (count, expected) in [
+        (1, [None, None, None]),
+        (2, [Some("undone"), Some("set"), Some("drifted")]),
+        (3, [Some("drifted"), Some("set"), Some("drifted")]),
+        (4, [Some("drifted"), Some("set"), Some("drifted")]),
+        (5, [Some("undone"), Some("set"), Some("drifted")]),
+        (6, [Some("undone"), Some("undone"), Some("undone")]),
+    ] {
+        let of = ["unset", "1400", "1234"].map(|now| state(&lines[..count], now, &at));
+        assert_eq!(of, expected, "after {count} lines");
+    }
+    let elsewhere = Moment { place: Place { namespace: 8, ..place() }, boot_s: 10.0 };
+    assert_eq!(state(&lines[..4], "1400", &elsewhere), Some("unknown"));
+    let later = Moment { place: Place { boot: "b".to_owned(), ..place() }, boot_s: 10.0 };
+    assert_eq!(state(&lines[..4], "1400", &later), Some("undone"), "gone with the boot");
+}
+
+#[test]
+fn a_change_expires_unless_it_is_confirmed() {
+    let ends = Deadline { at_s: 61.0, boot_s: 70.0, unless_confirmed: true };
+    let mut lines = lines(Some(ends));
+    lines.truncate(4);
+    assert_eq!(state(&lines, "1400", &moment(69.0)), Some("set"));
+    assert_eq!(state(&lines, "1400", &moment(70.0)), Some("expired"));
+    assert_eq!(History::of(&lines).unconfirmed(&moment(69.0)), [1]);
+    assert!(History::of(&lines).pending_deadline(1, &place()).is_some());
+    lines.push(record(Event::Confirmed { plan: 1 }));
+    assert_eq!(state(&lines, "1400", &moment(70.0)), Some("set"));
+    assert!(History::of(&lines).pending_deadline(1, &place()).is_none());
+}
+
+#[test]
+fn a_later_change_of_the_same_target_supersedes() {
+    let mut lines = lines(None);
+    lines.truncate(4);
+    let by = Author { user: "root".to_owned(), pid: 1 };
+    lines.push(record(Event::Plan { plan: 2, steps: 1, by, why: None, ends: None }));
+    let step = step("route.default.mtu", "1400", "1300");
+    lines.push(record(Event::Set { entry: 2, plan: 2, step }));
+    assert_eq!(state(&lines, "1300", &moment(1.0)), Some("superseded"));
+    assert_eq!(History::of(&lines).next_numbers(), (3, 3));
+}
+
+#[test]
+fn lines_are_read_as_they_are_written_and_unknown_ones_are_passed_over() {
+    for line in lines(None) {
+        let text = serde_json::to_string(&line).unwrap();
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), line, "{text}");
+        for end in 0..text.len() {
+            assert!(serde_json::from_str::<Record>(&text[..end]).is_err(), "half a line is none");
+        }
+    }
+    let later =
+        r#"{"v":2,"at_s":1,"place":{"boot":"b","namespace":1,"cookie":null},"event":"new","x":1}"#;
+    assert_eq!(serde_json::from_str::<Record>(later).unwrap().event, Event::Other);
+}

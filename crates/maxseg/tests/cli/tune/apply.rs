@@ -1,0 +1,146 @@
+//! Each kind of target is applied, is what `ip` and `sysctl` show, and is undone.
+
+use std::io::Write as _;
+
+use serde_json::Value;
+
+use super::super::kernel::wait_until;
+use super::host::{Far, Host};
+
+/// Each with a line of `ip` or `sysctl`, and what that prints then.
+const ALL: [(&str, &str, &str); 12] = [
+    ("route.default.mtu=1400", "ip route show default", "mtu 1400"),
+    ("route.default.initcwnd=20", "ip route show default", "initcwnd 20"),
+    ("route.10.5.0.0/16.mtu=1300", "ip route show 10.5.0.0/16", "mtu 1300"),
+    ("route.10.5.0.0/16.quickack=1", "ip route show 10.5.0.0/16", "quickack 1"),
+    ("route.10.7.0.0/16.advmss=1000", "ip route show proto 109", "10.7.0.0/16 via 10.9.0.2"),
+    ("route.10.7.0.0/16.window=60000", "ip route show 10.7.0.0/16", "window 60000 advmss 1000"),
+    ("route.10.5.7.8.initrwnd=30", "ip route show 10.5.7.8", "nexthop via 10.9.0.4"),
+    ("route.10.9.0.0/24.rto_min=300", "ip route show 10.9.0.0/24", "rto_min lock 300ms"),
+    ("route.10.9.0.0/24.congctl=reno", "ip route show 10.9.0.0/24", "congctl reno"),
+    ("interface.va.mtu=1450", "ip link show va", "mtu 1450"),
+    ("sysctl.net.ipv4.tcp_rmem=4096  131072\t3000000", "sysctl net.ipv4.tcp_rmem", "3000000"),
+    ("sysctl.net.ipv4.tcp_sack=0", "sysctl net.ipv4.tcp_sack", "= 0"),
+];
+
+#[test]
+fn each_kind_is_set_and_restored() {
+    let Some(host) = Host::new() else { return };
+    let before = host.kernel();
+    let told = host.apply(&ALL.map(|(assignment, ..)| assignment), &["--why", "because"]);
+    assert!(told.contains("route.default.initcwnd: 12 -> 20"), "{told}");
+    assert!(told.contains("route.10.7.0.0/16.advmss: absent -> 1000"), "{told}");
+    for (assignment, line, shown) in ALL {
+        let shows = host.shows(line);
+        assert!(shows.contains(shown), "{assignment}: {shows}");
+    }
+    let (entries, code) = host.status(&[]);
+    assert_eq!((entries.len(), code), (ALL.len(), 0));
+    for (entry, (assignment, ..)) in entries.iter().zip(ALL) {
+        let (target, _) = assignment.split_once('=').unwrap();
+        assert_eq!(entry["tunable"], target);
+        assert_eq!((&entry["state"], &entry["why"]), (&"set".into(), &"because".into()));
+        assert_eq!(entry["now"], entry["after"]);
+        for key in ["id", "scope", "before", "set_by", "set_at"] {
+            assert!(!entry[key].is_null(), "{key} of {entry}");
+        }
+        assert!(entry["expires"].is_null() && entry["effect"].is_null());
+    }
+    host.tune_ends(&["undo", "--all"], 0);
+    assert_eq!(host.kernel(), before);
+    assert!(host.states().iter().all(|state| state == "undone"));
+}
+
+#[test]
+fn routes_of_ipv6_are_restored_as_well() {
+    let Some(host) = Host::new() else { return };
+    for line in [
+        "ip addr add 2001:db8:1::1/64 dev va nodad",
+        "ip -6 route add 2001:db8:5::/48 via 2001:db8:1::2",
+        "ip -6 route add 2001:db8:6::/48 nexthop via 2001:db8:1::2 nexthop via 2001:db8:1::3",
+        "ip -6 route add default via 2001:db8:1::9",
+        "ip route add 10.11.0.0/16 via inet6 2001:db8:1::2 dev va",
+    ] {
+        host.namespace.must(line);
+    }
+    let before = host.kernel();
+    let wanted = [
+        "route.2001:db8:5::/48.mtu=1300",
+        "route.2001:db8:6::/48.mtu=1400",
+        "route.2001:db8:1::/64.advmss=1300",
+        "route.::/0.initcwnd=20",
+        "route.2001:db8:6:1::/64.mtu=1280",
+        "route.2001:db8:7::1.mtu=1290",
+        "route.10.11.0.0/16.mtu=1300",
+        "route.10.11.1.0/24.mtu=1280",
+    ];
+    host.apply(&wanted, &[]);
+    let shows = host.shows("ip -6 route show proto 109");
+    assert!(shows.contains("2001:db8:7::1 via 2001:db8:1::9"), "{shows}");
+    assert!(shows.contains("2001:db8:6:1::/64") && shows.contains("2001:db8:1::3"), "{shows}");
+    assert!(host.states().iter().all(|state| state == "set"));
+    host.tune_ends(&["undo", "--all"], 0);
+    assert_eq!(host.kernel(), before);
+}
+
+#[test]
+fn nothing_is_changed_without_a_yes() {
+    let Some(host) = Host::new() else { return };
+    let before = host.kernel();
+    let wanted = ["apply", "--set", "route.default.mtu=1400"];
+    let told = host.tune_ends(&wanted, 2);
+    assert!(told.contains("unset -> 1400") && told.contains("hint: add --yes"), "{told}");
+    host.tune_ends(&[&wanted[..], &["--dry-run"]].concat(), 0);
+    let document = host.tune(&[&wanted[..], &["--dry-run", "--json"]].concat());
+    let document: Value = serde_json::from_slice(&document.stdout).unwrap();
+    assert_eq!((&document["applied"], &document["plan"]), (&false.into(), &Value::Null));
+    let step = &document["steps"][0];
+    assert_eq!((&step["before"], &step["after"]), (&"unset".into(), &"1400".into()));
+    assert_eq!((&step["scope"], &step["acts"]), (&"route".into(), &"live".into()));
+    assert_eq!(host.kernel(), before);
+    assert!(!host.journal().exists(), "a plan alone leaves no trace");
+}
+
+#[test]
+fn what_is_so_already_is_left_alone() {
+    let Some(host) = Host::new() else { return };
+    let told = host.apply(&["route.default.initcwnd=12", "route.10.7.0.0/16.mtu=unset"], &[]);
+    assert!(told.contains("route.default.initcwnd: has this value already"), "{told}");
+    assert_eq!(host.states(), [""; 0]);
+}
+
+#[test]
+fn a_plan_is_made_as_a_whole_or_not_at_all() {
+    let Some(host) = Host::new() else { return };
+    let wanted = [
+        "sysctl.net.ipv4.tcp_sack=0",
+        "route.10.7.0.0/16.mtu=1300",
+        "route.default.mtu=1400",
+        "route.10.5.0.0/16.congctl=nosuch",
+    ];
+    let told = host.refused(&wanted, &[]);
+    assert!(told.contains("the kernel refuses route.10.5.0.0/16.congctl = nosuch"), "{told}");
+    assert_eq!(host.states(), ["undone"; 4]);
+}
+
+#[test]
+fn a_new_segment_size_is_seen_on_live_traffic() {
+    let Some(far) = Far::new() else { return };
+    let (mut client, _server) = far.connect();
+    let told = far.host.apply(&["route.10.20.2.0/24.mtu=1300"], &[]);
+    assert!(told.contains("1 is established"), "{told}");
+    assert!(told.contains("seen on 0 of 1 connections") && told.contains("not yet seen"), "{told}");
+    client.write_all(&[0; 1000]).unwrap();
+    // What is sent meets the new MTU; then the list of sockets has it.
+    let path_mtu = |mtu: &str| {
+        let shows = far.host.shows("ss -tin");
+        shows.contains(&format!("pmtu:{mtu}"))
+    };
+    wait_until("the new path MTU", || path_mtu("1300"));
+    let told = far.host.tune_ends(&["undo"], 0);
+    assert!(told.contains("route.10.20.2.0/24.mtu: 1300 -> unset"), "{told}");
+    wait_until("the old path MTU", || {
+        client.write_all(&[0; 1000]).unwrap();
+        path_mtu("1500")
+    });
+}

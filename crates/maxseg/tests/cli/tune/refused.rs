@@ -1,0 +1,98 @@
+//! What must not be set is refused with a way that would do, and nothing is changed.
+
+use super::host::{Far, Host};
+
+#[test]
+fn wrong_targets_and_values_are_refused() {
+    let Some(host) = Host::new() else { return };
+    for (assignment, why) in [
+        ("route.default.mtu=100", "100 is outside 552 to 65535 (net.ipv4.route.min_pmtu"),
+        ("route.default.mtuu=1400", "did you mean `mtu`?"),
+        ("route.2001:db8::/32.mtu=1400", "there is no route to 2001:db8::/32"),
+        ("sysctl.net.ipv4.tcp_rmme=1", "did you mean net.ipv4.tcp_rmem?"),
+        ("sysctl.net.ipv4.tcp_rmem=1 2", "it takes 3 numbers"),
+        ("sysctl.kernel.panic=1", "no sysctl of the network"),
+        ("interface.vx.mtu=1400", "the interface vx does not exist here"),
+        ("interface.va.mtu=100", "100 is outside 1280 to 65535 (the least MTU of IPv6"),
+        ("route.default.mtu", "is not TARGET=VALUE"),
+        ("route.default.mtu=", "is not TARGET=VALUE"),
+        ("gibberish=1", "nothing that can be set"),
+    ] {
+        let told = host.refused(&[assignment], &[]);
+        assert!(told.contains(why), "{assignment}: {told}");
+    }
+    let told = host.refused(&["route.default.mtu=1400", "route.default.mtu=1300"], &[]);
+    assert!(told.contains("route.default.mtu is set twice"), "{told}");
+}
+
+#[test]
+fn what_would_hurt_needs_an_option() {
+    let Some(host) = Host::new() else { return };
+    let told = host.refused(&["route.default.mtu=lock 1400"], &[]);
+    assert!(told.contains("clears DF"), "{told}");
+    let told = host.apply(&["route.default.mtu=lock 1400"], &["--lock"]);
+    assert!(told.contains("warning: the lock clears DF"), "{told}");
+    assert!(host.shows("ip route show default").contains("mtu lock 1400"));
+    host.tune_ends(&["undo"], 0);
+    host.namespace.must("sysctl -qw net.ipv4.ip_forward=1");
+    let told = host.refused(&["route.default.mtu=1400"], &[]);
+    assert!(told.contains("this host forwards") && told.contains("--i-am-router"), "{told}");
+    host.apply(&["route.default.mtu=1400"], &["--i-am-router"]);
+}
+
+#[test]
+fn the_session_itself_is_not_cut_off() {
+    let Some(host) = Host::new() else { return };
+    let apply = |target: &str| {
+        let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
+        command.args(["tune", "apply", "--yes", "--set", target]);
+        command.env("SSH_CONNECTION", "10.5.1.1 50123 10.9.0.1 22");
+        command.output().unwrap()
+    };
+    for target in
+        ["route.default.mtu=1400", "route.10.5.0.0/16.advmss=1000", "interface.va.mtu=1400"]
+    {
+        let output = apply(target);
+        let told = super::super::stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{target}: {told}");
+        assert!(
+            told.contains("over which this session runs") && told.contains("--confirm"),
+            "{told}"
+        );
+    }
+    assert!(apply("route.10.6.0.0/16.mtu=1400").status.success(), "that is elsewhere");
+}
+
+#[test]
+fn a_learnt_path_mtu_is_not_exceeded() {
+    let Some(far) = Far::new() else { return };
+    far.learn(1300);
+    let host = &far.host;
+    for (assignment, why) in [
+        ("route.10.20.2.0/24.mtu=1400", "has learnt a path MTU of 1300 to 10.20.2.2"),
+        ("route.10.20.2.0/24.initcwnd=20", "forgets it when the route is replaced"),
+    ] {
+        let told = host.refused(&[assignment], &[]);
+        assert!(told.contains(why), "{assignment}: {told}");
+    }
+    assert!(host.shows("ip route get 10.20.2.2").contains("mtu 1300"), "it is still known");
+    host.apply(&["route.10.20.2.0/24.mtu=1300", "route.10.20.2.0/24.initcwnd=20"], &[]);
+    assert!(host.shows("ip route get 10.20.2.2").contains("mtu 1300"));
+}
+
+#[test]
+fn a_route_that_could_not_be_restored_is_not_replaced() {
+    let Some(host) = Host::new() else { return };
+    if !host.namespace.run("ip nexthop add id 7 via 10.9.0.8 dev va").status.success() {
+        super::super::kernel::skipped("routes by next-hop objects: this kernel has none");
+        return;
+    }
+    host.namespace.must("ip route add 10.6.0.0/16 nhid 7");
+    let told = host.refused(&["route.10.6.0.0/16.mtu=1400"], &[]);
+    assert!(told.contains("its next hop is an object"), "{told}");
+    let before = host.kernel();
+    host.apply(&["route.10.6.1.0/24.mtu=1400", "route.10.6.1.0/24.initcwnd=20"], &[]);
+    assert!(host.shows("ip route show 10.6.1.0/24").contains("nhid 7"));
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(host.kernel(), before);
+}

@@ -1,0 +1,51 @@
+//! `tune watch`: a route of ours goes when the one that it was made from moves.
+
+use std::process::{Child, Stdio};
+
+use super::super::kernel::wait_until;
+use super::host::Host;
+
+struct Watch(Child);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn watch(host: &Host) -> Watch {
+    let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
+    command.args(["tune", "watch"]).stdout(Stdio::null()).stderr(Stdio::null());
+    Watch(command.spawn().unwrap())
+}
+
+#[test]
+fn a_route_goes_when_its_parent_moves() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip route add 10.0.0.0/8 via 10.9.0.3");
+    host.apply(&["route.10.1.0.0/16.mtu=1400", "route.10.1.0.0/16.initcwnd=20"], &[]);
+    host.apply(&["route.default.mtu=1300"], &[]);
+    let _watch = watch(&host);
+    host.namespace.must("ip route replace 10.0.0.0/8 via 10.9.0.4");
+    wait_until("the route is withdrawn", || host.shows("ip route show proto 109").is_empty());
+    wait_until("and that is noted", || host.states() == ["undone", "undone", "set"]);
+    let (entries, _) = host.status(&[]);
+    assert!(entries[0]["note"].as_str().unwrap().contains("moved"), "{entries:?}");
+    assert!(host.shows("ip route show default").contains("mtu 1300"), "that is no copy");
+}
+
+#[test]
+fn a_route_stays_while_its_parent_does() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip route add 10.0.0.0/8 via 10.9.0.3");
+    host.apply(&["route.10.1.0.0/16.mtu=1400"], &[]);
+    host.namespace.must("ip route replace 10.0.0.0/8 via 10.9.0.3 initcwnd 15");
+    host.namespace.must("ip route add 10.2.0.0/16 via 10.9.0.4");
+    host.tune_ends(&["watch", "--once"], 0);
+    assert_eq!(host.states(), ["set"]);
+    host.namespace.must("ip route del 10.0.0.0/8");
+    let told = host.tune_ends(&["watch", "--once"], 0);
+    assert!(told.contains("leads via 10.9.0.2 dev va now, and led via 10.9.0.3"), "{told}");
+    assert_eq!(host.states(), ["undone"]);
+}

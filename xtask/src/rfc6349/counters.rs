@@ -118,9 +118,9 @@ impl Counted {
         // What was sent and lost in the time; what was heard of in it.
         let (a, b) = (Link::at(looks, from, link)?, Link::at(looks, until, link)?);
         let heard = [from, until].map(|time| Link::heard_at(case, looks, time, link));
-        let [Some(first), Some(last)] = heard else { return None };
+        let [Some(begin), Some(end)] = heard else { return None };
         let grown = |of: fn(&Link) -> f64| of(&b) - of(&a);
-        let heard = |of: fn(&Link) -> f64| of(&last) - of(&first);
+        let heard = |of: fn(&Link) -> f64| of(&end) - of(&begin);
         let packets = grown(|link| link.packets);
         let lost = grown(|link| link.dropped) + grown(|link| link.damaged);
         // Packets are full, or as small as pings and acknowledgements of the other way.

@@ -33,6 +33,10 @@ pub fn run() -> Result<()> {
 
 fn everything() -> Result<()> {
     step("peers", || install_peers().and_then(|()| fetch_axe()))?;
+    step("python", || {
+        fetch_python_packages();
+        Ok(())
+    })?;
     step("layers", layers::check)?;
     step("licences", check_licences::check)?;
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
@@ -186,6 +190,26 @@ fn fetch_axe() -> Result<()> {
         println!("{AXE} cannot be fetched: the tests of pages check their own rules only");
     }
     Ok(())
+}
+
+/// The packages of docs/data-frames.md, in an environment of their own.
+const PYTHON_FOLDER: &str = "target/python";
+const PYTHON_PACKAGES: [&str; 4] = ["pandas", "pyarrow", "polars", "matplotlib"];
+
+/// Fetches the packages with which docs/data-frames.md reads results; where they cannot be had, its test says that it is skipped.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn fetch_python_packages() {
+    let folder = root().join(PYTHON_FOLDER);
+    if folder.join("bin/pip").is_file() {
+        return;
+    }
+    let succeeds = |command: &mut Command| command.status().is_ok_and(|status| status.success());
+    let is_made = succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+    let mut install = Command::new(folder.join("bin/pip"));
+    install.args(["install", "--quiet", "--disable-pip-version-check"]).args(PYTHON_PACKAGES);
+    if !(is_made && succeeds(&mut install)) {
+        println!("{} cannot be fetched: what needs them is skipped", PYTHON_PACKAGES.join(", "));
+    }
 }
 
 #[cfg(unix)]

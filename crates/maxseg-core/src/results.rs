@@ -1,17 +1,21 @@
 //! Many runs: rows, and what they say together.
 
+mod base_units;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::engine::{Caveat, EngineName};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::stats::{Summary, student_t};
+pub use base_units::in_base_units;
 
 /// One run of one engine at one point of a sweep.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Row {
     /// Who ran it.
     pub engine: EngineName,
@@ -25,6 +29,45 @@ pub struct Row {
     pub outcome: Outcome,
     /// What to know about it.
     pub caveats: Vec<Caveat>,
+}
+
+/// One run of one engine at one point of a sweep.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Row")]
+struct WrittenRow<'a> {
+    /// Who ran it.
+    engine: EngineName,
+    /// The swept keys with their values, as in the file.
+    point: &'a Map<String, Value>,
+    /// The same in base units, with the unit in the key: `receiver.window_bytes`.
+    point_si: Map<String, Value>,
+    /// What identifies the experiment: the scenario without its seed.
+    hash: &'a str,
+    /// The seed; null for an engine to which chance means nothing.
+    seed: Option<u64>,
+    /// What came of it.
+    outcome: &'a Outcome,
+    /// What to know about it.
+    caveats: &'a [Caveat],
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { engine, point, hash, seed, outcome, caveats } = self;
+        let (engine, seed) = (*engine, *seed);
+        let point_si = in_base_units(point);
+        WrittenRow { engine, point, point_si, hash, seed, outcome, caveats }.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Row {
+    fn schema_name() -> Cow<'static, str> {
+        WrittenRow::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        WrittenRow::json_schema(generator)
+    }
 }
 
 /// What makes a row the same as another.
@@ -110,6 +153,7 @@ impl Group<'_> {
         let mut summary = Map::new();
         summary.insert("engine".to_owned(), Value::from(self.engine.word()));
         summary.insert("point".to_owned(), Value::Object(self.point.clone()));
+        summary.insert("point_si".to_owned(), Value::Object(in_base_units(self.point)));
         summary.insert("runs".to_owned(), Value::from(self.rows.len()));
         let mut known: Option<(usize, f64)> = None;
         for key in outcomes.first().map(|outcome| outcome.keys()).into_iter().flatten() {

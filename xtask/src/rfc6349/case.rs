@@ -12,6 +12,8 @@ pub(super) struct Case {
     pub(super) delay_s: f64,
     /// Further keys of the hop.
     pub(super) hop: &'static str,
+    /// Whether windows are so small that acknowledgements wait for the receiver's timer, which no link counts.
+    pub(super) has_late_acks: bool,
     /// Hosts with a sysctl each.
     pub(super) sysctls: &'static [(&'static str, &'static str)],
 }
@@ -31,6 +33,7 @@ impl Case {
             wire_bps: 50e6,
             delay_s: 0.020,
             hop: "queue = \"200 packets\"",
+            has_late_acks: false,
             sysctls: &[],
         },
         Self {
@@ -39,6 +42,7 @@ impl Case {
             wire_bps: 50e6,
             delay_s: 0.020,
             hop: "queue = \"400 packets\"",
+            has_late_acks: false,
             sysctls: &SMALL_WINDOWS,
         },
         Self {
@@ -47,6 +51,7 @@ impl Case {
             wire_bps: 20e6,
             delay_s: 0.020,
             hop: "queue = \"500 packets\"",
+            has_late_acks: false,
             sysctls: &[],
         },
         Self {
@@ -57,6 +62,7 @@ impl Case {
             hop: "queue = \"300 packets\"\n\
                   errors = { model = \"uniform\", per = \"packet\", rate = 0.005 }\n\
                   reverse = { errors = { model = \"uniform\", per = \"packet\", rate = 0.005 } }",
+            has_late_acks: true,
             sysctls: &[],
         },
         Self {
@@ -65,6 +71,7 @@ impl Case {
             wire_bps: 100e6,
             delay_s: 0.020,
             hop: "queue = \"500 packets\"\npolicer = { rate = \"20 Mbit/s\", burst = \"256 KiB\" }",
+            has_late_acks: false,
             sysctls: &[],
         },
     ];

@@ -23,7 +23,7 @@ use crate::root;
 #[derive(Debug, Clone, Args)]
 pub struct Rfc6349Args {
     /// The run in equilibrium, each way
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 12)]
     pub seconds: u64,
     /// How often it is made; medians are compared
     #[arg(long, default_value_t = 3)]

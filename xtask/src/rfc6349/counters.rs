@@ -67,6 +67,27 @@ impl Link {
         })
     }
 
+    /// What had entered the link when that was sent of which the sender hears at a time: a packet is counted when it enters, and
+    /// its acknowledgement comes a round trip later, with the wait that it met.
+    fn heard_at(case: &Case, looks: &[Look], time: f64, link: usize) -> Option<Self> {
+        let trip = 2.0 * case.delay_s + case.wire_s(PACKET) + case.wire_s(ACK);
+        let mut before = (looks.first()?.at_s, looks.first()?.at_s);
+        for pair in looks.windows(2) {
+            let (a, b) = (&pair[0].links[link], &pair[1].links[link]);
+            let count = b.sent - a.sent;
+            let wait = if count > 0.0 { (b.waited_s - a.waited_s) / count } else { 0.0 };
+            // The wait of the time between is that of its middle.
+            let entered = f64::midpoint(pair[0].at_s, pair[1].at_s);
+            let heard = entered + wait + trip;
+            if heard >= time && heard > before.1 {
+                let share = ((time - before.1) / (heard - before.1)).clamp(0.0, 1.0);
+                return Self::at(looks, before.0 + share * (entered - before.0), link);
+            }
+            before = (entered, heard);
+        }
+        None
+    }
+
     fn at(looks: &[Look], time: f64, link: usize) -> Option<Self> {
         let after = looks.iter().position(|look| look.at_s >= time)?;
         let (a, b) = (looks.get(after.checked_sub(1)?)?, looks.get(after)?);
@@ -94,18 +115,24 @@ impl Counted {
         [from, until]: [f64; 2],
         link: usize,
     ) -> Option<Self> {
+        // What was sent and lost in the time; what was heard of in it.
         let (a, b) = (Link::at(looks, from, link)?, Link::at(looks, until, link)?);
+        let heard = [from, until].map(|time| Link::heard_at(case, looks, time, link));
+        let [Some(begin), Some(end)] = heard else { return None };
         let grown = |of: fn(&Link) -> f64| of(&b) - of(&a);
-        let (packets, sent) = (grown(|link| link.packets), grown(|link| link.sent));
+        let heard = |of: fn(&Link) -> f64| of(&end) - of(&begin);
+        let packets = grown(|link| link.packets);
         let lost = grown(|link| link.dropped) + grown(|link| link.damaged);
         // Packets are full, or as small as pings and acknowledgements of the other way.
         let full = (grown(|link| link.bytes) - SMALL * packets) / (PACKET - SMALL);
         let share = full / packets;
         // What is lost is nearly always full.
-        let delivered = sent * share - grown(|link| link.damaged);
+        let sent = heard(|link| link.sent);
+        let delivered = sent * share - heard(|link| link.damaged);
         let throughput = 8.0 * PAYLOAD * delivered / (until - from);
-        let wait = grown(|link| link.waited_s) / sent;
-        let round_trip = 2.0 * case.delay_s + case.wire_s(PACKET) + case.wire_s(ACK) + wait;
+        let wait = heard(|link| link.waited_s) / sent;
+        // Of two packets with one acknowledgement (RFC 5681 §4.2) the round trip is that of the first, which waits for the second.
+        let round_trip = 2.0 * case.delay_s + 2.0 * case.wire_s(PACKET) + case.wire_s(ACK) + wait;
         Some(Self {
             ratio: case.ideal_bps() / throughput,
             efficiency: 1.0 - lost / full,

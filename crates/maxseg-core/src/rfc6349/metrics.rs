@@ -10,7 +10,7 @@ use crate::model::rfc6349::{buffer_delay, efficiency, ideal_time, transfer_time_
 pub struct SenderPoint {
     /// Since the run began, seconds.
     pub at_s: f64,
-    /// Payload acknowledged so far.
+    /// Payload acknowledged so far, by SACK too.
     pub acked_bytes: u64,
     /// Payload sent so far, repeated payload included.
     pub sent_bytes: u64,

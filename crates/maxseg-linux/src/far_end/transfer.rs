@@ -141,17 +141,18 @@ impl ResponderClient<'_> {
     }
 }
 
-/// All ends; the error that came first where some connections only stopped because of it.
+/// All ends, or the first error. A connection that stopped before it began has transferred nothing: the time was over, or another one
+/// had failed.
 fn all_or_first_error(ends: Vec<Result<End, FarEndError>>) -> Result<Vec<End>, FarEndError> {
-    let (mut whole, mut stopped) = (Vec::new(), false);
+    let mut whole = Vec::new();
     for end in ends {
         match end {
             Ok(end) => whole.push(end),
-            Err(FarEndError::Stopped) => stopped = true,
+            Err(FarEndError::Stopped) => {}
             Err(error) => return Err(error),
         }
     }
-    if stopped { Err(FarEndError::Stopped) } else { Ok(whole) }
+    Ok(whole)
 }
 
 #[cfg(test)]

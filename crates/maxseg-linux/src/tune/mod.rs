@@ -45,7 +45,7 @@ pub use watch::{WatchEvent, Watcher};
 pub struct Reading {
     /// The value.
     pub value: Value,
-    /// What [`write`] needs to find and restore the very thing that was read.
+    /// What [`write()`] needs to find and restore the very thing that was read.
     pub image: Option<String>,
 }
 

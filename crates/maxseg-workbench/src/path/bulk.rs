@@ -11,7 +11,7 @@ use maxseg_core::units::{Bytes, approx};
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
 
-use super::far_end::{Baseline, CONGESTION, FarEnd, direction_word};
+use super::far_end::{Baseline, CONGESTION, FarEnd, direction_word, median_s};
 use super::{FarEndOptions, PathReport};
 
 /// Pings beside bulk data, at this interval.
@@ -68,10 +68,7 @@ pub(super) fn fill(
         let carries_more = filled.packet_bps > MORE * before;
         if !carries_more {
             // Losses that go with any number of connections are those of the link.
-            return Ok(best.map(|best| Filled {
-                is_lower_bound: best.is_lower_bound && best.is_held_by_host(),
-                ..best
-            }));
+            return best.map(|best| longer(best, end, options, towards, baseline)).transpose();
         }
         let more = connections.saturating_mul(4).min(most);
         if !filled.is_lower_bound || more == connections {
@@ -80,6 +77,27 @@ pub(super) fn fill(
         best = Some(filled);
         connections = more;
     }
+}
+
+/// A policer lets a burst pass besides its rate: over a longer time it counts less.
+const LONGER: u32 = 4;
+
+/// What is known, where a host held it; what a longer transfer shows, where losses did without a queue.
+fn longer(
+    best: Filled,
+    end: &mut FarEnd<'_>,
+    options: &FarEndOptions,
+    towards: Towards,
+    baseline: Option<&Baseline>,
+) -> Result<Filled, FarEndError> {
+    if best.is_held_by_host() {
+        return Ok(best);
+    }
+    let connections = u16::try_from(best.run.connections).unwrap_or(1);
+    let plan = plan_of(towards, connections, options.step * LONGER);
+    let result = end.bulk(&plan, baseline.map(|base| base.rtt_s))?;
+    let filled = filled(result, plan.time.as_secs_f64(), baseline).unwrap_or(best);
+    Ok(Filled { is_lower_bound: filled.is_held_by_host(), ..filled })
 }
 
 impl Filled {
@@ -94,7 +112,14 @@ fn filled(result: BulkResult, duration: f64, baseline: Option<&Baseline>) -> Opt
     // Losses with a queue are those of a full link; without one, more connections may carry more.
     let limits = baseline.map_or_else(
         || limits.clone(),
-        |base| with_full_link(&limits, &run, base.rtt_s, run.throughput_bps),
+        |base| {
+            // Pings show a queue alone; segments wait for delayed acknowledgements as well, the more the smaller the windows are.
+            let ping = median_s(&result.pings).zip(median_s(&base.pings));
+            let rtt_mean_s =
+                ping.map_or(run.rtt_mean_s, |(loaded, idle)| Some(base.rtt_s + loaded - idle));
+            let seen = RunMetrics { rtt_mean_s, ..run.clone() };
+            with_full_link(&limits, &seen, base.rtt_s, run.throughput_bps)
+        },
     );
     let is_lower_bound = limits
         .first()
@@ -132,9 +157,11 @@ pub(super) fn metrics(
 fn point(sample: &SenderSample, result: &BulkResult) -> SenderPoint {
     let info = &sample.sample.info;
     let is_below = info.snd_ssthresh.is_none_or(|limit| info.snd_cwnd < limit);
+    // What arrived behind a loss counts when it arrives, and not when the loss is repaired: the acknowledgement then jumps.
+    let behind = u64::from(info.sacked) * u64::from(info.snd_mss);
     SenderPoint {
         at_s: sample.at.as_secs_f64(),
-        acked_bytes: info.bytes_acked.unwrap_or_default(),
+        acked_bytes: info.bytes_acked.unwrap_or_default() + behind,
         sent_bytes: info.bytes_sent.unwrap_or_default(),
         resent_bytes: info.bytes_retrans.unwrap_or_default(),
         rtt_s: Some(info.rtt.as_secs_f64()).filter(|rtt| *rtt > 0.0),

@@ -58,7 +58,7 @@ impl RttReport {
             method: (lost < sent).then_some(method),
             first_s,
             min_s: later.first().copied(),
-            p99_s: percentile_99(&later),
+            p99_s: percentile(&later, 99),
             median_s: median(later),
             sent,
             lost,
@@ -66,9 +66,9 @@ impl RttReport {
     }
 }
 
-/// The least sample that 99% of the samples do not exceed.
-pub(super) fn percentile_99(sorted: &[f64]) -> Option<f64> {
-    let at = (sorted.len() * 99).div_ceil(100).checked_sub(1)?;
+/// The least sample that so many percent of the samples do not exceed.
+pub(super) fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let at = (sorted.len() * percent).div_ceil(100).checked_sub(1)?;
     sorted.get(at).copied()
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::bulk::{metrics, plan_of, segment_bytes, window_of};
 use super::far_end::{Baseline, FarEnd, direction_word, median_s};
-use super::rtt::percentile_99;
+use super::rtt::percentile;
 use super::{PathObserver, PathReport, TableOptions};
 
 /// Segment sizes of the rows; the fourth is what the path carries.
@@ -131,7 +131,7 @@ fn measured_row(
             retransmitted_bytes: run.as_ref().map(|run| run.retransmitted_bytes),
             rtt_mean_s: run.as_ref().and_then(|run| run.rtt_mean_s),
             ping_mean_s: (count > 0.0).then(|| trips.iter().sum::<f64>() / count),
-            ping_p99_s: percentile_99(&trips),
+            ping_p99_s: percentile(&trips, 99),
             mss_used_bytes: Some(mss_bytes.into()),
             ..Outcome::default()
         },

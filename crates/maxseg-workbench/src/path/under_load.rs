@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bulk::Filled;
 use super::far_end::{Baseline, direction_word, median_s};
-use super::rtt::percentile_99;
+use super::rtt::percentile;
 
 /// How the grade comes about.
 pub const GRADE_RULE: &str = "grade: the median ping under load less the idle one: A+ below 5 ms, A below 30 ms, B below 60 ms, C below 200 ms, D below 400 ms, F above";
@@ -27,6 +27,8 @@ pub struct UnderLoadRow {
     pub rtt_median_s: Option<f64>,
     /// Mean round trip.
     pub rtt_mean_s: Option<f64>,
+    /// 90th percentile; of fewer than ten the largest.
+    pub rtt_p90_s: Option<f64>,
     /// 99th percentile; of fewer than a hundred the largest.
     pub rtt_p99_s: Option<f64>,
     /// Sixty seconds by the mean round trip.
@@ -78,7 +80,8 @@ fn row(load: &str, rate_bps: Option<f64>, pings: &Pings) -> UnderLoadRow {
         rtt_min_s: trips.first().copied(),
         rtt_median_s: median_s(pings),
         rtt_mean_s: mean,
-        rtt_p99_s: percentile_99(&trips),
+        rtt_p90_s: percentile(&trips, 90),
+        rtt_p99_s: percentile(&trips, 99),
         round_trips_per_minute: mean.map(|mean| 60.0 / mean),
         grade: None,
     }

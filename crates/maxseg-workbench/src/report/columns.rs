@@ -1,7 +1,7 @@
 //! Rows as columns: the swept keys, then every number of the outcome. CSV and Parquet have the same.
 
 use maxseg_core::outcome::LabProof;
-use maxseg_core::results::{Row, numbers};
+use maxseg_core::results::{Row, in_base_units, numbers};
 use serde_json::Value;
 
 /// A column: its name and a value, or none, for each row.
@@ -39,6 +39,7 @@ pub(super) fn columns(rows: &[Row]) -> Vec<Column> {
         let values: Vec<_> = rows.iter().map(|row| row.point.get(key).cloned()).collect();
         columns.push(column(key, &values));
     }
+    columns.extend(in_units(rows));
     let outcomes: Vec<_> = rows.iter().map(|row| numbers(&row.outcome)).collect();
     for key in outcomes.first().iter().flat_map(|outcome| outcome.keys()) {
         // Counts as numbers too: a mean over rows is what they are for.
@@ -53,6 +54,23 @@ pub(super) fn columns(rows: &[Row]) -> Vec<Column> {
         Some(codes.join(" "))
     }));
     columns
+}
+
+/// The swept keys in base units, where that is another number than in the file.
+fn in_units(rows: &[Row]) -> Vec<Column> {
+    let points: Vec<_> = rows.iter().map(|row| in_base_units(&row.point)).collect();
+    let mut keys: Vec<&String> = Vec::new();
+    for (point, row) in points.iter().zip(rows) {
+        for key in point.keys() {
+            if !row.point.contains_key(key) && !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    let values = |key: &String| -> Vec<Option<Value>> {
+        points.iter().map(|point| point.get(key).cloned()).collect()
+    };
+    keys.into_iter().map(|key| column(key, &values(key))).collect()
 }
 
 /// What a lab run proves of itself, in short; nothing of other engines.

@@ -3,8 +3,10 @@
 //! [`wanted`] reads arguments, [`prepare`] looks at the host and refuses what must not be, [`script`] writes a plan for those who
 //! deploy otherwise. `maxseg_linux::tune` applies it.
 
+mod advised;
 mod plan;
 mod script;
 
+pub use advised::{Advised, advised};
 pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted};
 pub use script::script;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use maxseg_core::framing::Framing;
 use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
-use maxseg_core::outcome::LimitShare;
+use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{Facts, RunMetrics, WindowStep, interpret, judge, with_full_link};
 use maxseg_core::units::{BitsPerSec, Bytes, Mtu};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
@@ -169,10 +169,14 @@ impl Rfc6349Test<'_> {
             runs.push((run, held));
         }
         // The path carries at least what any run reached: what was to be expected is by that, and so is every share of the BDP.
+        // Where losses without a queue hold it, it may be policed: what passes in a short step has a burst in it.
+        let is_policed =
+            filled.limits.first().is_some_and(|first| first.kind == LimitedBy::Congestion);
+        let steps = sweep.iter().filter(|_| !is_policed);
         let best = [filled.run.throughput_bps]
             .into_iter()
             .chain(runs.iter().map(|(run, _)| run.throughput_bps))
-            .chain(sweep.iter().filter_map(|step| Some(step.run.as_ref()?.throughput_bps)))
+            .chain(steps.filter_map(|step| Some(step.run.as_ref()?.throughput_bps)))
             .fold(0.0, f64::max);
         let packet_bps = best * packet_share(&filled.result);
         let ideal = self.ideal_bps(packet_bps, mtu, headers);

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use super::super::escaped::Escaped;
 
-/// Size of a picture, and where its bars begin.
+/// Width of a picture, of what stands behind a bar, and of a character at most.
 const WIDTH: f64 = 900.0;
-const LEFT: f64 = 240.0;
-const ROOM: f64 = 520.0;
+const BEHIND: f64 = 140.0;
+const CHARACTER: f64 = 8.6;
+/// Where bars begin at the least and at the most: an address of IPv6 has 39 characters.
+const LEFT: [f64; 2] = [140.0, 420.0];
 /// Height of a bar, and from one to the next.
 const BAR: f64 = 18.0;
 const STEP: f64 = 28.0;
@@ -27,6 +29,9 @@ pub(super) struct Bar {
 
 /// The picture of these bars.
 pub(super) fn picture(title: &str, subtitle: &str, bars: &[Bar]) -> String {
+    let longest = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
+    let left = (CHARACTER * longest as f64 + 12.0).clamp(LEFT[0], LEFT[1]);
+    let room = WIDTH - left - BEHIND;
     let most = bars.iter().map(|bar| bar.length).fold(f64::MIN_POSITIVE, f64::max);
     let height = TOP + STEP * bars.len() as f64 + 16.0;
     let mut svg = format!(
@@ -41,14 +46,14 @@ pub(super) fn picture(title: &str, subtitle: &str, bars: &[Bar]) -> String {
     );
     for (at, bar) in bars.iter().enumerate() {
         let y = TOP + STEP * at as f64;
-        let (length, text) = (ROOM * bar.length / most, y + BAR - 4.0);
+        let (length, text) = (room * bar.length / most, y + BAR - 4.0);
         let _ = write!(
             svg,
-            "<text x=\"0\" y=\"{text}\">{}</text><rect class=\"{}\" x=\"{LEFT}\" y=\"{y}\" width=\"{length:.1}\" height=\"{BAR}\"/>\
+            "<text x=\"0\" y=\"{text}\">{}</text><rect class=\"{}\" x=\"{left}\" y=\"{y}\" width=\"{length:.1}\" height=\"{BAR}\"/>\
              <text x=\"{:.1}\" y=\"{text}\">{}</text>",
             Escaped(&bar.name),
             if bar.is_expected { "expected" } else { "bar" },
-            LEFT + length + 8.0,
+            left + length + 8.0,
             Escaped(&bar.said)
         );
         if bar.is_last_before_line {

@@ -6,7 +6,7 @@ use maxseg_core::units::approx;
 
 use super::super::escaped::Escaped;
 use super::bars::{Bar, picture};
-use crate::path::{DirectionReport, GRADE_RULE, PathReport, UnderLoadRow};
+use crate::path::{DirectionReport, GRADE_RULE, PathReport, SizeTable, UnderLoadRow};
 
 /// The parts of a far end; empty without one.
 pub(super) fn far_end(report: &PathReport) -> String {
@@ -24,7 +24,36 @@ pub(super) fn far_end(report: &PathReport) -> String {
         text += &delay(&report.under_load);
         let _ = writeln!(text, "<p class=\"prose\">{}.</p>", Escaped(GRADE_RULE));
     }
+    if let Some(table) = &report.table {
+        text += &sizes(table);
+    }
     text
+}
+
+/// Segment sizes and windows: what was measured, and what engines predict.
+fn sizes(table: &SizeTable) -> String {
+    let optional =
+        |value: Option<f64>, of: fn(f64) -> String| value.map_or_else(|| "–".to_owned(), of);
+    let mut rows = String::new();
+    for (at, row) in table.rows.iter().enumerate() {
+        let mark = if table.recommended == Some(at) { "recommended" } else { "" };
+        let _ = writeln!(
+            rows,
+            "<tr><td>{}</td><td>{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{mark}</td></tr>",
+            row.mss_bytes,
+            row.window_bytes,
+            Escaped(&row.engine),
+            optional(row.rate_bps, approx::rate),
+            optional(row.ping_s, approx::time),
+            optional(row.in_flight_s, approx::time)
+        );
+    }
+    format!(
+        "<h3>Segment size and window, {}</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>MSS</th><th>window</th>\
+         <th class=\"word\">engine</th><th>rate</th><th>ping</th><th>in flight</th><th class=\"word\"></th></tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table></div>\n",
+        Escaped(&table.direction)
+    )
 }
 
 fn sweep(direction: &DirectionReport) -> String {

@@ -37,14 +37,22 @@ fn one(report: &PathReport) -> String {
             Escaped(&remedy)
         );
     }
+    if let Some(fault) = &report.far_end_fault {
+        let _ = writeln!(text, "<p class=\"prose\"><strong>{}.</strong></p>", Escaped(&fault.text));
+    }
     text += "<dl>";
     let number = |bytes: Option<u32>| {
         bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} bytes"))
     };
     let time = |seconds: Option<f64>| seconds.map_or_else(|| "unknown".to_owned(), approx::time);
     let transfers = if report.bottleneck.is_some() { ", transfers aside," } else { "" };
+    let way_back = mtu.reverse.as_ref().map_or_else(
+        || "unknown, without a far end".to_owned(),
+        |reverse| format!("{} ({})", number(reverse.bytes), reverse.confidence.word()),
+    );
     for (name, value) in [
         ("path MTU", format!("{} ({})", number(mtu.forward_bytes), mtu.confidence.word())),
+        ("path MTU of the way back", way_back),
         ("interface MTU", number(mtu.interface_bytes)),
         ("least round trip", time(report.rtt.min_s)),
         ("median round trip", time(report.rtt.median_s)),

@@ -43,7 +43,7 @@ enum PageText {
     Made(fn() -> String),
 }
 
-const PAGES: [Page; 15] = [
+const PAGES: [Page; 16] = [
     Page {
         name: "scenario",
         about: "The scenario file: every key with its values, default, example and engines",
@@ -110,6 +110,11 @@ const PAGES: [Page; 15] = [
         text: PageText::Written(include_str!("../../../../../docs/pcap.md")),
     },
     Page {
+        name: "data-frames",
+        about: "Results in pandas and polars",
+        text: PageText::Written(include_str!("../../../../../docs/data-frames.md")),
+    },
+    Page {
         name: "lab",
         about: "Run a scenario with the real kernel",
         text: PageText::Written(include_str!("../../../../../docs/lab.md")),
@@ -155,6 +160,6 @@ pub(crate) fn run(args: &GuideArgs, printer: Printer) -> Result<(), Failure> {
 }
 
 fn topics(width: usize) -> String {
-    let topic = |page: &Page| labelled(&format!("{:10} ", page.name), page.about, width);
+    let topic = |page: &Page| labelled(&format!("{:12} ", page.name), page.about, width);
     PAGES.iter().map(topic).collect()
 }

@@ -9,7 +9,9 @@ use maxseg_linux::tune::{
     Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
 };
 use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
-use maxseg_workbench::tune::{PreparedPlan, Request, prepare, script, wanted};
+use maxseg_workbench::tune::{
+    Advised, PreparedPlan, Request, advised, prepare, script, wanted as assignment,
+};
 
 use super::duration::duration;
 use super::undo::tell_recovered;
@@ -27,6 +29,7 @@ Examples:
   maxseg tune apply --set route.default.mtu=1400 --confirm 60s
   maxseg tune apply --set interface.eth0.mtu=9000 --for 10m
   maxseg tune apply --set route.default.initcwnd=20 --script > set.sh
+  maxseg advise www.example.org && maxseg tune apply ID
 
 The plan is printed first: the value before and after, what it reaches, whether connections that run feel it, how it is \
 undone. Without a terminal nothing is changed unless --yes is given. All steps are made, or none; each is read back, and \
@@ -151,17 +154,18 @@ fn numbers(entries: &[u64]) -> String {
 }
 
 fn request(args: &ApplyArgs) -> Result<Request, Failure> {
-    if let Some(what) = args.what.first() {
-        let is_file =
-            what.contains('/') || Path::new(what).extension().is_some_and(|end| end == "toml");
-        let kind = if is_file { "a document" } else { "stored advice" };
+    let is_file = |what: &&String| {
+        what.contains('/') || Path::new(*what).extension().is_some_and(|end| end == "toml")
+    };
+    if let Some(file) = args.what.iter().find(is_file) {
         return Err(Failure::with_hint(
-            format!("`{what}`: {kind} cannot be applied by this build yet"),
+            format!("`{file}`: a document cannot be applied by this build yet"),
             "name targets: --set route.10.0.0.0/8.mtu=1280",
         ));
     }
-    let wanted: Vec<(Target, Value)> =
-        args.assignments.iter().map(|text| wanted(text)).collect::<Result<_, _>>()?;
+    let Advised { mut wanted, why } = of_advice(&args.what)?;
+    let given = args.assignments.iter().map(|text| assignment(text));
+    wanted.extend(given.collect::<Result<Vec<(Target, Value)>, _>>()?);
     if wanted.is_empty() {
         return Err(Failure::usage(
             "nothing is named that could be set",
@@ -173,7 +177,31 @@ fn request(args: &ApplyArgs) -> Result<Request, Failure> {
         router: args.allow.i_am_router,
         session: args.confirm.is_some(),
     };
-    Ok(Request { wanted, why: args.why.clone(), allowed, session: session::peer() })
+    let why = args.why.clone().or((!why.is_empty()).then_some(why));
+    Ok(Request { wanted, why, allowed, session: session::peer() })
+}
+
+/// What the stored advice of these names sets.
+fn of_advice(ids: &[String]) -> Result<Advised, Failure> {
+    if ids.is_empty() {
+        return Ok(Advised::default());
+    }
+    let file = state_folder()?.join("advice.json");
+    let document = std::fs::read_to_string(&file).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            Failure::with_hint(
+                format!("there is no advice `{}`: none is stored", ids[0]),
+                "ask for it first: `maxseg advise HOST`; a FILE has a slash, or ends in .toml",
+            )
+        } else {
+            Failure::file("read", &file, &error)
+        }
+    })?;
+    let read = |file: &str| Some(std::fs::read_to_string(file).ok()?.trim().to_owned());
+    let host = read("/proc/sys/kernel/hostname");
+    let boot = read("/proc/sys/kernel/random/boot_id");
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    Ok(advised(&document, &ids, (host.as_deref(), boot.as_deref()))?)
 }
 
 /// Without a terminal and without `--yes`: the plan is shown, and nothing is changed.

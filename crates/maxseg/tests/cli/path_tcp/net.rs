@@ -120,7 +120,10 @@ impl Net {
         // A program that everyone may run, whatever folder this one is in.
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("maxseg");
-        std::fs::copy(env!("CARGO_BIN_EXE_maxseg"), &program).unwrap();
+        // By a process of its own: a descriptor that writes it here may be inherited by a child of another test, and who executes it
+        // then is told that the text file is busy.
+        let mut copy = Command::new("cp");
+        assert!(copy.arg(env!("CARGO_BIN_EXE_maxseg")).arg(&program).status().unwrap().success());
         let open = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o777);
         std::fs::set_permissions(folder.path(), open).unwrap();
         let mut line = Command::new("nsenter");

@@ -144,3 +144,35 @@ fn a_new_segment_size_is_seen_on_live_traffic() {
         path_mtu("1500")
     });
 }
+
+#[test]
+fn advice_is_applied_by_its_name() {
+    let Some(host) = Host::new() else { return };
+    let told = host.refused(&[], &["mtu-a"]);
+    assert!(told.contains("there is no advice `mtu-a`"), "{told}");
+    let read = |file| std::fs::read_to_string(file).unwrap().trim().to_owned();
+    let document = serde_json::json!({
+        "host": read("/proc/sys/kernel/hostname"),
+        "boot_id": read("/proc/sys/kernel/random/boot_id"),
+        "hosts": [{"address": "10.9.0.1", "here": true}, {"address": "10.5.0.7", "here": false}],
+        "advice": [{
+            "id": "mtu-a",
+            "reason": "the path has 1400",
+            "settings": [
+                {"target": "route.10.5.0.7.mtu", "value": "1400", "on": "10.9.0.1", "here": true}
+            ]
+        }]
+    });
+    std::fs::create_dir_all(host.folder()).unwrap();
+    std::fs::set_permissions(host.folder(), std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .unwrap();
+    std::fs::write(host.folder().join("advice.json"), document.to_string()).unwrap();
+    host.tune_ends(&["apply", "mtu-a", "--yes"], 0);
+    assert!(host.shows("ip route show 10.5.0.7").contains("mtu 1400"));
+    assert_eq!(host.status(&[]).0[0]["why"], "mtu-a: the path has 1400");
+    host.tune_ends(&["undo"], 0);
+    host.namespace.must("ip addr add 10.99.0.1/24 dev vb");
+    host.namespace.must("ip route replace 10.5.0.0/16 via 10.99.0.2");
+    let told = host.refused(&[], &["mtu-a"]);
+    assert!(told.contains("the path to 10.5.0.7 has changed"), "{told}");
+}

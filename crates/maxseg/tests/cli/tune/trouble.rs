@@ -97,7 +97,10 @@ fn an_ordinary_user_is_told_and_changes_nothing() {
         command.args(["--reuid", &id, "--regid", &id, "--clear-groups"]);
         // The test's own build may be where nobody may look.
         let program = folder.path().join("maxseg-program");
-        std::fs::copy(env!("CARGO_BIN_EXE_maxseg"), &program).unwrap();
+        // By another process: what one has open for writing, a child that another test starts meanwhile keeps open.
+        let mut copy = std::process::Command::new("cp");
+        copy.arg(env!("CARGO_BIN_EXE_maxseg")).arg(&program);
+        assert!(copy.status().unwrap().success());
         command.arg(&program).args(["tune", "apply", "--yes", "--set", assignment]);
         command.env("XDG_STATE_HOME", folder.path()).current_dir("/");
         let output = command.output().unwrap();

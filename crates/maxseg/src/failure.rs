@@ -85,6 +85,9 @@ impl Failure {
     pub(crate) fn render(&self) -> String {
         match self {
             Self::Workbench(Error::Scenario(error)) => render_scenario_error(error),
+            Self::Workbench(Error::Document(error)) => {
+                render(&error.what, &render_excerpt(&error.excerpt), &error.hint)
+            }
             Self::Workbench(error) => {
                 render(&error.to_string(), "", &error.hint().unwrap_or_else(of_the_machine))
             }

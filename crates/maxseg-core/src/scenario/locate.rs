@@ -22,21 +22,28 @@ pub(super) enum Origin {
 
 /// The place of `span` in `text`, cut to the end of its first line.
 pub(super) fn location_of(file: &str, text: &str, span: Range<usize>) -> Location {
-    let start = floor_char_boundary(text, span.start.min(text.len()));
-    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
-    let end = floor_char_boundary(text, span.end.clamp(start, line_end));
-    let line = text[line_start..line_end].trim_end();
-    let piece = around(line, (start - line_start).min(line.len()));
-    let behind = piece.text.chars().count() - piece.before;
-    Location::File(Box::new(Excerpt {
-        file: file.to_owned(),
-        line: text[..start].matches('\n').count() + 1,
-        column: text[line_start..start].chars().count() + 1,
-        width: text[start..end].chars().take(behind).count().max(1),
-        before: piece.before,
-        text: piece.text,
-    }))
+    Location::File(Box::new(Excerpt::of(file, text, span)))
+}
+
+impl Excerpt {
+    /// The place of `span`, in bytes, in the text of `file`, cut to the end of its first line.
+    pub fn of(file: &str, text: &str, span: Range<usize>) -> Self {
+        let start = floor_char_boundary(text, span.start.min(text.len()));
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let end = floor_char_boundary(text, span.end.clamp(start, line_end));
+        let line = text[line_start..line_end].trim_end();
+        let piece = around(line, (start - line_start).min(line.len()));
+        let behind = piece.text.chars().count() - piece.before;
+        Self {
+            file: file.to_owned(),
+            line: text[..start].matches('\n').count() + 1,
+            column: text[line_start..start].chars().count() + 1,
+            width: text[start..end].chars().take(behind).count().max(1),
+            before: piece.before,
+            text: piece.text,
+        }
+    }
 }
 
 fn floor_char_boundary(text: &str, mut at: usize) -> usize {

@@ -159,9 +159,11 @@ impl Tunable {
         self.name.strip_prefix("sysctl.")
     }
 
-    /// A sysctl's last word; otherwise the whole name.
+    /// The last word of a sysctl or an option.
     pub fn short_name(&self) -> &str {
-        let Some(name) = self.sysctl() else { return &self.name };
+        let Some(name) = self.sysctl() else {
+            return self.name.strip_prefix("socket.").unwrap_or(&self.name);
+        };
         // `route.mtu_expires` of IPv6 is not that of IPv4.
         name.strip_prefix("net.ipv4.").or_else(|| name.strip_prefix("net.core.")).unwrap_or(name)
     }

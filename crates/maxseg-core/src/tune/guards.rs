@@ -227,6 +227,7 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let (is_v6, metric) = match &step.target {
         Target::Route { prefix, metric } => (prefix.is_v6(), *metric),
         Target::InterfaceMtu(_) => (facts.has_v6, RouteMetricName::Mtu),
+        Target::File(_) => return None,
         // What the catalogue does not have, the kernel judges alone.
         Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) => {
             let (tunable, text) = (step.target.tunable()?, step.after.text()?);

@@ -208,7 +208,7 @@ impl History {
 
     /// Those of this boot and namespace that were not undone, in the order of their numbers.
     pub fn live(&self, place: &Place) -> Vec<Entry> {
-        let live = |entry: &Entry| entry.progress != Progress::Undone && entry.place == *place;
+        let live = |entry: &Entry| entry.progress != Progress::Undone && entry.is_at(place);
         self.entries().filter(live).collect()
     }
 
@@ -217,8 +217,8 @@ impl History {
         let later = self.entries.range(entry.id + 1..).map(|(_, later)| later);
         let mut same = later.filter(|later| {
             later.progress != Progress::Undone
-                && later.place == entry.place
                 && later.step.target == entry.step.target
+                && later.is_at(&entry.place)
         });
         same.next_back().map(|later| later.id)
     }
@@ -260,12 +260,18 @@ impl History {
 }
 
 impl Entry {
+    /// Whether it holds in this place, where nobody has undone it.
+    pub fn is_at(&self, place: &Place) -> bool {
+        self.place == *place || self.step.target.outlasts_boot()
+    }
+
     /// What it is now, where the kernel has `now`; `None` where that cannot be read.
     pub fn state(&self, history: &History, now: Option<&Value>, at: &Moment) -> EntryState {
-        if self.progress == Progress::Undone || self.place.boot != at.place.boot {
+        let outlasts = self.step.target.outlasts_boot();
+        if self.progress == Progress::Undone || !outlasts && self.place.boot != at.place.boot {
             return EntryState::Undone;
         }
-        if self.place != at.place {
+        if !self.is_at(&at.place) {
             return EntryState::Unknown;
         }
         if let Some(by) = history.superseding(self) {

@@ -45,6 +45,9 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Text(text) if text.contains('\n') => {
+                return write!(f, "{} lines", text.lines().count());
+            }
             Self::Text(text) => text,
             Self::Unset => "unset",
             Self::Absent => "absent",

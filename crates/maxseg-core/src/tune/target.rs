@@ -33,6 +33,8 @@ pub enum Target {
     },
     /// `clamp.eth0`: the largest MSS in SYNs that are forwarded through an interface.
     Clamp(String),
+    /// `file./etc/sysctl.d/90-maxseg.conf`: a file that sets others when the machine starts (`tune persist`).
+    File(String),
 }
 
 /// The ends of a connection, this host's first.
@@ -202,7 +204,7 @@ impl Target {
     /// What a change of it reaches.
     pub fn scope(&self) -> Scope {
         let default = match self {
-            Self::Sysctl(_) => Scope::Namespace,
+            Self::Sysctl(_) | Self::File(_) => Scope::Namespace,
             Self::Route { .. } => Scope::Route,
             Self::InterfaceMtu(_) | Self::Clamp(_) => Scope::Interface,
             Self::Socket { .. } => Scope::Socket,
@@ -213,6 +215,11 @@ impl Target {
     /// Which connections it acts on; `None` where the catalogue does not have it.
     pub fn acts(&self) -> Option<Acts> {
         self.tunable().map(|tunable| tunable.acts)
+    }
+
+    /// Whether it stays as it is when the machine is started again, and is the same in every network namespace.
+    pub const fn outlasts_boot(&self) -> bool {
+        matches!(self, Self::File(_))
     }
 
     /// Whether the two are settings of one thing that may be made and removed as a whole: a route.
@@ -255,6 +262,7 @@ impl fmt::Display for Target {
             Self::InterfaceMtu(name) => write!(f, "interface.{name}.mtu"),
             Self::Socket { ends, option } => write!(f, "socket.{ends}.{}", option.name()),
             Self::Clamp(name) => write!(f, "clamp.{name}"),
+            Self::File(path) => write!(f, "file.{path}"),
         }
     }
 }
@@ -301,6 +309,9 @@ impl FromStr for Target {
                 let (option, _) =
                     named.ok_or_else(|| TargetError::Option { option: option.to_owned() })?;
                 Ok(Self::Socket { ends: ends.parse()?, option: *option })
+            }
+            "file" if rest.starts_with('/') && !rest.contains(char::is_control) => {
+                Ok(Self::File(rest.to_owned()))
             }
             "clamp" if is_interface_name(rest) => Ok(Self::Clamp(rest.to_owned())),
             _ => Err(unknown()),

@@ -71,6 +71,20 @@ pub fn sysctl(name: &str) -> io::Result<String> {
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// The interfaces of this namespace, and their MTUs in bytes.
+///
+/// # Errors
+/// The kernel lists none.
+pub fn interface_mtus() -> io::Result<Vec<(String, u32)>> {
+    let mut netlink = Netlink::new()?;
+    let mut mtus = Vec::new();
+    for interface in &nix::net::if_::if_nameindex()? {
+        let facts = netlink.interface_facts(interface.index())?;
+        mtus.extend(facts.mtu.map(|mtu| (facts.name, mtu)));
+    }
+    Ok(mtus)
+}
+
 fn text_of(file: &str) -> Option<String> {
     Some(fs::read_to_string(file).ok()?.trim().to_owned())
 }

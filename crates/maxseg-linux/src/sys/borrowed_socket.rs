@@ -1,4 +1,4 @@
-//! A socket of another process, to read its options: `pidfd_getfd(2)`.
+//! A socket of another process, to read and set its options: `pidfd_getfd(2)`.
 
 use std::fs::File;
 use std::io;
@@ -10,8 +10,37 @@ use nix::errno::Errno;
 const SO_BUF_LOCK: libc::c_int = 72;
 const SOCK_SNDBUF_LOCK: i32 = 1;
 const SOCK_RCVBUF_LOCK: i32 = 2;
+/// Bytes of the longest name of a congestion control (`TCP_CA_NAME_MAX`).
+const CONGESTION_ROOM: usize = 16;
 
-/// A second descriptor of a socket that another process has open. Nothing is ever set on it.
+/// A buffer of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Buffer {
+    /// `SO_SNDBUF`.
+    Send,
+    /// `SO_RCVBUF`.
+    Receive,
+}
+
+impl Buffer {
+    /// The option, and the one that no limit of the host holds for.
+    const fn options(self) -> (libc::c_int, libc::c_int) {
+        match self {
+            Self::Send => (libc::SO_SNDBUF, libc::SO_SNDBUFFORCE),
+            Self::Receive => (libc::SO_RCVBUF, libc::SO_RCVBUFFORCE),
+        }
+    }
+
+    /// Its bit of `SO_BUF_LOCK`.
+    const fn lock(self) -> i32 {
+        match self {
+            Self::Send => SOCK_SNDBUF_LOCK,
+            Self::Receive => SOCK_RCVBUF_LOCK,
+        }
+    }
+}
+
+/// A second descriptor of a socket that another process has open: what is set on it, is set for that process.
 #[derive(Debug)]
 pub(crate) struct BorrowedSocket(OwnedFd);
 
@@ -49,16 +78,103 @@ impl BorrowedSocket {
         Some([locks & SOCK_SNDBUF_LOCK != 0, locks & SOCK_RCVBUF_LOCK != 0])
     }
 
+    /// The number that the kernel gives this socket alone (`SO_COOKIE`).
+    pub(crate) fn cookie(&self) -> io::Result<u64> {
+        self.long_number(libc::SOL_SOCKET, libc::SO_COOKIE)
+    }
+
+    /// An option whose value is an `int`.
+    pub(crate) fn number(&self, level: libc::c_int, option: libc::c_int) -> io::Result<i32> {
+        let mut value = [0; size_of::<i32>()];
+        self.get(level, option, &mut value)?;
+        Ok(i32::from_ne_bytes(value))
+    }
+
+    /// An option whose value has 64 bits.
+    pub(crate) fn long_number(&self, level: libc::c_int, option: libc::c_int) -> io::Result<u64> {
+        let mut value = [0; size_of::<u64>()];
+        self.get(level, option, &mut value)?;
+        Ok(u64::from_ne_bytes(value))
+    }
+
+    /// `TCP_CONGESTION`.
+    pub(crate) fn congestion(&self) -> io::Result<String> {
+        let mut name = [0; CONGESTION_ROOM];
+        let length = self.get(libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
+        let name = name.get(..length).unwrap_or(&name).split(|byte| *byte == 0).next();
+        Ok(String::from_utf8_lossy(name.unwrap_or_default()).into_owned())
+    }
+
+    /// Sets `TCP_CONGESTION`.
+    pub(crate) fn set_congestion(&self, name: &str) -> io::Result<()> {
+        self.set(libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
+    }
+
+    /// Sets an option whose value is an `int`.
+    pub(crate) fn set_number(
+        &self,
+        level: libc::c_int,
+        option: libc::c_int,
+        value: i32,
+    ) -> io::Result<()> {
+        self.set(level, option, &value.to_ne_bytes())
+    }
+
+    /// Sets an option whose value has 64 bits.
+    pub(crate) fn set_long_number(
+        &self,
+        level: libc::c_int,
+        option: libc::c_int,
+        value: u64,
+    ) -> io::Result<()> {
+        self.set(level, option, &value.to_ne_bytes())
+    }
+
+    /// Sets a buffer to what `getsockopt` is to show: twice what `setsockopt` takes. Above `rmem_max` or `wmem_max` it takes
+    /// `CAP_NET_ADMIN`.
+    pub(crate) fn set_buffer(&self, which: Buffer, shown: i32) -> io::Result<()> {
+        let (plain, forced) = which.options();
+        match self.set_number(libc::SOL_SOCKET, forced, shown / 2) {
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                self.set_number(libc::SOL_SOCKET, plain, shown / 2)
+            }
+            result => result,
+        }
+    }
+
+    /// What `getsockopt` shows of a buffer.
+    pub(crate) fn buffer(&self, which: Buffer) -> io::Result<i32> {
+        self.number(libc::SOL_SOCKET, which.options().0)
+    }
+
+    /// Lets the kernel change the size of a buffer again, or keeps it from that (`SO_BUF_LOCK`, Linux 5.14).
+    pub(crate) fn lock_buffer(&self, which: Buffer, is_locked: bool) -> io::Result<()> {
+        let locks = self.number(libc::SOL_SOCKET, SO_BUF_LOCK)?;
+        let lock = which.lock();
+        let locks = if is_locked { locks | lock } else { locks & !lock };
+        self.set_number(libc::SOL_SOCKET, SO_BUF_LOCK, locks)
+    }
+
     #[expect(unsafe_code, reason = "options that nix does not have")]
-    fn number(&self, level: libc::c_int, option: libc::c_int) -> io::Result<i32> {
-        let mut value: i32 = 0;
-        let mut length = libc::socklen_t::try_from(size_of::<i32>()).map_err(io::Error::other)?;
-        // SAFETY: the kernel writes at most `length` bytes, which `value` has.
+    fn get(&self, level: libc::c_int, option: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
+        let mut length = libc::socklen_t::try_from(room.len()).map_err(io::Error::other)?;
+        // SAFETY: the kernel writes at most `length` bytes, which `room` has.
         let result = unsafe {
-            let value = (&raw mut value).cast();
-            libc::getsockopt(self.0.as_raw_fd(), level, option, value, &raw mut length)
+            let room = room.as_mut_ptr().cast();
+            libc::getsockopt(self.0.as_raw_fd(), level, option, room, &raw mut length)
         };
-        Ok(Errno::result(result).map(|_| value)?)
+        Errno::result(result)?;
+        usize::try_from(length).map_err(io::Error::other)
+    }
+
+    #[expect(unsafe_code, reason = "options that nix does not have")]
+    fn set(&self, level: libc::c_int, option: libc::c_int, value: &[u8]) -> io::Result<()> {
+        let length = libc::socklen_t::try_from(value.len()).map_err(io::Error::other)?;
+        // SAFETY: the kernel reads the bytes of `value`.
+        let result = unsafe {
+            libc::setsockopt(self.0.as_raw_fd(), level, option, value.as_ptr().cast(), length)
+        };
+        Ok(Errno::result(result).map(drop)?)
     }
 }
 

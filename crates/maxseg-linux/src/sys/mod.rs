@@ -22,7 +22,7 @@ mod tun;
 mod userns;
 mod wait;
 
-pub(crate) use borrowed_socket::BorrowedSocket;
+pub(crate) use borrowed_socket::{BorrowedSocket, Buffer};
 pub(crate) use bulk_socket::send_as_probes;
 pub(crate) use capabilities::{give_up_file_right, give_up_rights};
 pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};

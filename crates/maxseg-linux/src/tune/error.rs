@@ -6,9 +6,24 @@ use std::path::PathBuf;
 use maxseg_core::tune::{Prefix, Target, Value};
 use thiserror::Error;
 
+use super::socket_error::SocketError;
+
 /// Why a setting cannot be read, set or undone.
 #[derive(Debug, Error)]
 pub enum TuneError {
+    /// A connection's option.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// The kernel would not take the value before again.
+    #[error(
+        "{target} is {before} now, which the kernel would not take again: it could not be undone"
+    )]
+    NoWayBack {
+        /// The target.
+        target: Target,
+        /// The value before.
+        before: Value,
+    },
     /// This build does not have it yet.
     #[error("{0} cannot be set by this build yet")]
     NotBuilt(&'static str),
@@ -164,6 +179,7 @@ fn in_words(target: &Target) -> String {
     match target {
         Target::Sysctl(name) => format!("the sysctl {name}"),
         Target::InterfaceMtu(name) | Target::Clamp(name) => format!("the interface {name}"),
+        Target::File(path) => format!("the file {path}"),
         Target::Route { .. } | Target::Socket { .. } => target.to_string(),
     }
 }
@@ -193,6 +209,7 @@ impl TuneError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
+            Self::Socket(error) => error.hint(),
             Self::NotBuilt(_) => "`maxseg tune list` has what can be set".to_owned(),
             Self::NoSuch { near: Some(near), .. } => format!("did you mean {near}?"),
             Self::NoSuch { target: Target::InterfaceMtu(_) | Target::Clamp(_), .. } => {
@@ -212,7 +229,7 @@ impl TuneError {
             Self::NotReplaceable { .. } => {
                 "set the MTU of the interface, or a route of your own to fewer destinations".to_owned()
             }
-            Self::CannotBe { target, .. } => format!("`maxseg tune show {target}` tells what it takes"),
+            Self::CannotBe { target, .. } | Self::NoWayBack { target, .. } => format!("`maxseg tune show {target}` tells what it takes"),
             Self::Read { .. } | Self::Here(_) => "`maxseg doctor` tells what this user can see here".to_owned(),
             Self::Write { target, error, .. } if error.raw_os_error() == Some(libc::EINVAL) => {
                 format!("the value is outside what this kernel takes: `maxseg tune show {target}`")

@@ -47,7 +47,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
                 session == Some(ends.remote.ip()) && ends.local.port() == 22;
         }
         // What is set for all connections, or for those of others, does not cut one off.
-        Target::Sysctl(_) | Target::Clamp(_) => {}
+        Target::Sysctl(_) | Target::Clamp(_) | Target::File(_) => {}
     }
     Ok(facts)
 }

@@ -13,12 +13,14 @@ mod apply;
 mod clamp;
 mod error;
 mod facts;
+mod file;
 mod guard;
 mod here;
 mod interface;
 mod journal;
 mod route;
-mod socket;
+pub mod socket;
+mod socket_error;
 mod steps;
 mod survey;
 mod sysctl;
@@ -67,6 +69,7 @@ pub fn read(target: &Target, image: Option<&str>) -> Result<Reading, TuneError> 
         Target::InterfaceMtu(name) => interface::read(name).map(Reading::plain),
         Target::Socket { ends, option } => socket::read(ends, *option, image),
         Target::Clamp(interface) => clamp::read(interface, image),
+        Target::File(path) => file::read(path),
     }
 }
 
@@ -81,6 +84,7 @@ pub fn write(target: &Target, value: &Value, image: Option<&str>) -> Result<(), 
         Target::InterfaceMtu(name) => interface::write(name, value),
         Target::Socket { ends, option } => socket::write(ends, *option, value, image),
         Target::Clamp(interface) => clamp::write(interface, value, image),
+        Target::File(path) => file::write(path, value),
     }
 }
 

@@ -1,8 +1,10 @@
 //! What is there now, for each thing that is to be set.
 
 use maxseg_core::similar::closest;
+use maxseg_core::tunables::tunable;
 use maxseg_core::tune::{Step, Target, Value};
 
+use super::socket::as_shown;
 use super::{TuneError, interface, read, route, sysctl};
 
 /// The steps that set these targets, in their order, with the values before. Nothing is changed, and no privilege is needed.
@@ -20,7 +22,7 @@ pub fn steps(wanted: &[(Target, Value)]) -> Result<Vec<Step>, TuneError> {
 
 fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneError> {
     let reading = read(target, None)?;
-    let mut before = reading.value;
+    let (mut before, mut after) = (reading.value, after.clone());
     match target {
         Target::Sysctl(name) if before == Value::Absent => {
             let known = sysctl::neighbours(name);
@@ -43,11 +45,20 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
             }
             // A step before makes the route, or there is nothing to remove from it.
             let is_made = earlier.iter().any(|step| step.target.shares_a_route_with(target));
-            if before == Value::Absent && (is_made || *after == Value::Unset) {
+            if before == Value::Absent && (is_made || after == Value::Unset) {
                 before = Value::Unset;
             }
         }
-        Target::Sysctl(_) | Target::InterfaceMtu(_) | Target::Socket { .. } | Target::Clamp(_) => {}
+        Target::Socket { option, .. } => {
+            after = as_shown(*option, &after);
+            let known = tunable(&target.to_string()).ok();
+            let can_return =
+                before.text().zip(known).is_none_or(|(text, it)| it.check(text).is_ok());
+            if !can_return {
+                return Err(TuneError::NoWayBack { target: target.clone(), before });
+            }
+        }
+        Target::Sysctl(_) | Target::InterfaceMtu(_) | Target::Clamp(_) | Target::File(_) => {}
     }
-    Ok(Step { target: target.clone(), before, after: after.clone(), image: reading.image })
+    Ok(Step { target: target.clone(), before, after, image: reading.image })
 }

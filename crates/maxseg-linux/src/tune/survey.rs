@@ -29,7 +29,7 @@ pub fn survey(history: &History, at: &Moment) -> Vec<Surveyed> {
 }
 
 fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
-    let is_here = entry.place == at.place && entry.progress != Progress::Undone;
+    let is_here = entry.is_at(&at.place) && entry.progress != Progress::Undone;
     let step = &entry.step;
     let reading = is_here.then(|| read(&step.target, step.image.as_deref()));
     let failure =
@@ -48,12 +48,13 @@ fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {
     if let Some((reason, _)) = entry.undone.filter(|_| entry.progress == Progress::Undone) {
         return Some(reason.words().to_owned());
     }
-    if entry.place.boot != at.place.boot {
+    let is_here = entry.is_at(&at.place);
+    if !is_here && entry.place.boot != at.place.boot {
         return Some(
             "gone when the machine was booted: `tune persist` makes a change last".to_owned(),
         );
     }
-    if entry.place != at.place {
+    if !is_here {
         return Some("in another network namespace".to_owned());
     }
     match state {
@@ -102,7 +103,9 @@ fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
             (there.header.protocol != protocol)
                 .then(|| format!("the route is of {}", protocol_name(there.header.protocol)))
         }
-        Target::InterfaceMtu(_) | Target::Socket { .. } | Target::Clamp(_) => None,
+        Target::InterfaceMtu(_) | Target::Socket { .. } | Target::Clamp(_) | Target::File(_) => {
+            None
+        }
     }
 }
 

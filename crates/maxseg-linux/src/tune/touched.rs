@@ -34,7 +34,7 @@ pub struct SegmentsSeen {
 /// # Errors
 /// The kernel lists no connections.
 pub fn touched(target: &Target) -> Result<Touched, TuneError> {
-    if matches!(target, Target::Clamp(_)) {
+    if matches!(target, Target::Clamp(_) | Target::File(_)) {
         return Ok(Touched::default());
     }
     let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
@@ -84,7 +84,7 @@ fn connections(target: &Target) -> io::Result<Vec<Connection>> {
             all.retain(|of| (of.local, of.remote) == (ends.local, ends.remote));
         }
         Target::Sysctl(_) => {}
-        Target::Clamp(_) => all.clear(),
+        Target::Clamp(_) | Target::File(_) => all.clear(),
     }
     Ok(all)
 }

@@ -61,7 +61,7 @@ pub fn undo(journal: &mut Journal, ids: &[u64], reason: UndoReason, force: bool)
         if entry.progress == Progress::Undone {
             return UndoOutcome::UndoneBefore;
         }
-        if entry.place != journal.moment().place {
+        if !entry.is_at(&journal.moment().place) {
             return UndoOutcome::Elsewhere;
         }
         if let Some(by) = depends_on(journal, entry) {

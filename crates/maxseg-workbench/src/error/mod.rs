@@ -2,6 +2,7 @@
 
 mod capture;
 mod compare;
+mod document;
 mod experiment;
 mod formula;
 mod import;
@@ -24,6 +25,7 @@ use crate::file_error;
 
 pub use capture::CaptureError;
 pub use compare::CompareError;
+pub use document::DocumentError;
 pub use experiment::ExperimentError;
 pub use formula::FormulaError;
 pub use import::ImportError;
@@ -68,6 +70,9 @@ pub enum Error {
     /// A topology cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A document of settings is wrong.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
     /// Input is no capture, or not the one that was asked for.
     #[error("{}", reading_text(name, source))]
     Reading {
@@ -145,6 +150,7 @@ impl Error {
             | Self::Compare(_)
             | Self::Formula(_)
             | Self::Import(_)
+            | Self::Document(_)
             | Self::Reading { .. }
             | Self::Fault { .. }
             | Self::Join { .. } => ErrorKind::Input,
@@ -175,6 +181,7 @@ impl Error {
             Self::Compare(error) => Some(error.hint()),
             Self::Formula(error) => Some(error.hint()),
             Self::Import(error) => Some(error.hint()),
+            Self::Document(error) => Some(error.hint.clone()),
             #[cfg(feature = "lab")]
             Self::Path(error) => error.hint(),
             #[cfg(feature = "lab")]

@@ -1,5 +1,7 @@
 //! Why settings of this host are not changed.
 
+use std::net::IpAddr;
+
 use maxseg_core::tune::{Refusal, Step, Target, TargetError};
 use maxseg_linux::tune::TuneError;
 
@@ -14,6 +16,14 @@ pub enum TuningError {
     /// It names nothing that can be set.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The segment size of one connection cannot be set.
+    #[error(
+        "the segment size of a connection that runs cannot be set: the kernel accepts TCP_MAXSEG and does nothing"
+    )]
+    SegmentSize {
+        /// The destinations whose route decides it.
+        remote: IpAddr,
+    },
     /// A target is to have two values.
     #[error("{0} is set twice")]
     Repeated(Target),
@@ -50,6 +60,7 @@ impl TuningError {
         match self {
             Self::NotAnAssignment(_)
             | Self::Target(_)
+            | Self::SegmentSize { .. }
             | Self::Repeated(_)
             | Self::Refused { .. }
             | Self::Advice { .. } => ErrorKind::Input,
@@ -64,6 +75,9 @@ impl TuningError {
                 "write for example --set route.10.0.0.0/8.mtu=1280".to_owned()
             }
             Self::Target(error) => error.hint(),
+            Self::SegmentSize { remote } => format!(
+                "the route's MTU acts on it at once, and on all others to that host: --set route.{remote}.mtu=1280"
+            ),
             Self::Repeated(target) => format!("name {target} once"),
             Self::Refused { step, refusal } => refusal.hint(step),
             Self::Advice { hint, .. } => hint.clone(),

@@ -4,9 +4,12 @@
 //! deploy otherwise. `maxseg_linux::tune` applies it.
 
 mod advised;
+pub mod catalogue;
+pub mod documents;
+pub mod persist;
 mod plan;
 mod script;
 
 pub use advised::{Advised, advised};
-pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted};
+pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted, wanted_of_connection};
 pub use script::script;

@@ -2,7 +2,10 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::tune::{Allowed, Plan, RouteMetricName, Step, Target, Value, refusals, warnings};
+use maxseg_core::tune::{
+    Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
+    warnings,
+};
 use maxseg_linux::tune::{Touched, facts, steps, touched};
 
 use crate::error::TuningError;
@@ -51,6 +54,10 @@ pub fn wanted(assignment: &str) -> Result<(Target, Value), TuningError> {
         .split_once('=')
         .ok_or_else(|| TuningError::NotAnAssignment(assignment.to_owned()))?;
     let target: Target = target.trim().parse()?;
+    if matches!(target, Target::File(_)) {
+        // `tune persist` alone writes files.
+        return Err(TargetError::Kind(target.to_string()).into());
+    }
     let value = normal(&target, value);
     if value == Value::Text(String::new()) {
         return Err(TuningError::NotAnAssignment(assignment.to_owned()));
@@ -64,12 +71,34 @@ fn normal(target: &Target, text: &str) -> Value {
     let is_number = match target {
         Target::Route { metric, .. } => *metric != RouteMetricName::CongestionControl,
         Target::InterfaceMtu(_) => true,
-        Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) => false,
+        Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) | Target::File(_) => false,
     };
     match value.number().filter(|_| is_number) {
         Some(number) => Value::Text(number.to_string()),
         None => value,
     }
+}
+
+/// Reads `OPTION=VALUE` of a connection.
+///
+/// # Errors
+/// It is not of that form, or names no option that can be set while the connection runs.
+pub fn wanted_of_connection(
+    connection: &str,
+    assignment: &str,
+) -> Result<(Target, Value), TuningError> {
+    let ends: SocketEnds = connection.parse()?;
+    let option = assignment.split_once('=').map_or(assignment, |(option, _)| option).trim();
+    if ["mss", "maxseg", "segment_size"].contains(&option.to_ascii_lowercase().as_str()) {
+        return Err(TuningError::SegmentSize { remote: ends.remote.ip().to_canonical() });
+    }
+    wanted(&format!("socket.{ends}.{assignment}"))
+}
+
+/// What stays after a connection's option was restored.
+fn left_behind(step: &Step) -> Option<String> {
+    let left = step.target.tunable()?.leaves_behind.as_ref()?;
+    Some(format!("after it was undone: {left}"))
 }
 
 /// Looks at this host, and makes a plan of what is asked for. Nothing is changed.
@@ -105,5 +134,7 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
     }
     // A list that this kernel does not give is no reason not to change anything.
     let touched = touched(&step.target).unwrap_or_default();
-    Ok(PlannedStep { step: step.clone(), touched, warnings: warnings(step, &facts) })
+    let mut warnings = warnings(step, &facts);
+    warnings.extend(left_behind(step));
+    Ok(PlannedStep { step: step.clone(), touched, warnings })
 }

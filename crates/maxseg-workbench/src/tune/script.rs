@@ -32,6 +32,7 @@ fn command(step: &Step, value: &Value) -> String {
         Target::Sysctl(name) => format!("sysctl -w {}", quoted(&format!("{name}={value}"))),
         Target::InterfaceMtu(name) => format!("ip link set dev {} mtu {value}", quoted(name)),
         Target::Route { prefix, metric } => route(*prefix, *metric, step, value),
+        Target::File(path) => format!("# {path} is written by `maxseg tune persist`"),
         Target::Socket { .. } | Target::Clamp(_) => {
             format!("maxseg tune apply --yes --set {}", quoted(&format!("{}={value}", step.target)))
         }

@@ -41,6 +41,8 @@ mod stacks;
 mod top;
 #[cfg(target_os = "linux")]
 mod tune;
+#[cfg(feature = "lab")]
+mod tune_connection;
 #[cfg(target_os = "linux")]
 mod why;
 mod widths;

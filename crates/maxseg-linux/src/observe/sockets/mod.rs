@@ -15,6 +15,7 @@ use std::io;
 use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 
 pub use namespaces::{NamespaceError, Place, PlaceName};
+pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};
 pub use processes::{Process, Processes};
 

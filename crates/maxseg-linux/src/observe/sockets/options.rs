@@ -69,6 +69,11 @@ impl SocketReader {
     }
 }
 
+/// The socket of this inode, by a descriptor of a process; `None` where the process does not have it open.
+pub(crate) fn borrowed(pid: u32, inode: u32) -> Option<io::Result<BorrowedSocket>> {
+    Some(BorrowedSocket::of(pid, *sockets_of(pid).get(&inode)?))
+}
+
 fn of(error: &io::Error) -> OptionsError {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => OptionsError::Denied,

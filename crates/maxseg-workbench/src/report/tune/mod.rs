@@ -1,5 +1,7 @@
 //! Plans and changes as JSON; the names are a contract.
 
+mod catalogue;
+
 use maxseg_core::tunables::Acts;
 use maxseg_core::tune::{EntryState, Value};
 use maxseg_linux::tune::Surveyed;
@@ -7,6 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::tune::PreparedPlan;
+
+pub use catalogue::{
+    CatalogueDocument, EachEntry, Equivalents, FileEntry, RangeEntry, TunableEntry,
+};
 
 /// Raised when a key changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;

@@ -4,18 +4,19 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use maxseg_core::tune::{Allowed, Step, Target, Value};
+use maxseg_core::tune::{Allowed, Prefix, Step, Target, Value};
 use maxseg_linux::tune::{
     Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
 };
 use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
 use maxseg_workbench::tune::{
     Advised, PreparedPlan, Request, advised, prepare, script, wanted as assignment,
+    wanted_of_connection,
 };
 
 use super::duration::duration;
 use super::undo::tell_recovered;
-use super::{ask, guard, session};
+use super::{ask, document, guard, session};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::tune::{plan_text, seen_line};
@@ -30,6 +31,8 @@ Examples:
   maxseg tune apply --set interface.eth0.mtu=9000 --for 10m
   maxseg tune apply --set route.default.initcwnd=20 --script > set.sh
   maxseg advise www.example.org && maxseg tune apply ID
+  maxseg tune apply ./modem.toml
+  maxseg tune apply --connection 192.0.2.1:443-198.51.100.7:50123 --set congestion=cubic
 
 The plan is printed first: the value before and after, what it reaches, whether connections that run feel it, how it is \
 undone. Without a terminal nothing is changed unless --yes is given. All steps are made, or none; each is read back, and \
@@ -41,6 +44,9 @@ pub(crate) struct ApplyArgs {
     /// Set a target, such as route.10.0.0.0/8.mtu=1280
     #[arg(long = "set", value_name = "TARGET=VALUE")]
     assignments: Vec<String>,
+    /// Options of a connection that runs: --set congestion=cubic
+    #[arg(long, value_name = "A:PORT-B:PORT")]
+    connection: Option<String>,
     /// Why, for `tune status`
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
@@ -92,7 +98,7 @@ struct AllowArgs {
 }
 
 pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
-    let request = request(args)?;
+    let request = request(args, printer)?;
     let only_looks = args.manner.dry_run || args.manner.script;
     if !only_looks && !args.manner.yes && !ask::can_ask() {
         refuse_blind(&request, printer)?;
@@ -153,19 +159,20 @@ fn numbers(entries: &[u64]) -> String {
     entries.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn request(args: &ApplyArgs) -> Result<Request, Failure> {
+fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {
     let is_file = |what: &&String| {
         what.contains('/') || Path::new(*what).extension().is_some_and(|end| end == "toml")
     };
-    if let Some(file) = args.what.iter().find(is_file) {
-        return Err(Failure::with_hint(
-            format!("`{file}`: a document cannot be applied by this build yet"),
-            "name targets: --set route.10.0.0.0/8.mtu=1280",
-        ));
+    let (files, ids): (Vec<&String>, Vec<&String>) = args.what.iter().partition(is_file);
+    let Advised { mut wanted, why } = of_advice(&ids)?;
+    let mut why = args.why.clone().or((!why.is_empty()).then_some(why));
+    for file in files {
+        let (document, _) = document::read(Path::new(file), None, Prefix::ALL_V4)?;
+        document::tell(&document.notes, printer);
+        why = why.or(document.why);
+        wanted.extend(document.settings.into_iter().map(|one| (one.target, one.value)));
     }
-    let Advised { mut wanted, why } = of_advice(&args.what)?;
-    let given = args.assignments.iter().map(|text| assignment(text));
-    wanted.extend(given.collect::<Result<Vec<(Target, Value)>, _>>()?);
+    wanted.extend(assigned(args)?);
     if wanted.is_empty() {
         return Err(Failure::usage(
             "nothing is named that could be set",
@@ -177,12 +184,20 @@ fn request(args: &ApplyArgs) -> Result<Request, Failure> {
         router: args.allow.i_am_router,
         session: args.confirm.is_some(),
     };
-    let why = args.why.clone().or((!why.is_empty()).then_some(why));
     Ok(Request { wanted, why, allowed, session: session::peer() })
 }
 
+/// What the arguments set.
+fn assigned(args: &ApplyArgs) -> Result<Vec<(Target, Value)>, Failure> {
+    let of = |text: &String| match &args.connection {
+        Some(connection) => wanted_of_connection(connection, text),
+        None => assignment(text),
+    };
+    Ok(args.assignments.iter().map(of).collect::<Result<_, _>>()?)
+}
+
 /// What the stored advice of these names sets.
-fn of_advice(ids: &[String]) -> Result<Advised, Failure> {
+fn of_advice(ids: &[&String]) -> Result<Advised, Failure> {
     if ids.is_empty() {
         return Ok(Advised::default());
     }
@@ -200,7 +215,7 @@ fn of_advice(ids: &[String]) -> Result<Advised, Failure> {
     let read = |file: &str| Some(std::fs::read_to_string(file).ok()?.trim().to_owned());
     let host = read("/proc/sys/kernel/hostname");
     let boot = read("/proc/sys/kernel/random/boot_id");
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
     Ok(advised(&document, &ids, (host.as_deref(), boot.as_deref()))?)
 }
 

@@ -3,10 +3,15 @@
 mod apply;
 mod ask;
 mod confirm;
+mod document;
 mod duration;
+mod export;
 mod guard;
-mod not_built;
+mod import;
+mod list;
+mod persist;
 mod session;
+mod show;
 mod status;
 mod undo;
 mod watch;
@@ -28,10 +33,8 @@ pub(crate) struct TuneArgs {
 
 #[derive(Debug, Subcommand)]
 enum TuneCommand {
-    /// List what can be set, with its value now
-    List(not_built::NotBuiltArgs),
-    /// Show one setting: meaning, range, what it acts on
-    Show(not_built::NotBuiltArgs),
+    List(list::ListArgs),
+    Show(show::ShowArgs),
     /// Set values: plan, question, change, read back
     Apply(apply::ApplyArgs),
     /// Restore the values before
@@ -42,12 +45,9 @@ enum TuneCommand {
     Confirm(confirm::ConfirmArgs),
     /// Undo what has expired, and follow routes
     Watch(watch::WatchArgs),
-    /// Make what is set last beyond the next boot
-    Persist(not_built::NotBuiltArgs),
-    /// Read settings from another program's document
-    Import(not_built::NotBuiltArgs),
-    /// Write settings as another program's document
-    Export(not_built::NotBuiltArgs),
+    Persist(persist::PersistArgs),
+    Import(import::ImportArgs),
+    Export(export::ExportArgs),
     /// Undo a plan at its deadline
     #[command(hide = true)]
     Guard(guard::GuardArgs),
@@ -67,16 +67,16 @@ impl From<TuningError> for Failure {
 
 pub(crate) fn run(args: &TuneArgs, printer: Printer) -> Result<(), Failure> {
     match &args.command {
-        TuneCommand::List(args) => not_built::run(args, "list"),
-        TuneCommand::Show(args) => not_built::run(args, "show"),
+        TuneCommand::List(args) => list::run(args, printer),
+        TuneCommand::Show(args) => show::run(args, printer),
         TuneCommand::Apply(args) => apply::run(args, printer),
         TuneCommand::Undo(args) => undo::run(args, printer),
         TuneCommand::Status(args) => status::run(args, printer),
         TuneCommand::Confirm(args) => confirm::run(args, printer),
         TuneCommand::Watch(args) => watch::run(args, printer),
-        TuneCommand::Persist(args) => not_built::run(args, "persist"),
-        TuneCommand::Import(args) => not_built::run(args, "import"),
-        TuneCommand::Export(args) => not_built::run(args, "export"),
+        TuneCommand::Persist(args) => persist::run(args, printer),
+        TuneCommand::Import(args) => import::run(args, printer),
+        TuneCommand::Export(args) => export::run(args, printer),
         TuneCommand::Guard(args) => guard::run(args),
     }
 }

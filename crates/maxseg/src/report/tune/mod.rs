@@ -1,9 +1,11 @@
 //! Plans and changes on a terminal.
 
+pub(crate) mod catalogue;
+
 use std::fmt::Write as _;
 
 use maxseg_core::tunables::{Acts, Scope};
-use maxseg_core::tune::{Entry, EntryState, Step, Value};
+use maxseg_core::tune::{Entry, EntryState, Step, Target, Value};
 use maxseg_linux::tune::{SegmentsSeen, Surveyed};
 use maxseg_workbench::tune::{PlannedStep, PreparedPlan};
 
@@ -54,6 +56,7 @@ fn lines(planned: &PlannedStep) -> Vec<String> {
     };
     let undone = match (&step.target, &step.before) {
         (_, Value::Absent) => "undoing removes the route that is made for it".to_owned(),
+        (Target::Clamp(_), Value::Unset) => "undoing removes it".to_owned(),
         (_, Value::Unset) => "undoing removes it from the route".to_owned(),
         (_, Value::Text(before)) => format!("undoing sets {before}"),
     };

@@ -1,0 +1,143 @@
+//! Documents of settings: our own TOML, the settings files of Open Transport's tuner, STCP's requests, sysctl.d.
+//!
+//! ```text
+//! text → Format → Document: settings, each with its line; notes on what has no equivalent
+//! settings → Format → text, and notes on what the format cannot say
+//! ```
+
+mod open_transport;
+mod own;
+mod reader;
+mod stcp;
+mod sysctl_d;
+
+use maxseg_core::tune::{Prefix, Target, Value};
+
+use crate::error::DocumentError;
+use reader::Reader;
+
+/// A format of documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `[settings]`, each a target with its value.
+    Toml,
+    /// Lines `key = value` of sysctl.d(5).
+    SysctlD,
+    /// `#auto … #end` of Open Transport's tuner (Mentat TCP).
+    OpenTransport,
+    /// `set_stcp_param` of VOS, and what came before it.
+    Stcp,
+}
+
+/// What a document says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Document {
+    /// Why all of it is set.
+    pub why: Option<String>,
+    /// In the order of the document.
+    pub settings: Vec<Setting>,
+    /// What was left out, or is not quite the same here.
+    pub notes: Vec<Note>,
+}
+
+/// One setting of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// What is set.
+    pub target: Target,
+    /// To what.
+    pub value: Value,
+    /// Why.
+    pub why: Option<String>,
+    /// The line of the document, from 1; 0 of a setting that is from elsewhere.
+    pub line: usize,
+}
+
+/// What a document, or a format, cannot say in the same words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The line of the document, from 1; 0 for none.
+    pub line: usize,
+    /// The key or the target.
+    pub key: String,
+    /// What is different, and what is nearest.
+    pub text: String,
+}
+
+/// A document as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// What it leaves out.
+    pub left_out: Vec<Note>,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Toml, Self::SysctlD, Self::OpenTransport, Self::Stcp];
+
+    /// Its name in arguments.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Toml => "toml",
+            Self::SysctlD => "sysctl.d",
+            Self::OpenTransport => "open-transport",
+            Self::Stcp => "stcp",
+        }
+    }
+
+    /// What a document most likely is, by its name and its text.
+    pub fn guess(file: &str, text: &str) -> Self {
+        let has_ending = |ending: &str| {
+            let found = std::path::Path::new(file).extension();
+            found.is_some_and(|found| found.eq_ignore_ascii_case(ending))
+        };
+        let mut lines = text.lines().map(str::trim);
+        if has_ending("toml") {
+            Self::Toml
+        } else if lines.clone().any(|line| line.eq_ignore_ascii_case("#auto")) {
+            Self::OpenTransport
+        } else if stcp::REQUESTS.iter().any(|request| text.contains(request)) {
+            Self::Stcp
+        } else if has_ending("conf") || !lines.any(|line| line.starts_with('[')) {
+            Self::SysctlD
+        } else {
+            Self::Toml
+        }
+    }
+
+    /// Reads a document. Settings of the whole host that Linux has by route are those of `route`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn read(self, file: &str, text: &str, route: Prefix) -> Result<Document, DocumentError> {
+        let mut reader = Reader::new(file, text);
+        match self {
+            Self::Toml => own::read(&mut reader)?,
+            Self::SysctlD => sysctl_d::read(&mut reader)?,
+            Self::OpenTransport => open_transport::read(&mut reader, route)?,
+            Self::Stcp => stcp::read(&mut reader, route)?,
+        }
+        Ok(reader.document)
+    }
+
+    /// Writes a document.
+    pub fn write(self, document: &Document) -> Written {
+        match self {
+            Self::Toml => Written { text: own::write(document), left_out: Vec::new() },
+            Self::SysctlD => sysctl_d::write(document),
+            Self::OpenTransport => open_transport::write(document),
+            Self::Stcp => stcp::write(document),
+        }
+    }
+}
+
+impl Note {
+    fn of(setting: &Setting, text: impl Into<String>) -> Self {
+        Self { line: setting.line, key: setting.target.to_string(), text: text.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

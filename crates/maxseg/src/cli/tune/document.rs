@@ -1,0 +1,61 @@
+//! Documents of settings, read from files.
+
+use std::path::Path;
+
+use maxseg_core::tune::Prefix;
+use maxseg_workbench::Error;
+use maxseg_workbench::tune::documents::{Document, Format, Note};
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// The longest document that is read: more is no document of settings.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Reads a document, in this format or in what it looks like.
+pub(super) fn read(
+    file: &Path,
+    format: Option<Format>,
+    route: Prefix,
+) -> Result<(Document, Format), Failure> {
+    let name = file.display().to_string();
+    let read = || -> std::io::Result<Vec<u8>> {
+        use std::io::Read as _;
+        let mut bytes = Vec::new();
+        std::fs::File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|error| Failure::file("read", file, &error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Failure::with_hint(
+            format!("{name} is longer than {MOST_BYTES} bytes"),
+            "a document of settings has some lines: write for example \"route.default.mtu\" = 1280 below [settings]",
+        ));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Failure::with_hint(
+            format!("{name} is no text (UTF-8)"),
+            format!("`file {name}` shows what it is"),
+        )
+    })?;
+    let format = format.unwrap_or_else(|| Format::guess(&name, &text));
+    let document = format.read(&name, &text, route).map_err(Error::from)?;
+    Ok((document, format))
+}
+
+/// Says what was left out, or is not quite the same.
+pub(super) fn tell(notes: &[Note], printer: Printer) {
+    for note in notes {
+        let line = if note.line > 0 { format!("line {}: ", note.line) } else { String::new() };
+        printer.note(&format!("{line}{}: {}", note.key, note.text));
+    }
+}
+
+/// A format by its name in arguments.
+pub(super) fn format(word: &str) -> Result<Format, String> {
+    let known = Format::ALL.map(Format::word);
+    Format::ALL
+        .into_iter()
+        .find(|format| format.word() == word)
+        .ok_or_else(|| format!("it is one of {}", known.join(", ")))
+}

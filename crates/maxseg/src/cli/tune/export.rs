@@ -1,0 +1,80 @@
+//! `maxseg tune export`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use maxseg_core::tune::{Entry, EntryState, Prefix, Target, Value};
+use maxseg_linux::tune::{Journal, moment, state_folder, survey};
+use maxseg_workbench::tune::documents::{Document, Format, Setting};
+
+use super::document;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Write what is set, or a document, in another format
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg tune export
+  maxseg tune export --as sysctl.d
+  maxseg tune export modem.toml --as open-transport
+
+Without a file, it writes what `tune apply` has set here and still holds. What the format cannot say is said on standard \
+error.")]
+pub(super) struct ExportArgs {
+    /// A document; default: what is set
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// toml, sysctl.d, open-transport or stcp
+    #[arg(long = "as", value_name = "FORMAT", value_parser = document::format, default_value = "toml")]
+    format: Format,
+}
+
+pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
+    let document = match &args.file {
+        Some(file) => {
+            let (document, _) = document::read(file, None, Prefix::ALL_V4)?;
+            document::tell(&document.notes, printer);
+            document
+        }
+        None => what_is_set()?,
+    };
+    let written = args.format.write(&document);
+    document::tell(&written.left_out, printer);
+    if written.text.is_empty() || written.left_out.len() >= document.settings.len() {
+        return Err(Failure::with_hint(
+            format!("{} has none of these settings", args.format.word()),
+            "--as toml has all of them",
+        ));
+    }
+    printer.data(&written.text)?;
+    Ok(())
+}
+
+/// What this program has set here, and what still holds of it.
+pub(super) fn what_is_set() -> Result<Document, Failure> {
+    // Files are how something else was made permanent.
+    let is_setting = |entry: &Entry| !matches!(entry.step.target, Target::File(_));
+    let settings: Vec<Setting> =
+        entries_that_hold()?.into_iter().filter(is_setting).map(setting).collect();
+    if settings.is_empty() {
+        return Err(Failure::with_hint(
+            "nothing is set here by this program",
+            "`maxseg tune apply` sets; `maxseg tune status --all` has what was",
+        ));
+    }
+    Ok(Document { settings, ..Document::default() })
+}
+
+/// The changes that hold, in the order of their numbers.
+fn entries_that_hold() -> Result<Vec<Entry>, Failure> {
+    let history = Journal::read(&state_folder()?)?;
+    let all = survey(&history, &moment()?);
+    Ok(all.into_iter().filter(|one| one.state == EntryState::Set).map(|one| one.entry).collect())
+}
+
+fn setting(entry: Entry) -> Setting {
+    let after = entry.step.after;
+    let value = if after == Value::Absent { Value::Unset } else { after };
+    Setting { target: entry.step.target, value, why: entry.why, line: 0 }
+}

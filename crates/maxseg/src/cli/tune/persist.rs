@@ -1,0 +1,125 @@
+//! `maxseg tune persist`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use maxseg_core::tune::{Allowed, Prefix};
+use maxseg_linux::tune::{Applying, Journal, apply, author, recover, state_folder};
+use maxseg_workbench::tune::persist::{Keeper, networkd_lines};
+use maxseg_workbench::tune::{Request, prepare};
+
+use super::export::what_is_set;
+use super::undo::tell_recovered;
+use super::{ask, document, guard};
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Make what is set last beyond the next boot
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg tune persist
+  maxseg tune persist --as unit --yes
+  maxseg tune persist modem.toml --as sysctl.d --dry-run
+  maxseg tune undo
+
+Without a file, what `tune apply` has set and what still holds is made permanent: sysctls alone by a file of sysctl.d, \
+anything else by a document and a service of systemd that applies it when the network is up. --as ifupdown writes the \
+MTUs of interfaces; --as networkd prints lines from its documentation. The files are shown first, and undone like every \
+other change. --root DIR writes them below another root, such as that of an image.")]
+pub(super) struct PersistArgs {
+    /// A document; default: what is set
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// sysctl.d, ifupdown, unit or networkd
+    #[arg(long = "as", value_name = "HOW", value_parser = keeper)]
+    keeper: Option<Keeper>,
+    /// Write below this folder
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    root: PathBuf,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Print the files and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn keeper(word: &str) -> Result<Keeper, String> {
+    let known = Keeper::ALL.map(Keeper::word);
+    let found = Keeper::ALL.into_iter().find(|keeper| keeper.word() == word);
+    found.ok_or_else(|| format!("it is one of {}", known.join(", ")))
+}
+
+pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
+    let document = match &args.file {
+        Some(file) => {
+            let (document, _) = document::read(file, None, Prefix::ALL_V4)?;
+            document::tell(&document.notes, printer);
+            document
+        }
+        None => what_is_set()?,
+    };
+    let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
+    if keeper == Keeper::Networkd {
+        let (lines, left_out) = networkd_lines(&document);
+        document::tell(&left_out, printer);
+        return Ok(printer.data(&lines)?);
+    }
+    let root = std::path::absolute(&args.root)
+        .map_err(|error| Failure::file("find", &args.root, &error))?;
+    let program = std::env::current_exe()
+        .map_or_else(|_| "/usr/bin/maxseg".to_owned(), |file| file.display().to_string());
+    let files = keeper.files(&document, &root, &program);
+    document::tell(&files.left_out, printer);
+    if files.files.is_empty() {
+        return Err(Failure::with_hint(
+            format!("{} keeps none of these settings", keeper.word()),
+            "--as unit keeps all but those of connections",
+        ));
+    }
+    let request = Request {
+        wanted: files.files.clone(),
+        why: document.why.clone(),
+        allowed: Allowed::default(),
+        session: None,
+    };
+    let plan = prepare(&request)?;
+    let mut text = String::new();
+    for (target, value) in &files.files {
+        let path = target.to_string();
+        let _ = writeln!(text, "{}", printer.bold(path.trim_start_matches("file.")));
+        for line in value.text().unwrap_or_default().lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    printer.text(&text)?;
+    if plan.plan.steps.is_empty() {
+        printer.note("the files hold this already");
+        return Ok(());
+    }
+    if args.dry_run {
+        return Ok(());
+    }
+    if !args.yes && !ask::can_ask() {
+        return Err(Failure::with_hint(
+            "nothing was written: there is no terminal to ask on",
+            "add --yes to write these files, or --dry-run to see them alone",
+        ));
+    }
+    if !args.yes && !ask::ask("Write?")? {
+        return Err(Failure::Interrupted("nothing was written".to_owned()));
+    }
+    let mut journal = Journal::open(&state_folder()?)?;
+    tell_recovered(&recover(&mut journal), printer);
+    let applying =
+        Applying { plan: &plan.plan, by: author(), ends: None, start_guard: &guard::start };
+    let applied = apply(&mut journal, &applying)?;
+    let numbers: Vec<_> = applied.entries.iter().map(u64::to_string).collect();
+    printer.note(&format!("undo: maxseg tune undo {}", numbers.join(" ")));
+    for command in &files.then {
+        printer.note(&format!("then run: {command}"));
+    }
+    Ok(())
+}

@@ -23,6 +23,7 @@
 //! command that changes anything undoes it first. A last line without its end announces nothing, since what it announces was not
 //! begun; it is cut off.
 
+mod effect;
 mod guards;
 mod history;
 mod plan;
@@ -32,6 +33,10 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub use effect::{
+    Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S, Period, Ratio,
+    Sample, Verdict, incomparable, judge,
+};
 pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, refusals, warnings};
 pub use history::{Entry, EntryState, History, Moment, Progress};
 pub use plan::{Plan, Step, Value};

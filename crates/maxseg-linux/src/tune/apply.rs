@@ -5,7 +5,7 @@ use std::io;
 use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target, UndoReason};
 
 use super::undo::{back_out, restore_forced};
-use super::{Journal, TuneError, guard, read, sysctl, verify, write};
+use super::{Journal, TuneError, before, guard, read, sysctl, verify, write};
 
 /// A plan that is to be applied.
 pub struct Applying<'a> {
@@ -39,6 +39,7 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
     }
     journal.reserve()?;
     let (plan, first) = journal.history().next_numbers();
+    before::keep(journal, plan, first, &applying.plan.steps);
     journal.append(Event::Plan {
         plan,
         steps: applying.plan.steps.len(),

@@ -10,6 +10,7 @@
 //! The order of lines and changes is that of [`maxseg_core::tune`]. Everything is of the calling thread's network namespace.
 
 mod apply;
+mod before;
 mod clamp;
 mod error;
 mod facts;
@@ -31,6 +32,7 @@ mod watch;
 use maxseg_core::tune::{Target, Value};
 
 pub use apply::{Applied, Applying, apply};
+pub use before::before;
 pub use error::TuneError;
 pub use facts::facts;
 pub use guard::{GuardEnd, guard, process_start};
@@ -38,7 +40,7 @@ pub use here::{author, deadline, moment};
 pub use journal::{Journal, state_folder};
 pub use steps::steps;
 pub use survey::{Surveyed, survey};
-pub use touched::{SegmentsSeen, Touched, segments_seen, touched};
+pub use touched::{SegmentsSeen, Touched, sample, segments_seen, touched};
 pub use undo::{UndoOutcome, Undone, recover, undo};
 pub use watch::{WatchEvent, Watcher};
 

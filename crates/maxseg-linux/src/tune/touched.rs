@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use maxseg_core::tune::{Prefix, Target};
+use maxseg_core::tune::{Counters, Prefix, Sample, Target};
 use maxseg_wire::inet_diag::StateSet;
-use maxseg_wire::tcp_info::State;
+use maxseg_wire::tcp_info::{State, TcpInfo};
 
 use super::TuneError;
 use super::route::main_routes;
@@ -55,11 +55,22 @@ pub fn segments_seen(target: &Target, mtu: u64) -> Result<SegmentsSeen, TuneErro
     })
 }
 
+/// What the kernel has counted of the connections that a change reaches.
+///
+/// # Errors
+/// The kernel lists no connections.
+pub fn sample(target: &Target) -> Result<Sample, TuneError> {
+    let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
+    Ok(connections.iter().map(|one| (one.cookie, one.counters)).collect())
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Connection {
     local: SocketAddr,
     remote: SocketAddr,
     path_mtu: u32,
+    cookie: u64,
+    counters: Counters,
 }
 
 fn connections(target: &Target) -> io::Result<Vec<Connection>> {
@@ -110,8 +121,20 @@ fn established() -> io::Result<Vec<Connection>> {
                 |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
             let path_mtu = socket.info.as_ref().map_or(0, |info| info.pmtu);
             let (local, remote) = (plain(socket.local), plain(socket.remote));
-            found.push(Connection { local, remote, path_mtu });
+            let counters = socket.info.as_ref().map(counters).unwrap_or_default();
+            found.push(Connection { local, remote, path_mtu, cookie: socket.cookie, counters });
         })?;
     }
     Ok(found)
+}
+
+/// A kernel that does not count how long a connection had data to send (before Linux 4.10) gives nothing to compare.
+fn counters(info: &TcpInfo) -> Counters {
+    Counters {
+        sending_s: info.busy_time.unwrap_or_default().as_secs_f64(),
+        acked_bytes: info.bytes_acked.unwrap_or_default(),
+        data_segments: info.data_segs_out.unwrap_or_default(),
+        retransmitted: info.total_retrans,
+        rtt_s: Some(info.rtt.as_secs_f64()).filter(|rtt| *rtt > 0.0),
+    }
 }

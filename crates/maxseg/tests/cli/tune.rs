@@ -2,6 +2,7 @@
 //! skipped.
 
 mod apply;
+mod effect;
 mod guard;
 mod host;
 mod killed;

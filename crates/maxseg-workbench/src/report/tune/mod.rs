@@ -3,7 +3,7 @@
 mod catalogue;
 
 use maxseg_core::tunables::Acts;
-use maxseg_core::tune::{EntryState, Value};
+use maxseg_core::tune::{Effect, EntryState, Value};
 use maxseg_linux::tune::Surveyed;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,8 +59,8 @@ pub struct EntryEntry {
     why: Option<String>,
     /// When it ends by itself, seconds since 1970; null where it does not.
     expires: Option<f64>,
-    /// What it did to the connections that it reaches; null where that was not measured.
-    effect: Option<serde_json::Value>,
+    /// What it did to the connections that it reaches; null without `--effect`.
+    effect: Option<Effect>,
 }
 
 /// What `tune apply --json` prints.
@@ -120,9 +120,9 @@ pub struct PlanResult {
 }
 
 impl StatusDocument {
-    /// Of these changes.
-    pub fn new<'s>(surveyed: impl IntoIterator<Item = &'s Surveyed>) -> Self {
-        let entries = surveyed.into_iter().map(entry).collect();
+    /// Of these changes, with their effects where those were asked for.
+    pub fn new<'s>(changes: impl IntoIterator<Item = (&'s Surveyed, Option<Effect>)>) -> Self {
+        let entries = changes.into_iter().map(entry).collect();
         Self { schema_version: SCHEMA_VERSION, entries }
     }
 
@@ -132,7 +132,7 @@ impl StatusDocument {
     }
 }
 
-fn entry(surveyed: &Surveyed) -> EntryEntry {
+fn entry((surveyed, effect): (&Surveyed, Option<Effect>)) -> EntryEntry {
     let Surveyed { entry, now, state, changed_by, note } = surveyed;
     EntryEntry {
         id: entry.id,
@@ -157,7 +157,7 @@ fn entry(surveyed: &Surveyed) -> EntryEntry {
         set_at: entry.set_at_s,
         why: entry.why.clone(),
         expires: entry.ends.map(|ends| ends.at_s),
-        effect: None,
+        effect,
     }
 }
 

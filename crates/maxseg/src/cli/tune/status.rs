@@ -1,9 +1,10 @@
 //! `maxseg tune status`
 
 use clap::Args;
-use maxseg_core::tune::EntryState;
+use maxseg_core::tune::{Effect, EntryState};
 use maxseg_linux::tune::{Journal, Surveyed, moment, state_folder, survey};
 use maxseg_workbench::report::tune::StatusDocument;
+use maxseg_workbench::tune::effect;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -14,6 +15,7 @@ use crate::report::tune::status_text;
 #[command(after_long_help = "\
 Examples:
   maxseg tune status
+  maxseg tune status --effect
   maxseg tune status --json
   maxseg tune status || echo look at it
 
@@ -23,6 +25,9 @@ pub(crate) struct StatusArgs {
     /// All that was ever set, also elsewhere and before this boot
     #[arg(long)]
     all: bool,
+    /// Goodput, round trips, retransmissions of connections before and since
+    #[arg(long)]
+    effect: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -32,7 +37,8 @@ pub(crate) struct StatusArgs {
 const FEW: usize = 10;
 
 pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
-    let history = Journal::read(&state_folder()?)?;
+    let folder = state_folder()?;
+    let history = Journal::read(&folder)?;
     let now = moment()?;
     let all = survey(&history, &now);
     let is_trouble = all.iter().any(|one| one.state.is_trouble());
@@ -43,9 +49,10 @@ pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
         let is_live = one.state != EntryState::Undone;
         args.all || (is_here(one) && (is_live || one.entry.id >= first_shown))
     };
-    let shown: Vec<&Surveyed> = all.iter().filter(is_shown).collect();
+    let of = |one| (one, args.effect.then(|| effect(one, &folder)));
+    let shown: Vec<(&Surveyed, Option<Effect>)> = all.iter().filter(is_shown).map(of).collect();
     if args.json {
-        printer.data(&StatusDocument::new(shown.iter().copied()).json())?;
+        printer.data(&StatusDocument::new(shown).json())?;
     } else {
         printer.text(&status_text(&shown, printer))?;
         let hidden = all.len() - shown.len();

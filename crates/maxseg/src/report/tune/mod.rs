@@ -1,14 +1,16 @@
 //! Plans and changes on a terminal.
 
 pub(crate) mod catalogue;
+mod effect;
 
 use std::fmt::Write as _;
 
 use maxseg_core::tunables::{Acts, Scope};
-use maxseg_core::tune::{Entry, EntryState, Step, Target, Value};
+use maxseg_core::tune::{Effect, Entry, EntryState, Step, Target, Value};
 use maxseg_linux::tune::{SegmentsSeen, Surveyed};
 use maxseg_workbench::tune::{PlannedStep, PreparedPlan};
 
+use self::effect::effect_lines;
 use super::{Column, Grid};
 use crate::printer::Printer;
 use crate::wrap::hanging;
@@ -78,14 +80,14 @@ pub(crate) fn seen_line(step: &Step, seen: &SegmentsSeen) -> String {
 }
 
 /// The changes, a line each, then what there is to say of some.
-pub(crate) fn status_text(entries: &[&Surveyed], printer: Printer) -> String {
+pub(crate) fn status_text(entries: &[(&Surveyed, Option<Effect>)], printer: Printer) -> String {
     if entries.is_empty() {
         return "nothing is set by this program here\n".to_owned();
     }
     let columns = [Column::number("id"), Column::word("tunable")];
     let values = ["state", "before", "after", "now", "set by"].map(Column::word);
     let mut grid = Grid::new(columns, values);
-    for one in entries {
+    for (one, _) in entries {
         let Surveyed { entry, now, state, .. } = one;
         let step = &entry.step;
         let now = now.as_ref().map_or_else(|| "-".to_owned(), Value::to_string);
@@ -100,8 +102,9 @@ pub(crate) fn status_text(entries: &[&Surveyed], printer: Printer) -> String {
         ]);
     }
     let mut text = grid.text(printer.table_width());
-    for one in entries {
-        for line in remarks(one) {
+    for (one, effect) in entries {
+        let of_effect = effect.as_ref().map(effect_lines).unwrap_or_default();
+        for line in remarks(one).into_iter().chain(of_effect) {
             text += &hanging(&format!("{}: {line}", one.entry.id), printer.width(), "  ");
         }
     }

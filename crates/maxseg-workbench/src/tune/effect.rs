@@ -1,0 +1,25 @@
+//! What a change did to the connections that it reaches: those of now against what was kept of them when it was made.
+
+use std::path::Path;
+
+use maxseg_core::tune::{Compared, Effect, EntryState, incomparable, judge};
+use maxseg_linux::tune::{Surveyed, before, sample};
+
+/// The effect of a change whose journal is in this folder; unknown, with the reason, where it cannot be told.
+pub fn effect(surveyed: &Surveyed, folder: &Path) -> Effect {
+    let Surveyed { entry, state, .. } = surveyed;
+    if let Some(why) = incomparable(&entry.step) {
+        return Effect::unknown(why);
+    }
+    // Expired is still set.
+    if !matches!(state, EntryState::Set | EntryState::Expired) {
+        return Effect::unknown(format!("the value that was set does not hold: {}", state.word()));
+    }
+    let Some(before) = before(folder, entry) else {
+        return Effect::unknown("what the connections did before was not kept, or cannot be read");
+    };
+    match sample(&entry.step.target) {
+        Ok(after) => judge(&Compared::of(&before, &after)),
+        Err(error) => Effect::unknown(error.to_string()),
+    }
+}

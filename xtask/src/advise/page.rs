@@ -92,9 +92,14 @@ fn by_kind(text: &mut String, results: &Results) {
         let mut ratios: Vec<f64> =
             of_kind.iter().filter(|one| one.words != "as it is").map(|one| one.ratio).collect();
         ratios.sort_by(f64::total_cmp);
-        let median = ratios
-            .get(ratios.len() / 2)
-            .map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+        let median = ratios.get(ratios.len() / 2).map_or_else(
+            || "–".to_owned(),
+            |ratio| match ratio {
+                // As it is, nothing arrives.
+                ratio if *ratio > 1e6 => "from nothing".to_owned(),
+                ratio => format!("{ratio:.2}"),
+            },
+        );
         let worse = of_kind.iter().filter(|one| one.is_worse()).count();
         let _ = writeln!(
             text,

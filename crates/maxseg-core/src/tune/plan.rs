@@ -36,6 +36,21 @@ impl Value {
         }
     }
 
+    /// The same with the words of `before` where it has `-`: numbers of several that stay as they are. A text without `-`, or with
+    /// another number of words, is as it was.
+    #[must_use]
+    pub fn keeping(&self, before: &Self) -> Self {
+        let (Some(text), Some(before)) = (self.text(), before.text()) else { return self.clone() };
+        let (words, kept): (Vec<&str>, Vec<&str>) =
+            (text.split(' ').collect(), before.split(' ').collect());
+        if words.len() != kept.len() {
+            return self.clone();
+        }
+        let words =
+            words.iter().zip(kept).map(|(word, kept)| if *word == "-" { kept } else { word });
+        Self::Text(words.collect::<Vec<_>>().join(" "))
+    }
+
     /// The number that it is.
     pub fn number(&self) -> Option<u64> {
         self.text()?.parse().ok()

@@ -225,3 +225,13 @@ fn lines_are_read_as_they_are_written_and_unknown_ones_are_passed_over() {
         r#"{"v":2,"at_s":1,"place":{"boot":"b","namespace":1,"cookie":null},"event":"new","x":1}"#;
     assert_eq!(serde_json::from_str::<Record>(later).unwrap().event, Event::Other);
 }
+
+#[test]
+fn a_dash_keeps_the_number_that_is_there() {
+    let before = Value::of("4096 87380 6291456");
+    assert_eq!(Value::of("- - 8388608").keeping(&before), Value::of("4096 87380 8388608"));
+    assert_eq!(Value::of("1 2 3").keeping(&before), Value::of("1 2 3"));
+    // What does not fit stays, and is refused as no number.
+    assert_eq!(Value::of("- 8388608").keeping(&before), Value::of("- 8388608"));
+    assert_eq!(Value::of("-").keeping(&Value::Absent), Value::of("-"));
+}

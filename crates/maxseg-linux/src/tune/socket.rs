@@ -13,7 +13,7 @@ use maxseg_wire::tcp_info::State;
 pub use super::socket_error::SocketError;
 use super::{Reading, TuneError};
 use crate::observe::host::sysctl;
-use crate::observe::sockets::{Place, Processes, Selection, SocketLister, borrowed};
+use crate::observe::sockets::{Place, Process, Selection, SocketLister, borrowed};
 use crate::sys::{BorrowedSocket, Buffer, coarse_tick};
 
 /// Options of `include/uapi/linux/tcp.h` (Linux 6.15).
@@ -49,26 +49,26 @@ impl RunningSocket {
     /// There is none, or this user may not touch it.
     pub fn find(ends: &SocketEnds) -> Result<Self, SocketError> {
         let (cookie, inode) = listed(ends)?.ok_or(SocketError::NoConnection(*ends))?;
-        let processes = Processes::scan();
-        let process = processes.with(inode).ok_or(SocketError::NoProcess(*ends))?;
-        let found = borrowed(process.pid, inode);
-        let socket = found.ok_or(SocketError::NoProcess(*ends))?.map_err(|error| {
-            match error.raw_os_error() {
-                Some(libc::EPERM | libc::EACCES) => {
-                    SocketError::Denied { pid: process.pid, name: process.name.clone() }
+        let mut fault = SocketError::NoProcess(*ends);
+        // Several may have it: a child that has just been forked has every socket of its parent until it runs another program.
+        for process in Process::all() {
+            let Process { pid, name } = process;
+            match borrowed(pid, inode) {
+                // A process may have closed it meanwhile, and opened another under the same number.
+                Some(Ok(socket)) if socket.cookie().is_ok_and(|own| own == cookie) => {
+                    return Ok(Self { cookie, process: format!("{name} ({pid})"), socket });
                 }
-                Some(libc::ENOSYS) => SocketError::NotSupported { option: "pidfd_getfd" },
-                _ => SocketError::NoConnection(*ends),
+                Some(Err(error)) => match error.raw_os_error() {
+                    Some(libc::EPERM | libc::EACCES) => fault = SocketError::Denied { pid, name },
+                    Some(libc::ENOSYS) => {
+                        return Err(SocketError::NotSupported { option: "pidfd_getfd" });
+                    }
+                    _ => {}
+                },
+                Some(Ok(_)) | None => {}
             }
-        })?;
-        // The process may have closed it meanwhile, and opened another under the same number.
-        match socket.cookie() {
-            Ok(own) if own == cookie => {
-                let process = format!("{} ({})", process.name, process.pid);
-                Ok(Self { cookie, process, socket })
-            }
-            Ok(_) | Err(_) => Err(SocketError::NoConnection(*ends)),
         }
+        Err(fault)
     }
 
     /// The same, where it is still the one that an image is of.

@@ -58,7 +58,8 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
                 return Err(TuneError::NoWayBack { target: target.clone(), before });
             }
         }
-        Target::Sysctl(_) | Target::InterfaceMtu(_) | Target::Clamp(_) | Target::File(_) => {}
+        Target::Sysctl(_) => after = after.keeping(&before),
+        Target::InterfaceMtu(_) | Target::Clamp(_) | Target::File(_) => {}
     }
     Ok(Step { target: target.clone(), before, after, image: reading.image })
 }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, UdpSocket};
 
 use maxseg_core::similar::closest;
 use maxseg_core::tune::{Target, Value};
+use maxseg_linux::tune::read;
 use serde::Deserialize;
 
 use super::plan::wanted;
@@ -117,7 +118,7 @@ fn add(advised: &mut Advised, id: &str, setting: &StoredSetting) -> Result<(), T
         Some(false) => {
             return Err(refused(
                 format!("advice `{id}` is for another host, {}", setting.on),
-                format!("there: maxseg tune apply --set {}={}", setting.target, setting.value),
+                format!("there: maxseg tune apply --set '{}={}'", setting.target, setting.value),
             ));
         }
         None => {
@@ -126,15 +127,31 @@ fn add(advised: &mut Advised, id: &str, setting: &StoredSetting) -> Result<(), T
                     "whether advice `{id}` is for this host is not known: it is for {}",
                     setting.on
                 ),
-                format!("if it is: maxseg tune apply --set {}={}", setting.target, setting.value),
+                format!("if it is: maxseg tune apply --set '{}={}'", setting.target, setting.value),
             ));
         }
     }
     let one = wanted(&format!("{}={}", setting.target, setting.value))?;
-    if !advised.wanted.contains(&one) {
+    if !is_raised_enough(&one) && !advised.wanted.contains(&one) {
         advised.wanted.push(one);
     }
     Ok(())
+}
+
+/// Limits that advice raises and never lowers; the last number is the limit.
+const RAISED: [&str; 4] =
+    ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.core.rmem_max", "net.core.wmem_max"];
+
+/// Whether a limit that is to be raised is as high already, or is not there, as in a network namespace of its own.
+fn is_raised_enough((target, value): &(Target, Value)) -> bool {
+    let Target::Sysctl(name) = target else { return false };
+    let limit = |value: &Value| value.text()?.split(' ').next_back()?.parse::<u64>().ok();
+    RAISED.contains(&name.as_str())
+        && read(target, None).is_ok_and(|now| match (limit(&now.value), limit(value)) {
+            (Some(now), Some(asked)) => now >= asked,
+            (None, _) => now.value == Value::Absent,
+            (Some(_), None) => false,
+        })
 }
 
 /// Whether packets to the other host leave by another address than when the advice was given. Nothing is sent.

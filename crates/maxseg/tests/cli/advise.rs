@@ -223,12 +223,10 @@ fn linux_lines(document: &Value) -> Vec<(String, Option<String>)> {
     let pieces = document["advice"].as_array().unwrap().iter();
     let ways =
         pieces.flat_map(|piece| piece["commands"]["linux"].as_array().cloned().unwrap_or_default());
-    ways.filter(|way| {
-        way["kind"] == "change" && way["form"] == "shell" && way["only_where"].is_null()
-    })
-    .map(|way| {
-        assert_eq!(way["known"], "ran on Linux 6.18");
-        (way["line"].as_str().unwrap().to_owned(), way["undo"].as_str().map(str::to_owned))
-    })
-    .collect()
+    ways.filter(|way| way["form"] == "shell" && way["known"] == "ran on Linux 6.18")
+        .map(|way| {
+            assert!(way["kind"] == "change" && way["only_where"].is_null(), "{way}");
+            (way["line"].as_str().unwrap().to_owned(), way["undo"].as_str().map(str::to_owned))
+        })
+        .collect()
 }

@@ -281,9 +281,9 @@ pub(super) fn gain(bench: &Bench<'_>, [a, b]: [usize; 2], request: &Request<'_>)
     }
 }
 
-/// Buffers of Linux: the limits of autotuning, that of what a program may ask for, and the usual first size.
-const RECEIVE: (&str, &str, u64) = ("net.ipv4.tcp_rmem", "net.core.rmem_max", 131_072);
-const SEND: (&str, &str, u64) = ("net.ipv4.tcp_wmem", "net.core.wmem_max", 16_384);
+/// Buffers of Linux: the limits of autotuning, and that of what a program may ask for.
+const RECEIVE: [&str; 2] = ["net.ipv4.tcp_rmem", "net.core.rmem_max"];
+const SEND: [&str; 2] = ["net.ipv4.tcp_wmem", "net.core.wmem_max"];
 
 /// The settings of Linux hosts that make a change: on the routes between them where they have addresses.
 fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
@@ -301,21 +301,15 @@ fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
     let sysctl = |host: &HostEnd, key: &str, value: &str| {
         on(host, format!("sysctl.{key}"), value.to_owned())
     };
-    let buffers = |host: &HostEnd, key: &str, limit: &str, first: u64, bytes: u64| {
-        vec![
-            sysctl(host, key, &format!("4096 {first} {bytes}")),
-            sysctl(host, limit, &bytes.to_string()),
-        ]
+    // The first two numbers of a buffer stay as the host has them.
+    let buffers = |host: &HostEnd, [key, limit]: [&str; 2], bytes: u64| {
+        vec![sysctl(host, key, &format!("- - {bytes}")), sysctl(host, limit, &bytes.to_string())]
     };
     match change {
-        Change::Window(window) if is_raise => {
-            buffers(receiver, RECEIVE.0, RECEIVE.1, RECEIVE.2, 2 * window.get())
-        }
+        Change::Window(window) if is_raise => buffers(receiver, RECEIVE, 2 * window.get()),
         Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
-        Change::ReceiveBuffer(bytes) => {
-            buffers(receiver, RECEIVE.0, RECEIVE.1, RECEIVE.2, bytes.get())
-        }
-        Change::SendBuffer(bytes) => buffers(sender, SEND.0, SEND.1, SEND.2, 2 * bytes.get()),
+        Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
+        Change::SendBuffer(bytes) => buffers(sender, SEND, 2 * bytes.get()),
         Change::SegmentSize(mss) if is_raise => {
             route(receiver, sender, "advmss", mss.get().to_string())
         }

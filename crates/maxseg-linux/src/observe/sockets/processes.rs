@@ -22,15 +22,26 @@ pub struct Processes {
     hidden: usize,
 }
 
+impl Process {
+    /// Every process whose descriptors this user may look at, the lowest number first.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut pids: Vec<u32> = pids().collect();
+        pids.sort_unstable();
+        pids.into_iter().map(|pid| Self { pid, name: name_of(pid) }).collect()
+    }
+}
+
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 impl Processes {
     /// Looks through /proc once. A process that ends meanwhile is left out, one of another user is hidden but for root.
     pub fn scan() -> Self {
         let mut processes = Self::default();
-        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
-                processes.add(pid);
-            }
+        for pid in pids() {
+            processes.add(pid);
         }
         processes
     }

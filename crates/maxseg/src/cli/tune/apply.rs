@@ -26,7 +26,7 @@ use crate::report::tune::{plan_text, seen_line};
 #[command(after_long_help = "\
 Examples:
   maxseg tune apply --set route.10.0.0.0/8.mtu=1280
-  maxseg tune apply --set \"sysctl.net.ipv4.tcp_rmem=4096 131072 33554432\" --yes
+  maxseg tune apply --set \"sysctl.net.ipv4.tcp_rmem=- - 33554432\" --yes
   maxseg tune apply --set route.default.mtu=1400 --confirm 60s
   maxseg tune apply --set interface.eth0.mtu=9000 --for 10m
   maxseg tune apply --set route.default.initcwnd=20 --script > set.sh

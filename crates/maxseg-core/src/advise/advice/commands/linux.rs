@@ -128,7 +128,27 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
         | Change::FairQueue
         | Change::NoErrors => {}
     }
-    lines.sorted()
+    let mut lines = lines.sorted();
+    for line in &mut lines {
+        let is_run = is_run_by_tests(case.change)
+            && line.kind == CommandKind::Change
+            && line.only_where.is_none();
+        if !is_run {
+            line.known = Ran::Documentation;
+        }
+    }
+    lines
+}
+
+/// Changes whose unconditional lines the tests run in a namespace (`maxseg/tests/cli/advise.rs`).
+const fn is_run_by_tests(change: Change) -> bool {
+    matches!(
+        change,
+        Change::Window(_)
+            | Change::ReceiveBuffer(_)
+            | Change::Mtu(_)
+            | Change::NoSlowStartAfterIdle
+    )
 }
 
 fn ip(case: &Case<'_>) -> &'static str {

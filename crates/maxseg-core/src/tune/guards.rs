@@ -220,7 +220,9 @@ fn of_learnt(prefix: Prefix, step: &Step, facts: &Facts) -> Option<Refusal> {
 }
 
 fn size_of(value: &Value) -> Option<u64> {
-    value.text()?.trim_start_matches("lock ").parse().ok()
+    let text = value.text()?;
+    let digits = text.strip_prefix("lock ").unwrap_or(text);
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
@@ -242,7 +244,8 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let (least, most, source) = match metric {
         RouteMetricName::CongestionControl => {
             let is_name = step.after.text().is_some_and(|text| {
-                !text.is_empty() && text.len() < 16 && !text.contains(char::is_whitespace)
+                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+                !text.is_empty() && text.len() < 16 && text.bytes().all(is_plain)
             });
             return (!is_name).then(|| wrong("the name of a congestion control"));
         }

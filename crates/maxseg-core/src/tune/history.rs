@@ -234,7 +234,9 @@ impl History {
         let mut plans: Vec<u64> = self
             .live(&now.place)
             .iter()
-            .filter(|entry| entry.ends.is_some() && !self.has_expired(entry, now))
+            .filter(|entry| {
+                entry.ends.is_some_and(|ends| ends.unless_confirmed) && !self.has_expired(entry, now)
+            })
             .map(|entry| entry.plan)
             .collect();
         plans.dedup();

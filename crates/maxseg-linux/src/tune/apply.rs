@@ -49,7 +49,8 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
     })?;
     if applying.ends.is_some() {
         let pid = (applying.start_guard)(plan).map_err(TuneError::Guard)?;
-        let started = guard::process_start(pid).unwrap_or(0);
+        let started = guard::process_start(pid)
+            .ok_or_else(|| TuneError::Guard(io::Error::other("it ended at once")))?;
         journal.append(Event::Guard { plan, pid, started })?;
     }
     let mut entries = Vec::new();

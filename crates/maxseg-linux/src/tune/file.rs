@@ -51,7 +51,9 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let beside = beside(path);
     let made = || -> io::Result<()> {
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(MODE).open(&beside)?;
+        // What a cut-off attempt has left goes; a link that somebody else has put there is not followed.
+        let _ = fs::remove_file(&beside);
+        let mut file = options.write(true).create_new(true).mode(MODE).open(&beside)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&beside, path)
@@ -63,7 +65,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// A name that no program reads settings from, the same each time: what a cut-off attempt has left is overwritten.
+/// A name that no program reads settings from, the same each time.
 fn beside(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

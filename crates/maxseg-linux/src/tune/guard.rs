@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use maxseg_core::tune::{Progress, UndoReason};
+use maxseg_core::tune::{Place, Progress, UndoReason};
 
 use super::here::{boot_s, moment};
-use super::{Journal, TuneError, Undone, undo};
+use super::{Journal, TuneError, UndoOutcome, Undone, undo};
 
 /// How a guard ended.
 #[derive(Debug)]
@@ -22,30 +22,63 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// Waits for the deadline of a plan, and undoes it then.
 ///
+/// A fault that may pass, such as too many open files, does not end it, and neither does a later plan on the same target: it
+/// looks again until the plan is undone.
+///
 /// # Errors
-/// The journal cannot be read or written.
+/// The journal can be neither read nor written for a long time.
 pub fn guard(folder: &Path, plan: u64) -> Result<GuardEnd, TuneError> {
+    let place = moment()?.place;
+    let mut faults = 0;
     loop {
-        match wait_s(folder, plan)? {
-            None => return Ok(GuardEnd::NotNeeded),
-            Some(left_s) if left_s > 0.0 => {
-                std::thread::sleep(Duration::from_secs_f64(left_s).min(LOOK));
+        match wait_s(folder, plan, &place).and_then(|left_s| look(folder, plan, left_s)) {
+            Ok(Look::Over(end)) => return Ok(end),
+            Ok(Look::Again(after)) => {
+                faults = 0;
+                std::thread::sleep(after);
             }
-            Some(_) => match Journal::open(folder) {
-                Ok(mut journal) => return Ok(GuardEnd::Undone(end(&mut journal, plan))),
-                Err(TuneError::Busy { .. }) => {}
-                Err(error) => return Err(error),
-            },
+            Err(error) if faults >= MOST_FAULTS => return Err(error),
+            Err(_) => {
+                faults += 1;
+                std::thread::sleep(LOOK);
+            }
         }
     }
 }
 
+/// What a look at the journal has come to.
+enum Look {
+    Over(GuardEnd),
+    Again(Duration),
+}
+
+/// Ten minutes of faults, one after the other.
+const MOST_FAULTS: u32 = 2400;
+
+fn look(folder: &Path, plan: u64, left_s: Option<f64>) -> Result<Look, TuneError> {
+    let Some(left_s) = left_s else { return Ok(Look::Over(GuardEnd::NotNeeded)) };
+    if left_s > 0.0 {
+        return Ok(Look::Again(Duration::from_secs_f64(left_s).min(LOOK)));
+    }
+    let undone = match Journal::open(folder) {
+        Ok(mut journal) => end(&mut journal, plan),
+        Err(TuneError::Busy { .. }) => return Ok(Look::Again(LOOK)),
+        Err(error) => return Err(error),
+    };
+    // What a later plan has changed as well can be undone when that one is.
+    let may_pass =
+        |one: &Undone| matches!(one.outcome, UndoOutcome::Blocked { .. } | UndoOutcome::Failed(_));
+    if undone.iter().any(may_pass) {
+        return Ok(Look::Again(LOOK));
+    }
+    Ok(Look::Over(GuardEnd::Undone(undone)))
+}
+
 /// Seconds that are left; `None` where there is nothing to undo any more.
-fn wait_s(folder: &Path, plan: u64) -> Result<Option<f64>, TuneError> {
+fn wait_s(folder: &Path, plan: u64, here: &Place) -> Result<Option<f64>, TuneError> {
     let history = Journal::read(folder)?;
-    let here = moment()?.place;
-    let Some(deadline) = history.pending_deadline(plan, &here) else { return Ok(None) };
-    if !history.has_live(plan, &here) && !is_being_applied(folder, plan)? {
+    let Some(deadline) = history.pending_deadline(plan, here) else { return Ok(None) };
+    if !history.has_live(plan, here) && !is_being_applied(folder, plan)? {
         return Ok(None);
     }
     Ok(Some(deadline.boot_s - boot_s()))

@@ -210,11 +210,12 @@ fn parse(bytes: &[u8], path: &Path) -> Result<(Vec<Record>, usize), TuneError> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut records = Vec::new();
     for (line, text) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
-        let record = serde_json::from_slice(text).map_err(|error| TuneError::BrokenLine {
-            file: path.to_owned(),
-            line,
-            why: error.to_string(),
-        })?;
+        let broken = |why: String| TuneError::BrokenLine { file: path.to_owned(), line, why };
+        let record: Record =
+            serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+        if record.v > VERSION {
+            return Err(broken(format!("a later version of the program has written layout {}", record.v)));
+        }
         records.push(record);
     }
     Ok((records, whole))

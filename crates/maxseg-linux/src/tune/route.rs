@@ -161,6 +161,10 @@ pub(super) fn write(
             netlink.make_route(&route, NLM_F_CREATE | NLM_F_EXCL).map_err(fail)
         }
         ([], _) => Err(TuneError::RouteGone { prefix }),
+        // Another program's route has taken the place of the one that was made here.
+        ([route], Value::Absent) if image.added && route.header.protocol != PROTOCOL => {
+            Err(TuneError::RouteGone { prefix })
+        }
         ([route], Value::Absent) => {
             netlink.remove_route(&taken_back(route).map_err(fail)?).map_err(fail)
         }

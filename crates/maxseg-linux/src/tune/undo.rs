@@ -153,7 +153,9 @@ fn restore(
     let step = &entry.step;
     let image = step.image.as_deref();
     let found = read(&step.target, image)?.value;
-    let may_do_without_a_line = reason == UndoReason::RolledBack;
+    // A full disk keeps no deadline from restoring.
+    let may_do_without_a_line =
+        matches!(reason, UndoReason::RolledBack | UndoReason::Expired | UndoReason::CutOff);
     let mut append = |event| match journal.append(event) {
         Err(_) if may_do_without_a_line => Ok(()),
         appended => appended,

@@ -104,6 +104,13 @@ fn ifupdown(document: &Document, root: &Path) -> Files {
             files.left_out.push(left(setting.line, &setting.target, why));
             continue;
         };
+        // A shell runs the line at every start.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:@-".contains(c);
+        if !name.chars().all(is_plain) {
+            let why = "interfaces(5) cannot hold the name of this interface";
+            files.left_out.push(left(setting.line, &setting.target, why));
+            continue;
+        }
         if let Some(why) = &setting.why {
             let _ = writeln!(text, "# {}", one_line(why));
         }
@@ -131,6 +138,8 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
     if kept.settings.is_empty() {
         return files;
     }
+    let program = unit_word(program);
+    let flags = unit_flags(&kept);
     let service = format!(
         "{HEADING}[Unit]\n\
          Description=TCP settings of /{DOCUMENT}\n\
@@ -141,10 +150,10 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
          [Service]\n\
          Type=oneshot\n\
          RemainAfterExit=yes\n\
-         ExecStart={program} tune apply /{DOCUMENT} --yes\n\
+         ExecStart={program} tune apply /{DOCUMENT} --yes{flags}\n\
          # What drifts is seen by its exit code 3.\n\
          ExecStartPost=-{program} tune status\n\
-         ExecReload={program} tune apply /{DOCUMENT} --yes\n\n\
+         ExecReload={program} tune apply /{DOCUMENT} --yes{flags}\n\n\
          [Install]\n\
          WantedBy=multi-user.target\n"
     );
@@ -152,6 +161,20 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
     files.files.push(file(root, SERVICE, service));
     files.then.push("systemctl daemon-reload && systemctl enable maxseg-tune.service".to_owned());
     files
+}
+
+/// A word of a command line in a unit (systemd.service(5), "Command lines").
+fn unit_word(word: &str) -> String {
+    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", escaped.replace('%', "%%").replace('$', "$$"))
+}
+
+/// What the settings were allowed by, so that they are at the next start as well.
+fn unit_flags(document: &Document) -> &'static str {
+    let is_locked = |setting: &Setting| {
+        setting.value.text().is_some_and(|text| text.starts_with("lock "))
+    };
+    if document.settings.iter().any(is_locked) { " --lock" } else { "" }
 }
 
 /// Lines of systemd.network(5) and systemd.link(5) for what they have, from their manual pages.
@@ -178,14 +201,24 @@ pub fn networkd_lines(document: &Document) -> (String, Vec<Note>) {
                     Metric::RtoMin => Some("TCPRetransmissionTimeoutSec"),
                     Metric::Window => None,
                 };
-                let destination =
-                    if prefix.length() == 0 { "0.0.0.0/0".to_owned() } else { prefix.to_string() };
+                let destination = match (prefix.length(), prefix.is_v6()) {
+                    (0, false) => "0.0.0.0/0".to_owned(),
+                    (0, true) => "::/0".to_owned(),
+                    _ => prefix.to_string(),
+                };
                 let value = if *metric == Metric::RtoMin {
                     format!("{value}ms")
                 } else {
                     value.to_string()
                 };
-                key.map(|key| format!("[Route]\nDestination={destination}\n{key}={value}\n"))
+                let is_number = setting.value.number().is_some()
+                    || *metric == Metric::CongestionControl && setting.value.text().is_some();
+                key.filter(|_| is_number).map(|key| {
+                    format!(
+                        "[Route]\nDestination={destination}\n# Gateway= of the route in use: without it the destination is on the link\n\
+                         {key}={value}\n"
+                    )
+                })
             }
             Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) | Target::File(_) => None,
         };

@@ -141,7 +141,7 @@ fn commands_of(remedy: &Remedy) -> Commands {
 
 const fn system(command: &Command) -> Option<(&'static str, Ran)> {
     match command.system {
-        System::Linux => Some(("linux", Ran::Linux618)),
+        System::Linux => Some(("linux", Ran::Documentation)),
         System::FreeBsd => Some(("freebsd", Ran::Documentation)),
         System::MacOs => Some(("macos", Ran::Documentation)),
         System::Windows => Some(("windows", Ran::Documentation)),

@@ -67,6 +67,7 @@ pub(super) fn set_metric(route: &mut RawRoute, metric: RouteMetricName, value: &
         let bytes = if metric == RouteMetricName::CongestionControl {
             [text.as_bytes(), &[0]].concat()
         } else {
+            // The guards have let numbers pass alone (`of_value`).
             text.parse::<u32>().unwrap_or(0).to_ne_bytes().to_vec()
         };
         locks |= u32::from(is_locked) << number;

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 pub(super) fn peer() -> Option<IpAddr> {
     let own = std::env::var("SSH_CONNECTION").ok();
     let text = own.or_else(of_ancestors)?;
-    text.split_whitespace().next()?.parse().ok()
+    let address = text.split_whitespace().next()?.split('%').next()?;
+    Some(address.parse::<IpAddr>().ok()?.to_canonical())
 }
 
 fn of_ancestors() -> Option<String> {

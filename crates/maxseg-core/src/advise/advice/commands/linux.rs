@@ -110,8 +110,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
         Change::MtuProbing => {
             let on = case.sender().0;
             lines.look(&on, "sysctl net.ipv4.tcp_mtu_probing");
-            lines.change(&on, linux::raise("net.ipv4.tcp_mtu_probing", 1)).undo =
-                Some("sysctl -w net.ipv4.tcp_mtu_probing=0".to_owned());
+            lines.change(&on, linux::raise("net.ipv4.tcp_mtu_probing", 1));
         }
         Change::NoSlowStartAfterIdle => {
             for on in [case.sender().0, case.receiver().0] {
@@ -207,11 +206,11 @@ fn clamp(lines: &mut Lines, mss: u16) {
         .change(
             on,
             format!(
-                "nft 'add table inet maxseg; add chain inet maxseg clamp {{ type filter hook forward priority mangle; }}; \
-                 add rule inet maxseg clamp tcp flags syn tcp option maxseg size set {mss}'"
+                "nft 'add table inet maxseg_advice; add chain inet maxseg_advice clamp {{ type filter hook forward priority mangle; }}; \
+                 add rule inet maxseg_advice clamp tcp flags syn tcp option maxseg size set {mss}'"
             ),
         )
-        .undo = Some("nft delete table inet maxseg".to_owned());
+        .undo = Some("nft delete table inet maxseg_advice".to_owned());
 }
 
 fn networkd(lines: &mut Lines, on: &str, to: &str, entry: &str) {
@@ -220,6 +219,10 @@ fn networkd(lines: &mut Lines, on: &str, to: &str, entry: &str) {
         Form::Networkd,
         on,
         format!("[Route]\nDestination={to}\n{entry}"),
+    );
+    line.only_where = Some(
+        "with the Gateway= of the route in use: without it the destination is taken to be on the link"
+            .to_owned(),
     );
     line.known = Ran::Documentation;
 }

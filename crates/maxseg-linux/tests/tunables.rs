@@ -232,6 +232,7 @@ const MUCH: usize = 64 << 20;
 
 #[test]
 fn the_receive_buffer_s_limit_acts_on_new_connections_and_the_send_buffer_s_live() {
+    // Of a running connection the receive buffer grows now and then: `tcp_rcv_space_adjust` reads the maximum as it is.
     let Some(hosts) = TwoHosts::new() else { return };
     for (name, small) in [("tcp_rmem", "4096 65536 65536"), ("tcp_wmem", "4096 16384 65536")] {
         hosts.a.sysctl(&format!("net.ipv4.{name}"), small).unwrap();
@@ -246,7 +247,6 @@ fn the_receive_buffer_s_limit_acts_on_new_connections_and_the_send_buffer_s_live
     }
     reads.send_back(MUCH);
     writes.send(MUCH);
-    assert_eq!(hosts.at_a(&reads).memory.receive_buffer, 65_536, "as when it was opened");
     assert!(hosts.at_a(&writes).memory.send_buffer > 65_536, "the new limit");
     let new = hosts.connect();
     new.send_back(MUCH);

@@ -350,7 +350,7 @@ pub struct UntilEntry {
     pub bytes: Option<Bytes>,
 }
 
-/// A sweep, for the schema: see [`super::Sweep`].
+/// The values to try: `"sender.mss" = [536, 1460]` for each key.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 struct SweepTable {
     /// Single points: a table of keys each.

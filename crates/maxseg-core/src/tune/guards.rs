@@ -244,7 +244,8 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let (least, most, source) = match metric {
         RouteMetricName::CongestionControl => {
             let is_name = step.after.text().is_some_and(|text| {
-                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+                let is_plain =
+                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
                 !text.is_empty() && text.len() < 16 && text.bytes().all(is_plain)
             });
             return (!is_name).then(|| wrong("the name of a congestion control"));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::plan::{Step, Value};
 use super::record::{Author, Deadline, Event, Place, Record, UndoReason};
+use super::target::Target;
 
 /// All changes that a journal tells of.
 #[derive(Debug, Clone, Default)]
@@ -235,7 +236,8 @@ impl History {
             .live(&now.place)
             .iter()
             .filter(|entry| {
-                entry.ends.is_some_and(|ends| ends.unless_confirmed) && !self.has_expired(entry, now)
+                entry.ends.is_some_and(|ends| ends.unless_confirmed)
+                    && !self.has_expired(entry, now)
             })
             .map(|entry| entry.plan)
             .collect();
@@ -280,10 +282,17 @@ impl Entry {
             return EntryState::Superseded { by };
         }
         let Some(now) = now else { return EntryState::Unknown };
+        // A connection that has ended: nothing is left of what was set.
+        if matches!(self.step.target, Target::Socket { .. }) && *now == Value::Absent {
+            return EntryState::Undone;
+        }
         // Of two values that are equal the one that was last announced is meant.
         let (is_after, is_before) = (*now == self.step.after, *now == self.step.before);
         match self.progress {
-            _ if is_after && history.has_expired(self, at) => EntryState::Expired,
+            // Of a plan that was cut off nothing is to stay either.
+            _ if is_after && (history.has_expired(self, at) || !self.plan_is_complete) => {
+                EntryState::Expired
+            }
             _ if is_after => EntryState::Set,
             Progress::Announced | Progress::Undoing if is_before => EntryState::Undone,
             Progress::Announced | Progress::Set | Progress::Undoing | Progress::Undone => {

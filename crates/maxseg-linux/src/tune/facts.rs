@@ -43,8 +43,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             };
         }
         Target::Socket { ends, .. } => {
-            facts.reaches_own_session =
-                session == Some(ends.remote.ip().to_canonical());
+            facts.reaches_own_session = session == Some(ends.remote.ip().to_canonical());
         }
         // What is set for all connections, or for those of others, does not cut one off.
         Target::Sysctl(_) | Target::Clamp(_) | Target::File(_) => {}

@@ -214,7 +214,10 @@ fn parse(bytes: &[u8], path: &Path) -> Result<(Vec<Record>, usize), TuneError> {
         let record: Record =
             serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
         if record.v > VERSION {
-            return Err(broken(format!("a later version of the program has written layout {}", record.v)));
+            return Err(broken(format!(
+                "a later version of the program has written layout {}",
+                record.v
+            )));
         }
         records.push(record);
     }

@@ -61,6 +61,12 @@ fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {
         EntryState::Undone if !entry.plan_is_complete => {
             Some("its plan was cut off before it was made".to_owned())
         }
+        EntryState::Undone
+            if matches!(entry.step.target, Target::Socket { .. })
+                && entry.progress == Progress::Set =>
+        {
+            Some("the connection is closed: nothing is left of it".to_owned())
+        }
         EntryState::Undone => Some("undone; the program ended before it noted that".to_owned()),
         _ if !entry.plan_is_complete => Some(
             "its plan was cut off: the next `tune apply`, `undo` or `watch` undoes it".to_owned(),

@@ -107,9 +107,11 @@ impl State {
         }
         let found = fs::symlink_metadata(&self.folder).map_err(fault)?;
         let own = fs::metadata("/proc/self").map_err(fault)?.uid();
-        if !found.is_dir() || found.uid() != own {
-            let text = "it is another user's, or no folder";
-            return Err(fault(io::Error::new(io::ErrorKind::PermissionDenied, text)));
+        if !found.is_dir() {
+            return Err(fault(io::ErrorKind::NotADirectory.into()));
+        }
+        if found.uid() != own {
+            return Err(fault(io::ErrorKind::PermissionDenied.into()));
         }
         if found.permissions().mode() & 0o077 != 0 {
             fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o700)).map_err(fault)?;
@@ -141,6 +143,7 @@ mod tests {
         let file = folder.path().join("maxseg");
         fs::write(&file, "").unwrap();
         let error = State::at(file).keep_advice(b"{}").unwrap_err();
-        assert!(error.to_string().contains("no folder"), "{error}");
+        let Error::File { source, .. } = &error else { panic!("{error}") };
+        assert_eq!(source.kind(), io::ErrorKind::NotADirectory, "{error}");
     }
 }

@@ -186,7 +186,7 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     };
     let kind = message(address);
     let name = report.path_mtu.well_known.first();
-    let name = name.map_or_else(String::new, |name| format!(": {name}"));
+    let name = name.map_or_else(String::new, |name| format!(", as of {name}"));
     PathFinding {
         kind: PathFindingKind::BlackHole,
         text: format!(
@@ -250,7 +250,7 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let is_known = report.path_mtu.confidence != Confidence::AtLeast;
     let is_small = is_known && mtu < route.interface_mtu && report.path_mtu.black_hole.is_none();
     let name = report.path_mtu.well_known.first();
-    let name = name.map_or_else(String::new, |name| format!(": {name}"));
+    let name = name.map_or_else(String::new, |name| format!(", as of {name}"));
     is_small.then(|| PathFinding {
         kind: PathFindingKind::SmallMtu,
         text: format!(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use maxseg_core::tune::{Target, Value};
 
-use super::documents::{Document, Format, Note};
+use super::documents::{Document, Format, Note, Setting};
 
 /// How settings are made permanent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,9 +171,8 @@ fn unit_word(word: &str) -> String {
 
 /// What the settings were allowed by, so that they are at the next start as well.
 fn unit_flags(document: &Document) -> &'static str {
-    let is_locked = |setting: &Setting| {
-        setting.value.text().is_some_and(|text| text.starts_with("lock "))
-    };
+    let is_locked =
+        |setting: &Setting| setting.value.text().is_some_and(|text| text.starts_with("lock "));
     if document.settings.iter().any(is_locked) { " --lock" } else { "" }
 }
 

@@ -35,8 +35,8 @@ impl<'a> Definitions<'a> {
         match kind(schema) {
             "boolean" => match schema["description"].as_str() {
                 // One of the two, where something else may stand in place of the other.
-                Some(one) => one.trim_end_matches('.').to_owned(),
-                None => "`true` or `false`".to_owned(),
+                Some(one) if one.starts_with('`') => one.trim_end_matches('.').to_owned(),
+                Some(_) | None => "`true` or `false`".to_owned(),
             },
             "integer" => number("an integer", schema),
             "number" => number("a number", schema),

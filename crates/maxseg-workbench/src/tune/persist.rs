@@ -165,6 +165,9 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
 
 /// A word of a command line in a unit (systemd.service(5), "Command lines").
 fn unit_word(word: &str) -> String {
+    if word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte)) {
+        return word.to_owned();
+    }
     let escaped = word.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", escaped.replace('%', "%%").replace('$', "$$"))
 }

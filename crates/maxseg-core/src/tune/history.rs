@@ -289,10 +289,7 @@ impl Entry {
         // Of two values that are equal the one that was last announced is meant.
         let (is_after, is_before) = (*now == self.step.after, *now == self.step.before);
         match self.progress {
-            // Of a plan that was cut off nothing is to stay either.
-            _ if is_after && (history.has_expired(self, at) || !self.plan_is_complete) => {
-                EntryState::Expired
-            }
+            _ if is_after && history.has_expired(self, at) => EntryState::Expired,
             _ if is_after => EntryState::Set,
             Progress::Announced | Progress::Undoing if is_before => EntryState::Undone,
             Progress::Announced | Progress::Set | Progress::Undoing | Progress::Undone => {

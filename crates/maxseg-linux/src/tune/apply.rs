@@ -56,13 +56,14 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
     let mut entries = Vec::new();
     for (entry, step) in (first..).zip(&applying.plan.steps) {
         entries.push(entry);
-        if let Err(error) = make(journal, plan, entry, step) {
-            return Err(roll_back(journal, &entries, error));
+        if let Err(failed) = make(journal, plan, entry, step) {
+            let (error, may_have_acted) = *failed;
+            return Err(roll_back(journal, &entries, error, may_have_acted));
         }
     }
     match journal.append(Event::Applied { plan }) {
         Ok(()) => Ok(Applied { plan, entries }),
-        Err(error) => Err(roll_back(journal, &entries, error)),
+        Err(error) => Err(roll_back(journal, &entries, error, true)),
     }
 }
 
@@ -85,24 +86,41 @@ fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
     Err(TuneError::ChangedMeanwhile { target, planned, found })
 }
 
-fn make(journal: &mut Journal, plan: u64, entry: u64, step: &Step) -> Result<(), TuneError> {
-    journal.append(Event::Set { entry, plan, step: step.clone() })?;
-    write(&step.target, &step.after, step.image.as_deref())?;
-    verify(&step.target, &step.after, step.image.as_deref())?;
-    journal.append(Event::IsSet { entry })
+/// Makes a step. With an error: whether the value may be from this attempt, and is not what another program has set meanwhile.
+fn make(
+    journal: &mut Journal,
+    plan: u64,
+    entry: u64,
+    step: &Step,
+) -> Result<(), Box<(TuneError, bool)>> {
+    let image = step.image.as_deref();
+    // An option of a socket may take two calls.
+    let takes_several = matches!(step.target, Target::Socket { .. });
+    journal
+        .append(Event::Set { entry, plan, step: step.clone() })
+        .map_err(|error| Box::new((error, false)))?;
+    write(&step.target, &step.after, image).map_err(|error| Box::new((error, takes_several)))?;
+    verify(&step.target, &step.after, image).map_err(|error| Box::new((error, true)))?;
+    journal.append(Event::IsSet { entry }).map_err(|error| Box::new((error, true)))
 }
 
 /// Undoes what was done of a plan that failed, the last step first; gives the error to tell.
-fn roll_back(journal: &mut Journal, entries: &[u64], error: TuneError) -> TuneError {
+fn roll_back(
+    journal: &mut Journal,
+    entries: &[u64],
+    error: TuneError,
+    may_have_acted: bool,
+) -> TuneError {
     let mut failed = None;
     for (number, id) in entries.iter().rev().enumerate() {
         // One that could not be announced was not made.
         let Some(entry) = journal.history().entry(*id) else { continue };
-        // Whatever the last one has now, it has from this attempt.
-        let undone = if number == 0 {
-            restore_forced(journal, &entry, UndoReason::RolledBack)
-        } else {
-            back_out(journal, &entry, UndoReason::RolledBack)
+        let undone = match number {
+            // Whatever the last one has now, it has from this attempt.
+            0 if may_have_acted => restore_forced(journal, &entry, UndoReason::RolledBack),
+            // It was not made: what is there is what was, or another program's.
+            0 => back_out(journal, &entry, UndoReason::RolledBack).or(Ok(())),
+            _ => back_out(journal, &entry, UndoReason::RolledBack),
         };
         if let Err(undo) = undone {
             failed = failed.or(Some(undo));

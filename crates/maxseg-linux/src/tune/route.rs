@@ -124,9 +124,15 @@ pub(super) fn read(
     let routes = main_routes(prefix.is_v6()).map_err(fail)?;
     if let Some(text) = image {
         let broken = || fail(io::Error::other("the journal's image of the route is broken"));
-        let key = Image::parse(text).and_then(|image| key_of(&image, prefix)).ok_or_else(broken)?;
+        let image = Image::parse(text).ok_or_else(broken)?;
+        let key = key_of(&image, prefix).ok_or_else(broken)?;
         let found = routes.iter().find(|route| same_key(route, &key));
-        let value = found.map_or(Value::Absent, |route| value_of(route, metric));
+        let value = found.map_or(Value::Absent, |route| {
+            // Another program's route has taken the place of the one that was made here.
+            let is_foreign = image.added && route.header.protocol != PROTOCOL;
+            let value = value_of(route, metric);
+            if is_foreign { of_another(&value, route.header.protocol) } else { value }
+        });
         return Ok(Reading { value, image: Some(text.to_owned()) });
     }
     if let Some(route) = exact(&routes, prefix) {
@@ -135,6 +141,11 @@ pub(super) fn read(
     }
     let image = parent(&routes, prefix).map(|parent| Image::of(parent, true).text());
     Ok(Reading { value: Value::Absent, image })
+}
+
+/// The value of a route that another program has made; equal to none that is set here.
+fn of_another(value: &Value, protocol: u8) -> Value {
+    Value::Text(format!("{value} proto {protocol}"))
 }
 
 pub(super) fn write(
@@ -161,10 +172,6 @@ pub(super) fn write(
             netlink.make_route(&route, NLM_F_CREATE | NLM_F_EXCL).map_err(fail)
         }
         ([], _) => Err(TuneError::RouteGone { prefix }),
-        // Another program's route has taken the place of the one that was made here.
-        ([route], Value::Absent) if image.added && route.header.protocol != PROTOCOL => {
-            Err(TuneError::RouteGone { prefix })
-        }
         ([route], Value::Absent) => {
             netlink.remove_route(&taken_back(route).map_err(fail)?).map_err(fail)
         }

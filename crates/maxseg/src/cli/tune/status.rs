@@ -41,7 +41,9 @@ pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     let history = Journal::read(&folder)?;
     let now = moment()?;
     let all = survey(&history, &now);
-    let is_trouble = all.iter().any(|one| one.state.is_trouble());
+    // Of a plan that was cut off nothing is to stay.
+    let is_cut_off = |one: &Surveyed| one.state == EntryState::Set && !one.entry.plan_is_complete;
+    let is_trouble = all.iter().any(|one| one.state.is_trouble() || is_cut_off(one));
     let is_here = |one: &Surveyed| one.entry.place == now.place;
     let last = all.iter().rev().filter(|one| one.state == EntryState::Undone && is_here(one));
     let first_shown = last.take(FEW).last().map_or(0, |one| one.entry.id);

@@ -228,34 +228,34 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
 
 /// Buffers that the rules of a host's stack have made others than what was asked for.
 fn buffer_caveats(scenario: &Scenario, flow: &Flow) -> Vec<Caveat> {
-    let (asked, in_use) = (scenario.endpoints(flow), scenario.settings_in_use(flow));
+    let ((sender, receiver), in_use) = (scenario.endpoints(flow), scenario.settings_in_use(flow));
     let mss = scenario.mss(flow).initial.bytes();
-    let buffers = [
-        ("sender", "send buffer", "sendpipe", asked.0.send_buffer, in_use.0.send_buffer, asked.0),
-        (
-            "receiver",
-            "window",
-            "recvpipe",
-            Some(asked.1.window.bytes(mss)),
-            Some(in_use.1.window.bytes(mss)),
-            asked.1,
-        ),
-    ];
-    let resized = buffers.into_iter().filter_map(|(host, what, pipe, asked, in_use, settings)| {
-        let rules = settings.freebsd?;
-        let (asked, in_use) = (asked?, in_use?);
-        let set = if pipe == "sendpipe" { rules.sendpipe } else { rules.recvpipe };
-        let why = match set {
-            Some(size) if in_use < asked => format!("the route's {pipe} of {size} replaces it"),
-            Some(size) if size > asked => format!("the route's {pipe} is {size}"),
-            Some(_) | None => "whole segments, and at most sb_max".to_owned(),
-        };
-        (asked != in_use).then(|| {
-            let text = format!("the {host}'s {what} of {asked} becomes {in_use}: {why}");
-            Caveat::new("freebsd-buffers", text)
-        })
+    let of_sender = sender.freebsd.and_then(|rules| {
+        let buffers = [sender.send_buffer?, in_use.0.send_buffer?];
+        resized("the sender's send buffer", buffers, "sendpipe", rules.sendpipe)
     });
-    resized.collect()
+    let of_receiver = receiver.freebsd.and_then(|rules| {
+        let windows = [receiver.window, in_use.1.window].map(|window| window.bytes(mss));
+        resized("the receiver's window", windows, "recvpipe", rules.recvpipe)
+    });
+    of_sender.into_iter().chain(of_receiver).collect()
+}
+
+/// What has become of a buffer of FreeBSD, and by what; `None` where it is as asked for.
+fn resized(
+    what: &str,
+    [asked, in_use]: [Bytes; 2],
+    pipe: &str,
+    on_route: Option<Bytes>,
+) -> Option<Caveat> {
+    let why = match on_route {
+        Some(size) if in_use < asked => format!("the route's {pipe} of {size} replaces it"),
+        Some(size) if size > asked => format!("the route's {pipe} is {size}"),
+        Some(_) | None => "whole segments, and at most sb_max".to_owned(),
+    };
+    (asked != in_use).then(|| {
+        Caveat::new("freebsd-buffers", format!("{what} of {asked} becomes {in_use}: {why}"))
+    })
 }
 
 /// What becomes of packets larger than some link on their way.

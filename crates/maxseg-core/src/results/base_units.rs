@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::units::{BitsPerSec, Bytes, Probability, Time};
+use crate::units::AnyQuantity;
 
 /// The values of a point in base units: bytes, seconds, bits per second, packets, segments, shares. Words and plain numbers keep their
 /// keys.
@@ -12,59 +12,37 @@ pub fn in_base_units(point: &Map<String, Value>) -> Map<String, Value> {
 
 /// Bare numbers of the scenario file that are bytes, by the last word of their keys.
 const BYTES: [&str; 6] = ["mss", "off_subnet_mss", "mtu", "frame", "size", "header"];
-/// Those that are shares, from 0 to 1.
-const SHARES: [&str; 6] = ["good", "bad", "reorder", "duplicate", "max_p", "weight"];
+/// Those that are shares, from 0 to 1. A rate of errors has no unit, that of a link always has one.
+const SHARES: [&str; 7] = ["rate", "good", "bad", "reorder", "duplicate", "max_p", "weight"];
 
 fn one(key: &str, value: &Value) -> (String, Value) {
     let with = |unit: &str, value: Value| (format!("{key}_{unit}"), value);
     match value {
-        Value::String(text) => match Quantity::of(text) {
+        Value::String(text) => match AnyQuantity::of(text).map(number_of) {
             Some((unit, number)) => with(unit, number),
             None => (key.to_owned(), value.clone()),
         },
-        Value::Number(_) if last_word(key).is_some_and(|word| BYTES.contains(&word)) => {
-            with("bytes", value.clone())
-        }
-        Value::Number(_) if is_share(key) => with("share", value.clone()),
+        Value::Number(_) if BYTES.contains(&last_word(key)) => with("bytes", value.clone()),
+        Value::Number(_) if SHARES.contains(&last_word(key)) => with("share", value.clone()),
         Value::Number(_) | Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
             (key.to_owned(), value.clone())
         }
     }
 }
 
-fn last_word(key: &str) -> Option<&str> {
-    key.rsplit('.').next()
+fn last_word(key: &str) -> &str {
+    key.rsplit_once('.').map_or(key, |(_, word)| word)
 }
 
-/// A rate of errors has no unit, that of a link always has one.
-fn is_share(key: &str) -> bool {
-    last_word(key).is_some_and(|word| SHARES.contains(&word) || word == "rate")
-}
-
-/// A number with its unit.
-struct Quantity;
-
-impl Quantity {
-    fn of(text: &str) -> Option<(&'static str, Value)> {
-        if let Ok(bytes) = text.parse::<Bytes>() {
-            return Some(("bytes", bytes.get().into()));
-        }
-        if let Ok(time) = text.parse::<Time>() {
-            return Some(("s", time.as_secs_f64().into()));
-        }
-        if let Ok(rate) = text.parse::<BitsPerSec>() {
-            return Some(("bps", rate.get().into()));
-        }
-        if let Ok(share) = text.parse::<Probability>() {
-            return Some(("share", share.get().into()));
-        }
-        let (count, of) = text.split_once(' ')?;
-        let count: u64 = count.parse().ok()?;
-        match of.trim() {
-            "packet" | "packets" => Some(("packets", count.into())),
-            "segment" | "segments" => Some(("segments", count.into())),
-            _ => None,
-        }
+/// The unit in a key's name, and the number.
+fn number_of(quantity: AnyQuantity) -> (&'static str, Value) {
+    match quantity {
+        AnyQuantity::Bytes(bytes) => ("bytes", bytes.get().into()),
+        AnyQuantity::Time(time) => ("s", time.as_secs_f64().into()),
+        AnyQuantity::Rate(rate) => ("bps", rate.get().into()),
+        AnyQuantity::Share(share) => ("share", share.get().into()),
+        AnyQuantity::Packets(count) => ("packets", count.into()),
+        AnyQuantity::Segments(count) => ("segments", count.into()),
     }
 }
 

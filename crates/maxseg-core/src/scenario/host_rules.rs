@@ -22,14 +22,10 @@ pub(super) struct ConnectionEnd<'a> {
 impl ConnectionEnd<'_> {
     /// The MSS option of its SYN.
     pub(super) fn offer(&self) -> Mss {
-        let by_mtu = rfc::advertised(self.ip, self.mtu, None);
-        let largest =
-            self.towards_other_subnets(None).map_or(by_mtu.clone(), |decision| decision.advertised);
-        let asked = self.settings.mss.unwrap_or_else(|| segment(&by_mtu));
-        match self.settings.off_subnet_mss {
-            Some(_) => asked.min(segment(&largest)),
-            None => asked,
-        }
+        let by_mtu = || segment(&rfc::advertised(self.ip, self.mtu, None));
+        let asked = self.settings.mss.unwrap_or_else(by_mtu);
+        self.towards_other_subnets(None)
+            .map_or(asked, |decision| asked.min(segment(&decision.advertised)))
     }
 
     /// The most that it puts into a segment by its own rules, whatever path and peer allow; `None` for no bound.
@@ -37,10 +33,7 @@ impl ConnectionEnd<'_> {
         let off_subnet = self
             .towards_other_subnets(Some(peer_option))
             .map(|decision| segment(&decision.effective));
-        match (self.settings.mss, off_subnet) {
-            (Some(asked), Some(off_subnet)) => Some(asked.min(off_subnet)),
-            (asked, off_subnet) => asked.or(off_subnet),
-        }
+        self.settings.mss.into_iter().chain(off_subnet).min()
     }
 
     fn towards_other_subnets(&self, peer_option: Option<Mss>) -> Option<stcp::Decision> {

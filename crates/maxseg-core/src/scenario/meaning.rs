@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use crate::units::{BitsPerSec, Bytes, Probability, Time};
+use crate::units::AnyQuantity;
 
 /// Equal for values that mean the same, and for no others.
 pub(super) fn meaning(value: &Value) -> String {
@@ -24,26 +24,14 @@ pub(super) fn meaning(value: &Value) -> String {
 }
 
 fn of_text(text: &str) -> String {
-    if let Ok(bytes) = text.parse::<Bytes>() {
-        return format!("{} B", bytes.get());
-    }
-    if let Ok(time) = text.parse::<Time>() {
-        return format!("{} ns", time.as_nanos());
-    }
-    if let Ok(rate) = text.parse::<BitsPerSec>() {
-        return format!("{} bit/s", rate.get());
-    }
-    if let Ok(share) = text.parse::<Probability>() {
-        return number_of(share.get());
-    }
-    // A count such as `5 packets`, or a word.
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words.as_slice() {
-        [count, unit @ ("packet" | "packets" | "segment" | "segments")] => {
-            let count = count.parse().map_or_else(|_| (*count).to_owned(), |n: u64| n.to_string());
-            format!("{count} {}s", unit.trim_end_matches('s'))
-        }
-        _ => format!("{text:?}"),
+    match AnyQuantity::of(text) {
+        Some(AnyQuantity::Bytes(bytes)) => format!("{} B", bytes.get()),
+        Some(AnyQuantity::Time(time)) => format!("{} ns", time.as_nanos()),
+        Some(AnyQuantity::Rate(rate)) => format!("{} bit/s", rate.get()),
+        Some(AnyQuantity::Share(share)) => number_of(share.get()),
+        Some(AnyQuantity::Packets(count)) => format!("{count} packets"),
+        Some(AnyQuantity::Segments(count)) => format!("{count} segments"),
+        None => format!("{text:?}"),
     }
 }
 

@@ -4,6 +4,7 @@
 //! A quantity without a unit is an error that names the units which fit; only sizes that the field
 //! always states in bytes (`mss`, `mtu`, `frame`) and shares (`0.01`, `1%`) are bare numbers.
 
+mod any_quantity;
 pub mod approx;
 mod bytes;
 mod probability;
@@ -12,6 +13,7 @@ mod rate;
 mod sizes;
 mod time;
 
+pub use any_quantity::AnyQuantity;
 pub use bytes::Bytes;
 pub use probability::{Probability, ProbabilityError};
 pub use quantity::UnitError;

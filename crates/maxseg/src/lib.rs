@@ -7,8 +7,8 @@
 //!
 //! <!-- layers of maxseg -->
 //! ```text
-//! failure shipped growing_file interrupt wrap · printer · calc monitor progress reference top · report
-//! · cli
+//! failure shipped growing_file interrupt roff wrap · printer · calc monitor progress reference top ·
+//! report · cli
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -25,6 +25,7 @@ mod printer;
 mod progress;
 mod reference;
 mod report;
+mod roff;
 mod shipped;
 #[cfg(feature = "lab")]
 mod top;

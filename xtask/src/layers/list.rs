@@ -75,7 +75,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg",
         groups: &[
-            &["failure", "shipped", "growing_file", "interrupt", "wrap"],
+            &["failure", "shipped", "growing_file", "interrupt", "roff", "wrap"],
             &["printer"],
             &["calc", "monitor", "progress", "reference", "top"],
             &["report"],

@@ -243,7 +243,7 @@ fn read_text(name: &str, mut from: impl Read) -> Result<String, Failure> {
 }
 
 /// The shipped scenario that was meant, or all of them.
-fn shipped_hint(file: &str) -> String {
+pub(super) fn shipped_hint(file: &str) -> String {
     let names = || shipped::SCENARIOS.iter().map(|(name, _)| *name);
     match closest(file.strip_suffix(".toml").unwrap_or(file), names()) {
         Some(similar) => format!("did you mean `{similar}`?"),

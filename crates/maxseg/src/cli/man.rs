@@ -12,6 +12,7 @@ use super::output_file::refuse_stdout;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::reference::{FILE as SCENARIO_PAGE, Reference};
+use crate::roff::{escape, in_ascii};
 use maxseg_workbench::whole_file::WholeFile;
 
 /// Print the manual page of the program or a command
@@ -160,25 +161,6 @@ fn notes(text: &str) -> String {
     roff
 }
 
-/// A line of text that roff takes for nothing else.
-fn escape(line: &str) -> String {
-    let line = line.replace('\\', "\\e").replace('-', "\\-");
-    if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
-}
-
-/// Other characters by their number: not every roff reads UTF-8.
-fn in_ascii(page: &str) -> String {
-    let mut ascii = String::new();
-    for c in page.chars() {
-        if c.is_ascii() {
-            ascii.push(c);
-        } else {
-            let _ = write!(ascii, "\\[u{:04X}]", u32::from(c));
-        }
-    }
-    ascii
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,11 +186,5 @@ mod tests {
     fn a_wrong_command_is_told_with_the_nearest() {
         let failure = page_of(&man_pages(), &["runn".to_owned()]).unwrap_err().render();
         assert!(failure.contains("no command `runn`") && failure.contains("`run`?"), "{failure}");
-    }
-
-    #[test]
-    fn no_text_is_taken_for_a_request() {
-        assert_eq!(in_ascii("a…"), "a\\[u2026]");
-        assert_eq!(escape(".TH a\\b --c"), "\\&.TH a\\eb \\-\\-c");
     }
 }

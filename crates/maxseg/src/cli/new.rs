@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use maxseg_workbench::whole_file::WholeFile;
 
+use super::input::shipped_hint;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::shipped;
@@ -81,12 +82,8 @@ fn with_ending(file: &Path) -> PathBuf {
 
 fn from_shipped(name: &str) -> Result<&'static str, Failure> {
     shipped::scenario(name).ok_or_else(|| {
-        let names = shipped::SCENARIOS.map(|(name, _)| name);
-        let hint = match maxseg_core::similar::closest(name, names) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("the shipped scenarios are {}", names.join(", ")),
-        };
-        Failure::with_hint(format!("no scenario `{}` is shipped", name.escape_debug()), hint)
+        let what = format!("no scenario `{}` is shipped", name.escape_debug());
+        Failure::with_hint(what, shipped_hint(name))
     })
 }
 

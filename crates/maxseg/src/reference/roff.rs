@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{INTRODUCTION, Key, Reference};
+use crate::roff::{escape, in_ascii};
 
 /// The section of file formats.
 pub(crate) const FILE: &str = "maxseg-scenario.5";
@@ -25,7 +26,7 @@ impl Reference {
                 page += &entry(key);
             }
         }
-        page
+        in_ascii(&page)
     }
 }
 
@@ -64,22 +65,7 @@ fn introduction() -> String {
     roff
 }
 
-/// Text that roff takes for nothing else, in ASCII: not every roff reads UTF-8.
+/// Text without the marks of code.
 fn escaped(text: &str) -> String {
-    let mut roff = String::new();
-    if text.starts_with(['.', '\'']) {
-        roff.push_str("\\&");
-    }
-    for c in text.chars() {
-        match c {
-            '`' => {}
-            '\\' => roff.push_str("\\e"),
-            '-' => roff.push_str("\\-"),
-            c if c.is_ascii() => roff.push(c),
-            c => {
-                let _ = write!(roff, "\\[u{:04X}]", u32::from(c));
-            }
-        }
-    }
-    roff
+    escape(&text.replace('`', ""))
 }

@@ -24,6 +24,16 @@ use super::{Figures, Swept, caveat_lines, figures, size_lines, words};
 /// The style sheet of every page.
 pub(super) const STYLE: &str = include_str!("report.css");
 
+/// A page of this body below its title.
+pub(super) fn whole_page(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{body}</main>\n</body>\n</html>\n",
+        Escaped(title)
+    )
+}
+
 /// The page of a document.
 pub fn page(
     document: &Document,

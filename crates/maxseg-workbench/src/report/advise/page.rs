@@ -6,20 +6,13 @@ use maxseg_core::advise::{Advice, Goal, Judged, limit_in_words};
 use maxseg_core::units::approx;
 
 use super::super::escaped::Escaped;
-use super::super::html::STYLE;
+use super::super::html::whole_page;
 use super::front::front_svg;
 use crate::advise::PathAdvice;
 
 /// The page of an answer.
 pub fn page(advice: &PathAdvice) -> String {
-    let title = format!("Advice: {}", advice.name);
-    let body = body(advice);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{body}</main>\n</body>\n</html>\n",
-        Escaped(&title)
-    )
+    whole_page(&format!("Advice: {}", advice.name), &body(advice))
 }
 
 fn body(advice: &PathAdvice) -> String {

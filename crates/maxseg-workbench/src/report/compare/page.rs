@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::escaped::Escaped;
-use super::super::html::STYLE;
+use super::super::html::whole_page;
 use super::{CapturePairing, Compared, RunPairing};
 use crate::compare::MatchedPoint;
 
@@ -17,12 +17,7 @@ pub fn page(compared: &Compared<'_>) -> String {
         Compared::Captures(captures) => (captures.names.map(str::to_owned), of_captures(captures)),
     };
     let title = format!("{} against {}", names[1], names[0]);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{body}</main>\n</body>\n</html>\n",
-        Escaped(&title)
-    )
+    whole_page(&title, &body)
 }
 
 fn of_runs(runs: &RunPairing) -> String {

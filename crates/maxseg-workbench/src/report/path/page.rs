@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::units::approx;
 
 use super::super::escaped::Escaped;
-use super::super::html::STYLE;
+use super::super::html::whole_page;
 use super::bars::{Bar, picture};
 use crate::path::{HopReport, PathReport};
 
@@ -14,12 +14,7 @@ pub fn page(reports: &[PathReport]) -> String {
     let title =
         reports.first().map_or_else(String::new, |report| format!("Path to {}", report.target));
     let body: String = reports.iter().map(one).collect();
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{body}</main>\n</body>\n</html>\n",
-        Escaped(&title)
-    )
+    whole_page(&title, &body)
 }
 
 fn one(report: &PathReport) -> String {

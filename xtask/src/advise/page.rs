@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
+use maxseg_core::stats::median;
+
 use super::draw::Kind;
 use super::results::Results;
 use super::score::{LEAST_RATE, MOST_PING};
+use super::sweep::AS_IT_IS;
 use crate::draws::Half;
 
 const INTRODUCTION: &str = "\
@@ -32,7 +35,7 @@ pub(super) fn page(half: &Half, results: &Results) -> String {
     let reached = scored.iter().filter(|one| one.rate() >= LEAST_RATE).count();
     let short = scored.iter().filter(|one| one.ping() <= MOST_PING).count();
     let worse = results.beside.iter().filter(|one| one.is_worse()).count();
-    let changed = results.beside.iter().filter(|one| one.words != "as it is").count();
+    let changed = results.beside.iter().filter(|one| one.words != AS_IT_IS).count();
     let answers = || scored.iter().flat_map(|one| [&one.throughput, &one.latency]);
     let runs = answers().map(|answer| answer.runs).max().unwrap_or(0);
     let seconds = answers().map(|answer| answer.seconds).fold(0.0, f64::max);
@@ -89,14 +92,14 @@ fn by_kind(text: &mut String, results: &Results) {
     text.push_str("\n## Beside leaving it alone\n\n| kind | paths | changed | worse | median ratio of what changed |\n|---|---|---|---|---|\n");
     for kind in Kind::ALL {
         let of_kind: Vec<_> = results.beside.iter().filter(|one| one.drawn.kind == kind).collect();
-        let mut ratios: Vec<f64> =
-            of_kind.iter().filter(|one| one.words != "as it is").map(|one| one.ratio).collect();
-        ratios.sort_by(f64::total_cmp);
-        let median = ratios.get(ratios.len() / 2).map_or_else(
+        let ratios: Vec<f64> =
+            of_kind.iter().filter(|one| one.words != AS_IT_IS).map(|one| one.ratio).collect();
+        let changed = ratios.len();
+        let median = median(ratios).map_or_else(
             || "–".to_owned(),
             |ratio| match ratio {
                 // As it is, nothing arrives.
-                ratio if *ratio > 1e6 => "from nothing".to_owned(),
+                ratio if ratio > 1e6 => "from nothing".to_owned(),
                 ratio => format!("{ratio:.2}"),
             },
         );
@@ -106,7 +109,7 @@ fn by_kind(text: &mut String, results: &Results) {
             "| {} | {} | {} | {worse} | {median} |",
             kind.word(),
             of_kind.len(),
-            ratios.len()
+            changed
         );
     }
 }

@@ -1,14 +1,12 @@
 //! One path: what is advised beside the sweep, and beside leaving it alone.
 
 use anyhow::Result;
-use maxseg_core::advise::{Advised, Change, Ends, Goal, Request, advise, as_run};
-use maxseg_core::engine::EngineName;
+use maxseg_core::advise::{Advised, Change, Ends, Goal, Request, advise, as_run, changed};
 use maxseg_core::scenario::Scenario;
-use maxseg_core::sim::Sim;
 use maxseg_core::stats::{Summary, student_t};
 
 use super::draw::Drawn;
-use super::sweep::{KEPT, SCORING, Standing, Swept, stand, sweep, words};
+use super::sweep::{AS_IT_IS, KEPT, SCORING, Standing, Swept, stand, sweep};
 
 /// The bars: of the most goodput, of the shortest round trip, and of leaving alone.
 pub(super) const LEAST_RATE: f64 = 0.95;
@@ -102,23 +100,7 @@ impl Scored {
 
 fn ask(scenario: &Scenario, goal: Goal) -> Result<Advised> {
     let ends = Ends::default();
-    let request = Request {
-        scenario,
-        goal,
-        ends: &ends,
-        engine: EngineName::Sim,
-        ignored: &[],
-        connections: 1,
-    };
-    Ok(advise(&request, &mut Sim)?)
-}
-
-fn changed(scenario: &Scenario, changes: &[Change]) -> Scenario {
-    let mut run = as_run(scenario).0;
-    for change in changes {
-        change.apply(&mut run);
-    }
-    run
+    Ok(advise(&Request::new(scenario, goal, &ends))?)
 }
 
 fn changes_of(advised: &Advised) -> Vec<Change> {
@@ -131,8 +113,13 @@ impl Answer {
         let advised = ask(scenario, goal)?;
         let seconds = begun.elapsed().as_secs_f64();
         let changes = changes_of(&advised);
-        let (standing, _) = stand(&changed(scenario, &changes), SCORING)?;
-        Ok(Self { words: words(&changes), runs: advised.runs, seconds, standing })
+        let (standing, _) = stand(&changed(&as_run(scenario).0, &changes), SCORING)?;
+        Ok(Self {
+            words: Change::describe_all(&changes, AS_IT_IS),
+            runs: advised.runs,
+            seconds,
+            standing,
+        })
     }
 }
 
@@ -142,7 +129,7 @@ impl Beside {
         let scenario = drawn.scenario()?;
         let changes = changes_of(&ask(&scenario, goal)?);
         let (_, before) = stand(&as_run(&scenario).0, SCORING)?;
-        let (_, after) = stand(&changed(&scenario, &changes), SCORING)?;
+        let (_, after) = stand(&changed(&as_run(&scenario).0, &changes), SCORING)?;
         let mean = |runs: &[Standing]| {
             Summary::of(&runs.iter().map(|run| run.rate).collect::<Vec<_>>()).mean
         };
@@ -166,7 +153,7 @@ impl Beside {
         let half = student_t(0.95, freedom) * summary.standard_error().unwrap_or(0.0);
         Ok(Self {
             drawn,
-            words: words(&changes),
+            words: Change::describe_all(&changes, AS_IT_IS),
             ratio: summary.mean.exp(),
             at_most: (summary.mean + half).exp(),
         })

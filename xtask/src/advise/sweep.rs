@@ -1,7 +1,7 @@
 //! The exhaustive sweep: segment size × window × congestion control, and its winner.
 
 use anyhow::Result;
-use maxseg_core::advise::{Change, as_run};
+use maxseg_core::advise::{Change, as_run, changed};
 use maxseg_core::engine::{Engine as _, Unwatched};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::settings::CongestionName;
@@ -19,7 +19,7 @@ const FRAMES: u64 = 8;
 const FINALISTS: usize = 6;
 
 /// Seeds that choose, that choose among the best, and that score.
-pub(super) const CHOOSING: std::ops::Range<u64> = 0..1;
+const CHOOSING: std::ops::Range<u64> = 0..1;
 const SECOND: std::ops::Range<u64> = 500..503;
 pub(super) const SCORING: std::ops::Range<u64> = 900..905;
 
@@ -70,13 +70,7 @@ pub(super) const KEPT: f64 = 0.8;
 pub(super) fn sweep(scenario: &Scenario) -> Result<Swept> {
     let (base, _) = as_run(scenario);
     let points = points(&base);
-    let changed = |changes: &[Change]| {
-        let mut scenario = base.clone();
-        for change in changes {
-            change.apply(&mut scenario);
-        }
-        scenario
-    };
+    let changed = |changes: &[Change]| changed(&base, changes);
     let mut all = Vec::new();
     for changes in points {
         let (standing, _) = stand(&changed(&changes), CHOOSING)?;
@@ -108,27 +102,19 @@ pub(super) fn sweep(scenario: &Scenario) -> Result<Swept> {
     Ok(Swept {
         points: count,
         most,
-        most_words: words(&most_changes),
+        most_words: Change::describe_all(&most_changes, AS_IT_IS),
         least,
-        least_words: words(&least_changes),
+        least_words: Change::describe_all(&least_changes, AS_IT_IS),
     })
 }
 
-/// Changes in words.
-pub(super) fn words(changes: &[Change]) -> String {
-    if changes.is_empty() {
-        return "as it is".to_owned();
-    }
-    changes.iter().map(|change| change.describe()).collect::<Vec<_>>().join(", ")
-}
+/// No change, in words.
+pub(super) const AS_IT_IS: &str = "as it is";
 
 fn points(base: &Scenario) -> Vec<Vec<Change>> {
     let mut points = Vec::new();
     for size in sizes(base) {
-        let mut sized = base.clone();
-        if let Some(size) = size {
-            size.apply(&mut sized);
-        }
+        let sized = changed(base, size.as_slice());
         for window in windows(&sized) {
             for name in [CongestionName::Cubic, CongestionName::Bbr, CongestionName::Reno] {
                 let mut changes: Vec<Change> = size.into_iter().chain(window).collect();

@@ -75,11 +75,6 @@ impl Change {
         }
     }
 
-    /// Whether a scenario can express it: its engines know no pacing at a set rate.
-    pub const fn is_runnable(self) -> bool {
-        !matches!(self, Self::Pacing(_))
-    }
-
     /// The word for its kind, in JSON and in the names of advice.
     pub const fn kind(self) -> &'static str {
         match self {
@@ -130,46 +125,12 @@ impl Change {
         }
     }
 
-    /// The keys of the scenario that make it, for `--set`; none where no key does.
-    pub fn assignments(self, scenario: &Scenario) -> Vec<String> {
-        let mss = |mss: Mss| {
-            vec![format!("sender.mss={}", mss.get()), format!("receiver.mss={}", mss.get())]
-        };
-        match self {
-            Self::Window(bytes) => {
-                let mut keys = vec![format!("receiver.window=\"{bytes}\"")];
-                if needs_scaling(scenario, bytes) {
-                    keys.push("receiver.window_scale=\"auto\"".to_owned());
-                }
-                keys
-            }
-            Self::ReceiveBuffer(bytes) => {
-                let Some(rules) = scenario.receiver.linux else { return Vec::new() };
-                let [least, first, most] = rules.tcp_rmem;
-                let most = most.max(bytes.get());
-                vec![
-                    "receiver.window=\"auto\"".to_owned(),
-                    format!("receiver.linux.tcp_rmem=[{least}, {first}, {most}]"),
-                ]
-            }
-            Self::SegmentSize(size) | Self::Clamp(size) => mss(size),
-            Self::Mtu(mtu) => mss_within(scenario, mtu).map_or_else(Vec::new, mss),
-            Self::NoSlowStartAfterIdle => ["sender", "receiver"]
-                .map(|end| format!("{end}.linux.tcp_slow_start_after_idle=false"))
-                .to_vec(),
-            Self::SendBuffer(_)
-            | Self::Congestion(_)
-            | Self::InitialWindow(_)
-            | Self::RtoMin(_)
-            | Self::RtoInitial(_)
-            | Self::MtuProbing => vec![self.describe().replacen(" = ", "=", 1)],
-            Self::Pacing(_)
-            | Self::ReadsAtOnce
-            | Self::IcmpSent
-            | Self::Queue(_)
-            | Self::FairQueue
-            | Self::NoErrors => Vec::new(),
+    /// Several as one line; `none` in the place of none.
+    pub fn describe_all(changes: &[Self], none: &str) -> String {
+        if changes.is_empty() {
+            return none.to_owned();
         }
+        changes.iter().map(|change| change.describe()).collect::<Vec<_>>().join(", ")
     }
 
     /// Makes it in a scenario.
@@ -245,8 +206,17 @@ impl Change {
     }
 }
 
+/// The scenario with these changes made.
+pub fn changed(scenario: &Scenario, changes: &[Change]) -> Scenario {
+    let mut scenario = scenario.clone();
+    for change in changes {
+        change.apply(&mut scenario);
+    }
+    scenario
+}
+
 /// Whether no field of the receiver's header, as it is set, carries this window (RFC 7323 §2).
-fn needs_scaling(scenario: &Scenario, window: Bytes) -> bool {
+pub(super) fn needs_scaling(scenario: &Scenario, window: Bytes) -> bool {
     match scenario.receiver.window_scale {
         WindowScale::Off => window.get() > crate::window::FIELD,
         WindowScale::Shift(shift) => window.get() > crate::window::FIELD << shift,
@@ -255,7 +225,7 @@ fn needs_scaling(scenario: &Scenario, window: Bytes) -> bool {
 }
 
 /// The MSS option for packets of this size: it does not count TCP's own options (RFC 6691).
-pub(super) fn mss_within(scenario: &Scenario, mtu: Mtu) -> Option<Mss> {
+fn mss_within(scenario: &Scenario, mtu: Mtu) -> Option<Mss> {
     Mss::new(mtu.bytes().saturating_sub(scenario.tcp_ip_headers()).get()).ok()
 }
 

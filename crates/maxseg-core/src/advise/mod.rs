@@ -28,7 +28,7 @@ pub use advice::{
     ends_of, guides, judge, limit_in_words,
 };
 pub use case::Case;
-pub use change::Change;
+pub use change::{Change, changed};
 pub use gain::{CLOSE, Expected, Gain, Measured, Miss, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
 pub use host_system::{HostSystem, HostSystems, System};

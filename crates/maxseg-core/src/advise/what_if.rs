@@ -1,7 +1,8 @@
 //! What would be, if a limit were gone: each change alone, then together.
 
-use super::change::Change;
+use super::change::{Change, changed};
 use crate::engine::{Engine, EngineError, Unwatched};
+use crate::model::Model;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::stats::Summary;
@@ -48,10 +49,7 @@ fn try_out(
     engine: &mut dyn Engine,
     seeds: u64,
 ) -> Result<Trial, EngineError> {
-    let mut scenario = scenario.clone();
-    for change in &changes {
-        change.apply(&mut scenario);
-    }
+    let scenario = changed(scenario, &changes);
     let seeds = if scenario.is_random() { seeds.max(1) } else { 1 };
     let mut run = scenario.clone();
     let outcomes: Vec<Outcome> = (0..seeds)
@@ -70,6 +68,13 @@ fn try_out(
         outcome: outcomes[0].clone(),
         scenario,
     })
+}
+
+impl Trial {
+    /// What formulas say of its goodput; `None` where they know nothing of it.
+    pub fn model_bps(&self) -> Option<f64> {
+        Model.run(&self.scenario, &mut Unwatched).ok()?.headline_goodput_bps()
+    }
 }
 
 /// The changes that could make the bulk flow from the sender faster.

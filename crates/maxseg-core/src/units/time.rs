@@ -69,6 +69,11 @@ impl Time {
         self.0
     }
 
+    /// Whole milliseconds, rounded up.
+    pub const fn as_millis_up(self) -> u64 {
+        self.0.div_ceil(1_000_000)
+    }
+
     /// In seconds, rounded to what an `f64` holds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9

@@ -1,8 +1,8 @@
 //! The cases of the documents: what is advised for their paths.
 #![expect(clippy::wildcard_enum_match_arm, reason = "each test looks for few kinds of changes")]
 
-use maxseg_core::advise::{Advised, Change, Ends, Goal, Request, advise, as_run};
-use maxseg_core::engine::{Engine as _, EngineName, Unwatched};
+use maxseg_core::advise::{Advised, Change, Ends, Goal, Request, advise, as_run, changed};
+use maxseg_core::engine::{Engine as _, Unwatched};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::{Draft, Scenario};
 use maxseg_core::sim::Sim;
@@ -25,15 +25,7 @@ fn shipped(name: &str, set: &[&str]) -> Scenario {
 
 fn asked(scenario: &Scenario, goal: Goal) -> Advised {
     let ends = Ends::default();
-    let request = Request {
-        scenario,
-        goal,
-        ends: &ends,
-        engine: EngineName::Sim,
-        ignored: &[],
-        connections: 1,
-    };
-    let advised = advise(&request, &mut Sim).unwrap();
+    let advised = advise(&Request::new(scenario, goal, &ends)).unwrap();
     assert!(advised.runs <= 60, "{} runs", advised.runs);
     advised
 }
@@ -44,11 +36,7 @@ fn changes(advised: &Advised) -> Vec<Change> {
 
 /// The run of a scenario with these changes, as advice runs it.
 fn run(scenario: &Scenario, changes: &[Change]) -> Outcome {
-    let mut run = as_run(scenario).0;
-    for change in changes {
-        change.apply(&mut run);
-    }
-    Sim.run(&run, &mut Unwatched).unwrap()
+    Sim.run(&changed(&as_run(scenario).0, changes), &mut Unwatched).unwrap()
 }
 
 /// The power of an outcome: goodput over round trip under load.

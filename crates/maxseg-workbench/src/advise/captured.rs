@@ -1,6 +1,6 @@
 //! Advice about a captured connection: its path, run again where runs have what was observed.
 
-use maxseg_core::advise::{Advice, Advised, Headline, NoGain, ends_of};
+use maxseg_core::advise::{Advice, Advised, Ends, Headline, NoGain, ends_of};
 
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
 use crate::error::Error;
@@ -26,7 +26,9 @@ pub fn of_capture(
     let rerun = match (explained, &concluded) {
         (Ok(rerun), _) => rerun,
         // What is concluded from the capture itself needs no search.
-        (Err(_), Some(_)) => return Ok(by_conclusion(headline, &target, question)),
+        (Err(_), Some(_)) => {
+            return Ok(by_conclusion(headline, concluded, &target, ends, question));
+        }
         (Err(why), None) => {
             let why = why.to_string();
             let why = why.strip_prefix("no gain is given: ").unwrap_or(&why).to_owned();
@@ -34,14 +36,17 @@ pub fn of_capture(
             return Ok(PathAdvice::unknown(SourceKind::Capture, &target, ends, question, unknown));
         }
     };
-    let notes = vec![format!("{}.", headline.text().trim_end_matches('.'))];
-    let scenario = rerun.scenario().clone();
-    let known =
-        Known { source: SourceKind::Capture, target: target.clone(), scenario, ends, notes };
+    let known = Known {
+        source: SourceKind::Capture,
+        target: target.clone(),
+        scenario: rerun.scenario().clone(),
+        ends: ends.clone(),
+        notes: vec![conclusion(headline)],
+    };
     let mut advice = known.advise(question)?;
     if let Some(advised) = &mut advice.advised {
         if advised.advice.is_empty() && concluded.is_some() {
-            return Ok(by_conclusion(headline, &target, question));
+            return Ok(by_conclusion(headline, concluded, &target, ends, question));
         }
         if let Some(remedy) = &headline.remedy {
             let worded = advised.advice.drain(..).map(|advice| advice.worded_by(remedy)).collect();
@@ -52,33 +57,24 @@ pub fn of_capture(
 }
 
 /// What `explain` concludes, as it is.
-fn by_conclusion(headline: &Headline<'_>, target: &str, question: &Question) -> PathAdvice {
-    let ends = ends_of(headline);
-    let advice: Vec<Advice> =
-        Advice::of_headline(headline, &ends, question.connections).into_iter().collect();
+fn by_conclusion(
+    headline: &Headline<'_>,
+    concluded: Option<Advice>,
+    target: &str,
+    ends: Ends,
+    question: &Question,
+) -> PathAdvice {
     PathAdvice {
-        source: SourceKind::Capture,
-        target: target.to_owned(),
-        name: target.to_owned(),
         scenario: headline.rerun.as_ref().map(|rerun| rerun.scenario().clone()),
-        ends,
-        goal: question.goal,
-        advised: Some(Advised {
-            goal: question.goal,
-            advice,
-            trials: Vec::new(),
-            points: Vec::new(),
-            runs: 0,
-            shortened_to: None,
-            is_requests: false,
-            unknown: None,
-        }),
-        lab_rows: Vec::new(),
-        guides: Vec::new(),
-        unknown: None,
-        notes: vec![format!("{}.", headline.text().trim_end_matches('.'))],
-        ignored: question.ignored.clone(),
+        advised: Some(Advised { advice: concluded.into_iter().collect(), ..Advised::default() }),
+        notes: vec![conclusion(headline)],
+        ..PathAdvice::unrun(SourceKind::Capture, target, ends, question)
     }
+}
+
+/// The conclusion with one full stop.
+fn conclusion(headline: &Headline<'_>) -> String {
+    format!("{}.", headline.text().trim_end_matches('.'))
 }
 
 /// What would show what the capture does not.

@@ -22,9 +22,8 @@ pub use measured::of_path;
 pub use state::{State, state_folder};
 
 use maxseg_core::advise::{self, Advised, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request};
-use maxseg_core::engine::{Engine, EngineError, EngineName, Unwatched};
+use maxseg_core::engine::{EngineName, Unwatched};
 use maxseg_core::scenario::Scenario;
-use maxseg_core::sim::Sim;
 use maxseg_core::stats::Summary;
 use maxseg_core::units::Time;
 use schemars::JsonSchema;
@@ -150,18 +149,17 @@ impl Known {
             scenario: &self.scenario,
             goal: question.goal,
             ends: &self.ends,
-            engine: EngineName::Sim,
             ignored: &question.ignored,
             connections: question.connections,
         };
-        let advised = advise::advise(&request, &mut Sim).map_err(failed)?;
+        let advised = advise::advise(&request)?;
         let lab_rows = if question.by_lab { by_lab(&advised)? } else { Vec::new() };
         let guides = question
             .guides
             .iter()
             .map(|name| {
                 let guide = Guide::of(*name);
-                let settings = advise::judge(&guide, &request, &mut Sim).map_err(failed)?;
+                let settings = advise::judge(&guide, &request)?;
                 Ok(JudgedGuide { name: *name, guide, settings })
             })
             .collect::<Result<_, Error>>()?;
@@ -199,6 +197,11 @@ impl PathAdvice {
         question: &Question,
         unknown: Unknown,
     ) -> Self {
+        Self { unknown: Some(unknown), ..Self::unrun(source, target, ends, question) }
+    }
+
+    /// Of a path before anything is said about it.
+    fn unrun(source: SourceKind, target: &str, ends: Ends, question: &Question) -> Self {
         Self {
             source,
             target: target.to_owned(),
@@ -209,7 +212,7 @@ impl PathAdvice {
             advised: None,
             lab_rows: Vec::new(),
             guides: Vec::new(),
-            unknown: Some(unknown),
+            unknown: None,
             notes: Vec::new(),
             ignored: question.ignored.clone(),
         }
@@ -226,10 +229,6 @@ impl PathAdvice {
     }
 }
 
-fn failed(error: EngineError) -> Error {
-    Error::from(error)
-}
-
 /// The path as it is and with all changes, by the kernel.
 fn by_lab(advised: &Advised) -> Result<Vec<ProofRow>, Error> {
     let mut lab = engine(EngineName::Lab)?;
@@ -241,7 +240,7 @@ fn by_lab(advised: &Advised) -> Result<Vec<ProofRow>, Error> {
         let (mut goodputs, mut pings) = (Vec::new(), Vec::new());
         for number in 0..LAB_RUNS {
             run.seed = trial.scenario.seed.wrapping_add(number);
-            let outcome = lab_run(lab.as_mut(), &run)?;
+            let outcome = lab.run(&run, &mut Unwatched)?;
             goodputs.extend(outcome.headline_goodput_bps());
             pings.extend(outcome.ping_mean_s);
             proven.limited_by = outcome.limited_by.unwrap_or(proven.limited_by);
@@ -252,8 +251,4 @@ fn by_lab(advised: &Advised) -> Result<Vec<ProofRow>, Error> {
         rows.push(ProofRow::of(&proven, EngineName::Lab));
     }
     Ok(rows)
-}
-
-fn lab_run(lab: &mut dyn Engine, run: &Scenario) -> Result<maxseg_core::outcome::Outcome, Error> {
-    lab.run(run, &mut Unwatched).map_err(failed)
 }

@@ -1,7 +1,8 @@
 //! What could be changed on a path, by rule: segment sizes, windows, congestion controls.
 
-use crate::advise::{Change, covering};
+use crate::advise::{Change, changed, covering};
 use crate::framing::IpVersion;
+use crate::path::HopSpec;
 use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
 use crate::settings::{CongestionName, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
@@ -52,9 +53,6 @@ const SLOW_PACKET_S: f64 = 0.01;
 
 /// Radio frames: so many sizes that fill them are tried.
 const ALIGNED: u64 = 8;
-
-/// The least IPv6 packet that every link must carry (RFC 8200 §5).
-const LEAST_IPV6: u64 = 1280;
 
 /// The bulk flow from the sender that advice is about, or the first flow over TCP.
 pub(super) fn subject(scenario: &Scenario) -> Option<&Flow> {
@@ -128,33 +126,25 @@ fn sizes(scenario: &Scenario, flow: &Flow) -> Vec<Option<Change>> {
     let decision = scenario.mss(flow);
     let in_use = decision.effective.bytes() + decision.options;
     let allowed = decision.path_allows.bytes();
-    let mut changes: Vec<Option<Change>> = vec![None];
+    let mut changes: Vec<Change> = Vec::new();
     if decision.is_too_large() || decision.is_lowered_by_path() {
-        changes.push(fitting(scenario).map(Change::Mtu));
+        changes.extend(fitting(scenario).map(Change::Mtu));
     } else if in_use < allowed {
-        changes.push(Some(Change::SegmentSize(decision.path_allows)));
+        changes.push(Change::SegmentSize(decision.path_allows));
     }
-    let largest = in_use.max(allowed).min(allowed);
     for size in smaller(scenario, &decision) {
-        if size < largest && size != in_use {
-            changes.extend(Mss::new(size.get()).ok().map(|mss| Some(Change::SegmentSize(mss))));
+        if size < allowed && size != in_use {
+            changes.extend(Mss::new(size.get()).ok().map(Change::SegmentSize));
         }
     }
     if scenario.ip == IpVersion::V6 {
         // Below it there is no IPv6.
-        let least = Bytes::new(LEAST_IPV6).saturating_sub(scenario.tcp_ip_headers());
-        changes.retain(|change| match change {
-            Some(Change::SegmentSize(mss)) => mss.bytes() >= least,
-            Some(Change::Mtu(mtu)) => mtu.bytes().get() >= LEAST_IPV6,
-            Some(_) | None => true,
-        });
+        let least = Bytes::new(u64::from(Mtu::IPV6_MIN)).saturating_sub(scenario.tcp_ip_headers());
+        changes.retain(|change| size_of(scenario, *change) >= least);
     }
-    let first = changes.remove(0);
-    changes.retain(Option::is_some);
     changes.sort_by_key(|change| std::cmp::Reverse(size_of(scenario, *change)));
     changes.dedup();
-    changes.insert(0, first);
-    changes
+    std::iter::once(None).chain(changes.into_iter().map(Some)).collect()
 }
 
 /// The largest packet that passes every hop.
@@ -162,18 +152,19 @@ fn fitting(scenario: &Scenario) -> Option<Mtu> {
     Mtu::new(scenario.path.smallest_mtu().bytes().get()).ok()
 }
 
-fn size_of(scenario: &Scenario, change: Option<Change>) -> u64 {
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other change is of a size")]
+fn size_of(scenario: &Scenario, change: Change) -> Bytes {
     match change {
-        Some(Change::SegmentSize(mss)) => mss.bytes().get(),
-        Some(Change::Mtu(mtu)) => mtu.bytes().saturating_sub(scenario.tcp_ip_headers()).get(),
-        Some(_) | None => 0,
+        Change::SegmentSize(mss) => mss.bytes(),
+        Change::Mtu(mtu) => mtu.bytes().saturating_sub(scenario.tcp_ip_headers()),
+        _ => Bytes::ZERO,
     }
 }
 
 /// Sizes below the largest that could be better: packets of fewer radio frames or fewer bits are damaged more seldom, and those
 /// of a slow link delay others less.
 fn smaller(scenario: &Scenario, decision: &MssDecision) -> Vec<Bytes> {
-    let links = || scenario.path.hops.iter().flat_map(|hop| [&hop.forward, &hop.reverse]);
+    let links = || scenario.path.hops.iter().flat_map(HopSpec::links);
     let damages = links().any(|link| link.errors.is_random());
     if let (true, Some((link, frame))) = (damages, scenario.path.smallest_frames()) {
         let headers = scenario.tcp_ip_headers() + decision.options;
@@ -209,10 +200,7 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
     if flow.from != End::Sender {
         return vec![Vec::new()];
     }
-    let mut sized = scenario.clone();
-    if let Some(change) = size {
-        change.apply(&mut sized);
-    }
+    let sized = changed(scenario, size.as_slice());
     let mss = sized.mss(flow).effective.bytes();
     let (sender, receiver) = sized.endpoints(flow);
     let is_linux = receiver.linux.is_some();

@@ -1,12 +1,13 @@
 //! Runs of a path with changes: each with the same draws, none twice, and no more than allowed.
 
-use crate::advise::{Change, Trial};
-use crate::engine::{Engine, EngineError, Unwatched};
-use crate::framing::Headers;
+use crate::advise::{Change, Trial, changed};
+use crate::engine::{Engine as _, EngineError, Unwatched};
+use crate::framing::{ICMP_ECHO_HEADER, ip_header};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::HopSpec;
 use crate::scenario::{End, Flow, FlowKind, HopRange, Scenario};
 use crate::settings::CongestionName;
+use crate::sim::Sim;
 use crate::stats::Summary;
 use crate::units::{Bytes, Time};
 
@@ -18,9 +19,8 @@ const PACKETS: u64 = 100_000;
 const MOST_PACKETS: u64 = 400_000;
 const ROUND_TRIPS: u64 = 60;
 
-/// Payload of the echo requests that measure the round trip under load, in bytes, and of their headers (ICMP: 8).
+/// Payload of the echo requests that measure the round trip under load, in bytes.
 const ECHO: u64 = 56;
-const ICMP: u64 = 8;
 /// They take this share of the bottleneck link at most, and are this often in a run at most.
 const ECHO_SHARE: u64 = 100;
 const ECHOES: u64 = 400;
@@ -43,9 +43,8 @@ pub(super) struct Point {
 /// The path as it is.
 pub(super) const AS_IT_IS: usize = 0;
 
-/// Runs within a budget.
-pub(super) struct Bench<'a> {
-    engine: &'a mut dyn Engine,
+/// Runs by the simulator, within a budget.
+pub(super) struct Bench {
     base: Scenario,
     /// Whether chance decides anything: else the delay is varied.
     is_random: bool,
@@ -54,11 +53,11 @@ pub(super) struct Bench<'a> {
     pub(super) points: Vec<Point>,
 }
 
-impl<'a> Bench<'a> {
+impl Bench {
     /// Of a scenario as [`prepared`] makes it. Point 0 is the path as it is.
-    pub(super) fn new(base: Scenario, engine: &'a mut dyn Engine, budget: u32) -> Self {
+    pub(super) fn new(base: Scenario, budget: u32) -> Self {
         let is_random = base.is_random();
-        let mut bench = Self { engine, base, is_random, budget, used: 0, points: Vec::new() };
+        let mut bench = Self { base, is_random, budget, used: 0, points: Vec::new() };
         bench.point(&[]);
         bench
     }
@@ -74,10 +73,7 @@ impl<'a> Bench<'a> {
 
     /// The point of these changes; the same one for changes that come to the same.
     pub(super) fn point(&mut self, changes: &[Change]) -> usize {
-        let mut scenario = self.base.clone();
-        for change in changes {
-            change.apply(&mut scenario);
-        }
+        let scenario = changed(&self.base, changes);
         if let Some(index) = self.points.iter().position(|point| point.scenario == scenario) {
             return index;
         }
@@ -102,7 +98,7 @@ impl<'a> Bench<'a> {
             }
             let run = variant(&self.points[point].scenario, number, self.is_random);
             self.used += 1;
-            let outcome = self.engine.run(&run, &mut Unwatched)?;
+            let outcome = Sim.run(&run, &mut Unwatched)?;
             let standing = standing(&run, &outcome);
             self.points[point].runs.push((number, standing, outcome));
         }
@@ -243,8 +239,7 @@ fn shorten(run: &mut Scenario) -> Option<Time> {
 
 /// Echo requests that the bottleneck link of either direction hardly feels.
 fn echo(scenario: &Scenario) -> FlowKind {
-    let header =
-        Headers::plain(scenario.ip).bytes().saturating_sub(Bytes::new(20)) + Bytes::new(ICMP);
+    let header = ip_header(scenario.ip) + ICMP_ECHO_HEADER;
     let size = Bytes::new(ECHO);
     let links = scenario.path.hops.iter().flat_map(HopSpec::links);
     let slowest = links.map(|link| link.airtime(size + header)).max().unwrap_or(Time::ZERO);

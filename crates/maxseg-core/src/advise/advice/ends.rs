@@ -4,7 +4,6 @@ use std::fmt;
 use std::net::IpAddr;
 
 use crate::advise::System;
-use crate::framing::IpVersion;
 
 /// A host at an end of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,15 +52,5 @@ impl Default for Ends {
     /// Those of a described path.
     fn default() -> Self {
         Self { sender: HostEnd::of_role("sender"), receiver: HostEnd::of_role("receiver") }
-    }
-}
-
-impl Ends {
-    /// `ip`, or `ip -6`.
-    pub(super) const fn ip(version: IpVersion) -> &'static str {
-        match version {
-            IpVersion::V4 => "ip",
-            IpVersion::V6 => "ip -6",
-        }
     }
 }

@@ -13,8 +13,7 @@ use super::price::{Price, price};
 use super::search::Found;
 use super::{Request, words};
 use crate::advise::{Change, Trial};
-use crate::engine::{EngineName, Unwatched};
-use crate::model::Model;
+use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
 use crate::stats::Summary;
@@ -159,14 +158,14 @@ pub struct Setting {
 pub(super) fn id(change: Change, ends: &Ends) -> String {
     let host = words::host_of(change, ends);
     let place = host.map_or_else(
-        || words::place_of(change).to_owned(),
+        || words::scope(change).to_owned(),
         |host| host.address.map_or_else(|| host.role.to_owned(), |address| address.to_string()),
     );
     format!("{}-{}", change.kind(), place.replace([':', '.'], "-"))
 }
 
 /// The advice of a search, the largest gain first.
-pub(super) fn advice(bench: &Bench<'_>, found: &Found, request: &Request<'_>) -> Vec<Advice> {
+pub(super) fn advice(bench: &Bench, found: &Found, request: &Request<'_>) -> Vec<Advice> {
     let Some(best) = found.best else { return Vec::new() };
     let changes = bench.points[best].changes.clone();
     let mut advice: Vec<Advice> = changes
@@ -191,17 +190,14 @@ pub(super) fn advice(bench: &Bench<'_>, found: &Found, request: &Request<'_>) ->
 }
 
 fn one(
-    bench: &Bench<'_>,
+    bench: &Bench,
     change: Change,
     [without, best]: [usize; 2],
     request: &Request<'_>,
 ) -> Advice {
     let ends = request.ends;
     let baseline = &bench.points[AS_IT_IS];
-    let host = words::host_of(change, ends);
-    let current = words::current(change, &baseline.scenario);
-    let proof = [AS_IT_IS, without, best];
-    let mut shown = proof.to_vec();
+    let mut shown = vec![AS_IT_IS, without, best];
     shown.dedup();
     let rows = shown.into_iter().filter_map(|point| bench.points[point].trial());
     let is_raise = words::raises(change, &baseline.scenario);
@@ -210,11 +206,11 @@ fn one(
         change,
         text: words::sentence(change, ends, &baseline.scenario),
         scope: words::scope(change),
-        on: host.map_or_else(|| words::place_of(change).to_owned(), HostEnd::to_string),
-        current,
+        on: words::place_of(change, ends),
+        current: words::current(change, &baseline.scenario),
         proposed: words::proposed(change),
         gain: gain(bench, [without, best], request),
-        proof: rows.map(|trial| ProofRow::of(&trial, request.engine)).collect(),
+        proof: rows.map(|trial| ProofRow::of(&trial, EngineName::Sim)).collect(),
         price: price(change, request.scenario, request.connections),
         reason: words::reason(change, request.scenario, baseline.outcome()),
         risk: words::risk(change, &baseline.scenario),
@@ -235,22 +231,17 @@ impl ProofRow {
             goodput_half_bps: trial.goodput.ci95(),
             ping_s: (trial.ping.n > 0).then_some(trial.ping.mean),
             request_s: trial.outcome.request_mean_s,
-            model_bps: model_bps(&trial.scenario),
+            model_bps: trial.model_bps(),
             limited_by: trial.limited_by,
         }
     }
 }
 
-fn model_bps(scenario: &Scenario) -> Option<f64> {
-    use crate::engine::Engine as _;
-    Model.run(scenario, &mut Unwatched).ok()?.headline_goodput_bps()
-}
-
 /// The gain of `b` over `a`, by the draws that chose nothing; by all of both where there are none.
-pub(super) fn gain(bench: &Bench<'_>, [a, b]: [usize; 2], request: &Request<'_>) -> AdviceGain {
+pub(super) fn gain(bench: &Bench, [a, b]: [usize; 2], request: &Request<'_>) -> AdviceGain {
     let fresh = bench.pairs(a, b, super::search::is_fresh);
     let pairs = if fresh.len() >= 2 { fresh } else { bench.pairs(a, b, |_| true) };
-    let percent = |of: &dyn Fn(&Standing) -> Option<f64>| {
+    let change_of = |of: &dyn Fn(&Standing) -> Option<f64>| {
         let logs: Vec<f64> = pairs
             .iter()
             .filter_map(|(a, b)| Some(libm::log(of(b)?.max(1e-12)) - libm::log(of(a)?.max(1e-12))))
@@ -258,16 +249,16 @@ pub(super) fn gain(bench: &Bench<'_>, [a, b]: [usize; 2], request: &Request<'_>)
         (!logs.is_empty()).then(|| Summary::of(&logs))
     };
     let in_percent = |log: f64| 100.0 * (libm::exp(log) - 1.0);
-    let rate = percent(&|standing| Some(standing.rate));
-    let ping = percent(&|standing| standing.ping_s);
+    let rate = change_of(&|standing| Some(standing.rate));
+    let ping = change_of(&|standing| standing.ping_s);
     let is_requests = super::bench::is_requests(bench.base());
     let measured = match request.goal {
         Goal::Throughput if is_requests => {
-            percent(&|standing| Some(1.0 / standing.rate.max(1e-12)))
+            change_of(&|standing| Some(1.0 / standing.rate.max(1e-12)))
         }
         Goal::Throughput => rate,
         Goal::Latency => ping,
-        Goal::Balanced => percent(&|standing| Some(standing.rate / standing.ping_s?)),
+        Goal::Balanced => change_of(&|standing| Some(standing.rate / standing.ping_s?)),
     };
     AdviceGain {
         goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
@@ -324,8 +315,7 @@ fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
             route(sender, receiver, "initcwnd", segments.to_string())
         }
         Change::RtoMin(time) => {
-            let millis = time.as_nanos().div_ceil(1_000_000);
-            route(sender, receiver, "rto_min", format!("{millis}ms"))
+            route(sender, receiver, "rto_min", format!("{}ms", time.as_millis_up()))
         }
         Change::MtuProbing => vec![sysctl(sender, "net.ipv4.tcp_mtu_probing", "1")],
         Change::NoSlowStartAfterIdle => {

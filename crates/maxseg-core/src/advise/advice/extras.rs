@@ -4,7 +4,6 @@ use super::bench::{AS_IT_IS, Bench, is_requests};
 use crate::advise::Change;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{End, FlowKind, Scenario};
-use crate::settings::InitialWindow;
 use crate::units::{Bytes, Time};
 
 /// A start-up of a larger share of the run is worth shortening.
@@ -17,7 +16,7 @@ const LATE: u64 = 4;
 const LEAST_TIMER: Time = Time::from_millis(50);
 
 /// The further changes for the path with the changes of `best`, by what its first runs show.
-pub(super) fn extras(bench: &Bench<'_>, best: usize) -> Vec<Change> {
+pub(super) fn extras(bench: &Bench, best: usize) -> Vec<Change> {
     let outcomes: Vec<&Outcome> =
         [AS_IT_IS, best].iter().filter_map(|point| bench.points[*point].outcome()).collect();
     let Some(outcome) = outcomes.last() else { return Vec::new() };
@@ -53,7 +52,7 @@ fn timers(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
 /// Up to a tenth of a second, or of a millisecond's hundreds below one.
 fn whole_tenths(time: Time) -> Time {
     let unit = if time < Time::from_secs(1) { 10 } else { 100 };
-    let millis = time.as_nanos().div_ceil(1_000_000).div_ceil(unit) * unit;
+    let millis = time.as_millis_up().div_ceil(unit) * unit;
     Time::from_millis(millis)
 }
 
@@ -71,10 +70,7 @@ fn beginnings(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
         scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender);
     if sends && is_long && !is_requests(scenario) {
         let mss = outcome.mss_used_bytes.unwrap_or(1460).max(1);
-        let now = match scenario.sender.initial_window {
-            InitialWindow::Segments(segments) => u64::from(segments),
-            window @ InitialWindow::Rfc6928 => window.bytes(Bytes::new(mss)).get() / mss,
-        };
+        let now = scenario.sender.initial_window.bytes(Bytes::new(mss)).get() / mss;
         let rtt = scenario.path.propagation_rtt();
         let held = scenario.bottleneck_rate().bytes_in(rtt).get() / mss;
         let fits =

@@ -9,7 +9,7 @@ use super::goal::Goal;
 use super::price::{Price, price};
 use super::{Request, entry};
 use crate::advise::Change;
-use crate::engine::{Engine, EngineError};
+use crate::engine::EngineError;
 use crate::scenario::Scenario;
 use crate::settings::{CongestionName, WindowSize};
 use crate::units::Bytes;
@@ -128,21 +128,31 @@ impl Guide {
     }
 }
 
+impl GuideSetting {
+    /// The judgement without a run.
+    fn unrun(&self, verdict: &'static str, price: Option<Price>, reason: String) -> Judged {
+        Judged {
+            setting: self.name.clone(),
+            when: self.when.clone(),
+            verdict,
+            gain: None,
+            price,
+            reason,
+        }
+    }
+}
+
 /// Pairs of runs for each setting.
 const RUNS: std::ops::Range<u64> = 0..5;
 
 /// What each setting of a guide does on a path, alone; last all of them together, where several can be run.
 ///
 /// # Errors
-/// The engine cannot run the scenario.
-pub fn judge(
-    guide: &Guide,
-    request: &Request<'_>,
-    engine: &mut dyn Engine,
-) -> Result<Vec<Judged>, EngineError> {
+/// The simulator cannot run the scenario.
+pub fn judge(guide: &Guide, request: &Request<'_>) -> Result<Vec<Judged>, EngineError> {
     let (base, _) = bench::prepared(request.scenario);
     let runs_linux = bench::runs_linux(&base);
-    let mut bench = Bench::new(base, engine, u32::MAX);
+    let mut bench = Bench::new(base, u32::MAX);
     bench.run(AS_IT_IS, RUNS)?;
     let mut judged = Vec::new();
     let mut all = Vec::new();
@@ -153,25 +163,12 @@ pub fn judge(
                 "the hosts of this path have not Linux's TCP: the setting means nothing to them"
                     .to_owned()
             });
-            judged.push(Judged {
-                setting: setting.name.clone(),
-                when: setting.when.clone(),
-                verdict: "unknown",
-                gain: None,
-                price: None,
-                reason: why,
-            });
+            judged.push(setting.unrun("unknown", None, why));
             continue;
         };
         if let Some(reason) = without_effect(change, request.scenario) {
-            judged.push(Judged {
-                setting: setting.name.clone(),
-                when: setting.when.clone(),
-                verdict: "no-difference",
-                gain: None,
-                price: Some(price(change, request.scenario, request.connections)),
-                reason: reason.to_owned(),
-            });
+            let price = price(change, request.scenario, request.connections);
+            judged.push(setting.unrun("no-difference", Some(price), reason.to_owned()));
             continue;
         }
         // A guide that has one value for each class of host has them one after the other: the last one counts.
@@ -186,7 +183,7 @@ pub fn judge(
 }
 
 fn one(
-    bench: &mut Bench<'_>,
+    bench: &mut Bench,
     name: &str,
     when: Option<&str>,
     changes: &[Change],
@@ -196,20 +193,7 @@ fn one(
     bench.run(point, RUNS)?;
     let gain = entry::gain(bench, [AS_IT_IS, point], request);
     let verdict = if point == AS_IT_IS { "no-difference" } else { verdict(&gain, request.goal) };
-    let mut costs = Price::default();
-    for change in changes {
-        let of_change = price(*change, request.scenario, request.connections);
-        let sum = |a: Option<u64>, b: Option<u64>| {
-            a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))))
-        };
-        costs.connections = of_change.connections;
-        costs.memory_bytes_per_connection =
-            sum(costs.memory_bytes_per_connection, of_change.memory_bytes_per_connection);
-        costs.memory_bytes = sum(costs.memory_bytes, of_change.memory_bytes);
-        costs.fairness = costs.fairness.or(of_change.fairness);
-        costs.side_effects.extend(of_change.side_effects);
-    }
-    costs.side_effects.dedup();
+    let prices = changes.iter().map(|change| price(*change, request.scenario, request.connections));
     let reason = match verdict {
         "no-difference" if point == AS_IT_IS => "the path has it already".to_owned(),
         "no-difference" => {
@@ -226,7 +210,7 @@ fn one(
         when: when.map(str::to_owned),
         verdict,
         gain: Some(gain),
-        price: Some(costs),
+        price: prices.reduce(Price::and),
         reason,
     })
 }

@@ -29,7 +29,7 @@ pub use price::Price;
 
 use super::path::whole;
 use super::{Change, Trial};
-use crate::engine::{Engine, EngineError, EngineName};
+use crate::engine::EngineError;
 use crate::path::Discipline;
 use crate::scenario::Scenario;
 use crate::units::Time;
@@ -46,19 +46,22 @@ pub struct Request<'a> {
     pub goal: Goal,
     /// The hosts that commands are for.
     pub ends: &'a Ends,
-    /// The engine that proves, whose name rows carry.
-    pub engine: EngineName,
     /// Advice that is not wanted, by its id.
     pub ignored: &'a [String],
     /// Connections that share what a change costs.
     pub connections: u64,
 }
 
+impl<'a> Request<'a> {
+    /// With nothing ignored, for one connection.
+    pub const fn new(scenario: &'a Scenario, goal: Goal, ends: &'a Ends) -> Self {
+        Self { scenario, goal, ends, ignored: &[], connections: 1 }
+    }
+}
+
 /// The answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Advised {
-    /// What it is for.
-    pub goal: Goal,
     /// The changes that are worth it, the largest gain first; none where leaving it alone is best.
     pub advice: Vec<Advice>,
     /// The path as it is; with single changes and with all of them, where some are advised; and what a change of the path
@@ -92,12 +95,14 @@ pub struct FrontPoint {
 impl Advised {
     /// The best point together: every change advised.
     pub fn best(&self) -> Option<&Trial> {
-        let count = self.advice.len();
-        let is_all = |trial: &&Trial| {
-            trial.changes.len() == count
-                && self.advice.iter().all(|advice| trial.changes.contains(&advice.change))
-        };
-        self.trials.iter().skip(1).find(is_all).filter(|_| count > 0)
+        self.trials.iter().skip(1).find(|trial| self.is_best(&trial.changes))
+    }
+
+    /// Whether these are the changes advised, all of them and no other.
+    pub fn is_best(&self, changes: &[Change]) -> bool {
+        !changes.is_empty()
+            && changes.len() == self.advice.len()
+            && self.advice.iter().all(|advice| changes.contains(&advice.change))
     }
 }
 
@@ -106,29 +111,21 @@ pub fn limit_in_words(trial: &Trial) -> String {
     words::limit(&trial.outcome)
 }
 
-/// The changes that serve a goal on a path, proven by an engine.
+/// The changes that serve a goal on a path, proven by the simulator.
 ///
 /// # Errors
-/// The engine cannot run the scenario.
-pub fn advise(request: &Request<'_>, engine: &mut dyn Engine) -> Result<Advised, EngineError> {
+/// The simulator cannot run the scenario.
+pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
     let (base, shortened_to) = bench::prepared(request.scenario);
-    let mut advised = Advised {
-        goal: request.goal,
-        advice: Vec::new(),
-        trials: Vec::new(),
-        points: Vec::new(),
-        runs: 0,
-        shortened_to,
-        is_requests: bench::is_requests(&base),
-        unknown: None,
-    };
+    let mut advised =
+        Advised { shortened_to, is_requests: bench::is_requests(&base), ..Advised::default() };
     let Some(flow) = axes::subject(&base).copied() else {
         advised.unknown =
             Some("nothing is sent over TCP: there are no TCP settings to choose".to_owned());
         return Ok(advised);
     };
     let axes = Axes::of(&base, &flow);
-    let mut bench = Bench::new(base, engine, search::MOST_RUNS);
+    let mut bench = Bench::new(base, search::MOST_RUNS);
     let is_wanted = |change: Change| !request.ignored.contains(&entry::id(change, request.ends));
     let found = search::search(&mut bench, &axes, request.goal, &is_wanted)?;
     let path_point = with_path_changed(&mut bench, &found)?;
@@ -144,7 +141,7 @@ pub fn advise(request: &Request<'_>, engine: &mut dyn Engine) -> Result<Advised,
 }
 
 /// The best with what no setting of a host does: without the path's errors, or with a fair queue.
-fn with_path_changed(bench: &mut Bench<'_>, found: &Found) -> Result<Option<usize>, EngineError> {
+fn with_path_changed(bench: &mut Bench, found: &Found) -> Result<Option<usize>, EngineError> {
     let best = found.best.unwrap_or(AS_IT_IS);
     let links = || bench.base().path.hops.iter().map(|hop| &hop.forward);
     let has_errors = links().any(|link| link.errors.is_random());
@@ -162,7 +159,7 @@ fn with_path_changed(bench: &mut Bench<'_>, found: &Found) -> Result<Option<usiz
 }
 
 /// The points of the hosts' settings: on the front where none is better in both.
-fn front(bench: &Bench<'_>) -> Vec<FrontPoint> {
+fn front(bench: &Bench) -> Vec<FrontPoint> {
     let settings = |changes: &[Change]| changes.iter().all(|change| change.is_setting());
     let mut points: Vec<FrontPoint> = (0..bench.points.len())
         .filter(|point| settings(&bench.points[*point].changes))

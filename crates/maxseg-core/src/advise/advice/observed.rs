@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::commands::{Commands, Form, HowTo, Ran};
 use super::ends::{Ends, HostEnd};
-use super::entry::{Advice, AdviceGain, ProofRow, Setting, id};
+use super::entry::{Advice, AdviceGain, ProofRow, id};
 use super::price::price;
 use super::words;
 use crate::advise::{Change, Command, Gain, Headline, HostSystem, Remedy, System};
@@ -39,13 +39,12 @@ impl Advice {
         let gain = headline.gain.as_ref().ok().filter(|gain| gain.missing().is_none())?;
         let rerun = headline.rerun.as_ref()?;
         let scenario = rerun.scenario();
-        let host = words::host_of(change, ends);
         Some(Self {
             id: id(change, ends),
             change,
             text: remedy.sentence(),
             scope: words::scope(change),
-            on: host.map_or_else(|| words::place_of(change).to_owned(), HostEnd::to_string),
+            on: words::place_of(change, ends),
             current: words::current(change, scenario),
             proposed: words::proposed(change),
             gain: gain_of(gain),
@@ -58,7 +57,7 @@ impl Advice {
             risk: remedy.note.clone().unwrap_or_else(|| words::risk(change, scenario)),
             source: words::source(change),
             commands: commands_of(remedy),
-            settings: Vec::<Setting>::new(),
+            settings: Vec::new(),
         })
     }
 
@@ -96,10 +95,8 @@ fn gain_of(gain: &Gain) -> AdviceGain {
     let percent = |relative: f64| 100.0 * relative;
     AdviceGain {
         goodput_pct: gain.relative().map(percent),
-        ping_pct: None,
-        request_time_pct: None,
         ci95: gain.relative_interval().map(|(low, high)| [percent(low), percent(high)]),
-        runs: 0,
+        ..AdviceGain::default()
     }
 }
 
@@ -125,7 +122,7 @@ fn rows(gain: &Gain, change: Change) -> Vec<ProofRow> {
 fn commands_of(remedy: &Remedy) -> Commands {
     let mut commands: Commands = BTreeMap::new();
     for command in &remedy.commands {
-        let Some((system, known)) = system(command) else { continue };
+        let Some(system) = system(command) else { continue };
         commands.entry(system).or_default().push(HowTo {
             kind: command.kind,
             form: Form::Shell,
@@ -133,18 +130,18 @@ fn commands_of(remedy: &Remedy) -> Commands {
             line: command.line.clone(),
             undo: command.undo.clone(),
             only_where: command.only_where.clone(),
-            known,
+            known: Ran::Documentation,
         });
     }
     commands
 }
 
-const fn system(command: &Command) -> Option<(&'static str, Ran)> {
+const fn system(command: &Command) -> Option<&'static str> {
     match command.system {
-        System::Linux => Some(("linux", Ran::Documentation)),
-        System::FreeBsd => Some(("freebsd", Ran::Documentation)),
-        System::MacOs => Some(("macos", Ran::Documentation)),
-        System::Windows => Some(("windows", Ran::Documentation)),
+        System::Linux => Some("linux"),
+        System::FreeBsd => Some("freebsd"),
+        System::MacOs => Some("macos"),
+        System::Windows => Some("windows"),
         System::OpenBsd | System::Solaris | System::Embedded | System::Unknown => None,
     }
 }

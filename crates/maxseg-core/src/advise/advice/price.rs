@@ -38,6 +38,22 @@ pub(super) fn price(change: Change, scenario: &Scenario, connections: u64) -> Pr
     }
 }
 
+impl Price {
+    /// The price of both, for the same connections.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| {
+            a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))))
+        };
+        self.memory_bytes_per_connection =
+            sum(self.memory_bytes_per_connection, other.memory_bytes_per_connection);
+        self.memory_bytes = sum(self.memory_bytes, other.memory_bytes);
+        self.fairness = self.fairness.or(other.fairness);
+        self.side_effects.extend(other.side_effects);
+        self.side_effects.dedup();
+        self
+    }
+}
+
 fn memory(change: Change, scenario: &Scenario) -> Option<u64> {
     match change {
         // The kernel counts its overhead with the payload: about as much again.

@@ -4,7 +4,7 @@ use super::axes::{Axes, Place};
 use super::bench::{AS_IT_IS, Bench};
 use super::extras::extras;
 use super::goal::{Goal, Standing};
-use crate::advise::{Change, SMALL_GAIN};
+use crate::advise::{Change, SMALL_GAIN, changed};
 use crate::engine::{Engine as _, EngineError, Unwatched};
 use crate::model::Model;
 use crate::outcome::Outcome;
@@ -46,7 +46,7 @@ pub(super) fn is_fresh(number: u64) -> bool {
 
 /// Looks for the best changes for a goal, leaving out those that `allowed` refuses.
 pub(super) fn search(
-    bench: &mut Bench<'_>,
+    bench: &mut Bench,
     axes: &Axes,
     goal: Goal,
     allowed: &dyn Fn(Change) -> bool,
@@ -134,11 +134,8 @@ fn distance(axes: &Axes, place: &Place, share: f64) -> usize {
 }
 
 /// What formulas say of the scenario with these changes.
-pub(super) fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standing> {
-    let mut run = scenario.clone();
-    for change in changes {
-        change.apply(&mut run);
-    }
+fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standing> {
+    let run = changed(scenario, changes);
     let outcome = Model.run(&run, &mut Unwatched).ok()?;
     let standing = super::bench::standing(&run, &outcome);
     (standing.rate > 0.0).then_some(standing)
@@ -146,7 +143,7 @@ pub(super) fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standi
 
 /// Moves from the best place to better neighbours.
 fn climb(
-    bench: &mut Bench<'_>,
+    bench: &mut Bench,
     axes: &Axes,
     goal: Goal,
     is_allowed: &dyn Fn(&Place) -> bool,
@@ -173,7 +170,7 @@ fn climb(
 }
 
 /// The places that were tried, the best first.
-fn best_of(bench: &Bench<'_>, goal: Goal, tried: &[(Place, usize)]) -> Vec<(Place, usize)> {
+fn best_of(bench: &Bench, goal: Goal, tried: &[(Place, usize)]) -> Vec<(Place, usize)> {
     let most = most_rate(bench);
     let value = |point: usize| value(bench, goal, point, most);
     let mut sorted = tried.to_vec();
@@ -188,7 +185,7 @@ const EACH_DOUBLING: f64 = 0.002;
 
 /// How good a point is for a goal, less what its changes cost.
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other change takes memory")]
-fn value(bench: &Bench<'_>, goal: Goal, point: usize, most: f64) -> f64 {
+fn value(bench: &Bench, goal: Goal, point: usize, most: f64) -> f64 {
     let changes = &bench.points[point].changes;
     let doublings: f64 = changes
         .iter()
@@ -204,17 +201,13 @@ fn value(bench: &Bench<'_>, goal: Goal, point: usize, most: f64) -> f64 {
 }
 
 /// The largest rate of any point that was run.
-pub(super) fn most_rate(bench: &Bench<'_>) -> f64 {
+fn most_rate(bench: &Bench) -> f64 {
     let rates = (0..bench.points.len()).filter_map(|point| bench.standing(point));
     rates.map(|standing| standing.rate).fold(0.0, f64::max)
 }
 
 /// The best of the best, each with several draws.
-fn finalist(
-    bench: &mut Bench<'_>,
-    goal: Goal,
-    tried: &[(Place, usize)],
-) -> Result<usize, EngineError> {
+fn finalist(bench: &mut Bench, goal: Goal, tried: &[(Place, usize)]) -> Result<usize, EngineError> {
     let mut points: Vec<usize> = Vec::new();
     for (_, point) in best_of(bench, goal, tried) {
         if !points.contains(&point) && points.len() < FINALISTS {
@@ -238,7 +231,7 @@ fn finalist(
 
 /// Whether `b` is better than `a` by more than a trifle, or as good without needless retransmissions.
 fn gains(
-    bench: &Bench<'_>,
+    bench: &Bench,
     goal: Goal,
     a: usize,
     b: usize,
@@ -249,12 +242,12 @@ fn gains(
 }
 
 /// Whether nothing shows that `b` is better than `a` by more than chance.
-fn is_open(bench: &Bench<'_>, goal: Goal, a: usize, b: usize) -> bool {
+fn is_open(bench: &Bench, goal: Goal, a: usize, b: usize) -> bool {
     !difference(bench, goal, a, b, is_fresh).is_some_and(|gain| is_proven(&gain))
 }
 
 /// Whether needless retransmissions end from `a` to `b`.
-fn mends(bench: &Bench<'_>, a: usize, b: usize) -> bool {
+fn mends(bench: &Bench, a: usize, b: usize) -> bool {
     let needless = |point: usize| {
         let outcome: Option<&Outcome> = bench.points[point].outcome();
         outcome.and_then(|outcome| outcome.spurious_retransmissions).unwrap_or(0)
@@ -264,7 +257,7 @@ fn mends(bench: &Bench<'_>, a: usize, b: usize) -> bool {
 
 /// How far the measure of a goal differs between two points, as a logarithm.
 fn difference(
-    bench: &Bench<'_>,
+    bench: &Bench,
     goal: Goal,
     a: usize,
     b: usize,
@@ -284,7 +277,7 @@ fn is_proven(difference: &Summary) -> bool {
 }
 
 /// Runs the winner and the path as it is with fresh draws, and drops each change that the rest does without.
-fn prove(bench: &mut Bench<'_>, goal: Goal, winner: usize) -> Result<Found, EngineError> {
+fn prove(bench: &mut Bench, goal: Goal, winner: usize) -> Result<Found, EngineError> {
     let nothing = Found { best: None, without: Vec::new() };
     bench.run(AS_IT_IS, PROOF)?;
     if winner == AS_IT_IS {

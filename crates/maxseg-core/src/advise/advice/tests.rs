@@ -1,19 +1,10 @@
 use super::*;
-use crate::sim::Sim;
 use crate::units::Bytes;
 
 fn advised(text: &str, goal: Goal) -> Advised {
     let scenario = Scenario::from_toml("test", text).unwrap();
     let ends = Ends::default();
-    let request = Request {
-        scenario: &scenario,
-        goal,
-        ends: &ends,
-        engine: EngineName::Sim,
-        ignored: &[],
-        connections: 1,
-    };
-    advise(&request, &mut Sim).unwrap()
+    advise(&Request::new(&scenario, goal, &ends)).unwrap()
 }
 
 const WINDOWED: &str = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"2000 packets\"\n\
@@ -64,15 +55,8 @@ fn what_is_ignored_is_not_advised() {
     let scenario = Scenario::from_toml("test", WINDOWED).unwrap();
     let ends = Ends::default();
     let ignored = ["window-receiver".to_owned(), "receive-buffer-receiver".to_owned()];
-    let request = Request {
-        scenario: &scenario,
-        goal: Goal::Throughput,
-        ends: &ends,
-        engine: EngineName::Sim,
-        ignored: &ignored,
-        connections: 1,
-    };
-    let advised = advise(&request, &mut Sim).unwrap();
+    let request = Request { ignored: &ignored, ..Request::new(&scenario, Goal::Throughput, &ends) };
+    let advised = advise(&request).unwrap();
     assert!(advised.advice.iter().all(|advice| !ignored.contains(&advice.id)));
 }
 

@@ -3,6 +3,7 @@
 use super::axes::subject;
 use super::ends::{Ends, HostEnd};
 use crate::advise::Change;
+use crate::advise::change::needs_scaling;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::Scenario;
 use crate::settings::{InitialWindow, WindowSize};
@@ -30,15 +31,12 @@ pub(super) const fn host_of(change: Change, ends: &Ends) -> Option<&HostEnd> {
     }
 }
 
-/// Where a change of the path is made.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are of the path")]
-pub(super) const fn place_of(change: Change) -> &'static str {
-    match change {
-        Change::Clamp(_) => "gateway",
-        _ => "path",
-    }
+/// Where a change is made: the host, or `gateway` or `path`.
+pub(super) fn place_of(change: Change, ends: &Ends) -> String {
+    host_of(change, ends).map_or_else(|| scope(change).to_owned(), HostEnd::to_string)
 }
 
+/// `host`, `route`, `gateway` or `path`.
 pub(super) const fn scope(change: Change) -> &'static str {
     match change {
         Change::SegmentSize(_)
@@ -75,12 +73,6 @@ pub(super) fn raises(change: Change, scenario: &Scenario) -> bool {
 
 /// The value before the change.
 pub(super) fn current(change: Change, scenario: &Scenario) -> String {
-    let mss = || {
-        subject(scenario).map_or_else(String::new, |flow| {
-            let decision = scenario.mss(flow);
-            (decision.effective.bytes() + decision.options).to_string()
-        })
-    };
     match change {
         Change::Window(_) => window(scenario.receiver.window),
         Change::ReceiveBuffer(_) => match (scenario.receiver.window, &scenario.receiver.linux) {
@@ -93,7 +85,12 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
             .sender
             .largest_send_buffer()
             .map_or_else(|| "no limit".to_owned(), |buffer| buffer.to_string()),
-        Change::SegmentSize(_) | Change::Clamp(_) => mss(),
+        Change::SegmentSize(_) | Change::Clamp(_) => {
+            subject(scenario).map_or_else(String::new, |flow| {
+                let decision = scenario.mss(flow);
+                (decision.effective.bytes() + decision.options).to_string()
+            })
+        }
         Change::Mtu(_) => scenario
             .path
             .hops
@@ -203,13 +200,6 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
     }
 }
 
-/// Whether no 16-bit field carries the window, and scaling is off.
-pub(super) fn needs_scaling(scenario: &Scenario, window: Bytes) -> bool {
-    let mut changed = scenario.clone();
-    Change::Window(window).apply(&mut changed);
-    changed.receiver.window_scale != scenario.receiver.window_scale
-}
-
 /// Why this change: what limits the path as it is, and what the path holds.
 pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outcome>) -> String {
     let rtt = scenario.path.propagation_rtt();
@@ -268,22 +258,18 @@ pub(super) fn limit(outcome: &Outcome) -> String {
     let shares = outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
     let shares: Vec<String> = shares
         .map(|limit| {
-            format!(
-                "{} of the time {}",
-                approx::whole_percent(limit.share),
-                limit_in_words(limit.kind)
-            )
+            format!("{} of the time {}", approx::whole_percent(limit.share), clause(limit.kind))
         })
         .collect();
     match (shares.is_empty(), outcome.limited_by) {
         (false, _) => shares.join(", "),
         (true, Some(LimitedBy::Unknown) | None) => "The limit is unknown".to_owned(),
-        (true, Some(kind)) => format!("As it is, {}", limit_in_words(kind)),
+        (true, Some(kind)) => format!("As it is, {}", clause(kind)),
     }
 }
 
 /// A limit as a clause.
-pub(super) const fn limit_in_words(kind: LimitedBy) -> &'static str {
+const fn clause(kind: LimitedBy) -> &'static str {
     match kind {
         LimitedBy::Congestion => "losses keep the congestion window small",
         LimitedBy::ReceiveWindow => "the receiver's window is full",

@@ -4,6 +4,8 @@
 use std::fmt::Display;
 use std::net::IpAddr;
 
+use crate::framing::IpVersion;
+
 /// Raises a limit of one number.
 pub(in crate::advise) fn raise(key: &str, to: impl Display) -> String {
     format!("[ \"$(sysctl -n {key})\" -ge {to} ] || sysctl -w {key}={to}")
@@ -18,7 +20,7 @@ pub(in crate::advise) fn raise_third(key: &str, to: u64) -> String {
 }
 
 /// Raises the second number of a limit of three, and the third where it would be less.
-pub(in crate::advise) fn raise_second(key: &str, to: u64) -> String {
+pub(super) fn raise_second(key: &str, to: u64) -> String {
     format!(
         "sysctl -n {key} | {{ read -r a b c && {{ [ \"$b\" -ge {to} ] || sysctl -w {key}=\"$a {to} $((c > {to} ? c : {to}))\"; }}; }}"
     )
@@ -26,36 +28,54 @@ pub(in crate::advise) fn raise_second(key: &str, to: u64) -> String {
 
 /// Adds a route to one host, a copy of the one in use with an attribute more; `ip route change` would drop the attributes
 /// that it does not name. It fails where a route to that host exists.
-pub(in crate::advise) fn host_route(to: IpAddr, attribute: &str) -> String {
-    route_of_host(ip(to), &to, attribute)
+pub(super) fn host_route(to: IpAddr, attribute: &str) -> String {
+    add_host_route(to.into(), to, attribute)
 }
 
 /// The same, for an address or a word that stands for one.
-pub(in crate::advise) fn route_of_host(ip: &str, to: &dyn Display, attribute: &str) -> String {
+pub(in crate::advise) fn add_host_route(
+    version: IpVersion,
+    to: impl Display,
+    attribute: &str,
+) -> String {
+    let ip = ip(version);
     format!("{ip} route add {to} $({ip} -o route get fibmatch {to} | cut -d' ' -f2-) {attribute}")
 }
 
 /// What takes [`host_route`] back.
-pub(in crate::advise) fn host_route_undo(to: IpAddr) -> String {
-    format!("{} route del {to}", ip(to))
+pub(super) fn host_route_undo(to: IpAddr) -> String {
+    delete_host_route(to.into(), to)
+}
+
+/// What takes [`add_host_route`] back.
+pub(in crate::advise) fn delete_host_route(version: IpVersion, to: impl Display) -> String {
+    format!("{} route del {to}", ip(version))
 }
 
 /// `ping` for an address.
-pub(in crate::advise) const fn ping(to: IpAddr) -> &'static str {
+pub(super) const fn ping(to: IpAddr) -> &'static str {
     if to.is_ipv6() { "ping -6" } else { "ping" }
 }
 
 /// Shows what TCP knows of its connections to a host.
-pub(in crate::advise) fn show_tcp(to: IpAddr) -> String {
+pub(super) fn show_tcp(to: IpAddr) -> String {
     if to.is_ipv6() { format!("ss -tin 'dst [{to}]'") } else { format!("ss -tin dst {to}") }
 }
 
 /// Shows the route that packets to a host take, with its attributes, and a path MTU that was learnt.
-pub(in crate::advise) fn show_route(to: IpAddr) -> String {
-    let ip = ip(to);
+pub(super) fn show_route(to: IpAddr) -> String {
+    look_up_route(to.into(), to)
+}
+
+/// The same, for an address or a word that stands for one.
+pub(in crate::advise) fn look_up_route(version: IpVersion, to: impl Display) -> String {
+    let ip = ip(version);
     format!("{ip} route get {to}; {ip} route get fibmatch {to}")
 }
 
-const fn ip(to: IpAddr) -> &'static str {
-    if to.is_ipv6() { "ip -6" } else { "ip" }
+const fn ip(version: IpVersion) -> &'static str {
+    match version {
+        IpVersion::V4 => "ip",
+        IpVersion::V6 => "ip -6",
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Advised, FrontPoint};
+use maxseg_core::advise::{Advised, Change, FrontPoint};
 use maxseg_core::units::approx;
 
 use super::super::escaped::Escaped;
@@ -36,19 +36,13 @@ impl Span {
 
 /// Points with their marks: that of the path as it is, that advised, and the others.
 fn marked(advised: &Advised) -> Vec<(&FrontPoint, char)> {
-    let best: Vec<_> = advised.advice.iter().map(|advice| advice.change).collect();
-    let is_best = |point: &FrontPoint| {
-        !best.is_empty()
-            && point.changes.len() == best.len()
-            && best.iter().all(|change| point.changes.contains(change))
-    };
     let mut points: Vec<(&FrontPoint, char)> = advised
         .points
         .iter()
         .map(|point| {
             let mark = match point {
                 point if point.changes.is_empty() => 'o',
-                point if is_best(point) => '*',
+                point if advised.is_best(&point.changes) => '*',
                 point if point.is_on_front => '+',
                 _ => '.',
             };
@@ -170,8 +164,7 @@ pub fn front_svg(advised: &Advised) -> String {
             '+' => (4.0, "#2a78d6"),
             _ => (3.0, "#8a8a86"),
         };
-        let changes: Vec<String> = point.changes.iter().map(|change| change.describe()).collect();
-        let changes = if changes.is_empty() { "as it is".to_owned() } else { changes.join(", ") };
+        let changes = Change::describe_all(&point.changes, "as it is");
         let title =
             format!("{changes}: {}, {}", rate(advised, point.rate), approx::time(point.ping_s));
         let _ = writeln!(

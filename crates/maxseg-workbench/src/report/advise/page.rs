@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Advice, Goal, Judged, limit_in_words};
+use maxseg_core::advise::{Advice, Change, Goal, Judged, limit_in_words};
 use maxseg_core::units::approx;
 
 use super::super::escaped::Escaped;
@@ -137,8 +137,7 @@ fn table(advice: &PathAdvice) -> String {
     };
     let mut rows = String::new();
     for trial in &advised.trials {
-        let changes: Vec<String> = trial.changes.iter().map(|change| change.describe()).collect();
-        let changes = if changes.is_empty() { "none".to_owned() } else { changes.join(", ") };
+        let changes = Change::describe_all(&trial.changes, "none");
         let ping = if trial.ping.n > 0 { approx::time(trial.ping.mean) } else { "–".to_owned() };
         let _ = writeln!(
             rows,

@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 
 use maxseg_core::advise::{Change, Trial};
-use maxseg_core::engine::{Engine as _, Unwatched};
-use maxseg_core::model::Model;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_workbench::report::words;
 
@@ -19,11 +17,9 @@ pub(crate) fn trial_table(trials: &[Trial], advised: &[Change], with_pings: bool
     let values = columns.into_iter().map(Column::number).chain([Column::word("then limited by")]);
     let mut table = Grid::new([Column::word("change")], values);
     for trial in trials {
-        let model =
-            Model.run(&trial.scenario, &mut Unwatched).ok().and_then(|o| o.headline_goodput_bps());
         let mut cells = vec![
             describe(trial, advised),
-            model.map_or_else(|| "-".to_owned(), words::rate),
+            trial.model_bps().map_or_else(|| "-".to_owned(), words::rate),
             goodput(trial),
             if trial.changes.is_empty() {
                 String::new()

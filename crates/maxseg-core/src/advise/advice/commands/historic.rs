@@ -1,6 +1,6 @@
 //! Open Transport of Mac OS and STCP of Stratus VOS: where their parameters stand.
 
-use super::{Case, Form, HowTo, Lines, Ran};
+use super::{Case, Form, HowTo, Lines};
 use crate::advise::{Change, CommandKind};
 use crate::units::Bytes;
 
@@ -8,7 +8,7 @@ use crate::units::Bytes;
 const MOST_WINDOW: u64 = 65_535;
 
 pub(super) fn open_transport(case: &Case<'_>) -> Vec<HowTo> {
-    let mut lines = Lines::new(Ran::Documentation);
+    let mut lines = Lines::default();
     let ((sender, _), (receiver, _)) = (case.sender(), case.receiver());
     let mut entry = |on: &str, entry: String| {
         lines.add(CommandKind::Change, Form::Settings, on, entry);
@@ -21,13 +21,12 @@ pub(super) fn open_transport(case: &Case<'_>) -> Vec<HowTo> {
             entry(&receiver, format!("tcp_rwin_mss_multiplier={}", segments.max(1)));
         }
         Change::SegmentSize(mss) => entry(&sender, format!("tcp_mss_max={}", mss.get())),
-        Change::Mtu(mtu) => {
-            let mss = u64::from(mtu.get()).saturating_sub(case.headers());
-            entry(&sender, format!("tcp_mss_max={mss}"));
+        Change::Mtu(mtu) => entry(&sender, format!("tcp_mss_max={}", case.mss_of(mtu))),
+        Change::RtoMin(time) => {
+            entry(&sender, format!("tcp_rexmit_interval_min={}", time.as_millis_up()));
         }
-        Change::RtoMin(time) => entry(&sender, format!("tcp_rexmit_interval_min={}", millis(time))),
         Change::RtoInitial(time) => {
-            entry(&sender, format!("tcp_rexmit_interval_initial={}", millis(time)));
+            entry(&sender, format!("tcp_rexmit_interval_initial={}", time.as_millis_up()));
         }
         Change::ReceiveBuffer(_)
         | Change::SendBuffer(_)
@@ -51,10 +50,10 @@ const TCP_HEADER: u64 = 20;
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "STCP has a parameter for segment sizes alone")]
 pub(super) fn stcp(case: &Case<'_>) -> Vec<HowTo> {
-    let mut lines = Lines::new(Ran::Documentation);
+    let mut lines = Lines::default();
     let mss = match case.change {
         Change::SegmentSize(mss) => u64::from(mss.get()),
-        Change::Mtu(mtu) => u64::from(mtu.get()).saturating_sub(case.headers()),
+        Change::Mtu(mtu) => case.mss_of(mtu),
         _ => return Vec::new(),
     };
     let value = mss + TCP_HEADER;
@@ -66,8 +65,4 @@ pub(super) fn stcp(case: &Case<'_>) -> Vec<HowTo> {
     );
     line.only_where = Some(format!("the value is the MSS and {TCP_HEADER} bytes of TCP header"));
     lines.sorted()
-}
-
-fn millis(time: crate::units::Time) -> u64 {
-    time.as_nanos().div_ceil(1_000_000)
 }

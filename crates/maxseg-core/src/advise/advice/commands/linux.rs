@@ -4,17 +4,15 @@
 use super::{Case, Form, HowTo, Lines, Ran};
 use crate::advise::Change;
 use crate::advise::CommandKind;
-use crate::advise::advice::ends::Ends;
-use crate::advise::advice::words;
+use crate::advise::change::needs_scaling;
 use crate::advise::remedy::linux;
-use crate::framing::IpVersion;
 
 #[expect(clippy::too_many_lines, reason = "a table: one row for each change")]
 pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
-    let mut lines = Lines::new(Ran::Linux618);
+    let mut lines = Lines::default();
     match case.change {
         Change::Window(window) if case.is_raise => {
-            if words::needs_scaling(case.scenario, window) {
+            if needs_scaling(case.scenario, window) {
                 scaling(&mut lines, case);
             }
             receive_buffer(&mut lines, case, 2 * window.get());
@@ -53,8 +51,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
         }
         Change::SegmentSize(mss) => {
             let (on, to) = case.sender();
-            let mtu = u64::from(mss.get()) + case.headers();
-            mtu_of_route(&mut lines, case, (&on, &to), mtu);
+            mtu_of_route(&mut lines, case, (&on, &to), case.packet_of(mss));
             option(
                 &mut lines,
                 &on,
@@ -90,8 +87,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
         }
         Change::RtoMin(time) => {
             let (on, to) = case.sender();
-            let millis = time.as_nanos().div_ceil(1_000_000);
-            route(&mut lines, case, &on, &to, &format!("rto_min {millis}ms"));
+            route(&mut lines, case, &on, &to, &format!("rto_min {}ms", time.as_millis_up()));
             networkd(
                 &mut lines,
                 &on,
@@ -130,10 +126,10 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = lines.sorted();
     for line in &mut lines {
         let is_run = is_run_by_tests(case.change)
-            && line.kind == CommandKind::Change
+            && (line.kind, line.form) == (CommandKind::Change, Form::Shell)
             && line.only_where.is_none();
-        if !is_run {
-            line.known = Ran::Documentation;
+        if is_run {
+            line.known = Ran::Linux618;
         }
     }
     lines
@@ -150,26 +146,16 @@ const fn is_run_by_tests(change: Change) -> bool {
     )
 }
 
-fn ip(case: &Case<'_>) -> &'static str {
-    Ends::ip(case.scenario.ip)
-}
-
 /// Adds a route to one host with an attribute more.
 fn route(lines: &mut Lines, case: &Case<'_>, on: &str, to: &str, attribute: &str) {
-    let ip = ip(case);
-    lines.look(on, format!("{ip} route get {to}; {ip} route get fibmatch {to}"));
-    lines.change(on, linux::route_of_host(ip, &to, attribute)).undo =
-        Some(format!("{ip} route del {to}"));
+    let ip = case.scenario.ip;
+    lines.look(on, linux::look_up_route(ip, to));
+    lines.change(on, linux::add_host_route(ip, to, attribute)).undo =
+        Some(linux::delete_host_route(ip, to));
 }
-
-/// The least packet that every link of IPv6 must carry (RFC 8200 §5), and the least that Linux learns of IPv4's.
-const LEAST_IPV6: u64 = 1280;
 
 /// Lowers the MTU of a route, without `lock`, which would clear DF.
 fn mtu_of_route(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu: u64) {
-    if case.scenario.ip == IpVersion::V6 && mtu < LEAST_IPV6 {
-        return;
-    }
     route(lines, case, on, to, &format!("mtu {mtu}"));
     networkd(lines, on, to, &format!("MTUBytes={mtu}"));
 }
@@ -224,11 +210,8 @@ fn networkd(lines: &mut Lines, on: &str, to: &str, entry: &str) {
         "with the Gateway= of the route in use: without it the destination is taken to be on the link"
             .to_owned(),
     );
-    line.known = Ran::Documentation;
 }
 
 fn option<'a>(lines: &'a mut Lines, on: &str, call: String) -> &'a mut HowTo {
-    let line = lines.add(CommandKind::Change, Form::Setsockopt, on, call);
-    line.known = Ran::Documentation;
-    line
+    lines.add(CommandKind::Change, Form::Setsockopt, on, call)
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::ends::Ends;
 use crate::advise::{Change, CommandKind};
 use crate::scenario::Scenario;
+use crate::units::{Mss, Mtu};
 
 /// Ways to make a change by system: `linux`, `freebsd`, `macos`, `windows`, `open-transport`, `stcp`; the best first, after
 /// what only looks.
@@ -75,16 +76,13 @@ impl Ran {
 }
 
 /// Lines of one system.
+#[derive(Default)]
 struct Lines {
     lines: Vec<HowTo>,
-    known: Ran,
 }
 
 impl Lines {
-    const fn new(known: Ran) -> Self {
-        Self { lines: Vec::new(), known }
-    }
-
+    /// A line as the documentation has it.
     fn add(&mut self, kind: CommandKind, form: Form, on: &str, line: String) -> &mut HowTo {
         self.lines.push(HowTo {
             kind,
@@ -93,7 +91,7 @@ impl Lines {
             line,
             undo: None,
             only_where: None,
-            known: self.known,
+            known: Ran::Documentation,
         });
         let last = self.lines.len() - 1;
         &mut self.lines[last]
@@ -159,5 +157,15 @@ impl Case<'_> {
     /// IP and TCP headers without options, in bytes.
     fn headers(&self) -> u64 {
         self.scenario.tcp_ip_headers().get()
+    }
+
+    /// The largest packet with segments of this MSS.
+    fn packet_of(&self, mss: Mss) -> u64 {
+        u64::from(mss.get()) + self.headers()
+    }
+
+    /// The MSS of packets of this size.
+    fn mss_of(&self, mtu: Mtu) -> u64 {
+        u64::from(mtu.get()).saturating_sub(self.headers())
     }
 }

@@ -1,11 +1,12 @@
 //! FreeBSD, macOS and Windows: from their documentation.
 
-use super::{Case, Form, HowTo, Lines, Ran};
+use super::{Case, Form, HowTo, Lines};
 use crate::advise::{Change, CommandKind};
-use crate::framing::IpVersion;
+use crate::settings::CongestionName;
+use crate::units::Mtu;
 
 pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
-    let mut lines = Lines::new(Ran::Documentation);
+    let mut lines = Lines::default();
     let ((sender, to_receiver), (receiver, to_sender)) = (case.sender(), case.receiver());
     match case.change {
         Change::Window(window) if case.is_raise => {
@@ -27,19 +28,10 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
         }
         Change::SegmentSize(mss) => {
             lines.look(&sender, format!("route -n get {to_receiver}; sysctl net.inet.tcp.mssdflt"));
-            bsd_mtu(
-                &mut lines,
-                case,
-                (&sender, &to_receiver),
-                u64::from(mss.get()) + case.headers(),
-            );
+            bsd_mtu(&mut lines, &sender, &to_receiver, case.packet_of(mss));
         }
-        Change::Mtu(mtu) => {
-            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()));
-        }
-        Change::Clamp(mss) => {
-            pf(&mut lines, mss.get());
-        }
+        Change::Mtu(mtu) => bsd_mtu(&mut lines, &sender, &to_receiver, mtu.get().into()),
+        Change::Clamp(mss) => pf(&mut lines, mss.get()),
         Change::Congestion(name) => {
             lines.look(&sender, "sysctl net.inet.tcp.cc.available");
             let call = format!(
@@ -52,10 +44,14 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
             lines.change(&sender, format!("sysctl net.inet.tcp.initcwnd_segments={segments}"));
         }
         Change::RtoMin(time) => {
-            lines.change(&sender, format!("sysctl net.inet.tcp.rexmit_min={}", millis(time)));
+            lines
+                .change(&sender, format!("sysctl net.inet.tcp.rexmit_min={}", time.as_millis_up()));
         }
         Change::RtoInitial(time) => {
-            lines.change(&sender, format!("sysctl net.inet.tcp.rexmit_initial={}", millis(time)));
+            lines.change(
+                &sender,
+                format!("sysctl net.inet.tcp.rexmit_initial={}", time.as_millis_up()),
+            );
         }
         Change::MtuProbing => {
             lines.change(&sender, "sysctl net.inet.tcp.pmtud_blackhole_detection=1").undo =
@@ -73,7 +69,7 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
 }
 
 pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
-    let mut lines = Lines::new(Ran::Documentation);
+    let mut lines = Lines::default();
     let ((sender, to_receiver), (receiver, _)) = (case.sender(), case.receiver());
     match case.change {
         Change::Window(window) if case.is_raise => {
@@ -86,16 +82,9 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
             bsd_buffer(&mut lines, &sender, ["autosndbufmax", "sysctl -w"], 2 * bytes.get());
         }
         Change::SegmentSize(mss) => {
-            bsd_mtu(
-                &mut lines,
-                case,
-                (&sender, &to_receiver),
-                u64::from(mss.get()) + case.headers(),
-            );
+            bsd_mtu(&mut lines, &sender, &to_receiver, case.packet_of(mss));
         }
-        Change::Mtu(mtu) => {
-            bsd_mtu(&mut lines, case, (&sender, &to_receiver), u64::from(mtu.get()));
-        }
+        Change::Mtu(mtu) => bsd_mtu(&mut lines, &sender, &to_receiver, mtu.get().into()),
         Change::Clamp(mss) => pf(&mut lines, mss.get()),
         Change::MtuProbing => {
             lines.change(&sender, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1");
@@ -117,7 +106,7 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
 }
 
 pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
-    let mut lines = Lines::new(Ran::Documentation);
+    let mut lines = Lines::default();
     let ((sender, _), (receiver, _)) = (case.sender(), case.receiver());
     let template = "Set-NetTCPSetting -SettingName InternetCustom";
     match case.change {
@@ -131,14 +120,14 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
             lines.add(CommandKind::Change, Form::Setsockopt, &receiver, call);
         }
         Change::SegmentSize(mss) => {
-            windows_mtu(&mut lines, case, &sender, u64::from(mss.get()) + case.headers());
+            windows_mtu(&mut lines, case, &sender, case.packet_of(mss));
         }
         Change::Mtu(mtu) => windows_mtu(&mut lines, case, &sender, u64::from(mtu.get())),
         Change::Congestion(name) => {
-            let provider = match name.word() {
-                "bbr" => "BBR2",
-                "cubic" => "CUBIC",
-                _ => "NewReno",
+            let provider = match name {
+                CongestionName::Bbr => "BBR2",
+                CongestionName::Cubic => "CUBIC",
+                CongestionName::Reno | CongestionName::Ns2Reno => "NewReno",
             };
             lines.look(&sender, "Get-NetTCPSetting");
             lines.change(&sender, format!("{template} -CongestionProvider {provider}"));
@@ -147,10 +136,10 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
             lines.change(&sender, format!("{template} -InitialCongestionWindowMss {segments}"));
         }
         Change::RtoMin(time) => {
-            lines.change(&sender, format!("{template} -MinRtoMs {}", millis(time)));
+            lines.change(&sender, format!("{template} -MinRtoMs {}", time.as_millis_up()));
         }
         Change::RtoInitial(time) => {
-            lines.change(&sender, format!("{template} -InitialRtoMs {}", millis(time)));
+            lines.change(&sender, format!("{template} -InitialRtoMs {}", time.as_millis_up()));
         }
         Change::ReceiveBuffer(_)
         | Change::SendBuffer(_)
@@ -165,10 +154,6 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
         | Change::NoErrors => {}
     }
     lines.sorted()
-}
-
-fn millis(time: crate::units::Time) -> u64 {
-    time.as_nanos().div_ceil(1_000_000)
 }
 
 /// FreeBSD calls Reno by its variant.
@@ -189,21 +174,14 @@ fn bsd_buffer(lines: &mut Lines, on: &str, [key, set]: [&str; 2], bytes: u64) {
     );
 }
 
-fn is_refused(case: &Case<'_>, mtu: u64) -> bool {
-    case.scenario.ip == IpVersion::V6 && mtu < 1280
-}
-
-fn bsd_mtu(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu: u64) {
-    if is_refused(case, mtu) {
-        return;
-    }
+fn bsd_mtu(lines: &mut Lines, on: &str, to: &str, mtu: u64) {
     lines.look(on, format!("route -n get {to}"));
     lines.change(on, format!("route change -host {to} -mtu {mtu}")).only_where =
         Some("there is a route to that host".to_owned());
 }
 
 fn windows_mtu(lines: &mut Lines, case: &Case<'_>, on: &str, mtu: u64) {
-    if mtu < 1280 {
+    if mtu < Mtu::IPV6_MIN.into() {
         // The interface would lose IPv6.
         return;
     }

@@ -216,7 +216,7 @@ fn one(
         risk: words::risk(change, &baseline.scenario),
         source: words::source(change),
         commands: commands(change, ends, &baseline.scenario, is_raise),
-        settings: settings(change, ends, is_raise),
+        settings: settings(change, ends, request.scenario, is_raise),
     }
 }
 
@@ -277,7 +277,7 @@ const RECEIVE: [&str; 2] = ["net.ipv4.tcp_rmem", "net.core.rmem_max"];
 const SEND: [&str; 2] = ["net.ipv4.tcp_wmem", "net.core.wmem_max"];
 
 /// The settings of Linux hosts that make a change: on the routes between them where they have addresses.
-fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
+fn settings(change: Change, ends: &Ends, scenario: &Scenario, is_raise: bool) -> Vec<Setting> {
     let on = |host: &HostEnd, target: String, value: String| Setting {
         target,
         value,
@@ -305,9 +305,8 @@ fn settings(change: Change, ends: &Ends, is_raise: bool) -> Vec<Setting> {
             route(receiver, sender, "advmss", mss.get().to_string())
         }
         Change::SegmentSize(mss) => {
-            let headers =
-                sender.address.map_or(40, |address| if address.is_ipv6() { 60 } else { 40 });
-            route(sender, receiver, "mtu", (u32::from(mss.get()) + headers).to_string())
+            let packet = mss.bytes() + scenario.tcp_ip_headers();
+            route(sender, receiver, "mtu", packet.get().to_string())
         }
         Change::Mtu(mtu) => route(sender, receiver, "mtu", mtu.get().to_string()),
         Change::Congestion(name) => route(sender, receiver, "congctl", name.word().to_owned()),

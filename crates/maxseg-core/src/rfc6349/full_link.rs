@@ -1,26 +1,34 @@
 //! Limits of a run that kept a link full: what its socket calls losses or a congestion window is the link.
 
-use super::RunMetrics;
+use super::interpretation::{FULL, is_queue};
 use crate::outcome::{LimitShare, LimitedBy};
 
-/// The link is full from this share of the highest rate of any run on.
-const FULL: f64 = 0.9;
-/// Packets queue where the mean round trip is longer by this share, and by this much in seconds: a socket at one moment may see the
-/// queue that its own losses have just emptied, a run does not.
-const QUEUE: f64 = 0.1;
-const QUEUE_S: f64 = 0.001;
+/// How a run loaded a link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkLoad {
+    /// The rate of the run.
+    pub rate_bps: f64,
+    /// The most that any run reached.
+    pub best_bps: f64,
+    /// The mean round trip meanwhile; `None` where it is not known.
+    pub rtt_mean_s: Option<f64>,
+    /// The round trip without load.
+    pub baseline_s: f64,
+}
 
-/// The limits of a run, where `best_bps` is the most that any run reached. A queue that is full drops packets: with a rate as high as
-/// any and a queue, these losses are the link's, and `congestion` is for losses that leave the link idle.
-pub fn with_full_link(
-    limits: &[LimitShare],
-    run: &RunMetrics,
-    baseline_s: f64,
-    best_bps: f64,
-) -> Vec<LimitShare> {
-    let rise = run.rtt_mean_s.map_or(0.0, |mean| mean - baseline_s);
-    let is_queue = rise >= QUEUE_S && rise >= QUEUE * baseline_s;
-    let is_full = is_queue && run.throughput_bps >= FULL * best_bps;
+impl LinkLoad {
+    /// Whether the rate was as high as any while packets queued. A socket at one moment may see the queue that its own losses have
+    /// just emptied, a run does not.
+    fn is_full(&self) -> bool {
+        let rise = self.rtt_mean_s.map_or(0.0, |mean| mean - self.baseline_s);
+        is_queue(rise, self.baseline_s) && self.rate_bps >= FULL * self.best_bps
+    }
+}
+
+/// The limits of a run that loaded its link so. A queue that is full drops packets: with a rate as high as any and a queue, these
+/// losses are the link's, and `congestion` is for losses that leave the link idle.
+pub fn with_full_link(limits: &[LimitShare], load: &LinkLoad) -> Vec<LimitShare> {
+    let is_full = load.is_full();
     let is_of_link = |kind| matches!(kind, LimitedBy::Congestion | LimitedBy::StartUp);
     let mut merged: Vec<LimitShare> = Vec::new();
     for limit in limits {
@@ -38,34 +46,18 @@ pub fn with_full_link(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rfc6349::Equilibrium;
 
     #[test]
     fn losses_of_a_full_queue_are_the_links() {
-        let run = |bps, rtt| RunMetrics {
-            connections: 1,
-            equilibrium: Equilibrium { from_s: 1.0, is_after_slow_start: true },
-            counted_s: 29.0,
-            payload_bytes: 0,
-            throughput_bps: bps,
-            connection_bps: vec![bps],
-            transmitted_bytes: 0,
-            retransmitted_bytes: 0,
-            efficiency: Some(0.999),
-            rtt_mean_s: Some(rtt),
-            buffer_delay: None,
-            transfer_time_ratio: None,
-            peak_delivery_bps: None,
-            window_bytes: None,
-            seconds: Vec::new(),
-        };
         let limits = [
             LimitShare { kind: LimitedBy::Congestion, share: 0.7 },
             LimitShare { kind: LimitedBy::Bandwidth, share: 0.2 },
             LimitShare { kind: LimitedBy::Application, share: 0.1 },
         ];
-        let first = |bps, rtt| {
-            let found = with_full_link(&limits, &run(bps, rtt), 0.020, 10e6);
+        let first = |rate_bps, rtt| {
+            let (best_bps, rtt_mean_s, baseline_s) = (10e6, Some(rtt), 0.020);
+            let load = LinkLoad { rate_bps, best_bps, rtt_mean_s, baseline_s };
+            let found = with_full_link(&limits, &load);
             (found[0].kind, (found[0].share * 10.0).round())
         };
         assert_eq!(first(9.8e6, 0.026), (LimitedBy::Bandwidth, 9.0));

@@ -87,6 +87,8 @@ const QUEUE: f64 = 0.1;
 const QUEUE_S: f64 = 0.001;
 /// Bursts alone make the round trip longer; beside losses it takes this much for a queue.
 const QUEUE_WITH_LOSS: f64 = 0.5;
+/// The link is full from this share of the highest rate of any run on.
+pub(super) const FULL: f64 = 0.9;
 /// The queue is long (as for `explain`, `diagnose/round_trips.rs`).
 const LONG_QUEUE: f64 = 2.0;
 const LONG_QUEUE_S: f64 = 0.05;
@@ -199,15 +201,16 @@ fn burst(facts: &Facts<'_>) -> Option<f64> {
     peak.filter(|peak| *peak >= BURST * facts.best_bps)
 }
 
-fn is_queue(facts: &Facts<'_>, rise: f64) -> bool {
-    rise >= QUEUE_S && rise >= QUEUE * facts.baseline_s
+/// Whether packets queue where the round trip is longer than the baseline by so much.
+pub(super) fn is_queue(rise_s: f64, baseline_s: f64) -> bool {
+    rise_s >= QUEUE_S && rise_s >= QUEUE * baseline_s
 }
 
 /// A queue.
 fn of_queue(facts: &Facts<'_>) -> Option<Interpretation> {
     let mean = facts.run.rtt_mean_s?;
     let rise = mean - facts.baseline_s;
-    if !is_queue(facts, rise) {
+    if !is_queue(rise, facts.baseline_s) {
         return None;
     }
     let delay = format!(
@@ -233,8 +236,6 @@ fn of_queue(facts: &Facts<'_>) -> Option<Interpretation> {
 }
 
 fn full_or_unknown(facts: &Facts<'_>) -> Interpretation {
-    /// Of what any run reached.
-    const FULL: f64 = 0.9;
     let (rate, best) = (facts.run.throughput_bps, facts.best_bps);
     if facts.run.efficiency.is_some() && rate >= FULL * best {
         let text =

@@ -11,7 +11,7 @@ mod interpretation;
 mod metrics;
 mod thresholds;
 
-pub use full_link::with_full_link;
+pub use full_link::{LinkLoad, with_full_link};
 pub use interpretation::{Cause, Facts, Interpretation, WindowStep, interpret};
 pub use metrics::{Equilibrium, RunMetrics, Second, SenderPoint, measure};
 pub use thresholds::{Check, Metric, Thresholds, Verdict, judge};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use maxseg_core::diagnose::diagnose_socket;
 use maxseg_core::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
-use maxseg_core::rfc6349::{RunMetrics, SenderPoint, measure, with_full_link};
+use maxseg_core::rfc6349::{LinkLoad, RunMetrics, SenderPoint, measure, with_full_link};
 use maxseg_core::units::{Bytes, approx};
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
@@ -107,20 +107,21 @@ impl Filled {
 }
 
 fn filled(result: BulkResult, duration: f64, baseline: Option<&Baseline>) -> Option<Filled> {
-    let run = metrics(&result, duration, baseline.map(|base| base.rtt_s), None)?;
-    let limits = limits(&result, run.equilibrium.from_s);
+    let run = metrics(&result, duration, baseline.map(|base| base.rtt_s))?;
+    let mut limits = limits(&result, run.equilibrium.from_s);
     // Losses with a queue are those of a full link; without one, more connections may carry more.
-    let limits = baseline.map_or_else(
-        || limits.clone(),
-        |base| {
-            // Pings show a queue alone; segments wait for delayed acknowledgements as well, the more the smaller the windows are.
-            let ping = median_s(&result.pings).zip(median_s(&base.pings));
-            let rtt_mean_s =
-                ping.map_or(run.rtt_mean_s, |(loaded, idle)| Some(base.rtt_s + loaded - idle));
-            let seen = RunMetrics { rtt_mean_s, ..run.clone() };
-            with_full_link(&limits, &seen, base.rtt_s, run.throughput_bps)
-        },
-    );
+    if let Some(base) = baseline {
+        // Pings show a queue alone; segments wait for delayed acknowledgements as well, the more the smaller the windows are.
+        let ping = median_s(&result.pings).zip(median_s(&base.pings));
+        let load = LinkLoad {
+            rate_bps: run.throughput_bps,
+            best_bps: run.throughput_bps,
+            rtt_mean_s: ping
+                .map_or(run.rtt_mean_s, |(loaded, idle)| Some(base.rtt_s + loaded - idle)),
+            baseline_s: base.rtt_s,
+        };
+        limits = with_full_link(&limits, &load);
+    }
     let is_lower_bound = limits
         .first()
         .is_some_and(|limit| is_of_host(limit.kind) || limit.kind == LimitedBy::Congestion);
@@ -139,19 +140,18 @@ fn is_of_host(kind: LimitedBy) -> bool {
     )
 }
 
-/// The metrics of a transfer.
+/// The metrics of a transfer; what was to be expected of it is not known yet.
 pub(super) fn metrics(
     result: &BulkResult,
     duration: f64,
     baseline_s: Option<f64>,
-    ideal_bps: Option<f64>,
 ) -> Option<RunMetrics> {
     let series: Vec<Vec<SenderPoint>> = result
         .series
         .iter()
         .map(|series| series.samples.iter().map(|sample| point(sample, result)).collect())
         .collect();
-    measure(&series, duration, baseline_s, ideal_bps)
+    measure(&series, duration, baseline_s, None)
 }
 
 fn point(sample: &SenderSample, result: &BulkResult) -> SenderPoint {

@@ -150,6 +150,13 @@ pub(super) const fn direction_word(towards: Towards) -> &'static str {
     }
 }
 
+/// Round trips in seconds, the shortest first.
+pub(super) fn sorted_trips(pings: &Pings) -> Vec<f64> {
+    let mut trips: Vec<f64> = pings.trips.iter().map(|(_, trip)| trip.as_secs_f64()).collect();
+    trips.sort_by(f64::total_cmp);
+    trips
+}
+
 /// Median round trip, seconds.
 pub(super) fn median_s(pings: &Pings) -> Option<f64> {
     median(pings.trips.iter().map(|(_, trip)| trip.as_secs_f64()).collect())

@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::framing::Headers;
 use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
-use super::{BlackHole, PathReport, PortMss, PortMssState};
+use super::mss::segment_in;
+use super::{BlackHole, MtuReport, PathReport, PortMssState};
 
 /// A fact about a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ const fn message(address: IpAddr) -> &'static str {
 fn hole_on_the_way_back(report: &PathReport) -> Option<PathFinding> {
     let reverse = report.path_mtu.reverse.as_ref()?;
     let (passes, vanishes) = (reverse.bytes?, reverse.vanishes_bytes?);
-    let (kind, mss) = (message(report.address), segment(passes, report.address));
+    let (kind, mss) = (message(report.address), segment_in(passes, report.address));
     let offered = report.mss.received_bytes.filter(|offered| *offered > mss);
     let offered = offered.map_or_else(String::new, |offered| {
         format!("; this host's SYN arrives there with an MSS of {offered}, which nothing on the way lowers")
@@ -184,9 +184,7 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     } else {
         String::new()
     };
-    let kind = message(address);
-    let name = report.path_mtu.well_known.first();
-    let name = name.map_or_else(String::new, |name| format!(", as of {name}"));
+    let (kind, name) = (message(address), name(&report.path_mtu));
     PathFinding {
         kind: PathFindingKind::BlackHole,
         text: format!(
@@ -197,16 +195,19 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     }
 }
 
+/// What has the MTU, as a clause; nothing where that is not known.
+fn name(mtu: &MtuReport) -> String {
+    mtu.well_known.first().map_or_else(String::new, |name| format!(", as of {name}"))
+}
+
 /// What mends a black hole; what is done already is said to be.
 fn remedy(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> String {
     let (passes, kind) = (hole.passes_bytes, message(report.address));
-    let mss = segment(passes, report.address);
+    let mss = segment_in(passes, report.address);
     let by_mtu = route.route_mtu.filter(|mtu| *mtu <= passes).map(|mtu| {
         format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
     });
-    let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
-    let offered = report.mss.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
-    let by_mss = offered.filter(|offered| *offered <= mss).map(|offered| {
+    let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
         format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {passes}")
     });
     let mend = match (by_mtu.or(by_mss), hole.after_hop) {
@@ -222,11 +223,6 @@ fn remedy(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> String 
         ),
     };
     format!("{mend}, or clamp the MSS to {mss}")
-}
-
-/// The segment size of packets of this size, without TCP options.
-fn segment(packet: u32, address: IpAddr) -> u32 {
-    packet.saturating_sub(Headers::plain(address.into()).octets())
 }
 
 fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
@@ -249,8 +245,7 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     // A test that was not finished does not say what the path takes.
     let is_known = report.path_mtu.confidence != Confidence::AtLeast;
     let is_small = is_known && mtu < route.interface_mtu && report.path_mtu.black_hole.is_none();
-    let name = report.path_mtu.well_known.first();
-    let name = name.map_or_else(String::new, |name| format!(", as of {name}"));
+    let name = name(&report.path_mtu);
     is_small.then(|| PathFinding {
         kind: PathFindingKind::SmallMtu,
         text: format!(

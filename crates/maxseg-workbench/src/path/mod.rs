@@ -86,6 +86,13 @@ pub struct PathReport {
     pub notes: Vec<String>,
 }
 
+/// Notes what may be found more than once.
+fn note_once(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
+}
+
 /// Why a far end did not do its part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarEndFault {

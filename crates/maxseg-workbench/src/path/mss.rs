@@ -55,6 +55,11 @@ pub enum PortMssState {
 /// The ports that are asked besides the one that is named: HTTPS, HTTP, SSH.
 const PORTS: [u16; 3] = [443, 80, 22];
 
+/// The segment size of packets of this size to an address, without TCP options.
+pub(super) fn segment_in(packet: u32, address: IpAddr) -> u32 {
+    packet.saturating_sub(Headers::plain(address.into()).octets())
+}
+
 impl MssReport {
     /// Asks the named port and the usual ones for a connection each, which is closed again without a byte.
     ///
@@ -80,13 +85,16 @@ impl MssReport {
         self.ports.iter().filter(is_open).map(|port| port.port).collect()
     }
 
+    /// The far side's offer, bytes, where all of it is seen.
+    pub(super) fn exact_offer(&self) -> Option<u32> {
+        let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
+        self.ports.iter().find(is_exact).and_then(|port| port.offered_bytes)
+    }
+
     /// Compares the far side's offer with the path MTU: which of two causes makes it smaller cannot be told from here.
     pub(super) fn compare(&mut self, mtu: &MtuReport, address: IpAddr) {
-        let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
-        let offered = self.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
-        let headers = Headers::plain(address.into());
-        let (Some(offered), Some(mtu)) = (offered, mtu.forward_bytes) else { return };
-        let fits = mtu.saturating_sub(headers.octets());
+        let (Some(offered), Some(mtu)) = (self.exact_offer(), mtu.forward_bytes) else { return };
+        let fits = segment_in(mtu, address);
         if offered < fits {
             self.remark = Some(format!(
                 "the far side offers an MSS of {offered}, and packets for {fits} arrive: either its link has a smaller MTU, or the \

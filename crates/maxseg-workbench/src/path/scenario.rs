@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::framing::IpVersion;
 use maxseg_core::mss::default_mss;
 
-use super::{HopReport, PathReport, PortMss};
+use super::{HopReport, PathReport};
 
 /// The rate of links that were not measured, which is said in the file.
 const UNMEASURED: &str = "1 Gbit/s";
@@ -17,9 +17,7 @@ pub fn scenario(report: &PathReport) -> String {
     let ip = IpVersion::from(report.address);
     let mut text = path_part(report);
     // The far side's offer, where it is known: this host's own, as it arrives there, limits the other direction.
-    let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
-    let offered = report.mss.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
-    let mss = offered.filter(|mss| *mss != default_mss(ip));
+    let mss = report.mss.exact_offer().filter(|mss| *mss != default_mss(ip));
     if let Some(mss) = mss {
         let _ = write!(text, "\n[receiver]\nmss = {mss}\n");
     }

@@ -3,13 +3,13 @@
 mod predicted;
 
 use maxseg_core::outcome::Outcome;
-use maxseg_linux::far_end::{BulkPlan, BulkResult, FarEndError, Pings};
+use maxseg_linux::far_end::{BulkPlan, BulkResult, FarEndError};
 use maxseg_wire::responder::Towards;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bulk::{metrics, plan_of, segment_bytes, window_of};
-use super::far_end::{Baseline, FarEnd, direction_word, median_s};
+use super::far_end::{Baseline, FarEnd, direction_word, median_s, sorted_trips};
 use super::rtt::percentile;
 use super::{PathObserver, PathReport, TableOptions};
 
@@ -17,8 +17,7 @@ use super::{PathObserver, PathReport, TableOptions};
 const SEGMENTS: [u32; 3] = [536, 1024, 1280];
 /// Windows of the rows, by the product of bandwidth and delay.
 const WINDOWS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
-/// Bytes that timestamps take from every segment.
-const TIMESTAMPS: u32 = 12;
+const TOWARDS: Towards = Towards::Client;
 
 /// The table.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -69,41 +68,48 @@ pub(super) fn table(
     observer: &mut dyn PathObserver,
     baseline: Option<&Baseline>,
 ) -> Result<(), FarEndError> {
-    let towards = Towards::Client;
-    let direction = direction_word(towards).to_owned();
+    let direction = direction_word(TOWARDS).to_owned();
     let mut made = SizeTable { direction, rows: Vec::new(), recommended: None, because: None };
     let rate = report.bottleneck.and_then(|found| found.reverse_bps.or(found.forward_bps));
-    let mut fault = None;
-    if let (Some(baseline), Some(rate)) = (baseline, rate) {
-        let bdp = baseline.rtt_s * rate / 8.0;
-        let sizes = SEGMENTS.map(Some).into_iter().chain([None]);
-        for (segment, of_bdp) in sizes.flat_map(|size| WINDOWS.map(|window| (size, window))) {
-            let window = window_of(of_bdp * bdp, segment.unwrap_or(1448)).min(end.most_window());
-            let measured = made.rows.iter().filter(|row| row.is_measured()).count();
-            observer.on_step(&format!("table: row {} of 16", measured + 1));
-            // The option counts the bytes that timestamps take.
-            let mss = segment.map(|bytes| bytes + TIMESTAMPS);
-            let plan = BulkPlan { window: Some(window), mss, ..plan_of(towards, 1, options.row) };
-            // What is measured already stays in the report.
-            match end.bulk_with_window(&plan, baseline.rtt_s, &mut report.notes) {
-                Ok(None) => continue,
-                Ok(Some(result)) => {
-                    let row = measured_row(&result, options, baseline, (segment, window));
-                    made.rows.push(row);
-                }
-                Err(error) => {
-                    fault = Some(error);
-                    break;
-                }
-            }
-            let predicted = predicted::rows(options, report, (mss, segment), window);
-            made.rows.extend(predicted);
-        }
-    }
+    let known = baseline.zip(rate);
+    let ended =
+        known.map_or(Ok(()), |known| rows(options, end, report, observer, known, &mut made.rows));
     made.recommended = recommended(&made.rows);
     made.because = made.recommended.and_then(|at| reason(&made.rows, at));
     report.table = Some(made);
-    fault.map_or(Ok(()), Err)
+    ended
+}
+
+/// Appends the rows, those before a fault too: what is measured stays in the report.
+fn rows(
+    options: &TableOptions,
+    end: &mut FarEnd<'_>,
+    report: &mut PathReport,
+    observer: &mut dyn PathObserver,
+    (baseline, rate): (&Baseline, f64),
+    rows: &mut Vec<SizeRow>,
+) -> Result<(), FarEndError> {
+    let bdp = baseline.rtt_s * rate / 8.0;
+    let sizes = SEGMENTS.map(Some).into_iter().chain([None]);
+    for (segment, of_bdp) in sizes.flat_map(|size| WINDOWS.map(|window| (size, window))) {
+        let window = window_of(of_bdp * bdp, segment.unwrap_or(1448)).min(end.most_window());
+        let measured = rows.iter().filter(|row| row.is_measured()).count();
+        observer.on_step(&format!("table: row {} of 16", measured + 1));
+        let mss = segment.map(option_of);
+        let plan = BulkPlan { window: Some(window), mss, ..plan_of(TOWARDS, 1, options.row) };
+        let result = end.bulk_with_window(&plan, baseline.rtt_s, &mut report.notes)?;
+        let Some(result) = result else { continue };
+        rows.push(measured_row(&result, options, baseline, (segment, window)));
+        rows.extend(predicted::rows(options, report, segment, window));
+    }
+    Ok(())
+}
+
+/// The option that makes segments of this size: it counts the bytes that timestamps take.
+const fn option_of(segment: u32) -> u32 {
+    /// Bytes of timestamps in every segment.
+    const TIMESTAMPS: u32 = 12;
+    segment + TIMESTAMPS
 }
 
 fn measured_row(
@@ -112,7 +118,7 @@ fn measured_row(
     baseline: &Baseline,
     (segment, window): (Option<u32>, u32),
 ) -> SizeRow {
-    let run = metrics(result, options.row.as_secs_f64(), Some(baseline.rtt_s), None);
+    let run = metrics(result, options.row.as_secs_f64(), Some(baseline.rtt_s));
     let rate_bps = run.as_ref().map(|run| run.throughput_bps).filter(|rate| *rate > 0.0);
     let mss_bytes = segment_bytes(result).or(segment).unwrap_or_default();
     let trips = sorted_trips(&result.pings);
@@ -136,12 +142,6 @@ fn measured_row(
             ..Outcome::default()
         },
     }
-}
-
-fn sorted_trips(pings: &Pings) -> Vec<f64> {
-    let mut trips: Vec<f64> = pings.trips.iter().map(|(_, trip)| trip.as_secs_f64()).collect();
-    trips.sort_by(f64::total_cmp);
-    trips
 }
 
 /// Rates that differ by less are equal.

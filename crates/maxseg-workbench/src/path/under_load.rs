@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bulk::Filled;
-use super::far_end::{Baseline, direction_word, median_s};
+use super::far_end::{Baseline, direction_word, median_s, sorted_trips};
 use super::rtt::percentile;
 
 /// How the grade comes about.
@@ -69,8 +69,7 @@ pub(super) fn loaded_row(
 }
 
 fn row(load: &str, rate_bps: Option<f64>, pings: &Pings) -> UnderLoadRow {
-    let mut trips: Vec<f64> = pings.trips.iter().map(|(_, trip)| trip.as_secs_f64()).collect();
-    trips.sort_by(f64::total_cmp);
+    let trips = sorted_trips(pings);
     let count = trips.len();
     let mean = (count > 0).then(|| trips.iter().sum::<f64>() / count as f64);
     UnderLoadRow {

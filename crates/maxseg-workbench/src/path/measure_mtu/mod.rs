@@ -7,7 +7,7 @@ use maxseg_linux::probe::learnt::TeachLog;
 use maxseg_linux::probe::route_to_host;
 
 use super::probing::{Probing, Sizes, Which};
-use super::{MssReport, MtuMethod, MtuReport, TaughtKernel};
+use super::{MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
 use crate::error::PathError;
 use hop_sizes::Reached;
 
@@ -58,9 +58,7 @@ pub(super) fn logged<'t, T>(
         let note = format!(
             "what this test teaches the kernel is not logged, and `maxseg path --forget` will not know of it: {error}"
         );
-        if !probing.notes.contains(&note) {
-            probing.notes.push(note);
-        }
+        note_once(&mut probing.notes, note);
     }
     let done = teach(probing)?;
     if let Ok(mut log) = log

@@ -17,7 +17,7 @@ use maxseg_core::framing::IpVersion;
 use maxseg_core::path_mtu::{LossEstimate, Probe};
 use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot};
 
-use super::{PathError, PathObserver, PathOptions};
+use super::{PathError, PathObserver, PathOptions, note_once};
 pub(super) use budget::Budget;
 pub(super) use hole::LARGE;
 pub(super) use sizes::Sizes;
@@ -142,9 +142,8 @@ impl<'t> Probing<'t> {
         let round = prober
             .round(packets, pause, patience, end, self.stop)
             .map_err(|source| PathError::socket("send a probe", source))?;
-        let is_refused = prober.refused_here > 0;
-        if is_refused && !self.notes.iter().any(|note| note == REFUSED_HERE) {
-            self.notes.push(REFUSED_HERE.to_owned());
+        if prober.refused_here > 0 {
+            note_once(&mut self.notes, REFUSED_HERE.to_owned());
         }
         for shot in round.shots.iter().chain(&round.late) {
             self.learn(shot);

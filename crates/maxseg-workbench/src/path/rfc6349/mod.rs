@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use maxseg_core::framing::Framing;
 use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
-use maxseg_core::rfc6349::{Facts, RunMetrics, WindowStep, interpret, judge, with_full_link};
+use maxseg_core::rfc6349::{
+    Facts, LinkLoad, RunMetrics, WindowStep, interpret, judge, with_full_link,
+};
 use maxseg_core::units::{BitsPerSec, Bytes, Mtu};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
@@ -19,7 +21,7 @@ use super::bulk::{
 use super::far_end::{BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
 use super::options::SWEEP;
 use super::under_load::{idle_row, loaded_row};
-use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options};
+use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options, note_once};
 pub use report::{
     BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
     Rfc6349Report, SweepStep,
@@ -33,6 +35,13 @@ pub(super) struct Rfc6349Test<'a> {
     pub(super) options: &'a FarEndOptions,
     pub(super) asked: Rfc6349Options,
     pub(super) baseline: Option<&'a Baseline>,
+}
+
+/// What both directions have shown.
+struct BothWays {
+    bottleneck: Bottleneck,
+    negotiated: Option<NegotiatedEntry>,
+    directions: Vec<DirectionReport>,
 }
 
 impl Rfc6349Test<'_> {
@@ -51,39 +60,10 @@ impl Rfc6349Test<'_> {
             return Ok(());
         };
         let began_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
-        let mut bottleneck = Bottleneck::UNKNOWN;
-        let mut rows = idle_row(self.baseline).into_iter().collect::<Vec<_>>();
-        let (mut directions, mut negotiated, mut fault) = (Vec::new(), None, None);
-        for towards in DIRECTIONS {
-            let word = direction_word(towards);
-            observer.on_step(&format!("{word}: bottleneck"));
-            let filled = match fill(end, self.options, towards, self.baseline) {
-                Ok(Some(filled)) => filled,
-                Ok(None) => {
-                    report.notes.push(format!("no {word}: nothing was transferred"));
-                    continue;
-                }
-                // What is measured already stays in the report.
-                Err(error) => {
-                    fault = Some(error);
-                    break;
-                }
-            };
-            negotiated = negotiated.or_else(|| NegotiatedEntry::of(&filled.result));
-            note_bound(towards, &filled, report);
-            rows.push(loaded_row(towards, &filled, self.baseline));
-            bottleneck.set(towards, filled.packet_bps);
-            match self.direction(end, towards, filled, (baseline, observer), &mut report.notes) {
-                Ok(direction) => {
-                    bottleneck.set(towards, direction.bottleneck_bps);
-                    directions.push(direction);
-                }
-                Err(error) => {
-                    fault = Some(error);
-                    break;
-                }
-            }
-        }
+        report.under_load = idle_row(self.baseline).into_iter().collect();
+        let mut found =
+            BothWays { bottleneck: Bottleneck::UNKNOWN, negotiated: None, directions: Vec::new() };
+        let ended = self.both_ways(end, report, (baseline, observer), &mut found);
         if self.options.step < SHORT_STEP {
             report.notes.push(format!(
                 "steps of {:.1} s are short: what a queue held before counts too, and rates may exceed the link's by some percent; \
@@ -91,8 +71,7 @@ impl Rfc6349Test<'_> {
                 self.options.step.as_secs_f64()
             ));
         }
-        report.bottleneck = Some(bottleneck);
-        report.under_load = rows;
+        report.bottleneck = Some(found.bottleneck);
         report.rfc6349 = Some(Rfc6349Report {
             began_s,
             planned_s: self.asked.total_s(self.options.step.as_secs_f64()),
@@ -108,11 +87,40 @@ impl Rfc6349Test<'_> {
                 method: baseline.method.to_owned(),
                 sent: baseline.sent,
             },
-            negotiated,
+            negotiated: found.negotiated,
             thresholds: self.asked.thresholds,
-            directions,
+            directions: found.directions,
         });
-        fault.map_or(Ok(()), Err)
+        ended
+    }
+
+    /// What is measured before a fault stays in the report.
+    fn both_ways(
+        &self,
+        end: &mut FarEnd<'_>,
+        report: &mut PathReport,
+        (baseline, observer): (&Baseline, &mut dyn PathObserver),
+        found: &mut BothWays,
+    ) -> Result<(), FarEndError> {
+        for towards in DIRECTIONS {
+            let word = direction_word(towards);
+            observer.on_step(&format!("{word}: bottleneck"));
+            let Some(filled) = fill(end, self.options, towards, self.baseline)? else {
+                report.notes.push(format!("no {word}: nothing was transferred"));
+                continue;
+            };
+            if found.negotiated.is_none() {
+                found.negotiated = NegotiatedEntry::of(&filled.result);
+            }
+            note_bound(towards, &filled, report);
+            report.under_load.push(loaded_row(towards, &filled, self.baseline));
+            found.bottleneck.set(towards, filled.packet_bps);
+            let notes = &mut report.notes;
+            let direction = self.direction(end, towards, filled, (baseline, observer), notes)?;
+            found.bottleneck.set(towards, direction.bottleneck_bps);
+            found.directions.push(direction);
+        }
+        Ok(())
     }
 
     fn direction(
@@ -131,7 +139,7 @@ impl Rfc6349Test<'_> {
         let bdp = of_rate(filled.packet_bps);
         let ideal = self.ideal_bps(filled.packet_bps, mtu, headers);
         let bdp = self.stated_bps(ideal, mtu, mss).map_or(bdp, of_rate);
-        let mut sweep = Vec::new();
+        let mut swept = Vec::new();
         for of_bdp in SWEEP {
             let window = granted_window(of_bdp * bdp, mss, end, notes);
             observer.on_step(&format!("{word}: window of {:.0}% of the BDP", 100.0 * of_bdp));
@@ -142,16 +150,8 @@ impl Rfc6349Test<'_> {
             };
             let result = end.bulk_with_window(&step, baseline.rtt_s, notes)?;
             let duration = self.options.step.as_secs_f64();
-            let run =
-                result.and_then(|result| metrics(&result, duration, Some(baseline.rtt_s), ideal));
-            sweep.push(SweepStep {
-                of_bdp,
-                window_bytes: window,
-                connections: 1,
-                expected_bps: ideal
-                    .map(|ideal| throughput_with_window(window.into(), baseline.rtt_s, ideal)),
-                run,
-            });
+            let run = result.and_then(|result| metrics(&result, duration, Some(baseline.rtt_s)));
+            swept.push((window, run));
         }
         let (mut runs, mut began_s, mut buffers) = (Vec::new(), Vec::new(), None);
         for repeat in 1..=self.asked.repeats.max(1) {
@@ -159,9 +159,7 @@ impl Rfc6349Test<'_> {
             let plan = plan_of(towards, 1, self.asked.duration);
             let result = end.bulk(&plan, Some(baseline.rtt_s))?;
             let duration = self.asked.duration.as_secs_f64();
-            let Some(run) = metrics(&result, duration, Some(baseline.rtt_s), ideal) else {
-                continue;
-            };
+            let Some(run) = metrics(&result, duration, Some(baseline.rtt_s)) else { continue };
             let held = limits(&result, run.equilibrium.from_s);
             buffers = Some(BuffersEntry::of(&result.granted, &run));
             let began = result.began.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -172,26 +170,36 @@ impl Rfc6349Test<'_> {
         // Where losses without a queue hold it, it may be policed: what passes in a short step has a burst in it.
         let is_policed =
             filled.limits.first().is_some_and(|first| first.kind == LimitedBy::Congestion);
-        let steps = sweep.iter().filter(|_| !is_policed);
+        let steps = swept.iter().filter(|_| !is_policed);
         let best = [filled.run.throughput_bps]
             .into_iter()
             .chain(runs.iter().map(|(run, _)| run.throughput_bps))
-            .chain(steps.filter_map(|step| Some(step.run.as_ref()?.throughput_bps)))
+            .chain(steps.filter_map(|(_, run)| Some(run.as_ref()?.throughput_bps)))
             .fold(0.0, f64::max);
         let packet_bps = best * packet_share(&filled.result);
         let ideal = self.ideal_bps(packet_bps, mtu, headers);
         let bdp = of_rate(self.stated_bps(ideal, mtu, mss).unwrap_or(packet_bps));
-        for step in &mut sweep {
-            step.of_bdp = f64::from(step.window_bytes) / bdp;
-            step.expected_bps = ideal.map(|ideal| {
-                throughput_with_window(step.window_bytes.into(), baseline.rtt_s, ideal)
-            });
-        }
+        let step = |(window_bytes, run): (u32, _)| SweepStep {
+            of_bdp: f64::from(window_bytes) / bdp,
+            window_bytes,
+            connections: 1,
+            expected_bps: ideal
+                .map(|ideal| throughput_with_window(window_bytes.into(), baseline.rtt_s, ideal)),
+            run,
+        };
+        let mut sweep: Vec<SweepStep> = swept.into_iter().map(step).collect();
         let swept = sweep.iter_mut().filter_map(|step| step.run.as_mut());
         let repeated = runs.iter_mut().map(|(run, _)| run);
         swept.chain(repeated).chain([&mut filled.run]).for_each(|run| run.expect(ideal));
-        let typical = median_run(&runs)
-            .map(|(run, held)| (run.clone(), with_full_link(held, run, baseline.rtt_s, best)));
+        let typical = median_run(&runs).map(|(run, held)| {
+            let load = LinkLoad {
+                rate_bps: run.throughput_bps,
+                best_bps: best,
+                rtt_mean_s: run.rtt_mean_s,
+                baseline_s: baseline.rtt_s,
+            };
+            (run.clone(), with_full_link(held, &load))
+        });
         let checks =
             typical.as_ref().map(|(run, _)| judge(&self.asked.thresholds, run)).unwrap_or_default();
         let interpretation = typical.as_ref().map(|(run, held)| {
@@ -264,11 +272,11 @@ fn steps_of(sweep: &[SweepStep], mss: u32) -> Vec<WindowStep> {
 /// A window in bytes, at most what kernels grant.
 fn granted_window(bytes: f64, mss: u32, end: &FarEnd<'_>, notes: &mut Vec<String>) -> u32 {
     let (wanted, most) = (window_of(bytes, mss), end.most_window());
-    let note = format!(
-        "windows above {most} bytes were not asked for: this host grants no larger buffer (net.core.rmem_max, net.core.wmem_max)"
-    );
-    if wanted > most && !notes.contains(&note) {
-        notes.push(note);
+    if wanted > most {
+        let note = format!(
+            "windows above {most} bytes were not asked for: this host grants no larger buffer (net.core.rmem_max, net.core.wmem_max)"
+        );
+        note_once(notes, note);
     }
     wanted.min(most)
 }

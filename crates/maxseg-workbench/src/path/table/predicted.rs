@@ -6,8 +6,10 @@ use maxseg_core::engine::{EngineName, Unwatched};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::{Draft, Scenario};
 
+use super::super::mss::segment_in;
+use super::super::note_once;
 use super::super::scenario::path_part;
-use super::{SizeRow, TableOptions};
+use super::{SizeRow, TableOptions, option_of};
 use crate::engines::engine;
 use crate::path::{MtuReport, PathReport};
 
@@ -18,13 +20,13 @@ const SECONDS: u32 = 30;
 pub(super) fn rows(
     options: &TableOptions,
     report: &mut PathReport,
-    (mss, segment): (Option<u32>, Option<u32>),
+    segment: Option<u32>,
     window: u32,
 ) -> Vec<SizeRow> {
     if options.engines.is_empty() {
         return Vec::new();
     }
-    let text = text(report, mss, window);
+    let text = text(report, segment, window);
     let scenario = Draft::parse("path.toml", &text).and_then(|draft| draft.scenario());
     let mut rows = Vec::new();
     for name in &options.engines {
@@ -36,9 +38,7 @@ pub(super) fn rows(
             Ok(outcome) => rows.push(row(*name, outcome, segment, window)),
             Err(why) => {
                 let note = format!("no rows of {name} in the table: {why}");
-                if !report.notes.contains(&note) {
-                    report.notes.push(note);
-                }
+                note_once(&mut report.notes, note);
             }
         }
     }
@@ -52,12 +52,11 @@ fn run(name: EngineName, scenario: &Scenario) -> Result<Outcome, String> {
 
 fn row(name: EngineName, outcome: Outcome, segment: Option<u32>, window: u32) -> SizeRow {
     let rate_bps = outcome.headline_goodput_bps().filter(|rate| *rate > 0.0);
-    let used = outcome.mss_used_bytes.and_then(|bytes| u32::try_from(bytes).ok());
-    let of_flow = outcome.flows.iter().find_map(|flow| flow.mss_used_bytes);
-    let of_flow = of_flow.and_then(|bytes| u32::try_from(bytes).ok());
+    let of_flow = || outcome.flows.iter().find_map(|flow| flow.mss_used_bytes);
+    let used = outcome.mss_used_bytes.or_else(of_flow);
     SizeRow {
         engine: name.word().to_owned(),
-        mss_bytes: used.or(of_flow).or(segment).unwrap_or_default(),
+        mss_bytes: used.and_then(|used| used.try_into().ok()).or(segment).unwrap_or_default(),
         window_bytes: window,
         rate_bps,
         ping_s: outcome.ping_mean_s,
@@ -67,14 +66,12 @@ fn row(name: EngineName, outcome: Outcome, segment: Option<u32>, window: u32) ->
 }
 
 /// The path with a download, and pings beside it; a way that packets vanish on has the MTU that is known to pass.
-fn text(report: &PathReport, mss: Option<u32>, window: u32) -> String {
+fn text(report: &PathReport, segment: Option<u32>, window: u32) -> String {
     let path_mtu = MtuReport { black_hole: None, ..report.path_mtu.clone() };
     let mut text = path_part(&PathReport { path_mtu, ..report.clone() });
     let _ = write!(text, "\n[sender]\nstack = \"linux\"\nwindow = \"{window} B\"\n");
-    let reverse = report.path_mtu.reverse_bytes();
-    let headers = if report.address.is_ipv4() { 40 } else { 60 };
-    let fits = reverse.map(|bytes| bytes.saturating_sub(headers));
-    if let Some(mss) = mss.into_iter().chain(fits).min() {
+    let fits = report.path_mtu.reverse_bytes().map(|bytes| segment_in(bytes, report.address));
+    if let Some(mss) = segment.map(option_of).into_iter().chain(fits).min() {
         let _ = writeln!(text, "mss = {mss}");
     }
     text += "\n[receiver]\nstack = \"linux\"\ncongestion = \"cubic\"\n\

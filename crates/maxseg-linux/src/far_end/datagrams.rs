@@ -62,18 +62,14 @@ impl ResponderClient<'_> {
             late.into_keys().map(|size| (size, ProbeFate::Arrived)).collect();
         for size in asked {
             let bytes = u32::from(size);
-            let count = arrived.get_mut(&bytes).filter(|count| **count > 0);
-            fates.push((
-                bytes,
-                match (sent.contains(&size), count) {
-                    (false, _) => ProbeFate::LocalTooBig { mtu: bytes.saturating_sub(1) },
-                    (true, None) => ProbeFate::NoAnswer,
-                    (true, Some(count)) => {
-                        *count -= 1;
-                        ProbeFate::Arrived
-                    }
-                },
-            ));
+            let fate = if !sent.contains(&size) {
+                ProbeFate::LocalTooBig { mtu: bytes.saturating_sub(1) }
+            } else if take_one(&mut arrived, bytes) {
+                ProbeFate::Arrived
+            } else {
+                ProbeFate::NoAnswer
+            };
+            fates.push((bytes, fate));
         }
         Ok(Some(fates))
     }
@@ -115,13 +111,11 @@ impl ResponderClient<'_> {
         let mut contradicted = Vec::new();
         let fate = |shot: &Shot| {
             let size = shot.probe.size;
-            match arrived.get_mut(&size).filter(|count| **count > 0) {
-                Some(count) => {
-                    *count -= 1;
-                    contradicted.extend(shot.refusal.map(|refusal| (size, refusal)));
-                    (size, ProbeFate::Arrived)
-                }
-                None => (size, shot.fate(interface_mtu)),
+            if take_one(&mut arrived, size) {
+                contradicted.extend(shot.refusal.map(|refusal| (size, refusal)));
+                (size, ProbeFate::Arrived)
+            } else {
+                (size, shot.fate(interface_mtu))
             }
         };
         let fates = round.shots.iter().map(fate).collect();
@@ -138,6 +132,12 @@ impl ResponderClient<'_> {
         };
         Ok(Some(mtu).filter(|mtu| *mtu > 0))
     }
+}
+
+/// Takes one packet of a size from those that arrived; whether there was one.
+fn take_one(arrived: &mut BTreeMap<u32, u32>, size: u32) -> bool {
+    let count = arrived.get_mut(&size).filter(|count| **count > 0);
+    count.map(|count| *count -= 1).is_some()
 }
 
 /// Sizes of the packets that come within `wait`, and how many of each; it ends once those that are due are here.

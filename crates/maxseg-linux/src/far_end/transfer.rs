@@ -144,15 +144,7 @@ impl ResponderClient<'_> {
 /// All ends, or the first error. A connection that stopped before it began has transferred nothing: the time was over, or another one
 /// had failed.
 fn all_or_first_error(ends: Vec<Result<End, FarEndError>>) -> Result<Vec<End>, FarEndError> {
-    let mut whole = Vec::new();
-    for end in ends {
-        match end {
-            Ok(end) => whole.push(end),
-            Err(FarEndError::Stopped) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(whole)
+    ends.into_iter().filter(|end| !matches!(end, Err(FarEndError::Stopped))).collect()
 }
 
 #[cfg(test)]

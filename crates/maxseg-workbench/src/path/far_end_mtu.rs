@@ -38,20 +38,16 @@ pub(super) fn back(
     }
     let wait = patience(trip);
     let first = client.probe_back(&FIRST, wait)?.unwrap_or_default();
-    let arrived = first.iter().filter(|(_, fate)| *fate == ProbeFate::Arrived).count();
-    if arrived == 0 {
+    if !has_arrival(&first) {
         mtu.reverse = Some(unknown("no UDP datagram of the far end arrives"));
         return Ok(());
     }
     // Nothing larger than this host's interface takes can be expected to arrive.
     let most = probing.route.interface_mtu.clamp(1280, u32::from(u16::MAX));
-    let mut search = Search::new(probing.version(), SMALL, most, SIZES);
-    search.on_loss(probing.loss);
-    search.on_round(&first);
-    run(&mut search, |sizes| client.probe_back(sizes, wait))?;
+    let search = searched(probing, most, &first, |sizes| client.probe_back(sizes, wait))?;
     let learnt = client.learnt_there()?;
-    let (at_least, settled) = (search.at_least(), search.settled());
-    let reverse = match settled {
+    let at_least = search.at_least();
+    let reverse = match search.settled() {
         Some(settled) => ReverseMtu {
             bytes: Some(settled.mtu),
             confidence: Confidence::Confirmed,
@@ -99,10 +95,7 @@ pub(super) fn forth(
         Ok(Some(fates.into_iter().map(|(size, fate)| (size, fate.numbered(&numbers))).collect()))
     };
     let first = round(&FIRST)?.unwrap_or_default();
-    let mut search = Search::new(probing.version(), SMALL, interface.min(u16::MAX.into()), SIZES);
-    search.on_loss(probing.loss);
-    search.on_round(&first);
-    run(&mut search, round)?;
+    let mut search = searched(probing, interface.min(u16::MAX.into()), &first, round)?;
     for (size, refusal) in contradicted {
         search.on_contradicted(size, refusal);
     }
@@ -138,11 +131,16 @@ pub(super) fn forth(
     Ok(())
 }
 
-/// Rounds until the search is over.
-fn run(
-    search: &mut Search,
+/// A search of sizes up to `most`: after the first round, rounds until it is over.
+fn searched(
+    probing: &Probing<'_>,
+    most: u32,
+    first: &[(u32, ProbeFate)],
     mut round: impl FnMut(&[u32]) -> Result<Option<SizeFates>, FarEndError>,
-) -> Result<(), FarEndError> {
+) -> Result<Search, FarEndError> {
+    let mut search = Search::new(probing.version(), SMALL, most, SIZES);
+    search.on_loss(probing.loss);
+    search.on_round(first);
     let mut silent = 0;
     for _ in 0..MOST_ROUNDS {
         let sizes = search.next_round();
@@ -150,11 +148,14 @@ fn run(
             break;
         }
         let Some(fates) = round(&sizes)? else { break };
-        let is_silent = fates.iter().all(|(_, fate)| *fate != ProbeFate::Arrived);
-        silent = if is_silent { silent + 1 } else { 0 };
+        silent = if has_arrival(&fates) { 0 } else { silent + 1 };
         search.on_round(&fates);
     }
-    Ok(())
+    Ok(search)
+}
+
+fn has_arrival(fates: &[(u32, ProbeFate)]) -> bool {
+    fates.iter().any(|(_, fate)| *fate == ProbeFate::Arrived)
 }
 
 /// How long a packet is waited for.

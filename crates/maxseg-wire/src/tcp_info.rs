@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+use maxseg_core::framing::TCP_TIMESTAMPS;
+
 use crate::numbers::Numbers;
 use crate::{DecodeError, Layer};
 
@@ -244,6 +246,12 @@ impl TcpInfo {
     /// What the congestion control is doing; `None` for a number that is no such state.
     pub fn ca_state(&self) -> Option<CaState> {
         CaState::ALL.into_iter().find(|state| *state as u8 == self.ca_state)
+    }
+
+    /// Bytes of TCP options in every segment: those of timestamps, where they are agreed on.
+    pub fn option_bytes(&self) -> u32 {
+        let timestamps = u32::try_from(TCP_TIMESTAMPS.get()).unwrap_or(u32::MAX);
+        if self.options.timestamps() { timestamps } else { 0 }
     }
 
     /// Whether losses are being repaired (`TCP_CA_Recovery`, `TCP_CA_Loss`).

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use maxseg_core::framing::TCP_TIMESTAMPS;
+use maxseg_core::mss::default_mss;
 use maxseg_wire::ip::Outline;
 use maxseg_wire::options::{TcpOption, walk};
 use maxseg_wire::responder::{Limits, Message, NONCE};
@@ -19,17 +19,13 @@ use crate::transfer::{Frames, SocketOptions};
 /// Samples that a report has at most, its messages included: more than a responder keeps.
 const MOST_SAMPLES: usize = 65_536;
 
-/// Segments of the control connection: what every host takes of IPv4 (RFC 9293 §3.7.1), and every link of IPv6 (RFC 8200 §5).
-const LEAST_MSS_V4: u32 = 536;
-const LEAST_MSS_V6: u32 = 1220;
-
 /// A session: its control connection, over which pings and questions go.
 #[derive(Debug)]
 pub struct ResponderClient<'a> {
     pub(super) account: Account,
     pub(super) welcomed: Welcomed,
     pub(super) control: Frames,
-    pub(crate) stop: &'a AtomicBool,
+    pub(super) stop: &'a AtomicBool,
     /// The number of the last transfer.
     pub(super) transfer: u32,
     next_ping: u32,
@@ -79,7 +75,7 @@ impl<'a> ResponderClient<'a> {
         let account = Account { address, token: token.to_owned() };
         let is_over = || stop.load(Ordering::Relaxed);
         // What ends say of each other passes black holes: segments that every path carries.
-        let mss = if address.ip().to_canonical().is_ipv4() { LEAST_MSS_V4 } else { LEAST_MSS_V6 };
+        let mss = default_mss(address.ip().to_canonical().into());
         let options = SocketOptions { mss: Some(mss), ..SocketOptions::default() };
         let (control, welcomed) = account.connect(&options, 0, &is_over)?;
         Ok(Self { account, welcomed, control, stop, transfer: 0, next_ping: 0, datagrams: None })
@@ -150,11 +146,9 @@ impl<'a> ResponderClient<'a> {
         let options = SocketOptions::default();
         let (mut frames, _) = self.account.connect(&options, self.welcomed.session, &is_over)?;
         // The client takes timestamps off once they are agreed on (`tcp_rcv_synsent_state_process` in `net/ipv4/tcp_input.c`).
+        let info = frames.socket.sample().ok().map(|sample| sample.info);
         let sent =
-            frames.socket.sample().ok().map(|sample| sample.info).filter(|info| info.advmss > 0);
-        let timestamps = u32::try_from(TCP_TIMESTAMPS.get()).unwrap_or(0);
-        let sent =
-            sent.map(|info| info.advmss + if info.options.timestamps() { timestamps } else { 0 });
+            info.filter(|info| info.advmss > 0).map(|info| info.advmss + info.option_bytes());
         match answer_to(&mut frames, &Message::SynQuestion, &is_over)? {
             Message::SynSeen(bytes) => Ok((sent, SynAsReceived::of(&bytes))),
             _ => Err(self.unexpected()),

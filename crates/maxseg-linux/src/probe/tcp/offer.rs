@@ -4,8 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use maxseg_core::framing::{Headers, TCP_TIMESTAMPS};
-use maxseg_core::units::Bytes;
+use maxseg_core::framing::Headers;
 use maxseg_wire::tcp_info::{State, TcpInfo};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -126,10 +125,8 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
 /// The offer is what limits the segments, unless the path's MTU or half of the window does (`tcp_sync_mss` in the kernel's
 /// `net/ipv4/tcp_output.c`).
 fn offered(info: &TcpInfo, far: IpAddr) -> Option<OfferedMss> {
-    let plain = Headers::plain(far.into());
-    let tcp_options = if info.options.timestamps() { TCP_TIMESTAMPS } else { Bytes::ZERO };
-    let mss = info.snd_mss + (Headers { tcp_options, ..plain }.octets() - plain.octets());
-    let by_path = info.pmtu.saturating_sub(plain.octets());
+    let mss = info.snd_mss + info.option_bytes();
+    let by_path = info.pmtu.saturating_sub(Headers::plain(far.into()).octets());
     let by_window = info.snd_wnd.map_or(u32::MAX, |window| window / 2);
     let is_exact = mss < by_path && mss < by_window;
     let mss = u16::try_from(mss).ok()?;

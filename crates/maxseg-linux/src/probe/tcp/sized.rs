@@ -8,8 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use maxseg_core::framing::{Headers, TCP_TIMESTAMPS};
-use maxseg_core::units::Bytes;
+use maxseg_core::framing::Headers;
 use maxseg_wire::tcp_info::{State, TcpInfo};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -79,8 +78,8 @@ pub fn try_size(
 #[derive(Debug)]
 struct Attempt {
     socket: TcpSocket,
-    /// The headers of its packets, without TCP options.
-    headers: Headers,
+    /// Bytes of the headers of its packets, without TCP options.
+    header_bytes: u32,
     size: u32,
     payload: Vec<u8>,
     started: Instant,
@@ -101,12 +100,12 @@ impl Attempt {
     fn start(far: SocketAddr, size: u32, payload: Payload) -> io::Result<Self> {
         let kind = Type::STREAM.nonblocking();
         let socket = Socket::new(Domain::for_address(far), kind, Some(Protocol::TCP))?;
-        let headers = Headers::plain(far.ip().into());
+        let header_bytes = Headers::plain(far.ip().into()).octets();
         // The far end gets a RST when it is closed: nothing is sent again, and nothing of it is remembered (`tcp_metrics`).
         socket.set_linger(Some(Duration::ZERO))?;
         socket.set_tcp_nodelay(true)?;
         discover_mtu_by_df(&socket, far.is_ipv6())?;
-        set_tcp_option(&socket, libc::TCP_MAXSEG, size.saturating_sub(headers.octets()))?;
+        set_tcp_option(&socket, libc::TCP_MAXSEG, size.saturating_sub(header_bytes))?;
         match socket.connect(&far.into()) {
             Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
@@ -115,7 +114,7 @@ impl Attempt {
         let room = usize::try_from(size * AT_ONCE + 1).unwrap_or(0);
         Ok(Self {
             socket: TcpSocket(socket),
-            headers,
+            header_bytes,
             size,
             payload: payload.bytes(room),
             started: Instant::now(),
@@ -138,8 +137,7 @@ impl Attempt {
 
     /// Sends the full segment, if the connection can have one of that size.
     fn send_full(&mut self, info: &TcpInfo) -> io::Result<Option<SizedFate>> {
-        let tcp_options = if info.options.timestamps() { TCP_TIMESTAMPS } else { Bytes::ZERO };
-        let overhead = Headers { tcp_options, ..self.headers }.octets();
+        let overhead = self.header_bytes + info.option_bytes();
         let window = info.snd_wnd.unwrap_or(u32::MAX);
         let most = info.snd_mss.min(window) + overhead;
         if most < self.size {

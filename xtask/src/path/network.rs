@@ -1,15 +1,13 @@
 //! A case as a network of the lab's, and programs in it.
 
-use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::net::IpAddr;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
 use super::Case;
-use crate::draws::first_of_all;
+use crate::draws::{Running, UpLab};
 
 /// A network that is up; it ends with this value. The programs that are tried run in a host of their own, before the lab's
 /// sender, which is a router for them: scamper needs an Ethernet interface, and the lab's are TUN.
@@ -19,9 +17,10 @@ use crate::draws::first_of_all;
 /// ```
 #[derive(Debug)]
 pub(super) struct Network<'p> {
-    program: &'p Path,
-    name: String,
-    server: Option<Child>,
+    // They end in this order.
+    server: Option<Running>,
+    lab: UpLab<'p>,
+    tester: Tester,
     /// The receiver's address.
     pub(super) receiver: IpAddr,
 }
@@ -41,11 +40,7 @@ server.serve_forever()
 impl<'p> Network<'p> {
     /// Brings it up; its scenario is kept in `folder`.
     pub(super) fn up(program: &'p Path, folder: &Path, name: &str, case: &Case) -> Result<Self> {
-        let file = folder.join("path.toml");
-        fs::write(&file, case.scenario()).with_context(|| file.display().to_string())?;
-        let up =
-            first_of_all(program).args(["-q", "lab", "up", "--name", name]).arg(&file).output()?;
-        ensure!(up.status.success(), "lab up: {}", String::from_utf8_lossy(&up.stderr));
+        let lab = UpLab::up(program, folder, name, &case.scenario())?;
         let last = case.links.len() - 1;
         let receiver = if case.is_v6 {
             format!("fd00:77:0:{last:x}::2").parse()
@@ -53,9 +48,9 @@ impl<'p> Network<'p> {
             format!("10.77.{last}.2").parse()
         };
         let mut network = Self {
-            program,
-            name: name.to_owned(),
             server: None,
+            lab,
+            tester: Tester(name.to_owned()),
             receiver: receiver.context("an address of the lab")?,
         };
         network.set_up(case)?;
@@ -84,7 +79,7 @@ impl<'p> Network<'p> {
     }
 
     fn connect_tester(&self, case: &Case) -> Result<()> {
-        let (name, mtu) = (&self.name, case.links[0].mtu);
+        let (name, mtu) = (&self.tester.0, case.links[0].mtu);
         let (net, tester, router, version) = if case.is_v6 {
             ("fd00:78::/64", "fd00:78::1/64", "fd00:78::2/64", "-6")
         } else {
@@ -115,38 +110,22 @@ impl<'p> Network<'p> {
     }
 
     fn shell(&self, host: &str, line: &str) -> Result<()> {
-        let output = self.within(host).args(["sh", "-c", line]).output()?;
+        let output = self.lab.within(host).args(["sh", "-c", line]).output()?;
         ensure!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     }
 
-    fn serve(&self) -> Result<Child> {
+    fn serve(&self) -> Result<Running> {
         let address = self.receiver.to_string();
-        let mut server = self
-            .within("receiver")
-            .args(["python3", "-c", SERVER, &address, &Case::PORT.to_string()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            // Each probe that is no request is a fault in its eyes.
-            .stderr(Stdio::null())
-            .spawn()?;
-        let mut line = String::new();
-        let output = server.stdout.take().context("its output")?;
-        BufReader::new(output).read_line(&mut line)?;
-        ensure!(line.trim() == "listening", "the server does not listen");
-        Ok(server)
-    }
-
-    fn within(&self, host: &str) -> Command {
-        let mut command = Command::new(self.program);
-        command.args(["-q", "lab", "exec", "--name", &self.name, host, "--"]);
-        command
+        let mut server = self.lab.within("receiver");
+        server.args(["python3", "-c", SERVER, &address, &Case::PORT.to_string()]);
+        Running::listening(server.stdin(Stdio::null()))
     }
 
     /// Runs a program in the tester, at most so many seconds: its exit code is 124 where it was stopped. What was learnt by
     /// the one before is forgotten.
     pub(super) fn run(&self, seconds: u64, words: &[&str]) -> Result<Output> {
-        let tester = ["netns", "exec", &self.name];
+        let tester = ["netns", "exec", &self.tester.0];
         let forget = ["sh", "-c", "ip route flush cache; ip -6 route flush cache"];
         succeed(Command::new("ip").args(tester).args(forget))?;
         let seconds = seconds.to_string();
@@ -161,16 +140,12 @@ fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-impl Drop for Network<'_> {
+/// The network namespace of the tester, by its name.
+#[derive(Debug)]
+struct Tester(String);
+
+impl Drop for Tester {
     fn drop(&mut self) {
-        if let Some(server) = &mut self.server {
-            // It may have ended already.
-            let _ = server.kill();
-            let _ = server.wait();
-        }
-        let down = ["-q", "lab", "down", "--name", &self.name];
-        // There is nobody to tell: the next network has another name.
-        let _ = Command::new(self.program).args(down).stdout(Stdio::null()).status();
-        let _ = Command::new("ip").args(["netns", "del", &self.name]).status();
+        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
     }
 }

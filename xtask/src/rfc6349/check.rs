@@ -1,9 +1,8 @@
 //! The command: makes networks, measures in them, and publishes that beside what their links counted.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -16,7 +15,7 @@ use super::counters::{Counted, Look};
 use super::page::{figures, insert};
 use super::row::Row;
 use crate::bench::release_program;
-use crate::draws::first_of_all;
+use crate::draws::{Running, UpLab};
 use crate::root;
 
 /// What to run.
@@ -44,69 +43,24 @@ const TOKEN: &str = "open sesame";
 /// Between two looks at the counters.
 const LOOK: Duration = Duration::from_millis(60);
 
-/// A process that ends with this value.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+/// The network of a case, with its hosts set up.
+fn network<'p>(program: &'p Path, case: &Case) -> Result<UpLab<'p>> {
+    let name = format!("rfc6349-{}-{}", case.name, std::process::id());
+    let folder = std::env::temp_dir().join(&name);
+    fs::create_dir_all(&folder)?;
+    let lab = UpLab::up(program, &folder, &name, &case.scenario())?;
+    fs::remove_dir_all(&folder)?;
+    for (host, setting) in case.sysctls {
+        let set = lab.within(host).args(["sysctl", "-qw", setting]).output()?;
+        ensure!(set.status.success(), "{setting}: {}", String::from_utf8_lossy(&set.stderr));
     }
+    Ok(lab)
 }
 
-/// A lab that ends with this value.
-struct Lab<'p> {
-    program: &'p Path,
-    name: String,
-}
-
-impl Drop for Lab<'_> {
-    fn drop(&mut self) {
-        let down = ["-q", "lab", "down", "--name", &self.name];
-        // There is nobody to tell: the next network has another name.
-        let _ = Command::new(self.program).args(down).stdout(Stdio::null()).status();
-    }
-}
-
-impl<'p> Lab<'p> {
-    fn up(program: &'p Path, case: &Case) -> Result<Self> {
-        let name = format!("rfc6349-{}-{}", case.name, std::process::id());
-        let folder = std::env::temp_dir().join(&name);
-        fs::create_dir_all(&folder)?;
-        let file = folder.join("path.toml");
-        fs::write(&file, case.scenario())?;
-        let up =
-            first_of_all(program).args(["-q", "lab", "up", "--name", &name]).arg(&file).output()?;
-        fs::remove_dir_all(&folder)?;
-        ensure!(up.status.success(), "lab up: {}", String::from_utf8_lossy(&up.stderr));
-        let lab = Self { program, name };
-        for (host, setting) in case.sysctls {
-            let set = lab.within(host).args(["sysctl", "-qw", setting]).output()?;
-            ensure!(set.status.success(), "{setting}: {}", String::from_utf8_lossy(&set.stderr));
-        }
-        Ok(lab)
-    }
-
-    fn within(&self, host: &str) -> Command {
-        let mut command = Command::new(self.program);
-        command.args(["-q", "lab", "exec", "--name", &self.name, host, "--"]);
-        command
-    }
-
-    fn responder(&self) -> Result<Running> {
-        let mut command = self.within("receiver");
-        command.arg(self.program).args(["responder", "--listen", "0.0.0.0"]);
-        let mut child = command
-            .env("MAXSEG_TOKEN", TOKEN)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
-        ensure!(line.starts_with("listening"), "the responder does not listen: {line}");
-        Ok(Running(child))
-    }
+fn responder(program: &Path, lab: &UpLab<'_>) -> Result<Running> {
+    let mut command = lab.within("receiver");
+    command.arg(program).args(["responder", "--listen", "0.0.0.0"]);
+    Running::listening(command.env("MAXSEG_TOKEN", TOKEN))
 }
 
 /// Makes and measures, and writes the table.
@@ -134,8 +88,8 @@ pub fn run(options: &Rfc6349Args) -> Result<()> {
 }
 
 fn measured(program: &Path, case: &Case, options: &Rfc6349Args) -> Result<Vec<Row>> {
-    let lab = Lab::up(program, case)?;
-    let _responder = lab.responder()?;
+    let lab = network(program, case)?;
+    let _responder = responder(program, &lab)?;
     let seconds = format!("{} s", options.seconds);
     let mut path = lab.within("sender");
     path.arg(program).args(["path", "receiver", "--far-end", "responder", "--rfc6349", "--json"]);
@@ -147,7 +101,7 @@ fn measured(program: &Path, case: &Case, options: &Rfc6349Args) -> Result<Vec<Ro
     let reading = std::thread::spawn(move || serde_json::from_reader::<_, Value>(output));
     let mut looks = Vec::new();
     while !reading.is_finished() {
-        looks.push(Look::now(program, &lab.name)?);
+        looks.push(Look::now(program, lab.name())?);
         std::thread::sleep(LOOK);
     }
     let report = reading.join().map_err(|_| anyhow::anyhow!("the report was not read"))??;

@@ -98,6 +98,23 @@ impl Net {
         rules_of(&self.b, "input", &rules)
     }
 
+    /// A VXLAN over the link of the router and B, by which B answers at 10.9.7.2; `false` where this kernel has none.
+    pub(super) fn tunnel(&self) -> bool {
+        for (host, here, there, link) in [(&self.router, 1, 2, "rb"), (&self.b, 2, 1, "vb")] {
+            let made = format!(
+                "ip link add vx type vxlan id 7 local 10.9.2.{here} remote 10.9.2.{there} dstport 4789 dev {link}"
+            );
+            if !host.run(&made).status.success() {
+                skipped("paths through a tunnel: this kernel has no VXLAN");
+                return false;
+            }
+            host.must("ip link set vx up");
+            host.must(&format!("ip addr add 10.9.7.{here}/24 dev vx"));
+        }
+        self.b.must("ip route replace default via 10.9.7.1");
+        true
+    }
+
     /// What `maxseg path` prints on A.
     pub(super) fn path(&self, arguments: &[&str]) -> Output {
         let mut line = Command::new("nsenter");

@@ -1,8 +1,8 @@
 //! The journal: a file of lines that only grows, each on disk before what it announces is done.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use nix::unistd::Uid;
 
 use super::TuneError;
 use super::here::{moment, now_s};
+use crate::sys::{self, open_growing};
 
 /// The name of the file.
 const NAME: &str = "tune.jsonl";
@@ -22,19 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often to look whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The folder in which this user's changes are kept: below `$XDG_STATE_HOME`, else `/var/lib` as root, else `~/.local/state`.
+/// The folder in which this user's changes are kept: [`sys::state_folder`].
 ///
 /// # Errors
 /// This user has no home.
 pub fn state_folder() -> Result<PathBuf, TuneError> {
-    let of = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(state) = of("XDG_STATE_HOME") {
-        return Ok(state.join("maxseg"));
-    }
-    if Uid::effective().is_root() {
-        return Ok(PathBuf::from("/var/lib/maxseg"));
-    }
-    of("HOME").map(|home| home.join(".local/state/maxseg")).ok_or(TuneError::NoFolder)
+    sys::state_folder().ok_or(TuneError::NoFolder)
 }
 
 /// A journal that this process may write to: nobody else does meanwhile.
@@ -64,14 +58,7 @@ impl Journal {
         made.map_err(fail("create", folder))?;
         refuse_foreign(folder)?;
         let path = folder.join(NAME);
-        let opened = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path);
-        let mut file = opened.map_err(fail("open", &path))?;
+        let mut file = open_growing(&path).map_err(fail("open", &path))?;
         refuse_foreign(&path)?;
         lock(&file, &path)?;
         // The name of a new file is on disk once its folder is, and the folder's once its own folder is.

@@ -19,21 +19,6 @@ const ADVICE: &str = "advice.json";
 /// The ids that are ignored, one a line.
 const IGNORED: &str = "advice-ignored";
 
-/// Where programs of this user keep what is not configuration (XDG Base Directory Specification): the folder of `maxseg` below
-/// `$XDG_STATE_HOME` where that is set; else `/var/lib/maxseg` as root, and `~/.local/state/maxseg` of others. `None` where
-/// there is no home.
-pub fn state_folder(is_root: bool) -> Option<PathBuf> {
-    let of =
-        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(folder) = of("XDG_STATE_HOME").filter(|folder| folder.is_absolute()) {
-        return Some(folder.join("maxseg"));
-    }
-    if is_root {
-        return Some(PathBuf::from("/var/lib/maxseg"));
-    }
-    of("HOME").map(|home| home.join(".local/state/maxseg"))
-}
-
 fn failed(doing: &'static str, file: &Path, source: io::Error) -> Error {
     Error::File { doing, file: file.to_owned(), source }
 }

@@ -10,7 +10,7 @@ use nix::unistd::Uid;
 use serde::{Deserialize, Serialize};
 
 use super::{LearntMtu, now_s};
-use crate::sys::namespace_cookie;
+use crate::sys::{namespace_cookie, open_growing, state_below, state_folders};
 
 /// The name of the file.
 const NAME: &str = "path-learnt.jsonl";
@@ -92,13 +92,7 @@ impl TeachLog {
             return Err(io::Error::other(format!("{} is somebody else's", folder.display())));
         }
         let path = folder.join(NAME);
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path)?;
+        let file = open_growing(&path)?;
         refuse_others(&file, &[Uid::effective()])?;
         let mut log = Self { file, path };
         log.end_torn_line()?;
@@ -184,7 +178,7 @@ pub fn log_files() -> Vec<PathBuf> {
     let mut folders = folders();
     if let Some(user) = sudo_user() {
         let home = nix::unistd::User::from_uid(user).ok().flatten().map(|user| user.dir);
-        folders.extend(home.map(|home| home.join(".local/state/maxseg")));
+        folders.extend(home.map(|home| state_below(&home)));
         folders.push(temporary(user));
     }
     let trusted = trusted();
@@ -219,13 +213,8 @@ fn refuse_others(file: &File, owners: &[Uid]) -> io::Result<()> {
 
 /// Where a log may be, the best place first.
 fn folders() -> Vec<PathBuf> {
-    let of = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let mut folders = Vec::new();
-    folders.extend(of("XDG_STATE_HOME").map(|state| state.join("maxseg")));
-    if Uid::effective().is_root() {
-        folders.push(PathBuf::from("/var/lib/maxseg"));
-    } else {
-        folders.extend(of("HOME").map(|home| home.join(".local/state/maxseg")));
+    let mut folders = state_folders();
+    if !Uid::effective().is_root() {
         folders.push(temporary(Uid::effective()));
     }
     folders

@@ -3,8 +3,9 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use maxseg_linux::sys::state_folder;
 use maxseg_workbench::Error;
-use maxseg_workbench::advise::{State, state_folder};
+use maxseg_workbench::advise::State;
 use maxseg_workbench::report::advise::{AdviseDocument, Made};
 
 use crate::failure::Failure;
@@ -15,7 +16,7 @@ pub(super) struct Kept(Option<State>);
 
 impl Kept {
     pub(super) fn open() -> Self {
-        Self(state_folder(is_root()).map(State::at))
+        Self(state_folder().map(State::at))
     }
 
     /// The ids that are ignored, after what the command line changes of them.
@@ -68,12 +69,6 @@ impl Kept {
             printer.note(&format!("the advice is not kept for `maxseg tune apply`: {error}"));
         }
     }
-}
-
-/// Whether this is root, by the owner of this process.
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// Where and when.

@@ -123,15 +123,20 @@ pub fn tunables() -> &'static [Tunable] {
 /// [`TunableError`], with a similar name where there is one.
 pub fn tunable(name: &str) -> Result<&'static Tunable, TunableError> {
     let name = name.trim();
+    find(name).ok_or_else(|| {
+        let names = || tunables().iter().flat_map(Tunable::names);
+        let similar = closest(name, names()).or_else(|| closest(&general_name(name), names()));
+        TunableError { asked: name.to_owned(), similar: similar.map(full_name) }
+    })
+}
+
+/// The same, without a look for a similar name where there is none.
+pub(crate) fn find(name: &str) -> Option<&'static Tunable> {
     let general = general_name(name);
     let is_called = |tunable: &&Tunable| tunable.name == name || tunable.name == general;
     let ends_so = |tunable: &&Tunable| tunable.short_name() == name;
     let all = tunables().iter();
-    all.clone().find(is_called).or_else(|| all.clone().find(ends_so)).ok_or_else(|| {
-        let names = || all.clone().flat_map(Tunable::names);
-        let similar = closest(name, names()).or_else(|| closest(&general, names()));
-        TunableError { asked: name.to_owned(), similar: similar.map(full_name) }
-    })
+    all.clone().find(is_called).or_else(|| all.clone().find(ends_so))
 }
 
 /// The name under which the catalogue has what a target sets: without the prefix, interface or socket.

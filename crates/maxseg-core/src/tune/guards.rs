@@ -7,6 +7,7 @@ use super::plan::{Step, Value};
 use super::prefix::Prefix;
 use super::target::{RouteMetricName, Target};
 use crate::tunables::ValueError;
+use crate::units::Mtu;
 
 /// What was found out about this host for one step.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -52,8 +53,6 @@ impl Default for Floors {
     }
 }
 
-/// The least MTU of IPv6 (RFC 8200 §5).
-const MIN_V6_MTU: u32 = 1280;
 /// Headers of IPv4 and TCP without options.
 const HEADERS: u32 = 40;
 /// What an MTU or an MSS can be at most.
@@ -189,30 +188,30 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
     }
     if let Target::Route { prefix, metric } = &step.target {
         let is_mtu = *metric == RouteMetricName::Mtu;
-        if is_mtu && is_locked(&step.after) && !allowed.lock {
+        if is_mtu && step.after.is_locked() && !allowed.lock {
             refusals.push(Refusal::Lock);
         }
         if is_mtu && facts.forwards && !allowed.router {
             refusals.push(Refusal::Forwards);
         }
-        refusals.extend(of_learnt(*prefix, step, facts));
+        refusals.extend(of_learnt(*prefix, *metric, &step.after, facts));
     }
     refusals
 }
 
-fn is_locked(value: &Value) -> bool {
-    value.text().is_some_and(|text| text.starts_with("lock "))
-}
-
 /// A replaced route forgets what was learnt of it (measured on 6.18): a lower or equal MTU makes up for it.
-fn of_learnt(prefix: Prefix, step: &Step, facts: &Facts) -> Option<Refusal> {
-    let Target::Route { metric, .. } = &step.target else { return None };
+fn of_learnt(
+    prefix: Prefix,
+    metric: RouteMetricName,
+    after: &Value,
+    facts: &Facts,
+) -> Option<Refusal> {
     let within = facts.learnt.iter().filter(|learnt| prefix.includes(learnt.to));
     let lowest = within.min_by_key(|learnt| learnt.mtu)?;
-    if *metric != RouteMetricName::Mtu {
+    if metric != RouteMetricName::Mtu {
         return Some(Refusal::ForgetsLearnt(*lowest));
     }
-    match size_of(&step.after) {
+    match size_of(after) {
         Some(mtu) if mtu <= u64::from(lowest.mtu) => None,
         Some(_) => Some(Refusal::AboveLearnt(*lowest)),
         None => Some(Refusal::ForgetsLearnt(*lowest)),
@@ -252,7 +251,7 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
         }
         RouteMetricName::QuickAck => (0, 1, "0 is off, 1 is on".to_owned()),
         RouteMetricName::Mtu if is_v6 => {
-            (u64::from(MIN_V6_MTU), MOST_SIZE, "the least MTU of IPv6, RFC 8200".to_owned())
+            (u64::from(Mtu::IPV6_MIN), MOST_SIZE, "the least MTU of IPv6, RFC 8200".to_owned())
         }
         RouteMetricName::Mtu => {
             let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
@@ -274,7 +273,7 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
         RouteMetricName::RtoMin => (1, 120_000, "milliseconds; TCP_RTO_MAX is 120 s".to_owned()),
     };
     let Some(value) = size_of(&step.after) else { return Some(wrong("a whole number")) };
-    let is_lock_of_another = is_locked(&step.after)
+    let is_lock_of_another = step.after.is_locked()
         && !matches!(step.target, Target::Route { metric: RouteMetricName::Mtu, .. });
     if is_lock_of_another {
         return Some(wrong("a whole number"));
@@ -287,7 +286,7 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
 pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
-        && is_locked(&step.after)
+        && step.after.is_locked()
     {
         warnings.push(
             "the lock clears DF: packets may be fragmented on the way, and routers' messages are ignored"

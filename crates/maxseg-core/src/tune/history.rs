@@ -156,7 +156,7 @@ impl History {
                 }
             }
             Event::IsUndone { entry } => self.progress(*entry, Progress::Undone),
-            Event::Persisted { .. } | Event::Other => {}
+            Event::Other => {}
         }
     }
 

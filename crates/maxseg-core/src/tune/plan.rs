@@ -36,6 +36,11 @@ impl Value {
         }
     }
 
+    /// Whether it is a metric that is locked, as ip-route(8) has it: `lock 1400`.
+    pub fn is_locked(&self) -> bool {
+        self.text().is_some_and(|text| text.starts_with("lock "))
+    }
+
     /// The same with the words of `before` where it has `-`: numbers of several that stay as they are. A text without `-`, or with
     /// another number of words, is as it was.
     #[must_use]

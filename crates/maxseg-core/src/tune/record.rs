@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Step, Value};
-use super::target::Target;
 
 /// The layout of a line that this program writes.
 pub const VERSION: u32 = 1;
@@ -149,15 +148,6 @@ pub enum Event {
     IsUndone {
         /// Which.
         entry: u64,
-    },
-    /// A file was written or removed for the sake of what is to last (`tune persist`).
-    Persisted {
-        /// The number of the entry.
-        entry: u64,
-        /// What it sets.
-        target: Target,
-        /// The file.
-        file: String,
     },
     /// What a later version of this program writes.
     #[serde(other)]

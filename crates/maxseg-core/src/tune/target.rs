@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::prefix::{Prefix, PrefixError};
-use crate::tunables::{Acts, Scope, Tunable, tunable};
+use crate::tunables::{Acts, Scope, Tunable, find};
 
 /// One setting of this host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -198,7 +198,7 @@ impl SocketOption {
 impl Target {
     /// What the catalogue says of it; `None` of a sysctl that is not in it.
     pub fn tunable(&self) -> Option<&'static Tunable> {
-        tunable(&self.to_string()).ok()
+        find(&self.to_string())
     }
 
     /// What a change of it reaches.

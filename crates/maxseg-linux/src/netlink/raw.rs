@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use maxseg_core::tune::Prefix;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST};
 
+use super::routes::USER_HZ;
 use super::{Netlink, RouteException};
 
 /// A route, as the kernel tells it and takes it.
@@ -71,8 +72,6 @@ const KIND_MASK: u16 = 0x3fff;
 const CLONED: u32 = 0x200;
 /// `RTAX_MTU`.
 const METRIC_MTU: u16 = 2;
-/// Ticks a second in which the kernel tells times (`USER_HZ`).
-const USER_HZ: f64 = 100.0;
 
 impl Netlink {
     /// Every route of an IP version, of all tables, with what was learnt of paths.
@@ -162,7 +161,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Attributes one after the other.
-pub(crate) fn parse_attributes(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
+fn parse_attributes(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
     let mut attributes = Vec::new();
     while let (Some(length), Some(kind)) = (u16_at(bytes, 0), u16_at(bytes, 2)) {
         let length = usize::from(length);

@@ -60,7 +60,7 @@ pub(crate) struct RouteException {
 }
 
 /// Ticks a second in which the kernel tells times (`USER_HZ`).
-const USER_HZ: f64 = 100.0;
+pub(super) const USER_HZ: f64 = 100.0;
 
 impl Netlink {
     /// The route as it is used, with what was learnt of the path (`ip route get`).

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
 use maxseg_core::units::Time;
 use netlink_packet_route::route::RouteMetric;
@@ -67,8 +68,18 @@ impl HostReading {
 /// # Errors
 /// This kernel or this namespace does not have it, or this user may not read it.
 pub fn sysctl(name: &str) -> io::Result<String> {
-    let text = fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/")))?;
+    let text = fs::read_to_string(sysctl_file(name))?;
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The file of a sysctl: a dot within a word is a slash in the name, and the other way round (sysctl(8)).
+pub(crate) fn sysctl_file(name: &str) -> PathBuf {
+    let swapped = name.chars().map(|c| match c {
+        '.' => '/',
+        '/' => '.',
+        other => other,
+    });
+    Path::new("/proc/sys").join(swapped.collect::<String>())
 }
 
 /// The interfaces of this namespace, and their MTUs in bytes.

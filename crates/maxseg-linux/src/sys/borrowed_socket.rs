@@ -6,6 +6,8 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 
+use super::socket::{read_option, write_option};
+
 /// `SO_BUF_LOCK` in `include/uapi/asm-generic/socket.h` (Linux 5.14), and its bits for both buffers.
 const SO_BUF_LOCK: libc::c_int = 72;
 const SOCK_SNDBUF_LOCK: i32 = 1;
@@ -86,28 +88,28 @@ impl BorrowedSocket {
     /// An option whose value is an `int`.
     pub(crate) fn number(&self, level: libc::c_int, option: libc::c_int) -> io::Result<i32> {
         let mut value = [0; size_of::<i32>()];
-        self.get(level, option, &mut value)?;
+        read_option(&self.0, level, option, &mut value)?;
         Ok(i32::from_ne_bytes(value))
     }
 
     /// An option whose value has 64 bits.
     pub(crate) fn long_number(&self, level: libc::c_int, option: libc::c_int) -> io::Result<u64> {
         let mut value = [0; size_of::<u64>()];
-        self.get(level, option, &mut value)?;
+        read_option(&self.0, level, option, &mut value)?;
         Ok(u64::from_ne_bytes(value))
     }
 
     /// `TCP_CONGESTION`.
     pub(crate) fn congestion(&self) -> io::Result<String> {
         let mut name = [0; CONGESTION_ROOM];
-        let length = self.get(libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
+        let length = read_option(&self.0, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
         let name = name.get(..length).unwrap_or(&name).split(|byte| *byte == 0).next();
         Ok(String::from_utf8_lossy(name.unwrap_or_default()).into_owned())
     }
 
     /// Sets `TCP_CONGESTION`.
     pub(crate) fn set_congestion(&self, name: &str) -> io::Result<()> {
-        self.set(libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
+        write_option(&self.0, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
     }
 
     /// Sets an option whose value is an `int`.
@@ -117,7 +119,7 @@ impl BorrowedSocket {
         option: libc::c_int,
         value: i32,
     ) -> io::Result<()> {
-        self.set(level, option, &value.to_ne_bytes())
+        write_option(&self.0, level, option, &value.to_ne_bytes())
     }
 
     /// Sets an option whose value has 64 bits.
@@ -127,7 +129,7 @@ impl BorrowedSocket {
         option: libc::c_int,
         value: u64,
     ) -> io::Result<()> {
-        self.set(level, option, &value.to_ne_bytes())
+        write_option(&self.0, level, option, &value.to_ne_bytes())
     }
 
     /// Sets a buffer to what `getsockopt` is to show: twice what `setsockopt` takes. Above `rmem_max` or `wmem_max` it takes
@@ -147,34 +149,10 @@ impl BorrowedSocket {
         self.number(libc::SOL_SOCKET, which.options().0)
     }
 
-    /// Lets the kernel change the size of a buffer again, or keeps it from that (`SO_BUF_LOCK`, Linux 5.14).
-    pub(crate) fn lock_buffer(&self, which: Buffer, is_locked: bool) -> io::Result<()> {
+    /// Lets the kernel change the size of a buffer again (`SO_BUF_LOCK`, Linux 5.14).
+    pub(crate) fn unlock_buffer(&self, which: Buffer) -> io::Result<()> {
         let locks = self.number(libc::SOL_SOCKET, SO_BUF_LOCK)?;
-        let lock = which.lock();
-        let locks = if is_locked { locks | lock } else { locks & !lock };
-        self.set_number(libc::SOL_SOCKET, SO_BUF_LOCK, locks)
-    }
-
-    #[expect(unsafe_code, reason = "options that nix does not have")]
-    fn get(&self, level: libc::c_int, option: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
-        let mut length = libc::socklen_t::try_from(room.len()).map_err(io::Error::other)?;
-        // SAFETY: the kernel writes at most `length` bytes, which `room` has.
-        let result = unsafe {
-            let room = room.as_mut_ptr().cast();
-            libc::getsockopt(self.0.as_raw_fd(), level, option, room, &raw mut length)
-        };
-        Errno::result(result)?;
-        usize::try_from(length).map_err(io::Error::other)
-    }
-
-    #[expect(unsafe_code, reason = "options that nix does not have")]
-    fn set(&self, level: libc::c_int, option: libc::c_int, value: &[u8]) -> io::Result<()> {
-        let length = libc::socklen_t::try_from(value.len()).map_err(io::Error::other)?;
-        // SAFETY: the kernel reads the bytes of `value`.
-        let result = unsafe {
-            libc::setsockopt(self.0.as_raw_fd(), level, option, value.as_ptr().cast(), length)
-        };
-        Ok(Errno::result(result).map(drop)?)
+        self.set_number(libc::SOL_SOCKET, SO_BUF_LOCK, locks & !which.lock())
     }
 }
 

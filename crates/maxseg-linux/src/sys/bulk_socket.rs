@@ -1,7 +1,7 @@
 //! What sockets of bulk data and of probes tell and take, beyond nix and socket2.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::fd::AsRawFd as _;
 
 use maxseg_wire::inet_diag::{Memory, Sample};
 use maxseg_wire::tcp_info::TcpInfo;
@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use socket2::Socket;
 
 use super::TcpSocket;
-use super::socket::set_option;
+use super::socket::{read_option, set_option};
 
 /// Numbers of `SO_MEMINFO` (`enum` `SK_MEMINFO_*` in `include/uapi/linux/sock_diag.h`).
 const MEMORY_NUMBERS: usize = 9;
@@ -35,7 +35,7 @@ impl TcpSocket {
     /// Its memory; `None` before Linux 4.12.
     fn memory(&self) -> Option<Memory> {
         let mut bytes = [0; 4 * MEMORY_NUMBERS];
-        let length = option(&self.0, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut bytes).ok()?;
+        let length = read_option(&self.0, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut bytes).ok()?;
         let at = |index: usize| {
             let bytes = bytes[..length].get(4 * index..4 * index + 4)?;
             Some(u32::from_ne_bytes(bytes.try_into().ok()?))
@@ -67,7 +67,7 @@ impl TcpSocket {
     /// The socket is not a TCP socket.
     pub(crate) fn window_clamp(&self) -> io::Result<u32> {
         let mut bytes = [0; 4];
-        option(&self.0, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &mut bytes)?;
+        read_option(&self.0, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &mut bytes)?;
         Ok(u32::from_ne_bytes(bytes))
     }
 
@@ -78,7 +78,7 @@ impl TcpSocket {
     /// The socket is not a TCP socket.
     pub(crate) fn saved_syn(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; SYN_ROOM];
-        let length = option(&self.0, libc::IPPROTO_TCP, libc::TCP_SAVED_SYN, &mut bytes)?;
+        let length = read_option(&self.0, libc::IPPROTO_TCP, libc::TCP_SAVED_SYN, &mut bytes)?;
         bytes.truncate(length);
         Ok(bytes)
     }
@@ -99,21 +99,4 @@ pub(crate) fn send_as_probes(socket: &Socket, is_v6: bool) -> io::Result<()> {
         return Ok(());
     }
     set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PROBE)
-}
-
-/// Reads an option into `room`; how many bytes of it the kernel filled.
-#[expect(unsafe_code, reason = "options that neither nix nor socket2 has")]
-fn option(
-    socket: &Socket,
-    level: libc::c_int,
-    name: libc::c_int,
-    room: &mut [u8],
-) -> io::Result<usize> {
-    let file: RawFd = socket.as_raw_fd();
-    let mut length = libc::socklen_t::try_from(room.len()).map_err(io::Error::other)?;
-    // SAFETY: the kernel writes at most `length` bytes, which `room` has.
-    let result =
-        unsafe { libc::getsockopt(file, level, name, room.as_mut_ptr().cast(), &raw mut length) };
-    Errno::result(result)?;
-    usize::try_from(length).map(|length| length.min(room.len())).map_err(io::Error::other)
 }

@@ -3,9 +3,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sched::{CloneFlags, setns, unshare};
+
+use super::socket::read_option;
 
 /// A network namespace.
 #[derive(Debug)]
@@ -76,22 +78,11 @@ impl NetNs {
 ///
 /// # Errors
 /// The kernel has no such option.
-#[expect(unsafe_code, reason = "an option that nix and socket2 do not have")]
 pub(crate) fn namespace_cookie() -> io::Result<u64> {
     let socket = socket2::Socket::new(socket2::Domain::UNIX, socket2::Type::DGRAM, None)?;
-    let mut cookie = 0_u64;
-    let mut length = libc::socklen_t::try_from(size_of::<u64>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel writes at most `length` bytes, which `cookie` has.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_NETNS_COOKIE,
-            (&raw mut cookie).cast(),
-            &raw mut length,
-        )
-    };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(cookie) }
+    let mut cookie = [0; size_of::<u64>()];
+    read_option(&socket, libc::SOL_SOCKET, libc::SO_NETNS_COOKIE, &mut cookie)?;
+    Ok(u64::from_ne_bytes(cookie))
 }
 
 impl AsFd for NetNs {

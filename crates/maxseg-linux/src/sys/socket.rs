@@ -1,8 +1,9 @@
 //! Socket options that nix and socket2 do not wrap.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd as _};
 
+use nix::errno::Errno;
 use socket2::Socket;
 
 /// A TCP socket with `TCP_INFO`.
@@ -17,24 +18,10 @@ impl TcpSocket {
     ///
     /// # Errors
     /// The socket is not a TCP socket.
-    #[expect(unsafe_code, reason = "nix and socket2 know the struct of one kernel only")]
     pub(crate) fn tcp_info(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0_u8; TCP_INFO_ROOM];
-        let mut length = libc::socklen_t::try_from(TCP_INFO_ROOM).map_err(io::Error::other)?;
-        // SAFETY: the kernel writes at most `length` bytes, which `bytes` has.
-        let result = unsafe {
-            libc::getsockopt(
-                self.0.as_fd().as_raw_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_INFO,
-                bytes.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        if result < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        bytes.truncate(usize::try_from(length).map_err(io::Error::other)?);
+        let length = read_option(&self.0, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+        bytes.truncate(length);
         Ok(bytes)
     }
 }
@@ -69,17 +56,49 @@ pub(crate) fn set_pacing_rate(socket: &Socket, bytes_per_s: u32) -> io::Result<(
     set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_s)
 }
 
-#[expect(unsafe_code, reason = "options that socket2 does not have")]
 pub(super) fn set_option(
     socket: &Socket,
     level: libc::c_int,
     option: libc::c_int,
     value: u32,
 ) -> io::Result<()> {
-    let length = libc::socklen_t::try_from(size_of::<u32>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel reads the four bytes of `value`.
-    let result = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
-    };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    write_option(socket, level, option, &value.to_ne_bytes())
+}
+
+/// Sets an option to these bytes.
+///
+/// # Errors
+/// The kernel does not know the option, or rejects the value.
+#[expect(unsafe_code, reason = "options that neither nix nor socket2 has")]
+pub(super) fn write_option(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &[u8],
+) -> io::Result<()> {
+    let length = libc::socklen_t::try_from(value.len()).map_err(io::Error::other)?;
+    let file = socket.as_fd().as_raw_fd();
+    // SAFETY: the kernel reads the bytes of `value`.
+    let result = unsafe { libc::setsockopt(file, level, option, value.as_ptr().cast(), length) };
+    Ok(Errno::result(result).map(drop)?)
+}
+
+/// Reads an option into `room`; how many bytes of it the kernel filled.
+///
+/// # Errors
+/// The kernel does not know the option.
+#[expect(unsafe_code, reason = "options that neither nix nor socket2 has")]
+pub(super) fn read_option(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    room: &mut [u8],
+) -> io::Result<usize> {
+    let mut length = libc::socklen_t::try_from(room.len()).map_err(io::Error::other)?;
+    let file = socket.as_fd().as_raw_fd();
+    // SAFETY: the kernel writes at most `length` bytes, which `room` has.
+    let result =
+        unsafe { libc::getsockopt(file, level, option, room.as_mut_ptr().cast(), &raw mut length) };
+    Errno::result(result)?;
+    usize::try_from(length).map(|length| length.min(room.len())).map_err(io::Error::other)
 }

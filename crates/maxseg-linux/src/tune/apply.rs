@@ -2,7 +2,7 @@
 
 use std::io;
 
-use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target, UndoReason};
+use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target};
 
 use super::undo::{back_out, restore_forced};
 use super::{Journal, TuneError, before, guard, read, sysctl, verify, write};
@@ -117,10 +117,10 @@ fn roll_back(
         let Some(entry) = journal.history().entry(*id) else { continue };
         let undone = match number {
             // Whatever the last one has now, it has from this attempt.
-            0 if may_have_acted => restore_forced(journal, &entry, UndoReason::RolledBack),
+            0 if may_have_acted => restore_forced(journal, &entry),
             // It was not made: what is there is what was, or another program's.
-            0 => back_out(journal, &entry, UndoReason::RolledBack).or(Ok(())),
-            _ => back_out(journal, &entry, UndoReason::RolledBack),
+            0 => back_out(journal, &entry).or(Ok(())),
+            _ => back_out(journal, &entry),
         };
         if let Err(undo) = undone {
             failed = failed.or(Some(undo));

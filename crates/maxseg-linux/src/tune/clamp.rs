@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use maxseg_core::tune::{Target, Value};
 use serde_json::Value as Json;
 
-use super::{Reading, TuneError, interface};
+use super::{TuneError, interface};
 use crate::sys::find_program;
 
 /// The table, which nothing else is in.
@@ -20,32 +20,29 @@ const TABLE: &str = "maxseg";
 const PRIORITY: i32 = 150;
 /// What a clamp without a number is.
 const ROUTE_MTU: &str = "rt mtu";
-/// Where packets pass it.
-const HOOKS: [&str; 2] = ["forward", "output"];
+/// Where packets pass it, and how rules there tell that they do: of what is forwarded both directions count, since the MSS of a SYN
+/// bounds what comes back.
+const HOOKS: [(&str, &[&str]); 2] =
+    [("forward", &["oifname", "iifname"]), ("output", &["oifname"])];
 
 /// The value of an interface's clamp: a number, `rt mtu`, or that there is none.
-pub(super) fn read(name: &str, _image: Option<&str>) -> Result<Reading, TuneError> {
+pub(super) fn read(name: &str) -> Result<Value, TuneError> {
     let target = target(name);
-    if interface::read(name)? == Value::Absent && !is_listed(&target, name)? {
-        return Err(TuneError::NoSuch { target, near: None });
-    }
+    let is_there = interface::read(name)? != Value::Absent;
     let values = values(&table(&target)?, name);
-    Ok(Reading::plain(match values.as_slice() {
+    Ok(match values.as_slice() {
+        [] if !is_there => return Err(TuneError::NoSuch { target, near: None }),
         [] => Value::Unset,
         [first, others @ ..] if others.len() == 2 && others.iter().all(|other| other == first) => {
             Value::Text(first.clone())
         }
         // Somebody has changed one of the rules.
         others => Value::Text(others.join(" / ")),
-    }))
-}
-
-fn is_listed(target: &Target, name: &str) -> Result<bool, TuneError> {
-    Ok(!values(&table(target)?, name).is_empty())
+    })
 }
 
 /// Sets it in one transaction: both chains, or none.
-pub(super) fn write(name: &str, value: &Value, _image: Option<&str>) -> Result<(), TuneError> {
+pub(super) fn write(name: &str, value: &Value) -> Result<(), TuneError> {
     let target = target(name);
     // In a rule a star is any end of a name.
     if name.contains(['"', '\\', '*']) {
@@ -53,7 +50,7 @@ pub(super) fn write(name: &str, value: &Value, _image: Option<&str>) -> Result<(
     }
     let existing = table(&target)?;
     let mut lines = vec![format!("add table inet {TABLE}")];
-    for hook in HOOKS {
+    for (hook, matches) in HOOKS {
         let chain = format!("inet {TABLE} {}", chain(hook, name));
         // Adding it first makes deleting it possible whether it is there or not.
         lines.extend([format!("add chain {chain}"), format!("flush chain {chain}")]);
@@ -62,10 +59,10 @@ pub(super) fn write(name: &str, value: &Value, _image: Option<&str>) -> Result<(
             lines.push(format!(
                 "add chain {chain} {{ type filter hook {hook} priority {PRIORITY}; policy accept; }}"
             ));
-            lines.extend(rules(&chain, hook, name, size));
+            lines.extend(matches.iter().map(|by| rule(&chain, by, name, size)));
         }
     }
-    let is_own = |one: &String| HOOKS.iter().any(|hook| *one == chain(hook, name));
+    let is_own = |one: &String| HOOKS.iter().any(|(hook, _)| *one == chain(hook, name));
     if value.text().is_none() && chains(&existing).iter().all(is_own) {
         lines.push(format!("delete table inet {TABLE}"));
     }
@@ -73,23 +70,14 @@ pub(super) fn write(name: &str, value: &Value, _image: Option<&str>) -> Result<(
     run(&["-f", "-"], Some(&script)).map(drop).map_err(|why| failed(&target, value, why))
 }
 
-/// How rules of a hook tell that a packet passes the interface: of what is forwarded both directions count, since the MSS of
-/// a SYN bounds what comes back.
-const fn matches(hook: &str) -> &'static [&'static str] {
-    if hook.len() == "forward".len() { &["oifname", "iifname"] } else { &["oifname"] }
-}
-
 /// A number bounds the MSS from above; of `rt mtu` the kernel takes the smaller MTU of both directions.
-fn rules(chain: &str, hook: &str, name: &str, size: &str) -> Vec<String> {
-    let rule = |by: &&str| {
-        let of = format!("add rule {chain} {by} \"{name}\" tcp flags syn");
-        if size == ROUTE_MTU {
-            format!("{of} tcp option maxseg size set rt mtu")
-        } else {
-            format!("{of} tcp option maxseg size gt {size} tcp option maxseg size set {size}")
-        }
-    };
-    matches(hook).iter().map(rule).collect()
+fn rule(chain: &str, by: &str, name: &str, size: &str) -> String {
+    let of = format!("add rule {chain} {by} \"{name}\" tcp flags syn");
+    if size == ROUTE_MTU {
+        format!("{of} tcp option maxseg size set rt mtu")
+    } else {
+        format!("{of} tcp option maxseg size gt {size} tcp option maxseg size set {size}")
+    }
 }
 
 /// A chain's name: an interface's may have characters that a chain's may not.
@@ -124,7 +112,7 @@ fn chains(objects: &[Json]) -> Vec<String> {
 /// The values of an interface's rules, of each hook.
 fn values(objects: &[Json], name: &str) -> Vec<String> {
     let mut values = Vec::new();
-    for hook in HOOKS {
+    for (hook, _) in HOOKS {
         let chain = chain(hook, name);
         for rule in objects.iter().map(|object| &object["rule"]) {
             if rule["chain"].as_str() != Some(&chain) {

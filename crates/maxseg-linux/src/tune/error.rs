@@ -24,9 +24,6 @@ pub enum TuneError {
         /// The value before.
         before: Value,
     },
-    /// This build does not have it yet.
-    #[error("{0} cannot be set by this build yet")]
-    NotBuilt(&'static str),
     /// The kernel has no such sysctl or interface.
     #[error("{} does not exist here", in_words(target))]
     NoSuch {
@@ -210,7 +207,6 @@ impl TuneError {
     pub fn hint(&self) -> String {
         match self {
             Self::Socket(error) => error.hint(),
-            Self::NotBuilt(_) => "`maxseg tune list` has what can be set".to_owned(),
             Self::NoSuch { near: Some(near), .. } => format!("did you mean {near}?"),
             Self::NoSuch { target: Target::InterfaceMtu(_) | Target::Clamp(_), .. } => {
                 "`ip link` lists the interfaces of this network namespace".to_owned()

@@ -3,37 +3,28 @@
 use std::path::Path;
 use std::time::Duration;
 
-use maxseg_core::tune::{Place, Progress, UndoReason};
+use maxseg_core::tune::{Place, UndoReason};
 
 use super::here::{boot_s, moment};
 use super::{Journal, TuneError, UndoOutcome, Undone, undo};
 
-/// How a guard ended.
-#[derive(Debug)]
-pub enum GuardEnd {
-    /// The plan was confirmed or undone by somebody else.
-    NotNeeded,
-    /// Its time was over, and it was undone.
-    Undone(Vec<Undone>),
-}
-
 /// How often to look whether it is still needed.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Waits for the deadline of a plan, and undoes it then.
+/// Waits for the deadline of a plan, and undoes it then, unless it was confirmed or undone before.
 ///
 /// A fault that may pass, such as too many open files, does not end it, and neither does a later plan on the same target: it
 /// looks again until the plan is undone.
 ///
 /// # Errors
 /// The journal can be neither read nor written for a long time.
-pub fn guard(folder: &Path, plan: u64) -> Result<GuardEnd, TuneError> {
+pub fn guard(folder: &Path, plan: u64) -> Result<(), TuneError> {
     let place = moment()?.place;
     let mut faults = 0;
     loop {
         match wait_s(folder, plan, &place).and_then(|left_s| look(folder, plan, left_s)) {
-            Ok(Look::Over(end)) => return Ok(end),
-            Ok(Look::Again(after)) => {
+            Ok(None) => return Ok(()),
+            Ok(Some(after)) => {
                 faults = 0;
                 std::thread::sleep(after);
             }
@@ -46,32 +37,24 @@ pub fn guard(folder: &Path, plan: u64) -> Result<GuardEnd, TuneError> {
     }
 }
 
-/// What a look at the journal has come to.
-enum Look {
-    Over(GuardEnd),
-    Again(Duration),
-}
-
 /// Ten minutes of faults, one after the other.
 const MOST_FAULTS: u32 = 2400;
 
-fn look(folder: &Path, plan: u64, left_s: Option<f64>) -> Result<Look, TuneError> {
-    let Some(left_s) = left_s else { return Ok(Look::Over(GuardEnd::NotNeeded)) };
+/// After how long to look again; `None` where there is nothing to undo any more.
+fn look(folder: &Path, plan: u64, left_s: Option<f64>) -> Result<Option<Duration>, TuneError> {
+    let Some(left_s) = left_s else { return Ok(None) };
     if left_s > 0.0 {
-        return Ok(Look::Again(Duration::from_secs_f64(left_s).min(LOOK)));
+        return Ok(Some(Duration::from_secs_f64(left_s).min(LOOK)));
     }
     let undone = match Journal::open(folder) {
         Ok(mut journal) => end(&mut journal, plan),
-        Err(TuneError::Busy { .. }) => return Ok(Look::Again(LOOK)),
+        Err(TuneError::Busy { .. }) => return Ok(Some(LOOK)),
         Err(error) => return Err(error),
     };
     // What a later plan has changed as well can be undone when that one is.
     let may_pass =
         |one: &Undone| matches!(one.outcome, UndoOutcome::Blocked { .. } | UndoOutcome::Failed(_));
-    if undone.iter().any(may_pass) {
-        return Ok(Look::Again(LOOK));
-    }
-    Ok(Look::Over(GuardEnd::Undone(undone)))
+    Ok(undone.iter().any(may_pass).then_some(LOOK))
 }
 
 /// Seconds that are left; `None` where there is nothing to undo any more.
@@ -99,13 +82,12 @@ fn end(journal: &mut Journal, plan: u64) -> Vec<Undone> {
     }
     let live = journal.history().live(&journal.moment().place);
     let of_plan = live.iter().filter(|entry| entry.plan == plan);
-    let ids: Vec<u64> =
-        of_plan.filter(|entry| entry.progress != Progress::Undone).map(|entry| entry.id).collect();
+    let ids: Vec<u64> = of_plan.map(|entry| entry.id).collect();
     undo(journal, &ids, UndoReason::Expired, false)
 }
 
 /// When a process began, clock ticks since boot (field 22 of `/proc/PID/stat`); `None` where there is none.
-pub fn process_start(pid: u32) -> Option<u64> {
+pub(super) fn process_start(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name, in parentheses, may have spaces and parentheses itself.
     let (_, after) = text.rsplit_once(')')?;

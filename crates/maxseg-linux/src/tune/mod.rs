@@ -35,12 +35,13 @@ pub use apply::{Applied, Applying, apply};
 pub use before::before;
 pub use error::TuneError;
 pub use facts::facts;
-pub use guard::{GuardEnd, guard, process_start};
+pub use guard::guard;
 pub use here::{author, deadline, moment};
 pub use journal::{Journal, state_folder};
+pub use route::PROTOCOL as ROUTE_PROTOCOL;
 pub use steps::steps;
 pub use survey::{Surveyed, survey};
-pub use touched::{SegmentsSeen, Touched, sample, segments_seen, touched};
+pub use touched::{SegmentsSeen, sample, segments_seen, touched};
 pub use undo::{UndoOutcome, Undone, recover, undo};
 pub use watch::{WatchEvent, Watcher};
 
@@ -70,7 +71,7 @@ pub fn read(target: &Target, image: Option<&str>) -> Result<Reading, TuneError> 
         Target::Route { prefix, metric } => route::read(*prefix, *metric, image),
         Target::InterfaceMtu(name) => interface::read(name).map(Reading::plain),
         Target::Socket { ends, option } => socket::read(ends, *option, image),
-        Target::Clamp(interface) => clamp::read(interface, image),
+        Target::Clamp(interface) => clamp::read(interface).map(Reading::plain),
         Target::File(path) => file::read(path),
     }
 }
@@ -85,7 +86,7 @@ pub fn write(target: &Target, value: &Value, image: Option<&str>) -> Result<(), 
         Target::Route { prefix, metric } => route::write(*prefix, *metric, value, image),
         Target::InterfaceMtu(name) => interface::write(name, value),
         Target::Socket { ends, option } => socket::write(ends, *option, value, image),
-        Target::Clamp(interface) => clamp::write(interface, value, image),
+        Target::Clamp(interface) => clamp::write(interface, value),
         Target::File(path) => file::write(path, value),
     }
 }

@@ -18,7 +18,7 @@ use crate::netlink::raw::{RawRoute, attribute, bytes_of};
 use metrics::{set_metric, value_of};
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
-pub(super) const PROTOCOL: u8 = 109;
+pub const PROTOCOL: u8 = 109;
 /// `RT_TABLE_MAIN`.
 const MAIN: u32 = 254;
 /// `RTN_UNICAST`.
@@ -82,24 +82,25 @@ pub(super) fn main_routes(is_v6: bool) -> io::Result<Vec<RawRoute>> {
 
 /// The route to exactly these destinations; of several the one that the kernel prefers.
 pub(super) fn exact(routes: &[RawRoute], prefix: Prefix) -> Option<&RawRoute> {
-    let same = |route: &&RawRoute| {
-        let header = &route.header;
-        route.destination() == prefix && header.tos == 0 && header.source_length == 0
-    };
+    let same = |route: &&RawRoute| route.destination() == prefix && is_for_all(route);
     routes.iter().filter(same).min_by_key(|route| route.priority())
 }
 
 /// The route that these destinations use where there is none to exactly them.
 pub(super) fn parent(routes: &[RawRoute], prefix: Prefix) -> Option<&RawRoute> {
     let wider = |route: &&RawRoute| {
-        let header = &route.header;
         let of = route.destination();
-        of.covers(&prefix) && of != prefix && header.tos == 0 && header.source_length == 0
+        of.covers(&prefix) && of != prefix && is_for_all(route)
     };
     routes
         .iter()
         .filter(wider)
         .min_by_key(|route| (u8::MAX - route.header.prefix_length, route.priority()))
+}
+
+/// Whether it is for packets of any type of service and source.
+const fn is_for_all(route: &RawRoute) -> bool {
+    route.header.tos == 0 && route.header.source_length == 0
 }
 
 /// Whether the two are one route to the kernel, which keeps one for each of these.
@@ -115,6 +116,10 @@ fn key_of(image: &Image, prefix: Prefix) -> Option<RawRoute> {
     Some(if image.added { made_from(&raw, prefix) } else { raw })
 }
 
+fn broken_image() -> io::Error {
+    io::Error::other("the journal's image of the route is broken")
+}
+
 pub(super) fn read(
     prefix: Prefix,
     metric: RouteMetricName,
@@ -123,7 +128,7 @@ pub(super) fn read(
     let fail = |error| TuneError::read(&target(prefix, metric), error);
     let routes = main_routes(prefix.is_v6()).map_err(fail)?;
     if let Some(text) = image {
-        let broken = || fail(io::Error::other("the journal's image of the route is broken"));
+        let broken = || fail(broken_image());
         let image = Image::parse(text).ok_or_else(broken)?;
         let key = key_of(&image, prefix).ok_or_else(broken)?;
         let found = routes.iter().find(|route| same_key(route, &key));
@@ -158,9 +163,8 @@ pub(super) fn write(
     let Some(image) = image.and_then(Image::parse) else {
         return Err(TuneError::NoRoute { prefix });
     };
-    let broken = || io::Error::other("the journal's image of the route is broken");
-    let key = key_of(&image, prefix).ok_or_else(|| TuneError::write(&target, value, broken()))?;
     let fail = |error| TuneError::write(&target, value, error);
+    let key = key_of(&image, prefix).ok_or_else(|| fail(broken_image()))?;
     let mut netlink = Netlink::new().map_err(fail)?;
     let routes = main_routes(prefix.is_v6()).map_err(fail)?;
     let found: Vec<&RawRoute> = routes.iter().filter(|route| same_key(route, &key)).collect();
@@ -200,15 +204,20 @@ pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
 
 /// A route as the kernel takes it back.
 fn taken_back(route: &RawRoute) -> io::Result<RawRoute> {
-    let mut route = route.clone();
     if route.expires_s().is_some() || route.header.protocol == ROUTER_ADVERTISEMENT {
         return Err(io::Error::other(
             "it is of a router advertisement, with which the kernel renews it",
         ));
     }
-    if let Some(error) = unknown_attribute(&route) {
-        return Err(error);
+    match unknown_attribute(route) {
+        Some(error) => Err(error),
+        None => Ok(without_what_is_told(route)),
     }
+}
+
+/// A route with what may be given alone.
+fn without_what_is_told(route: &RawRoute) -> RawRoute {
+    let mut route = route.clone();
     route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
     leave_hops_to_the_object(&mut route);
     route.header.flags &= GIVEN_FLAGS;
@@ -216,7 +225,7 @@ fn taken_back(route: &RawRoute) -> io::Result<RawRoute> {
         let hops = hops_taken_back(hops);
         route.set_attribute(attribute::MULTIPATH, Some(hops));
     }
-    Ok(route)
+    route
 }
 
 /// What a next-hop object says is told as well, and must not be given.
@@ -264,17 +273,10 @@ fn hops_taken_back(hops: &[u8]) -> Vec<u8> {
 
 /// A route of ours to these destinations that goes where another one goes, with its metrics.
 pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
-    let mut route = parent.clone();
-    route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
-    leave_hops_to_the_object(&mut route);
+    let mut route = without_what_is_told(parent);
     route.header.protocol = PROTOCOL;
     route.header.prefix_length = prefix.length();
-    route.header.flags &= GIVEN_FLAGS;
     route.set_attribute(attribute::DESTINATION, Some(bytes_of(prefix.address())));
-    if let Some(hops) = route.attribute(attribute::MULTIPATH) {
-        let hops = hops_taken_back(hops);
-        route.set_attribute(attribute::MULTIPATH, Some(hops));
-    }
     route
 }
 
@@ -287,7 +289,7 @@ pub(super) fn way(route: &RawRoute) -> String {
             let name = name(index).unwrap_or_else(|| format!("interface {index}"));
             format!("{via}dev {name}")
         }
-        None => format!("{via}{}", "several next hops"),
+        None => format!("{via}several next hops"),
     }
 }
 

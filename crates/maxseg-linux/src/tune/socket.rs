@@ -5,6 +5,7 @@
 //! same ports is not touched.
 
 use std::io;
+use std::net::SocketAddr;
 
 use maxseg_core::tune::{SocketEnds, SocketOption, Value};
 use maxseg_wire::inet_diag::{Filter, Socket, StateSet};
@@ -13,7 +14,7 @@ use maxseg_wire::tcp_info::State;
 pub use super::socket_error::SocketError;
 use super::{Reading, TuneError};
 use crate::observe::host::sysctl;
-use crate::observe::sockets::{Place, Process, Selection, SocketLister, borrowed};
+use crate::observe::sockets::{Process, Selection, SocketLister, borrowed, pids};
 use crate::sys::{BorrowedSocket, Buffer, coarse_tick};
 
 /// Options of `include/uapi/linux/tcp.h` (Linux 6.15).
@@ -51,15 +52,19 @@ impl RunningSocket {
         let (cookie, inode) = listed(ends)?.ok_or(SocketError::NoConnection(*ends))?;
         let mut fault = SocketError::NoProcess(*ends);
         // Several may have it: a child that has just been forked has every socket of its parent until it runs another program.
-        for process in Process::all() {
-            let Process { pid, name } = process;
+        let mut pids: Vec<u32> = pids().collect();
+        pids.sort_unstable();
+        for pid in pids {
             match borrowed(pid, inode) {
                 // A process may have closed it meanwhile, and opened another under the same number.
                 Some(Ok(socket)) if socket.cookie().is_ok_and(|own| own == cookie) => {
-                    return Ok(Self { cookie, process: format!("{name} ({pid})"), socket });
+                    let process = format!("{} ({pid})", Process::of(pid).name);
+                    return Ok(Self { cookie, process, socket });
                 }
                 Some(Err(error)) => match error.raw_os_error() {
-                    Some(libc::EPERM | libc::EACCES) => fault = SocketError::Denied { pid, name },
+                    Some(libc::EPERM | libc::EACCES) => {
+                        fault = SocketError::Denied { pid, name: Process::of(pid).name };
+                    }
                     Some(libc::ENOSYS) => {
                         return Err(SocketError::NotSupported { option: "pidfd_getfd" });
                     }
@@ -190,9 +195,7 @@ impl RunningSocket {
             }
         }
     }
-}
 
-impl RunningSocket {
     /// Lets the kernel change the size of a buffer again, from this size on, or from what new connections begin with: below
     /// that a receive buffer never grows, since no more arrives in a round trip than it has room for (measured on 6.18).
     fn grow_again(&self, which: Buffer, size: Option<i32>) -> io::Result<()> {
@@ -203,7 +206,7 @@ impl RunningSocket {
         if size != now {
             self.socket.set_buffer(which, size)?;
         }
-        self.socket.lock_buffer(which, false)
+        self.socket.unlock_buffer(which)
     }
 }
 
@@ -213,11 +216,7 @@ pub(super) fn read(
     option: SocketOption,
     image: Option<&str>,
 ) -> Result<Reading, TuneError> {
-    let found = match image {
-        Some(image) => RunningSocket::find_again(ends, image),
-        None => RunningSocket::find(ends),
-    };
-    match found {
+    match found(ends, image) {
         // It was there when the image was made, and is closed: nothing is left to restore.
         Err(SocketError::NoConnection(_) | SocketError::Another(_)) if image.is_some() => {
             Ok(Reading::plain(Value::Absent))
@@ -236,11 +235,15 @@ pub(super) fn write(
     value: &Value,
     image: Option<&str>,
 ) -> Result<(), TuneError> {
-    let socket = match image {
-        Some(image) => RunningSocket::find_again(ends, image)?,
-        None => RunningSocket::find(ends)?,
-    };
-    Ok(socket.write(option, value, image)?)
+    Ok(found(ends, image)?.write(option, value, image)?)
+}
+
+/// The connection between these ends: with an image the very one that it is of.
+fn found(ends: &SocketEnds, image: Option<&str>) -> Result<RunningSocket, SocketError> {
+    match image {
+        Some(image) => RunningSocket::find_again(ends, image),
+        None => RunningSocket::find(ends),
+    }
 }
 
 fn unsupported(option: SocketOption) -> SocketError {
@@ -249,32 +252,30 @@ fn unsupported(option: SocketOption) -> SocketError {
 
 /// A number of an image.
 fn part(image: &str, name: &str) -> Option<u64> {
-    let parts = image.split_whitespace().filter_map(|part| part.split_once('='));
-    parts.into_iter().find(|(key, _)| *key == name)?.1.parse().ok()
+    let mut parts = image.split_whitespace().filter_map(|part| part.split_once('='));
+    parts.find(|(key, _)| *key == name)?.1.parse().ok()
 }
 
 /// Cookie and inode of the connection between these ends.
 fn listed(ends: &SocketEnds) -> Result<Option<(u64, u32)>, SocketError> {
-    let opened = SocketLister::of(&Place::Here);
-    let mut opened =
-        opened.map_err(|error| SocketError::NoList(io::Error::other(error.to_string())))?;
     let port = Filter::port(ends.local.port());
     let states = StateSet::ALL.without(State::Listen).without(State::TimeWait);
     let selection = Selection { states, filter: Some(port) };
+    let asked = [ends.local, ends.remote].map(canonical);
     let mut found = None;
-    let mut take = |socket: &Socket<'_>| {
-        let is_one = |one: std::net::SocketAddr, other: std::net::SocketAddr| {
-            (one.ip().to_canonical(), one.port()) == (other.ip().to_canonical(), other.port())
-        };
-        if is_one(socket.local, ends.local) && is_one(socket.remote, ends.remote) {
+    let take = |socket: &Socket<'_>| {
+        if [socket.local, socket.remote].map(canonical) == asked {
             // A socket without an inode is closed by its program, and nobody can set anything on it.
             found = (socket.inode != 0).then_some((socket.cookie, socket.inode));
         }
     };
-    for lister in &mut opened.each {
-        lister.list(&selection, &mut take).map_err(SocketError::NoList)?;
-    }
+    SocketLister::list_here(&selection, take).map_err(SocketError::NoList)?;
     Ok(found)
+}
+
+/// An IPv4 address in the form of IPv6 is one of IPv4.
+pub(super) fn canonical(end: SocketAddr) -> SocketAddr {
+    SocketAddr::new(end.ip().to_canonical(), end.port())
 }
 
 /// A value as the kernel will show it: times are rounded up to its tick.

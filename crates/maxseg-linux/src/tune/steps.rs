@@ -1,7 +1,6 @@
 //! What is there now, for each thing that is to be set.
 
 use maxseg_core::similar::closest;
-use maxseg_core::tunables::tunable;
 use maxseg_core::tune::{Step, Target, Value};
 
 use super::socket::as_shown;
@@ -51,7 +50,7 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
         }
         Target::Socket { option, .. } => {
             after = as_shown(*option, &after);
-            let known = tunable(&target.to_string()).ok();
+            let known = target.tunable();
             let can_return =
                 before.text().zip(known).is_none_or(|(text, it)| it.check(text).is_ok());
             if !can_return {

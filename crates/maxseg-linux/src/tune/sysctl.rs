@@ -2,32 +2,18 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 
 use maxseg_core::tune::{Target, Value};
 
 use super::TuneError;
-use crate::observe::host::sysctl;
+use crate::observe::host::{sysctl, sysctl_file};
 
 fn target(name: &str) -> Target {
     Target::Sysctl(name.to_owned())
 }
 
-/// A dot within a word is a slash in the name, and the other way round (sysctl(8)).
-fn file(name: &str) -> PathBuf {
-    let swapped: String = name
-        .chars()
-        .map(|c| match c {
-            '.' => '/',
-            '/' => '.',
-            other => other,
-        })
-        .collect();
-    PathBuf::from("/proc/sys").join(swapped)
-}
-
 pub(super) fn read(name: &str) -> Result<Value, TuneError> {
-    match std::fs::read_to_string(file(name)) {
+    match sysctl(name) {
         Ok(text) => Ok(Value::of(&text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Absent),
         Err(error) => Err(TuneError::read(&target(name), error)),
@@ -50,13 +36,13 @@ pub(super) fn may_write(name: &str) -> Result<(), TuneError> {
 }
 
 fn open(name: &str) -> Result<std::fs::File, TuneError> {
-    let opened = OpenOptions::new().write(true).open(file(name));
+    let opened = OpenOptions::new().write(true).open(sysctl_file(name));
     opened.map_err(|error| TuneError::open(&target(name), error))
 }
 
 /// Sysctls of the same folder, for a hint.
 pub(super) fn neighbours(name: &str) -> Vec<String> {
-    let path = file(name);
+    let path = sysctl_file(name);
     let Some(folder) = path.parent() else { return Vec::new() };
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

@@ -10,15 +10,9 @@ use maxseg_wire::tcp_info::{State, TcpInfo};
 
 use super::TuneError;
 use super::route::main_routes;
+use super::socket::canonical;
 use crate::netlink::{Netlink, raw::RawRoute};
-use crate::observe::sockets::{NamespaceError, Place, Selection, SocketLister};
-
-/// Connections that a change reaches.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Touched {
-    /// How many are established; `None` where this host cannot see them: those that it forwards.
-    pub connections: Option<usize>,
-}
+use crate::observe::sockets::{Selection, SocketLister};
 
 /// Segment sizes of the connections that a change reaches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,16 +23,17 @@ pub struct SegmentsSeen {
     pub seen: usize,
 }
 
-/// The established connections that a change of this target reaches.
+/// How many established connections a change of this target reaches; `None` where this host cannot see them: those that it
+/// forwards.
 ///
 /// # Errors
 /// The kernel lists no connections.
-pub fn touched(target: &Target) -> Result<Touched, TuneError> {
+pub fn touched(target: &Target) -> Result<Option<usize>, TuneError> {
     if matches!(target, Target::Clamp(_) | Target::File(_)) {
-        return Ok(Touched::default());
+        return Ok(None);
     }
     let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
-    Ok(Touched { connections: Some(connections.len()) })
+    Ok(Some(connections.len()))
 }
 
 /// How many of the connections that a change of an MTU reaches go by it already. The kernel tells a connection's path MTU and
@@ -113,18 +108,13 @@ fn takes(to: IpAddr, prefix: Prefix, routes: &[RawRoute]) -> bool {
 fn established() -> io::Result<Vec<Connection>> {
     let states = StateSet::NONE.with(State::Established).with(State::CloseWait);
     let selection = Selection { states, filter: None };
-    let of_namespace = |error: NamespaceError| io::Error::other(error.to_string());
     let mut found = Vec::new();
-    for mut lister in SocketLister::of(&Place::Here).map_err(of_namespace)?.each {
-        lister.list(&selection, |socket| {
-            let plain =
-                |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
-            let path_mtu = socket.info.as_ref().map_or(0, |info| info.pmtu);
-            let (local, remote) = (plain(socket.local), plain(socket.remote));
-            let counters = socket.info.as_ref().map(counters).unwrap_or_default();
-            found.push(Connection { local, remote, path_mtu, cookie: socket.cookie, counters });
-        })?;
-    }
+    SocketLister::list_here(&selection, |socket| {
+        let path_mtu = socket.info.as_ref().map_or(0, |info| info.pmtu);
+        let (local, remote) = (canonical(socket.local), canonical(socket.remote));
+        let counters = socket.info.as_ref().map(counters).unwrap_or_default();
+        found.push(Connection { local, remote, path_mtu, cookie: socket.cookie, counters });
+    })?;
     Ok(found)
 }
 

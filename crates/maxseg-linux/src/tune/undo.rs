@@ -113,12 +113,8 @@ fn depends_on(journal: &Journal, entry: &Entry) -> Option<u64> {
 }
 
 /// Undoes one entry of a plan that has failed; what another program has changed meanwhile is left alone.
-pub(super) fn back_out(
-    journal: &mut Journal,
-    entry: &Entry,
-    reason: UndoReason,
-) -> Result<(), TuneError> {
-    match restore(journal, entry, reason, false)? {
+pub(super) fn back_out(journal: &mut Journal, entry: &Entry) -> Result<(), TuneError> {
+    match restore(journal, entry, UndoReason::RolledBack, false)? {
         UndoOutcome::Drifted { now } => Err(TuneError::NotTaken {
             target: entry.step.target.clone(),
             asked: entry.step.after.clone(),
@@ -136,12 +132,8 @@ pub(super) fn back_out(
 
 /// The same, whatever is there. A journal that cannot be written does not keep the value from being restored: the line that
 /// announced the change is there, and what the kernel has tells that it was undone.
-pub(super) fn restore_forced(
-    journal: &mut Journal,
-    entry: &Entry,
-    reason: UndoReason,
-) -> Result<(), TuneError> {
-    restore(journal, entry, reason, true).map(|_| ())
+pub(super) fn restore_forced(journal: &mut Journal, entry: &Entry) -> Result<(), TuneError> {
+    restore(journal, entry, UndoReason::RolledBack, true).map(|_| ())
 }
 
 fn restore(

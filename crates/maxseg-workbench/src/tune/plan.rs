@@ -6,7 +6,7 @@ use maxseg_core::tune::{
     Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
     warnings,
 };
-use maxseg_linux::tune::{Touched, facts, steps, touched};
+use maxseg_linux::tune::{facts, steps, touched};
 
 use crate::error::TuningError;
 
@@ -39,8 +39,8 @@ pub struct PreparedPlan {
 pub struct PlannedStep {
     /// The step.
     pub step: Step,
-    /// The connections that it reaches.
-    pub touched: Touched,
+    /// How many established connections it reaches; `None` where that cannot be seen here.
+    pub connections: Option<usize>,
     /// What to know before.
     pub warnings: Vec<String>,
 }
@@ -133,8 +133,8 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
         return Err(TuningError::Refused { step: Box::new(step.clone()), refusal });
     }
     // A list that this kernel does not give is no reason not to change anything.
-    let touched = touched(&step.target).unwrap_or_default();
+    let connections = touched(&step.target).unwrap_or_default();
     let mut warnings = warnings(step, &facts);
     warnings.extend(left_behind(step));
-    Ok(PlannedStep { step: step.clone(), touched, warnings })
+    Ok(PlannedStep { step: step.clone(), connections, warnings })
 }

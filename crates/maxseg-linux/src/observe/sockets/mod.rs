@@ -17,6 +17,7 @@ use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 pub use namespaces::{NamespaceError, Place, PlaceName};
 pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};
+pub(crate) use processes::pids;
 pub use processes::{Process, Processes};
 
 pub use crate::netlink::ListReading;
@@ -73,6 +74,21 @@ impl SocketLister {
         Opened::of(place, |name| {
             Ok(Self { socket: name.run(SockDiag::open)?, place: name.clone() })
         })
+    }
+
+    /// Gives each socket of the calling thread's namespace to `on_socket`.
+    ///
+    /// # Errors
+    /// The kernel has no lists.
+    pub(crate) fn list_here(
+        selection: &Selection,
+        mut on_socket: impl FnMut(&Socket<'_>),
+    ) -> io::Result<()> {
+        let opened = Self::of(&Place::Here);
+        for mut lister in opened.map_err(|error| io::Error::other(error.to_string()))?.each {
+            lister.list(selection, &mut on_socket)?;
+        }
+        Ok(())
     }
 
     /// The namespace.

@@ -2,14 +2,12 @@
 //! (`pidfd_getfd(2)`). Nothing is set.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
 use std::os::fd::RawFd;
-use std::os::unix::ffi::OsStrExt as _;
 
 use thiserror::Error;
 
-use super::processes::inode_of;
+use super::processes::sockets_of;
 use crate::sys::BorrowedSocket;
 
 /// What a socket is set to.
@@ -52,7 +50,10 @@ impl SocketReader {
     /// # Errors
     /// As of [`OptionsError`].
     pub fn options(&mut self, pid: u32, inode: u32) -> Result<SocketOptions, OptionsError> {
-        let files = self.descriptors.entry(pid).or_insert_with(|| sockets_of(pid));
+        let files = self.descriptors.entry(pid).or_insert_with(|| {
+            // Of a process that may not be looked at, none are known.
+            sockets_of(pid).into_iter().flatten().collect()
+        });
         let file = files.get(&inode).ok_or(OptionsError::Gone)?;
         let socket = BorrowedSocket::of(pid, *file).map_err(|error| of(&error))?;
         // The process may have closed it, and opened another under the same number.
@@ -71,7 +72,8 @@ impl SocketReader {
 
 /// The socket of this inode, by a descriptor of a process; `None` where the process does not have it open.
 pub(crate) fn borrowed(pid: u32, inode: u32) -> Option<io::Result<BorrowedSocket>> {
-    Some(BorrowedSocket::of(pid, *sockets_of(pid).get(&inode)?))
+    let (_, file) = sockets_of(pid).ok()?.filter(|(of, _)| *of == inode).last()?;
+    Some(BorrowedSocket::of(pid, file))
 }
 
 fn of(error: &io::Error) -> OptionsError {
@@ -82,18 +84,9 @@ fn of(error: &io::Error) -> OptionsError {
     }
 }
 
-/// The descriptors of a process that are sockets, by inode.
-fn sockets_of(pid: u32) -> HashMap<u32, RawFd> {
-    let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let socket = |entry: fs::DirEntry| {
-        let inode = inode_of(fs::read_link(entry.path()).ok()?.as_os_str().as_bytes())?;
-        Some((inode, entry.file_name().to_str()?.parse().ok()?))
-    };
-    files.filter_map(socket).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::net::TcpListener;
     use std::os::linux::fs::MetadataExt as _;
 

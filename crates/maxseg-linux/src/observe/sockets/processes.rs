@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
@@ -23,15 +25,16 @@ pub struct Processes {
 }
 
 impl Process {
-    /// Every process whose descriptors this user may look at, the lowest number first.
-    pub(crate) fn all() -> Vec<Self> {
-        let mut pids: Vec<u32> = pids().collect();
-        pids.sort_unstable();
-        pids.into_iter().map(|pid| Self { pid, name: name_of(pid) }).collect()
+    /// The process with this number.
+    pub(crate) fn of(pid: u32) -> Self {
+        let comm = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let name = String::from_utf8_lossy(comm.strip_suffix(b"\n").unwrap_or(&comm)).into_owned();
+        Self { pid, name }
     }
 }
 
-fn pids() -> impl Iterator<Item = u32> {
+/// The numbers of all processes.
+pub(crate) fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
@@ -47,19 +50,16 @@ impl Processes {
     }
 
     fn add(&mut self, pid: u32) {
-        let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
-            Ok(files) => files,
+        let sockets = match sockets_of(pid) {
+            Ok(sockets) => sockets,
             Err(error) => {
-                self.hidden += usize::from(error.kind() == std::io::ErrorKind::PermissionDenied);
+                self.hidden += usize::from(error.kind() == io::ErrorKind::PermissionDenied);
                 return;
             }
         };
         let mut process = None;
-        for file in files.flatten() {
-            let Ok(target) = fs::read_link(file.path()) else { continue };
-            let Some(inode) = inode_of(target.as_os_str().as_bytes()) else { continue };
-            let process =
-                process.get_or_insert_with(|| Arc::new(Process { pid, name: name_of(pid) }));
+        for (inode, _) in sockets {
+            let process = process.get_or_insert_with(|| Arc::new(Process::of(pid)));
             // A socket that a parent shares with its children is the parent's: it has the lowest number.
             let known = self.by_inode.entry(inode).or_insert_with(|| Arc::clone(process));
             if known.pid > pid {
@@ -79,15 +79,19 @@ impl Processes {
     }
 }
 
-/// The number in `socket:[NUMBER]`.
-pub(super) fn inode_of(target: &[u8]) -> Option<u32> {
-    let number = target.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
-    std::str::from_utf8(number).ok()?.parse().ok()
+/// The descriptors of a process that are sockets, each with the socket's inode before it.
+pub(super) fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
+    let socket = |file: fs::DirEntry| {
+        let inode = inode_of(fs::read_link(file.path()).ok()?.as_os_str().as_bytes())?;
+        Some((inode, file.file_name().to_str()?.parse().ok()?))
+    };
+    Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().filter_map(socket))
 }
 
-fn name_of(pid: u32) -> String {
-    let comm = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
-    String::from_utf8_lossy(comm.strip_suffix(b"\n").unwrap_or(&comm)).into_owned()
+/// The number in `socket:[NUMBER]`.
+fn inode_of(target: &[u8]) -> Option<u32> {
+    let number = target.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
+    std::str::from_utf8(number).ok()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use maxseg_core::tune::{RouteMetricName, Value};
 
-use crate::netlink::raw::{RawRoute, attribute, parse_attributes, write_attributes};
+use crate::netlink::raw::{RawRoute, attribute, write_attributes};
 
 /// `RTAX_LOCK`: a bit for each metric that is locked.
 const LOCK: u16 = 1;
@@ -54,7 +54,7 @@ fn locks(metrics: &[(u16, Vec<u8>)]) -> u32 {
 
 /// Gives a route a metric, or takes it off.
 pub(super) fn set_metric(route: &mut RawRoute, metric: RouteMetricName, value: &Value) {
-    let mut metrics = route.attribute(attribute::METRICS).map(parse_attributes).unwrap_or_default();
+    let mut metrics = route.metrics();
     let number = number_of(metric);
     let mut locks = locks(&metrics) & !(1 << number);
     metrics.retain(|(kind, _)| *kind != number && *kind != LOCK);

@@ -174,7 +174,7 @@ impl ApplyDocument {
                 acts: target.acts().map(Acts::word),
                 before: planned.step.before.to_string(),
                 after: planned.step.after.to_string(),
-                connections: planned.touched.connections,
+                connections: planned.connections,
                 segments_seen: result.segments_seen.get(at).copied().flatten(),
                 warnings: planned.warnings.clone(),
                 undo: id.map(|id| format!("maxseg tune undo {id}")),

@@ -51,7 +51,7 @@ fn lines(planned: &PlannedStep) -> Vec<String> {
         Some(Acts::Never) => "no connection feels it",
         None => "whether connections that run feel it is not known here",
     };
-    let connections = match planned.touched.connections {
+    let connections = match planned.connections {
         Some(1) => "1 is established".to_owned(),
         Some(count) => format!("{count} are established"),
         None => "how many there are cannot be seen here".to_owned(),

@@ -1,6 +1,6 @@
 //! The catalogue of tunables beside what this host has: the current value, and who set it, where that can be known.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -169,11 +169,6 @@ fn add_lines(read: &mut BTreeMap<String, Vec<FileSetting>>, file: &Path, shown: 
         }
         comment.clear();
     }
-}
-
-/// The names of all files that set anything of the network.
-pub fn files_that_set(root: &Path) -> BTreeSet<PathBuf> {
-    file_settings(root).into_values().flatten().map(|setting| setting.file).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use maxseg_core::tune::{Target, Value};
 
-use super::documents::{Document, Format, Note, Setting};
+use super::documents::{Document, Format, Note, Setting, one_line};
 
 /// How settings are made permanent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,16 +67,12 @@ impl Keeper {
                 left_out: document
                     .settings
                     .iter()
-                    .map(|one| left(one.line, &one.target, "networkd is not written"))
+                    .map(|one| Note::of(one, "networkd is not written"))
                     .collect(),
                 ..Files::default()
             },
         }
     }
-}
-
-fn left(line: usize, target: &Target, text: &str) -> Note {
-    Note { line, key: target.to_string(), text: text.to_owned() }
 }
 
 fn file(root: &Path, name: &str, text: String) -> (Target, Value) {
@@ -101,14 +97,14 @@ fn ifupdown(document: &Document, root: &Path) -> Files {
         let (Target::InterfaceMtu(name), Some(mtu)) = (&setting.target, setting.value.number())
         else {
             let why = "interfaces(5) is written for MTUs of interfaces: --as unit keeps the others";
-            files.left_out.push(left(setting.line, &setting.target, why));
+            files.left_out.push(Note::of(setting, why));
             continue;
         };
         // A shell runs the line at every start.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:@-".contains(c);
         if !name.chars().all(is_plain) {
             let why = "interfaces(5) cannot hold the name of this interface";
-            files.left_out.push(left(setting.line, &setting.target, why));
+            files.left_out.push(Note::of(setting, why));
             continue;
         }
         if let Some(why) = &setting.why {
@@ -130,7 +126,7 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
     for setting in &document.settings {
         if matches!(setting.target, Target::Socket { .. } | Target::File(_)) {
             let why = "a connection does not outlast the machine's start";
-            files.left_out.push(left(setting.line, &setting.target, why));
+            files.left_out.push(Note::of(setting, why));
         } else {
             kept.settings.push(setting.clone());
         }
@@ -174,8 +170,7 @@ fn unit_word(word: &str) -> String {
 
 /// What the settings were allowed by, so that they are at the next start as well.
 fn unit_flags(document: &Document) -> &'static str {
-    let is_locked =
-        |setting: &Setting| setting.value.text().is_some_and(|text| text.starts_with("lock "));
+    let is_locked = |setting: &Setting| setting.value.is_locked();
     if document.settings.iter().any(is_locked) { " --lock" } else { "" }
 }
 
@@ -231,18 +226,10 @@ pub fn networkd_lines(document: &Document) -> (String, Vec<Note>) {
                 }
                 text += &line;
             }
-            None => left_out.push(left(
-                setting.line,
-                &setting.target,
-                "systemd.network(5) has no such setting",
-            )),
+            None => left_out.push(Note::of(setting, "systemd.network(5) has no such setting")),
         }
     }
     (text, left_out)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

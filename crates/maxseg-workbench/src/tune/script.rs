@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use maxseg_core::tune::{Plan, Prefix, RouteMetricName, Step, Target, Value};
+use maxseg_linux::tune::ROUTE_PROTOCOL;
 
 /// The plan as a POSIX shell script, with the way back as a comment at its end.
 pub fn script(plan: &Plan) -> String {
@@ -44,7 +45,7 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
     let ip = if prefix.is_v6() { "ip -6" } else { "ip" };
     let name = metric.name();
     if *value == Value::Absent {
-        return format!("{ip} route del {prefix} proto 109");
+        return format!("{ip} route del {prefix} proto {ROUTE_PROTOCOL}");
     }
     let metric_words = match value {
         Value::Text(text) if metric == RouteMetricName::RtoMin => format!(" {name} {text}ms"),
@@ -61,7 +62,7 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
         // It goes where these destinations go now, with the metrics of the route that they use.
         let to = prefix.address();
         return format!(
-            "{ip} route add {prefix} proto 109{metric_words} $({ip} -o route get fibmatch {to} | {as_it_is} \\\n    \
+            "{ip} route add {prefix} proto {ROUTE_PROTOCOL}{metric_words} $({ip} -o route get fibmatch {to} | {as_it_is} \\\n    \
              -e 's/ proto [^ ]*//')"
         );
     }

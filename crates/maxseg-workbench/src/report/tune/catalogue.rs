@@ -1,10 +1,10 @@
 //! The catalogue of tunables as JSON.
 
-use maxseg_core::tunables::{ChildNamespace, Range};
+use maxseg_core::tunables::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::tune::catalogue::{Current, Listed};
+use crate::tune::catalogue::{Current, FileSetting, Listed};
 
 /// The version of the document's layout.
 const SCHEMA_VERSION: u32 = 1;
@@ -140,13 +140,12 @@ impl<'a> TunableEntry<'a> {
             }
             Current::ByTarget => {}
         }
-        let file = |one: &'a crate::tune::catalogue::FileSetting| FileEntry {
+        let file = |one: &'a FileSetting| FileEntry {
             file: one.file.display().to_string(),
             line: one.line,
             value: &one.value,
             why: one.why.as_deref(),
         };
-        let child = |child: ChildNamespace| child.word();
         Self {
             name: &tunable.name,
             meaning: &tunable.meaning,
@@ -166,7 +165,7 @@ impl<'a> TunableEntry<'a> {
             set_by: listed.files.iter().map(file).collect(),
             set_by_holds: listed.holds(),
             since: tunable.since.as_deref(),
-            child_namespace: tunable.sysctl().map(|_| child(tunable.child_namespace)),
+            child_namespace: tunable.sysctl().map(|_| tunable.child_namespace.word()),
             coupled_with: &tunable.coupled_with,
             risk: &tunable.risk,
             leaves_behind: tunable.leaves_behind.as_deref(),

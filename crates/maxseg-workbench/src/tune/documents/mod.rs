@@ -133,8 +133,14 @@ impl Format {
     }
 }
 
+/// A reason in one line of a comment.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 impl Note {
-    fn of(setting: &Setting, text: impl Into<String>) -> Self {
+    /// Of a setting.
+    pub(super) fn of(setting: &Setting, text: impl Into<String>) -> Self {
         Self { line: setting.line, key: setting.target.to_string(), text: text.into() }
     }
 }

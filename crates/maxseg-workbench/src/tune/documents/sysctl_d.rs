@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::tune::{Target, Value};
 
 use super::reader::Reader;
-use super::{Document, Note, Written};
+use super::{Document, Note, Written, one_line};
 use crate::error::DocumentError;
 
 const EXAMPLE: &str = "write for example net.ipv4.tcp_mtu_probing = 1";
@@ -99,9 +99,4 @@ pub(super) fn write(document: &Document) -> Written {
         let _ = writeln!(written.text, "{name} = {value}");
     }
     written
-}
-
-/// A reason in one line of a comment.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

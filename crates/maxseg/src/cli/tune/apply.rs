@@ -8,6 +8,7 @@ use maxseg_core::tune::{Allowed, Prefix, Step, Target, Value};
 use maxseg_linux::tune::{
     Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
 };
+use maxseg_workbench::advise::State;
 use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
 use maxseg_workbench::tune::{
     Advised, PreparedPlan, Request, advised, prepare, script, wanted as assignment,
@@ -15,7 +16,7 @@ use maxseg_workbench::tune::{
 };
 
 use super::duration::duration;
-use super::undo::tell_recovered;
+use super::undo::{tell_recovered, undoing};
 use super::{ask, document, guard, session};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -149,26 +150,19 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
                 "undone in {} s unless you run: maxseg tune confirm",
                 time.as_secs()
             )),
-            None => printer.note(&format!("undo: maxseg tune undo {}", numbers(&result.entries))),
+            None => printer.note(&undoing(&result.entries)),
         }
     }
     tell(args, &plan, &result, printer)
 }
 
-fn numbers(entries: &[u64]) -> String {
-    entries.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
-}
-
 fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {
-    let is_file = |what: &&String| {
-        what.contains('/') || Path::new(*what).extension().is_some_and(|end| end == "toml")
-    };
+    let is_file = |what: &&String| document::is_named(what);
     let (files, ids): (Vec<&String>, Vec<&String>) = args.what.iter().partition(is_file);
     let Advised { mut wanted, why } = of_advice(&ids)?;
     let mut why = args.why.clone().or((!why.is_empty()).then_some(why));
     for file in files {
-        let (document, _) = document::read(Path::new(file), None, Prefix::ALL_V4)?;
-        document::tell(&document.notes, printer);
+        let document = document::read(Path::new(file), None, Prefix::ALL_V4, printer)?;
         why = why.or(document.why);
         wanted.extend(document.settings.into_iter().map(|one| (one.target, one.value)));
     }
@@ -201,7 +195,7 @@ fn of_advice(ids: &[&String]) -> Result<Advised, Failure> {
     if ids.is_empty() {
         return Ok(Advised::default());
     }
-    let file = state_folder()?.join("advice.json");
+    let file = State::at(state_folder()?).advice_file();
     let document = std::fs::read_to_string(&file).map_err(|error| {
         if error.kind() == std::io::ErrorKind::NotFound {
             Failure::with_hint(

@@ -12,12 +12,13 @@ use crate::printer::Printer;
 /// The longest document that is read: more is no document of settings.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Reads a document, in this format or in what it looks like.
+/// Reads a document, in this format or in what it looks like, and says what of it was left out.
 pub(super) fn read(
     file: &Path,
     format: Option<Format>,
     route: Prefix,
-) -> Result<(Document, Format), Failure> {
+    printer: Printer,
+) -> Result<Document, Failure> {
     let name = file.display().to_string();
     let read = || -> std::io::Result<Vec<u8>> {
         use std::io::Read as _;
@@ -40,7 +41,13 @@ pub(super) fn read(
     })?;
     let format = format.unwrap_or_else(|| Format::guess(&name, &text));
     let document = format.read(&name, &text, route).map_err(Error::from)?;
-    Ok((document, format))
+    tell(&document.notes, printer);
+    Ok(document)
+}
+
+/// Whether an argument names a document, and no advice: a path, or a name ending in .toml.
+pub(super) fn is_named(argument: &str) -> bool {
+    argument.contains('/') || Path::new(argument).extension().is_some_and(|end| end == "toml")
 }
 
 /// Says what was left out, or is not quite the same.
@@ -53,9 +60,15 @@ pub(super) fn tell(notes: &[Note], printer: Printer) {
 
 /// A format by its name in arguments.
 pub(super) fn format(word: &str) -> Result<Format, String> {
-    let known = Format::ALL.map(Format::word);
-    Format::ALL
-        .into_iter()
-        .find(|format| format.word() == word)
-        .ok_or_else(|| format!("it is one of {}", known.join(", ")))
+    by_word(Format::ALL, Format::word, word)
+}
+
+/// The one of these that has this word.
+pub(super) fn by_word<T: Copy, const N: usize>(
+    all: [T; N],
+    word_of: impl Fn(T) -> &'static str,
+    word: &str,
+) -> Result<T, String> {
+    let found = all.into_iter().find(|one| word_of(*one) == word);
+    found.ok_or_else(|| format!("it is one of {}", all.map(word_of).join(", ")))
 }

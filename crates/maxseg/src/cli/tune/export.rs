@@ -1,6 +1,6 @@
 //! `maxseg tune export`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use maxseg_core::tune::{Entry, EntryState, Prefix, Target, Value};
@@ -31,14 +31,7 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
-    let document = match &args.file {
-        Some(file) => {
-            let (document, _) = document::read(file, None, Prefix::ALL_V4)?;
-            document::tell(&document.notes, printer);
-            document
-        }
-        None => what_is_set()?,
-    };
+    let document = given_or_set(args.file.as_deref(), printer)?;
     let written = args.format.write(&document);
     document::tell(&written.left_out, printer);
     if written.text.is_empty() || written.left_out.len() >= document.settings.len() {
@@ -51,8 +44,16 @@ pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The document in this file; without one, what is set.
+pub(super) fn given_or_set(file: Option<&Path>, printer: Printer) -> Result<Document, Failure> {
+    match file {
+        Some(file) => document::read(file, None, Prefix::ALL_V4, printer),
+        None => what_is_set(),
+    }
+}
+
 /// What this program has set here, and what still holds of it.
-pub(super) fn what_is_set() -> Result<Document, Failure> {
+fn what_is_set() -> Result<Document, Failure> {
     // Files are how something else was made permanent.
     let is_setting = |entry: &Entry| !matches!(entry.step.target, Target::File(_));
     let settings: Vec<Setting> =

@@ -40,8 +40,7 @@ pub(super) struct ImportArgs {
 }
 
 pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
-    let (document, _) = document::read(&args.file, args.format, args.route)?;
-    document::tell(&document.notes, printer);
+    let document = document::read(&args.file, args.format, args.route, printer)?;
     if document.settings.is_empty() {
         return Err(Failure::with_hint(
             format!("nothing in {} has an equivalent here", args.file.display()),
@@ -64,6 +63,5 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
 /// A file's name as `tune apply` knows it from an ID.
 fn with_slash(file: &std::path::Path) -> String {
     let name = file.display().to_string();
-    let is_known = name.contains('/') || file.extension().is_some_and(|ending| ending == "toml");
-    if is_known { name } else { format!("./{name}") }
+    if document::is_named(&name) { name } else { format!("./{name}") }
 }

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use maxseg_core::tune::{Allowed, Prefix};
+use maxseg_core::tune::Allowed;
 use maxseg_linux::tune::{Applying, Journal, apply, author, recover, state_folder};
 use maxseg_workbench::tune::persist::{Keeper, networkd_lines};
 use maxseg_workbench::tune::{Request, prepare};
 
-use super::export::what_is_set;
-use super::undo::tell_recovered;
+use super::export::given_or_set;
+use super::undo::{tell_recovered, undoing};
 use super::{ask, document, guard};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -47,20 +47,11 @@ pub(super) struct PersistArgs {
 }
 
 fn keeper(word: &str) -> Result<Keeper, String> {
-    let known = Keeper::ALL.map(Keeper::word);
-    let found = Keeper::ALL.into_iter().find(|keeper| keeper.word() == word);
-    found.ok_or_else(|| format!("it is one of {}", known.join(", ")))
+    document::by_word(Keeper::ALL, Keeper::word, word)
 }
 
 pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
-    let document = match &args.file {
-        Some(file) => {
-            let (document, _) = document::read(file, None, Prefix::ALL_V4)?;
-            document::tell(&document.notes, printer);
-            document
-        }
-        None => what_is_set()?,
-    };
+    let document = given_or_set(args.file.as_deref(), printer)?;
     let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
     if keeper == Keeper::Networkd {
         let (lines, left_out) = networkd_lines(&document);
@@ -116,8 +107,7 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     let applying =
         Applying { plan: &plan.plan, by: author(), ends: None, start_guard: &guard::start };
     let applied = apply(&mut journal, &applying)?;
-    let numbers: Vec<_> = applied.entries.iter().map(u64::to_string).collect();
-    printer.note(&format!("undo: maxseg tune undo {}", numbers.join(" ")));
+    printer.note(&undoing(&applied.entries));
     for command in &files.then {
         printer.note(&format!("then run: {command}"));
     }

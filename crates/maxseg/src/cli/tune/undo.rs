@@ -114,6 +114,12 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
     if was_left { Err(Failure::Found) } else { Ok(()) }
 }
 
+/// The command that undoes these changes, in a line.
+pub(super) fn undoing(entries: &[u64]) -> String {
+    let numbers: Vec<String> = entries.iter().map(u64::to_string).collect();
+    format!("undo: maxseg tune undo {}", numbers.join(" "))
+}
+
 /// What became of one, in a line.
 pub(super) fn line(undone: &Undone) -> String {
     let Undone { entry, outcome } = undone;

@@ -95,12 +95,6 @@ pub fn wanted_of_connection(
     wanted(&format!("socket.{ends}.{assignment}"))
 }
 
-/// What stays after a connection's option was restored.
-fn left_behind(step: &Step) -> Option<String> {
-    let left = step.target.tunable()?.leaves_behind.as_ref()?;
-    Some(format!("after it was undone: {left}"))
-}
-
 /// Looks at this host, and makes a plan of what is asked for. Nothing is changed.
 ///
 /// # Errors
@@ -134,7 +128,5 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
     }
     // A list that this kernel does not give is no reason not to change anything.
     let connections = touched(&step.target).unwrap_or_default();
-    let mut warnings = warnings(step, &facts);
-    warnings.extend(left_behind(step));
-    Ok(PlannedStep { step: step.clone(), connections, warnings })
+    Ok(PlannedStep { step: step.clone(), connections, warnings: warnings(step, &facts) })
 }

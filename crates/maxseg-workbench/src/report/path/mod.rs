@@ -13,6 +13,7 @@ pub use page::page;
 
 use std::io;
 
+use maxseg_core::path_mtu::Confidence;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -78,6 +79,8 @@ struct PathEntry<'a> {
 struct FindingEntry<'a> {
     /// What kind of fact.
     code: PathFindingKind,
+    /// How sure it is; what is about sizes, as `path_mtu.confidence`.
+    confidence: Confidence,
     /// The fact in a sentence.
     text: &'a str,
     /// What to do about it.
@@ -109,6 +112,7 @@ impl<'a> PathEntry<'a> {
     fn of(report: &'a PathReport) -> Self {
         let finding = |finding: &'a crate::path::PathFinding| FindingEntry {
             code: finding.kind,
+            confidence: finding.confidence,
             text: &finding.text,
             remedy: finding.remedy.as_deref(),
         };

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use maxseg_core::tune::{Compared, Effect, EntryState, incomparable, judge};
-use maxseg_linux::tune::{Surveyed, before, sample};
+use super::before::before;
+use super::{Surveyed, sample};
 
 /// The effect of a change whose journal is in this folder; unknown, with the reason, where it cannot be told.
 pub fn effect(surveyed: &Surveyed, folder: &Path) -> Effect {

@@ -64,9 +64,7 @@ impl Link {
             found.map(|(_, value)| value.as_slice())
         };
         let number = |wanted| of(wanted).and_then(|value| u32_at(value, 0));
-        let text = |value: &[u8]| {
-            String::from_utf8_lossy(value).trim_end_matches('\0').to_owned()
-        };
+        let text = |value: &[u8]| String::from_utf8_lossy(value).trim_end_matches('\0').to_owned();
         let info = of(attribute::INFO).map(parse_attributes).unwrap_or_default();
         let kind = info.iter().find(|(kind, _)| *kind == attribute::KIND);
         let is_elsewhere = of(attribute::LINK_NAMESPACE).is_some();

@@ -99,7 +99,12 @@ impl Netlink {
     }
 
     /// Sends a request, and gives what is answered: each message's kind and body.
-    pub(super) fn exchange(&mut self, kind: u16, flags: u16, body: &[u8]) -> io::Result<Vec<(u16, Vec<u8>)>> {
+    pub(super) fn exchange(
+        &mut self,
+        kind: u16,
+        flags: u16,
+        body: &[u8],
+    ) -> io::Result<Vec<(u16, Vec<u8>)>> {
         self.sequence += 1;
         let length = u32::try_from(MESSAGE_HEADER + body.len()).map_err(io::Error::other)?;
         let mut message = Vec::with_capacity(MESSAGE_HEADER + body.len());

@@ -26,7 +26,11 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             min_adv_mss: number("net.ipv4.route.min_adv_mss", Floors::default().min_adv_mss),
             min_pmtu: number("net.ipv4.route.min_pmtu", Floors::default().min_pmtu),
         },
-        congestion_controls: step.target.is_congestion_control().then(congestion_controls).flatten(),
+        congestion_controls: step
+            .target
+            .is_congestion_control()
+            .then(congestion_controls)
+            .flatten(),
         ..Facts::default()
     };
     let mut is_reached = false;

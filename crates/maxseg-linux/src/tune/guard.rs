@@ -38,8 +38,7 @@ struct Guarded<'f> {
 /// The journal can be neither read nor written for a long time.
 pub fn guard(folder: &Path, plan: u64) -> Result<(), TuneError> {
     let now = moment()?;
-    let mut guarded =
-        Guarded { folder, plan, place: now.place, began_s: now.boot_s, compared: 0 };
+    let mut guarded = Guarded { folder, plan, place: now.place, began_s: now.boot_s, compared: 0 };
     let mut faults = 0;
     loop {
         match guarded.look() {

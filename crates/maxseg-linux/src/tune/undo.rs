@@ -100,10 +100,7 @@ pub fn recover(journal: &mut Journal) -> Vec<Undone> {
 }
 
 /// The same but for the entries that are left out.
-pub(super) fn recover_but(
-    journal: &mut Journal,
-    is_left_out: impl Fn(u64) -> bool,
-) -> Vec<Undone> {
+pub(super) fn recover_but(journal: &mut Journal, is_left_out: impl Fn(u64) -> bool) -> Vec<Undone> {
     let live = journal.history().live(&journal.moment().place);
     let mut undone = Vec::new();
     for entry in live.into_iter().rev().filter(|entry| !is_left_out(entry.id)) {

@@ -10,9 +10,7 @@ use nix::unistd::Uid;
 use serde::{Deserialize, Serialize};
 
 use super::{LearntMtu, now_s};
-use crate::sys::{
-    namespace_cookie, open_growing, state_folder_of, state_folders, sudo_user,
-};
+use crate::sys::{namespace_cookie, open_growing, state_folder_of, state_folders, sudo_user};
 
 /// The name of the file.
 const NAME: &str = "path-learnt.jsonl";

@@ -4,13 +4,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use maxseg_core::tune::{
-    Allowed, LEAST_CONNECTIONS, Prefix, Step, Target, Value, incomparable,
-};
+use maxseg_core::tune::{Allowed, LEAST_CONNECTIONS, Prefix, Step, Target, Value, incomparable};
+use maxseg_linux::sys::latest_state_file;
 use maxseg_linux::tune::{
     Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
 };
-use maxseg_linux::sys::latest_state_file;
 use maxseg_workbench::advise::ADVICE;
 use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
 use maxseg_workbench::tune::{
@@ -170,7 +168,9 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
             None => printer.note(&undoing(&result.entries)),
         }
         if args.revert_if_worse {
-            printer.note("undone as well where running connections do worse: see `maxseg tune status`");
+            printer.note(
+                "undone as well where running connections do worse: see `maxseg tune status`",
+            );
         }
     }
     tell(args, &plan, &result, printer)
@@ -265,8 +265,7 @@ fn seen(step: &Step) -> Option<SegmentsSeen> {
 
 /// Connections that run must feel a change, to do worse by it.
 fn refuse_incomparable(plan: &PreparedPlan) -> Result<(), Failure> {
-    let reasons: Vec<&str> =
-        plan.plan.steps.iter().map_while(|step| incomparable(step)).collect();
+    let reasons: Vec<&str> = plan.plan.steps.iter().map_while(|step| incomparable(step)).collect();
     match reasons.first().filter(|_| reasons.len() == plan.plan.steps.len()) {
         Some(why) => Err(Failure::with_hint(
             format!("--revert-if-worse has nothing to compare: {why}"),

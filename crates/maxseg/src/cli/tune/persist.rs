@@ -60,7 +60,8 @@ fn judge_program(program: &Path, root: &Path, printer: Printer) -> Result<(), Fa
         writable.display()
     );
     if root == Path::new("/") {
-        let hint = "install it first: install -o root -m 755 maxseg /usr/local/bin/maxseg, and run that";
+        let hint =
+            "install it first: install -o root -m 755 maxseg /usr/local/bin/maxseg, and run that";
         return Err(Failure::with_hint(what, hint));
     }
     printer.note(&format!("warning: {what}"));

@@ -37,7 +37,8 @@ pub(crate) fn plan_text(plan: &PreparedPlan, printer: Printer) -> String {
 /// The unit of a number, which is the kernel's own.
 fn unit_of(step: &Step) -> &'static str {
     let unit = step.target.tunable().map_or("", |tunable| tunable.unit.after_number());
-    let is_number = step.after.text().is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
+    let is_number =
+        step.after.text().is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
     if is_number { unit } else { "" }
 }
 

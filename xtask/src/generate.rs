@@ -62,6 +62,10 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/reference/why.schema.json".to_owned(), maxseg::why_schema()),
         #[cfg(feature = "lab")]
         ("docs/reference/path.schema.json".to_owned(), maxseg::path_schema()),
+        #[cfg(feature = "lab")]
+        ("docs/reference/tune-status.schema.json".to_owned(), maxseg::tune_status_schema()),
+        #[cfg(feature = "lab")]
+        ("docs/reference/tune-list.schema.json".to_owned(), maxseg::tune_list_schema()),
         ("docs/cellular.svg".to_owned(), picture),
         (results::FILE.to_owned(), results::expected()?),
     ];

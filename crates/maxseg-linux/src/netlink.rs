@@ -1,15 +1,18 @@
 //! Interfaces, addresses, routes and TCP sockets of the calling thread's namespace.
 
 mod facts;
+mod links;
 pub(crate) mod raw;
 mod routes;
 mod sock_diag;
 
 pub(crate) use facts::RouteFacts;
+pub(crate) use links::{below, followers};
 pub(crate) use routes::{FoundRoute, RouteException, RouteQuestion};
 pub use sock_diag::ListReading;
 pub(crate) use sock_diag::{DestroyEvents, SockDiag};
 
+use std::error::Error;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
@@ -183,6 +186,34 @@ impl Netlink {
             }
         }
     }
+}
+
+/// How often a list that changed while the kernel gave it is asked for again.
+const ATTEMPTS: u32 = 10;
+
+/// A list of the kernel as it was at one moment: where it changed meanwhile (`NLM_F_DUMP_INTR` in `linux/netlink.h`), it is asked
+/// for again.
+fn dumped<T>(mut ask: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 1..ATTEMPTS {
+        match ask() {
+            Err(error) if is_interrupted(&error) => {}
+            answered => return answered,
+        }
+    }
+    ask()
+}
+
+/// The kernel's list changed while it was given.
+#[derive(Debug, thiserror::Error)]
+#[error("the kernel's list changed each time while it was read")]
+struct Interrupted;
+
+fn interrupted() -> io::Error {
+    io::Error::other(Interrupted)
+}
+
+fn is_interrupted(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Interrupted>)
 }
 
 fn of_one(address: IpAddr) -> (AddressFamily, u8) {

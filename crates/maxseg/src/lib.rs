@@ -38,7 +38,7 @@ pub use cli::{
     results_schema, scenario_reference, scenario_schema, stream_schema,
 };
 #[cfg(feature = "lab")]
-pub use cli::{path_schema, why_schema};
+pub use cli::{path_schema, tune_list_schema, tune_status_schema, why_schema};
 pub use maxseg_workbench::environment::processor;
 pub use maxseg_workbench::report::cost_picture;
 

@@ -211,6 +211,31 @@ impl Effect {
     }
 }
 
+impl Effect {
+    /// What is worse, in a line; `None` where nothing is, or that cannot be told. Something else may be better.
+    pub fn worse(&self) -> Option<String> {
+        if !matches!(self.verdict, Verdict::Worse | Verdict::Mixed) {
+            return None;
+        }
+        let told = |what: &str, by: [f64; 2]| format!("{what} {:+.1}% to {:+.1}%", by[0], by[1]);
+        let least_pct = libm::expm1(LEAST_LOG) * 100.0;
+        let most_pct = libm::expm1(-LEAST_LOG) * 100.0;
+        let goodput = self.goodput_bytes_per_s.map(|of| of.change_pct_ci99);
+        let rtt = self.rtt_s.map(|of| of.change_pct_ci99);
+        let again = self.retransmitted_share.map(|of| of.change_ci99);
+        let goodput = goodput.filter(|[_, high]| *high < most_pct).map(|by| told("goodput", by));
+        let rtt = rtt.filter(|[low, _]| *low > least_pct).map(|by| told("round-trip time", by));
+        let again = again.filter(|[low, _]| *low > LEAST_SHARE).map(|by| {
+            let [low, high] = by.map(|share| share * 100.0);
+            format!("retransmitted {low:+.2} to {high:+.2} percentage points")
+        });
+        let parts: Vec<String> = [goodput, rtt, again].into_iter().flatten().collect();
+        let connections = self.connections;
+        (!parts.is_empty())
+            .then(|| format!("{} ({connections} connections, 99% intervals)", parts.join(", ")))
+    }
+}
+
 /// Why the connections that a change reaches cannot be compared with themselves before; `None` where they can.
 pub fn incomparable(step: &Step) -> Option<&'static str> {
     match step.target {

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use super::hazards::{loses, may_cut_off};
 use super::plan::{Step, Value};
 use super::prefix::Prefix;
 use super::target::{RouteMetricName, Target};
+use crate::similar::closest;
 use crate::tunables::ValueError;
 use crate::units::Mtu;
 
@@ -16,12 +18,26 @@ pub struct Facts {
     pub forwards: bool,
     /// The path MTUs that the kernel has learnt for destinations that the step reaches.
     pub learnt: Vec<LearntPathMtu>,
-    /// Whether the step reaches the connection over which this session runs (`SSH_CONNECTION`).
-    pub reaches_own_session: bool,
+    /// The connection over which this session runs.
+    pub session: Session,
+    /// The congestion controls that this kernel has or can load; `None` where that is unknown.
+    pub congestion_controls: Option<Vec<String>>,
     /// Whether the interface has IPv6 addresses.
     pub has_v6: bool,
     /// The floors of this kernel.
     pub floors: Floors,
+}
+
+/// The connection over which this session runs (`SSH_CONNECTION`), as seen from a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Session {
+    /// There is none.
+    #[default]
+    None,
+    /// The step does not reach it, as far as that can be told from routes and interfaces.
+    Elsewhere,
+    /// The step reaches it.
+    Reached,
 }
 
 /// A path MTU that the kernel remembers.
@@ -102,6 +118,17 @@ pub enum Refusal {
     Forwards,
     /// It is below the session over which this command runs.
     OwnSession,
+    /// Whether it cuts off that session is not known.
+    MayCutOff,
+    /// What it changes beside its value would not be restored.
+    Loses(&'static str),
+    /// The kernel has no such congestion control.
+    NoCongestionControl {
+        /// What was given.
+        name: String,
+        /// What there is.
+        there: Vec<String>,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -134,6 +161,13 @@ impl fmt::Display for Refusal {
             Self::OwnSession => {
                 f.write_str("it reaches the connection over which this session runs")
             }
+            Self::MayCutOff => f.write_str(
+                "what it does to the connection over which this session runs is not known here",
+            ),
+            Self::Loses(what) => write!(f, "undoing would not restore all of it: {what}"),
+            Self::NoCongestionControl { name, .. } => {
+                write!(f, "this kernel has no congestion control `{name}`, and no module of it")
+            }
         }
     }
 }
@@ -164,12 +198,26 @@ impl Refusal {
                  --i-am-router"
                     .to_owned()
             }
-            Self::OwnSession => {
+            Self::OwnSession | Self::MayCutOff => {
                 "add --confirm 60s: it is undone after that time unless you run `maxseg tune confirm`"
                     .to_owned()
             }
+            Self::Loses(_) => {
+                format!("without a way back: {}", plain_command(&step.target, &step.after))
+            }
+            Self::NoCongestionControl { name, there } => {
+                match closest(name, there.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}", there.join(", ")),
+                }
+            }
         }
     }
+}
+
+fn plain_command(target: &Target, value: &Value) -> String {
+    let name = target.to_string();
+    format!("sysctl -w {}={value}", name.trim_start_matches("sysctl."))
 }
 
 fn mtu_of(target: &Target) -> Target {
@@ -183,9 +231,15 @@ fn mtu_of(target: &Target) -> Target {
 /// Why a step must not be made; nothing where it may.
 pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
     let mut refusals: Vec<Refusal> = of_value(step, facts).into_iter().collect();
-    if facts.reaches_own_session && !allowed.session {
+    if facts.session == Session::Reached && !allowed.session {
         refusals.push(Refusal::OwnSession);
     }
+    let has_session = facts.session != Session::None;
+    if has_session && may_cut_off(&step.target) && !allowed.session {
+        refusals.push(Refusal::MayCutOff);
+    }
+    refusals.extend(loses(&step.target, &step.after).map(Refusal::Loses));
+    refusals.extend(of_congestion_control(step, facts));
     if let Target::Route { prefix, metric } = &step.target {
         let is_mtu = *metric == RouteMetricName::Mtu;
         if is_mtu && step.after.is_locked() && !allowed.lock {
@@ -197,6 +251,15 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
         refusals.extend(of_learnt(*prefix, *metric, &step.after, facts));
     }
     refusals
+}
+
+/// A name that nobody knows would be refused by the kernel in the middle of a plan.
+fn of_congestion_control(step: &Step, facts: &Facts) -> Option<Refusal> {
+    let there = facts.congestion_controls.as_ref()?;
+    let name = step.after.text().filter(|_| step.target.is_congestion_control())?;
+    let is_there = there.iter().any(|one| one == name);
+    (!is_there)
+        .then(|| Refusal::NoCongestionControl { name: name.to_owned(), there: there.clone() })
 }
 
 /// A replaced route forgets what was learnt of it (measured on 6.18): a lower or equal MTU makes up for it.
@@ -309,7 +372,10 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
     if let Some(stays) = step.target.tunable().and_then(|tunable| tunable.leaves_behind.as_ref()) {
         warnings.push(format!("what stays after it is undone: {stays}"));
     }
-    if facts.reaches_own_session {
+    if facts.session != Session::None && may_cut_off(&step.target) {
+        warnings.push("whether it cuts off this session is not known here".to_owned());
+    }
+    if facts.session == Session::Reached {
         warnings.push("this session runs over a connection that it reaches".to_owned());
     }
     warnings

@@ -20,6 +20,7 @@ struct PlanRecord {
     ends: Option<Deadline>,
     is_applied: bool,
     is_confirmed: bool,
+    reverts_if_worse: bool,
     guard: Option<(u32, u64)>,
 }
 
@@ -42,6 +43,8 @@ pub struct Entry {
     pub why: Option<String>,
     /// When it ends by itself; `None` once it is confirmed.
     pub ends: Option<Deadline>,
+    /// Whether it is undone where the connections that it reaches do worse; false once they were judged for the last time.
+    pub reverts_if_worse: bool,
     /// The process that is to undo it then, and when that process began.
     pub guard: Option<(u32, u64)>,
     /// How far it got.
@@ -49,7 +52,28 @@ pub struct Entry {
     /// Whether its plan was made as a whole.
     pub plan_is_complete: bool,
     /// Why it was undone, or is being undone, and when.
-    pub undone: Option<(UndoReason, f64)>,
+    pub undone: Option<Undoing>,
+}
+
+/// Why and when a change was undone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undoing {
+    /// Why.
+    pub reason: UndoReason,
+    /// With which numbers.
+    pub because: Option<String>,
+    /// When, seconds since 1970.
+    pub at_s: f64,
+}
+
+impl Undoing {
+    /// In words.
+    pub fn words(&self) -> String {
+        match &self.because {
+            Some(because) => format!("{}: {because}", self.reason.words()),
+            None => self.reason.words().to_owned(),
+        }
+    }
 }
 
 /// How far a change got, by the journal alone.
@@ -126,33 +150,31 @@ impl History {
     /// Adds a line.
     pub fn add(&mut self, record: &Record) {
         match &record.event {
-            Event::Plan { plan, by, why, ends, .. } => {
-                let (by, why, ends) = (by.clone(), why.clone(), *ends);
-                let (is_applied, is_confirmed, guard) = (false, false, None);
-                let plans = PlanRecord { by, why, ends, is_applied, is_confirmed, guard };
-                self.plans.insert(*plan, plans);
+            Event::Plan { plan, by, why, ends, reverts_if_worse, .. } => {
+                let of = PlanRecord {
+                    by: by.clone(),
+                    why: why.clone(),
+                    ends: *ends,
+                    is_applied: false,
+                    is_confirmed: false,
+                    reverts_if_worse: *reverts_if_worse,
+                    guard: None,
+                };
+                self.plans.insert(*plan, of);
             }
             Event::Guard { plan, pid, started } => {
-                if let Some(of) = self.plans.get_mut(plan) {
-                    of.guard = Some((*pid, *started));
-                }
+                self.of_plan(*plan, |of| of.guard = Some((*pid, *started)));
             }
             Event::Set { entry, plan, step } => self.announce(*entry, *plan, step, record),
             Event::IsSet { entry } => self.progress(*entry, Progress::Set),
-            Event::Applied { plan } => {
-                if let Some(of) = self.plans.get_mut(plan) {
-                    of.is_applied = true;
-                }
-            }
-            Event::Confirmed { plan } => {
-                if let Some(of) = self.plans.get_mut(plan) {
-                    of.is_confirmed = true;
-                }
-            }
-            Event::Undo { entry, reason, .. } => {
+            Event::Applied { plan } => self.of_plan(*plan, |of| of.is_applied = true),
+            Event::Confirmed { plan } => self.of_plan(*plan, |of| of.is_confirmed = true),
+            Event::Judged { plan } => self.of_plan(*plan, |of| of.reverts_if_worse = false),
+            Event::Undo { entry, reason, because, .. } => {
                 self.progress(*entry, Progress::Undoing);
                 if let Some(entry) = self.entries.get_mut(entry) {
-                    entry.undone = Some((*reason, record.at_s));
+                    let (reason, because) = (*reason, because.clone());
+                    entry.undone = Some(Undoing { reason, because, at_s: record.at_s });
                 }
             }
             Event::IsUndone { entry } => self.progress(*entry, Progress::Undone),
@@ -172,12 +194,19 @@ impl History {
             set_at_s: record.at_s,
             why: of.and_then(|of| of.why.clone()),
             ends: None,
+            reverts_if_worse: false,
             guard: None,
             progress: Progress::Announced,
             plan_is_complete: false,
             undone: None,
         };
         self.entries.insert(id, entry);
+    }
+
+    fn of_plan(&mut self, plan: u64, change: impl FnOnce(&mut PlanRecord)) {
+        if let Some(of) = self.plans.get_mut(&plan) {
+            change(of);
+        }
     }
 
     fn progress(&mut self, id: u64, progress: Progress) {
@@ -201,7 +230,8 @@ impl History {
         let mut entry = entry.clone();
         if let Some(of) = self.plans.get(&entry.plan) {
             entry.ends = of.ends.filter(|_| !of.is_confirmed);
-            entry.guard = of.guard.filter(|_| !of.is_confirmed);
+            entry.reverts_if_worse = of.reverts_if_worse;
+            entry.guard = of.guard.filter(|_| !of.is_confirmed || of.reverts_if_worse);
             entry.plan_is_complete = of.is_applied;
         }
         entry
@@ -254,6 +284,12 @@ impl History {
     pub fn pending_deadline(&self, plan: u64, place: &Place) -> Option<Deadline> {
         let of = self.plans.get(&plan).filter(|of| !of.is_confirmed)?;
         of.ends.filter(|_| self.has_live(plan, place) || !of.is_applied)
+    }
+
+    /// Whether a plan is undone where the connections that it reaches do worse, and something of it is or will be there to undo.
+    pub fn is_watched(&self, plan: u64, place: &Place) -> bool {
+        let of = self.plans.get(&plan).filter(|of| of.reverts_if_worse);
+        of.is_some_and(|of| self.has_live(plan, place) || !of.is_applied)
     }
 
     /// Numbers for the next plan and the next entry.

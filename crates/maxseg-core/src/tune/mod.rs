@@ -25,6 +25,7 @@
 
 mod effect;
 mod guards;
+mod hazards;
 mod history;
 mod plan;
 mod prefix;
@@ -37,8 +38,8 @@ pub use effect::{
     Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S, Period, Ratio,
     Sample, Verdict, incomparable, judge,
 };
-pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, refusals, warnings};
-pub use history::{Entry, EntryState, History, Moment, Progress};
+pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, Session, refusals, warnings};
+pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};
 pub use record::{Author, Deadline, Event, Place, Record, UndoReason, VERSION};

@@ -68,6 +68,8 @@ pub enum UndoReason {
     RouteMoved,
     /// What it was about is gone, or somebody else has restored it.
     NothingLeft,
+    /// The connections that it reaches did worse.
+    Worse,
 }
 
 impl UndoReason {
@@ -80,6 +82,7 @@ impl UndoReason {
             Self::CutOff => "undone because its plan was cut off",
             Self::RouteMoved => "undone because the route that it was copied from has moved",
             Self::NothingLeft => "nothing was left to undo",
+            Self::Worse => "undone because connections did worse",
         }
     }
 }
@@ -100,8 +103,11 @@ pub enum Event {
         why: Option<String>,
         /// When they end by themselves.
         ends: Option<Deadline>,
+        /// Whether they are undone where the connections that they reach do worse.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reverts_if_worse: bool,
     },
-    /// This process is to undo the plan at its deadline.
+    /// This process is to undo the plan at its deadline, or where connections do worse.
     Guard {
         /// Which plan.
         plan: u64,
@@ -135,12 +141,20 @@ pub enum Event {
         /// Which plan.
         plan: u64,
     },
+    /// The connections of a plan were compared for the last time: it is not undone for their sake any more.
+    Judged {
+        /// Which plan.
+        plan: u64,
+    },
     /// One change is about to be undone.
     Undo {
         /// Which.
         entry: u64,
         /// Why.
         reason: UndoReason,
+        /// With which numbers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
         /// What was found there.
         found: Value,
     },

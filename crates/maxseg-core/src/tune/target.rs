@@ -230,6 +230,16 @@ impl Target {
         }
     }
 
+    /// Whether its value is the name of a congestion control.
+    pub fn is_congestion_control(&self) -> bool {
+        match self {
+            Self::Sysctl(name) => name == "net.ipv4.tcp_congestion_control",
+            Self::Route { metric, .. } => *metric == RouteMetricName::CongestionControl,
+            Self::Socket { option, .. } => *option == SocketOption::Congestion,
+            Self::InterfaceMtu(_) | Self::Clamp(_) | Self::File(_) => false,
+        }
+    }
+
     /// Whether the segment size of connections depends on it.
     pub const fn decides_segment_size(&self) -> bool {
         matches!(self, Self::Route { metric: RouteMetricName::Mtu, .. } | Self::InterfaceMtu(_))

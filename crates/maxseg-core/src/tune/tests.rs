@@ -101,7 +101,7 @@ fn what_would_hurt_needs_a_word() {
         ),
         (
             "1400",
-            Facts { reaches_own_session: true, ..Facts::default() },
+            Facts { session: Session::Reached, ..Facts::default() },
             Allowed { session: false, ..all },
             "this session",
         ),

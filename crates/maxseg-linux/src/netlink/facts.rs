@@ -7,14 +7,16 @@
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{
+    NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
 use netlink_packet_route::link::{LinkAttribute, LinkInfo, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::{Netlink, of_family, of_one};
+use super::{Netlink, dumped, interrupted, of_family, of_one};
 
 /// A route, as far as TCP goes by it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -103,15 +105,23 @@ impl Netlink {
         question: RouteNetlinkMessage,
         flags: u16,
     ) -> io::Result<Vec<RouteNetlinkMessage>> {
-        self.sequence += 1;
         let mut message = NetlinkMessage::from(question);
         message.header.flags = NLM_F_REQUEST | flags;
+        dumped(|| self.answered(&mut message))
+    }
+
+    fn answered(
+        &mut self,
+        message: &mut NetlinkMessage<RouteNetlinkMessage>,
+    ) -> io::Result<Vec<RouteNetlinkMessage>> {
+        self.sequence += 1;
         message.header.sequence_number = self.sequence;
         message.finalize();
         let mut bytes = vec![0; message.buffer_len()];
         message.serialize(&mut bytes);
         self.socket.send(&bytes, 0)?;
         let mut answers = Vec::new();
+        let mut is_whole = true;
         loop {
             let (datagram, _) = self.socket.recv_from_full()?;
             let mut rest = &datagram[..];
@@ -123,7 +133,9 @@ impl Netlink {
                 if answer.header.sequence_number != self.sequence {
                     continue; // a reply to an earlier request
                 }
+                is_whole &= answer.header.flags & NLM_F_DUMP_INTR == 0;
                 match answer.payload {
+                    NetlinkPayload::Done(_) if !is_whole => return Err(interrupted()),
                     NetlinkPayload::Done(_) => return Ok(answers),
                     NetlinkPayload::Error(error) if error.code.is_some() => {
                         return Err(error.to_io());
@@ -132,7 +144,7 @@ impl Netlink {
                     _ => {}
                 }
             }
-            if flags & NLM_F_DUMP == 0 && !answers.is_empty() {
+            if message.header.flags & NLM_F_DUMP == 0 && !answers.is_empty() {
                 return Ok(answers);
             }
         }

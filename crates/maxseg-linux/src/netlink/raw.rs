@@ -7,10 +7,10 @@ use std::io;
 use std::net::IpAddr;
 
 use maxseg_core::tune::Prefix;
-use netlink_packet_core::{NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST};
 
 use super::routes::USER_HZ;
-use super::{Netlink, RouteException};
+use super::{Netlink, RouteException, dumped, interrupted};
 
 /// A route, as the kernel tells it and takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Netlink {
     pub(crate) fn raw_routes(&mut self, is_v6: bool) -> io::Result<Vec<RawRoute>> {
         let mut header = [0; ROUTE_HEADER];
         header[0] = family_of(is_v6);
-        match self.exchange(GET_ROUTE, NLM_F_DUMP, &header) {
+        match dumped(|| self.exchange(GET_ROUTE, NLM_F_DUMP, &header)) {
             // A kernel without IPv6 has no routes of it.
             Err(error) if is_v6 && error.raw_os_error() == Some(libc::EAFNOSUPPORT) => Ok(vec![]),
             answers => {
@@ -99,7 +99,12 @@ impl Netlink {
     }
 
     /// Sends a request, and gives what is answered: each message's kind and body.
-    fn exchange(&mut self, kind: u16, flags: u16, body: &[u8]) -> io::Result<Vec<(u16, Vec<u8>)>> {
+    pub(super) fn exchange(
+        &mut self,
+        kind: u16,
+        flags: u16,
+        body: &[u8],
+    ) -> io::Result<Vec<(u16, Vec<u8>)>> {
         self.sequence += 1;
         let length = u32::try_from(MESSAGE_HEADER + body.len()).map_err(io::Error::other)?;
         let mut message = Vec::with_capacity(MESSAGE_HEADER + body.len());
@@ -111,6 +116,7 @@ impl Netlink {
         message.extend_from_slice(body);
         self.socket.send(&message, 0)?;
         let mut answers = Vec::new();
+        let mut is_whole = true;
         loop {
             let (datagram, _) = self.socket.recv_from_full()?;
             let mut rest = &datagram[..];
@@ -119,7 +125,9 @@ impl Netlink {
                 if answer.sequence != self.sequence {
                     continue; // a reply to an earlier request
                 }
+                is_whole &= answer.flags & NLM_F_DUMP_INTR == 0;
                 match answer.kind {
+                    NLMSG_DONE if !is_whole => return Err(interrupted()),
                     NLMSG_DONE => return Ok(answers),
                     NLMSG_ERROR => {
                         let code = answer.body.first_chunk().map_or(0, |b| i32::from_ne_bytes(*b));
@@ -137,6 +145,7 @@ impl Netlink {
 
 struct Answer<'a> {
     kind: u16,
+    flags: u16,
     sequence: u32,
     body: &'a [u8],
 }
@@ -147,21 +156,21 @@ fn next_message(bytes: &[u8]) -> Option<(Answer<'_>, &[u8])> {
     let length = usize::try_from(u32_at(header, 0)?).ok()?;
     let body = bytes.get(MESSAGE_HEADER..length)?;
     let kind = u16_at(header, 4)?;
-    let sequence = u32_at(header, 8)?;
+    let (flags, sequence) = (u16_at(header, 6)?, u32_at(header, 8)?);
     let after = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-    Some((Answer { kind, sequence, body }, after))
+    Some((Answer { kind, flags, sequence, body }, after))
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|bytes| u16::from_ne_bytes(*bytes))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
 }
 
 /// Attributes one after the other.
-fn parse_attributes(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
+pub(super) fn parse_attributes(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
     let mut attributes = Vec::new();
     while let (Some(length), Some(kind)) = (u16_at(bytes, 0), u16_at(bytes, 2)) {
         let length = usize::from(length);

@@ -3,10 +3,11 @@
 use std::env;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use nix::unistd::Uid;
+use nix::unistd::{Uid, User};
 
 /// The folder in which this user's journal, advice and the like are kept: that of `maxseg` below `$XDG_STATE_HOME` where that is
 /// set; else `/var/lib/maxseg` as root, and `~/.local/state/maxseg` of others. `None` where there is no home.
@@ -26,8 +27,46 @@ pub(crate) fn state_folders() -> Vec<PathBuf> {
     set.into_iter().chain(usual).collect()
 }
 
-/// The one of an ordinary user with this home.
-pub(crate) fn state_below(home: &Path) -> PathBuf {
+/// The one of an ordinary user, without that user's environment.
+pub(crate) fn state_folder_of(user: Uid) -> Option<PathBuf> {
+    Some(state_below(&User::from_uid(user).ok().flatten()?.dir))
+}
+
+/// The user who ran `sudo`, where this is root.
+pub(crate) fn sudo_user() -> Option<Uid> {
+    let number = env::var("SUDO_UID").ok()?.parse().ok()?;
+    Uid::effective().is_root().then(|| Uid::from_raw(number))
+}
+
+/// A file of this name, as it was last written: by this user, or by the one who ran `sudo`, whose own it has to be. With
+/// `$XDG_STATE_HOME` it is the one there.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn latest_state_file(name: &str) -> io::Result<(PathBuf, String)> {
+    let own = state_folder().map(|folder| (folder, Uid::effective()));
+    let user = sudo_user().filter(|_| env::var_os("XDG_STATE_HOME").is_none());
+    let behind = user.and_then(|user| Some((state_folder_of(user)?, user)));
+    let mut error = io::ErrorKind::NotFound.into();
+    let mut found: Vec<(SystemTime, PathBuf, File)> = Vec::new();
+    for (folder, owner) in own.into_iter().chain(behind) {
+        let path = folder.join(name);
+        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
+        match opened {
+            Ok((about, file)) if about.is_file() && about.uid() == owner.as_raw() => {
+                found.push((about.modified()?, path, file));
+            }
+            Ok(_) => error = io::ErrorKind::PermissionDenied.into(),
+            Err(fault) => error = fault,
+        }
+    }
+    let Some((_, path, file)) = found.into_iter().max_by_key(|(written, ..)| *written) else {
+        return Err(error);
+    };
+    Ok((path, io::read_to_string(file)?))
+}
+
+fn state_below(home: &Path) -> PathBuf {
     home.join(".local/state/maxseg")
 }
 

@@ -15,7 +15,9 @@ pub struct Applying<'a> {
     pub by: Author,
     /// When it ends by itself.
     pub ends: Option<Deadline>,
-    /// Starts the process that undoes the plan of this number at its end, and gives the process's ID.
+    /// Whether it is undone where the connections that it reaches do worse.
+    pub reverts_if_worse: bool,
+    /// Starts the process that undoes the plan of this number then, and gives the process's ID.
     pub start_guard: &'a dyn Fn(u64) -> io::Result<u32>,
 }
 
@@ -46,8 +48,9 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
         by: applying.by.clone(),
         why: applying.plan.why.clone(),
         ends: applying.ends,
+        reverts_if_worse: applying.reverts_if_worse,
     })?;
-    if applying.ends.is_some() {
+    if applying.ends.is_some() || applying.reverts_if_worse {
         let pid = (applying.start_guard)(plan).map_err(TuneError::Guard)?;
         let started = guard::process_start(pid)
             .ok_or_else(|| TuneError::Guard(io::Error::other("it ended at once")))?;

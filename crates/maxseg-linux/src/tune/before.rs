@@ -41,7 +41,7 @@ pub(super) fn keep(journal: &Journal, plan: u64, first: u64, steps: &[Step]) {
 }
 
 /// What the connections that a change reaches had done when it was made; `None` where that is not known.
-pub fn before(folder: &Path, entry: &Entry) -> Option<Sample> {
+pub(super) fn before(folder: &Path, entry: &Entry) -> Option<Sample> {
     let bytes = std::fs::read(file(folder, entry.plan)).ok()?;
     let mut before: Before = serde_json::from_slice(&bytes).ok()?;
     if before.place == entry.place { before.entries.remove(&entry.id) } else { None }

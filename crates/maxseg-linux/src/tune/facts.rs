@@ -3,12 +3,13 @@
 use std::io;
 use std::net::IpAddr;
 
-use maxseg_core::tune::{Facts, Floors, LearntPathMtu, Step, Target};
+use maxseg_core::tune::{Facts, Floors, LearntPathMtu, Session, Step, Target};
 
 use super::sysctl::number;
 use super::{TuneError, interface};
-use crate::netlink::Netlink;
 use crate::netlink::raw::RawRoute;
+use crate::netlink::{Netlink, below};
+use crate::observe::host::sysctl;
 
 /// The facts for a step; `session` is the other end of the connection over which this session runs (`SSH_CONNECTION`).
 ///
@@ -25,29 +26,37 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             min_adv_mss: number("net.ipv4.route.min_adv_mss", Floors::default().min_adv_mss),
             min_pmtu: number("net.ipv4.route.min_pmtu", Floors::default().min_pmtu),
         },
+        congestion_controls: step
+            .target
+            .is_congestion_control()
+            .then(congestion_controls)
+            .flatten(),
         ..Facts::default()
     };
+    let mut is_reached = false;
     match &step.target {
         Target::Route { prefix, .. } => {
             facts.forwards = forwards(prefix.is_v6());
             facts.learnt = learnt(prefix.is_v6())?;
             facts.learnt.retain(|learnt| prefix.includes(learnt.to));
-            facts.reaches_own_session = session.is_some_and(|peer| prefix.includes(peer));
+            is_reached = session.is_some_and(|peer| prefix.includes(peer));
         }
         Target::InterfaceMtu(name) => {
             facts.has_v6 = interface::has_v6(name);
             facts.forwards = forwards(false) || (facts.has_v6 && forwards(true));
-            facts.reaches_own_session = match session {
-                Some(peer) => interface_to(peer)? == interface::index(name),
-                None => false,
-            };
+            is_reached = session.map(|peer| carries(name, peer)).transpose()? == Some(true);
         }
         Target::Socket { ends, .. } => {
-            facts.reaches_own_session = session == Some(ends.remote.ip().to_canonical());
+            is_reached = session == Some(ends.remote.ip().to_canonical());
         }
-        // What is set for all connections, or for those of others, does not cut one off.
+        // A clamp is for new connections; of sysctls the guards know.
         Target::Sysctl(_) | Target::Clamp(_) | Target::File(_) => {}
     }
+    facts.session = match session {
+        None => Session::None,
+        Some(_) if is_reached => Session::Reached,
+        Some(_) => Session::Elsewhere,
+    };
     Ok(facts)
 }
 
@@ -63,6 +72,30 @@ fn learnt(is_v6: bool) -> io::Result<Vec<LearntPathMtu>> {
     Ok(learnt
         .map(|(to, learnt)| LearntPathMtu { to, mtu: learnt.mtu, expires_s: learnt.expires_s })
         .collect())
+}
+
+/// Whether packets to an address pass this interface: it is that of the route, or below it.
+fn carries(name: &str, to: IpAddr) -> io::Result<bool> {
+    let (Some(own), Some(out)) = (interface::index(name), interface_to(to)?) else {
+        return Ok(false);
+    };
+    Ok(below(&Netlink::new()?.links()?, out).contains(&own))
+}
+
+/// The congestion controls that this namespace has, and those whose modules can be loaded; `None` where the kernel does not tell.
+fn congestion_controls() -> Option<Vec<String>> {
+    let there = sysctl("net.ipv4.tcp_available_congestion_control").ok()?;
+    let mut names: Vec<String> = there.split_whitespace().map(str::to_owned).collect();
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let modules = format!("/lib/modules/{}/modules.dep", release.trim());
+    let modules = std::fs::read_to_string(modules).unwrap_or_default();
+    // `kernel/net/ipv4/tcp_westwood.ko.xz: …`
+    let files = modules.lines().filter_map(|line| line.split(':').next()?.rsplit('/').next());
+    let of_module = |file: &str| Some(file.strip_prefix("tcp_")?.split_once(".ko")?.0.to_owned());
+    names.extend(files.filter_map(of_module).filter(|name| name != "diag"));
+    names.sort();
+    names.dedup();
+    Some(names)
 }
 
 /// Index of the interface through which packets to an address leave; `None` without a route.

@@ -1,17 +1,35 @@
-//! The process that undoes a plan at its deadline, whatever became of the one that started it.
+//! The process that undoes a plan at its deadline, or where the connections that it reaches do worse, whatever became of the one
+//! that started it.
 
 use std::path::Path;
 use std::time::Duration;
 
-use maxseg_core::tune::{Place, UndoReason};
+use maxseg_core::tune::{Event, Place, UndoReason};
 
 use super::here::{boot_s, moment};
-use super::{Journal, TuneError, UndoOutcome, Undone, undo};
+use super::{Because, Journal, TuneError, UndoOutcome, Undone, effect, survey, undo};
 
 /// How often to look whether it is still needed.
 const LOOK: Duration = Duration::from_millis(250);
+/// How long to wait after an undo that failed: each attempt has its line in the journal.
+const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
-/// Waits for the deadline of a plan, and undoes it then, unless it was confirmed or undone before.
+/// When the connections of a plan are compared, seconds after it was begun: a comparison needs a minute of sending, and each may
+/// be wrong by chance, so that they are few. After the last one nobody compares any more.
+pub const COMPARISONS_S: [f64; 7] = [90.0, 180.0, 360.0, 720.0, 1440.0, 2880.0, 5760.0];
+
+/// The plan of a guard.
+struct Guarded<'f> {
+    folder: &'f Path,
+    plan: u64,
+    place: Place,
+    began_s: f64,
+    /// How many of [`COMPARISONS_S`] were made.
+    compared: usize,
+}
+
+/// Waits for the deadline of a plan, and undoes it then, unless it was confirmed or undone before. A plan that is to be undone
+/// where connections do worse is judged from time to time.
 ///
 /// A fault that may pass, such as too many open files, does not end it, and neither does a later plan on the same target: it
 /// looks again until the plan is undone.
@@ -19,10 +37,11 @@ const LOOK: Duration = Duration::from_millis(250);
 /// # Errors
 /// The journal can be neither read nor written for a long time.
 pub fn guard(folder: &Path, plan: u64) -> Result<(), TuneError> {
-    let place = moment()?.place;
+    let now = moment()?;
+    let mut guarded = Guarded { folder, plan, place: now.place, began_s: now.boot_s, compared: 0 };
     let mut faults = 0;
     loop {
-        match wait_s(folder, plan, &place).and_then(|left_s| look(folder, plan, left_s)) {
+        match guarded.look() {
             Ok(None) => return Ok(()),
             Ok(Some(after)) => {
                 faults = 0;
@@ -40,50 +59,90 @@ pub fn guard(folder: &Path, plan: u64) -> Result<(), TuneError> {
 /// Ten minutes of faults, one after the other.
 const MOST_FAULTS: u32 = 2400;
 
-/// After how long to look again; `None` where there is nothing to undo any more.
-fn look(folder: &Path, plan: u64, left_s: Option<f64>) -> Result<Option<Duration>, TuneError> {
-    let Some(left_s) = left_s else { return Ok(None) };
-    if left_s > 0.0 {
-        return Ok(Some(Duration::from_secs_f64(left_s).min(LOOK)));
+impl Guarded<'_> {
+    /// After how long to look again; `None` where there is nothing to undo any more.
+    fn look(&mut self) -> Result<Option<Duration>, TuneError> {
+        let history = Journal::read(self.folder)?;
+        let deadline = history.pending_deadline(self.plan, &self.place);
+        let is_watched = history.is_watched(self.plan, &self.place);
+        if deadline.is_none() && !is_watched {
+            return Ok(None);
+        }
+        if !history.has_live(self.plan, &self.place) && !self.is_being_applied()? {
+            return Ok(None);
+        }
+        let now_s = boot_s();
+        if deadline.is_some_and(|deadline| deadline.boot_s <= now_s) {
+            return self.undo(UndoReason::Expired.into());
+        }
+        let is_due = COMPARISONS_S
+            .get(self.compared)
+            .is_some_and(|after_s| is_watched && self.began_s + after_s <= now_s);
+        if is_due {
+            if let Some(numbers) = self.worse()? {
+                let numbers = Some(numbers);
+                return self.undo(Because { reason: UndoReason::Worse, numbers });
+            }
+            self.has_compared()?;
+        }
+        let left_s = deadline.map_or(f64::INFINITY, |deadline| deadline.boot_s - now_s);
+        Ok(Some(Duration::try_from_secs_f64(left_s).unwrap_or(LOOK).min(LOOK)))
     }
-    let undone = match Journal::open(folder) {
-        Ok(mut journal) => end(&mut journal, plan),
-        Err(TuneError::Busy { .. }) => return Ok(Some(LOOK)),
-        Err(error) => return Err(error),
-    };
-    // What a later plan has changed as well can be undone when that one is.
-    let may_pass =
-        |one: &Undone| matches!(one.outcome, UndoOutcome::Blocked { .. } | UndoOutcome::Failed(_));
-    Ok(undone.iter().any(may_pass).then_some(LOOK))
-}
 
-/// Seconds that are left; `None` where there is nothing to undo any more.
-fn wait_s(folder: &Path, plan: u64, here: &Place) -> Result<Option<f64>, TuneError> {
-    let history = Journal::read(folder)?;
-    let Some(deadline) = history.pending_deadline(plan, here) else { return Ok(None) };
-    if !history.has_live(plan, here) && !is_being_applied(folder, plan)? {
-        return Ok(None);
+    /// Whether the command that has begun the plan is at work still: it holds the lock.
+    fn is_being_applied(&self) -> Result<bool, TuneError> {
+        match Journal::open(self.folder) {
+            Ok(journal) => Ok(journal.history().has_live(self.plan, &journal.moment().place)),
+            Err(TuneError::Busy { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
-    Ok(Some(deadline.boot_s - boot_s()))
-}
 
-/// Whether the command that has begun the plan is at work still: it holds the lock.
-fn is_being_applied(folder: &Path, plan: u64) -> Result<bool, TuneError> {
-    match Journal::open(folder) {
-        Ok(journal) => Ok(journal.history().has_live(plan, &journal.moment().place)),
-        Err(TuneError::Busy { .. }) => Ok(true),
-        Err(error) => Err(error),
+    /// What is worse since, of the connections that a change of the plan reaches.
+    fn worse(&self) -> Result<Option<String>, TuneError> {
+        let history = Journal::read(self.folder)?;
+        let all = survey(&history, &moment()?);
+        let mut of_plan = all.iter().filter(|one| one.entry.plan == self.plan);
+        Ok(of_plan.find_map(|one| effect(one, self.folder).worse()))
     }
-}
 
-fn end(journal: &mut Journal, plan: u64) -> Vec<Undone> {
-    if journal.history().pending_deadline(plan, &journal.moment().place).is_none() {
-        return Vec::new();
+    /// Counts a comparison that has shown nothing worse; the last one has its line in the journal.
+    fn has_compared(&mut self) -> Result<(), TuneError> {
+        if self.compared + 1 == COMPARISONS_S.len() {
+            Journal::open(self.folder)?.append(Event::Judged { plan: self.plan })?;
+        }
+        self.compared += 1;
+        Ok(())
     }
-    let live = journal.history().live(&journal.moment().place);
-    let of_plan = live.iter().filter(|entry| entry.plan == plan);
-    let ids: Vec<u64> = of_plan.map(|entry| entry.id).collect();
-    undo(journal, &ids, UndoReason::Expired, false)
+
+    /// Undoes the plan, unless somebody has confirmed or undone it meanwhile; when to look again.
+    fn undo(&self, because: Because) -> Result<Option<Duration>, TuneError> {
+        let mut journal = match Journal::open(self.folder) {
+            Err(TuneError::Busy { .. }) => return Ok(Some(LOOK)),
+            opened => opened?,
+        };
+        let history = journal.history();
+        let is_wanted = if because.reason == UndoReason::Expired {
+            history.pending_deadline(self.plan, &self.place).is_some()
+        } else {
+            history.is_watched(self.plan, &self.place)
+        };
+        if !is_wanted {
+            return Ok(Some(LOOK));
+        }
+        let live = history.live(&self.place);
+        let of_plan = live.iter().filter(|entry| entry.plan == self.plan);
+        let ids: Vec<u64> = of_plan.map(|entry| entry.id).collect();
+        let undone = undo(&mut journal, &ids, because, false);
+        let has_failed = |one: &Undone| matches!(one.outcome, UndoOutcome::Failed(_));
+        // What a later plan has changed as well can be undone when that one is.
+        let is_blocked = |one: &Undone| matches!(one.outcome, UndoOutcome::Blocked { .. });
+        Ok(if undone.iter().any(has_failed) {
+            Some(AFTER_FAILURE)
+        } else {
+            undone.iter().any(is_blocked).then_some(LOOK)
+        })
+    }
 }
 
 /// When a process began, clock ticks since boot (field 22 of `/proc/PID/stat`); `None` where there is none.

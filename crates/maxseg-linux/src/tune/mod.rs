@@ -12,6 +12,8 @@
 mod apply;
 mod before;
 mod clamp;
+mod copies;
+mod effect;
 mod error;
 mod facts;
 mod file;
@@ -32,17 +34,17 @@ mod watch;
 use maxseg_core::tune::{Target, Value};
 
 pub use apply::{Applied, Applying, apply};
-pub use before::before;
+pub use effect::effect;
 pub use error::TuneError;
 pub use facts::facts;
-pub use guard::guard;
+pub use guard::{COMPARISONS_S, guard};
 pub use here::{author, deadline, moment};
 pub use journal::{Journal, state_folder};
 pub use route::PROTOCOL as ROUTE_PROTOCOL;
 pub use steps::steps;
 pub use survey::{Surveyed, survey};
 pub use touched::{SegmentsSeen, sample, segments_seen, touched};
-pub use undo::{UndoOutcome, Undone, recover, undo};
+pub use undo::{Because, UndoOutcome, Undone, recover, undo};
 pub use watch::{WatchEvent, Watcher};
 
 /// What a target is set to, and what else is needed to restore it.

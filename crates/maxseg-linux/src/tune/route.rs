@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::{Reading, TuneError};
 use crate::netlink::Netlink;
 use crate::netlink::raw::{RawRoute, attribute, bytes_of};
-use metrics::{set_metric, value_of};
+use metrics::set_metric;
+pub(super) use metrics::value_of;
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
 pub const PROTOCOL: u8 = 109;
@@ -104,7 +105,7 @@ const fn is_for_all(route: &RawRoute) -> bool {
 }
 
 /// Whether the two are one route to the kernel, which keeps one for each of these.
-fn same_key(one: &RawRoute, other: &RawRoute) -> bool {
+pub(super) fn same_key(one: &RawRoute, other: &RawRoute) -> bool {
     let key =
         |route: &RawRoute| (route.destination(), route.table(), route.priority(), route.header.tos);
     key(one) == key(other)

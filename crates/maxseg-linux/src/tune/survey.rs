@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use maxseg_core::tune::{Entry, EntryState, History, Moment, Progress, Target, Value};
 
+use super::guard::COMPARISONS_S;
 use super::route::{Image, exact, main_routes};
+use super::watch::moved;
 use super::{guard, read, route};
 
 /// An entry, and what became of it.
@@ -35,18 +37,24 @@ fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
     let failure =
         reading.as_ref().and_then(|reading| reading.as_ref().err()).map(ToString::to_string);
     let now = reading.and_then(Result::ok).map(|reading| reading.value);
-    let state = entry.state(history, now.as_ref(), at);
-    let changed_by = match (&state, &now) {
+    let mut state = entry.state(history, now.as_ref(), at);
+    let mut changed_by = match (&state, &now) {
         (EntryState::Drifted, Some(now)) => changed_by(&entry, now),
         _ => None,
     };
+    // The metric is there, on a route that leads where its destinations do not go any more.
+    if state == EntryState::Set
+        && let Some(why) = moved(&entry)
+    {
+        (state, changed_by) = (EntryState::Drifted, Some(why));
+    }
     let note = failure.or_else(|| note(&entry, &state, at));
     Surveyed { entry, now, state, changed_by, note }
 }
 
 fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {
-    if let Some((reason, _)) = entry.undone.filter(|_| entry.progress == Progress::Undone) {
-        return Some(reason.words().to_owned());
+    if let Some(undone) = entry.undone.as_ref().filter(|_| entry.progress == Progress::Undone) {
+        return Some(undone.words());
     }
     let is_here = entry.is_at(&at.place);
     if !is_here && entry.place.boot != at.place.boot {
@@ -78,6 +86,17 @@ fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {
             "the process that is to undo it has ended: the next `tune` command after its time does"
                 .to_owned(),
         ),
+        EntryState::Set if entry.reverts_if_worse && !has_guard(entry) => Some(
+            "the process that is to undo it where connections do worse has ended: nobody compares them \
+             (`tune status --effect` does)"
+                .to_owned(),
+        ),
+        EntryState::Set if entry.reverts_if_worse => {
+            let most_min = COMPARISONS_S.last().map_or(0.0, |last| last / 60.0);
+            Some(format!(
+                "undone where its connections do worse: they are compared from time to time for {most_min:.0} min"
+            ))
+        }
         EntryState::Set if entry.progress == Progress::Undoing => {
             Some("undoing it was cut off: `tune undo` again".to_owned())
         }

@@ -2,6 +2,7 @@
 
 use maxseg_core::tune::{Entry, Event, Progress, UndoReason, Value};
 
+use super::copies::{Copied, changed_after_copying, copied_of};
 use super::{Journal, TuneError, read, verify, write};
 
 /// What became of undoing an entry.
@@ -50,8 +51,29 @@ impl UndoOutcome {
     }
 }
 
+/// Why something is undone.
+#[derive(Debug, Clone)]
+pub struct Because {
+    /// Why.
+    pub reason: UndoReason,
+    /// With which numbers.
+    pub numbers: Option<String>,
+}
+
+impl From<UndoReason> for Because {
+    fn from(reason: UndoReason) -> Self {
+        Self { reason, numbers: None }
+    }
+}
+
 /// Undoes entries, the last first. What another program has changed since is left alone unless `force`.
-pub fn undo(journal: &mut Journal, ids: &[u64], reason: UndoReason, force: bool) -> Vec<Undone> {
+pub fn undo(
+    journal: &mut Journal,
+    ids: &[u64],
+    because: impl Into<Because>,
+    force: bool,
+) -> Vec<Undone> {
+    let because = because.into();
     let mut ids = ids.to_vec();
     ids.sort_unstable();
     ids.dedup();
@@ -67,16 +89,21 @@ pub fn undo(journal: &mut Journal, ids: &[u64], reason: UndoReason, force: bool)
         if let Some(by) = depends_on(journal, entry) {
             return UndoOutcome::Blocked { by };
         }
-        restore(journal, entry, reason, force).unwrap_or_else(UndoOutcome::Failed)
+        restore(journal, entry, &because, force).unwrap_or_else(UndoOutcome::Failed)
     };
     entries.into_iter().map(|entry| Undone { outcome: outcome(journal, &entry), entry }).collect()
 }
 
 /// Undoes what should not be there: plans that were cut off, and plans whose time is over.
 pub fn recover(journal: &mut Journal) -> Vec<Undone> {
+    recover_but(journal, |_| false)
+}
+
+/// The same but for the entries that are left out.
+pub(super) fn recover_but(journal: &mut Journal, is_left_out: impl Fn(u64) -> bool) -> Vec<Undone> {
     let live = journal.history().live(&journal.moment().place);
     let mut undone = Vec::new();
-    for entry in live.into_iter().rev() {
+    for entry in live.into_iter().rev().filter(|entry| !is_left_out(entry.id)) {
         let reason = if !entry.plan_is_complete {
             UndoReason::CutOff
         } else if journal.history().has_expired(&entry, journal.moment()) {
@@ -96,11 +123,12 @@ pub fn recover(journal: &mut Journal) -> Vec<Undone> {
     undone
 }
 
-/// A later entry of this place that changed the same target, or the route that this one made.
+/// A later entry of this place that changed the same target, its copy, or the route that this one made.
 fn depends_on(journal: &Journal, entry: &Entry) -> Option<u64> {
     let history = journal.history();
-    if let Some(by) = history.superseding(entry) {
-        return Some(by);
+    let by = history.superseding(entry).or_else(|| changed_after_copying(journal, entry));
+    if by.is_some() {
+        return by;
     }
     let live = history.live(&journal.moment().place);
     let has_made_a_route = entry.step.before == Value::Absent;
@@ -114,7 +142,7 @@ fn depends_on(journal: &Journal, entry: &Entry) -> Option<u64> {
 
 /// Undoes one entry of a plan that has failed; what another program has changed meanwhile is left alone.
 pub(super) fn back_out(journal: &mut Journal, entry: &Entry) -> Result<(), TuneError> {
-    match restore(journal, entry, UndoReason::RolledBack, false)? {
+    match restore(journal, entry, &UndoReason::RolledBack.into(), false)? {
         UndoOutcome::Drifted { now } => Err(TuneError::NotTaken {
             target: entry.step.target.clone(),
             asked: entry.step.after.clone(),
@@ -133,18 +161,19 @@ pub(super) fn back_out(journal: &mut Journal, entry: &Entry) -> Result<(), TuneE
 /// The same, whatever is there. A journal that cannot be written does not keep the value from being restored: the line that
 /// announced the change is there, and what the kernel has tells that it was undone.
 pub(super) fn restore_forced(journal: &mut Journal, entry: &Entry) -> Result<(), TuneError> {
-    restore(journal, entry, UndoReason::RolledBack, true).map(|_| ())
+    restore(journal, entry, &UndoReason::RolledBack.into(), true).map(|_| ())
 }
 
 fn restore(
     journal: &mut Journal,
     entry: &Entry,
-    reason: UndoReason,
+    because: &Because,
     force: bool,
 ) -> Result<UndoOutcome, TuneError> {
-    let step = &entry.step;
+    let (step, reason) = (&entry.step, because.reason);
     let image = step.image.as_deref();
     let found = read(&step.target, image)?.value;
+    let copies = copied_of(journal, entry);
     // A full disk keeps no deadline from restoring.
     let may_do_without_a_line =
         matches!(reason, UndoReason::RolledBack | UndoReason::Expired | UndoReason::CutOff);
@@ -152,20 +181,26 @@ fn restore(
         Err(_) if may_do_without_a_line => Ok(()),
         appended => appended,
     };
+    let undo = |reason, found| {
+        let because = because.numbers.clone();
+        Event::Undo { entry: entry.id, reason, because, found }
+    };
     if found == step.before {
-        append(Event::Undo { entry: entry.id, reason, found })?;
+        append(undo(reason, found))?;
         append(Event::IsUndone { entry: entry.id })?;
         return Ok(UndoOutcome::WasSo);
     }
     if found == Value::Absent {
-        append(Event::Undo { entry: entry.id, reason: UndoReason::NothingLeft, found })?;
+        append(undo(UndoReason::NothingLeft, found))?;
         append(Event::IsUndone { entry: entry.id })?;
         return Ok(UndoOutcome::Gone);
     }
     if found != step.after && !force {
         return Ok(UndoOutcome::Drifted { now: found });
     }
-    append(Event::Undo { entry: entry.id, reason, found: found.clone() })?;
+    append(undo(reason, found.clone()))?;
+    // Before the route itself: until that has its value, the entry is not undone, and they are looked at again.
+    copies.iter().try_for_each(Copied::follow)?;
     write(&step.target, &step.before, image)?;
     verify(&step.target, &step.before, image)?;
     append(Event::IsUndone { entry: entry.id })?;

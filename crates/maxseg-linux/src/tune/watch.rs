@@ -1,9 +1,10 @@
 //! Watching: what has expired is undone, and what was made from a route that has moved is withdrawn.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maxseg_core::tune::{Entry, Target, UndoReason, Value};
 use netlink_sys::Socket;
@@ -13,7 +14,8 @@ use nix::sys::socket::{MsgFlags, recv};
 
 use super::here::moment;
 use super::route::{Image, main_routes, parent, way};
-use super::{Journal, TuneError, Undone, recover, undo};
+use super::undo::recover_but;
+use super::{Journal, TuneError, UndoOutcome, Undone, undo};
 use crate::sys::{Waker, wait_for};
 
 /// Follows the journal and the routes of this network namespace.
@@ -21,6 +23,17 @@ use crate::sys::{Waker, wait_for};
 pub struct Watcher {
     folder: PathBuf,
     events: Socket,
+    left: BTreeMap<u64, Left>,
+}
+
+/// What could not be undone.
+#[derive(Debug)]
+struct Left {
+    /// Why, as it was told.
+    told: String,
+    /// How long it is left alone, and until when.
+    pause: Duration,
+    until: Instant,
 }
 
 /// What was done, and why.
@@ -36,6 +49,8 @@ pub struct WatchEvent {
 const GROUPS: [u32; 3] = [1, 7, 11];
 /// How often to look at deadlines, and whether an event was missed.
 const LOOK: Duration = Duration::from_millis(500);
+/// How long what could not be undone is left alone: the first time, and at most after each further attempt took twice as long.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
 impl Watcher {
     /// From now on.
@@ -51,17 +66,21 @@ impl Watcher {
             }
             Ok(socket)
         };
-        Ok(Self { folder: folder.to_owned(), events: open().map_err(TuneError::Watch)? })
+        let events = open().map_err(TuneError::Watch)?;
+        Ok(Self { folder: folder.to_owned(), events, left: BTreeMap::new() })
     }
 
-    /// Looks now: undoes what has to be undone.
+    /// Looks now: undoes what has to be undone. What could not be undone is told once, and tried again after a while.
     ///
     /// # Errors
     /// The journal cannot be read or written.
-    pub fn look(&self) -> Result<Vec<WatchEvent>, TuneError> {
+    pub fn look(&mut self) -> Result<Vec<WatchEvent>, TuneError> {
         let history = Journal::read(&self.folder)?;
         let now = moment()?;
-        let live = history.live(&now.place);
+        let at = Instant::now();
+        let rests = |id: u64| self.left.get(&id).is_some_and(|left| at < left.until);
+        let mut live = history.live(&now.place);
+        live.retain(|entry| !rests(entry.id));
         let is_due = |entry: &Entry| !entry.plan_is_complete || history.has_expired(entry, &now);
         let moved = live.iter().filter_map(|entry| moved(entry).map(|why| (entry.clone(), why)));
         let moved: Vec<(Entry, String)> = moved.collect();
@@ -73,7 +92,7 @@ impl Watcher {
             Err(TuneError::Busy { .. }) => return Ok(Vec::new()),
             opened => opened?,
         };
-        let recovered = recover(&mut journal);
+        let recovered = recover_but(&mut journal, rests);
         let mut events: Vec<WatchEvent> = recovered
             .into_iter()
             .map(|undone| WatchEvent { why: words(&undone), undone })
@@ -90,7 +109,25 @@ impl Watcher {
                 undone.into_iter().map(|undone| WatchEvent { undone, why: why.clone() });
             events.extend(events_of);
         }
+        events.retain(|event| self.is_news(event, at));
         Ok(events)
+    }
+
+    /// Whether it was not told before; notes what could not be undone.
+    fn is_news(&mut self, event: &WatchEvent, at: Instant) -> bool {
+        let Undone { entry, outcome } = &event.undone;
+        if outcome.is_undone() {
+            self.left.remove(&entry.id);
+            // Others of its route may be told of several times.
+            return !matches!(outcome, UndoOutcome::UndoneBefore);
+        }
+        let [first, most] = PAUSES;
+        let told = format!("{outcome:?}");
+        let before = self.left.get(&entry.id);
+        let pause = before.map_or(first, |before| most.min(before.pause * 2));
+        let is_news = before.is_none_or(|before| before.told != told);
+        self.left.insert(entry.id, Left { told, pause, until: at + pause });
+        is_news
     }
 
     /// Waits until something has happened to a route, or it is time to look again.
@@ -124,7 +161,7 @@ fn words(undone: &Undone) -> String {
 }
 
 /// Why a route of ours must go: the one that it was made from leads elsewhere, or is gone.
-fn moved(entry: &Entry) -> Option<String> {
+pub(super) fn moved(entry: &Entry) -> Option<String> {
     let Target::Route { prefix, .. } = &entry.step.target else { return None };
     if entry.step.before != Value::Absent {
         return None;

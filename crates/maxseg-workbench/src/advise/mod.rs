@@ -19,7 +19,7 @@ pub use captured::of_capture;
 pub use live::of_connection;
 #[cfg(feature = "lab")]
 pub use measured::of_path;
-pub use state::State;
+pub use state::{ADVICE, State};
 
 use maxseg_core::advise::{self, Advised, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request};
 use maxseg_core::engine::{EngineName, Unwatched};

@@ -15,7 +15,7 @@ pub struct State {
 }
 
 /// The last advice, as `advise --json` prints it.
-const ADVICE: &str = "advice.json";
+pub const ADVICE: &str = "advice.json";
 /// The ids that are ignored, one a line.
 const IGNORED: &str = "advice-ignored";
 

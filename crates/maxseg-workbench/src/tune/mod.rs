@@ -1,17 +1,15 @@
 //! Settings of this host: from what is asked for to a plan that can be read, applied and undone.
 //!
 //! [`wanted`] reads arguments, [`prepare`] looks at the host and refuses what must not be, [`script`] writes a plan for those who
-//! deploy otherwise. `maxseg_linux::tune` applies it, and [`effect()`] says what came of it.
+//! deploy otherwise. `maxseg_linux::tune` applies it, and says what came of it.
 
 mod advised;
 pub mod catalogue;
 pub mod documents;
-mod effect;
 pub mod persist;
 mod plan;
 mod script;
 
 pub use advised::{Advised, advised};
-pub use effect::effect;
 pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted, wanted_of_connection};
 pub use script::script;

@@ -128,5 +128,11 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
     }
     // A list that this kernel does not give is no reason not to change anything.
     let connections = touched(&step.target).unwrap_or_default();
-    Ok(PlannedStep { step: step.clone(), connections, warnings: warnings(step, &facts) })
+    let mut warnings = warnings(step, &facts);
+    if request.wanted.iter().all(|(target, _)| *target != step.target) {
+        let why = "the kernel lowers it with the interface below it, and would not raise it again: lowered \
+                   first, so that undoing restores it";
+        warnings.insert(0, why.to_owned());
+    }
+    Ok(PlannedStep { step: step.clone(), connections, warnings })
 }

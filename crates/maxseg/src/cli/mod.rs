@@ -57,7 +57,7 @@ pub use schema::{
     scenario_schema, stream_schema,
 };
 #[cfg(feature = "lab")]
-pub use schema::{path_schema, why_schema};
+pub use schema::{path_schema, tune_list_schema, tune_status_schema, why_schema};
 
 /// Finds the TCP segment size, window and timers that a path needs, by formula, simulation and the real kernel.
 #[derive(Debug, Parser)]

@@ -14,6 +14,8 @@ use maxseg_workbench::report::explain::ExplainDocument;
 use maxseg_workbench::report::path::PathDocument;
 use maxseg_workbench::report::stream::StreamLine;
 #[cfg(feature = "lab")]
+use maxseg_workbench::report::tune::{CatalogueDocument, StatusDocument};
+#[cfg(feature = "lab")]
 use maxseg_workbench::report::why::WhyDocument;
 
 /// Print the JSON Schema of a scenario or a document
@@ -28,7 +30,9 @@ Examples:
   maxseg schema compare
   maxseg schema connections
   maxseg schema why
-  maxseg schema path")]
+  maxseg schema path
+  maxseg schema tune-status
+  maxseg schema tune-list")]
 pub(crate) struct SchemaArgs {
     /// Document to describe
     #[arg(value_enum, default_value_t)]
@@ -58,6 +62,12 @@ enum What {
     /// The document of `path --json`
     #[cfg(feature = "lab")]
     Path,
+    /// The document of `tune status --json`
+    #[cfg(feature = "lab")]
+    TuneStatus,
+    /// The document of `tune list --json` and `tune show --json`
+    #[cfg(feature = "lab")]
+    TuneList,
 }
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
@@ -73,6 +83,10 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Why => why_schema(),
         #[cfg(feature = "lab")]
         What::Path => path_schema(),
+        #[cfg(feature = "lab")]
+        What::TuneStatus => tune_status_schema(),
+        #[cfg(feature = "lab")]
+        What::TuneList => tune_list_schema(),
     };
     printer.data(&schema)?;
     Ok(())
@@ -103,6 +117,18 @@ pub fn why_schema() -> String {
 #[cfg(feature = "lab")]
 pub fn path_schema() -> String {
     pretty(&schemars::schema_for!(PathDocument<'static>))
+}
+
+/// The JSON Schema of what `tune status --json` prints.
+#[cfg(feature = "lab")]
+pub fn tune_status_schema() -> String {
+    pretty(&schemars::schema_for!(StatusDocument))
+}
+
+/// The JSON Schema of what `tune list --json` prints.
+#[cfg(feature = "lab")]
+pub fn tune_list_schema() -> String {
+    pretty(&schemars::schema_for!(CatalogueDocument<'static>))
 }
 
 /// The JSON Schema of a line that `run --json-stream` prints.

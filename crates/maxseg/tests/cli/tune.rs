@@ -3,11 +3,16 @@
 
 mod apply;
 mod effect;
+mod follow;
 mod guard;
 mod host;
+mod json;
 mod killed;
+mod persist;
 mod refused;
 mod script;
+mod stacked;
 mod trouble;
 mod undo;
 mod watch;
+mod worse;

@@ -10,7 +10,7 @@ use nix::unistd::Uid;
 use serde::{Deserialize, Serialize};
 
 use super::{LearntMtu, now_s};
-use crate::sys::{namespace_cookie, open_growing, state_below, state_folders};
+use crate::sys::{namespace_cookie, open_growing, state_folder_of, state_folders, sudo_user};
 
 /// The name of the file.
 const NAME: &str = "path-learnt.jsonl";
@@ -177,8 +177,7 @@ impl TeachLog {
 pub fn log_files() -> Vec<PathBuf> {
     let mut folders = folders();
     if let Some(user) = sudo_user() {
-        let home = nix::unistd::User::from_uid(user).ok().flatten().map(|user| user.dir);
-        folders.extend(home.map(|home| state_below(&home)));
+        folders.extend(state_folder_of(user));
         folders.push(temporary(user));
     }
     let trusted = trusted();
@@ -188,12 +187,6 @@ pub fn log_files() -> Vec<PathBuf> {
     });
     folders.dedup();
     folders.into_iter().map(|folder| folder.join(NAME)).collect()
-}
-
-/// The user who ran `sudo`, where this is root.
-fn sudo_user() -> Option<Uid> {
-    let number = std::env::var("SUDO_UID").ok()?.parse().ok()?;
-    Uid::effective().is_root().then(|| Uid::from_raw(number))
 }
 
 /// Whose logs are read.

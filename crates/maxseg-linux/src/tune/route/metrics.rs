@@ -26,7 +26,7 @@ const fn is_locked_by_nature(metric: RouteMetricName) -> bool {
 }
 
 /// The metric of a route. A lock is told as ip-route(8) does, `lock 1400`; where the metric is always locked, its absence is.
-pub(super) fn value_of(route: &RawRoute, metric: RouteMetricName) -> Value {
+pub(in crate::tune) fn value_of(route: &RawRoute, metric: RouteMetricName) -> Value {
     let metrics = route.metrics();
     let number = number_of(metric);
     let Some((_, bytes)) = metrics.iter().find(|(kind, _)| *kind == number) else {

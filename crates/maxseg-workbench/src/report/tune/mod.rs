@@ -19,6 +19,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// What `tune status --json` prints.
 #[derive(Serialize, JsonSchema)]
+#[schemars(title = "Changes")]
 pub struct StatusDocument {
     /// Raised when a key changes its meaning or is removed.
     schema_version: u32,

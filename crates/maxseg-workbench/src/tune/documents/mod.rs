@@ -133,6 +133,11 @@ impl Format {
     }
 }
 
+/// The text with lines that end as on Unix: those of older Macs end with CR, those of Windows with CR and LF.
+pub fn with_line_feeds(text: String) -> String {
+    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text }
+}
+
 /// A reason in one line of a comment.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use maxseg_core::tune::{Allowed, Prefix, Step, Target, Value};
+use maxseg_core::tune::{Allowed, LEAST_CONNECTIONS, Prefix, Step, Target, Value, incomparable};
+use maxseg_linux::sys::latest_state_file;
 use maxseg_linux::tune::{
     Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
 };
-use maxseg_workbench::advise::State;
+use maxseg_workbench::advise::ADVICE;
 use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
 use maxseg_workbench::tune::{
     Advised, PreparedPlan, Request, advised, prepare, script, wanted as assignment,
@@ -30,6 +31,7 @@ Examples:
   maxseg tune apply --set \"sysctl.net.ipv4.tcp_rmem=- - 33554432\" --yes
   maxseg tune apply --set route.default.mtu=1400 --confirm 60s
   maxseg tune apply --set interface.eth0.mtu=9000 --for 10m
+  maxseg tune apply --set route.10.0.0.0/8.mtu=1400 --revert-if-worse
   maxseg tune apply --set route.default.initcwnd=20 --script > set.sh
   maxseg advise www.example.org && maxseg tune apply ID
   maxseg tune apply ./modem.toml
@@ -66,6 +68,9 @@ pub(crate) struct ApplyArgs {
         conflicts_with = "lasts"
     )]
     confirm: Option<Duration>,
+    /// Undo it where running connections that it reaches do worse
+    #[arg(long)]
+    revert_if_worse: bool,
     #[command(flatten)]
     allow: AllowArgs,
     /// Print JSON
@@ -118,6 +123,10 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
     if only_looks || plan.plan.steps.is_empty() {
         return tell(args, &plan, &PlanResult::default(), printer);
     }
+    if args.revert_if_worse {
+        refuse_incomparable(&plan)?;
+        warn_of_few(&plan, printer);
+    }
     if !args.manner.yes && !ask::ask("Apply?")? {
         return Err(Failure::Interrupted("nothing was changed".to_owned()));
     }
@@ -127,7 +136,13 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         (None, None) => None,
     };
     let mut journal = Journal::open(&state_folder()?)?;
-    let applying = Applying { plan: &plan.plan, by: author(), ends, start_guard: &guard::start };
+    let applying = Applying {
+        plan: &plan.plan,
+        by: author(),
+        ends,
+        reverts_if_worse: args.revert_if_worse,
+        start_guard: &guard::start,
+    };
     let applied = apply(&mut journal, &applying)?;
     drop(journal);
     let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(seen).collect();
@@ -152,6 +167,11 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
             )),
             None => printer.note(&undoing(&result.entries)),
         }
+        if args.revert_if_worse {
+            printer.note(
+                "undone as well where running connections do worse: see `maxseg tune status`",
+            );
+        }
     }
     tell(args, &plan, &result, printer)
 }
@@ -159,7 +179,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
 fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {
     let is_file = |what: &&String| document::is_named(what);
     let (files, ids): (Vec<&String>, Vec<&String>) = args.what.iter().partition(is_file);
-    let Advised { mut wanted, why } = of_advice(&ids)?;
+    let Advised { mut wanted, why } = of_advice(&ids, printer)?;
     let mut why = args.why.clone().or((!why.is_empty()).then_some(why));
     for file in files {
         let document = document::read(Path::new(file), None, Prefix::ALL_V4, printer)?;
@@ -191,21 +211,24 @@ fn assigned(args: &ApplyArgs) -> Result<Vec<(Target, Value)>, Failure> {
 }
 
 /// What the stored advice of these names sets.
-fn of_advice(ids: &[&String]) -> Result<Advised, Failure> {
+fn of_advice(ids: &[&String], printer: Printer) -> Result<Advised, Failure> {
     if ids.is_empty() {
         return Ok(Advised::default());
     }
-    let file = State::at(state_folder()?).advice_file();
-    let document = std::fs::read_to_string(&file).map_err(|error| {
+    let (file, document) = latest_state_file(ADVICE).map_err(|error| {
+        let file = Path::new(ADVICE);
         if error.kind() == std::io::ErrorKind::NotFound {
             Failure::with_hint(
                 format!("there is no advice `{}`: none is stored", ids[0]),
                 "ask for it first: `maxseg advise HOST`; a FILE has a slash, or ends in .toml",
             )
         } else {
-            Failure::file("read", &file, &error)
+            Failure::file("read", file, &error)
         }
     })?;
+    if state_folder().is_ok_and(|own| !file.starts_with(own)) {
+        printer.note(&format!("the advice is that of {}", file.display()));
+    }
     let read = |file: &str| Some(std::fs::read_to_string(file).ok()?.trim().to_owned());
     let host = read("/proc/sys/kernel/hostname");
     let boot = read("/proc/sys/kernel/random/boot_id");
@@ -237,6 +260,28 @@ fn seen(step: &Step) -> Option<SegmentsSeen> {
             return Some(seen);
         }
         std::thread::sleep(LOOK);
+    }
+}
+
+/// Connections that run must feel a change, to do worse by it.
+fn refuse_incomparable(plan: &PreparedPlan) -> Result<(), Failure> {
+    let reasons: Vec<&str> = plan.plan.steps.iter().map_while(|step| incomparable(step)).collect();
+    match reasons.first().filter(|_| reasons.len() == plan.plan.steps.len()) {
+        Some(why) => Err(Failure::with_hint(
+            format!("--revert-if-worse has nothing to compare: {why}"),
+            "--for 10m undoes it after a time, whatever came of it",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn warn_of_few(plan: &PreparedPlan, printer: Printer) {
+    let most = plan.steps.iter().filter_map(|step| step.connections).max().unwrap_or(0);
+    if most < LEAST_CONNECTIONS {
+        printer.note(&format!(
+            "{most} connections are established: a comparison takes {LEAST_CONNECTIONS} that last, so that nothing would be \
+             undone as it is now"
+        ));
     }
 }
 

@@ -1,7 +1,8 @@
 //! `maxseg tune persist`
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use maxseg_core::tune::Allowed;
@@ -50,6 +51,34 @@ fn keeper(word: &str) -> Result<Keeper, String> {
     document::by_word(Keeper::ALL, Keeper::word, word)
 }
 
+/// A unit runs the program as root: whoever may change the program is root then. In an image its path may be another file.
+fn judge_program(program: &Path, root: &Path, printer: Printer) -> Result<(), Failure> {
+    let Some(writable) = written_by_others(program) else { return Ok(()) };
+    let what = format!(
+        "the unit would run {} as root, and {} can be changed by others",
+        program.display(),
+        writable.display()
+    );
+    if root == Path::new("/") {
+        let hint =
+            "install it first: install -o root -m 755 maxseg /usr/local/bin/maxseg, and run that";
+        return Err(Failure::with_hint(what, hint));
+    }
+    printer.note(&format!("warning: {what}"));
+    Ok(())
+}
+
+/// The file, or a folder above it, that another user than root may change.
+fn written_by_others(file: &Path) -> Option<&Path> {
+    file.ancestors().find(|path| {
+        path.symlink_metadata().is_ok_and(|about| {
+            // In a sticky folder others add names, and cannot take ours.
+            let is_sticky = about.is_dir() && about.mode() & 0o1000 != 0;
+            about.uid() != 0 || (about.mode() & 0o022 != 0 && !is_sticky)
+        })
+    })
+}
+
 pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     let document = given_or_set(args.file.as_deref(), printer)?;
     let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
@@ -62,6 +91,9 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
         .map_err(|error| Failure::file("find", &args.root, &error))?;
     let program = std::env::current_exe()
         .map_or_else(|_| "/usr/bin/maxseg".to_owned(), |file| file.display().to_string());
+    if keeper == Keeper::Unit {
+        judge_program(Path::new(&program), &root, printer)?;
+    }
     let files = keeper.files(&document, &root, &program);
     document::tell(&files.left_out, printer);
     if files.files.is_empty() {
@@ -104,8 +136,13 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     }
     let mut journal = Journal::open(&state_folder()?)?;
     tell_recovered(&recover(&mut journal), printer);
-    let applying =
-        Applying { plan: &plan.plan, by: author(), ends: None, start_guard: &guard::start };
+    let applying = Applying {
+        plan: &plan.plan,
+        by: author(),
+        ends: None,
+        reverts_if_worse: false,
+        start_guard: &guard::start,
+    };
     let applied = apply(&mut journal, &applying)?;
     printer.note(&undoing(&applied.entries));
     for command in &files.then {

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use maxseg_core::tune::{Effect, EntryState};
-use maxseg_linux::tune::{Journal, Surveyed, moment, state_folder, survey};
+use maxseg_linux::tune::{Journal, Surveyed, effect, moment, state_folder, survey};
 use maxseg_workbench::report::tune::StatusDocument;
-use maxseg_workbench::tune::effect;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -19,6 +18,7 @@ Examples:
   maxseg tune status --json
   maxseg tune status || echo look at it
 
+Shown are the changes that hold, those that should not, and the plan that was undone last; --all shows every one. \
 Exit code 3 says that another program has changed something since (drifted), or that something should have been undone \
 and is still set (expired).")]
 pub(crate) struct StatusArgs {
@@ -33,8 +33,10 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
-/// So many of those that were undone are shown unasked.
-const FEW: usize = 10;
+/// When a change that is undone was that, or was to be made, seconds since 1970.
+fn ended_s(one: &Surveyed) -> f64 {
+    one.entry.undone.as_ref().map_or(one.entry.set_at_s, |undone| undone.at_s)
+}
 
 pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     let folder = state_folder()?;
@@ -45,11 +47,12 @@ pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     let is_cut_off = |one: &Surveyed| one.state == EntryState::Set && !one.entry.plan_is_complete;
     let is_trouble = all.iter().any(|one| one.state.is_trouble() || is_cut_off(one));
     let is_here = |one: &Surveyed| one.entry.place == now.place;
-    let last = all.iter().rev().filter(|one| one.state == EntryState::Undone && is_here(one));
-    let first_shown = last.take(FEW).last().map_or(0, |one| one.entry.id);
+    let last = all.iter().filter(|one| one.state == EntryState::Undone && is_here(one));
+    let last = last.max_by(|one, other| ended_s(one).total_cmp(&ended_s(other)));
+    let last_plan = last.map(|one| one.entry.plan);
     let is_shown = |one: &&Surveyed| {
         let is_live = one.state != EntryState::Undone;
-        args.all || (is_here(one) && (is_live || one.entry.id >= first_shown))
+        args.all || (is_here(one) && (is_live || Some(one.entry.plan) == last_plan))
     };
     let of = |one| (one, args.effect.then(|| effect(one, &folder)));
     let shown: Vec<(&Surveyed, Option<Effect>)> = all.iter().filter(is_shown).map(of).collect();

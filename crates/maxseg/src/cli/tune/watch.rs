@@ -28,7 +28,7 @@ pub(crate) struct WatchArgs {
 }
 
 pub(super) fn run(args: &WatchArgs, printer: Printer) -> Result<(), Failure> {
-    let watcher = Watcher::new(&state_folder()?)?;
+    let mut watcher = Watcher::new(&state_folder()?)?;
     let woken = || Waker::new().map(Arc::new).map_err(|error| Failure::new(error.to_string()));
     let (waker, stop) = (woken()?, Arc::new(AtomicBool::new(false)));
     let (of_handler, stopped) = (Arc::clone(&waker), Arc::clone(&stop));

@@ -20,7 +20,9 @@ pub(crate) fn plan_text(plan: &PreparedPlan, printer: Printer) -> String {
     let mut text = String::new();
     for planned in &plan.steps {
         let step = &planned.step;
-        let heading = printer.bold(&format!("{}: {} -> {}", step.target, step.before, step.after));
+        let unit = unit_of(step);
+        let heading =
+            printer.bold(&format!("{}: {} -> {}{unit}", step.target, step.before, step.after));
         let _ = writeln!(text, "{heading}");
         for line in lines(planned) {
             text += &hanging(&format!("  {line}"), printer.width(), "  ");
@@ -30,6 +32,14 @@ pub(crate) fn plan_text(plan: &PreparedPlan, printer: Printer) -> String {
         let _ = writeln!(text, "{target}: has this value already");
     }
     text
+}
+
+/// The unit of a number, which is the kernel's own.
+fn unit_of(step: &Step) -> &'static str {
+    let unit = step.target.tunable().map_or("", |tunable| tunable.unit.after_number());
+    let is_number =
+        step.after.text().is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit()));
+    if is_number { unit } else { "" }
 }
 
 fn lines(planned: &PlannedStep) -> Vec<String> {

@@ -4,7 +4,7 @@ use super::super::kernel::{runs, wait_until};
 use super::host::Host;
 
 /// The processes that are to undo the plans of a journal.
-fn guards(host: &Host) -> Vec<u64> {
+pub(super) fn guards(host: &Host) -> Vec<u64> {
     let journal = std::fs::read_to_string(host.journal()).unwrap();
     let records =
         journal.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());

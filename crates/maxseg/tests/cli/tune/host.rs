@@ -113,7 +113,7 @@ impl Host {
     /// The states of the entries, in the order of their numbers.
     pub(super) fn states(&self) -> Vec<String> {
         let state = |entry: Value| entry["state"].as_str().unwrap().to_owned();
-        self.status(&[]).0.into_iter().map(state).collect()
+        self.status(&["--all"]).0.into_iter().map(state).collect()
     }
 
     /// What a command prints.
@@ -137,8 +137,8 @@ impl Host {
 /// A peer on the far side of a router, whose link to it is narrower.
 pub(super) struct Far {
     pub(super) host: Host,
-    peer: Namespace,
-    router: Namespace,
+    pub(super) peer: Namespace,
+    pub(super) router: Namespace,
 }
 
 impl Far {

@@ -17,6 +17,8 @@ fn wrong_targets_and_values_are_refused() {
         ("route.default.mtu", "is not TARGET=VALUE"),
         ("route.default.mtu=", "is not TARGET=VALUE"),
         ("gibberish=1", "nothing that can be set"),
+        ("route.default.congctl=renoo", "did you mean `reno`?"),
+        ("sysctl.net.ipv4.tcp_congestion_control=nosuch", "no congestion control `nosuch`"),
     ] {
         let told = host.refused(&[assignment], &[]);
         assert!(told.contains(why), "{assignment}: {told}");
@@ -38,6 +40,24 @@ fn what_would_hurt_needs_an_option() {
     let told = host.refused(&["route.default.mtu=1400"], &[]);
     assert!(told.contains("this host forwards") && told.contains("--i-am-router"), "{told}");
     host.apply(&["route.default.mtu=1400"], &["--i-am-router"]);
+}
+
+#[test]
+fn what_undoing_would_not_restore_is_refused() {
+    let Some(host) = Host::new() else { return };
+    for (assignment, why) in [
+        ("sysctl.net.ipv4.ip_forward=1", "overwrites accept_redirects and the forwarding of every"),
+        ("sysctl.net.ipv4.conf.va.forwarding=1", "turns LRO off"),
+        ("sysctl.net.ipv6.conf.all.forwarding=1", "drops the default routes"),
+        ("sysctl.net.ipv6.conf.va.disable_ipv6=1", "loses its IPv6 addresses and routes"),
+        ("sysctl.net.ipv6.conf.all.disable_ipv6=1", "overwrites the value of every interface"),
+    ] {
+        let told = host.refused(&[assignment], &[]);
+        assert!(
+            told.contains(why) && told.contains("hint: without a way back: sysctl -w"),
+            "{told}"
+        );
+    }
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn another_boot_and_another_namespace_are_told() {
     set_mode(&other.folder(), 0o700);
     std::fs::write(other.journal(), &journal).unwrap();
     set_mode(&other.journal(), 0o600);
-    assert_eq!(other.states(), [""; 0], "it holds elsewhere");
+    assert!(other.status(&[]).0.is_empty(), "it holds elsewhere");
     let (entries, code) = other.status(&["--all"]);
     assert_eq!((&entries[0]["state"], code), (&"unknown".into(), 0));
     assert_eq!(entries[0]["note"], "in another network namespace");

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::before::before;
+use super::{Surveyed, sample};
 use maxseg_core::tune::{Compared, Effect, EntryState, incomparable, judge};
-use maxseg_linux::tune::{Surveyed, before, sample};
 
 /// The effect of a change whose journal is in this folder; unknown, with the reason, where it cannot be told.
 pub fn effect(surveyed: &Surveyed, folder: &Path) -> Effect {

@@ -1,0 +1,37 @@
+//! Sysctls of which more depends than their value.
+
+use super::plan::Value;
+use super::target::Target;
+
+/// What a sysctl changes beside its value, so that the value before would not bring it back; `None` where nothing is known.
+///
+/// Sources: `net/ipv4/devinet.c` (`inet_forward_change`), `net/ipv6/addrconf.c` (`addrconf_fixup_forwarding`,
+/// `addrconf_disable_ipv6`, `addrconf_sysctl_addr_gen_mode`), `net/ipv4/route.c` (`ipv4_sysctl_rtcache_flush`).
+pub(super) fn loses(target: &Target, after: &Value) -> Option<&'static str> {
+    let Target::Sysctl(name) = target else { return None };
+    let words: Vec<&str> = name.split('.').collect();
+    let is_all = words.contains(&"all");
+    match *words.last()? {
+        "disable_ipv6" if is_all => Some("it overwrites the value of every interface"),
+        "disable_ipv6" if after.text() != Some("0") => {
+            Some("the interface loses its IPv6 addresses and routes, and does not get them back")
+        }
+        "forwarding" | "ip_forward" | "mc_forwarding" if words.contains(&"ipv6") => Some(
+            "it overwrites the value of every interface, and a router drops the default routes that router \
+             advertisements gave it",
+        ),
+        "forwarding" | "ip_forward" | "mc_forwarding" => Some(
+            "it overwrites accept_redirects and the forwarding of every interface, and turns LRO off",
+        ),
+        "addr_gen_mode" | "ignore_routes_with_linkdown" if is_all => {
+            Some("it overwrites the value of every interface")
+        }
+        "flush" => Some("the routes and path MTUs that the kernel has learnt are forgotten"),
+        _ => None,
+    }
+}
+
+/// Whether a sysctl may cut off connections, as far as is known here: what the catalogue does not have, such as `rp_filter`.
+pub(super) fn may_cut_off(target: &Target) -> bool {
+    matches!(target, Target::Sysctl(_)) && target.tunable().is_none()
+}

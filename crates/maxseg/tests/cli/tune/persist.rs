@@ -1,0 +1,64 @@
+//! What is written to last is what the system takes: `ifup`, `systemd-analyze verify`, and a program that root alone may change.
+
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::Path;
+
+use super::super::kernel::{NOBODY, skipped};
+use super::super::stderr;
+use super::host::Host;
+
+#[test]
+fn ifup_takes_the_file_of_interfaces() {
+    let Some(host) = Host::new() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().display().to_string();
+    host.apply(&["interface.va.mtu=1400"], &["--why", "a tunnel behind it"]);
+    host.tune_ends(&["persist", "--as", "ifupdown", "--root", &at, "--yes"], 0);
+    let file = root.path().join("etc/network/interfaces.d/maxseg");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("# a tunnel behind it\niface va inet manual\n"), "{text}");
+    host.tune_ends(&["undo", "1"], 0);
+    assert!(host.shows("ip link show va").contains("mtu 1500"));
+    if !host.namespace.run("ifup --version").status.success() {
+        return skipped("ifup: ifupdown is not installed");
+    }
+    let state = root.path().join("ifstate");
+    let line =
+        format!("ifup --force --interfaces={} --state-dir={} va", file.display(), state.display());
+    std::fs::create_dir(&state).unwrap();
+    host.namespace.must(&line);
+    assert!(host.shows("ip link show va").contains("mtu 1400"));
+    host.namespace.must("ip link set va mtu 1500");
+    host.tune_ends(&["undo", "--all"], 0);
+    assert!(!file.exists());
+}
+
+/// A document that a unit applies, and the program in a folder of its own.
+fn persist(host: &Host, folder: &Path, root: &str) -> std::process::Output {
+    let document = folder.join("in.toml");
+    std::fs::write(&document, "[settings]\n\"interface.lo.mtu\" = 9000\n").unwrap();
+    let mut command = host.command(folder.join("maxseg").to_str().unwrap());
+    command.args(["tune", "persist"]).arg(&document).args(["--as", "unit", "--root", root]);
+    command.arg("--dry-run").output().unwrap()
+}
+
+#[test]
+fn a_unit_does_not_run_what_another_user_may_change() {
+    let Some(host) = Host::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("maxseg");
+    let mut copy = std::process::Command::new("cp");
+    assert!(copy.arg(env!("CARGO_BIN_EXE_maxseg")).arg(&at).status().unwrap().success());
+    let output = persist(&host, folder.path(), "/");
+    assert!(output.status.success(), "{}", stderr(&output));
+    chown(&at, Some(NOBODY), None).unwrap();
+    let output = persist(&host, folder.path(), "/");
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("can be changed by others") && told.contains("hint: install"), "{told}");
+    chown(&at, Some(0), None).unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(persist(&host, folder.path(), "/").status.code(), Some(1), "its folder");
+    let output = persist(&host, folder.path(), folder.path().to_str().unwrap());
+    assert!(output.status.success() && stderr(&output).contains("warning: "), "an image");
+}

@@ -83,7 +83,7 @@ pub struct RunMetrics {
     pub transfer_time_ratio: Option<f64>,
     /// The highest rate of delivery that one socket noted, slow start included.
     pub peak_delivery_bps: Option<f64>,
-    /// The largest window that a receiver advertised.
+    /// The largest window that a receiver advertised in equilibrium.
     pub window_bytes: Option<u64>,
     /// Every second, slow start included.
     pub seconds: Vec<Second>,
@@ -91,6 +91,8 @@ pub struct RunMetrics {
 
 /// A run counts for at least a third of its time: slow start that lasts longer is part of it, and that is said.
 const LEAST_COUNTED: f64 = 2.0 / 3.0;
+/// Slow start and the repair of what it lost take no more round trips than this.
+const ROUND_TRIPS_OF_SLOW_START: f64 = 20.0;
 /// Round trips after slow start, until what it queued too much is gone.
 const ROUND_TRIPS_AFTER: f64 = 4.0;
 
@@ -139,7 +141,10 @@ pub fn measure(
         rtt_mean_s,
         transfer_time_ratio: ratio(payload, counted_s, ideal_bps),
         peak_delivery_bps: points().filter_map(|point| point.delivery_bps).max_by(f64::total_cmp),
-        window_bytes: points().filter_map(|point| point.window_bytes).max(),
+        window_bytes: points()
+            .filter(|point| point.at_s >= begin.from_s)
+            .filter_map(|point| point.window_bytes)
+            .max(),
         seconds: seconds(series, end),
     })
 }
@@ -148,6 +153,26 @@ impl RunMetrics {
     /// The same run beside another throughput that was to be expected.
     pub fn expect(&mut self, ideal_bps: Option<f64>) {
         self.transfer_time_ratio = ratio(self.payload_bytes as f64, self.counted_s, ideal_bps);
+    }
+
+    /// What was sent again after slow start: its share of all that was sent, and its bytes. Where the end of slow start is not known,
+    /// of the seconds at the end of the run, which its losses do not reach; `None` of a run without such seconds.
+    pub fn lasting_loss(&self, baseline_s: f64) -> Option<(f64, f64)> {
+        if self.equilibrium.is_after_slow_start {
+            return Some((1.0 - self.efficiency?, self.retransmitted_bytes as f64));
+        }
+        self.efficiency?;
+        let until = self.seconds.last()?.until_s;
+        let late = (LEAST_COUNTED * until).max(ROUND_TRIPS_OF_SLOW_START * baseline_s);
+        let (mut acked, mut resent, mut begin) = (0.0, 0.0, 0.0);
+        for second in &self.seconds {
+            if begin >= late {
+                acked += second.throughput_bps * (second.until_s - begin) / 8.0;
+                resent += second.retransmitted_bytes as f64;
+            }
+            begin = second.until_s;
+        }
+        (acked > 0.0).then(|| (resent / (acked + resent), resent))
     }
 }
 
@@ -268,6 +293,7 @@ mod tests {
             .map(|step| {
                 let at_s = f64::from(step) / 10.0;
                 let is_in_slow_start = at_s < slow_start_s;
+                let window_bytes = Some(if is_in_slow_start { 300_000 } else { 50_000 });
                 bytes += if is_in_slow_start { 50_000 } else { 100_000 };
                 SenderPoint {
                     at_s,
@@ -276,6 +302,7 @@ mod tests {
                     resent_bytes: bytes / resent_every,
                     rtt_s: Some(if is_in_slow_start { 0.5 } else { 0.030 }),
                     is_in_slow_start: Some(is_in_slow_start),
+                    window_bytes,
                     ..SenderPoint::default()
                 }
             })
@@ -295,7 +322,7 @@ mod tests {
         assert!(near(run.transfer_time_ratio.unwrap(), 1.0));
         assert!(near(run.efficiency.unwrap(), 50.0 / 51.0), "{run:?}");
         assert!(near(run.buffer_delay.unwrap(), 0.5), "{run:?}");
-        assert_eq!(run.seconds.len(), 10);
+        assert_eq!((run.seconds.len(), run.window_bytes), (10, Some(50_000)));
         assert!(near(run.seconds[9].throughput_bps, 8e6));
     }
 
@@ -325,6 +352,28 @@ mod tests {
         assert!(!run.equilibrium.is_after_slow_start);
         assert!(near(run.equilibrium.from_s, 10.0 / 3.0));
         assert!(near(run.throughput_bps, 8e6), "{run:?}");
+    }
+
+    #[test]
+    fn losses_of_slow_start_are_not_those_of_the_path() {
+        // A tenth is sent again in the first three seconds, nothing later; and a fiftieth all the time.
+        let mut early = points(0.0, 10);
+        let lost = early[30];
+        for point in early.iter_mut().filter(|point| point.at_s > 3.0) {
+            point.resent_bytes = lost.resent_bytes;
+            point.sent_bytes = point.acked_bytes + lost.resent_bytes;
+        }
+        for (mut points, want) in [(early, 0.0), (points(0.0, 50), 1.0 / 51.0)] {
+            for point in &mut points {
+                point.is_in_slow_start = None;
+            }
+            let run = measure(&[points], 10.0, None, None).unwrap();
+            let (share, _) = run.lasting_loss(0.030).unwrap();
+            assert!((share - want).abs() < 1e-3, "{share}, not {want}");
+            assert_eq!(run.lasting_loss(1.0), None, "slow start may have lasted to the end");
+        }
+        let known = measure(&[points(2.0, 50)], 10.0, None, None).unwrap();
+        assert!(near(known.lasting_loss(1.0).unwrap().0, 1.0 / 51.0));
     }
 
     #[test]

@@ -252,7 +252,9 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let mtu = report.path_mtu.forward_bytes?;
     // A test that was not finished does not say what the path takes.
     let is_known = report.path_mtu.confidence != Confidence::AtLeast;
-    let is_small = is_known && mtu < route.interface_mtu && report.path_mtu.black_hole.is_none();
+    // The loopback interface takes a byte more than a packet's length says.
+    let most = route.interface_mtu.min(u16::MAX.into());
+    let is_small = is_known && mtu < most && report.path_mtu.black_hole.is_none();
     let name = name(&report.path_mtu);
     is_small.then(|| PathFinding {
         kind: PathFindingKind::SmallMtu,

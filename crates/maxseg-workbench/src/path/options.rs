@@ -70,7 +70,22 @@ pub struct FarEndOptions {
     pub table: Option<TableOptions>,
 }
 
+/// Transfers of fewer round trips show slow start alone.
+const LEAST_ROUND_TRIPS: f64 = 20.0;
+
 impl FarEndOptions {
+    /// The same, with no transfer too short for a round trip of so many seconds. iperf3 knows whole seconds.
+    pub(super) fn for_round_trip(&self, rtt_s: Option<f64>) -> Self {
+        let least = rtt_s.map_or(0.0, |rtt| (LEAST_ROUND_TRIPS * rtt).ceil());
+        let least = Duration::try_from_secs_f64(least).unwrap_or_default();
+        let rfc6349 = self
+            .rfc6349
+            .map(|asked| Rfc6349Options { duration: asked.duration.max(least), ..asked });
+        let table =
+            self.table.clone().map(|asked| TableOptions { row: asked.row.max(least), ..asked });
+        Self { step: self.step.max(least), rfc6349, table, ..self.clone() }
+    }
+
     /// Seconds of all its transfers, where none has to be repeated.
     fn total_s(&self) -> f64 {
         let step = self.step.as_secs_f64();
@@ -132,5 +147,29 @@ pub struct TableOptions {
 impl TableOptions {
     fn total_s(&self) -> f64 {
         self.row.as_secs_f64() * 16.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_round_trip_takes_longer_transfers() {
+        let second = Duration::from_secs(1);
+        let options = FarEndOptions {
+            kind: FarEndKind::Iperf3,
+            port: None,
+            token: String::new(),
+            step: second,
+            connections: 4,
+            rfc6349: None,
+            table: Some(TableOptions { row: second, engines: Vec::new() }),
+        };
+        let long = options.for_round_trip(Some(0.41));
+        assert_eq!((long.step, long.table.as_ref().unwrap().row), (9 * second, 9 * second));
+        assert!(long.warning().contains("take 162 s in all"), "{}", long.warning());
+        assert_eq!(options.for_round_trip(Some(0.02)).step, second);
+        assert_eq!(options.for_round_trip(None).step, second);
     }
 }

@@ -20,6 +20,7 @@ pub(super) fn measure(
     report: &mut PathReport,
     probing: &mut Probing<'_>,
 ) -> Result<(), PathError> {
+    let options = &options.for_round_trip(report.rtt.min_s);
     // Bulk data may provoke messages of routers, which the kernel goes by.
     let ((), taught) = logged(probing, |probing| match measure_all(options, report, probing) {
         Ok(()) => Ok(()),

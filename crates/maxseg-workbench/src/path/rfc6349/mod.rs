@@ -82,6 +82,7 @@ impl Rfc6349Test<'_> {
             ));
         }
         report.bottleneck = Some(found.bottleneck);
+        let Environment { system, kernel, .. } = Environment::of(&[]);
         report.rfc6349 = Some(Rfc6349Report {
             began_s,
             planned_s: self.asked.total_s(self.options.step.as_secs_f64()),
@@ -93,7 +94,8 @@ impl Rfc6349Test<'_> {
                 loss_share: report.rtt.loss_share(),
                 jitter_s: report.rtt.jitter_s(),
             },
-            environment: Environment::of(&[]),
+            system,
+            kernel,
             path_mtu: PathMtuEntry::of(&report.path_mtu),
             baseline: BaselineEntry {
                 rtt_s: baseline.rtt_s,
@@ -205,7 +207,7 @@ impl Rfc6349Test<'_> {
         let checks =
             typical.as_ref().map(|(run, _)| judge(&self.asked.thresholds, run)).unwrap_or_default();
         let interpretation = typical.as_ref().map(|(run, held)| {
-            let steps = steps_of(&sweep, mss);
+            let steps = steps_of(&sweep, mss, baseline.rtt_s);
             interpret(&Facts {
                 run,
                 many: &filled.run,
@@ -306,14 +308,11 @@ fn unfit(rtt: &RttReport) -> Option<String> {
     })
 }
 
-fn steps_of(sweep: &[SweepStep], mss: u32) -> Vec<WindowStep> {
+fn steps_of(sweep: &[SweepStep], mss: u32, baseline_s: f64) -> Vec<WindowStep> {
     let step = |step: &SweepStep| {
-        let run = step.run.as_ref()?;
-        Some(WindowStep {
-            of_bdp: step.of_bdp,
-            resent_share: 1.0 - run.efficiency?,
-            resent_segments: run.retransmitted_bytes as f64 / f64::from(mss.max(1)),
-        })
+        let (resent_share, resent_bytes) = step.run.as_ref()?.lasting_loss(baseline_s)?;
+        let resent_segments = resent_bytes / f64::from(mss.max(1));
+        Some(WindowStep { of_bdp: step.of_bdp, resent_share, resent_segments })
     };
     sweep.iter().filter_map(step).collect()
 }

@@ -7,7 +7,6 @@ use maxseg_linux::far_end::{BulkResult, Granted};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::environment::Environment;
 use crate::path::MtuReport;
 
 /// The report of RFC 6349.
@@ -21,8 +20,10 @@ pub struct Rfc6349Report {
     pub repeats: u32,
     /// What the RFC wants to be known before (§1, §3).
     pub preconditions: Preconditions,
-    /// This host: the RFC wants the TCP that is tested identified (§3).
-    pub environment: Environment,
+    /// This host's operating system and architecture: the RFC wants the TCP that is tested identified (§3).
+    pub system: String,
+    /// The release of its kernel; null where it cannot be told.
+    pub kernel: Option<String>,
     /// The path MTU (§3.1).
     pub path_mtu: PathMtuEntry,
     /// The round trip without load (§3.2.1).

@@ -229,3 +229,31 @@ fn of_family(address: IpAddr) -> RouteAddress {
         IpAddr::V6(address) => RouteAddress::Inet6(address),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_changed_is_asked_for_again_and_not_for_ever() {
+        let mut asked = 0;
+        let answered = dumped(|| {
+            asked += 1;
+            if asked < 3 { Err(interrupted()) } else { Ok(asked) }
+        });
+        assert_eq!(answered.unwrap(), 3);
+        let mut asked = 0;
+        let never: io::Result<()> = dumped(|| {
+            asked += 1;
+            Err(interrupted())
+        });
+        assert!(never.unwrap_err().to_string().contains("changed each time"));
+        assert_eq!(asked, ATTEMPTS);
+        let mut asked = 0;
+        let another: io::Result<()> = dumped(|| {
+            asked += 1;
+            Err(io::ErrorKind::PermissionDenied.into())
+        });
+        assert_eq!((another.unwrap_err().kind(), asked), (io::ErrorKind::PermissionDenied, 1));
+    }
+}

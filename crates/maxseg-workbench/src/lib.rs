@@ -55,6 +55,8 @@ pub mod error;
 pub mod experiment;
 pub mod explain;
 pub mod file_error;
+#[cfg(feature = "lab")]
+pub mod fuzz;
 pub mod host_port;
 pub mod import;
 mod json_words;

@@ -11,12 +11,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
-use maxseg_wire::fuzz::{TARGETS, Target};
+use maxseg_wire::fuzz::{self, Target};
 
 pub use mutate::Mutator;
 use watchdog::Watchdog;
 
 use crate::root;
+
+/// Every target: decoders, and what reads documents.
+pub fn targets() -> impl Iterator<Item = &'static Target> + Clone {
+    #[cfg(feature = "lab")]
+    let of_documents = maxseg_workbench::fuzz::TARGETS;
+    #[cfg(not(feature = "lab"))]
+    let of_documents: &[Target] = &[];
+    fuzz::TARGETS.iter().chain(of_documents)
+}
 
 /// The corpus of a target, in the order of its files' names.
 ///
@@ -52,9 +61,9 @@ const HANGS: Duration = Duration::from_secs(20);
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn run(name: Option<&str>, seconds: u64, seed: u64) -> Result<()> {
     let chosen: Vec<&'static Target> =
-        TARGETS.iter().filter(|target| name.is_none_or(|name| name == target.name)).collect();
+        targets().filter(|target| name.is_none_or(|name| name == target.name)).collect();
     if chosen.is_empty() {
-        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        let names: Vec<&str> = targets().map(|target| target.name).collect();
         bail!("no target is called {}; there are {}", name.unwrap_or(""), names.join(", "));
     }
     for target in chosen {

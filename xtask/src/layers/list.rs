@@ -68,7 +68,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["engines"],
             &["experiment", "calc", "connections", "explain", "import"],
             &["capture", "compare", "path", "tune", "why"],
-            &["advise"],
+            &["advise", "fuzz"],
             &["report", "runner"],
         ],
     },

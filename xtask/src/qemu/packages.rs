@@ -22,9 +22,20 @@ pub(super) struct Packages {
     pub(super) kernel: PathBuf,
 }
 
+/// Why this machine cannot have it; `None` where it can.
+pub(super) fn missing() -> Option<&'static str> {
+    if !cfg!(target_arch = "x86_64") {
+        return Some("the kernel is Debian's for amd64");
+    }
+    if !is_installed("apt-get") {
+        return Some("it takes Debian's packages, and there is no apt-get");
+    }
+    let can_have_qemu = is_installed("qemu-system-x86_64") || is_root();
+    (!can_have_qemu).then_some("there is no qemu-system-x86_64: apt-get install qemu-system-x86")
+}
+
 /// Installs qemu where it is missing, downloads and unpacks the rest; what is there is kept.
 pub(super) fn fetch(folder: &Path) -> Result<Packages> {
-    ensure!(is_installed("apt-get"), "this takes Debian's packages, and there is no apt-get");
     install_qemu()?;
     let kernel = kernel_package()?;
     let root = folder.join("root");
@@ -55,7 +66,6 @@ fn install_qemu() -> Result<()> {
     if is_installed("qemu-system-x86_64") {
         return Ok(());
     }
-    ensure!(is_root(), "there is no qemu-system-x86_64: `apt-get install qemu-system-x86`");
     succeed(Command::new("apt-get").args(["update", "-qq"]))?;
     let mut install = Command::new("apt-get");
     install.args(["install", "-y", "-qq", "--no-install-recommends", "qemu-system-x86"]);

@@ -12,8 +12,10 @@ use super::packages::Packages;
 
 /// This machine's programs that are taken along.
 const PROGRAMS: [&str; 3] = ["tc", "ip", "bash"];
+/// Those that are taken along where this machine has them.
+const OPTIONAL: [&str; 1] = ["strace"];
 /// What is loaded, with what it needs; those that a kernel has built in are not there.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "veth",
     "dummy",
     "tun",
@@ -25,6 +27,7 @@ const MODULES: [&str; 11] = [
     "sch_htb",
     "act_mirred",
     "tcp_bbr",
+    "8021q",
 ];
 
 /// Starts the system and serves the second serial line: a line is a command, and its answer is exit code,
@@ -60,8 +63,9 @@ pub(super) fn build(folder: &Path, packages: &Packages, maxseg: &Path) -> Result
     archive.file("/init", INIT.as_bytes());
     archive.file("/bin/busybox", &read(&packages.root.join("bin/busybox"))?);
     let mut libraries = BTreeSet::new();
-    for name in PROGRAMS {
-        let program = find(name)?;
+    let optional = OPTIONAL.iter().filter_map(|name| find(name).ok());
+    let programs: Vec<PathBuf> = PROGRAMS.iter().map(|name| find(name)).collect::<Result<_>>()?;
+    for program in programs.into_iter().chain(optional) {
         archive.file(&program.to_string_lossy(), &read(&program)?);
         libraries.extend(libraries_of(&program)?);
     }

@@ -177,7 +177,9 @@ impl Refusal {
     pub fn hint(&self, step: &Step) -> String {
         match self {
             Self::NotAValue { .. } | Self::NotTaken(_) => format!("`maxseg tune show {}` tells what it takes", step.target),
-            Self::OutOfRange { least, .. } => format!("for example --set {}={least}", step.target),
+            Self::OutOfRange { value, least, most, .. } => {
+                format!("for example --set {}={}", step.target, value.clamp(least, most))
+            }
             Self::AboveLearnt(learnt) => format!(
                 "--set {}={} is no lower than that path; or wait until it has expired: ip route get {}",
                 step.target, learnt.mtu, learnt.to

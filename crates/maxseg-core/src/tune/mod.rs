@@ -42,5 +42,7 @@ pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, Session, refusa
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};
-pub use record::{Author, Deadline, Event, Place, Record, UndoReason, VERSION};
+pub use record::{
+    Author, BrokenLine, Deadline, Event, Place, Record, UndoReason, VERSION, records_of,
+};
 pub use target::{RouteMetricName, SocketEnds, SocketOption, Target, TargetError};

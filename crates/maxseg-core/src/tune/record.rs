@@ -72,6 +72,36 @@ pub enum UndoReason {
     Worse,
 }
 
+/// A line that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct BrokenLine {
+    /// Which, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// The lines of a journal, and how many bytes the whole ones have: a last line without its end announces nothing.
+///
+/// # Errors
+/// A line is none, or a later version of this program has written it.
+pub fn records_of(bytes: &[u8]) -> Result<(Vec<Record>, usize), BrokenLine> {
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let mut records = Vec::new();
+    for (line, text) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
+        let broken = |why: String| BrokenLine { line, why };
+        let record: Record =
+            serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+        if record.v > VERSION {
+            let why = format!("a later version of the program has written layout {}", record.v);
+            return Err(broken(why));
+        }
+        records.push(record);
+    }
+    Ok((records, whole))
+}
+
 impl UndoReason {
     /// In words.
     pub const fn words(self) -> &'static str {

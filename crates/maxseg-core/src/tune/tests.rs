@@ -148,11 +148,11 @@ fn lines(ends: Option<Deadline>) -> Vec<Record> {
     let step = step("route.default.mtu", "unset", "1400");
     let (reason, found) = (UndoReason::Asked, Value::of("1400"));
     let events = [
-        Event::Plan { plan: 1, steps: 1, by, why: None, ends },
+        Event::Plan { plan: 1, steps: 1, by, why: None, ends, reverts_if_worse: true },
         Event::Set { entry: 1, plan: 1, step },
         Event::IsSet { entry: 1 },
         Event::Applied { plan: 1 },
-        Event::Undo { entry: 1, reason, found },
+        Event::Undo { entry: 1, reason, because: None, found },
         Event::IsUndone { entry: 1 },
     ];
     events.into_iter().map(record).collect()
@@ -201,11 +201,29 @@ fn a_change_expires_unless_it_is_confirmed() {
 }
 
 #[test]
+fn a_plan_is_watched_until_it_is_judged_for_the_last_time_or_undone() {
+    let all = lines(None);
+    let is_watched = |lines: &[Record]| History::of(lines).is_watched(1, &place());
+    for (count, watched) in [(0, false), (1, true), (2, true), (4, true), (5, true), (6, false)] {
+        assert_eq!(is_watched(&all[..count]), watched, "{count} lines");
+    }
+    let judged = [&all[..4], &[record(Event::Judged { plan: 1 })]].concat();
+    assert!(!is_watched(&judged));
+    let mut worse = all;
+    let because = Some("goodput -9%".to_owned());
+    let found = Value::of("1400");
+    worse[4] = record(Event::Undo { entry: 1, reason: UndoReason::Worse, because, found });
+    let undone = History::of(&worse).entry(1).unwrap().undone.unwrap();
+    assert_eq!(undone.words(), "undone because connections did worse: goodput -9%");
+}
+
+#[test]
 fn a_later_change_of_the_same_target_supersedes() {
     let mut lines = lines(None);
     lines.truncate(4);
     let by = Author { user: "root".to_owned(), pid: 1 };
-    lines.push(record(Event::Plan { plan: 2, steps: 1, by, why: None, ends: None }));
+    let (why, ends, reverts_if_worse) = (None, None, false);
+    lines.push(record(Event::Plan { plan: 2, steps: 1, by, why, ends, reverts_if_worse }));
     let step = step("route.default.mtu", "1400", "1300");
     lines.push(record(Event::Set { entry: 2, plan: 2, step }));
     assert_eq!(state(&lines, "1300", &moment(1.0)), Some("superseded"));
@@ -234,4 +252,52 @@ fn a_dash_keeps_the_number_that_is_there() {
     // What does not fit stays, and is refused as no number.
     assert_eq!(Value::of("- 8388608").keeping(&before), Value::of("- 8388608"));
     assert_eq!(Value::of("-").keeping(&Value::Absent), Value::of("-"));
+}
+
+#[test]
+fn sysctls_that_change_more_than_their_value_are_refused() {
+    for (name, after, why) in [
+        ("net.ipv4.ip_forward", "1", "accept_redirects"),
+        ("net.ipv4.conf.all.forwarding", "0", "accept_redirects"),
+        ("net.ipv4.conf.eth0.forwarding", "1", "LRO"),
+        ("net.ipv4.conf.eth0.forwarding", "0", ""),
+        ("net.ipv6.conf.eth0.forwarding", "1", "router advertisements"),
+        ("net.ipv6.conf.eth0.forwarding", "0", ""),
+        ("net.ipv6.conf.default.forwarding", "1", ""),
+        ("net.ipv6.conf.eth0/5.disable_ipv6", "1", "loses its IPv6 addresses"),
+        ("net.ipv6.conf.eth0.disable_ipv6", "0", ""),
+        ("net.ipv6.conf.all.disable_ipv6", "0", "every interface"),
+        ("net.ipv4.route.flush", "1", "forgotten"),
+        ("net.ipv4.tcp_sack", "0", ""),
+    ] {
+        let told = refusal(&format!("sysctl.{name}"), after, &Facts::default(), Allowed::default());
+        assert!(told.contains(why) && told.is_empty() == why.is_empty(), "{name}: {told}");
+    }
+}
+
+#[test]
+fn what_is_unknown_needs_a_way_back_over_a_session() {
+    let facts = |session| Facts { session, ..Facts::default() };
+    let confirmed = Allowed { session: true, ..Allowed::default() };
+    let of = |name: &str, session, allowed| refusal(name, "1", &facts(session), allowed);
+    let rp_filter = "sysctl.net.ipv4.conf.all.rp_filter";
+    assert_eq!(of(rp_filter, Session::None, Allowed::default()), "");
+    assert!(of(rp_filter, Session::Elsewhere, Allowed::default()).contains("is not known here"));
+    assert_eq!(of(rp_filter, Session::Elsewhere, confirmed), "");
+    assert_eq!(of("sysctl.net.ipv4.tcp_sack", Session::Elsewhere, Allowed::default()), "");
+}
+
+#[test]
+fn a_congestion_control_has_to_be_there() {
+    let there = Some(vec!["cubic".to_owned(), "reno".to_owned()]);
+    let facts = Facts { congestion_controls: there, ..Facts::default() };
+    for target in [
+        "route.default.congctl",
+        "sysctl.net.ipv4.tcp_congestion_control",
+        "socket.192.0.2.1:443-198.51.100.7:50123.congestion",
+    ] {
+        let told = |name| refusal(target, name, &facts, Allowed::default());
+        assert_eq!(told("reno"), "");
+        assert!(told("renoo").contains("no congestion control `renoo`"), "{}", told("renoo"));
+    }
 }

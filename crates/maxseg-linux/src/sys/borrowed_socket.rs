@@ -69,6 +69,12 @@ impl BorrowedSocket {
         Ok(File::from(self.0.try_clone()?).metadata()?.st_ino())
     }
 
+    /// Whether it is a socket of Multipath TCP: the kernel lists its subflows under its inode.
+    pub(crate) fn is_multipath(&self) -> bool {
+        self.number(libc::SOL_SOCKET, libc::SO_PROTOCOL)
+            .is_ok_and(|number| number == libc::IPPROTO_MPTCP)
+    }
+
     /// `TCP_WINDOW_CLAMP`.
     pub(crate) fn window_clamp(&self) -> io::Result<u32> {
         self.number(libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP).map(i32::cast_unsigned)

@@ -97,7 +97,7 @@ fn table(target: &Target) -> Result<Vec<Json>, TuneError> {
     let text = match run(&["-j", "list", "table", "inet", TABLE], None) {
         Ok(text) => text,
         Err(Failed::Said(why)) if why.contains("No such file") => return Ok(Vec::new()),
-        Err(why) => return Err(TuneError::read(target, why.into())),
+        Err(why) => return Err(TuneError::open(target, why.into())),
     };
     let document: Json = serde_json::from_str(&text)
         .map_err(|error| TuneError::read(target, std::io::Error::other(error)))?;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use maxseg_core::tune::{Compared, Effect, EntryState, incomparable, judge};
+
 use super::before::before;
 use super::{Surveyed, sample};
-use maxseg_core::tune::{Compared, Effect, EntryState, incomparable, judge};
 
 /// The effect of a change whose journal is in this folder; unknown, with the reason, where it cannot be told.
 pub fn effect(surveyed: &Surveyed, folder: &Path) -> Effect {

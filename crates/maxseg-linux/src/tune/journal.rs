@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use maxseg_core::tune::{Event, History, Moment, Record, VERSION};
+use maxseg_core::tune::{BrokenLine, Event, History, Moment, Record, VERSION, records_of};
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::unistd::Uid;
 
@@ -192,21 +192,11 @@ fn read_all(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The lines, and how many bytes the whole ones have. A last line without its end announces nothing.
+/// The lines, and how many bytes the whole ones have.
 fn parse(bytes: &[u8], path: &Path) -> Result<(Vec<Record>, usize), TuneError> {
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let mut records = Vec::new();
-    for (line, text) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
-        let broken = |why: String| TuneError::BrokenLine { file: path.to_owned(), line, why };
-        let record: Record =
-            serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
-        if record.v > VERSION {
-            return Err(broken(format!(
-                "a later version of the program has written layout {}",
-                record.v
-            )));
-        }
-        records.push(record);
-    }
-    Ok((records, whole))
+    records_of(bytes).map_err(|BrokenLine { line, why }| TuneError::BrokenLine {
+        file: path.to_owned(),
+        line,
+        why,
+    })
 }

@@ -4,7 +4,8 @@
 //! (Target, Value) … → steps (what is there now, and how to restore it) → facts → core's guards
 //! Plan → apply: Journal::append, write, read, Journal::append … → undo, the same way back
 //! Journal (History) + read → survey: each Entry with its EntryState
-//! guard: a process that undoes a plan at its deadline      watch: does that too, and follows routes
+//! guard: a process that undoes a plan at its deadline, or where connections do worse
+//! watch: undoes at deadlines too, and follows routes
 //! ```
 //!
 //! The order of lines and changes is that of [`maxseg_core::tune`]. Everything is of the calling thread's network namespace.

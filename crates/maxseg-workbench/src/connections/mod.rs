@@ -81,6 +81,8 @@ pub struct Connection {
     pub process: Option<Owner>,
     /// The congestion control.
     pub congestion: Option<Arc<str>>,
+    /// The upper-layer protocol, `tls` or `mptcp`; of the kernel's list only for whoever has `CAP_NET_ADMIN`.
+    pub upper_layer: Option<Arc<str>>,
     /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`).
     pub sample: Option<Sample>,
     /// Index of the interface that it is bound to; 0 for none.
@@ -119,6 +121,7 @@ impl Connection {
             inode: socket.inode,
             process: None,
             congestion: socket.congestion.map(|name| names.shared(name)),
+            upper_layer: socket.upper_layer.map(|name| names.shared(name)),
             sample,
             interface: socket.interface,
             mark: socket.mark,

@@ -180,6 +180,9 @@ pub fn read_options(connections: &mut [Connection]) {
             Some(owner) => reader.options(owner.pid, connection.inode),
             None => Err(OptionsError::NoProcess),
         };
+        if read == Err(OptionsError::Subflow) {
+            connection.upper_layer.get_or_insert_with(|| Arc::from("mptcp"));
+        }
         connection.options = match read {
             Ok(read) => SocketOptions {
                 window_clamp: Some(read.window_clamp),

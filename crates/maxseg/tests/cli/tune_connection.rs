@@ -165,57 +165,106 @@ fn a_document_is_imported_applied_exported_and_undone() {
 }
 
 /// A client, a gateway whose firewall accepts everything in an earlier chain, and a server behind it.
-#[test]
-fn a_clamp_reaches_syns_that_an_earlier_chain_accepts() {
-    let (Some(gateway), Some(client), Some(server)) =
-        (Host::new(), Namespace::new(), Namespace::new())
-    else {
-        return;
-    };
-    if !Path::new("/usr/sbin/nft").exists() {
-        skipped("the clamp: nft is not installed");
-        return;
+struct Gateway {
+    host: Host,
+    client: Namespace,
+    _server: Namespace,
+    listener: TcpListener,
+}
+
+impl Gateway {
+    /// With a server at this port of 10.5.2.2; `None`, and said so, where there cannot be one.
+    fn new(port: u16) -> Option<Self> {
+        let (host, client, server) = (Host::new()?, Namespace::new()?, Namespace::new()?);
+        if !Path::new("/usr/sbin/nft").exists() {
+            skipped("the clamp: nft is not installed");
+            return None;
+        }
+        let of = &host.namespace;
+        for (end, name, peer, gate, own) in [
+            (&client, "gc", "eth0", "10.5.1.1", "10.5.1.2"),
+            (&server, "gs", "eth0", "10.5.2.1", "10.5.2.2"),
+        ] {
+            of.must(&format!("ip link add {name} type veth peer name {peer} netns {}", end.0.id()));
+            of.must(&format!("ip addr add {gate}/24 dev {name}"));
+            of.must(&format!("ip link set {name} up"));
+            end.must(&format!("ip addr add {own}/24 dev {peer}"));
+            end.must(&format!("ip link set {peer} up"));
+            end.must(&format!("ip route add default via {gate}"));
+        }
+        of.must("sysctl -qw net.ipv4.ip_forward=1");
+        of.must("nft add table inet firewall");
+        of.must("nft add chain inet firewall forward { type filter hook forward priority -10 ; policy drop ; }");
+        of.must("nft add rule inet firewall forward accept");
+        let listener = server.inside(|| TcpListener::bind(("10.5.2.2", port)).unwrap());
+        Some(Self { host, client, _server: server, listener })
     }
-    let of = &gateway.namespace;
-    for (host, name, peer, gate, own) in [
-        (&client, "gc", "eth0", "10.5.1.1", "10.5.1.2"),
-        (&server, "gs", "eth0", "10.5.2.1", "10.5.2.2"),
-    ] {
-        of.must(&format!("ip link add {name} type veth peer name {peer} netns {}", host.0.id()));
-        of.must(&format!("ip addr add {gate}/24 dev {name}"));
-        of.must(&format!("ip link set {name} up"));
-        host.must(&format!("ip addr add {own}/24 dev {peer}"));
-        host.must(&format!("ip link set {peer} up"));
-        host.must(&format!("ip route add default via {gate}"));
-    }
-    of.must("sysctl -qw net.ipv4.ip_forward=1");
-    of.must("nft add table inet firewall");
-    of.must("nft add chain inet firewall forward { type filter hook forward priority -10 ; policy drop ; }");
-    of.must("nft add rule inet firewall forward accept");
-    let listener = server.inside(|| TcpListener::bind("10.5.2.2:0").unwrap());
-    let end = listener.local_addr().unwrap();
-    // What the server sends is bounded by the MSS in the SYN that it got, what the client sends by that of the SYN-ACK.
-    let sizes = || {
-        let a = client.inside(|| TcpStream::connect(end).unwrap());
-        let (b, _) = listener.accept().unwrap();
+
+    /// The segment sizes of a new connection: what the client sends is bounded by the MSS of the SYN-ACK, what the server sends by
+    /// that of the SYN that it got.
+    fn sizes(&self) -> (u32, u32) {
+        let end = self.listener.local_addr().unwrap();
+        let a = self.client.inside(|| TcpStream::connect(end).unwrap());
+        let (b, _) = self.listener.accept().unwrap();
         let mss = |stream: &TcpStream| {
             nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::TcpMaxSeg).unwrap()
         };
         (mss(&a), mss(&b))
-    };
-    assert_eq!(sizes(), (1448, 1448));
-    gateway.ends(0, &["tune", "apply", "--set", "clamp.gs=1200", "--yes"]);
-    assert_eq!(sizes(), (1188, 1188), "both directions, less the timestamps");
-    gateway.ends(0, &["tune", "undo", "--yes"]);
-    assert_eq!(sizes(), (1448, 1448));
+    }
+}
+
+#[test]
+fn a_clamp_reaches_syns_that_an_earlier_chain_accepts() {
+    let Some(gateway) = Gateway::new(0) else { return };
+    let (host, of) = (&gateway.host, &gateway.host.namespace);
+    assert_eq!(gateway.sizes(), (1448, 1448));
+    host.ends(0, &["tune", "apply", "--set", "clamp.gs=1200", "--yes"]);
+    assert_eq!(gateway.sizes(), (1188, 1188), "both directions, less the timestamps");
+    host.ends(0, &["tune", "undo", "--yes"]);
+    assert_eq!(gateway.sizes(), (1448, 1448));
     of.must("ip link set gs mtu 1300");
-    gateway.ends(0, &["tune", "apply", "--set", "clamp.gs=rt mtu", "--yes"]);
-    assert_eq!(sizes(), (1248, 1248), "the route's MTU, less the headers");
-    let status = document(&gateway.maxseg(&["tune", "status", "--json"]));
+    host.ends(0, &["tune", "apply", "--set", "clamp.gs=rt mtu", "--yes"]);
+    assert_eq!(gateway.sizes(), (1248, 1248), "the route's MTU, less the headers");
+    let status = document(&host.maxseg(&["tune", "status", "--json", "--all"]));
     assert_eq!(status["entries"][1]["now"], "rt mtu");
-    gateway.ends(0, &["tune", "undo", "--all", "--yes"]);
+    host.ends(0, &["tune", "undo", "--all", "--yes"]);
     let left = stdout(&of.run("nft list ruleset"));
     assert!(!left.contains("maxseg") && left.contains("firewall"), "{left}");
+}
+
+/// What the program prints on the gateway, on a terminal of 80 columns, is in `docs/stories.md`.
+#[test]
+fn the_stories_of_the_clamp_and_of_ipv6_are_told() {
+    let Some(gateway) = Gateway::new(80) else { return };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/stories.md")).unwrap();
+    let printed = |shown: &str, arguments: &[&str]| {
+        let mut command = command(arguments);
+        command.env("XDG_STATE_HOME", gateway.host.state.path()).env("COLUMNS", "80");
+        let output = gateway.host.namespace.inside(|| command.output().unwrap());
+        let told = format!("{}{}", stdout(&output), stderr(&output));
+        assert!(page.contains(&format!("$ maxseg {shown}\n{told}```")), "{shown}: {told}");
+    };
+    let of = &gateway.host.namespace;
+    of.must("ip link set gs mtu 1300");
+    let clamp = ["tune", "apply", "--set", "clamp.gs=rt mtu", "--yes"];
+    printed("tune apply --set \"clamp.gs=rt mtu\" --yes", &clamp);
+    assert_eq!(gateway.sizes(), (1248, 1248));
+    // The gateway's own connection, as `why` sees it.
+    let end = gateway.listener.local_addr().unwrap();
+    let own = of.inside(|| TcpStream::connect(end).unwrap());
+    let told = gateway.host.ends(0, &["explain", "10.5.2.2:80"]);
+    let clamp = "  clamp: nft inet maxseg forward_gs: MSS the path MTU's at forward\n";
+    assert!(told.contains(clamp) && page.contains(clamp), "{told}");
+    gateway.host.ends(0, &["tune", "undo", "--yes"]);
+    let told = gateway.host.ends(0, &["explain", "10.5.2.2:80"]);
+    assert!(told.contains("clamps: none on this host"), "{told}");
+    drop(own);
+    if !of.run("ip addr add 2001:db8::1/64 dev gs nodad").status.success() {
+        return skipped("an MTU that ends IPv6: this kernel has none");
+    }
+    let low = ["tune", "apply", "--set", "interface.gs.mtu=1180", "--yes"];
+    printed("tune apply --set interface.gs.mtu=1180 --yes", &low);
 }
 
 #[test]

@@ -66,6 +66,24 @@ fn faster_with_longer_round_trips_is_both() {
 }
 
 #[test]
+fn what_is_worse_is_told_with_its_numbers() {
+    assert_eq!(judge(&compared(10, 1.0)).worse(), None);
+    assert_eq!(judge(&compared(10, 2.0)).worse(), None);
+    assert_eq!(judge(&compared(9, 0.5)).worse(), None, "too few");
+    let slower = judge(&compared(10, 0.5)).worse().unwrap();
+    assert_eq!(slower, "goodput -50.0% to -50.0% (10 connections, 99% intervals)");
+    let mut lossy = compared(10, 2.0);
+    for [_, after] in &mut lossy.pairs {
+        (after.rtt_s, after.retransmitted_share) = (Some(0.1), Some(0.01));
+    }
+    let worse = judge(&lossy).worse().unwrap();
+    assert!(
+        worse.starts_with("round-trip time +100.0% to +100.0%, retransmitted +1.00 to +1.00"),
+        "{worse}"
+    );
+}
+
+#[test]
 fn connections_that_get_nothing_through_are_worse() {
     let mut stalled = compared(10, 0.0);
     assert_eq!(judge(&stalled).verdict, Verdict::Worse);

@@ -33,6 +33,9 @@ pub enum OptionsError {
     /// The process has closed the socket, or has ended.
     #[error("the process has closed the socket meanwhile")]
     Gone,
+    /// The process's socket is one of Multipath TCP (RFC 8684), and the connection a subflow of it.
+    #[error("it is a subflow of Multipath TCP, of which no process has a descriptor")]
+    Subflow,
     /// The kernel has no such call: before Linux 5.6, or a sandbox.
     #[error("pidfd_getfd is not available here (Linux 5.6)")]
     NotSupported,
@@ -59,6 +62,9 @@ impl SocketReader {
         // The process may have closed it, and opened another under the same number.
         if socket.inode().ok() != Some(inode.into()) {
             return Err(OptionsError::Gone);
+        }
+        if socket.is_multipath() {
+            return Err(OptionsError::Subflow);
         }
         let read = || -> io::Result<SocketOptions> {
             Ok(SocketOptions {
@@ -113,5 +119,17 @@ mod tests {
         assert_eq!(reader.options(pid, inode).unwrap().window_clamp, 5_000);
         assert_eq!(reader.options(pid, u32::MAX), Err(OptionsError::Gone));
         assert_eq!(reader.options(u32::MAX, inode), Err(OptionsError::Gone));
+    }
+    #[test]
+    fn of_a_subflow_of_multipath_tcp_no_options_are_read() {
+        use socket2::{Domain, Protocol, Type};
+        let Ok(socket) = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP)) else {
+            eprintln!("skipped: this kernel has no Multipath TCP");
+            return;
+        };
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&socket));
+        let inode = u32::try_from(fs::metadata(path).unwrap().st_ino()).unwrap();
+        let read = SocketReader::default().options(std::process::id(), inode);
+        assert_eq!(read, Err(OptionsError::Subflow));
     }
 }

@@ -102,6 +102,7 @@ pub(super) fn empty_connection() -> crate::connections::Connection {
         inode: 0,
         process: None,
         congestion: None,
+        upper_layer: None,
         sample: None,
         interface: 0,
         mark: None,

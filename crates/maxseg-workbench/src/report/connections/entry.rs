@@ -89,6 +89,9 @@ pub struct ConnectionEntry<'a> {
     clamp_unread_because: Option<&'a str>,
     /// The congestion control.
     congestion: Option<&'a str>,
+    /// The upper-layer protocol: `tls`, or `mptcp` of a subflow of Multipath TCP (RFC 8684); null where there is none, and
+    /// where this user is not told (`CAP_NET_ADMIN`, or a subflow of a process of its own).
+    upper_layer: Option<&'a str>,
     /// What limits it, since the sample before or since its beginning; null without `tcp_info`.
     limited_by: Option<LimitedBy>,
     /// An estimate from 0 to 1 of how sure that is.
@@ -218,6 +221,7 @@ impl<'a> ConnectionEntry<'a> {
             sndbuf_is_set: connection.options.buffers_set.map(|[send, _]| send),
             clamp_unread_because: connection.options.unread_because.as_deref(),
             congestion: connection.congestion.as_deref(),
+            upper_layer: connection.upper_layer.as_deref(),
             limited_by,
             confidence,
             unknown_because,

@@ -81,8 +81,19 @@ impl<'w, 'o> Serializer for Json<'w, 'o> {
         serialize_f32: f32,
         serialize_f64: f64,
         serialize_char: char,
-        serialize_str: &str,
         serialize_bytes: &[u8],
+    }
+
+    /// Most text wants no escaping, which is quicker to see of all of it at once than to look for.
+    fn serialize_str(self, value: &str) -> Result<(), Error> {
+        let wants_escape = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
+        if value.bytes().fold(false, |any, byte| any | wants_escape(byte)) {
+            return serde_json::Serializer::new(&mut self.0.pending).serialize_str(value);
+        }
+        self.0.put("\"");
+        self.0.put(value);
+        self.0.put("\"");
+        Ok(())
     }
 
     fn serialize_none(self) -> Result<(), Error> {

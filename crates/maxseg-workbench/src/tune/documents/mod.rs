@@ -11,6 +11,8 @@ mod reader;
 mod stcp;
 mod sysctl_d;
 
+use std::borrow::Cow;
+
 use maxseg_core::tune::{Prefix, Target, Value};
 
 use crate::error::DocumentError;
@@ -93,6 +95,7 @@ impl Format {
             let found = std::path::Path::new(file).extension();
             found.is_some_and(|found| found.eq_ignore_ascii_case(ending))
         };
+        let text = &*with_line_feeds(text);
         let mut lines = text.lines().map(str::trim);
         if has_ending("toml") {
             Self::Toml
@@ -112,6 +115,7 @@ impl Format {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn read(self, file: &str, text: &str, route: Prefix) -> Result<Document, DocumentError> {
+        let text = &*with_line_feeds(text);
         let mut reader = Reader::new(file, text);
         match self {
             Self::Toml => own::read(&mut reader)?,
@@ -134,8 +138,12 @@ impl Format {
 }
 
 /// The text with lines that end as on Unix: those of older Macs end with CR, those of Windows with CR and LF.
-pub fn with_line_feeds(text: String) -> String {
-    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text }
+fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') {
+        text.replace("\r\n", "\n").replace('\r', "\n").into()
+    } else {
+        text.into()
+    }
 }
 
 /// A reason in one line of a comment.

@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
         let text = self.text;
         let mut start = 0;
         text.split('\n').map(move |line| {
-            let piece = Piece { start, text: line.trim_end_matches('\r') };
+            let piece = Piece { start, text: line };
             start += line.len() + 1;
             piece
         })

@@ -40,6 +40,9 @@ fn the_documents_of_open_transport_s_tuner_are_read() {
     let want = ["route.default.mtu=576", "route.default.window=3216", "route.default.rto_min=3000"];
     assert_eq!(settings(&modem), want);
     assert_eq!(modem.settings[1].line, 4);
+    let of_a_mac = MODEM.replace("\r\n", "\r");
+    assert_eq!(Format::guess("modem", &of_a_mac), Format::OpenTransport);
+    assert_eq!(read(Format::OpenTransport, &of_a_mac).unwrap(), modem);
     let elsewhere =
         Format::OpenTransport.read("modem", MODEM, "10.0.0.0/8".parse().unwrap()).unwrap();
     assert_eq!(settings(&elsewhere)[0], "route.10.0.0.0/8.mtu=576");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use maxseg_core::tune::Prefix;
 use maxseg_workbench::Error;
-use maxseg_workbench::tune::documents::{Document, Format, Note, with_line_feeds};
+use maxseg_workbench::tune::documents::{Document, Format, Note};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -39,7 +39,6 @@ pub(super) fn read(
             format!("`file {name}` shows what it is"),
         )
     })?;
-    let text = with_line_feeds(text);
     let format = format.unwrap_or_else(|| Format::guess(&name, &text));
     let document = format.read(&name, &text, route).map_err(Error::from)?;
     tell(&document.notes, printer);

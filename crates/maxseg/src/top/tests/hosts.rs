@@ -51,6 +51,7 @@ pub(super) fn connection(cookie: u64, process: &str, ports: [u16; 2]) -> Connect
         inode: 1,
         process: Some(Owner { pid: 100 + u32::try_from(cookie).unwrap(), name: process.into() }),
         congestion: Some("cubic".into()),
+        upper_layer: None,
         sample: None,
         interface: 0,
         mark: None,

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::Value;
 
-use super::super::kernel::wait_until;
+use super::super::kernel::{NOBODY, wait_until};
 use super::host::{Far, Host};
 
 /// Each with a line of `ip` or `sysctl`, and what that prints then.
@@ -145,13 +145,10 @@ fn a_new_segment_size_is_seen_on_live_traffic() {
     });
 }
 
-#[test]
-fn advice_is_applied_by_its_name() {
-    let Some(host) = Host::new() else { return };
-    let told = host.refused(&[], &["mtu-a"]);
-    assert!(told.contains("there is no advice `mtu-a`"), "{told}");
+/// What `maxseg advise` keeps: an MTU for 10.5.0.7.
+fn advice(mtu: &str) -> Value {
     let read = |file| std::fs::read_to_string(file).unwrap().trim().to_owned();
-    let document = serde_json::json!({
+    serde_json::json!({
         "host": read("/proc/sys/kernel/hostname"),
         "boot_id": read("/proc/sys/kernel/random/boot_id"),
         "hosts": [{"address": "10.9.0.1", "here": true}, {"address": "10.5.0.7", "here": false}],
@@ -159,10 +156,60 @@ fn advice_is_applied_by_its_name() {
             "id": "mtu-a",
             "reason": "the path has 1400",
             "settings": [
-                {"target": "route.10.5.0.7.mtu", "value": "1400", "on": "10.9.0.1", "here": true}
+                {"target": "route.10.5.0.7.mtu", "value": mtu, "on": "10.9.0.1", "here": true}
             ]
         }]
-    });
+    })
+}
+
+/// Advice of a user, newer than root's, as `sudo` sees it: with its own home, and without the user's environment.
+#[test]
+fn sudo_takes_the_later_advice_of_root_and_user() {
+    let Some(host) = Host::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (root, home) = (at.join("root"), at.join("home/.local/state/maxseg"));
+    for (folder, mtu) in [(root.join("maxseg"), "1400"), (home.clone(), "1350")] {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("advice.json"), advice(mtu).to_string()).unwrap();
+    }
+    let older = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let kept = std::fs::File::options().write(true).open(root.join("maxseg/advice.json")).unwrap();
+    kept.set_modified(older).unwrap();
+    std::fs::write(
+        at.join("passwd"),
+        format!(
+            "root:x:0:0::/root:/bin/sh\nann:x:{NOBODY}:{NOBODY}::{}/home:/bin/sh\n",
+            at.display()
+        ),
+    )
+    .unwrap();
+    let plan = |owner: u32| {
+        std::os::unix::fs::chown(home.join("advice.json"), Some(owner), None).unwrap();
+        let script = format!(
+            "mount --bind {at}/passwd /etc/passwd; mount --bind {at}/root /var/lib; \
+             exec {} tune apply mtu-a --dry-run",
+            env!("CARGO_BIN_EXE_maxseg"),
+            at = at.display()
+        );
+        let mut command = host.command("unshare");
+        command.env_remove("XDG_STATE_HOME").env("SUDO_UID", NOBODY.to_string());
+        let output = command.args(["--mount", "sh", "-ec", &script]).output().unwrap();
+        assert!(output.status.success(), "{}", super::super::stderr(&output));
+        format!("{}{}", super::super::stdout(&output), super::super::stderr(&output))
+    };
+    let told = plan(NOBODY);
+    assert!(told.contains("-> 1350") && told.contains("the advice is that of"), "{told}");
+    let told = plan(0);
+    assert!(told.contains("-> 1400"), "what is not the user's own is left: {told}");
+}
+
+#[test]
+fn advice_is_applied_by_its_name() {
+    let Some(host) = Host::new() else { return };
+    let told = host.refused(&[], &["mtu-a"]);
+    assert!(told.contains("there is no advice `mtu-a`"), "{told}");
+    let document = advice("1400");
     std::fs::create_dir_all(host.folder()).unwrap();
     std::fs::set_permissions(host.folder(), std::os::unix::fs::PermissionsExt::from_mode(0o700))
         .unwrap();

@@ -48,7 +48,10 @@ fn what_undoing_would_not_restore_is_refused() {
     for (assignment, why) in [
         ("sysctl.net.ipv4.ip_forward=1", "overwrites accept_redirects and the forwarding of every"),
         ("sysctl.net.ipv4.conf.va.forwarding=1", "turns LRO off"),
-        ("sysctl.net.ipv6.conf.all.forwarding=1", "drops the default routes"),
+        (
+            "sysctl.net.ipv6.conf.all.forwarding=1",
+            "overwrites the value of every interface, and a router",
+        ),
         ("sysctl.net.ipv6.conf.va.disable_ipv6=1", "loses its IPv6 addresses and routes"),
         ("sysctl.net.ipv6.conf.all.disable_ipv6=1", "overwrites the value of every interface"),
     ] {

@@ -41,7 +41,7 @@ fn status_tells_whether_anybody_compares() {
 }
 
 /// Keeps a connection busy until it is told to stop.
-fn send(mut stream: TcpStream, stop: Arc<AtomicBool>) {
+fn send(mut stream: TcpStream, stop: &AtomicBool) {
     let bytes = vec![0; 1 << 16];
     while !stop.load(Ordering::Relaxed) && stream.write_all(&bytes).is_ok() {}
 }
@@ -69,7 +69,7 @@ fn a_plan_is_undone_where_connections_do_worse() {
     for _ in 0..14 {
         let (client, server) = far.connect();
         let told = Arc::clone(&stop);
-        threads.push(std::thread::spawn(move || send(client, told)));
+        threads.push(std::thread::spawn(move || send(client, &told)));
         threads.push(std::thread::spawn(move || discard(server)));
     }
     let host = &far.host;

@@ -12,6 +12,8 @@ use super::words::{self, Dimension};
 pub(super) const LOG_FROM: f64 = 20.0;
 /// The same for windows and buffers, which people double.
 const LOG2_FROM: f64 = 4.0;
+/// An axis of the segment sizes that were used.
+pub(super) const EFFECTIVE_MSS: &str = "effective MSS (bytes)";
 /// Up to so many values each has its tick.
 const MOST_TICKS: usize = 40;
 
@@ -73,7 +75,7 @@ impl<'a> Across<'a> {
         // Results lie at the size that was used, which options and the path's MTU lower.
         let is_effective = self.key == "sender.mss" && self.dimension.is_some();
         let mut title =
-            if is_effective { "effective MSS (bytes)".to_owned() } else { words::title(self.key) };
+            if is_effective { EFFECTIVE_MSS.to_owned() } else { words::title(self.key) };
         let mut write: fn(f64) -> String = words::digits_whole;
         if let Some(dimension) = &self.dimension {
             write = dimension.writer();

@@ -1,6 +1,6 @@
 //! What a sweep shows, in a sentence: what stands on top of its page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::LimitedBy;
@@ -17,6 +17,8 @@ use super::words;
 const MOST_CONDITIONS: usize = 6;
 /// Choices as good as the best one that it can name.
 const MOST_OTHERS: usize = 3;
+/// Choices that are tried for one that is as fast as any everywhere.
+const MOST_CHOICES: usize = 50;
 
 /// The sentence; empty where no run that counts has a goodput.
 pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
@@ -31,12 +33,21 @@ pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
         keys(groups).into_iter().filter(|key| distinct(groups, key).len() > 1).collect();
     let (settings, conditions): (Vec<&str>, Vec<&str>) =
         varied.iter().partition(|key| words::is_setting(key));
+    let of_engine = groups.iter().filter(|group| group.engine == engine);
+    let left_out = of_engine.count() - known.len();
+    let is_chance = swept.has_chance(engine) && known.iter().any(|group| group.rows.len() < 2);
+    let parts = [
+        Some(format!("by {engine}")),
+        (left_out > 0).then(|| format!("without {left_out} points that do not count")),
+        is_chance.then(|| "one seed, so that what of it is chance is unknown".to_owned()),
+    ];
+    let of = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
     match (known.as_slice(), settings.as_slice()) {
         ([only], _) if varied.is_empty() => of_one(only),
         // A missing run may be better.
         _ if !swept.is_complete => String::new(),
         (_, []) => range(&known, &varied),
-        (_, settings) => best_of(&known, settings, &conditions),
+        (_, settings) => best_of(&known, settings, &conditions, &of),
     }
 }
 
@@ -66,24 +77,49 @@ fn range(known: &[&Group<'_>], keys: &[&str]) -> String {
 }
 
 /// `1460 × 6 segments is fastest: 22.2 kbit/s; limited by bandwidth (segment size in bytes × receive window, by sim).`
-fn best_of(known: &[&Group<'_>], settings: &[&str], conditions: &[&str]) -> String {
-    let mut places: Vec<(String, Vec<&Group<'_>>)> = Vec::new();
+fn best_of(known: &[&Group<'_>], settings: &[&str], conditions: &[&str], of: &str) -> String {
+    let places = by_condition(known, conditions);
+    let best: Vec<&Group<'_>> = places.iter().filter_map(|groups| fastest(groups)).collect();
+    let of = format!("{}, {of}", titles(settings));
+    match (best.as_slice(), places.as_slice()) {
+        ([best], [groups]) => format!("{} ({of}).", of_best(best, groups, settings)),
+        (best, places) => match as_fast_everywhere(best, places, settings) {
+            Some(one) => {
+                format!("{one} is as fast as any under all {} conditions ({of}).", best.len())
+            }
+            None => format!("{} ({of}).", under_conditions(best, settings, conditions)),
+        },
+    }
+}
+
+/// The groups under each condition, in the order of the sweep.
+fn by_condition<'g, 'a>(known: &[&'g Group<'a>], conditions: &[&str]) -> Vec<Vec<&'g Group<'a>>> {
+    let mut places: Vec<Vec<&Group<'_>>> = Vec::new();
+    let mut known_places: BTreeMap<String, usize> = BTreeMap::new();
     for group in known {
         let condition = identity(group.point, conditions.iter().copied());
-        match places.iter_mut().find(|(place, _)| *place == condition) {
-            Some((_, inside)) => inside.push(group),
-            None => places.push((condition, vec![group])),
+        let place = *known_places.entry(condition).or_insert(places.len());
+        if place == places.len() {
+            places.push(Vec::new());
         }
+        places[place].push(group);
     }
-    let best: Vec<&Group<'_>> = places.iter().filter_map(|(_, groups)| fastest(groups)).collect();
-    let engine = known[0].engine;
-    let title = titles(settings);
-    match (best.as_slice(), places.as_slice()) {
-        ([best], [(_, groups)]) => {
-            format!("{} ({title}, by {engine}).", of_best(best, groups, settings))
-        }
-        (best, _) => under_conditions(best, settings, conditions, &format!("{title}, by {engine}")),
-    }
+    places
+}
+
+/// A choice that under each condition is the best one, or cannot be told from it.
+fn as_fast_everywhere(
+    best: &[&Group<'_>],
+    places: &[Vec<&Group<'_>>],
+    settings: &[&str],
+) -> Option<String> {
+    let is_as_fast = |choice: &str, best: &Group<'_>, groups: &[&Group<'_>]| {
+        groups.iter().any(|group| values(group, settings) == choice && cannot_be_told(best, group))
+    };
+    let chosen: BTreeSet<String> = best.iter().map(|group| values(group, settings)).collect();
+    chosen.into_iter().take(MOST_CHOICES).find(|choice| {
+        best.iter().zip(places).all(|(best, groups)| is_as_fast(choice, best, groups))
+    })
 }
 
 fn fastest<'g, 'a>(groups: &[&'g Group<'a>]) -> Option<&'g Group<'a>> {
@@ -111,38 +147,31 @@ fn of_best(best: &Group<'_>, groups: &[&Group<'_>], settings: &[&str]) -> String
     format!("{own} is fastest{others}: {goodput}{}{}", limit(best), ping(best))
 }
 
-/// What is best where.
-fn under_conditions(
-    best: &[&Group<'_>],
-    settings: &[&str],
-    conditions: &[&str],
-    of: &str,
-) -> String {
-    let chosen: BTreeSet<String> = best.iter().map(|group| values(group, settings)).collect();
+/// `The highest goodput has 1460 at 0% and 1%, 728 at 3%`
+fn under_conditions(best: &[&Group<'_>], settings: &[&str], conditions: &[&str]) -> String {
     let count = best.len();
-    let depends = format!("Which is fastest depends on {}", titles(conditions));
-    match chosen.first() {
-        Some(one) if chosen.len() == 1 => {
-            format!("{one} is fastest under all {count} conditions ({of}).")
-        }
-        Some(_) if count <= MOST_CONDITIONS => {
-            let mut parts: Vec<(String, Vec<String>)> = Vec::new();
-            for group in best {
-                let (setting, condition) = (values(group, settings), values(group, conditions));
-                match parts.last_mut().filter(|(last, _)| *last == setting) {
-                    Some((_, places)) => places.push(condition),
-                    None => parts.push((setting, vec![condition])),
-                }
-            }
-            let part = |(setting, places): &(String, Vec<String>)| {
-                let places: Vec<&str> = places.iter().map(String::as_str).collect();
-                format!("{setting} at {}", words::listed(&places))
-            };
-            let parts: Vec<String> = parts.iter().map(part).collect();
-            format!("{depends}: {} ({of}).", parts.join(", "))
-        }
-        _ => format!("{depends}: under {count} conditions {} choices are ({of}).", chosen.len()),
+    if count > MOST_CONDITIONS {
+        let chosen: BTreeSet<String> = best.iter().map(|group| values(group, settings)).collect();
+        return format!(
+            "Which choice has the highest goodput depends on {}: {} of them have under {count} conditions",
+            titles(conditions),
+            chosen.len()
+        );
     }
+    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
+    for group in best {
+        let (setting, condition) = (values(group, settings), values(group, conditions));
+        match parts.last_mut().filter(|(last, _)| *last == setting) {
+            Some((_, places)) => places.push(condition),
+            None => parts.push((setting, vec![condition])),
+        }
+    }
+    let part = |(setting, places): &(String, Vec<String>)| {
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        format!("{setting} at {}", words::listed(&places))
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    format!("The highest goodput by {} has {}", titles(conditions), parts.join(", "))
 }
 
 fn mean(group: &Group<'_>) -> f64 {
@@ -229,6 +258,21 @@ mod tests {
             "{}",
             of(&rows, true)
         );
+    }
+
+    #[test]
+    fn under_several_conditions_each_has_its_best_unless_one_is_as_fast_everywhere() {
+        let at = |mss: u64, delay: &str, goodput: f64| {
+            sim(&json!({ "sender.mss": mss, "hop.0.delay": delay }), goodput)
+        };
+        let mut rows = vec![at(536, "1 ms", 1e6), at(1460, "1 ms", 2e6), at(536, "9 ms", 1.5e6)];
+        rows.push(at(1460, "9 ms", 1e6));
+        let sentence = of(&rows, true);
+        let wanted = "The highest goodput by delay of hop 0 has 1460 at 1 ms, 536 at 9 ms (";
+        assert!(sentence.starts_with(wanted), "{sentence}");
+        rows[3].outcome.goodput_bps = Some(1.5e6);
+        let sentence = of(&rows, true);
+        assert!(sentence.starts_with("1460 is as fast as any under all 2"), "{sentence}");
     }
 
     #[test]

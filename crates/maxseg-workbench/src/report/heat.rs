@@ -6,11 +6,11 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
 use serde_json::Value;
 
-use super::across::{Across, LOG_FROM, dimension};
-use super::axes::{distinct, keys, value_used};
+use super::across::{Across, EFFECTIVE_MSS, LOG_FROM, dimension};
+use super::axes::{distinct, keys, mss_used, value_used};
 use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
 use super::figures::{beside, leading};
-use super::marks::{INVALID, mark, mark_notes};
+use super::marks::{INVALID, mark, sign_notes};
 use super::quantity::Quantity;
 use super::{Swept, words};
 
@@ -106,12 +106,19 @@ impl Map<'_> {
             .chain(self.swept.seeds(&self.groups))
             .collect();
         let title = self.quantity.title(self.groups.iter().copied());
+        let used = self.sizes_used();
         Some(HeatMap {
             title: format!("{} by {}", words::capital(&title), self.engine),
             subtitle: unit_and_seeds.join(", "),
-            x_title: words::title(self.across),
+            x_title: if used.is_some() {
+                EFFECTIVE_MSS.to_owned()
+            } else {
+                words::title(self.across)
+            },
             y_title: words::title(self.down),
-            columns: self.columns.iter().map(|v| self.label(self.across, v)).collect(),
+            columns: used.unwrap_or_else(|| {
+                self.columns.iter().map(|value| self.label(self.across, value)).collect()
+            }),
             rows,
             shades: self.quantity.shades(),
             shades_title: title,
@@ -121,8 +128,24 @@ impl Map<'_> {
             unit: size,
             digits: words::digits,
             best: words_if(has_best, "best of its row"),
-            doubt: mark_notes(self.groups.iter().copied()).join(", "),
+            doubt: sign_notes(self.groups.iter().copied()).join(", "),
         })
+    }
+
+    /// The sizes that were used, where the columns are segment sizes and each used one of its own.
+    fn sizes_used(&self) -> Option<Vec<String>> {
+        let used = |column: &&Value| -> Option<u64> {
+            let of_column =
+                self.groups.iter().filter(|group| group.point.get(self.across) == Some(*column));
+            let used: BTreeSet<u64> = of_column
+                .filter_map(|group| mss_used(group, self.across).or_else(|| column.as_u64()))
+                .collect();
+            used.first().copied().filter(|_| used.len() == 1)
+        };
+        let used: Vec<u64> = (self.across == "sender.mss")
+            .then(|| self.columns.iter().map(used).collect::<Option<Vec<u64>>>())??;
+        let distinct: BTreeSet<u64> = used.iter().copied().collect();
+        (distinct.len() == used.len()).then(|| used.iter().map(u64::to_string).collect())
     }
 
     fn label(&self, key: &str, value: &Value) -> String {

@@ -112,7 +112,7 @@ fn results(groups: &[Group<'_>], document: &Document) -> Markup {
         if metric.is_goodput() { goodput_title(groups) } else { metric.title.to_owned() }
     };
     let has_formula = groups.iter().any(|group| formula(group).is_some());
-    let columns: Vec<Column> = axis_columns(&axes)
+    let columns: Vec<Column> = axis_columns(groups, &axes)
         .chain([Column::word("engine"), Column::number("runs")])
         .chain(metrics.iter().map(|metric| Column::number(title(metric)).with_hint(metric.key)))
         .chain(has_formula.then(|| Column::word("formula")))
@@ -149,8 +149,16 @@ fn formula<'a>(group: &'a Group<'_>) -> Option<&'a str> {
 }
 
 /// The swept keys.
-fn axis_columns<'a>(axes: &'a [&str]) -> impl Iterator<Item = Column> + 'a {
-    axes.iter().map(|axis| Column::number(words::title(axis)).with_hint(*axis))
+fn axis_columns<'a>(
+    groups: &'a [Group<'_>],
+    axes: &'a [&str],
+) -> impl Iterator<Item = Column> + 'a {
+    axes.iter().map(move |axis| {
+        let mut values = groups.iter().filter_map(|group| group.point.get(*axis));
+        let is_number = values.all(|value| words::quantity(axis, value).is_some());
+        let column = if is_number { Column::number::<String> } else { Column::word::<String> };
+        column(words::title(axis)).with_hint(*axis)
+    })
 }
 
 /// Their values at a point, sorted by what they measure.
@@ -170,7 +178,7 @@ fn flows(groups: &[Group<'_>], swept: Swept<'_>) -> Markup {
     let scenario: &Scenario = swept.scenario;
     let flows = flow_lines(groups, scenario);
     let axes = keys(groups);
-    let columns: Vec<Column> = axis_columns(&axes)
+    let columns: Vec<Column> = axis_columns(groups, &axes)
         .chain([Column::word("engine"), Column::word("flow")])
         .chain(flows.titles.iter().map(|title| Column::number(*title)))
         .chain([Column::limit("limited by")])
@@ -181,7 +189,9 @@ fn flows(groups: &[Group<'_>], swept: Swept<'_>) -> Markup {
             None => "–".into(),
         });
         let of = line.of.iter().map(|word| Cell::from(word.clone()));
-        of.chain(numbers).chain([line.limited_by.into()]).collect::<Vec<Cell>>()
+        of.chain(numbers)
+            .chain([if line.limited_by == "-" { "–" } else { line.limited_by }.into()])
+            .collect::<Vec<Cell>>()
     });
     html! {
         @if !flows.lines.is_empty() {

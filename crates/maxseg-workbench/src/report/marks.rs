@@ -26,16 +26,21 @@ pub fn mark(group: &Group<'_>) -> &'static str {
 /// The mark of a number that proves nothing: it is the best of nothing, however large.
 pub const INVALID: &str = "!";
 
-/// What the marks mean that stand somewhere among these, and which flows their goodput is of.
+/// What the marks mean that stand somewhere among these, and which flow their goodput is of.
 pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
     let groups: Vec<&Group<'_>> = groups.collect();
     let asked = groups.iter().find_map(|group| group.asked_flow());
-    let marks: BTreeSet<&str> = groups.into_iter().map(mark).collect();
-    let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
-    let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
     let of_one =
         asked.map(|flow| format!("goodput of flow.{flow} only, which others share the path with"));
-    notes.map(|(sign, meaning)| format!("{sign} {meaning}")).chain(of_one).collect()
+    sign_notes(groups.into_iter()).into_iter().chain(of_one).collect()
+}
+
+/// What the marks mean that stand somewhere among these.
+pub(super) fn sign_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
+    let marks: BTreeSet<&str> = groups.map(mark).collect();
+    let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
+    let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
+    notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
 }
 
 /// What the goodput of these is called: where several flows carry data, it is that of one.

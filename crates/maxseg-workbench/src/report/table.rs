@@ -21,11 +21,11 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn number(title: impl Into<String>) -> Self {
+    pub(super) fn number<T: Into<String>>(title: T) -> Self {
         Self { title: title.into(), hint: None, kind: Kind::Number }
     }
 
-    pub(super) fn word(title: impl Into<String>) -> Self {
+    pub(super) fn word<T: Into<String>>(title: T) -> Self {
         Self { kind: Kind::Word, ..Self::number(title) }
     }
 

@@ -226,7 +226,7 @@ fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
     let picture = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
     // Of the middle between 483 bit/s and 1.89 Mbit/s.
-    for wanted in ["numbers in kbit/s", "~1590", "1890", "8.04", "0.483", "segment size (bytes)"] {
+    for wanted in ["numbers in kbit/s", "~1590", "1890", "8.04", "0.483", "effective MSS (bytes)"] {
         assert!(texts.contains(&wanted), "no {wanted:?} in {texts:?}");
     }
     for wanted in ["best of its row", "~ outside the formula's range", "1 Mbit/s"] {
@@ -323,9 +323,6 @@ fn pictures_show_the_goodput_of_the_flow_that_is_asked_about() {
         ("goodput of flow.0", "Goodput of flow.0 against effective MSS")
     );
     let map = maps(&rows).remove(0);
-    assert_eq!(
-        (&*map.title, &*map.doubt),
-        ("Goodput of flow.0 by sim", "goodput of flow.0 only, which others share the path with")
-    );
+    assert_eq!((&*map.title, &*map.doubt), ("Goodput of flow.0 by sim", ""));
     assert!(csv(&rows).contains(",9000000,"), "the table of all numbers keeps the sum");
 }

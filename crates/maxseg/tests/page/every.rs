@@ -14,9 +14,9 @@ const HOSTILE: &str = "</script><img src=x onerror=alert(1)>]]>\"'&amp;";
 fn scenario(folder: &Path) -> PathBuf {
     let file = folder.join("two-flows.toml");
     let text = format!(
-        "schema = 1\nname = '''{HOSTILE}'''\nabout = '''{HOSTILE} and a long word: {}'''\n\n\
-         [[hop]]\nname = \"modem\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"20 packets\"\nerrors = {{ rate = \"0.2%\" }}\n\n\
-         [[flow]]\nkind = \"bulk\"\n\n[[flow]]\nkind = \"bulk\"\nstart = \"500 ms\"\n\n[[flow]]\nkind = \"ping\"\n\n[until]\ntime = \"3 s\"\n",
+        "name = '''{HOSTILE}'''\nabout = '''{HOSTILE} and a long word: {}'''\n\n\
+         [[hop]]\nname = \"modem\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"20 packets\"\nerrors = {{ model = \"uniform\", per = \"packet\", rate = \"0.2%\" }}\n\n\
+         [[flow]]\nkind = \"bulk\"\n\n[[flow]]\nkind = \"bulk\"\n\n[[flow]]\nkind = \"ping\"\n\n[until]\ntime = \"3 s\"\n",
         "x".repeat(120)
     );
     std::fs::write(&file, text).unwrap();

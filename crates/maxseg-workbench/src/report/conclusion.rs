@@ -96,7 +96,7 @@ fn best_of(known: &[&Group<'_>], settings: &[&str], conditions: &[&str], of: &st
 fn by_condition<'g, 'a>(known: &[&'g Group<'a>], conditions: &[&str]) -> Vec<Vec<&'g Group<'a>>> {
     let mut places: Vec<Vec<&Group<'_>>> = Vec::new();
     let mut known_places: BTreeMap<String, usize> = BTreeMap::new();
-    for group in known {
+    for &group in known {
         let condition = identity(group.point, conditions.iter().copied());
         let place = *known_places.entry(condition).or_insert(places.len());
         if place == places.len() {
@@ -123,7 +123,7 @@ fn as_fast_everywhere(
 }
 
 fn fastest<'g, 'a>(groups: &[&'g Group<'a>]) -> Option<&'g Group<'a>> {
-    groups.iter().copied().max_by(|a, b| mean(a).total_cmp(&mean(b)))
+    groups.iter().copied().reduce(|best, next| if mean(next) > mean(best) { next } else { best })
 }
 
 /// The best of these, and how many cannot be told from it.
@@ -230,7 +230,8 @@ mod tests {
 
     fn of(rows: &[Row], is_complete: bool) -> String {
         let scenario = scenario();
-        conclusion(&groups(rows), Swept { is_complete, ..Swept::complete(&scenario) })
+        let swept = Swept { is_complete, is_random: false, scenario: &scenario };
+        conclusion(&groups(rows), swept)
     }
 
     fn run(mss: u64, window: &str, goodput: f64) -> Row {

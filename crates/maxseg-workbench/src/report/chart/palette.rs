@@ -53,7 +53,7 @@ const RISING: [Rgb; 7] = [
     (240, 249, 33),
 ];
 /// The part of it that is seen on light ground, and on dark.
-const SEEN: [(f64, f64); 2] = [(0.62, 0.0), (0.98, 0.4)];
+const SEEN: [(f64, f64); 2] = [(0.62, 0.0), (0.98, 0.42)];
 
 /// Colours of different things, on light ground and on dark.
 const DIFFERENT: [[Rgb; 6]; 2] = [

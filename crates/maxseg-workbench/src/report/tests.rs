@@ -251,7 +251,7 @@ fn of_an_interrupted_sweep_no_cell_is_framed() {
         let svg = at_desk(&map);
         (svg.matches("class=\"best\"").count(), svg.contains("best of its row"))
     };
-    assert_eq!(framed(true), (2 + 1, true), "two cells, and the legend");
+    assert_eq!(framed(true), (1 + 1, true), "the one with a choice, and the legend");
     assert_eq!(framed(false), (0, false));
 }
 

@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn texts_have_their_place() {
-        assert_eq!(wrapped("goodput against segment size", FONT, 120.0).len(), 3);
+        assert_eq!(wrapped("goodput against segment size", FONT, 120.0).len(), 2);
         assert_eq!(fitted("a long name that does not fit", 78.0), "a long n…");
         assert_eq!(flowed(&[50.0, 60.0, 40.0], 140.0), [(0.0, 0), (72.0, 0), (0.0, 1)]);
     }

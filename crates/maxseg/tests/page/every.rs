@@ -7,6 +7,10 @@ use std::process::Command;
 use super::accessible::{axe, violations};
 use super::{Browser, LOSSY, Tab, capture};
 
+/// Where axe-core looks at each page. Its rule `target-size` is left out: a column that stays in view hides a part of the title
+/// that is scrolled below it.
+const AXE_SCREENS: [(u32, &str); 2] = [(800, "light"), (400, "dark")];
+
 /// What no page may run, or take for its own markup.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>]]>\"'&amp;";
 
@@ -132,11 +136,9 @@ fn no_text_of_any_page_overlaps_or_is_cut_off_and_all_can_be_read() {
                 tab.set_screen(width, 900, scheme);
                 tab.go_to(&url);
                 let mut found = faults(&mut tab);
-                // Rules look at colours and roles, which the width changes little.
-                if width != 1280
-                    && let Some(axe) = &axe
-                {
-                    found.extend(violations(&mut tab, axe));
+                // Its rules look at colours and roles, which the width does not change.
+                if let Some(axe) = axe.as_ref().filter(|_| AXE_SCREENS.contains(&(width, scheme))) {
+                    found.extend(violations(&mut tab, axe, &["target-size"]));
                 }
                 found.extend(tab.complaints(&url));
                 wrong.extend(
@@ -182,7 +184,11 @@ fn tables_are_sorted_by_click_and_by_key_and_keep_what_limits_in_view() {
     };
     let as_it_was = column(&mut tab, 0);
     tab.value("document.querySelectorAll('table.sortable button.sort')[0].click(), 0");
-    assert_eq!(column(&mut tab, 0), ["200", "200", "536", "536", "1460", "1460"]);
+    let sizes: Vec<String> = column(&mut tab, 0);
+    let sizes: Vec<&str> = sizes.iter().filter_map(|size| size.split(' ').next()).collect();
+    assert_eq!(sizes, [["200"; 4], ["536"; 4], ["1460"; 4]].concat());
+    let height = tab.number("document.querySelector('button.sort').getBoundingClientRect().height");
+    assert!(height >= 24.0, "WCAG 2.2, target size: {height} px");
     tab.value("document.querySelectorAll('table.sortable button.sort')[1].focus(), 0");
     tab.press_enter();
     assert_eq!(column(&mut tab, 1)[0], "900 us", "by value, not by letters");

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::advise::{Advised, FrontPoint};
 use maxseg_core::units::approx;
 
+use super::super::across::LOG_FROM;
 use super::super::chart::{Axis, Chart, Legend, Line, Order, Point, Series, Spacing};
 use super::super::words;
 
@@ -126,11 +127,12 @@ pub(super) fn front_chart(advised: &Advised) -> Option<Chart> {
         dashed: Vec::new(),
         crosses: Vec::new(),
     };
-    let axis = |title: &str, write| Axis {
-        title: title.to_owned(),
-        spacing: Spacing::Log(10),
-        ticks: Vec::new(),
-        write,
+    let axis = |title: &str, write, of: fn(&FrontPoint) -> f64| {
+        let values = || advised.points.iter().map(of);
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        let is_wide = least > 0.0 && most > LOG_FROM * least;
+        let spacing = if is_wide { Spacing::Log(10) } else { Spacing::Linear };
+        Axis { title: title.to_owned(), spacing, ticks: Vec::new(), write }
     };
     let per_second: fn(f64) -> String = |rate| format!("{}/s", approx::digits(rate));
     let (rate, write) = if advised.is_requests {
@@ -149,8 +151,8 @@ pub(super) fn front_chart(advised: &Advised) -> Option<Chart> {
         title: format!("{} against round trip under load", words::capital(rate)),
         subtitle: "each point is a choice of settings; nothing is better in both than the front"
             .to_owned(),
-        x: axis("round trip under load", approx::time),
-        y: axis(rate, write),
+        x: axis("round trip under load", approx::time, |point| point.ping_s),
+        y: axis(rate, write, |point| point.rate),
         series_title: String::new(),
         series: all.into_iter().filter(|series| series.points().next().is_some()).collect(),
         order: Order::None,

@@ -29,7 +29,7 @@ const TICK_EVERY: (f64, f64) = (90.0, 39.0);
 /// From a curve's end to its label: a guide and a sample of its colour.
 const TO_LABEL: f64 = 38.0;
 /// Labels of series are at the right where they take no more of the width.
-const MOST_OF_WIDTH: f64 = 0.28;
+const MOST_OF_WIDTH: f64 = 0.25;
 /// And where every curve ends within this share of the axis.
 const NEAR: f64 = 0.3;
 

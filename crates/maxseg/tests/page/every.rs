@@ -14,12 +14,12 @@ const AXE_SCREENS: [(u32, &str); 2] = [(800, "light"), (400, "dark")];
 /// What no page may run, or take for its own markup.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>]]>\"'&amp;";
 
-/// A scenario of two flows and a ping, whose name wants to be a script.
+/// A scenario of two flows and a ping, whose names want to be markup.
 fn scenario(folder: &Path) -> PathBuf {
     let file = folder.join("two-flows.toml");
     let text = format!(
         "name = '''{HOSTILE}'''\nabout = '''{HOSTILE} and a long word: {}'''\n\n\
-         [[hop]]\nname = \"modem\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"20 packets\"\nerrors = {{ model = \"uniform\", per = \"packet\", rate = \"0.2%\" }}\n\n\
+         [[hop]]\nname = \"<i>modem\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"20 packets\"\nerrors = {{ model = \"uniform\", per = \"packet\", rate = \"0.2%\" }}\n\n\
          [[flow]]\nkind = \"bulk\"\n\n[[flow]]\nkind = \"bulk\"\n\n[[flow]]\nkind = \"ping\"\n\n[until]\ntime = \"3 s\"\n",
         "x".repeat(120)
     );
@@ -54,20 +54,22 @@ fn pages(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     ];
     let words =
         ["--axis", "sender.congestion=reno,cubic,bbr", "--engine", "model,sim", "--seeds", "3"];
+    let stack = path("<i>.toml");
+    std::fs::write(&stack, "base = \"linux\"\nsack = true\n").unwrap();
     let mut pages = vec![
         ("one point", run("one", &["--seeds", "3"])),
         ("a grid", run("grid", &grid)),
-        ("words", run("words", &words)),
+        ("words", run("words", &[&words[..], &["--stack", &stack]].concat())),
     ];
     // A folder's name is what a comparison is called.
-    run("<b>slow", &["--set", "hop.modem.delay=200 ms", "--seeds", "3"]);
+    run("<i>slow", &["--set", "hop.0.delay=200 ms", "--seeds", "3"]);
     let file = |name: &str| folder.join(name);
     let mut page = |kind: &'static str, name: &str, arguments: &[&str]| {
         let report = path(name);
         maxseg(folder, &[arguments, &["-q", "--report", &report]].concat());
         pages.push((kind, file(name)));
     };
-    page("runs compared", "runs.html", &["compare", &path("one"), &path("<b>slow")]);
+    page("runs compared", "runs.html", &["compare", &path("one"), &path("<i>slow")]);
     let hostile_capture = path("<img src=x>.pcapng.gz");
     std::fs::copy(capture(LOSSY), &hostile_capture).unwrap();
     page(
@@ -87,7 +89,7 @@ fn pages(folder: &Path) -> Vec<(&'static str, PathBuf)> {
 fn path_page(folder: &Path) -> Option<PathBuf> {
     let page = folder.join("path.html");
     let program = env!("CARGO_BIN_EXE_maxseg");
-    let line = "ip link set lo up && exec \"$0\" path 127.0.0.1 -q --report \"$1\"";
+    let line = "ip link set lo name '<i>lo' && ip link set '<i>lo' up && exec \"$0\" path 127.0.0.1 -q --report \"$1\"";
     let mut test = Command::new("unshare");
     test.args(["--map-root-user", "--net", "sh", "-c", line, program]).arg(&page);
     let tested = test.output();
@@ -147,7 +149,7 @@ fn no_text_of_any_page_overlaps_or_is_cut_off_and_all_can_be_read() {
             }
         }
         assert_eq!(
-            tab.count("img, iframe, script[src]"),
+            tab.count("img, i, iframe, script[src]"),
             0,
             "{kind}: nothing of a name becomes an element"
         );
@@ -168,7 +170,7 @@ fn tables_are_sorted_by_click_and_by_key_and_keep_what_limits_in_view() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = scenario(folder.path()).to_str().unwrap().to_owned();
     let out = folder.path().join("out");
-    let axis = ["--axis", "sender.mss=1460,200,536", "--axis", "hop.modem.delay=1 ms,900 us"];
+    let axis = ["--axis", "sender.mss=1460,200,536", "--axis", "hop.0.delay=1 ms,900 us"];
     maxseg(
         folder.path(),
         &[&["run", &scenario, "-q", "--out", out.to_str().unwrap()][..], &axis].concat(),

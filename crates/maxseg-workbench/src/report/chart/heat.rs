@@ -225,9 +225,10 @@ impl<'a> Drawn<'a> {
             .map(|tick| (scale.place(tick), (self.map.write)(tick)))
             .map(|(x, text)| (x.max(text_width(&text) / 2.0), text))
             .collect();
-        let title = match self.map.spacing.is_log() {
-            true => format!("{}, logarithmic", self.map.shades_title),
-            false => self.map.shades_title.clone(),
+        let title = if self.map.spacing.is_log() {
+            format!("{}, logarithmic", self.map.shades_title)
+        } else {
+            self.map.shades_title.clone()
         };
         html! {
             (label("soft", Anchor::Start, 0.0, y - 8.0, &title))

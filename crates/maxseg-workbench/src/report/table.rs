@@ -2,6 +2,9 @@
 
 use maud::{Markup, html};
 
+/// Words with more characters are broken into lines.
+const LONG: usize = 40;
+
 /// What stands in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -66,6 +69,12 @@ impl Cell {
         value.map_or_else(|| Self::from("–"), |value| Self::number(write(value), value))
     }
 
+    /// The class of the cell in a column: long words are broken into lines.
+    fn class(&self, column: &Column) -> Option<&'static str> {
+        let is_long = column.kind == Kind::Word && self.text.chars().count() > LONG;
+        if is_long { Some("word long") } else { column.class() }
+    }
+
     /// With a sample of a colour.
     pub(super) fn sampled(text: impl Into<String>, color: &'static str) -> Self {
         Self { color: Some(color), ..Self::from(text.into()) }
@@ -120,7 +129,7 @@ pub(super) fn table<L: Into<Line>>(
                     } } }
                     tbody { @for line in &lines {
                         tr class=[line.is_best.then_some("best")] { @for (cell, column) in line.cells.iter().zip(columns) {
-                            td class=[column.class()] data-sort=[cell.value] {
+                            td class=[cell.class(column)] data-sort=[cell.value] {
                                 @if let Some(color) = cell.color { span.sample style={ "background:var(" (color) ")" } {} }
                                 (cell.text)
                             }

@@ -121,12 +121,9 @@ pub(super) fn front_chart(advised: &Advised) -> Option<Chart> {
     let mut front: Vec<Point> =
         advised.points.iter().filter(|point| point.is_on_front).map(place).collect();
     front.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let series = |label: &str, solid: Line| Series {
-        label: label.to_owned(),
-        solid,
-        dashed: Vec::new(),
-        crosses: Vec::new(),
-    };
+    let none =
+        Series { label: String::new(), solid: Vec::new(), dashed: Vec::new(), crosses: Vec::new() };
+    let called = |label: &str| Series { label: label.to_owned(), ..none.clone() };
     let axis = |title: &str, write, of: fn(&FrontPoint) -> f64| {
         let values = || advised.points.iter().map(of);
         let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -142,10 +139,10 @@ pub(super) fn front_chart(advised: &Advised) -> Option<Chart> {
     };
     // What is drawn last is seen.
     let all = [
-        series("front", vec![front]),
-        series("others", of(".")),
-        series("as it is", of("o")),
-        series("advised", of("*")),
+        Series { solid: vec![front], ..called("front") },
+        Series { solid: of("."), ..called("others") },
+        Series { crosses: of("o"), ..called("as it is (cross)") },
+        Series { dashed: of("*"), ..called("advised (diamond)") },
     ];
     Some(Chart {
         title: format!("{} against round trip under load", words::capital(rate)),

@@ -1,15 +1,16 @@
 //! Tests of paths as JSON; the names are a contract.
 
-mod bars;
 mod far_end_page;
 mod forget;
 mod mtu;
 mod others;
 mod page;
+mod verdict;
 
 pub use crate::path::scenario;
 pub use forget::ForgetDocument;
 pub use page::page;
+pub use verdict::sentence;
 
 use std::io;
 

@@ -33,7 +33,15 @@ pub fn of_connection(connection: &Connection, question: &Question) -> Result<Pat
         }
         Ok((text, notes)) => {
             let scenario = Scenario::from_toml("the connection's path", &text)?;
-            Known { source: SourceKind::Connection, target, scenario, ends, notes }.advise(question)
+            Known {
+                source: SourceKind::Connection,
+                target,
+                scenario,
+                ends,
+                given: Vec::new(),
+                notes,
+            }
+            .advise(question)
         }
     }
 }

@@ -66,6 +66,11 @@ impl Bench {
         &self.base
     }
 
+    /// Whether the traffic is requests, whose number a second counts in the place of goodput.
+    pub(super) fn is_requests(&self) -> bool {
+        is_requests(&self.base)
+    }
+
     /// Runs that may still be made.
     pub(super) const fn left(&self) -> u32 {
         self.budget.saturating_sub(self.used)
@@ -126,13 +131,8 @@ impl Bench {
 impl Point {
     /// The means over the runs with these numbers.
     pub(super) fn standing(&self, wanted: impl Fn(u64) -> bool) -> Option<Standing> {
-        let runs = || self.runs.iter().filter(|(number, ..)| wanted(*number));
-        let rates: Vec<f64> = runs().map(|(_, standing, _)| standing.rate).collect();
-        let pings: Vec<f64> = runs().filter_map(|(_, standing, _)| standing.ping_s).collect();
-        (!rates.is_empty()).then(|| Standing {
-            rate: Summary::of(&rates).mean,
-            ping_s: (!pings.is_empty()).then(|| Summary::of(&pings).mean),
-        })
+        let runs = self.runs.iter().filter(|(number, ..)| wanted(*number));
+        Standing::mean(&runs.map(|(_, standing, _)| *standing).collect::<Vec<_>>())
     }
 
     /// The first run's outcome.

@@ -264,17 +264,11 @@ impl SocketCase<'_> {
 /// The route as it is, but for its `window`.
 fn without_route_window(case: &SocketCase<'_>) -> Remedy {
     let to = case.remote.ip().to_canonical();
-    let ip = if to.is_ipv6() { "ip -6" } else { "ip" };
     let here = case.here();
     let lasts = case.window.winner().is_some_and(|link| link.source == Source::WindowScale);
     let remedy = Remedy::new("remove `window` from the route: it wins over SO_RCVBUF")
         .look_linux(&here, linux::show_route(to))
-        .linux(
-            &here,
-            format!(
-                "{ip} route replace $({ip} -o route get fibmatch {to} | sed 's/ window [0-9]*//')"
-            ),
-        );
+        .linux(&here, linux::without_attribute(to.into(), to, "window"));
     let when = if lasts {
         "The window scale of this connection stays as it is: the change acts on new connections."
     } else {

@@ -134,15 +134,17 @@ impl Beside {
     /// Advice for a goal, and leaving it alone, with fresh seeds.
     pub(super) fn of(drawn: Drawn, goal: Goal) -> Result<Self> {
         let scenario = drawn.scenario()?;
-        let changes = changes_of(&ask(&scenario, goal)?);
+        let advised = ask(&scenario, goal)?;
+        let changes = changes_of(&advised);
+        let most = advised.points.iter().map(|point| point.rate).fold(0.0, f64::max);
         let (_, before) = stand(&as_run(&scenario).0, SCORING)?;
         let (_, after) = stand(&changed(&as_run(&scenario).0, &changes), SCORING)?;
         let mean = |runs: &[Standing]| {
             Summary::of(&runs.iter().map(|run| run.rate).collect::<Vec<_>>()).mean
         };
-        // Short round trips are to keep most of the goodput: a path that lacks it is to get more first.
+        // Short round trips are to keep most of the most goodput that was found: a path that lacks it is to get more first.
         let goal = match goal {
-            Goal::Latency if mean(&before) < KEPT * mean(&after) => Goal::Throughput,
+            Goal::Latency if mean(&before) < KEPT * most.max(mean(&after)) => Goal::Throughput,
             Goal::Throughput | Goal::Latency | Goal::Balanced => goal,
         };
         let better = |standing: &Standing| match goal {

@@ -62,7 +62,7 @@ pub fn of_capture(
 }
 
 /// What is concluded stands among all that is advised: in the place of what a run shows of the same change.
-fn state(advised: &mut Advised, mut concluded: Advice) {
+pub(super) fn state(advised: &mut Advised, mut concluded: Advice) {
     match advised.advice.iter_mut().find(|piece| piece.id == concluded.id) {
         Some(piece) => {
             if concluded.proof.is_empty() {
@@ -76,7 +76,7 @@ fn state(advised: &mut Advised, mut concluded: Advice) {
 }
 
 /// What is concluded as far as a host's setting makes it.
-fn given(concluded: Option<&Advice>) -> Vec<Change> {
+pub(super) fn given(concluded: Option<&Advice>) -> Vec<Change> {
     concluded.map(|advice| advice.change).filter(|change| change.is_setting()).into_iter().collect()
 }
 

@@ -213,7 +213,11 @@ fn smaller(scenario: &Scenario, decision: &MssDecision) -> Vec<Bytes> {
         return sizes;
     }
     let packet = scenario.path.smallest_mtu().bytes();
-    let is_slow = links().any(|link| link.airtime(packet).as_secs_f64() > SLOW_PACKET_S);
+    let slowest = links().map(|link| link.airtime(packet).as_secs_f64()).fold(0.0, f64::max);
+    // The least window of such packets is more than the path holds.
+    let overfills =
+        LEAST_SEGMENTS_OF_LINUX as f64 * slowest > scenario.path.propagation_rtt().as_secs_f64();
+    let is_slow = slowest > SLOW_PACKET_S || overfills;
     if damages || is_slow {
         let mut sizes = SMALLER.map(Bytes::new).to_vec();
         if !is_slow {

@@ -115,6 +115,14 @@ impl Bench {
         self.points[point].standing(|_| true)
     }
 
+    /// The same with the rate less its standard error, where several runs show one.
+    pub(super) fn cautious(&self, point: usize) -> Option<Standing> {
+        let standing = self.standing(point)?;
+        let rates: Vec<f64> = self.points[point].runs.iter().map(|(_, run, _)| run.rate).collect();
+        let error = Summary::of(&rates).standard_error().unwrap_or(0.0);
+        Some(Standing { rate: (standing.rate - error).max(0.0), ..standing })
+    }
+
     /// The runs of two points with the same number, of those that `wanted` accepts.
     pub(super) fn pairs(
         &self,

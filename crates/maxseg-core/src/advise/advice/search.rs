@@ -17,6 +17,8 @@ pub(super) const MOST_RUNS: u32 = 60;
 
 /// Places that formulas choose for a first run.
 const FIRST: usize = 15;
+/// A point with this share of the most goodput in one run keeps enough of it in others.
+const SURE: f64 = 0.9;
 /// How often the search moves to a neighbour that is better.
 const MOVES: usize = 3;
 /// Neighbours that are tried at once.
@@ -213,7 +215,11 @@ fn value(bench: &Bench, goal: Goal, point: usize, most: f64) -> f64 {
         })
         .sum();
     let cost = EACH_CHANGE * changes.len() as f64 + EACH_DOUBLING * doublings;
-    bench.standing(point).map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
+    let standing = match goal {
+        Goal::Latency => bench.cautious(point),
+        Goal::Throughput | Goal::Balanced => bench.standing(point),
+    };
+    standing.map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
 }
 
 /// The largest rate of any point that was run.
@@ -230,9 +236,9 @@ fn finalist(bench: &mut Bench, goal: Goal, tried: &[(Place, usize)]) -> Result<u
             points.push(point);
         }
     }
-    // Short round trips are to keep most of the most goodput: that is to be known as well.
-    let fastest = best_of(bench, Goal::Throughput, tried).first().map(|(_, point)| *point);
-    for further in fastest.filter(|_| goal == Goal::Latency).into_iter().chain([AS_IT_IS]) {
+    // Short round trips are to keep most of the most goodput: that is to be known as well, and one that surely keeps it.
+    let further = if goal == Goal::Latency { keeping(bench, tried) } else { Vec::new() };
+    for further in further.into_iter().chain([AS_IT_IS]) {
         if !points.contains(&further) {
             points.push(further);
         }
@@ -247,6 +253,19 @@ fn finalist(bench: &mut Bench, goal: Goal, tried: &[(Place, usize)]) -> Result<u
     let value = |point: usize| value(bench, goal, point, most);
     let best = points.iter().copied().max_by(|a, b| value(*a).total_cmp(&value(*b)));
     Ok(best.unwrap_or(AS_IT_IS))
+}
+
+/// The fastest point that was tried, and of those with nearly as much goodput that with the shortest round trip.
+fn keeping(bench: &Bench, tried: &[(Place, usize)]) -> Vec<usize> {
+    let by_rate = best_of(bench, Goal::Throughput, tried);
+    let most = most_rate(bench);
+    let keeps = |point: usize| bench.standing(point).is_some_and(|it| it.rate >= SURE * most);
+    let ping = |point: usize| {
+        bench.standing(point).and_then(|standing| standing.ping_s).unwrap_or(f64::INFINITY)
+    };
+    let sure = tried.iter().map(|(_, point)| *point).filter(|point| keeps(*point));
+    let sure = sure.min_by(|a, b| ping(*a).total_cmp(&ping(*b)));
+    by_rate.first().map(|(_, point)| *point).into_iter().chain(sure).collect()
 }
 
 /// Whether `b` is better than `a` by more than a trifle, or as good without needless retransmissions.

@@ -82,12 +82,15 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let router = Host::role("the router before the narrow hop");
     let recovered = recovered_by_probing_after(facts);
     let is_unheeded = facts.has(FindingKind::BlackHole);
-    let change = match (reported_mtu(facts), recovered) {
-        (Some(mtu), _) if v6 && mtu < u32::from(Mtu::IPV6_MIN) => format!(
+    if let Some(mtu) = reported_mtu(facts).filter(|mtu| v6 && *mtu < u32::from(Mtu::IPV6_MIN)) {
+        return Remedy::new(format!(
             "let the hop of an MTU of {mtu} carry packets of {} bytes: IPv6 needs them (RFC 8200 section 5), and no setting of {on} goes \
              below",
             Mtu::IPV6_MIN
-        ),
+        ))
+        .look_linux(on, linux::show_route(to));
+    }
+    let change = match (reported_mtu(facts), recovered) {
         (Some(mtu), _) if is_unheeded => format!(
             "clamp the MSS to {} at the router before the narrow hop (the path MTU is {mtu}), and let its ICMP reach {on}: \
              a load balancer may hand it to another server",

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::command::{Host, Remedy};
 use super::{System, linux};
+use crate::advise::Change;
 use crate::diagnose::{SocketDiagnosis, counted};
 use crate::evidence::SocketEvidence;
 use crate::outcome::LimitedBy;
@@ -236,6 +237,7 @@ impl SocketCase<'_> {
         Remedy::new(format!("raise the send buffer of this host to {}", size(Bytes::new(wanted))))
             .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max")
             .linux(here, linux::raise_third("net.ipv4.tcp_wmem", wanted))
+            .advises(Change::SendBuffer(Bytes::new(wanted / 2)))
             .note("A program that sets SO_SNDBUF ends autotuning: change it in the program then.")
     }
 

@@ -93,8 +93,8 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         // Where the limit of autotuning is large, raising it does nothing: what acts comes first.
         let to = facts.sender;
         remedy.change = format!(
-            "let {on} offer a receive window of {window}: its window never grew, so its program sets SO_RCVBUF, or its route has \
-             `window`"
+            "let {on} offer a receive window of {window}: it never grew, so its program sets SO_RCVBUF, its route has `window`, or its \
+             tcp_rmem is small"
         );
         remedy = remedy
             .look_linux(on, format!("{}; {}", show_socket(port), linux::show_route(to)))
@@ -104,7 +104,7 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
             .only_where("the route has `window`: it holds every new connection's")
             .note(format!(
                 "A program that sets SO_RCVBUF disables autotuning: remove that from the program on {on}, or raise it to {window} and \
-                 net.core.rmem_max as well. The limit of autotuning matters only where neither is so."
+                 net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so."
             ));
     }
     with_buffer(remedy, &RECEIVE, on, buffer(window))

@@ -248,7 +248,7 @@ fn lines_for_one_host_go_together_and_spare_its_own_route() {
     }
     assert!(output.status.success(), "{:?} {}", output.status.code(), stderr(&output));
     let own = format!(
-        "ip route add RECEIVER dev lo mtu 1000; before=$(ip route); {first}; code=$?; {undo} 2>/dev/null; \
+        "ip route add RECEIVER dev lo mtu 1000; own=$(ip route); {first}; code=$?; {undo} 2>/dev/null; \
                        [ \"$own\" = \"$(ip route)\" ] && [ $code = 1 ] && ip route del RECEIVER"
     );
     let output = in_namespace(program, state.path(), route, &own, "true");

@@ -99,7 +99,7 @@ fn of_way(way: &HowTo) -> Markup {
     }
 }
 
-/// `goodput +12% (+10% to +14%), round trip under load -3%`.
+/// `goodput +12%, round trip under load -3% over the path as it is; 95% interval of goodput +10% to +14%, 5 pairs of runs`.
 pub fn gain_in_words(piece: &Advice) -> String {
     let gain = &piece.gain;
     let relative = |percent: f64| approx::gain(percent / 100.0);

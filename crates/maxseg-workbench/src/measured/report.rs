@@ -1,7 +1,6 @@
 //! The keys of a report that are read; `report::path` writes them.
 
 use maxseg_core::outcome::{LimitShare, Outcome};
-use maxseg_core::rfc6349::RunMetrics;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -58,8 +57,19 @@ struct Rfc6349 {
 struct OneWay {
     direction: Direction,
     mss_bytes: u64,
-    runs: Vec<RunMetrics>,
+    runs: Vec<Run>,
     limits: Vec<LimitShare>,
+}
+
+/// One connection in equilibrium.
+#[derive(Debug, Deserialize)]
+struct Run {
+    counted_s: f64,
+    payload_bytes: u64,
+    throughput_bps: f64,
+    retransmitted_bytes: u64,
+    rtt_mean_s: Option<f64>,
+    window_bytes: Option<u64>,
 }
 
 /// Keys that every report has, and no other document of this program.
@@ -141,7 +151,7 @@ impl OneWay {
     fn measurements(&self) -> Vec<Measurement> {
         // The limits are those of one of the runs, and of which is only known where there is one.
         let limits = if self.runs.len() == 1 { self.limits.clone() } else { Vec::new() };
-        let measurement = |run: &RunMetrics| Measurement {
+        let measurement = |run: &Run| Measurement {
             part: RFC6349,
             direction: self.direction,
             segments: vec![self.mss_bytes],

@@ -101,5 +101,5 @@ pub fn picture() -> Option<String> {
     let points = experiment.points().ok()?;
     let rows = rows_of(&Plan::new(&experiment, &points), Printer::silent()).ok()?;
     let figures = figures(&rows, Swept::new(&points, true));
-    figures.charts.first().map(|chart| chart.to_file())
+    figures.charts.first().map(Chart::to_file)
 }

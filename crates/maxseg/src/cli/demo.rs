@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::file_error;
-use maxseg_workbench::report::{Swept, demo_page, figures, segment_sizes};
+use maxseg_workbench::report::{Chart, Swept, demo_page, figures, segment_sizes};
 use maxseg_workbench::runner::Plan;
 
 use super::run::rows_of;

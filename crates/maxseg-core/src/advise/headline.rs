@@ -51,9 +51,7 @@ impl<'a> Headline<'a> {
                 let gain = rerun.gain_without_stall(&case);
                 (Some(rerun), gain)
             }
-            Ok(rerun) if !can_be_tried(&case, subject) => {
-                (Some(rerun), Err(NoGain::Unfit))
-            }
+            Ok(rerun) if !can_be_tried(&case, subject) => (Some(rerun), Err(NoGain::Unfit)),
             Ok(rerun) => {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
                 let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
@@ -317,8 +315,7 @@ fn not_worth_it(remedy: Remedy) -> Remedy {
 /// Whether a change can be tried. Where the limit is unknown, the rerun has to explain what was observed by the limit that the
 /// change removes: one of two that share the time, or a send buffer.
 fn can_be_tried(case: &Case<'_>, subject: Option<Subject>) -> bool {
-    let is_of_limit =
-        matches!(subject, Some(Subject::Limit(limit)) if limit != LimitedBy::Unknown);
+    let is_of_limit = matches!(subject, Some(Subject::Limit(limit)) if limit != LimitedBy::Unknown);
     case.diagnosis.limited_by != LimitedBy::Unknown
         || case.diagnosis.leaves_window_unused
         || is_of_limit

@@ -81,9 +81,7 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
             );
             (change, Some(Change::Queue(room)))
         }
-        None => {
-            (format!("{fair}: its queue overflows"), (!is_full).then_some(Change::FairQueue))
-        }
+        None => (format!("{fair}: its queue overflows"), (!is_full).then_some(Change::FairQueue)),
     };
     let remedy = with_drops(Remedy::new(change), facts).note(
         "Losses are how a full queue tells the sender its rate: another congestion control on the host fills the \

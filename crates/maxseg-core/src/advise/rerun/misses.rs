@@ -1,9 +1,9 @@
 //! What the rerun of the path as it is has otherwise than what was observed.
 
-use super::{LossModel, Rerun};
 use super::runs::Runs;
-use crate::advise::{Case, Change};
+use super::{LossModel, Rerun};
 use crate::advise::gain::{CLOSE, FOUR_FIFTHS, Measured, Miss};
+use crate::advise::{Case, Change};
 
 /// The mean round trip of a rerun is another from this relative difference on, and this in seconds: hosts and links add
 /// fractions of milliseconds that no capture explains.

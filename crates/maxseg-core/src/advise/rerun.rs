@@ -247,7 +247,7 @@ impl Rerun {
         changes: &[Change],
         after: &Scenario,
     ) -> (Option<Prediction>, Vec<Miss>) {
-        let mut missed = None;
+        let mut last = None;
         for scenario in self.with_lost_packets().iter().chain([&self.scenario]) {
             let Some(baseline) = self.runs(&mut Sim, EngineName::Sim, scenario) else { continue };
             let misses = self.misses(case, observed_bps, &baseline);
@@ -255,9 +255,9 @@ impl Rerun {
                 let runs = self.runs(&mut Sim, EngineName::Sim, after);
                 return (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses);
             }
-            missed = Some((baseline, misses));
+            last = Some((baseline, misses));
         }
-        let Some((baseline, misses)) = missed else { return (None, Vec::new()) };
+        let Some((baseline, misses)) = last else { return (None, Vec::new()) };
         let runs = self
             .bounds(changes, &misses)
             .then(|| self.runs(&mut Sim, EngineName::Sim, after))

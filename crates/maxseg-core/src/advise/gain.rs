@@ -209,7 +209,7 @@ impl Gain {
 
     /// With the prediction of another path that explains what was observed as well.
     #[must_use]
-    pub(super) fn or(mut self, other: Self) -> Self {
+    pub(super) fn or(mut self, other: &Self) -> Self {
         self.predictions.extend(other.counting().cloned());
         self
     }
@@ -367,11 +367,11 @@ mod tests {
 
     #[test]
     fn either_of_two_explanations_may_hold() {
-        let both = gain(8e6, 16e6).or(gain(8e6, 12e6));
+        let both = gain(8e6, 16e6).or(&gain(8e6, 12e6));
         let (low, high) = both.relative_interval().unwrap();
         let alone = |without| gain(8e6, without).relative_interval().unwrap();
         assert!((low - alone(12e6).0).abs() < 1e-9 && (high - alone(16e6).1).abs() < 1e-9);
-        let nothing = gain(8e6, 16e6).or(gain(8e6, 8e6));
+        let nothing = gain(8e6, 16e6).or(&gain(8e6, 8e6));
         assert!(matches!(nothing.missing(), Some(NoGain::Uncertain { .. })));
     }
 

@@ -151,7 +151,7 @@ impl Rerun {
         if let Some(other) = first.with_other_cause(case, file).map(|it| it.fitted(case, file)) {
             let by_other = other.run(case, changes);
             match (gain.explains(), by_other.explains()) {
-                (true, true) => return (first, Ok(gain.or(by_other))),
+                (true, true) => return (first, Ok(gain.or(&by_other))),
                 (false, true) => return (other, Ok(by_other)),
                 (_, false) => {}
             }

@@ -26,8 +26,9 @@ impl Rerun {
     pub(super) fn bounds(&self, changes: &[Change], misses: &[Miss]) -> bool {
         let removes_losses = changes.contains(&Change::NoErrors);
         let is_of_queue = self.path.loss_with_queue || self.loss != LossModel::Errors;
-        !(removes_losses && is_of_queue)
-            && !changes.contains(&Change::FairQueue)
+        let depends_on_queue =
+            removes_losses && is_of_queue || changes.contains(&Change::FairQueue);
+        !depends_on_queue
             && misses.iter().all(|miss| match miss.of {
                 Measured::Goodput => (1.0..=MOST_MISSED).contains(&(miss.rerun / miss.observed)),
                 Measured::Retransmissions => removes_losses || miss.rerun >= miss.observed,

@@ -104,6 +104,8 @@ pub const SMALL_GAIN: f64 = 0.03;
 
 /// A transfer is one run: of a normal distribution four fifths lie within so many standard deviations.
 pub(super) const FOUR_FIFTHS: f64 = 1.28;
+/// The same of 95%.
+const NINETEEN_OF_TWENTY: f64 = 1.96;
 
 /// Why a connection's path cannot be run again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -217,7 +219,12 @@ impl Gain {
     /// The predicted goodput of the whole connection, idle times included. Of two paths that explain what was observed either
     /// may be the real one.
     pub fn expected(&self) -> Option<Expected> {
-        let by_each = self.counting().filter_map(|prediction| self.expected_by(prediction));
+        self.expected_within(FOUR_FIFTHS)
+    }
+
+    /// The same with an interval of so many standard deviations to each side.
+    fn expected_within(&self, deviations: f64) -> Option<Expected> {
+        let by_each = self.counting().filter_map(|run| self.expected_by(run, deviations));
         by_each.reduce(|one, other| Expected {
             goodput_bps: libm::sqrt(one.goodput_bps * other.goodput_bps),
             low_bps: one.low_bps.min(other.low_bps),
@@ -225,15 +232,18 @@ impl Gain {
         })
     }
 
-    fn expected_by(&self, leading: &Prediction) -> Option<Expected> {
+    fn expected_by(&self, leading: &Prediction, deviations: f64) -> Option<Expected> {
         let without = leading.without_bps?;
-        let by_chance = libm::hypot(self.path_uncertainty, FOUR_FIFTHS * leading.spread);
+        let path_uncertainty = self.path_uncertainty * (deviations / FOUR_FIFTHS);
+        let by_chance = libm::hypot(path_uncertainty, deviations * leading.spread);
         if !self.misses.is_empty() {
             // All that the baseline missed may be in the run with the change as well.
             let kept = (self.observed_bps / leading.baseline_bps).min(1.0);
             let least = self.whole_bps(without * kept * libm::exp(-by_chance));
             let most = self.whole_bps(self.most_bps);
-            return Some(Expected { goodput_bps: least, low_bps: least, high_bps: most });
+            let is_worth_it = least > (1.0 + SMALL_GAIN) * self.observed_whole_bps();
+            let bound = Expected { goodput_bps: least, low_bps: least, high_bps: most };
+            return is_worth_it.then_some(bound);
         }
         // What the baseline missed, beyond what chance explains, may be in the run with the change as well, or not: the
         // middle of both, and either end is possible.
@@ -245,7 +255,7 @@ impl Gain {
         let middle = libm::log(without) + miss / 2.0;
         let middle = middle.min(libm::log(self.most_bps));
         // The line's rate is no better known than the rest of the path.
-        let high = (middle + width).min(libm::log(self.most_bps) + self.path_uncertainty);
+        let high = (middle + width).min(libm::log(self.most_bps) + path_uncertainty);
         Some(Expected {
             goodput_bps: self.whole_bps(libm::exp(middle)),
             low_bps: self.whole_bps(libm::exp(middle - width)),
@@ -275,14 +285,18 @@ impl Gain {
         Some((expected.low_bps / now - 1.0, expected.high_bps / now - 1.0))
     }
 
+    /// The interval of [`relative`](Self::relative) in 19 cases of 20.
+    pub(super) fn relative_ci95(&self) -> Option<(f64, f64)> {
+        let (expected, now) =
+            (self.expected_within(NINETEEN_OF_TWENTY)?, self.observed_whole_bps());
+        Some((expected.low_bps / now - 1.0, expected.high_bps / now - 1.0))
+    }
+
     /// Why the runs give no gain; `None` where they do.
     pub fn missing(&self) -> Option<NoGain> {
         let Some(relative) = self.relative() else {
             return Some(NoGain::BaselineMisses { misses: self.misses.clone() });
         };
-        if relative <= SMALL_GAIN && !self.misses.is_empty() {
-            return Some(NoGain::BaselineMisses { misses: self.misses.clone() });
-        }
         if relative <= SMALL_GAIN {
             return Some(NoGain::TooSmall);
         }

@@ -225,7 +225,7 @@ impl Rerun {
             prediction.without_bps = prediction.without_bps.map(|bps| bps.min(most_bps));
         }
         let is_missed = !misses.is_empty();
-        Gain {
+        let mut gain = Gain {
             observed_bps,
             most_bps,
             path_uncertainty: self.path.uncertainty(),
@@ -235,7 +235,13 @@ impl Rerun {
             loss: self.loss,
             shortened_to: self.shortened_to,
             is_bound: !self.path.rate_is_seen || is_missed,
+        };
+        if is_missed && gain.expected().is_none() {
+            // A bound below what is worth a change is none.
+            gain.predictions.iter_mut().for_each(|prediction| prediction.without_bps = None);
+            gain.is_bound = !self.path.rate_is_seen;
         }
+        gain
     }
 
     /// The simulator's prediction, and what its baseline misses. Where errors struck, the same packets are lost first: when

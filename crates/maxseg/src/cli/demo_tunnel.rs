@@ -35,7 +35,7 @@ impl Tunnel {
         let width = printer.width();
         let mut text = printer.bold(&format!("1. {}\n", self.scenario.name));
         let _ = writeln!(text, "{}", wrapped(&path_in_words(&self.scenario), width, "   "));
-        let table = trial_table(&self.trials, &[], false);
+        let table = trial_table(&self.trials, &[], false, printer.table_width());
         let _ = writeln!(text, "{}", table.text(printer.table_width()));
         for (head, what) in self.said() {
             let head = format!("{head}:");

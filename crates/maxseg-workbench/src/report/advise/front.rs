@@ -89,7 +89,7 @@ pub fn front_text(advised: &Advised, width: usize) -> String {
     let gap = columns.saturating_sub(short.len() + long.len());
     let _ = writeln!(text, "   {:>12} +{}", "", "-".repeat(columns));
     let _ = writeln!(text, "   {:>12}  {short}{}{long}", "", " ".repeat(gap));
-    text + "   goodput over round trip under load: o as it is, * advised, + on the front, . others\n"
+    text + "   goodput over ping under load: o as it is, * advised, + on the front, . others\n"
 }
 
 fn spans(points: &[(&FrontPoint, char)]) -> (Span, Span) {

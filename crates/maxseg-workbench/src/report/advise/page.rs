@@ -1,7 +1,7 @@
 //! Advice as a page that needs nothing else.
 
 use maud::{Markup, html};
-use maxseg_core::advise::{Advice, Change, Goal, HowTo, Judged, Trial, limit_in_words};
+use maxseg_core::advise::{Advice, Change, GainOver, Goal, HowTo, Judged, Trial, limit_in_words};
 use maxseg_core::units::approx;
 
 use super::super::page::{facts, lead, prose, whole_page};
@@ -41,7 +41,7 @@ fn conclusion(advice: &PathAdvice) -> String {
     }
     let Some(advised) = &advice.advised else { return String::new() };
     match advised.advice.as_slice() {
-        [] => "Leave it as it is: no change gains more than chance.".to_owned(),
+        [] => "Leave it as it is: no change gains what matters.".to_owned(),
         [first, rest @ ..] => {
             let more = match rest.len() {
                 0 => String::new(),
@@ -99,7 +99,7 @@ fn of_way(way: &HowTo) -> Markup {
     }
 }
 
-/// `goodput +12% (+10% to +14%), round trip under load -3%`.
+/// `goodput +12%, round trip under load -3% over the path as it is; 95% interval of goodput +10% to +14%, 5 pairs of runs`.
 pub fn gain_in_words(piece: &Advice) -> String {
     let gain = &piece.gain;
     let relative = |percent: f64| approx::gain(percent / 100.0);
@@ -113,13 +113,24 @@ pub fn gain_in_words(piece: &Advice) -> String {
     if let Some(ping) = gain.ping_pct {
         parts.push(format!("round trip under load {}", relative(ping)));
     }
+    if parts.is_empty() {
+        return "no run shows it".to_owned();
+    }
+    let mut text = parts.join(", ");
+    let is_joint = piece.proof.last().is_some_and(|row| row.changes.len() > 1);
+    text += match gain.over {
+        GainOver::AsItIs if is_joint => " together with the other changes, over the path as it is",
+        GainOver::AsItIs => " over the path as it is",
+        GainOver::OtherChanges => " over the other changes without this one",
+    };
     if let Some([low, high]) = gain.ci95 {
-        parts.push(format!("95% interval {} to {}", relative(low), relative(high)));
+        let of = gain.ci95_of.words();
+        text += &format!("; 95% interval of {of} {} to {}", relative(low), relative(high));
     }
     if gain.runs > 0 {
-        parts.push(format!("{} pairs of runs", gain.runs));
+        text += &format!(", {} pairs of runs", gain.runs);
     }
-    parts.join(", ")
+    text
 }
 
 /// The path as it is and with changes, a line each.

@@ -52,8 +52,8 @@ const ROUND_TRIPS: std::ops::Range<f64> = 0.5..2.0;
 pub(super) struct AckPath {
     /// Whether they come at equal distances.
     is_even: bool,
-    /// And that link is never idle.
-    is_busy: bool,
+    /// And that link is never idle, while they wait for longer than the path takes without a queue, by the round trips.
+    outlasts: bool,
     /// What they wait for on their way, and what the data waits for, where that is known.
     acks: Option<WayDelay>,
     data: Option<WayDelay>,
@@ -72,15 +72,19 @@ impl AckPath {
         let is_even = gaps
             .is_some_and(|gaps| EQUAL.contains(&gaps.ratio) && gaps.deviation < STEADY)
             && !waits_alone(data, acks);
-        let is_busy = is_always_busy(data) && !waits_alone(data, acks);
-        let is_even = is_even || is_busy;
-        let path = Self { is_even, is_busy, acks: acks.way_delay, data: data.way_delay };
         let lasted = data.last_ack?.since(data.first_data?).as_secs_f64();
         // A sender with a clock of its own echoes an acknowledgement with its next segments.
         let longer = QUEUE_S
             .max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0))
             .max(DRIFT * lasted)
             .max(held_s(data));
+        let seen = RoundTripsBeyond::of(data, acks);
+        let is_busy = is_always_busy(data)
+            && !waits_alone(data, acks)
+            && seen.is_none_or(|seen| seen.median_s >= longer);
+        let outlasts = is_busy && seen.is_some_and(|seen| seen.low_s >= seen.least_s);
+        let is_even = is_even || is_busy;
+        let path = Self { is_even, outlasts, acks: acks.way_delay, data: data.way_delay };
         let waits = match acks.way_delay {
             Some(way) => path.stands(way, data, acks, longer) || path.is_probed(way, data, longer),
             None => path.is_rest(data, acks, longer),
@@ -103,10 +107,9 @@ impl AckPath {
         is_long && !is_other && !is_unseen
     }
 
-    /// Whether their link is never idle, or nearly all of them wait for longer than the path takes without a queue: a larger window
-    /// makes that longer still.
+    /// Whether nearly all of them wait for longer than the path takes without a queue: a larger window makes that longer still.
     pub(super) fn outlasts(self, least_s: Option<f64>) -> bool {
-        self.is_busy || self.acks.zip(least_s).is_some_and(|(way, least)| way.low_s >= least)
+        self.outlasts || self.acks.zip(least_s).is_some_and(|(way, least)| way.low_s >= least)
     }
 
     /// Whether round trips hold a queue that the way of the data has not: it is on the way back.
@@ -157,6 +160,24 @@ impl AckPath {
             ));
         }
         signs.join("; ")
+    }
+}
+
+/// Round trips beyond the least, where those of the whole path are seen.
+#[derive(Debug, Clone, Copy)]
+struct RoundTripsBeyond {
+    least_s: f64,
+    /// A quarter is no longer,
+    low_s: f64,
+    /// and a half.
+    median_s: f64,
+}
+
+impl RoundTripsBeyond {
+    fn of(data: &DirectionStats, acks: &DirectionStats) -> Option<Self> {
+        let least_s = data.path_rtt_min_s.filter(|_| sees_round_trips(data, acks))?;
+        let beyond = |share| Some(data.loaded_round_trips.quantile(share)?.as_secs_f64() - least_s);
+        Some(Self { least_s, low_s: beyond(0.25)?, median_s: beyond(0.5)? })
     }
 }
 
@@ -273,16 +294,16 @@ mod tests {
     fn bursts_at_equal_distances_are_released_by_acknowledgements() {
         let is_path = |usual_s, equal, others_equal, behind| {
             let intervals = Intervals { count: 500, usual_s, equal, others: 100, others_equal };
-            let stats = DirectionStats {
-                intervals: Some(intervals),
-                rtt_min_s: Some(behind),
-                ..stats()
-            };
+            let stats =
+                DirectionStats { intervals: Some(intervals), rtt_min_s: Some(behind), ..stats() };
             AckPath::of(&stats, &DirectionStats::default()).is_some()
         };
         assert!(is_path(0.005, 0.98, 0.97, 0.001), "at the receiver");
         assert!(is_path(0.005, 0.98, 0.97, 0.03), "acknowledgements, at the sender");
-        assert!(!is_path(0.005, 0.98, 0.1, 0.001), "paced: a larger burst is followed by more time");
+        assert!(
+            !is_path(0.005, 0.98, 0.1, 0.001),
+            "paced: a larger burst is followed by more time"
+        );
         assert!(!is_path(0.005, 0.98, 0.97, 0.01), "between the hosts its own link may space it");
         assert!(!is_path(0.03, 0.98, 0.97, 0.001), "a window in each round trip");
     }

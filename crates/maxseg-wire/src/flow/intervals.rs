@@ -55,7 +55,8 @@ impl Intervals {
             return;
         }
         let segments = (bytes / full).max(1);
-        let together = self.closest[CLOSE - 1].saturating_mul(segments * TOGETHER) / 4;
+        let [.., third] = self.closest;
+        let together = third.saturating_mul(segments.saturating_mul(TOGETHER)) / 4;
         if distance <= together {
             self.bytes = self.bytes.saturating_add(bytes);
             return;
@@ -63,7 +64,8 @@ impl Intervals {
         // An acknowledgement comes after what it covers, a burst before the pause that it takes.
         let brought = if is_segment { self.bytes } else { bytes };
         if self.begin > 0 {
-            self.count_interval(at - self.begin, (brought + full / 2) / full);
+            let interval = at.saturating_sub(self.begin);
+            self.count_interval(interval, brought.saturating_add(full / 2) / full);
         }
         (self.begin, self.bytes) = (at, bytes);
     }
@@ -76,7 +78,7 @@ impl Intervals {
                     std::mem::swap(closer, &mut farther);
                 }
                 if farther == 0 {
-                    break;
+                    break; // there were fewer
                 }
             }
         }
@@ -96,8 +98,9 @@ impl Intervals {
                 }
             };
         }
-        if let Some((_, kinds)) = self.list.get_mut(self.current) {
-            kinds[kind] += 1; // fewer than `MOST`
+        let kinds = self.list.get_mut(self.current).map(|(_, kinds)| kinds);
+        if let Some(count) = kinds.and_then(|kinds| kinds.get_mut(kind)) {
+            *count += 1; // there are no more than `MOST`
         }
     }
 
@@ -111,24 +114,23 @@ impl Intervals {
             below += of(kinds);
             below * 2 >= self.count
         })?;
-        let (mut all, mut equal) = ([0_u32; KINDS], [0_u32; KINDS]);
-        for (bucket, kinds) in &self.list {
-            for (kind, count) in kinds.iter().enumerate() {
-                all[kind] += u32::from(*count);
-                // The next to the median's may hold it as well: an eighth of an octave is a tenth.
-                equal[kind] += if bucket.abs_diff(*usual) <= 1 { u32::from(*count) } else { 0 };
-            }
-        }
-        let most = (0..KINDS).max_by_key(|kind| all[*kind])?;
-        let others = self.count - all[most];
-        let all_equal: u32 = equal.iter().sum();
+        // The next to the median's may hold it as well: an eighth of an octave is a tenth.
+        let is_equal = |bucket: u16| bucket.abs_diff(*usual) <= 1;
+        let of_kind = |kind: usize, is_counted: &dyn Fn(u16) -> bool| -> u32 {
+            let counted = self.list.iter().filter(|(bucket, _)| is_counted(*bucket));
+            counted.filter_map(|(_, kinds)| kinds.get(kind)).map(|count| u32::from(*count)).sum()
+        };
+        let most = (0..KINDS).max_by_key(|kind| of_kind(*kind, &|_| true))?;
+        let others = self.count - of_kind(most, &|_| true);
+        let all_equal: u32 = (0..KINDS).map(|kind| of_kind(kind, &is_equal)).sum();
+        let others_equal = all_equal - of_kind(most, &is_equal);
         let share = |part: u32, of: u32| f64::from(part) / f64::from(of.max(1));
         Some(Found {
             count: self.count,
             usual_s: middle(*usual) / 1e9,
             equal: share(all_equal, self.count),
             others,
-            others_equal: share(all_equal - equal[most], others),
+            others_equal: share(others_equal, others),
         })
     }
 }

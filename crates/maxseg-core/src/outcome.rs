@@ -97,21 +97,19 @@ impl Outcome {
         self.invalid_because().is_empty()
     }
 
-    /// The goodput by which results are shown and compared, in bits per second: the sum of the TCP flows, without
-    /// the datagrams of cross traffic; [`goodput_bps`](Self::goodput_bps), the sum of all flows, where no flow is
-    /// TCP. `None` where the goodput of a TCP flow is unknown.
+    /// The goodput by which results are shown and compared, in bits per second: that of the
+    /// [asked flow](Self::asked_flow) where there is one, and else [`goodput_bps`](Self::goodput_bps). `None` where it is
+    /// unknown.
     pub fn headline_goodput_bps(&self) -> Option<f64> {
-        if self.has_cross_traffic() {
-            self.flows.iter().filter(|flow| flow.is_of_tcp()).map(|flow| flow.goodput_bps).sum()
-        } else {
-            self.goodput_bps
-        }
+        self.asked_flow().map_or(self.goodput_bps, |flow| self.flows[flow].goodput_bps)
     }
 
-    /// Whether TCP flows share the path with datagrams, whose payload is part of `goodput_bps`.
-    pub fn has_cross_traffic(&self) -> bool {
-        let datagrams = |flow: &Self| !flow.is_of_tcp() && flow.goodput_bps.is_some();
-        self.flows.iter().any(Self::is_of_tcp) && self.flows.iter().any(datagrams)
+    /// The place of the flow that is asked about, the first TCP flow, where others carry data beside it:
+    /// `goodput_bps` is a sum then.
+    pub fn asked_flow(&self) -> Option<usize> {
+        let asked = self.flows.iter().position(Self::is_of_tcp)?;
+        let mut others = self.flows.iter().enumerate().filter(|(place, _)| *place != asked);
+        others.any(|(_, flow)| flow.goodput_bps.is_some()).then_some(asked)
     }
 
     /// Whether this is the outcome of a TCP flow: only these have segments or retransmissions.

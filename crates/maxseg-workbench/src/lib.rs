@@ -36,7 +36,7 @@
 //! <!-- layers of maxseg-workbench -->
 //! ```text
 //! file_error host_port json_words · error environment whole_file · engines · experiment calc
-//! connections explain import · capture compare path tune why · advise · report runner
+//! connections explain import · capture compare path tune why · advise fuzz · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

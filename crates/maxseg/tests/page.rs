@@ -1,5 +1,5 @@
-//! The page of `explain`, used as a reader uses it: in a browser, with pointer and keys. Chromium is driven over its `DevTools`
-//! protocol; where it is not installed, that is said.
+//! Pages used as a reader uses them: in a browser, that of `explain` with pointer and keys, every other at several widths. Chromium is
+//! driven over its `DevTools` protocol; where it is not installed, that is said.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
@@ -8,6 +8,8 @@
 mod accessible;
 #[path = "page/browser.rs"]
 mod browser;
+#[path = "page/every.rs"]
+mod every;
 #[path = "page/keyboard.rs"]
 mod keyboard;
 #[path = "page/looks.rs"]

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use maxseg_core::advise::Goal;
 
-use super::draw::Drawn;
+use super::draw::{Drawn, Kind};
 use super::page::page;
 use super::proof::Proof;
 use super::results::Results;
@@ -29,6 +29,9 @@ pub struct AdviseArgs {
     /// Paths that the lab runs too
     #[arg(long, default_value_t = 8)]
     pub lab: u64,
+    /// Only paths of this kind, such as framed, for which nothing is written to the documents
+    #[arg(long)]
+    pub only: Option<String>,
     /// Which half, how many at once, and where they go.
     #[command(flatten)]
     pub draws: DrawOptions,
@@ -46,7 +49,13 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
     let folder = options.draws.folder("advise", &half);
     fs::create_dir_all(&folder)?;
     let jobs = options.draws.jobs;
-    let scored = each(jobs, options.paths, |number| {
+    let numbers = |count: u64| -> Vec<u64> {
+        let is_wanted = |number: &u64| {
+            options.only.as_ref().is_none_or(|only| Kind::of(*number).word() == only)
+        };
+        (0..count).filter(is_wanted).collect()
+    };
+    let scored = each(jobs, &numbers(options.paths), |number| {
         let scored = Scored::of(Drawn::draw("sweep", half.seed, number))?;
         println!(
             "{number:>3} {}: goodput {:.1}%, round trip x{:.2}{}",
@@ -61,7 +70,7 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
         );
         Ok(scored)
     })?;
-    let beside = each(jobs, options.beside, |number| {
+    let beside = each(jobs, &numbers(options.beside), |number| {
         let goal = [Goal::Throughput, Goal::Latency, Goal::Balanced]
             [usize::try_from(number % 3).unwrap_or(0)];
         let beside = Beside::of(Drawn::draw("beside", half.seed, number), goal)?;
@@ -83,7 +92,7 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
         }
     }
     let results = Results { scored, beside, proofs };
-    let is_whole = options.paths >= 40 && options.beside >= 200;
+    let is_whole = options.paths >= 40 && options.beside >= 200 && options.only.is_none();
     let file =
         if half.is_scored && is_whole { root().join(FILE) } else { folder.join("advise.md") };
     fs::write(&file, page(&half, &results)).with_context(|| file.display().to_string())?;
@@ -93,17 +102,17 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
     Ok(())
 }
 
-/// Does `work` for the numbers below `count`, results in their order.
+/// Does `work` for each number, results in the order of the numbers.
 fn each<T: Send>(
     jobs: usize,
-    count: u64,
+    numbers: &[u64],
     work: impl Fn(u64) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let next = AtomicU64::new(0);
+    let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(u64, T)>> = Mutex::new(Vec::new());
     until_done(
         jobs,
-        || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < count),
+        || numbers.get(next.fetch_add(1, Ordering::Relaxed)).copied(),
         |number| {
             let result = work(number).with_context(|| format!("path {number}"))?;
             done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));

@@ -31,6 +31,11 @@ impl Kind {
         Self::Slow,
     ];
 
+    /// Of the path with this number.
+    pub(super) fn of(number: u64) -> Self {
+        Self::ALL[usize::try_from(number % Self::ALL.len() as u64).unwrap_or(0)]
+    }
+
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Fast => "fast",
@@ -65,8 +70,7 @@ impl Drawn {
     /// The path with this number under `seed`, of a set called `set`.
     pub(super) fn draw(set: &str, seed: u64, number: u64) -> Self {
         let mut rng = Stream::named(seed, &format!("advise.{set}.{number}")).reader();
-        let count = Kind::ALL.len() as u64;
-        let kind = Kind::ALL[usize::try_from(number % count).unwrap_or(0)];
+        let kind = Kind::of(number);
         let (rate, rtt) = match kind {
             Kind::Fast => (log_uniform(&mut rng, 50e6..400e6), log_uniform(&mut rng, 0.002..0.02)),
             Kind::Long => (log_uniform(&mut rng, 20e6..200e6), log_uniform(&mut rng, 0.06..0.2)),

@@ -22,7 +22,8 @@ nothing.
 - **Goodput**: what is advised reaches at least 95% of the sweep's best.
 - **Round trip**: what is advised has at most 1.15 times the sweep's shortest round trip among points with 80% of its best goodput.
 - **Leaving it alone**: on 200 other paths, for the three goals in turn, what is advised is not worse by more than 2% beyond chance
-  (one-sided, 95%, five paired runs).
+  (one-sided, 95%, five paired runs). Where a path as it is lacks the goodput that short round trips are to keep, 80% of the most that the
+  search found, it is judged by goodput.
 - **Cost**: at most 60 runs and 30 s for a path.
 
 ";

@@ -38,7 +38,7 @@ export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C
 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev
 mount -t tmpfs tmpfs /run; mount -t tmpfs tmpfs /tmp; mkdir /run/netns
 dmesg -n 1
-(sleep 600; poweroff -f) &
+(sleep 900; poweroff -f) &
 while read -r module; do insmod /modules/$module || echo "$module cannot be loaded"; done </modules/order
 ip link set lo up
 stty raw -echo -F /dev/ttyS1

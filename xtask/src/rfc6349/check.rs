@@ -105,7 +105,7 @@ fn measured(program: &Path, case: &Case, options: &Rfc6349Args) -> Result<Vec<Ro
         std::thread::sleep(LOOK);
     }
     let report = reading.join().map_err(|_| anyhow::anyhow!("the report was not read"))??;
-    let late_p99_s = looks.last().map_or(0.0, |look| look.late_p99_s);
+    let late_p99_s = looks.last().map_or(0.0, Look::late_p99_s);
     let test = &report["rfc6349"];
     let baseline_s = test["baseline"]["rtt_s"].as_f64().context("a baseline")?;
     let mut rows = Vec::new();

@@ -15,8 +15,16 @@ pub(super) struct Look {
     pub(super) at_s: f64,
     /// Towards the receiver, towards the sender.
     links: [Link; 2],
-    /// How late 99 of 100 packets were no more.
-    pub(super) late_p99_s: f64,
+    late: Late,
+}
+
+/// How much later than due packets left the links, both ways together.
+#[derive(Debug, Clone, Copy)]
+struct Late {
+    packets: f64,
+    sum_s: f64,
+    /// 99 of 100 packets were no later.
+    p99_s: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,10 +55,30 @@ impl Look {
             .output()?;
         ensure!(output.status.success(), "lab status: {}", String::from_utf8_lossy(&output.stderr));
         let status: Value = serde_json::from_slice(&output.stdout)?;
-        let late = status["lateness"]["p99_s"].as_f64().context("lateness")?;
+        let late = Late::of(&status["lateness"])?;
         let link = |at: usize| Link::of(&status["links"][at]);
         let at_s = f64::midpoint(before, now_s());
-        Ok(Self { at_s, links: [link(0)?, link(1)?], late_p99_s: late })
+        Ok(Self { at_s, links: [link(0)?, link(1)?], late })
+    }
+
+    /// 99 of 100 packets were no later until then.
+    pub(super) const fn late_p99_s(&self) -> f64 {
+        self.late.p99_s
+    }
+}
+
+impl Late {
+    fn of(lateness: &Value) -> Result<Self> {
+        let number = |key: &str| lateness[key].as_f64().context("lateness");
+        let packets = number("packets")?;
+        Ok(Self { packets, sum_s: packets * number("mean_s")?, p99_s: number("p99_s")? })
+    }
+
+    /// The mean of the packets between the looks nearest to two times.
+    fn mean_s(looks: &[Look], [from, until]: [f64; 2]) -> Option<f64> {
+        let at = |time: f64| looks.iter().find(|look| look.at_s >= time).map(|look| look.late);
+        let (a, b) = (at(from)?, at(until)?);
+        (b.packets > a.packets).then(|| (b.sum_s - a.sum_s) / (b.packets - a.packets))
     }
 }
 
@@ -132,7 +160,10 @@ impl Counted {
         let throughput = 8.0 * PAYLOAD * delivered / (until - from);
         let wait = heard(|link| link.waited_s) / sent;
         // Of two packets with one acknowledgement (RFC 5681 §4.2) the round trip is that of the first, which waits for the second.
-        let round_trip = 2.0 * case.delay_s + 2.0 * case.wire_s(PACKET) + case.wire_s(ACK) + wait;
+        let late = Late::mean_s(looks, [from, until])?;
+        let on_links = 2.0 * case.delay_s + 2.0 * case.wire_s(PACKET) + case.wire_s(ACK);
+        // A packet is late, and its acknowledgement.
+        let round_trip = on_links + wait + 2.0 * late;
         Some(Self {
             ratio: case.ideal_bps() / throughput,
             efficiency: 1.0 - lost / full,

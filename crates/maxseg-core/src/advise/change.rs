@@ -13,6 +13,8 @@ pub enum Change {
     Window(Bytes),
     /// The largest receive buffer of autotuning, `net.ipv4.tcp_rmem`'s third number.
     ReceiveBuffer(Bytes),
+    /// The first receive buffer of autotuning, `net.ipv4.tcp_rmem`'s second number.
+    FirstReceiveBuffer(Bytes),
     /// A send buffer that covers the path.
     SendBuffer(Bytes),
     /// Full segments of this size: the MSS option's value.
@@ -35,6 +37,8 @@ pub enum Change {
     MtuProbing,
     /// The congestion window survives pauses.
     NoSlowStartAfterIdle,
+    /// The sender tells reordering from loss (RACK, RFC 8985).
+    ReorderingTolerance,
     /// A receiving application that reads without delay.
     ReadsAtOnce,
     /// Hops that send ICMP for packets too large for them: no black hole.
@@ -56,6 +60,7 @@ impl Change {
         match self {
             Self::Window(_)
             | Self::ReceiveBuffer(_)
+            | Self::FirstReceiveBuffer(_)
             | Self::SendBuffer(_)
             | Self::SegmentSize(_)
             | Self::Mtu(_)
@@ -65,7 +70,8 @@ impl Change {
             | Self::RtoInitial(_)
             | Self::Pacing(_)
             | Self::MtuProbing
-            | Self::NoSlowStartAfterIdle => true,
+            | Self::NoSlowStartAfterIdle
+            | Self::ReorderingTolerance => true,
             Self::Clamp(_)
             | Self::ReadsAtOnce
             | Self::IcmpSent
@@ -80,6 +86,7 @@ impl Change {
         match self {
             Self::Window(_) => "window",
             Self::ReceiveBuffer(_) => "receive-buffer",
+            Self::FirstReceiveBuffer(_) => "first-receive-buffer",
             Self::SendBuffer(_) => "send-buffer",
             Self::SegmentSize(_) => "mss",
             Self::Mtu(_) => "mtu",
@@ -91,6 +98,7 @@ impl Change {
             Self::Pacing(_) => "pacing",
             Self::MtuProbing => "mtu-probing",
             Self::NoSlowStartAfterIdle => "slow-start-after-idle",
+            Self::ReorderingTolerance => "reordering",
             Self::ReadsAtOnce => "read-at-once",
             Self::IcmpSent => "icmp",
             Self::Queue(_) => "queue",
@@ -104,6 +112,7 @@ impl Change {
         match self {
             Self::Window(bytes) => format!("receiver.window = \"{bytes}\""),
             Self::ReceiveBuffer(bytes) => format!("receiver.linux.tcp_rmem up to {bytes}"),
+            Self::FirstReceiveBuffer(bytes) => format!("receiver.linux.tcp_rmem from {bytes} on"),
             Self::SendBuffer(bytes) => format!("sender.send_buffer = \"{bytes}\""),
             Self::SegmentSize(mss) => format!("sender.mss = {}", mss.get()),
             Self::Mtu(mtu) => format!("packets of at most {} bytes", mtu.get()),
@@ -117,6 +126,7 @@ impl Change {
             Self::Pacing(rate) => format!("at most {rate} from the sender"),
             Self::MtuProbing => "sender.mtu_probing = true".to_owned(),
             Self::NoSlowStartAfterIdle => "linux.tcp_slow_start_after_idle = false".to_owned(),
+            Self::ReorderingTolerance => "reordering is told from loss (RACK)".to_owned(),
             Self::ReadsAtOnce => "the receiver reads without delay".to_owned(),
             Self::IcmpSent => "every hop sends ICMP for packets too large for it".to_owned(),
             Self::Queue(bytes) => format!("hop.path.queue = \"{bytes}\""),
@@ -152,6 +162,12 @@ impl Change {
                     }
                 }
             }
+            Self::FirstReceiveBuffer(bytes) => {
+                if let Some(rules) = &mut scenario.receiver.linux {
+                    rules.tcp_rmem[1] = rules.tcp_rmem[1].max(bytes.get());
+                    rules.tcp_rmem[2] = rules.tcp_rmem[2].max(bytes.get());
+                }
+            }
             Self::SendBuffer(bytes) => scenario.sender.send_buffer = Some(bytes),
             Self::SegmentSize(mss) | Self::Clamp(mss) => set_mss(scenario, mss),
             Self::Mtu(mtu) => {
@@ -168,7 +184,8 @@ impl Change {
                 scenario.sender.rto.initial = scenario.sender.rto.initial.max(time);
             }
             Self::RtoInitial(time) => scenario.sender.rto.initial = time,
-            Self::Pacing(_) => {}
+            // The simulator's senders have no rate of their own, and theirs is RACK already.
+            Self::Pacing(_) | Self::ReorderingTolerance => {}
             Self::MtuProbing => scenario.sender.mtu_probing = true,
             Self::NoSlowStartAfterIdle => {
                 for host in [&mut scenario.sender, &mut scenario.receiver] {

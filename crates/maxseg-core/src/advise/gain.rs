@@ -102,6 +102,8 @@ pub const SMALL_GAIN: f64 = 0.03;
 
 /// A transfer is one run: of a normal distribution four fifths lie within so many standard deviations.
 pub(super) const FOUR_FIFTHS: f64 = 1.28;
+/// The same of 95%.
+const NINETEEN_OF_TWENTY: f64 = 1.96;
 
 /// Why a connection's path cannot be run again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -203,6 +205,11 @@ impl Gain {
 
     /// The predicted goodput of the whole connection, idle times included.
     pub fn expected(&self) -> Option<Expected> {
+        self.expected_within(FOUR_FIFTHS)
+    }
+
+    /// The same with an interval of so many standard deviations to each side.
+    fn expected_within(&self, deviations: f64) -> Option<Expected> {
         let leading = self.leading()?;
         let without = leading.without_bps?;
         // What the baseline missed, beyond what chance explains, may be in the run with the change as well, or not: the
@@ -211,12 +218,12 @@ impl Gain {
             libm::log(self.observed_bps / leading.baseline_bps),
             leading.baseline_spread,
         );
-        let width =
-            miss.abs() / 2.0 + libm::hypot(self.path_uncertainty, FOUR_FIFTHS * leading.spread);
+        let path_uncertainty = self.path_uncertainty * (deviations / FOUR_FIFTHS);
+        let width = miss.abs() / 2.0 + libm::hypot(path_uncertainty, deviations * leading.spread);
         let middle = libm::log(without) + miss / 2.0;
         let middle = middle.min(libm::log(self.most_bps));
         // The line's rate is no better known than the rest of the path.
-        let high = (middle + width).min(libm::log(self.most_bps) + self.path_uncertainty);
+        let high = (middle + width).min(libm::log(self.most_bps) + path_uncertainty);
         Some(Expected {
             goodput_bps: self.whole_bps(libm::exp(middle)),
             low_bps: self.whole_bps(libm::exp(middle - width)),
@@ -243,6 +250,13 @@ impl Gain {
     /// The interval of [`relative`](Self::relative).
     pub fn relative_interval(&self) -> Option<(f64, f64)> {
         let (expected, now) = (self.expected()?, self.observed_whole_bps());
+        Some((expected.low_bps / now - 1.0, expected.high_bps / now - 1.0))
+    }
+
+    /// The interval of [`relative`](Self::relative) in 19 cases of 20.
+    pub(super) fn relative_ci95(&self) -> Option<(f64, f64)> {
+        let (expected, now) =
+            (self.expected_within(NINETEEN_OF_TWENTY)?, self.observed_whole_bps());
         Some((expected.low_bps / now - 1.0, expected.high_bps / now - 1.0))
     }
 

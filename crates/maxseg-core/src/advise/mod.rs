@@ -4,7 +4,7 @@
 //! rows of a sweep → segment_size
 //! scenario → what_if: each change alone, then together
 //! scenario, Goal → advice: candidates by rule → model → simulator, by seeds → Advice: change, gain, price, commands
-//! Evidence → Case → Remedy: the change and its commands, by host ─┬→ Headline
+//! Evidence → Case → Remedy: the change and its commands, by host ─┬→ Headline → Advice
 //!                 └→ ObservedPath → scenario_text → Rerun → Gain ──┘
 //! ```
 
@@ -23,9 +23,9 @@ mod segment_size;
 mod what_if;
 
 pub use advice::{
-    Advice, AdviceGain, Advised, ChangeEntry, Commands, Ends, Form, FrontPoint, Goal, Guide,
-    GuideName, HostEnd, HowTo, Judged, Price, ProofRow, Ran, Request, Setting, advise, as_run,
-    ends_of, guides, judge, limit_in_words,
+    Advice, AdviceGain, Advised, ChangeEntry, Commands, Ends, Form, FrontPoint, GainOf, GainOver,
+    Goal, Guide, GuideName, HostEnd, HowTo, Judged, Price, ProofRow, Ran, Request, Setting, advise,
+    as_run, ends_of, guides, judge, limit_in_words,
 };
 pub use case::Case;
 pub use change::{Change, changed};

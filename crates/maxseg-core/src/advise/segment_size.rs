@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::advice::Advice;
 use crate::compare::pairs;
 use crate::engine::EngineName;
 use crate::outcome::Outcome;
@@ -42,6 +43,8 @@ pub struct SegmentSizeAdvice {
     pub versus: Vec<Versus>,
     /// How the best size meets the radio frames of the path; `None` where there are none.
     pub alignment: Option<Alignment>,
+    /// The size as advice; `None` of datagrams, which no setting of a host cuts.
+    pub advice: Option<Advice>,
 }
 
 /// The best size against another one, paired by seed.
@@ -189,6 +192,12 @@ fn advise(
         as_good,
         versus,
         alignment: alignment(best.scenario, best.size, headers(best.scenario, best.group.point)),
+        advice: best
+            .group
+            .point
+            .contains_key("sender.mss")
+            .then(|| Advice::of_swept_size(best.size, best.scenario))
+            .flatten(),
     })
 }
 

@@ -18,7 +18,7 @@ pub fn max_throughput(rate: BitsPerSec, framing: Framing, mtu: Mtu, headers: Byt
 }
 
 /// What a window of `window` bytes lets through each round trip of `rtt` seconds, at most `max`; in bits
-/// per second (§3.3.1, figure 3.3.1).
+/// per second (§3.3.1, figure 3.3.1a).
 pub fn throughput_with_window(window: f64, rtt: f64, max: f64) -> f64 {
     rate_per_round_trip(window, rtt).min(max)
 }

@@ -278,3 +278,10 @@ fn well_known_sizes_have_names() {
     }
     assert_eq!(of(1357), "");
 }
+
+#[test]
+fn a_chance_of_nothing_has_no_sign() {
+    let mut search = Search::new(IpVersion::V4, 60, 1500, 1);
+    search.on_fate(1500, ProbeFate::Arrived);
+    assert!(search.error() <= 0.0 && search.error().is_sign_positive(), "documents say 0, not -0");
+}

@@ -1,4 +1,4 @@
-//! What the metrics mean: policing, shaping, a queue that is too long, the hosts, a window, or losses (RFC 6349 §4.4 and §5).
+//! What the metrics mean: policing, shaping, a queue that is too long, the hosts, a window, or losses (RFC 6349 §5.2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -242,11 +242,13 @@ fn full_or_unknown(facts: &Facts<'_>) -> Interpretation {
             format!("{} with few losses and little queue: the path is full", approx::rate(rate));
         return Interpretation { cause: Cause::FullPath, text };
     }
-    let text = format!(
-        "{} of {} that another run reached, and neither losses, queue, windows nor buffers explain it",
-        approx::rate(rate),
-        approx::rate(best)
-    );
+    let (rate, best) = (approx::rate(rate), approx::rate(best));
+    let why = if facts.run.efficiency.is_some() {
+        "neither losses, queue, windows nor buffers explain it"
+    } else {
+        "the sending end tells neither losses nor round trips"
+    };
+    let text = format!("{rate}, where the fastest run reached {best}, and {why}");
     Interpretation { cause: Cause::Unknown, text }
 }
 
@@ -263,6 +265,7 @@ mod tests {
             payload_bytes: 0,
             throughput_bps: bps,
             connection_bps: vec![bps],
+            connection_efficiency: vec![Some(efficiency)],
             transmitted_bytes: 0,
             retransmitted_bytes: 0,
             efficiency: Some(efficiency),

@@ -22,18 +22,20 @@ pub struct SenderPoint {
     pub delivery_bps: Option<f64>,
     /// The window that the receiver last advertised, bytes.
     pub window_bytes: Option<u64>,
-    /// Whether it is in slow start: no loss and no rise of the round trip has set a threshold yet, or the window is below it.
-    pub is_in_slow_start: bool,
+    /// Whether it is in slow start: no loss and no rise of the round trip has set a threshold yet, or the window is below it. `None`
+    /// where that is not known.
+    pub is_in_slow_start: Option<bool>,
     /// Whether it repeats what was lost.
     pub is_recovering: bool,
 }
 
-/// From when on a run counts.
+/// From when on a run counts: RFC 6349 §1.3 defines the throughput of TCP by its state of equilibrium, after slow start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Equilibrium {
     /// Since the run began.
     pub from_s: f64,
-    /// Whether slow start had ended by then on every connection; otherwise a third of the run was left out.
+    /// Whether slow start had ended by then on every connection; otherwise, and where that is not known, a third of the run was left
+    /// out.
     pub is_after_slow_start: bool,
 }
 
@@ -65,11 +67,13 @@ pub struct RunMetrics {
     pub throughput_bps: f64,
     /// Throughput of each connection.
     pub connection_bps: Vec<f64>,
+    /// TCP efficiency of each connection (§5.1); null where it sent nothing, or its counts are unknown.
+    pub connection_efficiency: Vec<Option<f64>>,
     /// Payload sent in equilibrium, repeated payload included.
     pub transmitted_bytes: u64,
     /// Payload of it that was sent again.
     pub retransmitted_bytes: u64,
-    /// TCP efficiency, 0 to 1 (RFC 6349 §4.2).
+    /// TCP efficiency of all connections together, 0 to 1 (RFC 6349 §4.2).
     pub efficiency: Option<f64>,
     /// Mean of the round trips of every second in equilibrium.
     pub rtt_mean_s: Option<f64>,
@@ -79,7 +83,7 @@ pub struct RunMetrics {
     pub transfer_time_ratio: Option<f64>,
     /// The highest rate of delivery that one socket noted, slow start included.
     pub peak_delivery_bps: Option<f64>,
-    /// The largest window that a receiver advertised.
+    /// The largest window that a receiver advertised in equilibrium.
     pub window_bytes: Option<u64>,
     /// Every second, slow start included.
     pub seconds: Vec<Second>,
@@ -87,6 +91,8 @@ pub struct RunMetrics {
 
 /// A run counts for at least a third of its time: slow start that lasts longer is part of it, and that is said.
 const LEAST_COUNTED: f64 = 2.0 / 3.0;
+/// Slow start and the repair of what it lost take no more round trips than this.
+const ROUND_TRIPS_OF_SLOW_START: f64 = 20.0;
 /// Round trips after slow start, until what it queued too much is gone.
 const ROUND_TRIPS_AFTER: f64 = 4.0;
 
@@ -110,8 +116,9 @@ pub fn measure(
     };
     let payloads = grown(|point| point.acked_bytes);
     let payload: f64 = payloads.iter().sum();
-    let transmitted: f64 = grown(|point| point.sent_bytes).iter().sum();
-    let resent: f64 = grown(|point| point.resent_bytes).iter().sum();
+    let (each_sent, each_resent) = (grown(|p| p.sent_bytes), grown(|p| p.resent_bytes));
+    let (transmitted, resent): (f64, f64) = (each_sent.iter().sum(), each_resent.iter().sum());
+    let share = |sent: f64, resent: f64| (sent > 0.0).then(|| efficiency(sent, resent));
     let rtt_mean_s = mean_rtt(series, begin.from_s, end);
     let throughput = 8.0 * payload / counted_s;
     let points = || series.iter().flatten();
@@ -122,14 +129,22 @@ pub fn measure(
         payload_bytes: whole(payload),
         throughput_bps: throughput,
         connection_bps: payloads.iter().map(|bytes| 8.0 * bytes / counted_s).collect(),
+        connection_efficiency: each_sent
+            .iter()
+            .zip(each_resent)
+            .map(|(s, r)| share(*s, r))
+            .collect(),
         transmitted_bytes: whole(transmitted),
         retransmitted_bytes: whole(resent),
-        efficiency: (transmitted > 0.0).then(|| efficiency(transmitted, resent)),
+        efficiency: share(transmitted, resent),
         buffer_delay: baseline_s.zip(rtt_mean_s).map(|(base, mean)| buffer_delay(base, mean)),
         rtt_mean_s,
         transfer_time_ratio: ratio(payload, counted_s, ideal_bps),
         peak_delivery_bps: points().filter_map(|point| point.delivery_bps).max_by(f64::total_cmp),
-        window_bytes: points().filter_map(|point| point.window_bytes).max(),
+        window_bytes: points()
+            .filter(|point| point.at_s >= begin.from_s)
+            .filter_map(|point| point.window_bytes)
+            .max(),
         seconds: seconds(series, end),
     })
 }
@@ -138,6 +153,26 @@ impl RunMetrics {
     /// The same run beside another throughput that was to be expected.
     pub fn expect(&mut self, ideal_bps: Option<f64>) {
         self.transfer_time_ratio = ratio(self.payload_bytes as f64, self.counted_s, ideal_bps);
+    }
+
+    /// What was sent again after slow start: its share of all that was sent, and its bytes. Where the end of slow start is not known,
+    /// of the seconds at the end of the run, which its losses do not reach; `None` of a run without such seconds.
+    pub fn lasting_loss(&self, baseline_s: f64) -> Option<(f64, f64)> {
+        if self.equilibrium.is_after_slow_start {
+            return Some((1.0 - self.efficiency?, self.retransmitted_bytes as f64));
+        }
+        self.efficiency?;
+        let until = self.seconds.last()?.until_s;
+        let late = (LEAST_COUNTED * until).max(ROUND_TRIPS_OF_SLOW_START * baseline_s);
+        let (mut acked, mut resent, mut begin) = (0.0, 0.0, 0.0);
+        for second in &self.seconds {
+            if begin >= late {
+                acked += second.throughput_bps * (second.until_s - begin) / 8.0;
+                resent += second.retransmitted_bytes as f64;
+            }
+            begin = second.until_s;
+        }
+        (acked > 0.0).then(|| (resent / (acked + resent), resent))
     }
 }
 
@@ -156,10 +191,12 @@ fn equilibrium(series: &[Vec<SenderPoint>], end: f64) -> Option<Equilibrium> {
         if points.len() < 2 {
             return None;
         }
-        let left = points.iter().find(|p| !p.is_in_slow_start && !p.is_recovering);
+        let left = points.iter().find(|p| p.is_in_slow_start == Some(false) && !p.is_recovering);
         let since = left.map(|point| point.at_s + ROUND_TRIPS_AFTER * point.rtt_s.unwrap_or(0.0));
         // A window or the sender itself may hold a connection that never leaves slow start: its rate no longer rises.
-        match since.filter(|at| *at <= latest).or_else(|| steady_from(points, latest)) {
+        let is_known = points.iter().any(|point| point.is_in_slow_start.is_some());
+        let steady = || is_known.then(|| steady_from(points, latest)).flatten();
+        match since.filter(|at| *at <= latest).or_else(steady) {
             Some(at) => from = from.max(at),
             None => is_after = false,
         }
@@ -256,6 +293,7 @@ mod tests {
             .map(|step| {
                 let at_s = f64::from(step) / 10.0;
                 let is_in_slow_start = at_s < slow_start_s;
+                let window_bytes = Some(if is_in_slow_start { 300_000 } else { 50_000 });
                 bytes += if is_in_slow_start { 50_000 } else { 100_000 };
                 SenderPoint {
                     at_s,
@@ -263,7 +301,8 @@ mod tests {
                     sent_bytes: bytes + bytes / resent_every,
                     resent_bytes: bytes / resent_every,
                     rtt_s: Some(if is_in_slow_start { 0.5 } else { 0.030 }),
-                    is_in_slow_start,
+                    is_in_slow_start: Some(is_in_slow_start),
+                    window_bytes,
                     ..SenderPoint::default()
                 }
             })
@@ -283,7 +322,7 @@ mod tests {
         assert!(near(run.transfer_time_ratio.unwrap(), 1.0));
         assert!(near(run.efficiency.unwrap(), 50.0 / 51.0), "{run:?}");
         assert!(near(run.buffer_delay.unwrap(), 0.5), "{run:?}");
-        assert_eq!(run.seconds.len(), 10);
+        assert_eq!((run.seconds.len(), run.window_bytes), (10, Some(50_000)));
         assert!(near(run.seconds[9].throughput_bps, 8e6));
     }
 
@@ -293,7 +332,7 @@ mod tests {
             .map(|step| SenderPoint {
                 at_s: f64::from(step) / 10.0,
                 acked_bytes: 1000 * u64::try_from(step * step).unwrap(),
-                is_in_slow_start: true,
+                is_in_slow_start: Some(true),
                 ..SenderPoint::default()
             })
             .collect();
@@ -304,12 +343,46 @@ mod tests {
     }
 
     #[test]
+    fn a_third_is_left_out_where_slow_start_is_not_known() {
+        let mut points = points(2.0, 50);
+        for point in &mut points {
+            point.is_in_slow_start = None;
+        }
+        let run = measure(&[points], 10.0, None, None).unwrap();
+        assert!(!run.equilibrium.is_after_slow_start);
+        assert!(near(run.equilibrium.from_s, 10.0 / 3.0));
+        assert!(near(run.throughput_bps, 8e6), "{run:?}");
+    }
+
+    #[test]
+    fn losses_of_slow_start_are_not_those_of_the_path() {
+        // A tenth is sent again in the first three seconds, nothing later; and a fiftieth all the time.
+        let mut early = points(0.0, 10);
+        let lost = early[30];
+        for point in early.iter_mut().filter(|point| point.at_s > 3.0) {
+            point.resent_bytes = lost.resent_bytes;
+            point.sent_bytes = point.acked_bytes + lost.resent_bytes;
+        }
+        for (mut points, want) in [(early, 0.0), (points(0.0, 50), 1.0 / 51.0)] {
+            for point in &mut points {
+                point.is_in_slow_start = None;
+            }
+            let run = measure(&[points], 10.0, None, None).unwrap();
+            let (share, _) = run.lasting_loss(0.030).unwrap();
+            assert!((share - want).abs() < 1e-3, "{share}, not {want}");
+            assert_eq!(run.lasting_loss(1.0), None, "slow start may have lasted to the end");
+        }
+        let known = measure(&[points(2.0, 50)], 10.0, None, None).unwrap();
+        assert!(near(known.lasting_loss(1.0).unwrap().0, 1.0 / 51.0));
+    }
+
+    #[test]
     fn a_window_holds_a_connection_that_never_leaves_slow_start() {
         let steady: Vec<SenderPoint> = (0..=100)
             .map(|step| SenderPoint {
                 at_s: f64::from(step) / 10.0,
                 acked_bytes: 100_000 * u64::try_from(step).unwrap(),
-                is_in_slow_start: true,
+                is_in_slow_start: Some(true),
                 ..SenderPoint::default()
             })
             .collect();
@@ -317,6 +390,14 @@ mod tests {
         assert!(run.equilibrium.is_after_slow_start, "{run:?}");
         assert!(near(run.throughput_bps, 16e6), "{run:?}");
         assert_eq!(run.connection_bps.len(), 2);
+    }
+
+    #[test]
+    fn each_connection_has_its_efficiency() {
+        let run = measure(&[points(0.0, 50), points(0.0, 10)], 10.0, None, None).unwrap();
+        let each: Vec<f64> = run.connection_efficiency.iter().map(|share| share.unwrap()).collect();
+        assert!(near(each[0], 50.0 / 51.0) && near(each[1], 10.0 / 11.0), "{each:?}");
+        assert!(near(run.efficiency.unwrap(), 2.0 / (1.02 + 1.1)), "of the bytes of both");
     }
 
     #[test]

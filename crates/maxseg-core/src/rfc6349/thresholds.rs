@@ -1,4 +1,4 @@
-//! Thresholds. The RFC has none: they are the tester's (§1).
+//! Thresholds. The RFC has none: they are the tester's.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

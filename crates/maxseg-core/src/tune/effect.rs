@@ -22,6 +22,9 @@ use crate::tunables::Acts;
 pub const LEAST_CONNECTIONS: usize = 10;
 /// A connection that has had data to send for less than this, before or after, tells nothing: seconds.
 pub const LEAST_SENDING_S: f64 = 60.0;
+/// When the connections of a plan that is undone where they do worse are compared, seconds after it was begun: a comparison needs
+/// a minute of sending, and each may be wrong by chance, so that they are few. After the last one nobody compares any more.
+pub const COMPARISONS_S: [f64; 7] = [90.0, 180.0, 360.0, 720.0, 1440.0, 2880.0, 5760.0];
 /// Of each of the three intervals: together they miss less often than 1 in 20.
 const CONFIDENCE: f64 = 0.99;
 /// What is called a difference at all: 2% of goodput or round trips, as a logarithm of the ratio (ln 1.02).

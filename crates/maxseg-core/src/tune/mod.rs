@@ -35,8 +35,8 @@ mod target;
 mod tests;
 
 pub use effect::{
-    Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S, Period, Ratio,
-    Sample, Verdict, incomparable, judge,
+    COMPARISONS_S, Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S,
+    Period, Ratio, Sample, Verdict, incomparable, judge,
 };
 pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, Session, refusals, warnings};
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};

@@ -17,6 +17,9 @@ use crate::sys::run_to_end;
 /// The program's name, looked up in `PATH`.
 const PROGRAM: &str = "iperf3";
 
+/// Between two samples: slow start must be told apart from what follows it.
+const INTERVAL: Duration = Duration::from_millis(100);
+
 /// What iperf3 says where `SO_SNDBUF` or `SO_RCVBUF` was not granted (`IESETBUF` and `IESETBUF2` in its `iperf_error.c`).
 const NO_BUFFER: &str = "socket buffer size";
 
@@ -50,7 +53,8 @@ impl<'a> Iperf3Server<'a> {
         number("rmem_max").into_iter().chain(number("wmem_max")).min()
     }
 
-    /// Makes a transfer. Its samples are the intervals of iperf3's report, one a second.
+    /// Makes a transfer. Its samples are the intervals of iperf3's report: ten a second of this host's, those of the far end as its
+    /// server was started.
     ///
     /// # Errors
     /// iperf3 failed, at either end; [`FarEndError::BufferRefused`] where a kernel does not grant the buffer.
@@ -66,7 +70,7 @@ impl<'a> Iperf3Server<'a> {
             // The kernel doubles what iperf3 asks for, and half of that is for its own overhead.
             buffer_bytes: plan.window.map(u64::from),
             congestion: plan.congestion.clone(),
-            interval: Duration::from_secs(1),
+            interval: INTERVAL,
             connect_timeout: Duration::from_secs(10),
         };
         let mut command = Command::new(PROGRAM);
@@ -133,13 +137,21 @@ fn series_of(
         samples.push(SenderSample { at, sample });
     };
     take(0.0, info);
-    for (index, interval) in counted.iter().enumerate() {
+    // Unknown is not zero: the server's report may be absent, and only Linux counts what is sent again.
+    let resends = |interval: &Interval| interval.streams.get(stream)?.sum.retransmits;
+    let mss = mss.filter(|_| senders.iter().any(|interval| resends(interval).is_some()));
+    let mut senders = senders.iter().peekable();
+    for interval in counted {
         let Some(of) = interval.streams.get(stream) else { continue };
+        let until_s = of.sum.end_s.unwrap_or_default();
         acked = acked.saturating_add(of.sum.bytes.unwrap_or_default());
-        let sender = senders.get(index).and_then(|interval| interval.streams.get(stream));
-        let retransmits = sender.and_then(|sender| sender.sum.retransmits);
-        resent = resent.saturating_add(retransmits.unwrap_or_default());
-        if let Some(sender) = sender {
+        // Both ends have intervals of their own.
+        let is_by_then = |interval: &&Interval| {
+            interval.sum.end_s.is_some_and(|end| end <= until_s + INTERVAL.as_secs_f64() / 2.0)
+        };
+        while let Some(interval) = senders.next_if(is_by_then) {
+            let Some(sender) = interval.streams.get(stream) else { continue };
+            resent = resent.saturating_add(sender.sum.retransmits.unwrap_or_default());
             info.rtt = sender.rtt.unwrap_or_default();
             info.rttvar = sender.rttvar.unwrap_or_default();
             info.snd_wnd = sender.snd_wnd_bytes.and_then(|bytes| u32::try_from(bytes).ok());
@@ -147,13 +159,47 @@ fn series_of(
             info.snd_cwnd = u32::try_from(cwnd).unwrap_or(u32::MAX);
         }
         info.total_retrans = u32::try_from(resent).unwrap_or(u32::MAX);
-        // Unknown is not zero: the server's report may be absent, and only Linux counts what is sent again.
-        let resent_bytes =
-            retransmits.zip(mss).map(|(_, mss)| resent.saturating_mul(u64::from(mss)));
+        let resent_bytes = mss.map(|mss| resent.saturating_mul(u64::from(mss)));
         info.bytes_acked = Some(acked);
         info.bytes_retrans = resent_bytes;
         info.bytes_sent = resent_bytes.map(|bytes| acked.saturating_add(bytes));
-        take(of.sum.end_s.unwrap_or_default(), info);
+        take(until_s, info);
     }
     BulkSeries { samples }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::iperf3::{Sample as StreamSample, Sum};
+
+    fn interval(end_s: f64, bytes: u64, retransmits: u64) -> Interval {
+        let sum = Sum {
+            end_s: Some(end_s),
+            bytes: Some(bytes),
+            retransmits: Some(retransmits),
+            ..Sum::default()
+        };
+        Interval { sum, streams: vec![StreamSample { sum, ..StreamSample::default() }] }
+    }
+
+    #[test]
+    fn the_ends_may_report_at_times_of_their_own() {
+        let arrived = [interval(1.0, 1000, 0), interval(2.0, 1000, 0)];
+        let sent: Vec<Interval> =
+            (1_u32..=20).map(|tenth| interval(f64::from(tenth) / 10.0, 0, 1)).collect();
+        let series = series_of(0, &arrived, &sent, Some(100));
+        let of = |sample: &SenderSample| {
+            let info = sample.sample.info;
+            (sample.at.as_secs(), info.bytes_acked, info.bytes_retrans)
+        };
+        let samples: Vec<_> = series.samples.iter().skip(1).map(of).collect();
+        assert_eq!(samples, [(1, Some(1000), Some(1000)), (2, Some(2000), Some(2000))]);
+        // Seen from the end that tells more often.
+        let series = series_of(0, &sent, &arrived, Some(100));
+        let ninth = series.samples[9].sample.info;
+        assert_eq!((ninth.bytes_retrans, series.samples.len()), (Some(0), 21));
+        let series = series_of(0, &arrived, &[], Some(100));
+        assert_eq!(series.samples[2].sample.info.bytes_retrans, None, "unknown is not zero");
+    }
 }

@@ -4,8 +4,9 @@ use std::io;
 
 use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target};
 
+use super::here::process_start;
 use super::undo::{back_out, restore_forced};
-use super::{Journal, TuneError, before, guard, read, sysctl, verify, write};
+use super::{Journal, TuneError, before, read, sysctl, verify, write};
 
 /// A plan that is to be applied.
 pub struct Applying<'a> {
@@ -52,7 +53,7 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
     })?;
     if applying.ends.is_some() || applying.reverts_if_worse {
         let pid = (applying.start_guard)(plan).map_err(TuneError::Guard)?;
-        let started = guard::process_start(pid)
+        let started = process_start(pid)
             .ok_or_else(|| TuneError::Guard(io::Error::other("it ended at once")))?;
         journal.append(Event::Guard { plan, pid, started })?;
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use maxseg_core::tune::{Event, Place, UndoReason};
+use maxseg_core::tune::{COMPARISONS_S, Event, Place, UndoReason};
 
 use super::here::{boot_s, moment};
 use super::{Because, Journal, TuneError, UndoOutcome, Undone, effect, survey, undo};
@@ -13,10 +13,6 @@ use super::{Because, Journal, TuneError, UndoOutcome, Undone, effect, survey, un
 const LOOK: Duration = Duration::from_millis(250);
 /// How long to wait after an undo that failed: each attempt has its line in the journal.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
-
-/// When the connections of a plan are compared, seconds after it was begun: a comparison needs a minute of sending, and each may
-/// be wrong by chance, so that they are few. After the last one nobody compares any more.
-pub const COMPARISONS_S: [f64; 7] = [90.0, 180.0, 360.0, 720.0, 1440.0, 2880.0, 5760.0];
 
 /// The plan of a guard.
 struct Guarded<'f> {
@@ -143,15 +139,4 @@ impl Guarded<'_> {
             undone.iter().any(is_blocked).then_some(LOOK)
         })
     }
-}
-
-/// When a process began, clock ticks since boot (field 22 of `/proc/PID/stat`); `None` where there is none.
-pub(super) fn process_start(pid: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may have spaces and parentheses itself.
-    let (_, after) = text.rsplit_once(')')?;
-    let mut fields = after.split_whitespace();
-    let state = fields.next()?;
-    let is_dead = matches!(state, "Z" | "X");
-    if is_dead { None } else { fields.nth(18)?.parse().ok() }
 }

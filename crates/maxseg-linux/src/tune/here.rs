@@ -52,3 +52,14 @@ pub fn author() -> Author {
     let user = behind.map_or_else(|| own.clone(), |behind| format!("{own} (sudo by {behind})"));
     Author { user, pid: std::process::id() }
 }
+
+/// When a process began, clock ticks since boot (field 22 of `/proc/PID/stat`); `None` where there is none.
+pub(super) fn process_start(pid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may have spaces and parentheses itself.
+    let (_, after) = text.rsplit_once(')')?;
+    let mut fields = after.split_whitespace();
+    let state = fields.next()?;
+    let is_dead = matches!(state, "Z" | "X");
+    if is_dead { None } else { fields.nth(18)?.parse().ok() }
+}

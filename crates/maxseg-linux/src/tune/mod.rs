@@ -38,7 +38,7 @@ pub use apply::{Applied, Applying, apply};
 pub use effect::effect;
 pub use error::TuneError;
 pub use facts::facts;
-pub use guard::{COMPARISONS_S, guard};
+pub use guard::guard;
 pub use here::{author, deadline, moment};
 pub use journal::{Journal, state_folder};
 pub use route::PROTOCOL as ROUTE_PROTOCOL;

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use maxseg_core::tune::{Entry, EntryState, History, Moment, Progress, Target, Value};
+use maxseg_core::tune::{
+    COMPARISONS_S, Entry, EntryState, History, Moment, Progress, Target, Value,
+};
 
-use super::guard::COMPARISONS_S;
+use super::here::process_start;
 use super::route::{Image, exact, main_routes};
 use super::watch::moved;
-use super::{guard, read, route};
+use super::{read, route};
 
 /// An entry, and what became of it.
 #[derive(Debug, Clone)]
@@ -109,7 +111,7 @@ fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {
 
 /// Whether the process that is to undo it runs.
 fn has_guard(entry: &Entry) -> bool {
-    entry.guard.is_some_and(|(pid, started)| guard::process_start(pid) == Some(started))
+    entry.guard.is_some_and(|(pid, started)| process_start(pid) == Some(started))
 }
 
 /// Who has changed it since, as far as that leaves a trace.

@@ -1,11 +1,14 @@
 //! Advice about a captured connection: its path, run again where runs have what was observed.
 
-use maxseg_core::advise::{Advice, Advised, Ends, Headline, NoGain, ends_of};
+use maxseg_core::advise::{
+    Advice, Advised, Change, Ends, Goal, Headline, NoGain, Subject, ends_of,
+};
+use maxseg_core::outcome::LimitedBy;
 
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
 use crate::error::Error;
 
-/// Advice about the connection of a headline, of the capture `name`.
+/// Advice about the connection of a headline, of the capture `name`: what `explain` concludes, as it is, and what goes with it.
 ///
 /// # Errors
 /// No engine can run its path.
@@ -19,21 +22,28 @@ pub fn of_capture(
     let target = format!("{name}, connection {}", case.evidence.id);
     let concluded = Advice::of_headline(headline, &ends, question.connections)
         .filter(|advice| !question.ignored.contains(&advice.id));
-    let explained = match &headline.rerun {
+    let unknown = |why: String, ends: Ends| {
+        let unknown = Unknown { why, shown_by: shown_by(headline) };
+        PathAdvice::unknown(SourceKind::Capture, &target, ends, question, unknown)
+    };
+    if let Some(why) = beyond_settings(headline) {
+        return Ok(unknown(why, ends));
+    }
+    let rerun = match &headline.rerun {
         Some(rerun) => rerun.clone().explaining(case, name),
         None => Err(headline.no_gain().unwrap_or(NoGain::Unfit)),
     };
-    let rerun = match (explained, &concluded) {
-        (Ok(rerun), _) => rerun,
-        // What is concluded from the capture itself needs no search.
-        (Err(_), Some(_)) => {
+    let rerun = match rerun {
+        Ok(rerun) if !is_full(headline, question.goal) => rerun,
+        // What is concluded from the capture itself needs no search; and no setting speeds up a full link.
+        Ok(_) => return Ok(by_conclusion(headline, concluded, &target, ends, question)),
+        Err(_) if concluded.is_some() => {
             return Ok(by_conclusion(headline, concluded, &target, ends, question));
         }
-        (Err(why), None) => {
+        Err(why) => {
             let why = why.to_string();
             let why = why.strip_prefix("no gain is given: ").unwrap_or(&why).to_owned();
-            let unknown = Unknown { why, shown_by: shown_by(headline) };
-            return Ok(PathAdvice::unknown(SourceKind::Capture, &target, ends, question, unknown));
+            return Ok(unknown(why, ends));
         }
     };
     let known = Known {
@@ -41,19 +51,51 @@ pub fn of_capture(
         target: target.clone(),
         scenario: rerun.scenario().clone(),
         ends: ends.clone(),
+        given: given(concluded.as_ref()),
         notes: vec![conclusion(headline)],
     };
     let mut advice = known.advise(question)?;
-    if let Some(advised) = &mut advice.advised {
-        if advised.advice.is_empty() && concluded.is_some() {
-            return Ok(by_conclusion(headline, concluded, &target, ends, question));
-        }
-        if let Some(remedy) = &headline.remedy {
-            let worded = advised.advice.drain(..).map(|advice| advice.worded_by(remedy)).collect();
-            advised.advice = worded;
-        }
+    if let (Some(advised), Some(concluded)) = (&mut advice.advised, concluded) {
+        state(advised, concluded);
     }
     Ok(advice)
+}
+
+/// What is concluded stands among all that is advised: in the place of what a run shows of the same change.
+pub(super) fn state(advised: &mut Advised, mut concluded: Advice) {
+    match advised.advice.iter_mut().find(|piece| piece.id == concluded.id) {
+        Some(piece) => {
+            if concluded.proof.is_empty() {
+                concluded.gain = piece.gain;
+                concluded.proof.clone_from(&piece.proof);
+            }
+            *piece = concluded;
+        }
+        None => advised.advice.push(concluded),
+    }
+}
+
+/// What is concluded as far as a host's setting makes it.
+pub(super) fn given(concluded: Option<&Advice>) -> Vec<Change> {
+    concluded.map(|advice| advice.change).filter(|change| change.is_setting()).into_iter().collect()
+}
+
+/// Whether the path was full, and the most goodput is asked for.
+fn is_full(headline: &Headline<'_>, goal: Goal) -> bool {
+    goal == Goal::Throughput
+        && headline.case.diagnosis.limited_by == LimitedBy::Bandwidth
+        && !headline.has_change()
+}
+
+/// What holds the connection where that is neither a setting of the hosts nor the path.
+fn beyond_settings(headline: &Headline<'_>) -> Option<String> {
+    let remedy = headline.remedy.as_ref()?;
+    let is_of_path = matches!(
+        headline.subject,
+        Some(Subject::Limit(LimitedBy::Bandwidth | LimitedBy::Congestion))
+    );
+    let asks_elsewhere = remedy.advises.is_none() && remedy.what_if.is_empty() && !is_of_path;
+    asks_elsewhere.then(|| format!("no setting of the hosts changes it: {}", remedy.change))
 }
 
 /// What `explain` concludes, as it is.

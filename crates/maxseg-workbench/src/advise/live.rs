@@ -2,20 +2,25 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Ends, HostEnd, System};
+use maxseg_core::advise::{Advice, Advised, Ends, HostEnd, SocketVerdict, System};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::settings::CongestionName;
 
+use super::captured::{given, state};
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
 use crate::connections::Connection;
 use crate::error::Error;
 
-/// Advice about a connection of this host.
+/// Advice about a connection of this host: what `explain` says of it, and what goes with it.
 ///
 /// # Errors
 /// No engine can run its path.
-pub fn of_connection(connection: &Connection, question: &Question) -> Result<PathAdvice, Error> {
+pub fn of_connection(
+    connection: &Connection,
+    verdict: Option<&SocketVerdict>,
+    question: &Question,
+) -> Result<PathAdvice, Error> {
     let end = |role, address: std::net::IpAddr, system, is_here| HostEnd {
         role,
         address: Some(address.to_canonical()),
@@ -27,15 +32,40 @@ pub fn of_connection(connection: &Connection, question: &Question) -> Result<Pat
         receiver: end("receiver", connection.remote.ip(), System::Unknown, false),
     };
     let target = format!("{}-{}", connection.local, connection.remote);
-    match path_of(connection) {
-        Err(unknown) => {
-            Ok(PathAdvice::unknown(SourceKind::Connection, &target, ends, question, unknown))
+    let said = verdict.map(said);
+    let remedy = verdict.and_then(|verdict| verdict.remedy.as_ref());
+    let concluded = remedy
+        .and_then(|remedy| Advice::of_remedy(remedy, &ends, None, question.connections))
+        .filter(|advice| !question.ignored.contains(&advice.id));
+    let advice = match (path_of(connection), &concluded) {
+        (Err(_), Some(concluded)) => PathAdvice {
+            advised: Some(Advised { advice: vec![concluded.clone()], ..Advised::default() }),
+            ..PathAdvice::unrun(SourceKind::Connection, &target, ends, question)
+        },
+        (Err(unknown), None) => {
+            PathAdvice::unknown(SourceKind::Connection, &target, ends, question, unknown)
         }
-        Ok((text, notes)) => {
+        (Ok((text, notes)), _) => {
             let scenario = Scenario::from_toml("the connection's path", &text)?;
-            Known { source: SourceKind::Connection, target, scenario, ends, notes }.advise(question)
+            let given = given(concluded.as_ref());
+            let source = SourceKind::Connection;
+            let mut advice =
+                Known { source, target, scenario, ends, given, notes }.advise(question)?;
+            if let (Some(advised), Some(concluded)) = (&mut advice.advised, concluded) {
+                state(advised, concluded);
+            }
+            advice
         }
-    }
+    };
+    let notes = said.into_iter().chain(advice.notes).collect();
+    Ok(PathAdvice { notes, ..advice })
+}
+
+/// What `explain` says.
+fn said(verdict: &SocketVerdict) -> String {
+    let change = verdict.remedy.as_ref();
+    let change = change.map_or_else(String::new, |remedy| format!(" {}.", remedy.sentence()));
+    format!("{}{change}", verdict.sentence)
 }
 
 fn unknown(why: &str, shown_by: &str) -> Unknown {

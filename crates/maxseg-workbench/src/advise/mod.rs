@@ -21,7 +21,9 @@ pub use live::of_connection;
 pub use measured::of_path;
 pub use state::{ADVICE, State};
 
-use maxseg_core::advise::{self, Advised, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request};
+use maxseg_core::advise::{
+    self, Advised, Change, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request,
+};
 use maxseg_core::engine::{EngineName, Unwatched};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::stats::Summary;
@@ -68,6 +70,13 @@ pub struct Question {
     pub guides: Vec<GuideName>,
     /// Connections that share what a change costs.
     pub connections: u64,
+}
+
+impl Question {
+    /// With proof by the simulator, for one connection, and nothing ignored.
+    pub const fn of(goal: Goal) -> Self {
+        Self { goal, by_lab: false, ignored: Vec::new(), guides: Vec::new(), connections: 1 }
+    }
 }
 
 /// A guide with its settings judged.
@@ -121,6 +130,8 @@ struct Known {
     target: String,
     scenario: Scenario,
     ends: Ends,
+    /// What evidence asks for.
+    given: Vec<Change>,
     notes: Vec<String>,
 }
 
@@ -138,6 +149,7 @@ pub fn of_scenario(
         target: target.to_owned(),
         scenario: scenario.clone(),
         ends: Ends::default(),
+        given: Vec::new(),
         notes: Vec::new(),
     };
     known.advise(question)
@@ -151,6 +163,7 @@ impl Known {
             ends: &self.ends,
             ignored: &question.ignored,
             connections: question.connections,
+            given: &self.given,
         };
         let advised = advise::advise(&request)?;
         let lab_rows = if question.by_lab { by_lab(&advised)? } else { Vec::new() };

@@ -167,8 +167,8 @@ fn point(sample: &SenderSample, result: &BulkResult) -> SenderPoint {
         rtt_s: Some(info.rtt.as_secs_f64()).filter(|rtt| *rtt > 0.0),
         delivery_bps: info.delivery_bps().filter(|rate| *rate > 0.0),
         window_bytes: info.snd_wnd.map(u64::from),
-        // A report of iperf3 does not tell; its first seconds are judged by the rate.
-        is_in_slow_start: !result.has_sockets || is_below,
+        // A report of iperf3 does not tell.
+        is_in_slow_start: result.has_sockets.then_some(is_below),
         is_recovering: info.is_recovering(),
     }
 }

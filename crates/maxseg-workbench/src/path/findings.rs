@@ -13,6 +13,8 @@ use super::{BlackHole, MtuReport, PathReport, PortMssState};
 pub struct PathFinding {
     /// What kind of fact.
     pub kind: PathFindingKind,
+    /// How sure it is.
+    pub confidence: Confidence,
     /// The fact in a sentence.
     pub text: String,
     /// What to do about it, where something can be done.
@@ -88,6 +90,7 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
     if let Some(text) = &mtu.wrong_message {
         found.push(PathFinding {
             kind: PathFindingKind::WrongMessage,
+            confidence: Confidence::Confirmed,
             text: text.clone(),
             remedy: Some(flush(report.address)),
         });
@@ -99,12 +102,14 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
     if rtt.sent >= 10 && f64::from(rtt.lost) >= MUCH_LOSS * f64::from(rtt.sent) {
         found.push(PathFinding {
             kind: PathFindingKind::Loss,
+            confidence: Confidence::Confirmed,
             text: format!("{} of {} small packets were lost", rtt.lost, rtt.sent),
             remedy: None,
         });
     }
     found.extend(report.mss.clamped_by.as_ref().map(|text| PathFinding {
         kind: PathFindingKind::MssClamped,
+        confidence: Confidence::Confirmed,
         text: text.clone(),
         remedy: None,
     }));
@@ -133,7 +138,7 @@ fn dead_port(report: &PathReport) -> Option<PathFinding> {
             "look there with `ss -ltn` (Recv-Q against Send-Q) and `nft list ruleset`".to_owned(),
         ),
     };
-    Some(PathFinding { kind, text, remedy: Some(remedy) })
+    Some(PathFinding { kind, confidence: Confidence::Confirmed, text, remedy: Some(remedy) })
 }
 
 /// The message that a router sends about a packet that is too big.
@@ -156,6 +161,7 @@ fn hole_on_the_way_back(report: &PathReport) -> Option<PathFinding> {
     });
     Some(PathFinding {
         kind: PathFindingKind::BlackHole,
+        confidence: reverse.confidence,
         text: format!(
             "on the way back packets of {vanishes} bytes vanish without {kind}; {passes} bytes pass{offered}"
         ),
@@ -187,6 +193,7 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     let (kind, name) = (message(address), name(&report.path_mtu));
     PathFinding {
         kind: PathFindingKind::BlackHole,
+        confidence: report.path_mtu.confidence,
         text: format!(
             "packets of {} bytes vanish{place} without {kind}; {} bytes pass{name}",
             hole.vanishes_bytes, hole.passes_bytes
@@ -233,6 +240,7 @@ fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
     let (least, most) = (sizes.first()?, sizes.last()?);
     (least != most).then(|| PathFinding {
         kind: PathFindingKind::UnequalFlows,
+        confidence: report.path_mtu.confidence,
         text: format!("paths of equal cost differ: flows have path MTUs of {least} and {most}"),
         remedy: Some(format!(
             "give the links of both paths the same MTU, or use {least} at both ends"
@@ -244,10 +252,13 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let mtu = report.path_mtu.forward_bytes?;
     // A test that was not finished does not say what the path takes.
     let is_known = report.path_mtu.confidence != Confidence::AtLeast;
-    let is_small = is_known && mtu < route.interface_mtu && report.path_mtu.black_hole.is_none();
+    // The loopback interface takes a byte more than a packet's length says.
+    let most = route.interface_mtu.min(u16::MAX.into());
+    let is_small = is_known && mtu < most && report.path_mtu.black_hole.is_none();
     let name = name(&report.path_mtu);
     is_small.then(|| PathFinding {
         kind: PathFindingKind::SmallMtu,
+        confidence: report.path_mtu.confidence,
         text: format!(
             "the path takes {mtu} bytes, the interface {} of this host {}{name}",
             route.interface, route.interface_mtu
@@ -269,6 +280,7 @@ fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let mtu = report.path_mtu.forward_bytes?;
     (learnt.mtu < mtu).then(|| PathFinding {
         kind: PathFindingKind::LearntMtu,
+        confidence: report.path_mtu.confidence,
         text: format!(
             "before the test this host's kernel remembered a path MTU of {}, and the path takes {mtu}: its connections send less \
              than they could",

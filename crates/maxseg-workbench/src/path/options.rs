@@ -5,7 +5,7 @@ use std::time::Duration;
 use maxseg_core::engine::EngineName;
 use maxseg_core::framing::Framing;
 use maxseg_core::rfc6349::Thresholds;
-use maxseg_core::units::BitsPerSec;
+use maxseg_core::units::{BitsPerSec, approx};
 
 /// What is tested, and how.
 #[derive(Debug, Clone)]
@@ -32,10 +32,14 @@ impl Default for PathOptions {
 pub trait PathObserver {
     /// What is tried now, in a few words.
     fn on_step(&mut self, step: &str);
+
+    /// What a user should know before it is done.
+    fn on_warning(&mut self, warning: &str);
 }
 
 impl PathObserver for () {
     fn on_step(&mut self, _: &str) {}
+    fn on_warning(&mut self, _: &str) {}
 }
 
 /// What runs at the far end.
@@ -66,6 +70,43 @@ pub struct FarEndOptions {
     pub table: Option<TableOptions>,
 }
 
+/// Transfers of fewer round trips show slow start alone.
+const LEAST_ROUND_TRIPS: f64 = 20.0;
+
+impl FarEndOptions {
+    /// The same, with no transfer too short for a round trip of so many seconds. iperf3 knows whole seconds.
+    pub(super) fn for_round_trip(&self, rtt_s: Option<f64>) -> Self {
+        let least = rtt_s.map_or(0.0, |rtt| (LEAST_ROUND_TRIPS * rtt).ceil());
+        let least = Duration::try_from_secs_f64(least).unwrap_or_default();
+        let rfc6349 = self
+            .rfc6349
+            .map(|asked| Rfc6349Options { duration: asked.duration.max(least), ..asked });
+        let table =
+            self.table.clone().map(|asked| TableOptions { row: asked.row.max(least), ..asked });
+        Self { step: self.step.max(least), rfc6349, table, ..self.clone() }
+    }
+
+    /// Seconds of all its transfers, where none has to be repeated.
+    fn total_s(&self) -> f64 {
+        let step = self.step.as_secs_f64();
+        let load = self.rfc6349.map_or(2.0 * step, |asked| asked.total_s(step));
+        load + self.table.as_ref().map_or(0.0, TableOptions::total_s)
+    }
+
+    /// What is to come: how long it takes, and that it fills the path (RFC 6349 §5 wants a warning where that may exceed what a
+    /// provider has agreed to).
+    pub(super) fn warning(&self) -> String {
+        let stated = self.rfc6349.and_then(|asked| asked.bandwidth);
+        let agreed = stated.map_or_else(String::new, |(rate, _)| {
+            format!(", perhaps beyond the stated {}", approx::rate(rate.get() as f64))
+        });
+        format!(
+            "transfers with the far end take {:.0} s in all and fill the path both ways{agreed}",
+            self.total_s()
+        )
+    }
+}
+
 /// Windows of the sweep, by the product of bandwidth and delay.
 pub(super) const SWEEP: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 1.5];
 
@@ -80,6 +121,8 @@ pub struct Rfc6349Options {
     pub thresholds: Thresholds,
     /// The bandwidth that the provider states, with the framing of the link that it is of; the measured one unless given.
     pub bandwidth: Option<(BitsPerSec, Framing)>,
+    /// Send buffer and receive window of the run in equilibrium, bytes; the kernels' own autotuning unless given.
+    pub buffer: Option<u32>,
     /// Whether the path passed a test of layers 2 and 3, as far as the user says so.
     pub is_layer_2_tested: bool,
 }
@@ -102,7 +145,31 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    pub(super) fn total_s(&self) -> f64 {
+    fn total_s(&self) -> f64 {
         self.row.as_secs_f64() * 16.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_round_trip_takes_longer_transfers() {
+        let second = Duration::from_secs(1);
+        let options = FarEndOptions {
+            kind: FarEndKind::Iperf3,
+            port: None,
+            token: String::new(),
+            step: second,
+            connections: 4,
+            rfc6349: None,
+            table: Some(TableOptions { row: second, engines: Vec::new() }),
+        };
+        let long = options.for_round_trip(Some(0.41));
+        assert_eq!((long.step, long.table.as_ref().unwrap().row), (9 * second, 9 * second));
+        assert!(long.warning().contains("take 162 s in all"), "{}", long.warning());
+        assert_eq!(options.for_round_trip(Some(0.02)).step, second);
+        assert_eq!(options.for_round_trip(None).step, second);
     }
 }

@@ -64,6 +64,16 @@ impl RttReport {
             lost,
         }
     }
+
+    /// The share of packets that nothing answered; `None` where none was answered.
+    pub(super) fn loss_share(&self) -> Option<f64> {
+        self.method.map(|_| f64::from(self.lost) / f64::from(self.sent))
+    }
+
+    /// How much longer than the least 99 of 100 round trips are at most.
+    pub(super) fn jitter_s(&self) -> Option<f64> {
+        self.p99_s.zip(self.min_s).map(|(p99, min)| p99 - min)
+    }
 }
 
 /// The least sample that so many percent of the samples do not exceed.
@@ -85,6 +95,10 @@ mod tests {
             (Some(0.5), Some(0.1), Some(0.2))
         );
         assert_eq!((report.p99_s, report.sent, report.lost), (Some(0.3), 5, 1));
+        assert_eq!(
+            (report.loss_share(), report.jitter_s().map(|s| (10.0 * s).round() / 10.0)),
+            (Some(0.2), Some(0.2))
+        );
         let none = RttReport::of(RttMethod::TcpSyn, &[None, None]);
         assert_eq!((none.method, none.min_s, none.lost), (None, None, 2));
         let one = RttReport::of(RttMethod::TcpSyn, &[Some(0.1)]);

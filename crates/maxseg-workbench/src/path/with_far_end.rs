@@ -20,6 +20,7 @@ pub(super) fn measure(
     report: &mut PathReport,
     probing: &mut Probing<'_>,
 ) -> Result<(), PathError> {
+    let options = &options.for_round_trip(report.rtt.min_s);
     // Bulk data may provoke messages of routers, which the kernel goes by.
     let ((), taught) = logged(probing, |probing| match measure_all(options, report, probing) {
         Ok(()) => Ok(()),
@@ -40,7 +41,8 @@ fn measure_all(
     report: &mut PathReport,
     probing: &mut Probing<'_>,
 ) -> Result<(), FarEndError> {
-    probing.observer.on_step(&format!("reaching the far end; {}", plan_text(options)));
+    probing.observer.on_warning(&options.warning());
+    probing.observer.on_step("reaching the far end");
     let mut end = FarEnd::reach(report.address, options, probing.stop)?;
     let baseline = baseline(&mut end, report)?;
     if let FarEnd::Responder(client) = &mut end {
@@ -64,19 +66,6 @@ fn measure_all(
         table(asked, &mut end, report, observer, baseline.as_ref())?;
     }
     Ok(())
-}
-
-/// What is to come and how long it takes.
-fn plan_text(options: &FarEndOptions) -> String {
-    let step = options.step.as_secs_f64();
-    let mut total = 2.0 * step;
-    if let Some(asked) = &options.rfc6349 {
-        total = asked.total_s(step);
-    }
-    if let Some(asked) = &options.table {
-        total += asked.total_s();
-    }
-    format!("its tests take {total:.0} s in all")
 }
 
 /// Fills the path each way, with pings beside the data.

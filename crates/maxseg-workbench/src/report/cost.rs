@@ -35,7 +35,7 @@ pub fn cost_picture(points: &[(f64, f64)]) -> String {
             ..Legend::default()
         },
     };
-    chart.to_svg(true)
+    chart.to_file()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The one document of `run --json`; its names are a contract.
 
-use maxseg_core::advise::SegmentSizeAdvice;
+use maxseg_core::advise::{Advice, SegmentSizeAdvice};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
 use schemars::JsonSchema;
@@ -48,6 +48,8 @@ pub struct AdviceEntry {
     pub unused_bytes: Option<u64>,
     /// All of it in a sentence.
     pub text: String,
+    /// The size as `maxseg advise` gives it, with its id and its commands; null of datagrams.
+    pub advice: Option<Advice>,
 }
 
 /// The best size against another.
@@ -118,6 +120,7 @@ impl AdviceEntry {
             frames: advice.alignment.map(|alignment| alignment.frames),
             unused_bytes: advice.alignment.map(|alignment| alignment.unused),
             text: advice_line(advice),
+            advice: advice.advice.clone(),
         }
     }
 }

@@ -1,19 +1,23 @@
 //! Which pictures show a sweep: the segment size across (or else the axis with most values), one curve
-//! for each value of the next axis, a picture for each combination of the rest.
+//! for each value of the next axis, a picture for each combination of the rest; and the flows, where there are several.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::advise::{headers, is_size_key};
 use maxseg_core::engine::EngineName;
+use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::units::Bytes;
 use serde_json::{Map, Value};
 
 use super::Swept;
-use super::axes::{distinct, identity, keys, mss_used};
+use super::across::{Across, LOG_FROM, dimension};
+use super::axes::{distinct, identity, keys};
 use super::chart::{Axis, Chart, Legend, Line, Mark, Order, Point, Series, Spacing, Tick};
-use super::marks::{goodput_title, is_doubtful};
-use super::words::{self, Dimension};
+use super::flows::flow_names;
+use super::marks::is_doubtful;
+use super::quantity::Quantity;
+use super::words;
 
 /// The pictures of a sweep.
 #[derive(Debug)]
@@ -26,38 +30,79 @@ pub struct Figures {
 
 /// More pictures than anyone looks through.
 const MOST_FIGURES: usize = 12;
-/// From this factor between largest and smallest on, an axis is logarithmic.
-pub(super) const LOG_FROM: f64 = 20.0;
-/// The same for windows and buffers, which people double.
-const LOG2_FROM: f64 = 4.0;
-/// Up to so many values each has its tick.
-const MOST_TICKS: usize = 40;
 
-/// The pictures of a sweep; none where no axis has two values.
+/// The pictures of a sweep's goodput; none where no axis has two values.
 pub fn figures(rows: &[Row], swept: Swept<'_>) -> Figures {
-    let groups = groups(rows);
-    let Some(across) = Across::of(&groups) else {
+    figures_of(Quantity::Goodput, &groups(rows), swept)
+}
+
+/// Likewise of any number; none either where no run knows it.
+pub(super) fn figures_of(quantity: Quantity, groups: &[Group<'_>], swept: Swept<'_>) -> Figures {
+    let Some(across) = Across::of(groups) else {
         return Figures { charts: Vec::new(), left_out: 0 };
     };
-    let mut others: Vec<&str> =
-        keys(&groups).into_iter().filter(|key| *key != across.key).collect();
-    let most = (0..others.len()).max_by_key(|n| distinct(&groups, others[*n]).len());
-    let series_key = most.map(|n| others.remove(n));
+    let mut others = other_keys(groups, &across);
+    let most = (0..others.len()).max_by_key(|n| distinct(groups, others[*n]).len());
+    let by = most.map_or(By::Nothing, |n| By::Key(others.remove(n)));
+    each_facet(groups, &others, |groups| {
+        Figure { groups, across: Some(&across), by, facet_keys: &others, swept, quantity }.chart()
+    })
+}
+
+/// The goodput of each flow, where several have one: along the axis, or side by side where nothing is swept.
+pub(super) fn figures_of_flows(groups: &[Group<'_>], swept: Swept<'_>) -> Figures {
+    let names = flow_names(groups, swept.scenario);
+    let flows = || groups.iter().flat_map(|group| &group.rows).map(|row| &row.outcome.flows);
+    let has_goodput = |place: usize| {
+        flows().any(|flows| flows.get(place).is_some_and(|flow| flow.goodput_bps.is_some()))
+    };
+    let of: Vec<(usize, &str)> = names
+        .iter()
+        .map(String::as_str)
+        .enumerate()
+        .filter(|(place, _)| has_goodput(*place))
+        .collect();
+    if of.len() < 2 {
+        return Figures { charts: Vec::new(), left_out: 0 };
+    }
+    let across = Across::of(groups);
+    let others = across.as_ref().map_or_else(Vec::new, |across| other_keys(groups, across));
+    let quantity = Quantity::Goodput;
+    each_facet(groups, &others, |groups| {
+        Figure {
+            groups,
+            across: across.as_ref(),
+            by: By::Flows(&of),
+            facet_keys: &others,
+            swept,
+            quantity,
+        }
+        .chart()
+    })
+}
+
+/// The keys that are not laid across.
+fn other_keys<'a>(groups: &[Group<'a>], across: &Across<'_>) -> Vec<&'a str> {
+    keys(groups).into_iter().filter(|key| *key != across.key).collect()
+}
+
+/// A picture for each combination of the values of some keys.
+fn each_facet(
+    groups: &[Group<'_>],
+    keys: &[&str],
+    draw: impl Fn(&[&Group<'_>]) -> Option<Chart>,
+) -> Figures {
     let mut order: Vec<String> = Vec::new();
     let mut facets: BTreeMap<String, Vec<&Group<'_>>> = BTreeMap::new();
-    for group in &groups {
-        let facet = identity(group.point, others.iter().copied());
+    for group in groups {
+        let facet = identity(group.point, keys.iter().copied());
         let inside = facets.entry(facet.clone()).or_default();
         if inside.is_empty() {
             order.push(facet);
         }
         inside.push(group);
     }
-    let charts =
-        order.iter().take(MOST_FIGURES).filter_map(|facet| facets.get(facet)).map(|inside| {
-            Figure { groups: inside, across: &across, series_key, facet_keys: &others, swept }
-                .chart()
-        });
+    let charts = order.iter().take(MOST_FIGURES).filter_map(|facet| draw(facets.get(facet)?));
     Figures { charts: charts.collect(), left_out: order.len().saturating_sub(MOST_FIGURES) }
 }
 
@@ -74,217 +119,186 @@ pub(super) fn beside(engines: &BTreeSet<EngineName>) -> Option<EngineName> {
     is_beside.then_some(EngineName::Lab)
 }
 
-/// The axis that is laid across.
-pub(super) struct Across<'a> {
-    pub(super) key: &'a str,
-    values: Vec<&'a Value>,
-    /// What its numbers measure; `None` where they are words, or of several kinds.
-    dimension: Option<Dimension>,
-    /// Where goodputs lie, rising, and what is written there.
-    places: Vec<(f64, Value)>,
-}
-
-impl<'a> Across<'a> {
-    /// A size; or the axis of numbers with most values; or else that of words.
-    pub(super) fn of(groups: &[Group<'a>]) -> Option<Self> {
-        let axes = keys(groups).into_iter().map(|key| Self::of_key(groups, key));
-        let axes = axes.filter(|axis| axis.values.len() > 1);
-        axes.max_by_key(|axis| (is_size_key(axis.key), axis.dimension.is_some(), axis.values.len()))
-    }
-
-    fn of_key(groups: &[Group<'a>], key: &'a str) -> Self {
-        let values = distinct(groups, key);
-        let dimension = dimension(key, &values);
-        let mut across = Self { key, values, dimension, places: Vec::new() };
-        across.places = across.places(groups);
-        across
-    }
-
-    /// Where a value lies: at its number, or at its place among the words.
-    fn place(&self, value: &Value) -> Option<f64> {
-        match &self.dimension {
-            Some(_) => words::quantity(self.key, value).map(|(_, number)| number),
-            None => self.values.iter().position(|known| *known == value).map(|n| n as f64),
-        }
-    }
-
-    /// Where a group's goodput lies: of a segment size, at the one that was used.
-    fn place_of(&self, group: &Group<'_>) -> Option<f64> {
-        let used = mss_used(group, self.key).filter(|_| self.dimension.is_some());
-        used.map(|used| used as f64).or_else(|| self.place(group.point.get(self.key)?))
-    }
-
-    /// The values at which these have goodputs, rising, each once.
-    fn places(&self, groups: &[Group<'_>]) -> Vec<(f64, Value)> {
-        let of_group = |group: &Group<'_>| {
-            let value = group.point.get(self.key)?;
-            let used = mss_used(group, self.key).map(Value::from);
-            Some((self.place_of(group)?, used.unwrap_or_else(|| value.clone())))
-        };
-        let mut places: Vec<(f64, Value)> = groups.iter().filter_map(of_group).collect();
-        places.sort_by(|a, b| a.0.total_cmp(&b.0));
-        places.dedup_by(|next, place| next.0.total_cmp(&place.0).is_eq());
-        places
-    }
-
-    fn axis(&self) -> Axis {
-        let numbers = &self.places;
-        let mut title = words::title(self.key);
-        let mut write: fn(f64) -> String = words::digits_whole;
-        if let Some(dimension) = &self.dimension {
-            write = dimension.writer();
-            if let Dimension::Count(of) = dimension {
-                title = format!("{title} ({of})");
-            }
-        }
-        let label = |at: f64, value: &Value| match self.dimension {
-            Some(Dimension::Count(_)) => write(at),
-            Some(_) | None => words::value(self.key, value),
-        };
-        let ticks = if numbers.len() <= MOST_TICKS || self.dimension.is_none() {
-            numbers.iter().map(|(at, value)| Tick { at: *at, label: label(*at, value) }).collect()
-        } else {
-            Vec::new()
-        };
-        Axis { title, spacing: self.spacing(numbers), ticks, write }
-    }
-
-    fn spacing(&self, numbers: &[(f64, Value)]) -> Spacing {
-        let Some(dimension) = &self.dimension else { return Spacing::Categories };
-        let (least, most) = match numbers {
-            [(least, _), .., (most, _)] => (*least, *most),
-            _ => return Spacing::Linear,
-        };
-        let factor = if least > 0.0 { most / least } else { 0.0 };
-        // Sizes are compared by their differences: frames have all the same size.
-        if is_size_key(self.key) {
-            Spacing::Linear
-        } else if *dimension == Dimension::Bytes && factor >= LOG2_FROM {
-            Spacing::Log(2)
-        } else if factor > LOG_FROM {
-            Spacing::Log(10)
-        } else {
-            Spacing::Linear
-        }
-    }
-}
-
-/// What all these values measure, if it is the same.
-pub(super) fn dimension(key: &str, values: &[&Value]) -> Option<Dimension> {
-    let mut dimensions = values.iter().map(|value| Some(words::quantity(key, value)?.0));
-    let first = dimensions.next()??;
-    dimensions.all(|other| other.as_ref() == Some(&first)).then_some(first)
-}
-
-/// Whose goodputs are drawn how.
+/// What tells the curves of a picture apart.
 #[derive(Debug, Clone, Copy)]
-struct Kinds {
-    solid: EngineName,
-    dashed: Option<EngineName>,
-    crosses: Option<EngineName>,
+enum By<'a> {
+    Nothing,
+    /// The values of a key.
+    Key(&'a str),
+    /// The flows: their places and names.
+    Flows(&'a [(usize, &'a str)]),
 }
 
 /// One picture to be made.
 struct Figure<'a, 'g> {
     groups: &'a [&'g Group<'g>],
-    across: &'a Across<'a>,
-    series_key: Option<&'a str>,
+    /// `None` where nothing is swept: the flows are laid across then.
+    across: Option<&'a Across<'a>>,
+    by: By<'a>,
     facet_keys: &'a [&'a str],
     swept: Swept<'a>,
+    quantity: Quantity,
 }
 
 impl Figure<'_, '_> {
-    fn chart(&self) -> Chart {
-        let engines: BTreeSet<EngineName> = self.groups.iter().map(|group| group.engine).collect();
-        let solid = leading(&engines).unwrap_or(EngineName::Model);
-        let has_model = engines.contains(&EngineName::Model) && solid != EngineName::Model;
-        let dashed = has_model.then_some(EngineName::Model);
-        let kinds = Kinds { solid, dashed, crosses: beside(&engines) };
-        let (series, order) = self.series(kinds);
-        let marks = self.frame_marks();
-        let has_bands = series.iter().flat_map(Series::points).any(|point| point.half > 0.0);
-        let words_of = |engine: EngineName| match engine {
-            EngineName::Model => format!("{engine}, within its range"),
-            EngineName::Lab if self.groups.iter().any(|group| group.has_invalid()) => {
-                format!("{engine}, valid runs")
-            }
-            EngineName::Sim | EngineName::Lab => engine.to_string(),
+    fn chart(&self) -> Option<Chart> {
+        let (series, order) = self.series();
+        let has = |of: fn(&Series) -> &Line| series.iter().any(|series| !of(series).is_empty());
+        let (has_sim, has_model, has_lab) =
+            (has(|s| &s.solid), has(|s| &s.dashed), has(|s| &s.crosses));
+        if !(has_sim || has_model || has_lab) {
+            return None;
+        }
+        let has_bands = series
+            .iter()
+            .flat_map(|series| series.solid.iter().chain(&series.crosses))
+            .flatten()
+            .any(|point| point.half > 0.0);
+        let words_if = |is: bool, words: &str| if is { words.to_owned() } else { String::new() };
+        let lab_words = if self.groups.iter().any(|group| group.has_invalid()) {
+            "lab, valid runs"
+        } else {
+            "lab"
         };
-        let x = self.across.axis();
-        let goodput = goodput_title(self.groups.iter().copied());
-        Chart {
-            title: format!(
-                "{} against {}",
-                words::capital(goodput),
-                x.title.trim_end_matches(" (bytes)")
-            ),
+        let x = self.across.map_or_else(|| self.flow_axis(), Across::axis);
+        let what = match self.by {
+            By::Flows(_) => "goodput by flow".to_owned(),
+            By::Nothing | By::Key(_) => self.quantity.title(self.groups.iter().copied()),
+        };
+        let against = self.across.map_or_else(String::new, |_| {
+            format!(" against {}", x.title.trim_end_matches(" (bytes)"))
+        });
+        let marks = self.frame_marks();
+        Some(Chart {
+            title: words::capital(&what) + &against,
             subtitle: self.subtitle(),
             y: Axis {
-                title: goodput.to_owned(),
+                title: what,
                 spacing: if spread(&series) > LOG_FROM {
                     Spacing::Log(10)
                 } else {
                     Spacing::FromZero
                 },
                 ticks: Vec::new(),
-                write: words::round_rate,
+                write: self.quantity.write(),
             },
             x,
-            series_title: self.series_key.map(words::title).unwrap_or_default(),
-            order,
-            series,
-            marks_title: if marks.is_empty() {
-                String::new()
-            } else {
-                "largest size in so many frames".to_owned()
+            series_title: match self.by {
+                By::Key(key) => words::title(key),
+                By::Flows(_) if self.across.is_some() => "flow".to_owned(),
+                By::Flows(_) | By::Nothing => String::new(),
             },
+            order,
+            marks_title: words_if(!marks.is_empty(), "largest size in so many frames"),
             marks,
             legend: Legend {
-                solid: words_of(kinds.solid),
-                dashed: kinds.dashed.map(words_of).unwrap_or_default(),
-                crosses: kinds.crosses.map(words_of).unwrap_or_default(),
-                band: if has_bands { "95% confidence".to_owned() } else { String::new() },
+                solid: words_if(has_sim, "sim"),
+                dashed: words_if(has_model, "model, within its range"),
+                crosses: words_if(has_lab, lab_words),
+                band: words_if(has_bands, "95% confidence"),
             },
+            series,
+        })
+    }
+
+    /// The flows by name, where nothing is swept.
+    fn flow_axis(&self) -> Axis {
+        let names = if let By::Flows(flows) = self.by { flows } else { &[] };
+        let ticks = names.iter().enumerate();
+        let ticks = ticks.map(|(at, (_, name))| Tick { at: at as f64, label: (*name).to_owned() });
+        Axis {
+            title: "flow".to_owned(),
+            spacing: Spacing::Categories,
+            ticks: ticks.collect(),
+            write: words::digits_whole,
         }
     }
 
-    /// A curve for each value of the series' axis, and whether those values rise.
-    fn series(&self, kinds: Kinds) -> (Vec<Series>, Order) {
-        let Some(key) = self.series_key else {
-            let series = self.one_series(kinds.solid.to_string(), self.groups, kinds);
-            return (vec![series], Order::None);
-        };
-        let mut by_value: BTreeMap<String, Vec<&Group<'_>>> = BTreeMap::new();
-        for group in self.groups {
-            by_value.entry(identity(group.point, [key])).or_default().push(group);
+    /// A curve for each value of the key, or for each flow, and what their order means.
+    fn series(&self) -> (Vec<Series>, Order) {
+        let headline = |outcome: &Outcome| self.quantity.of(outcome);
+        match (self.by, self.across) {
+            (By::Nothing, _) => (vec![self.one_series("", self.groups, &headline)], Order::Engines),
+            (By::Key(key), _) => {
+                let mut values = distinct(self.groups.iter().copied(), key);
+                let rises = dimension(key, &values).is_some();
+                if rises {
+                    let number =
+                        |value: &Value| words::quantity(key, value).map_or(0.0, |(_, n)| n);
+                    values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+                }
+                let of_value = |value: &&Value| {
+                    let of = self
+                        .groups
+                        .iter()
+                        .copied()
+                        .filter(|group| group.point.get(key) == Some(*value));
+                    self.one_series(&words::value(key, value), &of.collect::<Vec<_>>(), &headline)
+                };
+                (
+                    values.iter().map(of_value).collect(),
+                    if rises { Order::Rising } else { Order::None },
+                )
+            }
+            (By::Flows(flows), Some(_)) => {
+                let of_flow = |(place, name): &(usize, &str)| {
+                    self.one_series(name, self.groups, &|outcome| {
+                        outcome.flows.get(*place)?.goodput_bps
+                    })
+                };
+                (flows.iter().map(of_flow).collect(), Order::None)
+            }
+            (By::Flows(flows), None) => (vec![self.flows_side_by_side(flows)], Order::Engines),
         }
-        let values = distinct(self.groups.iter().copied(), key);
-        let series = values.iter().filter_map(|value| {
-            let groups = by_value.get(&value.to_string())?;
-            Some(self.one_series(words::value(key, value), groups, kinds))
-        });
-        let rises = dimension(key, &values).is_some();
-        (series.collect(), if rises { Order::Rising } else { Order::None })
     }
 
-    fn one_series(&self, label: String, groups: &[&Group<'_>], kinds: Kinds) -> Series {
+    fn one_series(
+        &self,
+        label: &str,
+        groups: &[&Group<'_>],
+        of: &dyn Fn(&Outcome) -> Option<f64>,
+    ) -> Series {
         let line = |engine: EngineName| {
-            self.line(groups.iter().copied().filter(|group| group.engine == engine))
+            self.line(groups.iter().copied().filter(|group| group.engine == engine), of)
         };
         Series {
-            label,
-            solid: line(kinds.solid),
-            dashed: kinds.dashed.map(line).unwrap_or_default(),
-            crosses: kinds.crosses.map(line).unwrap_or_default(),
+            label: label.to_owned(),
+            solid: line(EngineName::Sim),
+            dashed: line(EngineName::Model),
+            crosses: line(EngineName::Lab),
         }
     }
 
-    /// The goodputs along the axis, in pieces: where a formula does not hold, or a run proves nothing, there
+    /// Each flow at its place.
+    fn flows_side_by_side(&self, flows: &[(usize, &str)]) -> Series {
+        let line = |engine: EngineName| -> Line {
+            let of_flow = |(at, (place, _)): (usize, &(usize, &str))| {
+                let group = self.groups.iter().find(|group| group.engine == engine)?;
+                let summary = group.summary(|outcome| outcome.flows.get(*place)?.goodput_bps)?;
+                let half = summary.ci95().unwrap_or(0.0);
+                (!is_doubtful(group) && !group.has_invalid())
+                    .then(|| vec![Point { x: at as f64, y: summary.mean, half }])
+            };
+            flows.iter().enumerate().filter_map(of_flow).collect()
+        };
+        Series {
+            label: String::new(),
+            solid: line(EngineName::Sim),
+            dashed: line(EngineName::Model),
+            crosses: line(EngineName::Lab),
+        }
+    }
+
+    /// The numbers along the axis, in pieces: where a formula does not hold, or a run proves nothing, there
     /// is a gap.
-    fn line<'b>(&self, groups: impl Iterator<Item = &'b Group<'b>>) -> Line {
+    fn line<'b>(
+        &self,
+        groups: impl Iterator<Item = &'b Group<'b>>,
+        of: &dyn Fn(&Outcome) -> Option<f64>,
+    ) -> Line {
         let points = groups.filter_map(|group| {
-            let summary = group.goodput()?;
-            let x = self.across.place_of(group)?;
+            let summary = group.summary(of)?;
+            let x = self.across?.place_of(group)?;
             let half = summary.ci95().unwrap_or(0.0);
             Some((Point { x, y: summary.mean, half }, is_doubtful(group) || group.has_invalid()))
         });
@@ -329,11 +343,12 @@ impl Figure<'_, '_> {
     /// The sizes beyond which a packet takes one frame more on the hop with the smallest frames.
     fn frame_marks(&self) -> Vec<Mark> {
         let link = self.swept.scenario.path.smallest_frames().map(|(link, _)| link);
-        let Some(link) = link.filter(|_| is_size_key(self.across.key)) else { return Vec::new() };
+        let across = self.across.filter(|across| is_size_key(across.key));
+        let (Some(link), Some(across)) = (link, across) else { return Vec::new() };
         let point = self.groups.first().map(|group| group.point);
         let headers =
             point.map_or(Bytes::ZERO, |point: &Map<_, _>| headers(self.swept.scenario, point));
-        let largest = self.across.values.iter().filter_map(|value| value.as_u64()).max();
+        let largest = across.values.iter().filter_map(|value| value.as_u64()).max();
         let frames = |size: u64| link.frames(Bytes::new(size) + headers);
         (1..=largest.unwrap_or(0))
             .filter(|size| frames(*size) < frames(size + 1))

@@ -14,8 +14,10 @@ use super::words;
 pub struct FlowLine {
     /// The point's values, the engine, and the flow's name.
     pub of: Vec<String>,
-    /// The numbers, as [`FlowLines::titles`] calls them.
+    /// The numbers in words, as [`FlowLines::titles`] calls them.
     pub numbers: Vec<String>,
+    /// The same as numbers; `None` where they are unknown.
+    pub values: Vec<Option<f64>>,
     /// What limited it.
     pub limited_by: &'static str,
 }
@@ -30,7 +32,7 @@ pub struct FlowLines {
 
 /// A line for each point, engine and flow; none where there is one flow.
 pub fn flow_lines(groups: &[Group<'_>], scenario: &Scenario) -> FlowLines {
-    let names = names(groups, scenario);
+    let names = flow_names(groups, scenario);
     let numbers = numbers_of_flows(groups);
     FlowLines {
         titles: numbers.iter().map(|number| number.title).collect(),
@@ -49,16 +51,19 @@ fn of_group(group: &Group<'_>, names: &[String], numbers: &[&Number]) -> Vec<Flo
     let values = group.point.iter().map(|(key, value)| value_used([group], key, value));
     let values: Vec<String> = values.chain([group.engine.to_string()]).collect();
     let line = |flow: usize| {
+        let mean = |number: &Number| {
+            Some(group.summary(|outcome| (number.of)(outcome.flows.get(flow)?))?.mean)
+        };
         let show = |number: &&Number| {
-            let summary = group.summary(|outcome| (number.of)(outcome.flows.get(flow)?));
             let mark = if number.title == "goodput" { mark(group) } else { "" };
             let text = |mean: f64| format!("{mark}{}", (number.write)(mean));
-            summary.map_or_else(|| "-".to_owned(), |summary| text(summary.mean))
+            mean(number).map_or_else(|| "-".to_owned(), text)
         };
         let name = names.get(flow).cloned().unwrap_or_else(|| format!("flow.{flow}"));
         FlowLine {
             of: values.iter().cloned().chain([name]).collect(),
             numbers: numbers.iter().map(show).collect(),
+            values: numbers.iter().map(|number| mean(number)).collect(),
             limited_by: limited_by(group, flow).map_or("-", |limit| limit.word()),
         }
     };
@@ -71,7 +76,7 @@ fn limited_by(group: &Group<'_>, flow: usize) -> Option<LimitedBy> {
 }
 
 /// The flows as keys name them, with their kind unless that is swept.
-fn names(groups: &[Group<'_>], scenario: &Scenario) -> Vec<String> {
+pub(super) fn flow_names(groups: &[Group<'_>], scenario: &Scenario) -> Vec<String> {
     let is_swept = |flow: usize, what: &str| {
         let all = format!("flow.*.{what}");
         keys(groups).iter().any(|key| *key == all || *key == format!("flow.{flow}.{what}"))

@@ -1,4 +1,4 @@
-//! The heat map of a sweep over two axes of numbers: for each condition the best choice.
+//! Heat maps of a sweep over two axes of numbers: for each condition the best choice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,25 +6,43 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
 use serde_json::Value;
 
-use super::axes::{distinct, keys, value_used};
+use super::across::{Across, EFFECTIVE_MSS, LOG_FROM, dimension};
+use super::axes::{distinct, keys, mss_used, value_used};
 use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
-use super::figures::{Across, LOG_FROM, beside, dimension, leading};
-use super::marks::{INVALID, goodput_title, mark, mark_notes};
+use super::figures::{beside, leading};
+use super::marks::{INVALID, mark, sign_notes};
+use super::quantity::Quantity;
 use super::{Swept, words};
 
 /// More cells than pixels help nobody.
 const MOST_CELLS: usize = 20_000;
 
-/// The maps of a sweep: of the engine that its pictures go by, and of the lab beside it. None where it has not
-/// two axes of numbers, or far too many values.
-pub(super) fn heat_maps(rows: &[Row], swept: Swept<'_>) -> Vec<HeatMap> {
+/// The maps of a number over a sweep: of the engine that its pictures go by, and of the lab beside it, with one colour scale.
+/// None where it has not two axes of numbers, or far too many values.
+pub(super) fn heat_maps(quantity: Quantity, rows: &[Row], swept: Swept<'_>) -> Vec<HeatMap> {
     let groups = groups(rows);
     let engines: BTreeSet<EngineName> = groups.iter().map(|group| group.engine).collect();
     let drawn = leading(&engines).into_iter().chain(beside(&engines));
-    drawn.filter_map(|engine| heat_map(&groups, engine, swept)).collect()
+    let mut maps: Vec<HeatMap> =
+        drawn.filter_map(|engine| heat_map(quantity, &groups, engine, swept)).collect();
+    let range = maps.iter().map(|map| map.range);
+    let range = range
+        .fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), (low, high)| (a.min(low), b.max(high)));
+    let spacing = if range.1 > LOG_FROM * range.0 { Spacing::Log(10) } else { Spacing::Linear };
+    for map in &mut maps {
+        // A scale of a single value has room around it.
+        map.range = if range.0 < range.1 { range } else { (range.0 / 2.0, range.1 * 2.0) };
+        map.spacing = spacing;
+    }
+    maps
 }
 
-fn heat_map(groups: &[Group<'_>], engine: EngineName, swept: Swept<'_>) -> Option<HeatMap> {
+fn heat_map(
+    quantity: Quantity,
+    groups: &[Group<'_>],
+    engine: EngineName,
+    swept: Swept<'_>,
+) -> Option<HeatMap> {
     let axes: Vec<&str> =
         keys(groups).into_iter().filter(|key| distinct(groups, key).len() > 1).collect();
     let [a, b] = axes[..] else { return None };
@@ -32,6 +50,7 @@ fn heat_map(groups: &[Group<'_>], engine: EngineName, swept: Swept<'_>) -> Optio
     let down = if across == a { b } else { a };
     let of_engine: Vec<&Group<'_>> = groups.iter().filter(|g| g.engine == engine).collect();
     Map {
+        quantity,
         columns: rising(across, distinct(groups, across))?,
         rows: rising(down, distinct(groups, down))?,
         groups: of_engine,
@@ -54,6 +73,7 @@ fn rising<'a>(key: &str, values: Vec<&'a Value>) -> Option<Vec<&'a Value>> {
 
 /// A map to be made.
 struct Map<'a> {
+    quantity: Quantity,
     groups: Vec<&'a Group<'a>>,
     engine: EngineName,
     across: &'a str,
@@ -75,28 +95,57 @@ impl Map<'_> {
         };
         let least = positive().fold(f64::INFINITY, f64::min);
         let most = positive().fold(0.0, f64::max);
+        if most <= 0.0 {
+            return None;
+        }
         // The unit of the middle: small numbers keep their digits, and large ones stay short.
-        let (unit, size) = words::rate_unit((least.min(most) * most).sqrt());
+        let (unit, size) = self.quantity.unit((least * most).sqrt());
         let has_best = rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|c| c.is_best);
         let words_if = |is: bool, words: &str| if is { words.to_owned() } else { String::new() };
         let unit_and_seeds: Vec<String> = std::iter::once(format!("numbers in {unit}"))
             .chain(self.swept.seeds(&self.groups))
             .collect();
-        let goodput = goodput_title(self.groups.iter().copied());
+        let title = self.quantity.title(self.groups.iter().copied());
+        let used = self.sizes_used();
         Some(HeatMap {
-            title: format!("{} by {}", words::capital(goodput), self.engine),
+            title: format!("{} by {}", words::capital(&title), self.engine),
             subtitle: unit_and_seeds.join(", "),
-            x_title: words::title(self.across),
+            x_title: if used.is_some() {
+                EFFECTIVE_MSS.to_owned()
+            } else {
+                words::title(self.across)
+            },
             y_title: words::title(self.down),
-            columns: self.columns.iter().map(|v| self.label(self.across, v)).collect(),
+            columns: used.unwrap_or_else(|| {
+                self.columns.iter().map(|value| self.label(self.across, value)).collect()
+            }),
             rows,
-            spacing: if most > LOG_FROM * least { Spacing::Log(10) } else { Spacing::Linear },
-            write: words::round_rate,
+            shades: self.quantity.shades(),
+            shades_title: title,
+            range: (least, most),
+            spacing: Spacing::Linear,
+            write: self.quantity.write(),
             unit: size,
             digits: words::digits,
             best: words_if(has_best, "best of its row"),
-            doubt: mark_notes(self.groups.iter().copied()).join(", "),
+            doubt: sign_notes(self.groups.iter().copied()).join(", "),
         })
+    }
+
+    /// The sizes that were used, where the columns are segment sizes and each used one of its own.
+    fn sizes_used(&self) -> Option<Vec<String>> {
+        let used = |column: &&Value| -> Option<u64> {
+            let of_column =
+                self.groups.iter().filter(|group| group.point.get(self.across) == Some(*column));
+            let used: BTreeSet<u64> = of_column
+                .filter_map(|group| mss_used(group, self.across).or_else(|| column.as_u64()))
+                .collect();
+            used.first().copied().filter(|_| used.len() == 1)
+        };
+        let used: Vec<u64> = (self.across == "sender.mss")
+            .then(|| self.columns.iter().map(used).collect::<Option<Vec<u64>>>())??;
+        let distinct: BTreeSet<u64> = used.iter().copied().collect();
+        (distinct.len() == used.len()).then(|| used.iter().map(u64::to_string).collect())
     }
 
     fn label(&self, key: &str, value: &Value) -> String {
@@ -106,10 +155,11 @@ impl Map<'_> {
     fn heat_rows(&self) -> Vec<HeatRow> {
         let mut by_place: BTreeMap<(String, String), (f64, &'static str)> = BTreeMap::new();
         for group in &self.groups {
-            let place = (group.point.get(self.down), group.point.get(self.across), group.goodput());
-            if let (Some(row), Some(column), Some(goodput)) = place {
+            let number = group.summary(|outcome| self.quantity.of(outcome));
+            let place = (group.point.get(self.down), group.point.get(self.across), number);
+            if let (Some(row), Some(column), Some(number)) = place {
                 let place = (row.to_string(), column.to_string());
-                by_place.insert(place, (goodput.mean, mark(group)));
+                by_place.insert(place, (number.mean, mark(group)));
             }
         }
         // Between two conditions there is nothing to choose, and a missing run may be better.
@@ -119,9 +169,15 @@ impl Map<'_> {
                 |column: &&Value| by_place.get(&(row.to_string(), column.to_string())).copied();
             let known: Vec<Option<(f64, &'static str)>> = self.columns.iter().map(at).collect();
             let valid = known.iter().flatten().filter(|(_, mark)| *mark != INVALID);
-            let best = valid.map(|(mean, _)| *mean).fold(0.0, f64::max);
+            // Of one there is no choice.
+            let marks_the_best = marks_the_best && known.iter().flatten().count() > 1;
+            let valid = valid.map(|(mean, _)| *mean).filter(|mean| *mean > 0.0);
+            let best = match self.quantity {
+                Quantity::Goodput => valid.fold(0.0, f64::max),
+                Quantity::Ping => valid.fold(f64::INFINITY, f64::min),
+            };
             let cell = |(value, mark): (f64, &'static str)| {
-                let is_best = marks_the_best && value > 0.0 && value >= best && mark != INVALID;
+                let is_best = marks_the_best && value.total_cmp(&best).is_eq() && mark != INVALID;
                 HeatCell { value, mark, is_best }
             };
             let cells = known.into_iter().map(|known| known.map(cell)).collect();

@@ -1,8 +1,8 @@
 //! The report: one page that needs nothing else, neither network nor scripts.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use maxseg_core::advise::{SegmentSizeAdvice, is_size_key};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, groups};
@@ -11,28 +11,18 @@ use serde_json::{Map, Value};
 
 use super::as_netem::{WHY, shows_both};
 use super::axes::{identity, keys, value_used};
-use super::chart::HeatMap;
+use super::conclusion::conclusion;
 use super::document::{AdviceEntry, Document};
-use super::escaped::Escaped;
-use super::flows::{flow_heads, flow_lines};
+use super::figures::{figures_of, figures_of_flows};
+use super::flows::flow_lines;
 use super::heat::heat_maps;
 use super::lab_page::lab_section;
 use super::marks::{goodput_title, invalid_lines, mark_notes};
 use super::metrics::{METRICS, Metric};
-use super::{Figures, Swept, caveat_lines, figures, size_lines, words};
-
-/// The style sheet of every page.
-pub(super) const STYLE: &str = include_str!("report.css");
-
-/// A page of this body below its title.
-pub(super) fn whole_page(title: &str, body: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{body}</main>\n</body>\n</html>\n",
-        Escaped(title)
-    )
-}
+use super::page::{facts, lead, prose, titled_list, whole_page};
+use super::quantity::Quantity;
+use super::table::{Cell, Column, Line, table};
+use super::{Figures, Swept, caveat_lines, size_lines, words};
 
 /// The page of a document.
 pub fn page(
@@ -41,150 +31,175 @@ pub fn page(
     swept: Swept<'_>,
     advice: &[SegmentSizeAdvice],
 ) -> String {
-    let groups = groups(&document.rows);
-    let word = |key: &str| document.scenario.get(key).and_then(Value::as_str).unwrap_or_default();
-    let name = match word("name") {
+    whole_page(name(document), &report(document, text, swept, advice))
+}
+
+/// What a scenario calls itself.
+fn name(document: &Document) -> &str {
+    match word(document, "name") {
         "" => "A scenario without a name",
         name => name,
-    };
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-        Escaped(name)
-    );
-    if !word("about").is_empty() {
-        let _ = writeln!(page, "<p class=\"about\">{}</p>", Escaped(word("about").trim()));
     }
-    if !swept.is_complete {
-        page += "<p><strong>Interrupted: some runs are missing, so that nothing is marked as the best.</strong> The same command goes on from here.</p>\n";
-    }
-    page += &list("Best segment size", &size_lines(&document.rows, advice, swept));
-    page += &pictures(&figures(&document.rows, swept));
-    page.extend(heat_maps(&document.rows, swept).iter().map(HeatMap::to_svg));
-    page += &results(&groups, document);
-    page += &list("Invalid runs", &invalid_lines(&document.rows));
-    if shows_both(&groups) {
-        let _ = writeln!(
-            page,
-            "<h2>Loss as netem's and loss on a wire</h2>\n<p class=\"prose\">{}</p>",
-            Escaped(&WHY.join(" "))
-        );
-    }
-    page += &flows(&groups, swept.scenario);
-    page += &lab_section(&groups);
-    page += &list("Caveats", &caveat_lines(&document.rows));
-    page += &again(document, text);
-    page += "</body>\n</html>\n";
-    page
 }
 
-fn list(title: &str, lines: &[String]) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", Escaped(line))).collect();
-    format!("<h2>{title}</h2>\n<ul>\n{items}</ul>\n")
+fn word<'a>(document: &'a Document, key: &str) -> &'a str {
+    document.scenario.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn pictures(Figures { charts, left_out }: &Figures) -> String {
-    if charts.is_empty() {
-        return String::new();
+/// The report below its title.
+pub(super) fn report(
+    document: &Document,
+    text: &str,
+    swept: Swept<'_>,
+    advice: &[SegmentSizeAdvice],
+) -> Markup {
+    let groups = groups(&document.rows);
+    let about = word(document, "about").trim();
+    let sizes = size_lines(&document.rows, advice, swept);
+    html! {
+        (lead(&conclusion(&groups, swept)))
+        @if !swept.is_complete {
+            p.prose { strong { "Interrupted: some runs are missing, so that nothing is marked as the best." } " The same command goes on from here." }
+        }
+        @if !about.is_empty() { p.about { (about) } }
+        (titled_list("Best segment size", &sizes))
+        (pictures("Goodput", Quantity::Goodput, &groups, document, swept))
+        (pictures("Round trips under load", Quantity::Ping, &groups, document, swept))
+        (results(&groups, document))
+        (titled_list("Invalid runs", &invalid_lines(&document.rows)))
+        @if shows_both(&groups) { h2 { "Loss as netem's and loss on a wire" } (prose(&WHY.join(" "))) }
+        (flows(&groups, swept))
+        (lab_section(&groups))
+        (titled_list("Caveats", &caveat_lines(&document.rows)))
+        (again(document, text))
     }
-    let mut text = String::from("<h2>Goodput</h2>\n");
-    if *left_out > 0 {
-        let all = charts.len() + left_out;
-        let _ = writeln!(
-            text,
-            "<p>The first {} of {all} pictures; the table below has everything.</p>",
-            charts.len()
-        );
+}
+
+/// The charts and maps of a number.
+fn pictures(
+    title: &str,
+    quantity: Quantity,
+    groups: &[Group<'_>],
+    document: &Document,
+    swept: Swept<'_>,
+) -> Markup {
+    let figures = figures_of(quantity, groups, swept);
+    let maps = heat_maps(quantity, &document.rows, swept);
+    html! {
+        @if !figures.charts.is_empty() || !maps.is_empty() {
+            h2 { (title) }
+            (charts(&figures))
+            @for map in &maps { (map.to_html()) }
+        }
     }
-    text.extend(charts.iter().map(|chart| chart.to_svg(false)));
-    text
+}
+
+fn charts(Figures { charts, left_out }: &Figures) -> Markup {
+    html! {
+        @if *left_out > 0 {
+            p { "The first " (charts.len()) " of " (charts.len() + left_out) " pictures; the table below has everything." }
+        }
+        @for chart in charts { (chart.to_html()) }
+    }
 }
 
 /// Every engine and point, with all that is known of it.
-fn results(groups: &[Group<'_>], document: &Document) -> String {
+fn results(groups: &[Group<'_>], document: &Document) -> Markup {
     let axes = keys(groups);
     let is_known = |metric: &&Metric| groups.iter().any(|g| g.summary(metric.of).is_some());
     let metrics: Vec<&Metric> = METRICS.iter().filter(is_known).collect();
-    let mut table = String::from("<h2>Results</h2>\n<div class=\"wide\"><table>\n<thead><tr>");
-    for axis in &axes {
-        let _ =
-            write!(table, "<th title=\"{}\">{}</th>", Escaped(axis), Escaped(&words::title(axis)));
-    }
-    table += "<th class=\"word\">engine</th><th>runs</th>";
-    for metric in &metrics {
-        let title = if metric.is_goodput() { goodput_title(groups) } else { metric.title };
-        let _ = write!(table, "<th title=\"{}\">{title}</th>", metric.key);
-    }
-    table +=
-        "<th class=\"word\">limited by</th><th class=\"word\">formula</th></tr></thead>\n<tbody>\n";
+    let title = |metric: &Metric| {
+        if metric.is_goodput() { goodput_title(groups) } else { metric.title.to_owned() }
+    };
+    let has_formula = groups.iter().any(|group| formula(group).is_some());
+    let columns: Vec<Column> = axis_columns(groups, &axes)
+        .chain([Column::word("engine"), Column::number("runs")])
+        .chain(metrics.iter().map(|metric| Column::number(title(metric)).with_hint(metric.key)))
+        .chain(has_formula.then(|| Column::word("formula")))
+        .chain([Column::limit("limited by")])
+        .collect();
     let best = best_points(document);
-    for group in groups {
-        let is_best = best.contains(&(group.engine, point_identity(group.point)));
-        table += if is_best { "<tr class=\"best\">" } else { "<tr>" };
-        for axis in &axes {
-            let value =
-                group.point.get(*axis).map_or(String::new(), |v| value_used([group], axis, v));
-            let _ = write!(table, "<td>{}</td>", Escaped(&value));
+    let line = |group: &Group<'_>| {
+        let numbers = metrics.iter().map(|metric| match metric.mean(group) {
+            Some(mean) => Cell::number(metric.show(group), mean),
+            None => "–".into(),
+        });
+        let cells: Vec<Cell> = axis_cells(group, &axes)
+            .chain([group.engine.to_string().into(), group.rows.len().to_string().into()])
+            .chain(numbers)
+            .chain(has_formula.then(|| formula(group).unwrap_or("–").into()))
+            .chain([group.limited_by().map_or("–", |limit| limit.word()).into()])
+            .collect();
+        if best.contains(&(group.engine, point_identity(group.point))) {
+            Line::best(cells)
+        } else {
+            Line::from(cells)
         }
-        let _ =
-            write!(table, "<td class=\"word\">{}</td><td>{}</td>", group.engine, group.rows.len());
-        for metric in &metrics {
-            let _ = write!(table, "<td>{}</td>", metric.show(group));
-        }
-        let formula = group.rows.first().and_then(|row| row.outcome.formula.clone());
-        let _ = writeln!(
-            table,
-            "<td class=\"word\">{}</td><td class=\"word\">{}</td></tr>",
-            group.limited_by().map_or("", |limit| limit.word()),
-            Escaped(&formula.unwrap_or_default())
-        );
-    }
-    table += "</tbody>\n</table></div>\n";
+    };
     let notes = mark_notes(groups.iter()).join(", ");
-    if !notes.is_empty() {
-        let _ = writeln!(table, "<p class=\"note\">{}</p>", Escaped(&notes));
+    html! {
+        h2 { "Results" }
+        (table("Results", &columns, groups.iter().map(line)))
+        @if !notes.is_empty() { p.note { (notes) } }
     }
-    table
+}
+
+fn formula<'a>(group: &'a Group<'_>) -> Option<&'a str> {
+    group.rows.first()?.outcome.formula.as_deref()
+}
+
+/// The swept keys.
+fn axis_columns<'a>(
+    groups: &'a [Group<'_>],
+    axes: &'a [&str],
+) -> impl Iterator<Item = Column> + 'a {
+    axes.iter().map(move |axis| {
+        let mut values = groups.iter().filter_map(|group| group.point.get(*axis));
+        let is_number = values.all(|value| words::quantity(axis, value).is_some());
+        let column = if is_number { Column::number::<String> } else { Column::word::<String> };
+        column(words::title(axis)).with_hint(*axis)
+    })
+}
+
+/// Their values at a point, sorted by what they measure.
+fn axis_cells<'a>(group: &'a Group<'_>, axes: &'a [&str]) -> impl Iterator<Item = Cell> + 'a {
+    axes.iter().map(move |axis| {
+        let Some(value) = group.point.get(*axis) else { return Cell::from("") };
+        let text = value_used([group], axis, value);
+        match words::quantity(axis, value) {
+            Some((_, number)) => Cell::number(text, number),
+            None => text.into(),
+        }
+    })
 }
 
 /// Each flow of every engine and point, where there are several.
-fn flows(groups: &[Group<'_>], scenario: &Scenario) -> String {
+fn flows(groups: &[Group<'_>], swept: Swept<'_>) -> Markup {
+    let scenario: &Scenario = swept.scenario;
     let flows = flow_lines(groups, scenario);
-    if flows.lines.is_empty() {
-        return String::new();
+    let axes = keys(groups);
+    let columns: Vec<Column> = axis_columns(groups, &axes)
+        .chain([Column::word("engine"), Column::word("flow")])
+        .chain(flows.titles.iter().map(|title| Column::number(*title)))
+        .chain([Column::limit("limited by")])
+        .collect();
+    let lines = flows.lines.iter().map(|line| {
+        let numbers = line.numbers.iter().zip(&line.values).map(|(text, value)| match value {
+            Some(value) => Cell::number(text.clone(), *value),
+            None => "–".into(),
+        });
+        let of = line.of.iter().map(|word| Cell::from(word.clone()));
+        of.chain(numbers)
+            .chain([if line.limited_by == "-" { "–" } else { line.limited_by }.into()])
+            .collect::<Vec<Cell>>()
+    });
+    html! {
+        @if !flows.lines.is_empty() {
+            h2 { "Flow by flow" }
+            (charts(&figures_of_flows(groups, swept)))
+            (table("Flow by flow", &columns, lines))
+        }
     }
-    let axes = keys(groups).len();
-    // Engine and flow, after the axes, are words.
-    let heads = |tag: &str, heads: &[String]| -> String {
-        let class = |index: usize| if index < axes { "" } else { " class=\"word\"" };
-        let cell = |(index, head): (usize, &String)| {
-            format!("<{tag}{}>{}</{tag}>", class(index), Escaped(head))
-        };
-        heads.iter().enumerate().map(cell).collect()
-    };
-    let numbers = |tag: &str, numbers: &[String]| -> String {
-        numbers.iter().map(|number| format!("<{tag}>{}</{tag}>", Escaped(number))).collect()
-    };
-    let mut table = format!(
-        "<h2>Flow by flow</h2>\n<div class=\"wide\"><table>\n<thead><tr>{}{}<th class=\"word\">limited by</th></tr></thead>\n<tbody>\n",
-        heads("th", &flow_heads(groups)),
-        numbers("th", &flows.titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>())
-    );
-    for line in &flows.lines {
-        let _ = writeln!(
-            table,
-            "<tr>{}{}<td class=\"word\">{}</td></tr>",
-            heads("td", &line.of),
-            numbers("td", &line.numbers),
-            line.limited_by
-        );
-    }
-    table += "</tbody>\n</table></div>\n";
-    table
 }
 
 /// The points that the advice is to use, with the engine that says so.
@@ -209,10 +224,10 @@ fn point_identity(point: &Map<String, Value>) -> String {
 }
 
 /// All that is needed to do it again.
-fn again(document: &Document, text: &str) -> String {
+fn again(document: &Document, text: &str) -> Markup {
     let environment = &document.environment;
     let unknown = || "unknown".to_owned();
-    let mut facts = vec![
+    let mut known = vec![
         ("maxseg", format!("{} ({})", environment.maxseg, environment.commit)),
         ("command", environment.command.join(" ")),
         ("system", environment.system.clone()),
@@ -222,16 +237,13 @@ fn again(document: &Document, text: &str) -> String {
         ("started", environment.started.clone()),
     ];
     if let Some(lab) = &environment.lab {
-        facts.push(("congestion control", lab.congestion.clone().unwrap_or_else(unknown)));
-        facts.push(("clock source", lab.clock_source.clone().unwrap_or_else(unknown)));
+        known.push(("congestion control", lab.congestion.clone().unwrap_or_else(unknown)));
+        known.push(("clock source", lab.clock_source.clone().unwrap_or_else(unknown)));
     }
-    let facts: String = facts
-        .iter()
-        .map(|(term, fact)| format!("<dt>{term}</dt><dd>{}</dd>\n", Escaped(fact)))
-        .collect();
-    format!(
-        "<h2>Run it again</h2>\n<dl>\n{facts}</dl>\n<p>The scenario, before what the command line changed:</p>\n\
-         <pre><code>{}</code></pre>\n",
-        Escaped(text)
-    )
+    html! {
+        h2 { "Run it again" }
+        (facts(&known))
+        p { "The scenario, before what the command line changed:" }
+        pre tabindex="0" { code { (text) } }
+    }
 }

@@ -26,23 +26,27 @@ pub fn mark(group: &Group<'_>) -> &'static str {
 /// The mark of a number that proves nothing: it is the best of nothing, however large.
 pub const INVALID: &str = "!";
 
-/// What the marks mean that stand somewhere among these, and which flows their goodput is of.
+/// What the marks mean that stand somewhere among these, and which flow their goodput is of.
 pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
     let groups: Vec<&Group<'_>> = groups.collect();
-    let has_cross_traffic = groups.iter().any(|group| group.has_cross_traffic());
-    let marks: BTreeSet<&str> = groups.into_iter().map(mark).collect();
-    let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
-    let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
-    let tcp_only = has_cross_traffic.then(|| TCP_ONLY.to_owned());
-    notes.map(|(sign, meaning)| format!("{sign} {meaning}")).chain(tcp_only).collect()
+    let asked = groups.iter().find_map(|group| group.asked_flow());
+    let of_one =
+        asked.map(|flow| format!("goodput of flow.{flow} only, which others share the path with"));
+    sign_notes(groups.into_iter()).into_iter().chain(of_one).collect()
 }
 
-/// Which flows the goodputs are of, where a scenario has datagrams beside TCP.
-const TCP_ONLY: &str = "goodput of the TCP flows only";
+/// What the marks mean that stand somewhere among these.
+pub(super) fn sign_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
+    let marks: BTreeSet<&str> = groups.map(mark).collect();
+    let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
+    let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
+    notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
+}
 
-/// What the goodput of these is called: datagrams beside TCP are not in it.
-pub fn goodput_title<'a: 'g, 'g>(groups: impl IntoIterator<Item = &'g Group<'a>>) -> &'static str {
-    if groups.into_iter().any(Group::has_cross_traffic) { "TCP goodput" } else { "goodput" }
+/// What the goodput of these is called: where several flows carry data, it is that of one.
+pub fn goodput_title<'a: 'g, 'g>(groups: impl IntoIterator<Item = &'g Group<'a>>) -> String {
+    let asked = groups.into_iter().find_map(Group::asked_flow);
+    asked.map_or_else(|| "goodput".to_owned(), |flow| format!("goodput of flow.{flow}"))
 }
 
 /// A line for each lab run that proves nothing: which it is, and why.

@@ -108,7 +108,12 @@ impl Metric {
         self.key == "goodput_bps"
     }
 
-    /// The mean; of a goodput with its confidence interval, and with a mark where it is not to be
+    /// The mean; `None` where no run knows it.
+    pub(super) fn mean(&self, group: &Group<'_>) -> Option<f64> {
+        Some(group.summary(self.of)?.mean)
+    }
+
+    /// The mean in words; of a goodput with its confidence interval, and with a mark where it is not to be
     /// relied on.
     pub(super) fn show(&self, group: &Group<'_>) -> String {
         let Some(summary) = group.summary(self.of) else { return "–".to_owned() };

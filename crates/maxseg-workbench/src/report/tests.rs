@@ -12,11 +12,18 @@ use super::chart::{HeatMap, Spacing};
 use super::columns::columns;
 use super::csv;
 use super::heat::heat_maps;
+use super::quantity::Quantity;
 use super::{Swept, figures, size_lines};
 
 /// The maps of a sweep whose runs are all there.
 fn maps(rows: &[Row]) -> Vec<HeatMap> {
-    heat_maps(rows, Swept::complete(&scenario()))
+    heat_maps(Quantity::Goodput, rows, Swept::complete(&scenario()))
+}
+
+/// A map as it is drawn for a desk.
+fn at_desk(map: &HeatMap) -> String {
+    let html = map.to_html().into_string();
+    html[html.find("<svg").unwrap()..html.find("</svg>").unwrap() + "</svg>".len()].to_owned()
 }
 
 #[test]
@@ -36,9 +43,14 @@ fn formulas_are_drawn_within_their_range_only() {
     };
     assert_eq!(pieces(&charts[0].series[0].dashed), [vec![100.0, 200.0], vec![400.0]]);
     assert_eq!(pieces(&charts[0].series[0].solid), [vec![100.0, 200.0, 300.0, 400.0]]);
-    let svg = charts[0].to_svg(false);
-    assert_eq!(svg.matches("class=\"dash c0\"").count(), 1);
-    assert_eq!(svg.matches("class=\"hollow c0\"").count(), 1, "a piece of one point is seen too");
+    let svg = charts[0].to_file();
+    // One in the legend.
+    assert_eq!(svg.matches("class=\"dash cmodel\"").count(), 2);
+    assert_eq!(
+        svg.matches("class=\"hollow cmodel\"").count(),
+        1,
+        "a piece of one point is seen too"
+    );
 }
 
 #[test]
@@ -73,14 +85,15 @@ fn words_are_drawn_as_points_with_bars() {
             rows.push(row(EngineName::Sim, Some(seed), &at(stack), goodput + seed as f64 * 1e4));
         }
     }
-    let svg = figures(&rows, Swept::complete(&scenario())).charts[0].to_svg(true);
+    let svg = figures(&rows, Swept::complete(&scenario())).charts[0].to_file();
     let picture = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
     for wanted in ["rfc", "ns2-reno", "sender.stack", "95% confidence"] {
         assert!(texts.contains(&wanted), "no {wanted:?}");
     }
-    assert_eq!(svg.matches("class=\"bar c0\"").count(), 2);
-    assert!(!svg.contains("class=\"curve c0\"") && !svg.contains("class=\"dash c0\""), "no lines");
+    // One in the legend.
+    assert_eq!(svg.matches("class=\"interval csim\"").count(), 3);
+    assert!(!svg.contains("class=\"curve") && !svg.contains("class=\"dash"), "no lines");
 }
 
 #[test]
@@ -129,7 +142,10 @@ fn seeds_are_counted_where_something_is_random() {
     let scenario = scenario();
     let subtitles = |rows: &[Row], is_random: bool| {
         let swept = Swept { is_random, ..Swept::complete(&scenario) };
-        [figures(rows, swept).charts.remove(0).subtitle, heat_maps(rows, swept).remove(0).subtitle]
+        [
+            figures(rows, swept).charts.remove(0).subtitle,
+            heat_maps(Quantity::Goodput, rows, swept).remove(0).subtitle,
+        ]
     };
     let (one, two) = (run(1), [run(1), run(2)].concat());
     let cases = [
@@ -206,11 +222,11 @@ fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
     assert_eq!(row(0), ("0%", vec![(1.59e6, "~", false), (1.89e6, "", true)]));
     assert_eq!(row(1), ("5%", vec![(8040.0, "", true), (483.0, "", false)]));
     assert_eq!(map.spacing, Spacing::Log(10));
-    let svg = map.to_svg();
+    let svg = at_desk(&map);
     let picture = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
     // Of the middle between 483 bit/s and 1.89 Mbit/s.
-    for wanted in ["numbers in kbit/s", "~1590", "1890", "8.04", "0.483", "segment size (bytes)"] {
+    for wanted in ["numbers in kbit/s", "~1590", "1890", "8.04", "0.483", "effective MSS (bytes)"] {
         assert!(texts.contains(&wanted), "no {wanted:?} in {texts:?}");
     }
     for wanted in ["best of its row", "~ outside the formula's range", "1 Mbit/s"] {
@@ -226,11 +242,16 @@ fn of_an_interrupted_sweep_no_cell_is_framed() {
     let rows = places.map(|(mss, rate, goodput)| sim(&at(mss, rate), goodput));
     let scenario = scenario();
     let framed = |is_complete: bool| {
-        let map = heat_maps(&rows, Swept { is_complete, ..Swept::complete(&scenario) }).remove(0);
-        let svg = map.to_svg();
+        let map = heat_maps(
+            Quantity::Goodput,
+            &rows,
+            Swept { is_complete, ..Swept::complete(&scenario) },
+        )
+        .remove(0);
+        let svg = at_desk(&map);
         (svg.matches("class=\"best\"").count(), svg.contains("best of its row"))
     };
-    assert_eq!(framed(true), (2 + 1, true), "two cells, and the legend");
+    assert_eq!(framed(true), (1 + 1, true), "the one with a choice, and the legend");
     assert_eq!(framed(false), (0, false));
 }
 
@@ -241,10 +262,10 @@ fn many_cells_have_colours_only_and_words_no_map() {
     let map = maps(&rows).remove(0);
     assert_eq!(map.spacing, Spacing::Linear);
     let numbers = |svg: &str| svg.matches("pointer-events:none").count();
-    assert_eq!(numbers(&map.to_svg()), 0, "220 cells");
+    assert_eq!(numbers(&at_desk(&map)), 0, "220 cells");
     let fewer: Vec<Row> =
         rows.iter().filter(|row| row.point["sender.mss"] != 119).take(190).cloned().collect();
-    assert_eq!(numbers(&maps(&fewer)[0].to_svg()), 190);
+    assert_eq!(numbers(&at_desk(&maps(&fewer)[0])), 190);
     let words = ["rfc", "ns2-reno"].map(|stack| {
         [1, 2].map(|mss| sim(&json!({ "sender.stack": stack, "sender.mss": mss }), 1e6))
     });
@@ -257,7 +278,7 @@ fn many_cells_have_colours_only_and_words_no_map() {
     let cells = || map.rows.iter().flat_map(|row| &row.cells);
     assert_eq!((cells().count(), cells().flatten().count()), (4, 3), "one was not run");
     assert!(cells().flatten().all(|cell| !cell.is_best), "conditions have no best");
-    roxmltree::Document::parse(&map.to_svg()).unwrap();
+    roxmltree::Document::parse(&at_desk(&map)).unwrap();
 }
 
 #[test]
@@ -284,7 +305,7 @@ fn a_segment_size_is_shown_as_it_was_used() {
 }
 
 #[test]
-fn pictures_show_the_goodput_of_tcp_beside_cross_traffic() {
+fn pictures_show_the_goodput_of_the_flow_that_is_asked_about() {
     let run = |mss: u64, tcp: f64, cbr: f64| {
         let mut row = sim(&json!({ "sender.mss": mss, "hop.0.errors.rate": cbr / 1e9 }), tcp + cbr);
         let bulk =
@@ -299,9 +320,9 @@ fn pictures_show_the_goodput_of_tcp_beside_cross_traffic() {
     assert_eq!(drawn, [1e6, 2e6]);
     assert_eq!(
         (&*chart.y.title, &*chart.title),
-        ("TCP goodput", "TCP goodput against segment size")
+        ("goodput of flow.0", "Goodput of flow.0 against effective MSS")
     );
     let map = maps(&rows).remove(0);
-    assert_eq!((&*map.title, &*map.doubt), ("TCP goodput by sim", "goodput of the TCP flows only"));
+    assert_eq!((&*map.title, &*map.doubt), ("Goodput of flow.0 by sim", ""));
     assert!(csv(&rows).contains(",9000000,"), "the table of all numbers keeps the sum");
 }

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::demo_cellular;
+use super::demo_tunnel::Tunnel;
 use super::input::InputArgs;
 use super::output_file::refuse_stdout;
-use super::{demo_cellular, demo_tunnel};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::file_error;
-use maxseg_workbench::report::{Swept, figures, segment_sizes};
+use maxseg_workbench::report::{Swept, demo_page, figures, segment_sizes};
 use maxseg_workbench::runner::Plan;
 
 use super::run::rows_of;
@@ -28,7 +29,7 @@ Examples:
   maxseg demo
   maxseg demo --report cellular.html")]
 pub(crate) struct DemoArgs {
-    /// File for the HTML report of the second part, with its chart; default: maxseg-demo.html
+    /// File for the HTML report with its charts; default: maxseg-demo.html
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Print tables in one piece, however wide
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
         }
     };
     let tunnel = InputArgs::shipped("slow-tunnel", &[], SEEDS).load()?;
-    printer.data(&demo_tunnel::show(&tunnel, printer)?)?;
+    let tunnel = Tunnel::run(&tunnel)?;
+    printer.data(&tunnel.show(printer))?;
     let cellular = cellular()?;
     let points = cellular.points()?;
     let plan = Plan::new(&cellular, &points);
@@ -66,9 +68,11 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let scenario = &points[0].scenario;
     printer.data(&demo_cellular::show(&rows, scenario, &advice, printer))?;
     if let Some(report) = report {
-        let page = demo_cellular::report(&cellular, Swept::new(&points, true), rows, &advice);
+        let document = demo_cellular::document(&cellular, rows, &advice);
+        let swept = Swept::new(&points, true);
+        let page = demo_page(&tunnel.part(), &document, &cellular.text, swept, &advice);
         report.finish(page.as_bytes()).map_err(|error| not_written(path, &error))?;
-        printer.data(&format!("\n   Report with chart: {}", path.display()))?;
+        printer.data(&format!("\n   Report with charts: {}", path.display()))?;
     }
     printer
         .data("\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n")?;
@@ -97,5 +101,5 @@ pub fn picture() -> Option<String> {
     let points = experiment.points().ok()?;
     let rows = rows_of(&Plan::new(&experiment, &points), Printer::silent()).ok()?;
     let figures = figures(&rows, Swept::new(&points, true));
-    figures.charts.first().map(|chart| chart.to_svg(true))
+    figures.charts.first().map(|chart| chart.to_file())
 }

@@ -18,7 +18,7 @@ use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::axes::distinct;
 use maxseg_workbench::report::document::Document;
-use maxseg_workbench::report::{Swept, advice_lines, page, words};
+use maxseg_workbench::report::{advice_lines, words};
 
 const SIZE: &str = "sender.mss";
 const RATE: &str = "hop.radio.errors.rate";
@@ -46,16 +46,14 @@ pub(super) fn show(
     text
 }
 
-/// The page with the picture.
-pub(super) fn report(
+/// The results as a document.
+pub(super) fn document(
     experiment: &Experiment,
-    swept: Swept<'_>,
     rows: Vec<Row>,
     advice: &[SegmentSizeAdvice],
-) -> String {
+) -> Document {
     let written = experiment.draft.to_json();
-    let document = Document::new(written, Environment::of(&experiment.engines), rows, true, advice);
-    page(&document, &experiment.text, swept, advice)
+    Document::new(written, Environment::of(&experiment.engines), rows, true, advice)
 }
 
 /// A size that fills its frames, a smaller one that takes as many, and one byte more than it.

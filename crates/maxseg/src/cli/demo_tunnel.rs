@@ -15,39 +15,81 @@ use crate::printer::Printer;
 use crate::report::advise::{gain, trial_table};
 use crate::wrap::{labelled, wrapped};
 use maxseg_workbench::experiment::Experiment;
-use maxseg_workbench::report::words;
+use maxseg_workbench::report::{TunnelPart, words};
 
-pub(super) fn show(experiment: &Experiment, printer: Printer) -> Result<String, Failure> {
-    let scenario = experiment.draft.scenario()?;
-    let trials = what_if(&scenario, &mut Sim, experiment.seeds)
-        .map_err(|error| Failure::new(error.to_string()))?;
-    let width = printer.width();
-    let mut text = printer.bold(&format!("1. {}\n", scenario.name));
-    let _ = writeln!(text, "{}", wrapped(&path_in_words(&scenario), width, "   "));
-    let _ = writeln!(text, "{}", trial_table(&trials, &[], false).text(printer.table_width()));
-    let mut say = |head: &str, what: String| {
-        let lines = labelled(&format!("   {head:<10}"), &what, width);
-        text += &lines.replacen(head, &printer.bold(head), 1);
-    };
-    say("Limit:", format!("{}.", limit_in_words(&trials[0])));
-    if let Some(best) = best_setting(&trials) {
-        let gain = gain_in_words(&trials[0], best);
-        say("Change:", format!("{} gains {gain}.", changes_in_words(&best.changes)));
-        say("Why:", why_only_these(&scenario, &best.changes));
-        if let Some(then) = what_remains(&trials, best) {
-            say("Then:", then);
-        }
-        say("Start-up:", start_up(&scenario, &trials));
-        let sets: Vec<String> =
-            best.changes.iter().map(|change| format!("--set '{}'", change.describe())).collect();
-        let _ = writeln!(
-            text,
-            "   {}\n     maxseg run slow-tunnel {} --seeds 10\n",
-            printer.bold("Try it:"),
-            sets.join(" ")
-        );
+/// What the first part found.
+pub(super) struct Tunnel {
+    scenario: Scenario,
+    trials: Vec<Trial>,
+}
+
+impl Tunnel {
+    pub(super) fn run(experiment: &Experiment) -> Result<Self, Failure> {
+        let scenario = experiment.draft.scenario()?;
+        let trials = what_if(&scenario, &mut Sim, experiment.seeds)
+            .map_err(|error| Failure::new(error.to_string()))?;
+        Ok(Self { scenario, trials })
     }
-    Ok(text)
+
+    pub(super) fn show(&self, printer: Printer) -> String {
+        let width = printer.width();
+        let mut text = printer.bold(&format!("1. {}\n", self.scenario.name));
+        let _ = writeln!(text, "{}", wrapped(&path_in_words(&self.scenario), width, "   "));
+        let table = trial_table(&self.trials, &[], false, printer.table_width());
+        let _ = writeln!(text, "{}", table.text(printer.table_width()));
+        for (head, what) in self.said() {
+            let head = format!("{head}:");
+            let lines = labelled(&format!("   {head:<10}"), &what, width);
+            text += &lines.replacen(&head, &printer.bold(&head), 1);
+        }
+        if let Some(command) = self.command() {
+            let _ = writeln!(text, "   {}\n     {command}\n", printer.bold("Try it:"));
+        }
+        text
+    }
+
+    /// The part of the page.
+    pub(super) fn part(&self) -> TunnelPart<'_> {
+        let conclusion = self.best().map_or_else(String::new, |best| {
+            format!(
+                "{} gains {}; {}.",
+                changes_in_words(&best.changes),
+                gain_in_words(&self.trials[0], best),
+                limit_in_words(&self.trials[0])
+            )
+        });
+        let command = self.command().map(|command| ("Try it", command));
+        TunnelPart {
+            name: &self.scenario.name,
+            path: path_in_words(&self.scenario),
+            conclusion,
+            trials: &self.trials,
+            said: self.said().into_iter().chain(command).collect(),
+        }
+    }
+
+    fn best(&self) -> Option<&Trial> {
+        best_setting(&self.trials)
+    }
+
+    /// Headings, each with what is to be said.
+    fn said(&self) -> Vec<(&'static str, String)> {
+        let mut said = vec![("Limit", format!("{}.", limit_in_words(&self.trials[0])))];
+        let Some(best) = self.best() else { return said };
+        let gain = gain_in_words(&self.trials[0], best);
+        said.push(("Change", format!("{} gains {gain}.", changes_in_words(&best.changes))));
+        said.push(("Why", why_only_these(&self.scenario, &best.changes)));
+        said.extend(what_remains(&self.trials, best).map(|then| ("Then", then)));
+        said.push(("Start-up", start_up(&self.scenario, &self.trials)));
+        said
+    }
+
+    fn command(&self) -> Option<String> {
+        let sets = self.best()?.changes.iter();
+        let sets: Vec<String> =
+            sets.map(|change| format!("--set '{}'", change.describe())).collect();
+        Some(format!("maxseg run slow-tunnel {} --seeds 10", sets.join(" ")))
+    }
 }
 
 fn path_in_words(scenario: &Scenario) -> String {

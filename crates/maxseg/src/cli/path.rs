@@ -220,6 +220,7 @@ fn verdict(reports: &[PathReport]) -> Result<(), Failure> {
 /// Shows on a terminal what is tried.
 struct Steps {
     line: Option<ProgressBar>,
+    printer: Printer,
 }
 
 impl Steps {
@@ -228,7 +229,7 @@ impl Steps {
         if let Some(line) = &line {
             line.enable_steady_tick(Duration::from_millis(200));
         }
-        Self { line }
+        Self { line, printer }
     }
 }
 
@@ -236,6 +237,14 @@ impl PathObserver for Steps {
     fn on_step(&mut self, step: &str) {
         if let Some(line) = &self.line {
             line.set_message(step.to_owned());
+        }
+    }
+
+    fn on_warning(&mut self, warning: &str) {
+        let printer = self.printer;
+        match &self.line {
+            Some(line) => line.suspend(|| printer.note(warning)),
+            None => printer.note(warning),
         }
     }
 }

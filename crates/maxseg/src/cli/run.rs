@@ -347,7 +347,7 @@ impl<'a> Report<'a> {
         let figures = figures(&self.document.rows, self.swept());
         let first = figures.charts.first();
         let first = first.ok_or_else(|| no_picture("no row can be drawn", file))?;
-        Ok(first.to_svg(true))
+        Ok(first.to_file())
     }
 
     fn save(&self, store: &Store) -> Result<(), Failure> {

@@ -170,7 +170,7 @@ fn a_limit_that_is_too_small_is_raised_and_a_large_one_stays() {
         command["line"]
             .as_str()
             .unwrap()
-            .contains("net.ipv4.tcp_rmem | { read -r a b c && { [ \"$c\"")
+            .contains("net.ipv4.tcp_rmem | { read -r a b c && if [ \"$c\"")
     };
     let line = commands.iter().find(is_of).unwrap()["line"].as_str().unwrap();
     let (_, behind) = line.split_once("-ge ").unwrap();

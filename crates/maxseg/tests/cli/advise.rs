@@ -18,7 +18,7 @@ fn advise(state: &Path, args: &[&str]) -> Output {
     command(&all).env("XDG_STATE_HOME", state).output().unwrap()
 }
 
-fn document(state: &Path, args: &[&str]) -> Value {
+pub(super) fn document(state: &Path, args: &[&str]) -> Value {
     let mut all = args.to_vec();
     all.extend(["--json", "-q"]);
     let output = advise(state, &all);
@@ -200,24 +200,93 @@ fn the_lines_of_linux_do_what_they_say() {
     for wanted in ["mtu 1200", "window ", "tcp_rmem", "tcp_slow_start_after_idle"] {
         assert!(words.contains(wanted), "no {wanted} in {lines:?}");
     }
+    let program = Path::new(env!("CARGO_BIN_EXE_maxseg")).parent().unwrap();
     for (line, undo) in lines {
-        let setup = "ip link set lo up; ip address add 192.0.2.1/24 dev lo; ip route add default dev lo metric 7";
-        let place =
-            |line: &str| line.replace("RECEIVER", "198.51.100.7").replace("SENDER", "198.51.100.7");
-        let undo = undo.map_or_else(|| "true".to_owned(), |undo| place(&undo));
-        let show = "ip route; sysctl net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_mtu_probing";
-        let script = format!(
-            "{setup}; before=$({show}); {{ {}; }} >/dev/null || exit 3; {undo} >/dev/null || exit 4; \
-             after=$({show}); [ \"$before\" = \"$after\" ] || exit 5",
-            place(&line)
+        let by_tune = line.starts_with("maxseg tune apply");
+        let line = if by_tune { format!("{line} --yes") } else { line };
+        let undo = undo.map_or_else(
+            || "true".to_owned(),
+            |undo| if by_tune { format!("{undo} --yes") } else { undo },
         );
-        let output =
-            Command::new(namespace[0]).args([namespace[1], "sh", "-c", &script]).output().unwrap();
-        assert!(output.status.success(), "{line}: {:?} {}", output.status.code(), stderr(&output));
+        // What a host may have: one way, two ways, a route with what `ip` prints otherwise than it reads.
+        for route in [
+            "default dev lo metric 7",
+            "default proto dhcp rto_min 300ms mtu lock 1400 dev lo",
+            "default nexthop via 192.0.2.2 dev lo weight 1 nexthop via 192.0.2.3 dev lo weight 3",
+        ] {
+            let output = in_namespace(program, state.path(), route, &line, &undo);
+            assert!(
+                output.status.success(),
+                "{route}: {line}: {:?} {}",
+                output.status.code(),
+                stderr(&output)
+            );
+        }
     }
 }
 
-/// The lines for a shell that change something and have no condition, with what takes them back.
+/// A second line for one host leaves what the first has set; and where there is a route to that host already, nothing is changed.
+#[cfg(target_os = "linux")]
+#[test]
+fn lines_for_one_host_go_together_and_spare_its_own_route() {
+    let state = tempfile::tempdir().unwrap();
+    let pieces = document(state.path(), &["slow-tunnel"]);
+    let lines = linux_lines(&pieces);
+    let Some((first, undo)) = lines.iter().find(|(line, _)| line.starts_with("r=")) else {
+        panic!("{lines:?}")
+    };
+    let second = first.replace("congctl bbr", "initcwnd 20").replace("congctl", "initcwnd");
+    let both = format!(
+        "{first} && {second} && ip route get fibmatch RECEIVER | grep -q 'initcwnd 20 congctl bbr'"
+    );
+    let program = Path::new(env!("CARGO_BIN_EXE_maxseg")).parent().unwrap();
+    let undo = undo.clone().unwrap();
+    let route = "default dev lo";
+    let output = in_namespace(program, state.path(), route, &both, &undo);
+    if skipped_without_namespaces(&output) {
+        return;
+    }
+    assert!(output.status.success(), "{:?} {}", output.status.code(), stderr(&output));
+    let own = format!(
+        "ip route add RECEIVER dev lo mtu 1000; own=$(ip route); {first}; code=$?; {undo} 2>/dev/null; \
+                       [ \"$own\" = \"$(ip route)\" ] && [ $code = 1 ] && ip route del RECEIVER"
+    );
+    let output = in_namespace(program, state.path(), route, &own, "true");
+    assert!(output.status.success(), "{:?} {}", output.status.code(), stderr(&output));
+    assert!(stderr(&output).contains("set congctl bbr by hand"), "{}", stderr(&output));
+}
+
+#[cfg(target_os = "linux")]
+fn skipped_without_namespaces(output: &Output) -> bool {
+    let is_refused = stderr(output).contains("unshare failed");
+    if is_refused {
+        skipped("a network namespace takes root, unshare and ip");
+    }
+    is_refused
+}
+
+/// Runs a line and what takes it back in a network namespace with this route.
+#[cfg(target_os = "linux")]
+fn in_namespace(program: &Path, state: &Path, route: &str, line: &str, undo: &str) -> Output {
+    let setup = format!(
+        "ip link set lo up; ip address add 192.0.2.1/24 dev lo; ip route add {route} || exit 6"
+    );
+    let place =
+        |line: &str| line.replace("RECEIVER", "198.51.100.7").replace("SENDER", "198.51.100.7");
+    let show = "ip route; sysctl net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_mtu_probing";
+    let script = format!(
+        "{setup}; before=$({show}); {{ {}; }} >/dev/null || exit 3; {} >/dev/null || exit 4; \
+         after=$({show}); [ \"$before\" = \"$after\" ] || exit 5",
+        place(line),
+        place(undo)
+    );
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new("unshare");
+    command.args(["-n", "sh", "-c", &script]).env("PATH", path).env("XDG_STATE_HOME", state);
+    command.output().unwrap()
+}
+
+/// The lines for a shell that change something and have no condition but that this program is not there, with what takes them back.
 #[cfg(target_os = "linux")]
 fn linux_lines(document: &Value) -> Vec<(String, Option<String>)> {
     let pieces = document["advice"].as_array().unwrap().iter();
@@ -225,7 +294,8 @@ fn linux_lines(document: &Value) -> Vec<(String, Option<String>)> {
         pieces.flat_map(|piece| piece["commands"]["linux"].as_array().cloned().unwrap_or_default());
     ways.filter(|way| way["form"] == "shell" && way["known"] == "ran on Linux 6.18")
         .map(|way| {
-            assert!(way["kind"] == "change" && way["only_where"].is_null(), "{way}");
+            let only = way["only_where"].as_str().unwrap_or("maxseg is not on that host");
+            assert!(way["kind"] == "change" && only == "maxseg is not on that host", "{way}");
             (way["line"].as_str().unwrap().to_owned(), way["undo"].as_str().map(str::to_owned))
         })
         .collect()

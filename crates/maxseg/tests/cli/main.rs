@@ -2,6 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 mod advise;
+mod advise_cases;
+#[cfg(feature = "lab")]
+mod advise_live;
 mod check;
 mod compare;
 #[cfg(target_os = "linux")]

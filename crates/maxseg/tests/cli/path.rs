@@ -232,4 +232,6 @@ fn this_host_itself_is_a_path_without_routers() {
     let largest = loopback.min(65_535);
     let found = document["path_mtu"]["forward_bytes"].as_u64();
     assert!(found == Some(largest) || found == Some(65_507 + 28), "{document:#}");
+    assert_eq!(document["findings"], serde_json::json!([]), "no packet is larger than 65535");
+    assert!(!document["path_mtu"]["error_chance"].to_string().starts_with('-'), "{document:#}");
 }

@@ -12,6 +12,10 @@ use serde_json::{Value, json};
 /// A browser that does not answer for so long hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Messages that say what a page asks for or complains about.
+const NOTED: [&str; 3] =
+    ["Network.requestWillBeSent", "Runtime.consoleAPICalled", "Log.entryAdded"];
+
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// A running browser; it ends with this.
@@ -20,6 +24,8 @@ pub(super) struct Browser {
     requests: ChildStdin,
     answers: Receiver<Value>,
     last: u64,
+    /// Requests of pages and what they write to the console, since the last look.
+    noted: Vec<Value>,
     /// What it keeps on disk.
     _profile: tempfile::TempDir,
 }
@@ -65,7 +71,7 @@ impl Browser {
                 message.clear();
             }
         });
-        Some(Self { process, requests, answers, last: 0, _profile: profile })
+        Some(Self { process, requests, answers, last: 0, noted: Vec::new(), _profile: profile })
     }
 
     fn send(&mut self, method: &str, parameters: &Value, session: Option<&str>) -> u64 {
@@ -79,7 +85,7 @@ impl Browser {
     }
 
     /// The first message of which `wanted` holds; others are of no interest.
-    fn wait(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+    fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message = self.answers.recv_timeout(PATIENCE).expect("the browser answers");
             if wanted(&message) {
@@ -87,6 +93,10 @@ impl Browser {
             }
             let is_failure = message["method"] == "Runtime.exceptionThrown";
             assert!(!is_failure, "the page's script fails: {message:#}");
+            let method = message["method"].as_str().unwrap_or_default();
+            if NOTED.contains(&method) {
+                self.noted.push(message);
+            }
         }
     }
 
@@ -105,7 +115,9 @@ impl Browser {
         let session = session["sessionId"].as_str().unwrap().to_owned();
         let mut tab = Tab { browser: self, session };
         tab.call("Page.enable", &json!({}));
-        tab.call("Runtime.enable", &json!({}));
+        for domain in ["Runtime.enable", "Network.enable", "Log.enable"] {
+            tab.call(domain, &json!({}));
+        }
         tab
     }
 }
@@ -148,6 +160,18 @@ impl Tab {
         self.browser.wait(|message| message["method"] == "Page.loadEventFired");
     }
 
+    /// What pages asked for beside this one, and wrote to the console, since the last call.
+    pub(super) fn complaints(&mut self, url: &str) -> Vec<String> {
+        // What was written before is told before the answer.
+        self.value("0");
+        let is_own = |message: &Value| {
+            let asked = message["params"]["request"]["url"].as_str().unwrap_or_default();
+            asked == url || asked == "about:blank"
+        };
+        let noted = std::mem::take(&mut self.browser.noted);
+        noted.iter().filter(|message| !is_own(message)).map(Value::to_string).collect()
+    }
+
     /// The value of an expression, in JSON.
     pub(super) fn value(&mut self, expression: &str) -> Value {
         let parameters =
@@ -182,6 +206,14 @@ impl Tab {
     /// Presses a key: `Tab`, `ArrowLeft`, `+`.
     pub(super) fn press(&mut self, key: &str) {
         self.press_with(key, 0);
+    }
+
+    /// Presses Enter as a button understands it.
+    pub(super) fn press_enter(&mut self) {
+        for kind in ["keyDown", "keyUp"] {
+            let event = json!({ "type": kind, "key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13 });
+            self.call("Input.dispatchKeyEvent", &event);
+        }
     }
 
     /// Likewise with Shift.

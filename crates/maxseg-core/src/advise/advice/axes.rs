@@ -14,6 +14,8 @@ pub(super) struct Axes {
     pub(super) sizes: Vec<Size>,
     /// Congestion controls of the sender.
     pub(super) congestion: Vec<Option<CongestionName>>,
+    /// Changes at every place.
+    given: Vec<Change>,
 }
 
 /// A segment size with the windows that are tried with it.
@@ -54,6 +56,26 @@ const SLOW_PACKET_S: f64 = 0.01;
 /// Radio frames: so many sizes that fill them are tried.
 const ALIGNED: u64 = 8;
 
+/// What an axis is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Size,
+    Window,
+    Congestion,
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "no axis is about any other")]
+const fn subject_of(change: Change) -> Option<Subject> {
+    match change {
+        Change::SegmentSize(_) | Change::Mtu(_) | Change::Clamp(_) => Some(Subject::Size),
+        Change::Window(_) | Change::ReceiveBuffer(_) | Change::SendBuffer(_) => {
+            Some(Subject::Window)
+        }
+        Change::Congestion(_) => Some(Subject::Congestion),
+        _ => None,
+    }
+}
+
 /// The bulk flow from the sender that advice is about, or the first flow over TCP.
 pub(super) fn subject(scenario: &Scenario) -> Option<&Flow> {
     let bulk = |flow: &&Flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender;
@@ -62,19 +84,26 @@ pub(super) fn subject(scenario: &Scenario) -> Option<&Flow> {
 }
 
 impl Axes {
-    /// What could be changed for `flow`.
-    pub(super) fn of(scenario: &Scenario, flow: &Flow) -> Self {
-        let sizes = sizes(scenario, flow)
-            .into_iter()
-            .map(|change| Size { change, windows: windows(scenario, flow, change) })
-            .collect();
-        Self { sizes, congestion: controls(scenario, flow) }
+    /// What could be changed for `flow` beside the changes that are `given`: nothing of their kinds.
+    pub(super) fn of(scenario: &Scenario, flow: &Flow, given: &[Change]) -> Self {
+        let scenario = &changed(scenario, given);
+        let has = |about: Subject| given.iter().any(|change| subject_of(*change) == Some(about));
+        let sizes = if has(Subject::Size) { vec![None] } else { sizes(scenario, flow) };
+        let windows = |size: Option<Change>| {
+            if has(Subject::Window) { vec![Vec::new()] } else { windows(scenario, flow, size) }
+        };
+        let sizes =
+            sizes.into_iter().map(|change| Size { change, windows: windows(change) }).collect();
+        let congestion =
+            if has(Subject::Congestion) { vec![None] } else { controls(scenario, flow) };
+        Self { sizes, congestion, given: given.to_vec() }
     }
 
     /// The changes at a place.
     pub(super) fn changes(&self, place: Place) -> Vec<Change> {
         let Place { size, window, congestion } = place;
-        let mut changes: Vec<Change> = self.sizes[size].change.into_iter().collect();
+        let mut changes = self.given.clone();
+        changes.extend(self.sizes[size].change);
         changes.extend(&self.sizes[size].windows[window]);
         changes.extend(self.congestion[congestion].map(Change::Congestion));
         changes
@@ -184,7 +213,11 @@ fn smaller(scenario: &Scenario, decision: &MssDecision) -> Vec<Bytes> {
         return sizes;
     }
     let packet = scenario.path.smallest_mtu().bytes();
-    let is_slow = links().any(|link| link.airtime(packet).as_secs_f64() > SLOW_PACKET_S);
+    let slowest = links().map(|link| link.airtime(packet).as_secs_f64()).fold(0.0, f64::max);
+    // The least window of such packets is more than the path holds.
+    let overfills =
+        LEAST_SEGMENTS_OF_LINUX as f64 * slowest > scenario.path.propagation_rtt().as_secs_f64();
+    let is_slow = slowest > SLOW_PACKET_S || overfills;
     if damages || is_slow {
         let mut sizes = SMALLER.map(Bytes::new).to_vec();
         if !is_slow {

@@ -66,6 +66,11 @@ impl Bench {
         &self.base
     }
 
+    /// Whether the traffic is requests, whose number a second counts in the place of goodput.
+    pub(super) fn is_requests(&self) -> bool {
+        is_requests(&self.base)
+    }
+
     /// Runs that may still be made.
     pub(super) const fn left(&self) -> u32 {
         self.budget.saturating_sub(self.used)
@@ -110,6 +115,14 @@ impl Bench {
         self.points[point].standing(|_| true)
     }
 
+    /// The same with the rate less its standard error, where several runs show one.
+    pub(super) fn cautious(&self, point: usize) -> Option<Standing> {
+        let standing = self.standing(point)?;
+        let rates: Vec<f64> = self.points[point].runs.iter().map(|(_, run, _)| run.rate).collect();
+        let error = Summary::of(&rates).standard_error().unwrap_or(0.0);
+        Some(Standing { rate: (standing.rate - error).max(0.0), ..standing })
+    }
+
     /// The runs of two points with the same number, of those that `wanted` accepts.
     pub(super) fn pairs(
         &self,
@@ -126,13 +139,8 @@ impl Bench {
 impl Point {
     /// The means over the runs with these numbers.
     pub(super) fn standing(&self, wanted: impl Fn(u64) -> bool) -> Option<Standing> {
-        let runs = || self.runs.iter().filter(|(number, ..)| wanted(*number));
-        let rates: Vec<f64> = runs().map(|(_, standing, _)| standing.rate).collect();
-        let pings: Vec<f64> = runs().filter_map(|(_, standing, _)| standing.ping_s).collect();
-        (!rates.is_empty()).then(|| Standing {
-            rate: Summary::of(&rates).mean,
-            ping_s: (!pings.is_empty()).then(|| Summary::of(&pings).mean),
-        })
+        let runs = self.runs.iter().filter(|(number, ..)| wanted(*number));
+        Standing::mean(&runs.map(|(_, standing, _)| *standing).collect::<Vec<_>>())
     }
 
     /// The first run's outcome.

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::bench::{AS_IT_IS, Bench};
 use super::commands::{Commands, commands};
 use super::ends::{Ends, HostEnd};
-use super::goal::{Goal, Standing};
+use super::gained::{AdviceGain, gain};
+use super::goal::Goal;
 use super::price::{Price, price};
 use super::search::Found;
 use super::{Request, words};
@@ -16,7 +17,7 @@ use crate::advise::{Change, Trial};
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
-use crate::stats::Summary;
+use crate::units::{Bytes, Mss};
 
 /// A change that serves a goal, with its proof and its price.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -85,6 +86,7 @@ impl ChangeEntry {
         match change {
             Change::Window(bytes)
             | Change::ReceiveBuffer(bytes)
+            | Change::FirstReceiveBuffer(bytes)
             | Change::SendBuffer(bytes)
             | Change::Queue(bytes) => with(bytes.get() as f64, "bytes"),
             Change::SegmentSize(mss) | Change::Clamp(mss) => with(f64::from(mss.get()), "bytes"),
@@ -93,29 +95,13 @@ impl ChangeEntry {
             Change::RtoMin(time) | Change::RtoInitial(time) => with(time.as_secs_f64(), "s"),
             Change::Pacing(rate) => with(rate.get() as f64, "bps"),
             Change::Congestion(name) => switched(Some(name.word())),
-            Change::MtuProbing => switched(Some("on")),
+            Change::MtuProbing | Change::ReorderingTolerance => switched(Some("on")),
             Change::NoSlowStartAfterIdle => switched(Some("off")),
             Change::ReadsAtOnce | Change::IcmpSent | Change::FairQueue | Change::NoErrors => {
                 switched(None)
             }
         }
     }
-}
-
-/// What a change gains, with all others that are advised in place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
-pub struct AdviceGain {
-    /// Goodput with it over goodput without it, less 1, in percent; null where none is measured.
-    pub goodput_pct: Option<f64>,
-    /// The same of the round trip under load: below 0 it is shorter.
-    pub ping_pct: Option<f64>,
-    /// The same of the mean time of a request; null where no requests are sent.
-    pub request_time_pct: Option<f64>,
-    /// 95% interval, in percent, of what the goal measures: goodput, round trip under load, or goodput over round trip; of the
-    /// request time where nothing but requests is sent. Null where fewer than two runs tell.
-    pub ci95: Option<[f64; 2]>,
-    /// Pairs of runs with the same draws.
-    pub runs: usize,
 }
 
 /// Runs of one point.
@@ -195,28 +181,50 @@ fn one(
     [without, best]: [usize; 2],
     request: &Request<'_>,
 ) -> Advice {
-    let ends = request.ends;
     let baseline = &bench.points[AS_IT_IS];
     let mut shown = vec![AS_IT_IS, without, best];
     shown.dedup();
     let rows = shown.into_iter().filter_map(|point| bench.points[point].trial());
-    let is_raise = words::raises(change, &baseline.scenario);
+    let reason = words::reason(change, request.scenario, baseline.outcome());
     Advice {
-        id: id(change, ends),
-        change,
-        text: words::sentence(change, ends, &baseline.scenario),
-        scope: words::scope(change),
-        on: words::place_of(change, ends),
-        current: words::current(change, &baseline.scenario),
-        proposed: words::proposed(change),
         gain: gain(bench, [without, best], request),
         proof: rows.map(|trial| ProofRow::of(&trial, EngineName::Sim)).collect(),
-        price: price(change, request.scenario, request.connections),
-        reason: words::reason(change, request.scenario, baseline.outcome()),
-        risk: words::risk(change, &baseline.scenario),
-        source: words::source(change),
-        commands: commands(change, ends, &baseline.scenario, is_raise),
-        settings: settings(change, ends, request.scenario, is_raise),
+        ..Advice::by_rule(change, reason, request)
+    }
+}
+
+impl Advice {
+    /// The best of the segment sizes that were run on this path: what a host sets for it.
+    pub(in crate::advise) fn of_swept_size(size: u64, scenario: &Scenario) -> Option<Self> {
+        let change = Change::SegmentSize(Mss::new(size).ok()?);
+        let ends = Ends::default();
+        let reason = "it had the most goodput of the sizes that were run".to_owned();
+        let request = Request::new(scenario, Goal::Throughput, &ends);
+        let text = format!("Send segments of an MSS of {size} from {}", ends.sender);
+        Some(Self { current: "swept".to_owned(), text, ..Self::by_rule(change, reason, &request) })
+    }
+
+    /// What no run shows.
+    pub(super) fn by_rule(change: Change, reason: String, request: &Request<'_>) -> Self {
+        let (ends, scenario) = (request.ends, request.scenario);
+        let is_raise = words::raises(change, scenario);
+        Self {
+            id: id(change, ends),
+            change,
+            text: words::sentence(change, ends, scenario),
+            scope: words::scope(change),
+            on: words::place_of(change, ends),
+            current: words::current(change, scenario),
+            proposed: words::proposed(change),
+            gain: AdviceGain::default(),
+            proof: Vec::new(),
+            price: price(change, is_raise, request.connections),
+            reason,
+            risk: words::risk(change, is_raise),
+            source: words::source(change),
+            commands: commands(change, ends, scenario, is_raise),
+            settings: settings(change, ends, is_raise, Some(scenario.tcp_ip_headers())),
+        }
     }
 }
 
@@ -237,47 +245,18 @@ impl ProofRow {
     }
 }
 
-/// The gain of `b` over `a`, by the draws that chose nothing; by all of both where there are none.
-pub(super) fn gain(bench: &Bench, [a, b]: [usize; 2], request: &Request<'_>) -> AdviceGain {
-    let fresh = bench.pairs(a, b, super::search::is_fresh);
-    let pairs = if fresh.len() >= 2 { fresh } else { bench.pairs(a, b, |_| true) };
-    let change_of = |of: &dyn Fn(&Standing) -> Option<f64>| {
-        let logs: Vec<f64> = pairs
-            .iter()
-            .filter_map(|(a, b)| Some(libm::log(of(b)?.max(1e-12)) - libm::log(of(a)?.max(1e-12))))
-            .collect();
-        (!logs.is_empty()).then(|| Summary::of(&logs))
-    };
-    let in_percent = |log: f64| 100.0 * (libm::exp(log) - 1.0);
-    let rate = change_of(&|standing| Some(standing.rate));
-    let ping = change_of(&|standing| standing.ping_s);
-    let is_requests = super::bench::is_requests(bench.base());
-    let measured = match request.goal {
-        Goal::Throughput if is_requests => {
-            change_of(&|standing| Some(1.0 / standing.rate.max(1e-12)))
-        }
-        Goal::Throughput => rate,
-        Goal::Latency => ping,
-        Goal::Balanced => change_of(&|standing| Some(standing.rate / standing.ping_s?)),
-    };
-    AdviceGain {
-        goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
-        ping_pct: ping.map(|log| in_percent(log.mean)),
-        request_time_pct: rate.filter(|_| is_requests).map(|log| in_percent(-log.mean)),
-        ci95: measured.and_then(|log| {
-            let half = log.ci95()?;
-            Some([in_percent(log.mean - half), in_percent(log.mean + half)])
-        }),
-        runs: pairs.len(),
-    }
-}
-
 /// Buffers of Linux: the limits of autotuning, and that of what a program may ask for.
 const RECEIVE: [&str; 2] = ["net.ipv4.tcp_rmem", "net.core.rmem_max"];
 const SEND: [&str; 2] = ["net.ipv4.tcp_wmem", "net.core.wmem_max"];
 
-/// The settings of Linux hosts that make a change: on the routes between them where they have addresses.
-fn settings(change: Change, ends: &Ends, scenario: &Scenario, is_raise: bool) -> Vec<Setting> {
+/// The settings of Linux hosts that make a change: on the routes between them where they have addresses. `headers` are those of
+/// IP and TCP, where they are known.
+pub(super) fn settings(
+    change: Change,
+    ends: &Ends,
+    is_raise: bool,
+    headers: Option<Bytes>,
+) -> Vec<Setting> {
     let on = |host: &HostEnd, target: String, value: String| Setting {
         target,
         value,
@@ -300,14 +279,16 @@ fn settings(change: Change, ends: &Ends, scenario: &Scenario, is_raise: bool) ->
         Change::Window(window) if is_raise => buffers(receiver, RECEIVE, 2 * window.get()),
         Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
         Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
+        Change::FirstReceiveBuffer(bytes) => {
+            vec![sysctl(receiver, RECEIVE[0], &format!("- {} -", bytes.get()))]
+        }
         Change::SendBuffer(bytes) => buffers(sender, SEND, 2 * bytes.get()),
         Change::SegmentSize(mss) if is_raise => {
             route(receiver, sender, "advmss", mss.get().to_string())
         }
-        Change::SegmentSize(mss) => {
-            let packet = mss.bytes() + scenario.tcp_ip_headers();
-            route(sender, receiver, "mtu", packet.get().to_string())
-        }
+        Change::SegmentSize(mss) => headers.map_or_else(Vec::new, |headers| {
+            route(sender, receiver, "mtu", (mss.bytes() + headers).get().to_string())
+        }),
         Change::Mtu(mtu) => route(sender, receiver, "mtu", mtu.get().to_string()),
         Change::Congestion(name) => route(sender, receiver, "congctl", name.word().to_owned()),
         Change::InitialWindow(segments) => {
@@ -320,6 +301,7 @@ fn settings(change: Change, ends: &Ends, scenario: &Scenario, is_raise: bool) ->
         Change::NoSlowStartAfterIdle => {
             vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
         }
+        Change::ReorderingTolerance => vec![sysctl(sender, "net.ipv4.tcp_recovery", "1")],
         Change::RtoInitial(_)
         | Change::Pacing(_)
         | Change::Clamp(_)

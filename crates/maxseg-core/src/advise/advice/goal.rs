@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::advise::SMALL_GAIN;
+use crate::stats::Summary;
+
 /// What advice is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -25,11 +28,30 @@ pub(super) struct Standing {
     pub(super) ping_s: Option<f64>,
 }
 
+impl Standing {
+    /// The means; `None` of none.
+    pub(super) fn mean(all: &[Self]) -> Option<Self> {
+        let rates: Vec<f64> = all.iter().map(|standing| standing.rate).collect();
+        let pings: Vec<f64> = all.iter().filter_map(|standing| standing.ping_s).collect();
+        (!rates.is_empty()).then(|| Self {
+            rate: Summary::of(&rates).mean,
+            ping_s: (!pings.is_empty()).then(|| Summary::of(&pings).mean),
+        })
+    }
+}
+
 /// For the goal of short delays, this share of the most goodput is kept.
 const KEPT: f64 = 0.81;
 
 /// How much a shorter round trip counts where goodput decides, and the other way round: it decides between equal ones.
 const TIE: f64 = 0.01;
+
+/// Hosts of their own accord vary by about so much from one echo to the next (timers, scheduling, interrupts that are held
+/// together): what is shorter by less is not noticed. In seconds.
+const LEAST_TIME: f64 = 0.0005;
+/// A round trip that is shorter by less than this, as a logarithm, must not cost a larger share of the goodput than it gains: the
+/// sweep of `cargo xtask validate advise` takes such round trips for about equal.
+const CLOSE_PING: f64 = 0.13;
 
 /// Below any that keeps its goodput.
 const NOT_KEPT: f64 = -1e3;
@@ -65,6 +87,28 @@ impl Goal {
         }
     }
 
+    /// Whether what a change gains matters: a share, and of times also an absolute part. `after` and `before` are means over the
+    /// same draws; their rates are requests per second where `is_requests`.
+    pub(super) fn is_worth(self, before: Standing, after: Standing, is_requests: bool) -> bool {
+        let faster = libm::log(after.rate.max(1e-9) / before.rate.max(1e-9));
+        let saved_s = 1.0 / before.rate.max(1e-9) - 1.0 / after.rate.max(1e-9);
+        let is_faster = faster > SMALL_GAIN && (!is_requests || saved_s > LEAST_TIME);
+        let pings = before.ping_s.zip(after.ping_s);
+        let is_shorter = pings.is_some_and(|(before, after)| {
+            let shorter = libm::log(before.max(1e-9) / after.max(1e-9));
+            before - after > LEAST_TIME
+                && shorter > SMALL_GAIN
+                && shorter >= (-faster).min(CLOSE_PING)
+        });
+        match self {
+            Self::Throughput => is_faster,
+            Self::Latency => is_shorter,
+            Self::Balanced => {
+                (is_faster || is_shorter) && self.measure(after) - self.measure(before) > SMALL_GAIN
+            }
+        }
+    }
+
     /// The measure by which a change is judged: logarithms, larger is better.
     pub(super) fn measure(self, standing: Standing) -> f64 {
         let rate = libm::log(standing.rate.max(1e-9));
@@ -80,6 +124,21 @@ impl Goal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_notices_is_worth_no_change() {
+        let at = |rate, ping_s| Standing { rate, ping_s: Some(ping_s) };
+        let is_worth = |goal: Goal, before, after| goal.is_worth(before, after, false);
+        // A tenth of the goodput for 0.1 ms.
+        assert!(!is_worth(Goal::Latency, at(10e6, 0.0012), at(9e6, 0.0011)));
+        assert!(is_worth(Goal::Latency, at(10e6, 0.012), at(9e6, 0.006)));
+        assert!(!is_worth(Goal::Latency, at(10e6, 0.1), at(8.5e6, 0.095)), "5% for 15%");
+        assert!(!is_worth(Goal::Throughput, at(10e6, 0.1), at(10.2e6, 0.1)));
+        assert!(is_worth(Goal::Throughput, at(10e6, 0.1), at(11e6, 0.1)));
+        assert!(is_worth(Goal::Balanced, at(10e6, 0.1), at(10e6, 0.05)));
+        // A request of 1 ms that takes 0.9 ms.
+        assert!(!Goal::Throughput.is_worth(at(1000.0, 0.1), at(1111.0, 0.1), true));
+    }
 
     #[test]
     fn each_goal_prefers_another() {

@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bench::{self, AS_IT_IS, Bench};
-use super::entry::AdviceGain;
+use super::gained::{self, AdviceGain};
 use super::goal::Goal;
 use super::price::{Price, price};
-use super::{Request, entry};
+use super::{Request, search};
 use crate::advise::Change;
 use crate::engine::EngineError;
 use crate::scenario::Scenario;
 use crate::settings::{CongestionName, WindowSize};
+use crate::stats::Summary;
 use crate::units::Bytes;
 
 /// A guide or a tool that sets a host's TCP without looking at the path, or by rules of its own.
@@ -167,7 +168,7 @@ pub fn judge(guide: &Guide, request: &Request<'_>) -> Result<Vec<Judged>, Engine
             continue;
         };
         if let Some(reason) = without_effect(change, request.scenario) {
-            let price = price(change, request.scenario, request.connections);
+            let price = price(change, true, request.connections);
             judged.push(setting.unrun("no-difference", Some(price), reason.to_owned()));
             continue;
         }
@@ -191,13 +192,15 @@ fn one(
 ) -> Result<Judged, EngineError> {
     let point = bench.point(changes);
     bench.run(point, RUNS)?;
-    let gain = entry::gain(bench, [AS_IT_IS, point], request);
-    let verdict = if point == AS_IT_IS { "no-difference" } else { verdict(&gain, request.goal) };
-    let prices = changes.iter().map(|change| price(*change, request.scenario, request.connections));
+    let gain = gained::gain(bench, [AS_IT_IS, point], request);
+    let verdict =
+        if point == AS_IT_IS { "no-difference" } else { verdict(bench, request.goal, point) };
+    let prices = changes.iter().map(|change| price(*change, true, request.connections));
     let reason = match verdict {
         "no-difference" if point == AS_IT_IS => "the path has it already".to_owned(),
         "no-difference" => {
-            "the runs with it and without it differ by no more than chance".to_owned()
+            "the runs with it and without it differ by too little to matter, or by chance"
+                .to_owned()
         }
         "unknown" => "runs with it and without it differ too much by chance to tell".to_owned(),
         _ => {
@@ -223,22 +226,21 @@ fn without_effect(change: Change, scenario: &Scenario) -> Option<&'static str> {
     )
 }
 
-/// A smaller difference in percent is none.
-const TRIFLE: f64 = 1.0;
-/// An interval this wide, in percent, shows nothing.
-const WIDE: f64 = 20.0;
+/// An interval this wide, as a logarithm, shows nothing.
+const WIDE: f64 = 0.2;
 
-fn verdict(gain: &AdviceGain, goal: Goal) -> &'static str {
-    let Some([low, high]) = gain.ci95 else { return "unknown" };
-    // Of a round trip or a request's time less is better.
-    let is_time =
-        goal == Goal::Latency || gain.request_time_pct.is_some() && goal == Goal::Throughput;
-    let (low, high) = if is_time { (-high, -low) } else { (low, high) };
-    if low > 0.0 && high > TRIFLE {
+/// By the floor of all advice: what gains too little to be advised does not help either.
+fn verdict(bench: &Bench, goal: Goal, point: usize) -> &'static str {
+    let is_no_chance = |of: Summary| of.ci95().is_some_and(|half| of.mean.abs() > half);
+    let Some(gain) = search::difference(bench, goal, AS_IT_IS, point, |_| true) else {
+        return "unknown";
+    };
+    let half = gain.ci95().unwrap_or(f64::INFINITY);
+    if is_no_chance(gain) && search::is_worth(bench, goal, [AS_IT_IS, point], |_| true) {
         "helps"
-    } else if high < 0.0 && low < -TRIFLE {
+    } else if is_no_chance(gain) && search::is_worth(bench, goal, [point, AS_IT_IS], |_| true) {
         "harms"
-    } else if high - low > WIDE {
+    } else if 2.0 * half > WIDE {
         "unknown"
     } else {
         "no-difference"

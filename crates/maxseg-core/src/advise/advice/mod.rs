@@ -11,17 +11,20 @@ mod commands;
 mod ends;
 mod entry;
 mod extras;
+mod gained;
 mod goal;
 mod guide;
 mod observed;
 mod price;
+mod rules;
 mod search;
 mod words;
 
 pub use bench::prepared as as_run;
 pub use commands::{Commands, Form, HowTo, Ran};
 pub use ends::{Ends, HostEnd};
-pub use entry::{Advice, AdviceGain, ChangeEntry, ProofRow, Setting};
+pub use entry::{Advice, ChangeEntry, ProofRow, Setting};
+pub use gained::{AdviceGain, GainOf, GainOver};
 pub use goal::Goal;
 pub use guide::{Guide, GuideName, Judged, guides, judge};
 pub use observed::ends_of;
@@ -50,12 +53,14 @@ pub struct Request<'a> {
     pub ignored: &'a [String],
     /// Connections that share what a change costs.
     pub connections: u64,
+    /// Changes that are advised already, by evidence: what is looked for goes with them.
+    pub given: &'a [Change],
 }
 
 impl<'a> Request<'a> {
     /// With nothing ignored, for one connection.
     pub const fn new(scenario: &'a Scenario, goal: Goal, ends: &'a Ends) -> Self {
-        Self { scenario, goal, ends, ignored: &[], connections: 1 }
+        Self { scenario, goal, ends, ignored: &[], connections: 1, given: &[] }
     }
 }
 
@@ -98,11 +103,12 @@ impl Advised {
         self.trials.iter().skip(1).find(|trial| self.is_best(&trial.changes))
     }
 
-    /// Whether these are the changes advised, all of them and no other.
+    /// Whether these are the changes advised, all that runs show and no other.
     pub fn is_best(&self, changes: &[Change]) -> bool {
+        let shown = || self.advice.iter().filter(|advice| !advice.proof.is_empty());
         !changes.is_empty()
-            && changes.len() == self.advice.len()
-            && self.advice.iter().all(|advice| changes.contains(&advice.change))
+            && changes.len() == shown().count()
+            && shown().all(|advice| changes.contains(&advice.change))
     }
 }
 
@@ -124,12 +130,16 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
             Some("nothing is sent over TCP: there are no TCP settings to choose".to_owned());
         return Ok(advised);
     };
-    let axes = Axes::of(&base, &flow);
+    let axes = Axes::of(&base, &flow, request.given);
     let mut bench = Bench::new(base, search::MOST_RUNS);
-    let is_wanted = |change: Change| !request.ignored.contains(&entry::id(change, request.ends));
-    let found = search::search(&mut bench, &axes, request.goal, &is_wanted)?;
+    let is_wanted = |change: Change| {
+        request.given.contains(&change)
+            || !request.ignored.contains(&entry::id(change, request.ends))
+    };
+    let found = search::search(&mut bench, &axes, request, &is_wanted)?;
     let path_point = with_path_changed(&mut bench, &found)?;
     advised.advice = entry::advice(&bench, &found, request);
+    advised.advice.extend(rules::advice(request));
     let mut shown = vec![AS_IT_IS];
     shown.extend(found.without.iter().rev().map(|(_, point)| *point));
     shown.extend(found.best);

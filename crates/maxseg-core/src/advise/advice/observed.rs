@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::commands::{Commands, Form, HowTo, Ran};
 use super::ends::{Ends, HostEnd};
-use super::entry::{Advice, AdviceGain, ProofRow, id};
+use super::entry::{Advice, ProofRow, id, settings};
+use super::gained::AdviceGain;
 use super::price::price;
 use super::words;
-use crate::advise::{Change, Command, Gain, Headline, HostSystem, Remedy, System};
+use crate::advise::{Change, Command, Gain, Headline, HostSystem, Remedy, Rerun, System};
 use crate::evidence::Direction;
+use crate::scenario::Scenario;
 
 /// The hosts of a connection, by the direction of its data.
 pub fn ends_of(headline: &Headline<'_>) -> Ends {
@@ -32,62 +34,53 @@ pub fn ends_of(headline: &Headline<'_>) -> Ends {
 }
 
 impl Advice {
-    /// The conclusion about a captured connection, where its change has a gain.
+    /// What is concluded about a captured connection, where that is a change of a host, a gateway or the path. Its gain is null
+    /// where no run shows one; the reason says why.
     pub fn of_headline(headline: &Headline<'_>, ends: &Ends, connections: u64) -> Option<Self> {
         let remedy = headline.remedy.as_ref()?;
-        let change = *remedy.what_if.last()?;
-        let gain = headline.gain.as_ref().ok().filter(|gain| gain.missing().is_none())?;
-        let rerun = headline.rerun.as_ref()?;
-        let scenario = rerun.scenario();
+        let gain = headline.gain.as_ref().ok().filter(|gain| gain.missing().is_none());
+        let scenario = headline.rerun.as_ref().map(Rerun::scenario);
+        let mut advice = Self::of_remedy(remedy, ends, scenario, connections)?;
+        if let Some(finding) = headline.finding() {
+            finding.text.trim_end_matches('.').clone_into(&mut advice.reason);
+        }
+        if let Some(gain) = gain {
+            advice.gain = gain_of(gain);
+            advice.proof = rows(gain, advice.change);
+        } else if let Some(why) = headline.no_gain() {
+            advice.reason = format!("{}; {why}", advice.reason).trim_start_matches("; ").to_owned();
+        }
+        Some(advice)
+    }
+
+    /// What a remedy advises, without a gain; `scenario` is the path as it is, where that is known.
+    pub fn of_remedy(
+        remedy: &Remedy,
+        ends: &Ends,
+        scenario: Option<&Scenario>,
+        connections: u64,
+    ) -> Option<Self> {
+        let change = remedy.advises?;
+        // What is concluded from evidence opens a limit; nothing else makes a window or a segment larger.
+        let is_raise = matches!(change, Change::Window(_) | Change::SegmentSize(_));
         Some(Self {
             id: id(change, ends),
             change,
             text: remedy.sentence(),
             scope: words::scope(change),
             on: words::place_of(change, ends),
-            current: words::current(change, scenario),
+            current: scenario
+                .map_or_else(|| "unknown".to_owned(), |scenario| words::current(change, scenario)),
             proposed: words::proposed(change),
-            gain: gain_of(gain),
-            proof: rows(gain, change),
-            price: price(change, scenario, connections),
-            reason: headline.finding().map_or_else(
-                || words::reason(change, scenario, None),
-                |finding| finding.text.trim_end_matches('.').to_owned(),
-            ),
-            risk: remedy.note.clone().unwrap_or_else(|| words::risk(change, scenario)),
+            gain: AdviceGain::default(),
+            proof: Vec::new(),
+            price: price(change, is_raise, connections),
+            reason: String::new(),
+            risk: remedy.note.clone().unwrap_or_else(|| words::risk(change, is_raise)),
             source: words::source(change),
             commands: commands_of(remedy),
-            settings: Vec::new(),
+            settings: settings(change, ends, is_raise, scenario.map(Scenario::tcp_ip_headers)),
         })
-    }
-
-    /// With the words and the commands of what `explain` concludes, where that is about the same: it knows more of the hosts
-    /// than their settings.
-    #[must_use]
-    pub fn worded_by(mut self, remedy: &Remedy) -> Self {
-        let is_of = |change: &Change| group(*change) == group(self.change);
-        if group(self.change).is_some()
-            && remedy.what_if.iter().any(is_of)
-            && !remedy.commands.is_empty()
-        {
-            self.text = remedy.sentence();
-            self.commands = commands_of(remedy);
-            if let Some(note) = &remedy.note {
-                self.risk.clone_from(note);
-            }
-        }
-        self
-    }
-}
-
-/// What changes are about, where a remedy may be about the same.
-#[expect(clippy::wildcard_enum_match_arm, reason = "no remedy is about any other")]
-const fn group(change: Change) -> Option<u8> {
-    match change {
-        Change::Window(_) | Change::ReceiveBuffer(_) => Some(0),
-        Change::SendBuffer(_) => Some(1),
-        Change::Mtu(_) | Change::Clamp(_) | Change::IcmpSent | Change::MtuProbing => Some(2),
-        _ => None,
     }
 }
 
@@ -95,7 +88,7 @@ fn gain_of(gain: &Gain) -> AdviceGain {
     let percent = |relative: f64| 100.0 * relative;
     AdviceGain {
         goodput_pct: gain.relative().map(percent),
-        ci95: gain.relative_interval().map(|(low, high)| [percent(low), percent(high)]),
+        ci95: gain.relative_ci95().map(|(low, high)| [percent(low), percent(high)]),
         ..AdviceGain::default()
     }
 }

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::advise::Change;
-use crate::scenario::Scenario;
 use crate::settings::CongestionName;
 
 /// What a change costs.
@@ -26,15 +25,15 @@ pub struct Price {
 const COMMON_SEGMENT: u16 = 1200;
 
 /// The price of a change for so many connections.
-pub(super) fn price(change: Change, scenario: &Scenario, connections: u64) -> Price {
+pub(super) fn price(change: Change, is_raise: bool, connections: u64) -> Price {
     let connections = connections.max(1);
-    let memory = memory(change, scenario);
+    let memory = memory(change, is_raise);
     Price {
         memory_bytes_per_connection: memory,
         connections,
         memory_bytes: memory.map(|bytes| bytes.saturating_mul(connections)),
         fairness: fairness(change).map(str::to_owned),
-        side_effects: side_effects(change, scenario),
+        side_effects: side_effects(change, is_raise),
     }
 }
 
@@ -54,13 +53,11 @@ impl Price {
     }
 }
 
-fn memory(change: Change, scenario: &Scenario) -> Option<u64> {
+fn memory(change: Change, is_raise: bool) -> Option<u64> {
     match change {
         // The kernel counts its overhead with the payload: about as much again.
-        Change::Window(window) => Some(2 * window.get()).filter(|bytes| {
-            *bytes > 2 * scenario.receiver.window.bytes(crate::units::Bytes::new(1460)).get()
-        }),
-        Change::ReceiveBuffer(bytes) => Some(bytes.get()),
+        Change::Window(window) => Some(2 * window.get()).filter(|_| is_raise),
+        Change::ReceiveBuffer(bytes) | Change::FirstReceiveBuffer(bytes) => Some(bytes.get()),
         Change::SendBuffer(bytes) => Some(2 * bytes.get()),
         Change::SegmentSize(_)
         | Change::Mtu(_)
@@ -72,6 +69,7 @@ fn memory(change: Change, scenario: &Scenario) -> Option<u64> {
         | Change::Pacing(_)
         | Change::MtuProbing
         | Change::NoSlowStartAfterIdle
+        | Change::ReorderingTolerance
         | Change::ReadsAtOnce
         | Change::IcmpSent
         | Change::Queue(_)
@@ -93,6 +91,7 @@ const fn fairness(change: Change) -> Option<&'static str> {
         }
         Change::Window(_)
         | Change::ReceiveBuffer(_)
+        | Change::FirstReceiveBuffer(_)
         | Change::SendBuffer(_)
         | Change::SegmentSize(_)
         | Change::Mtu(_)
@@ -103,6 +102,7 @@ const fn fairness(change: Change) -> Option<&'static str> {
         | Change::Pacing(_)
         | Change::MtuProbing
         | Change::NoSlowStartAfterIdle
+        | Change::ReorderingTolerance
         | Change::ReadsAtOnce
         | Change::IcmpSent
         | Change::Queue(_)
@@ -111,14 +111,14 @@ const fn fairness(change: Change) -> Option<&'static str> {
     }
 }
 
-fn side_effects(change: Change, scenario: &Scenario) -> Vec<String> {
+fn side_effects(change: Change, is_raise: bool) -> Vec<String> {
     let of_route = "every connection to that address changes, not one alone";
     let effects: &[&str] = match change {
-        Change::Window(window) if window < scenario.receiver.window.bytes(window) => &[
+        Change::Window(_) if !is_raise => &[
             "a fixed window: on a faster or longer path it becomes the limit",
             "only new connections get it from a route",
         ],
-        Change::Window(_) | Change::ReceiveBuffer(_) => {
+        Change::Window(_) | Change::ReceiveBuffer(_) | Change::FirstReceiveBuffer(_) => {
             &["only new connections get a larger buffer"]
         }
         Change::SendBuffer(_) => &["running connections grow to the new maximum as well"],
@@ -147,7 +147,8 @@ fn side_effects(change: Change, scenario: &Scenario) -> Vec<String> {
             "a burst of a whole congestion window after a pause, when the path may have changed",
             "it is set for each network namespace",
         ],
-        Change::ReadsAtOnce
+        Change::ReorderingTolerance
+        | Change::ReadsAtOnce
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue

@@ -1,5 +1,6 @@
 //! The search: candidates ranked by formulas, the best of them run, then proven with draws that chose nothing.
 
+use super::Request;
 use super::axes::{Axes, Place};
 use super::bench::{AS_IT_IS, Bench};
 use super::extras::extras;
@@ -15,21 +16,26 @@ use crate::stats::Summary;
 pub(super) const MOST_RUNS: u32 = 60;
 
 /// Places that formulas choose for a first run.
-const FIRST: usize = 13;
+const FIRST: usize = 15;
+/// A point with this share of the most goodput in one run keeps enough of it in others.
+const SURE: f64 = 0.9;
 /// How often the search moves to a neighbour that is better.
 const MOVES: usize = 3;
 /// Neighbours that are tried at once.
 const AROUND: usize = 5;
 /// How many of the best are run again, and with how many draws each.
-const FINALISTS: usize = 3;
+const FINALISTS: usize = 4;
 const DRAWS: u64 = 3;
 /// The draws that prove: they have chosen nothing. So many for the winner, and fewer to tell the parts of it apart.
 const PROOF: std::ops::Range<u64> = 100..105;
 const PART: std::ops::Range<u64> = 100..103;
 /// Where these leave doubt, and runs are left.
 const FURTHER: std::ops::Range<u64> = 105..110;
-/// Runs that are kept for the proof: five of the winner, five of the path as it is, and what tells the parts of it apart.
-const FOR_PROOF: u32 = 25;
+/// Runs that are kept for the proof: five of the winner, five of the path as it is, and what tells three parts of it apart.
+const FOR_PROOF: u32 = 20;
+/// Of so many segment sizes, the best by formulas, an ample window is run: autotuning opens it late for small segments, which take
+/// far more memory than their payload (`truesize` in net/core/skbuff.c), and formulas know nothing of that.
+const AMPLE_SIZES: usize = 2;
 
 /// What a search found.
 pub(super) struct Found {
@@ -48,9 +54,10 @@ pub(super) fn is_fresh(number: u64) -> bool {
 pub(super) fn search(
     bench: &mut Bench,
     axes: &Axes,
-    goal: Goal,
+    request: &Request<'_>,
     allowed: &dyn Fn(Change) -> bool,
 ) -> Result<Found, EngineError> {
+    let goal = request.goal;
     bench.run(AS_IT_IS, 0..1)?;
     let is_allowed = |place: &Place| axes.changes(*place).into_iter().all(allowed);
     let mut tried: Vec<(Place, usize)> = Vec::new();
@@ -66,6 +73,7 @@ pub(super) fn search(
             continue;
         }
         let mut changes = bench.points[best].changes.clone();
+        changes.retain(|other| other.kind() != extra.kind());
         changes.push(extra);
         let point = bench.point(&changes);
         bench.run(point, 0..2)?;
@@ -74,7 +82,7 @@ pub(super) fn search(
             best = point;
         }
     }
-    prove(bench, goal, best)
+    prove(bench, goal, best, request.given)
 }
 
 /// The places to begin with, by formulas: the best of all, and of each congestion control, size and window the best.
@@ -110,13 +118,23 @@ fn ranked(
         choose(sorted.iter().find(|place| place.congestion == congestion).copied());
         choose(fastest.iter().find(|place| place.congestion == congestion).copied());
     }
+    let mut sizes: Vec<usize> = Vec::new();
+    for place in &sorted {
+        if !sizes.contains(&place.size) && sizes.len() < AMPLE_SIZES {
+            sizes.push(place.size);
+            let ample =
+                |other: &&Place| other.size == place.size && other.congestion == place.congestion;
+            choose(sorted.iter().filter(ample).min_by_key(|it| distance(axes, it, 0.85)).copied());
+        }
+    }
     for size in 0..axes.sizes.len() {
         choose(sorted.iter().find(|place| place.size == size).copied());
     }
     // Formulas know queues badly: each congestion control is tried with small and with ample windows.
+    let size = sorted.first().map_or(0, |place| place.size);
     for congestion in 0..axes.congestion.len() {
         let of_it =
-            || sorted.iter().filter(|place| place.congestion == congestion && place.size == 0);
+            || sorted.iter().filter(|place| place.congestion == congestion && place.size == size);
         choose(of_it().min_by_key(|place| distance(axes, place, 0.35)).copied());
         choose(of_it().min_by_key(|place| distance(axes, place, 0.95)).copied());
     }
@@ -197,7 +215,11 @@ fn value(bench: &Bench, goal: Goal, point: usize, most: f64) -> f64 {
         })
         .sum();
     let cost = EACH_CHANGE * changes.len() as f64 + EACH_DOUBLING * doublings;
-    bench.standing(point).map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
+    let standing = match goal {
+        Goal::Latency => bench.cautious(point),
+        Goal::Throughput | Goal::Balanced => bench.standing(point),
+    };
+    standing.map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
 }
 
 /// The largest rate of any point that was run.
@@ -214,8 +236,12 @@ fn finalist(bench: &mut Bench, goal: Goal, tried: &[(Place, usize)]) -> Result<u
             points.push(point);
         }
     }
-    if !points.contains(&AS_IT_IS) {
-        points.push(AS_IT_IS);
+    // Short round trips are to keep most of the most goodput: that is to be known as well, and one that surely keeps it.
+    let further = if goal == Goal::Latency { keeping(bench, tried) } else { Vec::new() };
+    for further in further.into_iter().chain([AS_IT_IS]) {
+        if !points.contains(&further) {
+            points.push(further);
+        }
     }
     for point in &points {
         if bench.left() > FOR_PROOF {
@@ -229,6 +255,19 @@ fn finalist(bench: &mut Bench, goal: Goal, tried: &[(Place, usize)]) -> Result<u
     Ok(best.unwrap_or(AS_IT_IS))
 }
 
+/// The fastest point that was tried, and of those with nearly as much goodput that with the shortest round trip.
+fn keeping(bench: &Bench, tried: &[(Place, usize)]) -> Vec<usize> {
+    let by_rate = best_of(bench, Goal::Throughput, tried);
+    let most = most_rate(bench);
+    let keeps = |point: usize| bench.standing(point).is_some_and(|it| it.rate >= SURE * most);
+    let ping = |point: usize| {
+        bench.standing(point).and_then(|standing| standing.ping_s).unwrap_or(f64::INFINITY)
+    };
+    let sure = tried.iter().map(|(_, point)| *point).filter(|point| keeps(*point));
+    let sure = sure.min_by(|a, b| ping(*a).total_cmp(&ping(*b)));
+    by_rate.first().map(|(_, point)| *point).into_iter().chain(sure).collect()
+}
+
 /// Whether `b` is better than `a` by more than a trifle, or as good without needless retransmissions.
 fn gains(
     bench: &Bench,
@@ -238,12 +277,8 @@ fn gains(
     wanted: impl Fn(u64) -> bool + Copy,
 ) -> bool {
     let Some(difference) = difference(bench, goal, a, b, wanted) else { return false };
-    difference.mean > SMALL_GAIN || mends(bench, a, b) && difference.mean > -SMALL_GAIN / 3.0
-}
-
-/// Whether nothing shows that `b` is better than `a` by more than chance.
-fn is_open(bench: &Bench, goal: Goal, a: usize, b: usize) -> bool {
-    !difference(bench, goal, a, b, is_fresh).is_some_and(|gain| is_proven(&gain))
+    is_worth(bench, goal, [a, b], wanted)
+        || mends(bench, a, b) && difference.mean > -SMALL_GAIN / 3.0
 }
 
 /// Whether needless retransmissions end from `a` to `b`.
@@ -255,8 +290,13 @@ fn mends(bench: &Bench, a: usize, b: usize) -> bool {
     needless(a) > 0 && needless(b) == 0
 }
 
+/// The goal by which a change of point `a` is judged.
+fn judging(bench: &Bench, goal: Goal, a: usize) -> Goal {
+    bench.standing(a).map_or(goal, |before| goal.judging(before, most_rate(bench)))
+}
+
 /// How far the measure of a goal differs between two points, as a logarithm.
-fn difference(
+pub(super) fn difference(
     bench: &Bench,
     goal: Goal,
     a: usize,
@@ -264,64 +304,97 @@ fn difference(
     wanted: impl Fn(u64) -> bool,
 ) -> Option<Summary> {
     let pairs = bench.pairs(a, b, wanted);
-    let goal = bench.standing(a).map_or(goal, |before| goal.judging(before, most_rate(bench)));
+    let goal = judging(bench, goal, a);
     let differences: Vec<f64> =
         pairs.iter().map(|(a, b)| goal.measure(*b) - goal.measure(*a)).collect();
     (!differences.is_empty()).then(|| Summary::of(&differences))
 }
 
-/// Whether a difference is more than chance, and worth a change.
-fn is_proven(difference: &Summary) -> bool {
-    let half = difference.ci95().unwrap_or(f64::INFINITY);
-    difference.mean - half > 0.0 && difference.mean > SMALL_GAIN
+/// Whether the step from `a` to `b` gains what matters.
+pub(super) fn is_worth(
+    bench: &Bench,
+    goal: Goal,
+    [a, b]: [usize; 2],
+    wanted: impl Fn(u64) -> bool,
+) -> bool {
+    let pairs = bench.pairs(a, b, wanted);
+    let mean = |of: fn(&(Standing, Standing)) -> Standing| {
+        let standings: Vec<Standing> = pairs.iter().map(of).collect();
+        Standing::mean(&standings)
+    };
+    let means = mean(|(a, _)| *a).zip(mean(|(_, b)| *b));
+    means.is_some_and(|(before, after)| {
+        judging(bench, goal, a).is_worth(before, after, bench.is_requests())
+    })
 }
 
-/// Runs the winner and the path as it is with fresh draws, and drops each change that the rest does without.
-fn prove(bench: &mut Bench, goal: Goal, winner: usize) -> Result<Found, EngineError> {
-    let nothing = Found { best: None, without: Vec::new() };
+/// Whether the step from `a` to `b` gains what matters, and that is no chance, by the draws that chose nothing.
+fn is_proven(bench: &Bench, goal: Goal, a: usize, b: usize) -> bool {
+    let is_no_chance = difference(bench, goal, a, b, is_fresh)
+        .is_some_and(|gain| gain.mean > gain.ci95().unwrap_or(f64::INFINITY));
+    is_no_chance && is_worth(bench, goal, [a, b], is_fresh)
+}
+
+/// Runs the winner and the path as it is with fresh draws, and drops each change that the rest does without, but for those that
+/// are `given`.
+fn prove(
+    bench: &mut Bench,
+    goal: Goal,
+    winner: usize,
+    given: &[Change],
+) -> Result<Found, EngineError> {
     bench.run(AS_IT_IS, PROOF)?;
     if winner == AS_IT_IS {
-        return Ok(nothing);
+        return Ok(Found { best: None, without: Vec::new() });
     }
     let mut best = winner;
     bench.run(best, PROOF)?;
-    let mut without: Vec<(Change, usize)> = Vec::new();
-    let all = bench.points[best].changes.clone();
-    for change in all.iter().copied().filter(|_| all.len() > 1) {
-        let now = bench.points[best].changes.clone();
-        let others: Vec<Change> = now.iter().copied().filter(|other| *other != change).collect();
-        if !now.contains(&change) || others.is_empty() {
-            continue;
-        }
-        let point = bench.point(&others);
-        if bench.left() < 3 && !bench.has_run(point, PART.start) {
-            break;
-        }
-        bench.run(point, PART)?;
-        if is_open(bench, goal, point, best) {
-            // A few more draws may tell.
-            bench.run(point, PROOF)?;
-        }
-        if is_open(bench, goal, point, best) && !mends(bench, point, best) {
-            best = point;
-            without.clear();
-        } else {
-            without.push((change, point));
-        }
+    let mut without = parts(bench, goal, best)?;
+    while let Some((_, rest)) = without.iter().copied().find(|(change, rest)| {
+        !given.contains(change)
+            && !is_proven(bench, goal, *rest, best)
+            && !mends(bench, *rest, best)
+    }) {
+        best = rest;
+        bench.run(best, PROOF)?;
+        without = parts(bench, goal, best)?;
     }
-    let mut gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
-    if gain.is_some_and(|gain| gain.mean > SMALL_GAIN && !is_proven(&gain)) {
+    let is_open = |bench: &Bench| !is_proven(bench, goal, AS_IT_IS, best);
+    if is_open(bench) && is_worth(bench, goal, [AS_IT_IS, best], is_fresh) {
+        // A few more draws may tell.
         for point in [AS_IT_IS, best] {
             bench.run(point, FURTHER)?;
         }
-        gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
     }
-    let is_worth_it = gain.is_some_and(|gain| {
-        let low = gain.mean - gain.ci95().unwrap_or(1.0);
-        is_proven(&gain) || mends(bench, AS_IT_IS, best) && low > -SMALL_GAIN
-    });
-    if !is_worth_it || best == AS_IT_IS {
-        return Ok(nothing);
+    let ends_needless = || {
+        let gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
+        let low = gain.map_or(f64::MIN, |gain| gain.mean - gain.ci95().unwrap_or(1.0));
+        mends(bench, AS_IT_IS, best) && low > -SMALL_GAIN
+    };
+    if !is_open(bench) || ends_needless() {
+        return Ok(Found { best: Some(best), without });
     }
-    Ok(Found { best: Some(best), without })
+    let alone = bench.point(given);
+    bench.run(alone, PROOF)?;
+    Ok(Found { best: (alone != AS_IT_IS).then_some(alone), without: Vec::new() })
+}
+
+/// Each change of a point with the point that has all the others, as far as runs are left.
+fn parts(bench: &mut Bench, goal: Goal, point: usize) -> Result<Vec<(Change, usize)>, EngineError> {
+    let all = bench.points[point].changes.clone();
+    let mut parts = Vec::new();
+    for change in all.iter().copied().filter(|_| all.len() > 1) {
+        let others: Vec<Change> = all.iter().copied().filter(|other| *other != change).collect();
+        let rest = bench.point(&others);
+        if bench.left() < 3 && !bench.has_run(rest, PART.start) {
+            break;
+        }
+        bench.run(rest, PART)?;
+        if !is_proven(bench, goal, rest, point) {
+            // A few more draws may tell.
+            bench.run(rest, PROOF)?;
+        }
+        parts.push((change, rest));
+    }
+    Ok(parts)
 }

@@ -66,7 +66,7 @@ fn nothing_goes_below_the_least_mtu_of_ipv6() {
                 [until]\ntime = \"60 s\"";
     let scenario = Scenario::from_toml("test", text).unwrap();
     let flow = *axes::subject(&scenario).unwrap();
-    for size in &Axes::of(&scenario, &flow).sizes {
+    for size in &Axes::of(&scenario, &flow, &[]).sizes {
         let mss = match size.change {
             Some(Change::SegmentSize(mss)) => mss.bytes(),
             Some(Change::Mtu(mtu)) => mtu.bytes().saturating_sub(Bytes::new(60)),

@@ -12,7 +12,10 @@ use crate::units::{Bytes, approx};
 /// The host on which a change is made; `None` for one of the path.
 pub(super) const fn host_of(change: Change, ends: &Ends) -> Option<&HostEnd> {
     match change {
-        Change::Window(_) | Change::ReceiveBuffer(_) | Change::ReadsAtOnce => Some(&ends.receiver),
+        Change::Window(_)
+        | Change::ReceiveBuffer(_)
+        | Change::FirstReceiveBuffer(_)
+        | Change::ReadsAtOnce => Some(&ends.receiver),
         Change::SendBuffer(_)
         | Change::SegmentSize(_)
         | Change::Mtu(_)
@@ -22,7 +25,8 @@ pub(super) const fn host_of(change: Change, ends: &Ends) -> Option<&HostEnd> {
         | Change::RtoInitial(_)
         | Change::Pacing(_)
         | Change::MtuProbing
-        | Change::NoSlowStartAfterIdle => Some(&ends.sender),
+        | Change::NoSlowStartAfterIdle
+        | Change::ReorderingTolerance => Some(&ends.sender),
         Change::Clamp(_)
         | Change::IcmpSent
         | Change::Queue(_)
@@ -46,11 +50,13 @@ pub(super) const fn scope(change: Change) -> &'static str {
         | Change::RtoMin(_) => "route",
         Change::Window(_)
         | Change::ReceiveBuffer(_)
+        | Change::FirstReceiveBuffer(_)
         | Change::SendBuffer(_)
         | Change::RtoInitial(_)
         | Change::Pacing(_)
         | Change::MtuProbing
         | Change::NoSlowStartAfterIdle
+        | Change::ReorderingTolerance
         | Change::ReadsAtOnce => "host",
         Change::Clamp(_) => "gateway",
         Change::IcmpSent | Change::Queue(_) | Change::FairQueue | Change::NoErrors => "path",
@@ -81,6 +87,10 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
             }
             (fixed, _) => format!("a window of {}", window(fixed)),
         },
+        Change::FirstReceiveBuffer(_) => scenario.receiver.linux.map_or_else(
+            || "unknown".to_owned(),
+            |rules| Bytes::new(rules.tcp_rmem[1]).to_string(),
+        ),
         Change::SendBuffer(_) => scenario
             .sender
             .largest_send_buffer()
@@ -106,7 +116,8 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
         Change::Pacing(_) => "no limit".to_owned(),
         Change::MtuProbing => "off".to_owned(),
         Change::NoSlowStartAfterIdle => "on".to_owned(),
-        Change::ReadsAtOnce
+        Change::ReorderingTolerance
+        | Change::ReadsAtOnce
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
@@ -128,6 +139,7 @@ pub(super) fn proposed(change: Change) -> String {
     match change {
         Change::Window(bytes)
         | Change::ReceiveBuffer(bytes)
+        | Change::FirstReceiveBuffer(bytes)
         | Change::SendBuffer(bytes)
         | Change::Queue(bytes) => bytes.to_string(),
         Change::SegmentSize(mss) | Change::Clamp(mss) => mss.get().to_string(),
@@ -136,7 +148,7 @@ pub(super) fn proposed(change: Change) -> String {
         Change::InitialWindow(segments) => format!("{segments} segments"),
         Change::RtoMin(time) | Change::RtoInitial(time) => time.to_string(),
         Change::Pacing(rate) => rate.to_string(),
-        Change::MtuProbing => "on".to_owned(),
+        Change::MtuProbing | Change::ReorderingTolerance => "on".to_owned(),
         Change::NoSlowStartAfterIdle => "off".to_owned(),
         Change::ReadsAtOnce | Change::IcmpSent | Change::FairQueue | Change::NoErrors => {
             change.describe()
@@ -162,6 +174,9 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
         }
         Change::ReceiveBuffer(bytes) => format!(
             "Let the receive buffer of {receiver} grow to {bytes} instead of {now} (tcp_rmem)"
+        ),
+        Change::FirstReceiveBuffer(bytes) => format!(
+            "Raise the first receive buffer of {receiver} to {bytes} (the middle number of tcp_rmem)"
         ),
         Change::SendBuffer(bytes) => {
             format!("Let the send buffer of {sender} hold {bytes} instead of {now}")
@@ -192,6 +207,9 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
         Change::NoSlowStartAfterIdle => {
             "Disable slow start after idle on both hosts (tcp_slow_start_after_idle=0)".to_owned()
         }
+        Change::ReorderingTolerance => {
+            format!("Let {sender} tell reordering from loss (RACK, tcp_recovery)")
+        }
         Change::ReadsAtOnce => format!("Let the program on {receiver} read at once"),
         Change::IcmpSent => "Let every hop send ICMP for packets too large for it".to_owned(),
         Change::Queue(bytes) => format!("Give the queue before the bottleneck room for {bytes}"),
@@ -214,7 +232,10 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
         Change::Window(_) if !raises(change, scenario) => {
             format!("{limit}{path}{under_load}: what is in flight beyond that waits in the queue")
         }
-        Change::Window(_) | Change::ReceiveBuffer(_) | Change::SendBuffer(_) => {
+        Change::Window(_)
+        | Change::ReceiveBuffer(_)
+        | Change::FirstReceiveBuffer(_)
+        | Change::SendBuffer(_) => {
             format!("{limit}{path}")
         }
         Change::SegmentSize(_) if raises(change, scenario) => {
@@ -249,7 +270,11 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
             "{limit}After a pause of a retransmission timeout Linux begins anew with {} (RFC 5681 §4.1)",
             current(Change::InitialWindow(1), scenario)
         ),
-        Change::ReadsAtOnce | Change::Queue(_) | Change::FairQueue | Change::NoErrors => limit,
+        Change::ReorderingTolerance
+        | Change::ReadsAtOnce
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => limit,
     }
 }
 
@@ -285,16 +310,16 @@ const fn clause(kind: LimitedBy) -> &'static str {
     }
 }
 
-pub(super) fn risk(change: Change, scenario: &Scenario) -> String {
+pub(super) fn risk(change: Change, is_raise: bool) -> String {
     let text = match change {
-        Change::Window(_) if raises(change, scenario) => {
+        Change::Window(_) if is_raise => {
             "a long queue on another path of this host may fill: round trips under load grow there"
         }
         Change::Window(_) => "too small where the path becomes faster or longer; remove it then",
-        Change::ReceiveBuffer(_) | Change::SendBuffer(_) => {
+        Change::ReceiveBuffer(_) | Change::FirstReceiveBuffer(_) | Change::SendBuffer(_) => {
             "many connections that fill their buffers at once need the memory; tcp_mem bounds it"
         }
-        Change::SegmentSize(_) if raises(change, scenario) => {
+        Change::SegmentSize(_) if is_raise => {
             "a hop of a smaller MTU that sends no ICMP is a black hole for it: test with `maxseg path` first"
         }
         Change::SegmentSize(_) | Change::Mtu(_) | Change::Clamp(_) => {
@@ -312,6 +337,7 @@ pub(super) fn risk(change: Change, scenario: &Scenario) -> String {
         Change::NoSlowStartAfterIdle => {
             "losses after a pause where the path has become slower meanwhile"
         }
+        Change::ReorderingTolerance => "a lost packet is repaired a little later",
         Change::ReadsAtOnce
         | Change::IcmpSent
         | Change::Queue(_)
@@ -327,7 +353,7 @@ pub(super) const fn source(change: Change) -> &'static str {
         Change::Window(_) => {
             "RFC 9293 section 3.8.6, RFC 7323 section 2; tcp_select_initial_window, net/ipv4/tcp_output.c"
         }
-        Change::ReceiveBuffer(_) => {
+        Change::ReceiveBuffer(_) | Change::FirstReceiveBuffer(_) => {
             "tcp_rcv_space_adjust, net/ipv4/tcp_input.c; Documentation/networking/ip-sysctl.rst"
         }
         Change::SendBuffer(_) => "tcp_sndbuf_expand, net/ipv4/tcp_input.c",
@@ -349,6 +375,7 @@ pub(super) const fn source(change: Change) -> &'static str {
         Change::NoSlowStartAfterIdle => {
             "RFC 5681 section 4.1; tcp_slow_start_after_idle_check, include/net/tcp.h"
         }
+        Change::ReorderingTolerance => "RFC 8985; net/ipv4/tcp_recovery.c",
         Change::ReadsAtOnce => "RFC 9293 section 3.8.6",
         Change::IcmpSent => "RFC 2923, RFC 4890",
         Change::Queue(_) => "RFC 7567",

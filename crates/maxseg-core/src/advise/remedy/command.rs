@@ -22,6 +22,8 @@ pub struct Remedy {
     pub note: Option<String>,
     /// The change as a scenario can express it; empty where none can.
     pub what_if: Vec<Change>,
+    /// What its commands set, or what it asks for; `None` where it only looks, or is about a program.
+    pub advises: Option<Change>,
 }
 
 /// Whether a command changes anything.
@@ -101,6 +103,7 @@ impl Remedy {
     #[must_use]
     pub(in crate::advise) fn only_looks(mut self) -> Self {
         self.commands.retain(|command| command.kind == CommandKind::Look);
+        self.advises = None;
         self
     }
 
@@ -148,9 +151,28 @@ impl Remedy {
         self
     }
 
-    /// Adds a route of Linux to one host with an attribute more.
-    pub(super) fn linux_route(self, on: &Host, to: IpAddr, attribute: &str) -> Self {
-        self.linux(on, linux::host_route(to, attribute)).undo(linux::host_route_undo(to))
+    /// Gives the route of Linux to one host an attribute more, under a condition where there is one.
+    pub(super) fn linux_route(
+        self,
+        on: &Host,
+        to: IpAddr,
+        attribute: &str,
+        condition: Option<&str>,
+    ) -> Self {
+        let plain = condition.map_or_else(
+            || linux::WITHOUT_TUNE.to_owned(),
+            |condition| format!("{condition}, and {}", linux::WITHOUT_TUNE),
+        );
+        let by_tune =
+            self.linux(on, linux::tune_route(to.into(), to, attribute)).undo(linux::TUNE_UNDO);
+        let by_tune = match condition {
+            Some(condition) => by_tune.only_where(condition),
+            None => by_tune,
+        };
+        by_tune
+            .linux(on, linux::host_route(to, attribute))
+            .undo(linux::host_route_undo(to))
+            .only_where(plain)
     }
 
     pub(super) fn look_linux(self, on: &Host, line: impl Into<String>) -> Self {
@@ -175,5 +197,16 @@ impl Remedy {
     pub(super) fn what_if(mut self, change: Change) -> Self {
         self.what_if.push(change);
         self
+    }
+
+    /// What its commands set, or what it asks for.
+    pub(super) const fn advises(mut self, change: Change) -> Self {
+        self.advises = Some(change);
+        self
+    }
+
+    /// The change that is run, and is also what it advises.
+    pub(super) fn tries(self, change: Change) -> Self {
+        self.what_if(change).advises(change)
     }
 }

@@ -11,23 +11,44 @@ pub(in crate::advise) fn raise(key: &str, to: impl Display) -> String {
     format!("[ \"$(sysctl -n {key})\" -ge {to} ] || sysctl -w {key}={to}")
 }
 
-/// Raises the third number of a limit of three, as of `net.ipv4.tcp_rmem`: the first two stay as they are.
+/// Raises the third number of a limit of three, as of `net.ipv4.tcp_rmem`: the first two stay as they are. Where it is as large
+/// already, it says what holds a buffer then.
 pub(in crate::advise) fn raise_third(key: &str, to: u64) -> String {
+    let option = if key.ends_with("wmem") { "SO_SNDBUF" } else { "SO_RCVBUF" };
     // By a pipe: dash reads single bytes, and of a file of /proc/sys there is only the first.
     format!(
-        "sysctl -n {key} | {{ read -r a b c && {{ [ \"$c\" -ge {to} ] || sysctl -w {key}=\"$a $b {to}\"; }}; }}"
+        "sysctl -n {key} | {{ read -r a b c && if [ \"$c\" -ge {to} ]; then echo \"{key} is large enough: look for {option}\"; \
+         else sysctl -w {key}=\"$a $b {to}\"; fi; }}"
     )
 }
 
 /// Raises the second number of a limit of three, and the third where it would be less.
-pub(super) fn raise_second(key: &str, to: u64) -> String {
+pub(in crate::advise) fn raise_second(key: &str, to: u64) -> String {
     format!(
         "sysctl -n {key} | {{ read -r a b c && {{ [ \"$b\" -ge {to} ] || sysctl -w {key}=\"$a {to} $((c > {to} ? c : {to}))\"; }}; }}"
     )
 }
 
-/// Adds a route to one host, a copy of the one in use with an attribute more; `ip route change` would drop the attributes
-/// that it does not name. It fails where a route to that host exists.
+/// Who made a route that these lines add (`rtm_protocol`): a number that iproute2's `rt_protos` gives to nobody. What takes a
+/// line back deletes no other route.
+const PROTOCOL: u8 = 108;
+
+/// What `ip` prints of a route and does not read: line ends, states, the nexthop beside its id, and the word `lock` of `rto_min`,
+/// which locks by itself.
+const UNREADABLE: &str =
+    r"s/\\//g; s/ linkdown//g; s/ nhid [^ ]*//; s/ expires [^ ]*//; s/rto_min lock/rto_min/";
+
+/// The route that packets to a host take, as `ip` reads it, without one attribute.
+pub(super) fn route_in_use(version: IpVersion, to: impl Display, without: &str) -> String {
+    let ip = ip(version);
+    format!(
+        r"$({ip} -o route get fibmatch {to} | sed '{UNREADABLE}; s/ {without} \(lock \)*[^ ]*//')"
+    )
+}
+
+/// Gives the route to one host an attribute more: a copy of the route in use, with all its next hops; `ip route change` would
+/// drop the attributes that it does not name. A second line changes the copy of the first. Where a route to that host alone is
+/// there already, or the route is of another table, it changes nothing, and says so.
 pub(super) fn host_route(to: IpAddr, attribute: &str) -> String {
     add_host_route(to.into(), to, attribute)
 }
@@ -38,18 +59,51 @@ pub(in crate::advise) fn add_host_route(
     to: impl Display,
     attribute: &str,
 ) -> String {
-    let ip = ip(version);
-    format!("{ip} route add {to} $({ip} -o route get fibmatch {to} | cut -d' ' -f2-) {attribute}")
+    let name = attribute.split(' ').next().unwrap_or(attribute);
+    let (route, ip) = (route_in_use(version, &to, name), ip(version));
+    format!(
+        "r=\"{route} \"; case \"$r\" in \"{to} \"*\"proto {PROTOCOL} \"*) {ip} route replace {attribute} $r;; \
+         ' '|\"{to} \"*|*' table '*) echo 'no route to {to} that can be copied: set {attribute} by hand' >&2; false;; \
+         *) {ip} route add {attribute} {to} proto {PROTOCOL} $(echo \"${{r#* }}\" | sed 's/proto [^ ]*//');; esac"
+    )
 }
 
-/// What takes [`host_route`] back.
+/// The same by this program, which asks first, copies any route, and restores what was there.
+pub(in crate::advise) fn tune_route(
+    version: IpVersion,
+    to: impl Display,
+    attribute: &str,
+) -> String {
+    let bits = match version {
+        IpVersion::V4 => 32,
+        IpVersion::V6 => 128,
+    };
+    let (name, value) = attribute.split_once(' ').unwrap_or((attribute, ""));
+    format!("maxseg tune apply --set route.{to}/{bits}.{name}={value}")
+}
+
+/// What takes back what this program did last.
+pub(in crate::advise) const TUNE_UNDO: &str = "maxseg tune undo";
+/// When the lines without this program are of use.
+pub(in crate::advise) const WITHOUT_TUNE: &str = "maxseg is not on that host";
+
+/// What takes [`host_route`] back, with every attribute that such lines gave.
 pub(super) fn host_route_undo(to: IpAddr) -> String {
     delete_host_route(to.into(), to)
 }
 
 /// What takes [`add_host_route`] back.
 pub(in crate::advise) fn delete_host_route(version: IpVersion, to: impl Display) -> String {
-    format!("{} route del {to}", ip(version))
+    format!("{} route del {to} proto {PROTOCOL}", ip(version))
+}
+
+/// Takes an attribute from the route that packets to a host take.
+pub(in crate::advise) fn without_attribute(
+    version: IpVersion,
+    to: impl Display,
+    attribute: &str,
+) -> String {
+    format!("{} route replace {}", ip(version), route_in_use(version, to, attribute))
 }
 
 /// `ping` for an address.

@@ -21,7 +21,6 @@ pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
-    let on = &facts.sender_host;
     match facts.case.diagnosis.loss.cause {
         LossCause::Queue => overflowing(facts),
         LossCause::Errors => with_bbr(
@@ -34,15 +33,8 @@ pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
             ),
             facts,
         )
-        .what_if(Change::NoErrors),
-        LossCause::Policer => with_drops(
-            Remedy::new(format!(
-                "let {on} send at the policer's rate, by SO_MAX_PACING_RATE in the program or a shaper before the \
-                 policer: it drops what is above, and has no queue"
-            )),
-            facts,
-        )
-        .note("A shaper at that rate queues what a policer drops. The rate is in the contract, or in the policer's counters."),
+        .tries(Change::NoErrors),
+        LossCause::Policer => policed(facts),
         LossCause::Reordering | LossCause::Needless => reordering(facts),
         LossCause::None | LossCause::Unknown => with_drops(
             Remedy::new(
@@ -52,6 +44,23 @@ pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
             facts,
         )
         .what_if(Change::NoErrors),
+    }
+}
+
+/// Above the policer's rate every packet is lost: the sender is to stay below it.
+fn policed(facts: &Facts<'_>) -> Remedy {
+    let on = &facts.sender_host;
+    let remedy = with_drops(
+        Remedy::new(format!(
+            "let {on} send at the policer's rate, by SO_MAX_PACING_RATE in the program or a shaper before the policer: it drops \
+             what is above, and has no queue"
+        )),
+        facts,
+    )
+    .note("A shaper at that rate queues what a policer drops. The rate is in the contract, or in the policer's counters.");
+    match facts.path.and_then(|path| path.policer.as_ref()) {
+        Some(policer) => remedy.advises(Change::Pacing(policer.value.rate)),
+        None => remedy,
     }
 }
 
@@ -73,7 +82,7 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
         }
         None => (format!("{fair}: its queue overflows"), Some(Change::FairQueue)),
     };
-    let remedy = with_drops(Remedy::new(change), facts).note(
+    let remedy = with_drops(Remedy::new(change), facts).advises(what_if.unwrap_or(Change::FairQueue)).note(
         "Losses are how a full queue tells the sender its rate: another congestion control on the host fills the \
          queue of others.",
     );
@@ -91,8 +100,12 @@ fn with_bbr(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
             on,
             format!("sysctl net.ipv4.tcp_available_congestion_control; {}", linux::show_route(to)),
         )
-        .linux_route(on, to, "congctl bbr")
-        .only_where("the errors cannot be mended, and the loss is not of a queue that others share")
+        .linux_route(
+            on,
+            to,
+            "congctl bbr",
+            Some("the errors cannot be mended, and the loss is not of a queue that others share"),
+        )
         .note(format!(
             "BBR does not reduce its rate at every loss: it treats the symptom, for new connections to {to} alone."
         ))
@@ -105,6 +118,7 @@ pub(super) fn reordering(facts: &Facts<'_>) -> Remedy {
         "make {on} tolerate reordering (RACK, RFC 8985), or route each connection over one path"
     ))
     .look_linux(on, format!("sysctl {recovery} {most}; {}", linux::show_tcp(to)))
+    .advises(Change::ReorderingTolerance)
     .linux(on, linux::raise(recovery, 1))
     .linux(on, linux::raise(most, 300))
     .wanted("a capture at the receiver shows the order in which packets arrive")
@@ -115,6 +129,7 @@ pub(super) fn bufferbloat(facts: &Facts<'_>) -> Remedy {
     let router = Host::role("the router before the bottleneck link");
     let (on, to) = (&facts.sender_host, facts.receiver);
     Remedy::new("limit the queue at the bottleneck link: use fq_codel or CAKE on its router")
+        .advises(Change::FairQueue)
         .look_linux(on, format!("{} -c 20 {to}; tc -s qdisc show", linux::ping(to)))
         .look_linux(&router, "tc -s qdisc show")
         .change(System::Linux, &router, "tc qdisc replace dev DEVICE root cake bandwidth RATE")

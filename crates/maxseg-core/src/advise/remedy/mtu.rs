@@ -7,7 +7,7 @@ use crate::advise::Change;
 use crate::advise::path::{Confidence, ETHERNET};
 use crate::diagnose::FindingKind;
 use crate::framing::{Headers, IpVersion};
-use crate::units::{Mss, Time, approx};
+use crate::units::{Mss, Mtu, Time, approx};
 
 /// Every host receives packets of this size, in bytes (RFC 791).
 const LEAST_MTU: u32 = 576;
@@ -45,7 +45,8 @@ fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
 
 /// `lower the MTU of 10.0.0.1 (packets of 1358 bytes arrive)`: as far as the capture shows what arrives.
 fn lower_mtu(facts: &Facts<'_>) -> String {
-    let arrived = passing_mtu(facts).filter(|packet| *packet >= LEAST_MTU);
+    let least = if ip(facts) == IpVersion::V6 { Mtu::IPV6_MIN.into() } else { LEAST_MTU };
+    let arrived = passing_mtu(facts).filter(|packet| *packet >= least);
     let known = arrived.map_or_else(String::new, |mtu| format!(" (packets of {mtu} bytes arrive)"));
     format!("lower the MTU of {}{known}", facts.sender)
 }
@@ -81,6 +82,14 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let router = Host::role("the router before the narrow hop");
     let recovered = recovered_by_probing_after(facts);
     let is_unheeded = facts.has(FindingKind::BlackHole);
+    if let Some(mtu) = reported_mtu(facts).filter(|mtu| v6 && *mtu < u32::from(Mtu::IPV6_MIN)) {
+        return Remedy::new(format!(
+            "let the hop of an MTU of {mtu} carry packets of {} bytes: IPv6 needs them (RFC 8200 section 5), and no setting of {on} goes \
+             below",
+            Mtu::IPV6_MIN
+        ))
+        .look_linux(on, linux::show_route(to));
+    }
     let change = match (reported_mtu(facts), recovered) {
         (Some(mtu), _) if is_unheeded => format!(
             "clamp the MSS to {} at the router before the narrow hop (the path MTU is {mtu}), and let its ICMP reach {on}: \
@@ -114,9 +123,12 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
             format!("route -n get {to}; sysctl net.inet.tcp.pmtud_blackhole_detection"),
         )
         .look(System::Windows, on, "netsh interface ipv4 show subinterfaces");
-    if let Some(mtu) = passing_mtu(facts) {
+    let lowered = passing_mtu(facts).filter(|mtu| !v6 || *mtu >= u32::from(Mtu::IPV6_MIN));
+    let route = lowered.and_then(|mtu| Mtu::new(mtu.into()).ok());
+    remedy = remedy.advises(route.map_or(Change::MtuProbing, Change::Mtu));
+    if let Some(mtu) = lowered {
         // Without `lock`, which would clear DF.
-        remedy = remedy.linux_route(on, to, &format!("mtu {mtu}"));
+        remedy = remedy.linux_route(on, to, &format!("mtu {mtu}"), None);
     }
     if recovered.is_none() && reported_mtu(facts).is_none() {
         remedy = remedy
@@ -180,9 +192,11 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
     for (on, peer) in hosts {
         remedy = remedy
             .look_linux(on, format!("{}; ip link; {}", linux::show_route(peer), ping(peer, mtu)))
-            .linux_route(on, peer, &format!("advmss {mss}"))
-            .only_where(
-                "the ping passes, and the route or the interface has a smaller MTU or advmss",
+            .linux_route(
+                on,
+                peer,
+                &format!("advmss {mss}"),
+                Some("the ping passes, and the route or the interface has a smaller MTU or advmss"),
             )
             .look(System::FreeBsd, on, format!("route -n get {peer}; sysctl net.inet.tcp.mssdflt"))
             .look(System::MacOs, on, format!("route -n get {peer}; sysctl net.inet.tcp.mssdflt"))
@@ -195,7 +209,7 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
              for a small MSS.",
         );
     if let Some(mss) = size(mss) {
-        remedy = remedy.what_if(Change::SegmentSize(mss));
+        remedy = remedy.tries(Change::SegmentSize(mss));
     }
     remedy
 }

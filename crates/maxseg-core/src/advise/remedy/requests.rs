@@ -1,6 +1,7 @@
 //! Requests and replies: what the ends wait for.
 
 use super::{Facts, Host, Remedy, System};
+use crate::advise::Change;
 
 /// Shows the load of a host, and which program has the port.
 fn with_load(remedy: Remedy, on: &Host, port: u16) -> Remedy {
@@ -60,6 +61,7 @@ pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     Remedy::new(format!("let {on} keep its congestion window over pauses (no slow start after idle)"))
         .look_linux(on, format!("sysctl {KEY}"))
+        .advises(Change::NoSlowStartAfterIdle)
         .linux(on, format!("sysctl -w {KEY}=0"))
         .only_where("the first command prints 1")
         .wanted("a capture at the sender shows the burst behind each pause")

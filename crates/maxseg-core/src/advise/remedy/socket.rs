@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::command::{Host, Remedy};
 use super::{System, linux};
+use crate::advise::Change;
 use crate::diagnose::{SocketDiagnosis, counted};
 use crate::evidence::SocketEvidence;
 use crate::outcome::LimitedBy;
@@ -236,6 +237,7 @@ impl SocketCase<'_> {
         Remedy::new(format!("raise the send buffer of this host to {}", size(Bytes::new(wanted))))
             .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max")
             .linux(here, linux::raise_third("net.ipv4.tcp_wmem", wanted))
+            .advises(Change::SendBuffer(Bytes::new(wanted / 2)))
             .note("A program that sets SO_SNDBUF ends autotuning: change it in the program then.")
     }
 
@@ -264,17 +266,11 @@ impl SocketCase<'_> {
 /// The route as it is, but for its `window`.
 fn without_route_window(case: &SocketCase<'_>) -> Remedy {
     let to = case.remote.ip().to_canonical();
-    let ip = if to.is_ipv6() { "ip -6" } else { "ip" };
     let here = case.here();
     let lasts = case.window.winner().is_some_and(|link| link.source == Source::WindowScale);
     let remedy = Remedy::new("remove `window` from the route: it wins over SO_RCVBUF")
         .look_linux(&here, linux::show_route(to))
-        .linux(
-            &here,
-            format!(
-                "{ip} route replace $({ip} -o route get fibmatch {to} | sed 's/ window [0-9]*//')"
-            ),
-        );
+        .linux(&here, linux::without_attribute(to.into(), to, "window"));
     let when = if lasts {
         "The window scale of this connection stays as it is: the change acts on new connections."
     } else {

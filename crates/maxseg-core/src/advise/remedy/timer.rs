@@ -36,7 +36,8 @@ pub(super) fn spurious(facts: &Facts<'_>) -> Remedy {
     });
     let mut remedy = Remedy::new(format!("raise the minimum RTO of {on} to {rto_min} ms{reason}"))
         .look_linux(on, format!("{}; {}", linux::show_tcp(to), linux::show_route(to)))
-        .linux_route(on, to, &format!("rto_min {rto_min}ms"))
+        .linux_route(on, to, &format!("rto_min {rto_min}ms"), None)
+        .advises(Change::RtoMin(Time::from_millis(rto_min)))
         .look(System::FreeBsd, on, "sysctl net.inet.tcp.rexmit_min")
         .change(
             System::FreeBsd,

@@ -1,5 +1,7 @@
 //! Windows and buffers.
 
+use std::net::SocketAddr;
+
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::units::Bytes;
@@ -88,18 +90,29 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         return first_buffer(facts, window).what_if(Change::Window(window));
     } else if is_constant(facts) {
         let port = facts.case.evidence.receiver(facts.direction).port();
-        remedy = remedy.look_linux(on, show_socket(port)).note(format!(
-            "The window never grew: a program that sets SO_RCVBUF disables autotuning. Remove that from the program \
-             on {on}, or raise it to {window} and the limit for it as well. The commands alone suffice where the \
-             limit of autotuning is reached."
-        ));
+        // Where the limit of autotuning is large, raising it does nothing: what acts comes first.
+        let to = facts.sender;
+        remedy.change = format!(
+            "let {on} offer a receive window of {window}: it never grew, so its program sets SO_RCVBUF, its route has `window`, or its \
+             tcp_rmem is small"
+        );
+        remedy = remedy
+            .look_linux(on, format!("{}; {}", show_socket(port), linux::show_route(to)))
+            .linux(on, on_running(facts))
+            .only_where("the connection runs, and maxseg is on that host: its own socket is set")
+            .linux(on, linux::without_attribute(to.into(), to, "window"))
+            .only_where("the route has `window`: it holds every new connection's")
+            .note(format!(
+                "A program that sets SO_RCVBUF disables autotuning: remove that from the program on {on}, or raise it to {window} and \
+                 net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so."
+            ));
     }
     with_buffer(remedy, &RECEIVE, on, buffer(window))
         .wanted(format!("a capture at {on} shows its SYN and the window that leaves it"))
         .look(System::Windows, on, "netsh int tcp show global")
         .change(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
         .only_where("the receive window auto-tuning level is not `normal`")
-        .what_if(Change::Window(window))
+        .tries(Change::Window(window))
 }
 
 /// Whether the window stayed at the first buffer's, although its scale, which follows the largest buffer, allows
@@ -116,10 +129,14 @@ fn is_first_buffer(facts: &Facts<'_>) -> bool {
 /// The largest buffer is more than so many times the first where autotuning has room.
 const SCALE_OVER_FIRST: u64 = 8;
 
+/// Linux's own first buffer (`tcp_rmem`'s second number).
+const LINUX_FIRST_BUFFER: u64 = 131_072;
+
 /// Autotuning did not raise the window above that of the first buffer.
 fn first_buffer(facts: &Facts<'_>, window: Bytes) -> Remedy {
     let on = &facts.receiver_host;
     let largest = facts.acks.window_max_bytes.unwrap_or(0);
+    let first = buffer(window).max(LINUX_FIRST_BUFFER);
     let port = facts.case.evidence.receiver(facts.direction).port();
     Remedy::new(format!(
         "raise the first receive buffer of {on} (the middle number of tcp_rmem): its window never grew above {largest} bytes, \
@@ -127,7 +144,8 @@ fn first_buffer(facts: &Facts<'_>, window: Bytes) -> Remedy {
     ))
     .look_linux(on, "sysctl net.ipv4.tcp_rmem net.ipv4.tcp_moderate_rcvbuf")
     .look_linux(on, show_socket(port))
-    .linux(on, linux::raise_second(RECEIVE.linux_sizes, buffer(window).max(131_072)))
+    .advises(Change::FirstReceiveBuffer(Bytes::new(first)))
+    .linux(on, linux::raise_second(RECEIVE.linux_sizes, first))
     .only_where("tcp_moderate_rcvbuf is 1 and the program does not set SO_RCVBUF")
     .wanted(format!("a capture at {on} shows its SYN and the window that leaves it"))
     .note(
@@ -150,6 +168,14 @@ fn with_scaling(mut remedy: Remedy, facts: &Facts<'_>) -> Remedy {
         }
     }
     remedy
+}
+
+/// Lets the receive buffer of the running connection's socket grow again, which acts at once.
+fn on_running(facts: &Facts<'_>) -> String {
+    let evidence = facts.case.evidence;
+    let ends = [evidence.receiver(facts.direction), evidence.sender(facts.direction)];
+    let [own, peer] = ends.map(|end| SocketAddr::new(end.ip().to_canonical(), end.port()));
+    format!("maxseg tune apply --connection '{own}-{peer}' --set rcvbuf=auto")
 }
 
 /// Whether the window was about constant.
@@ -179,7 +205,7 @@ pub(super) fn slow_reader(facts: &Facts<'_>) -> Remedy {
     .look(System::Windows, on, format!("netstat -ano | findstr :{port}"))
     .wanted(format!("a capture at {on} shows the window that leaves the host"))
     .note("Unread data of the socket (Recv-Q) above zero shows it. A larger buffer only delays the zero window.")
-    .what_if(Change::ReadsAtOnce)
+    .tries(Change::ReadsAtOnce)
 }
 
 /// The window shut and did not open again.
@@ -208,5 +234,5 @@ pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     with_buffer(remedy, &SEND, on, bytes)
         .wanted(format!("a capture at {on} shows whether segments wait for acknowledgements while the window has room"))
         .note("A program that sets SO_SNDBUF disables autotuning: change it in the program then.")
-        .what_if(Change::SendBuffer(buffer_now))
+        .tries(Change::SendBuffer(buffer_now))
 }

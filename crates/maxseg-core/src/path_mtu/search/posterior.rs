@@ -95,7 +95,8 @@ impl Posterior {
     /// The chance that more than `mtu` arrives.
     pub(super) fn above(&self, mtu: u32) -> f64 {
         let from = (mtu - self.least) as usize + 1;
-        self.weights.iter().skip(from).sum::<f64>() / self.total
+        // A sum of nothing is -0.
+        (0.0 + self.weights.iter().skip(from).sum::<f64>()) / self.total
     }
 
     /// The likeliest path MTU, and its chance.

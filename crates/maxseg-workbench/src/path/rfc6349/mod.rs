@@ -10,7 +10,7 @@ use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{
     Facts, LinkLoad, RunMetrics, WindowStep, interpret, judge, with_full_link,
 };
-use maxseg_core::units::{BitsPerSec, Bytes, Mtu};
+use maxseg_core::units::{BitsPerSec, Bytes, Mtu, approx};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
 
@@ -21,7 +21,8 @@ use super::bulk::{
 use super::far_end::{BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
 use super::options::SWEEP;
 use super::under_load::{idle_row, loaded_row};
-use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options, note_once};
+use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options, RttReport, note_once};
+use crate::environment::Environment;
 pub use report::{
     BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
     Rfc6349Report, SweepStep,
@@ -44,6 +45,14 @@ struct BothWays {
     directions: Vec<DirectionReport>,
 }
 
+/// The runs in equilibrium of a direction, with what limited each.
+#[derive(Default)]
+struct Repeated {
+    runs: Vec<(RunMetrics, Vec<LimitShare>)>,
+    began_s: Vec<Option<f64>>,
+    buffers: Option<BuffersEntry>,
+}
+
 impl Rfc6349Test<'_> {
     /// Both directions, into the report: bottleneck, load and the test itself.
     pub(super) fn run(
@@ -59,6 +68,7 @@ impl Rfc6349Test<'_> {
             );
             return Ok(());
         };
+        report.notes.extend(unfit(&report.rtt));
         let began_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
         report.under_load = idle_row(self.baseline).into_iter().collect();
         let mut found =
@@ -72,6 +82,7 @@ impl Rfc6349Test<'_> {
             ));
         }
         report.bottleneck = Some(found.bottleneck);
+        let Environment { system, kernel, .. } = Environment::of(&[]);
         report.rfc6349 = Some(Rfc6349Report {
             began_s,
             planned_s: self.asked.total_s(self.options.step.as_secs_f64()),
@@ -80,7 +91,11 @@ impl Rfc6349Test<'_> {
                 is_layer_2_tested: self.asked.is_layer_2_tested,
                 stated_bps: self.asked.bandwidth.map(|(rate, _)| rate.get()),
                 stated_framing: self.asked.bandwidth.map(|(_, framing)| framing),
+                loss_share: report.rtt.loss_share(),
+                jitter_s: report.rtt.jitter_s(),
             },
+            system,
+            kernel,
             path_mtu: PathMtuEntry::of(&report.path_mtu),
             baseline: BaselineEntry {
                 rtt_s: baseline.rtt_s,
@@ -153,19 +168,8 @@ impl Rfc6349Test<'_> {
             let run = result.and_then(|result| metrics(&result, duration, Some(baseline.rtt_s)));
             swept.push((window, run));
         }
-        let (mut runs, mut began_s, mut buffers) = (Vec::new(), Vec::new(), None);
-        for repeat in 1..=self.asked.repeats.max(1) {
-            observer.on_step(&format!("{word}: equilibrium, run {repeat}"));
-            let plan = plan_of(towards, 1, self.asked.duration);
-            let result = end.bulk(&plan, Some(baseline.rtt_s))?;
-            let duration = self.asked.duration.as_secs_f64();
-            let Some(run) = metrics(&result, duration, Some(baseline.rtt_s)) else { continue };
-            let held = limits(&result, run.equilibrium.from_s);
-            buffers = Some(BuffersEntry::of(&result.granted, &run));
-            let began = result.began.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-            began_s.push(began.map(|since| since.as_secs_f64()));
-            runs.push((run, held));
-        }
+        let Repeated { mut runs, began_s, buffers } =
+            self.repeats(end, towards, (baseline, observer), notes)?;
         // The path carries at least what any run reached: what was to be expected is by that, and so is every share of the BDP.
         // Where losses without a queue hold it, it may be policed: what passes in a short step has a burst in it.
         let is_policed =
@@ -203,7 +207,7 @@ impl Rfc6349Test<'_> {
         let checks =
             typical.as_ref().map(|(run, _)| judge(&self.asked.thresholds, run)).unwrap_or_default();
         let interpretation = typical.as_ref().map(|(run, held)| {
-            let steps = steps_of(&sweep, mss);
+            let steps = steps_of(&sweep, mss, baseline.rtt_s);
             interpret(&Facts {
                 run,
                 many: &filled.run,
@@ -224,7 +228,7 @@ impl Rfc6349Test<'_> {
             packet_bytes: mtu,
             ideal_bps: ideal,
             buffers: buffers
-                .unwrap_or_else(|| BuffersEntry::of(&filled.result.granted, &filled.run)),
+                .unwrap_or_else(|| BuffersEntry::of(&filled.result.granted, &filled.run, None)),
             sweep,
             runs: runs.into_iter().map(|(run, _)| run).collect(),
             runs_began_s: began_s,
@@ -233,6 +237,32 @@ impl Rfc6349Test<'_> {
             checks,
             interpretation,
         })
+    }
+
+    /// The runs in equilibrium.
+    fn repeats(
+        &self,
+        end: &mut FarEnd<'_>,
+        towards: Towards,
+        (baseline, observer): (&Baseline, &mut dyn PathObserver),
+        notes: &mut Vec<String>,
+    ) -> Result<Repeated, FarEndError> {
+        let (word, buffer) = (direction_word(towards), self.asked.buffer);
+        let mut repeated = Repeated::default();
+        for repeat in 1..=self.asked.repeats.max(1) {
+            observer.on_step(&format!("{word}: equilibrium, run {repeat}"));
+            let alone = plan_of(towards, 1, self.asked.duration);
+            let plan = BulkPlan { window: buffer, send_buffer: buffer, ..alone };
+            let Some(result) = end.bulk_with_window(&plan, baseline.rtt_s, notes)? else { break };
+            let duration = self.asked.duration.as_secs_f64();
+            let Some(run) = metrics(&result, duration, Some(baseline.rtt_s)) else { continue };
+            let held = limits(&result, run.equilibrium.from_s);
+            repeated.buffers = Some(BuffersEntry::of(&result.granted, &run, buffer));
+            let began = result.began.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+            repeated.began_s.push(began.map(|since| since.as_secs_f64()));
+            repeated.runs.push((run, held));
+        }
+        Ok(repeated)
     }
 
     /// What the stated bandwidth carries of IP packets; `None` where none is stated.
@@ -257,14 +287,32 @@ fn whole_rate(bps: f64) -> Option<BitsPerSec> {
     BitsPerSec::new(bps.max(0.0).round() as u64)
 }
 
-fn steps_of(sweep: &[SweepStep], mss: u32) -> Vec<WindowStep> {
+/// Losses and jitter with which the throughput of TCP says nothing of the path: guidelines of RFC 6349 §3.
+fn unfit(rtt: &RttReport) -> Option<String> {
+    const MOST_LOSS: f64 = 0.05;
+    const MOST_JITTER_S: f64 = 0.150;
+    let loss = rtt
+        .loss_share()
+        .filter(|share| *share > MOST_LOSS)
+        .map(|share| format!("{} of small packets are lost", approx::whole_percent(share)));
+    let jitter = rtt
+        .jitter_s()
+        .filter(|jitter| *jitter > MOST_JITTER_S)
+        .map(|jitter| format!("round trips without load vary by {}", approx::time(jitter)));
+    let found: Vec<String> = loss.into_iter().chain(jitter).collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "{}: RFC 6349 (§3) calls throughput not meaningful with losses above 5% or jitter above 150 ms",
+            found.join(", and ")
+        )
+    })
+}
+
+fn steps_of(sweep: &[SweepStep], mss: u32, baseline_s: f64) -> Vec<WindowStep> {
     let step = |step: &SweepStep| {
-        let run = step.run.as_ref()?;
-        Some(WindowStep {
-            of_bdp: step.of_bdp,
-            resent_share: 1.0 - run.efficiency?,
-            resent_segments: run.retransmitted_bytes as f64 / f64::from(mss.max(1)),
-        })
+        let (resent_share, resent_bytes) = step.run.as_ref()?.lasting_loss(baseline_s)?;
+        let resent_segments = resent_bytes / f64::from(mss.max(1));
+        Some(WindowStep { of_bdp: step.of_bdp, resent_share, resent_segments })
     };
     sweep.iter().filter_map(step).collect()
 }

@@ -18,8 +18,12 @@ pub struct Rfc6349Report {
     pub planned_s: f64,
     /// How often the run in equilibrium was made.
     pub repeats: u32,
-    /// What the RFC wants to be known before (§3).
+    /// What the RFC wants to be known before (§1, §3).
     pub preconditions: Preconditions,
+    /// This host's operating system and architecture: the RFC wants the TCP that is tested identified (§3).
+    pub system: String,
+    /// The release of its kernel; null where it cannot be told.
+    pub kernel: Option<String>,
     /// The path MTU (§3.1).
     pub path_mtu: PathMtuEntry,
     /// The round trip without load (§3.2.1).
@@ -41,6 +45,10 @@ pub struct Preconditions {
     pub stated_bps: Option<u64>,
     /// The framing of the link that it is of.
     pub stated_framing: Option<Framing>,
+    /// The share of small packets that were lost before; above 0.05 throughput says little of the path (§3).
+    pub loss_share: Option<f64>,
+    /// The 99th percentile of round trips before, less the least; above 0.15 throughput says little of the path (§3).
+    pub jitter_s: Option<f64>,
 }
 
 /// The path MTU.
@@ -83,7 +91,7 @@ pub struct NegotiatedEntry {
 /// Buffers and windows of the run in equilibrium.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BuffersEntry {
-    /// What was asked for; null: the kernels' own autotuning.
+    /// Send buffer and window that were asked for; null: the kernels' own autotuning.
     pub asked_bytes: Option<u32>,
     /// The sender's when the run began, as its kernel accounts it.
     pub send_bytes: Option<u32>,
@@ -95,7 +103,7 @@ pub struct BuffersEntry {
     pub congestion: Option<String>,
 }
 
-/// A step of the window sweep (§3.3).
+/// A step of the window sweep (§3.3.1, §5.2).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SweepStep {
     /// The window by the product of bandwidth and delay.
@@ -133,19 +141,19 @@ pub struct DirectionReport {
     pub ideal_bps: Option<f64>,
     /// Buffers, asked for and granted (§3.3.1).
     pub buffers: BuffersEntry,
-    /// The window sweep (§3.3).
+    /// The window sweep (§3.3.1, §5.2).
     pub sweep: Vec<SweepStep>,
-    /// One connection in equilibrium, each repeat (§3.3, §4).
+    /// One connection in equilibrium (§1.3), each repeat (§3.3, §4).
     pub runs: Vec<RunMetrics>,
     /// When each of them began: seconds since 1970; null where that is not known.
     pub runs_began_s: Vec<Option<f64>>,
-    /// Several connections (§3.3.1, §5.1).
+    /// Several connections (§3.3, §5.1).
     pub many: RunMetrics,
     /// What limited the sender of the run of median throughput, by its socket.
     pub limits: Vec<LimitShare>,
     /// Thresholds, against the run of median throughput.
     pub checks: Vec<Check>,
-    /// What it means (§4.4, §5).
+    /// What it means (§5.2).
     pub interpretation: Option<Interpretation>,
 }
 
@@ -189,9 +197,9 @@ impl NegotiatedEntry {
 }
 
 impl BuffersEntry {
-    pub(super) fn of(granted: &Granted, run: &RunMetrics) -> Self {
+    pub(super) fn of(granted: &Granted, run: &RunMetrics, asked: Option<u32>) -> Self {
         Self {
-            asked_bytes: None,
+            asked_bytes: asked,
             send_bytes: granted.send_buffer,
             receive_bytes: granted.receive_buffer,
             window_bytes: run.window_bytes,

@@ -34,8 +34,9 @@ impl Probing<'_> {
         let payload = Payload::of_port(port);
         let stated = report.forward_bytes.filter(|_| report.confidence == Confidence::IcmpOnly);
         let most = stated.unwrap_or(self.route.interface_mtu).min(u32::from(u16::MAX));
-        self.observer.on_step(&format!(
-            "TCP port {port}: up to {MOST_CONNECTIONS} connections with segments of up to {most} bytes, each with {}; --no-payload leaves them out",
+        self.observer.on_step(&format!("path MTU by connections to TCP port {port}"));
+        self.observer.on_warning(&format!(
+            "TCP port {port} gets up to {MOST_CONNECTIONS} connections with packets of up to {most} bytes, each with {}; --no-payload leaves them out",
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);

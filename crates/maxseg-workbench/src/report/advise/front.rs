@@ -1,11 +1,13 @@
-//! Goodput against round trip under load: a picture in text and one in SVG.
+//! Goodput against round trip under load: a picture in text and one for a page.
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Advised, Change, FrontPoint};
+use maxseg_core::advise::{Advised, FrontPoint};
 use maxseg_core::units::approx;
 
-use super::super::escaped::Escaped;
+use super::super::across::LOG_FROM;
+use super::super::chart::{Axis, Chart, Legend, Line, Order, Point, Series, Spacing};
+use super::super::words;
 
 /// Size of the picture in text.
 const ROWS: usize = 10;
@@ -87,7 +89,7 @@ pub fn front_text(advised: &Advised, width: usize) -> String {
     let gap = columns.saturating_sub(short.len() + long.len());
     let _ = writeln!(text, "   {:>12} +{}", "", "-".repeat(columns));
     let _ = writeln!(text, "   {:>12}  {short}{}{long}", "", " ".repeat(gap));
-    text + "   goodput over round trip under load: o as it is, * advised, + on the front, . others\n"
+    text + "   goodput over ping under load: o as it is, * advised, + on the front, . others\n"
 }
 
 fn spans(points: &[(&FrontPoint, char)]) -> (Span, Span) {
@@ -106,74 +108,53 @@ fn index(share: f64, count: usize) -> usize {
     ((share * (count - 1) as f64).round() as usize).min(count - 1)
 }
 
-/// The measures of the picture.
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 400.0;
-const LEFT: f64 = 96.0;
-const RIGHT: f64 = 690.0;
-const TOP: f64 = 40.0;
-const BOTTOM: f64 = 340.0;
-
-/// The picture as SVG; empty below two points.
-pub fn front_svg(advised: &Advised) -> String {
-    let points = marked(advised);
-    if points.len() < 2 {
-        return String::new();
+/// The picture for a page; `None` below two points.
+pub(super) fn front_chart(advised: &Advised) -> Option<Chart> {
+    if advised.points.len() < 2 {
+        return None;
     }
-    let (pings, rates) = spans(&points);
-    let x = |point: &FrontPoint| LEFT + (RIGHT - LEFT) * pings.place(point.ping_s);
-    let y = |point: &FrontPoint| BOTTOM - (BOTTOM - TOP) * rates.place(point.rate);
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"Goodput over round trip under load\" font-family=\"sans-serif\" font-size=\"13\" fill=\"currentColor\">\n\
-         <line x1=\"{LEFT}\" y1=\"{BOTTOM}\" x2=\"{RIGHT}\" y2=\"{BOTTOM}\" stroke=\"currentColor\"/>\n\
-         <line x1=\"{LEFT}\" y1=\"{TOP}\" x2=\"{LEFT}\" y2=\"{BOTTOM}\" stroke=\"currentColor\"/>\n"
-    );
-    let mut label = |x: f64, y: f64, anchor: &str, words: &str| {
-        let _ = writeln!(
-            text,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
-            Escaped(words)
-        );
+    let place = |point: &FrontPoint| Point { x: point.ping_s, y: point.rate, half: 0.0 };
+    let of = |wanted: &str| {
+        let points = marked(advised).into_iter().filter(|(_, mark)| wanted.contains(*mark));
+        points.map(|(point, _)| vec![place(point)]).collect::<Line>()
     };
-    label(LEFT - 8.0, TOP + 4.0, "end", &rate(advised, rates.high.exp()));
-    label(LEFT - 8.0, BOTTOM, "end", &rate(advised, rates.low.exp()));
-    label(LEFT, BOTTOM + 20.0, "start", &approx::time(pings.low.exp()));
-    label(RIGHT, BOTTOM + 20.0, "end", &approx::time(pings.high.exp()));
-    label(f64::midpoint(LEFT, RIGHT), BOTTOM + 40.0, "middle", "round trip under load");
-    label(
-        LEFT,
-        TOP - 16.0,
-        "start",
-        if advised.is_requests { "requests per second" } else { "goodput" },
-    );
-    let mut on_front: Vec<&FrontPoint> =
-        points.iter().map(|(point, _)| *point).filter(|point| point.is_on_front).collect();
-    on_front.sort_by(|a, b| a.ping_s.total_cmp(&b.ping_s));
-    let line: Vec<String> =
-        on_front.iter().map(|point| format!("{:.1},{:.1}", x(point), y(point))).collect();
-    let _ = writeln!(
-        text,
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"#2a78d6\" stroke-width=\"1.5\"/>",
-        line.join(" ")
-    );
-    for (point, mark) in &points {
-        let (radius, fill) = match mark {
-            '*' => (7.0, "#2a78d6"),
-            'o' => (6.0, "#e34948"),
-            '+' => (4.0, "#2a78d6"),
-            _ => (3.0, "#8a8a86"),
-        };
-        let changes = Change::describe_all(&point.changes, "as it is");
-        let title =
-            format!("{changes}: {}, {}", rate(advised, point.rate), approx::time(point.ping_s));
-        let _ = writeln!(
-            text,
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\" fill=\"{fill}\"><title>{}</title></circle>",
-            x(point),
-            y(point),
-            Escaped(&title)
-        );
-    }
-    text + "</svg>\n"
+    let mut front: Vec<Point> =
+        advised.points.iter().filter(|point| point.is_on_front).map(place).collect();
+    front.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let none =
+        Series { label: String::new(), solid: Vec::new(), dashed: Vec::new(), crosses: Vec::new() };
+    let called = |label: &str| Series { label: label.to_owned(), ..none.clone() };
+    let axis = |title: &str, write, of: fn(&FrontPoint) -> f64| {
+        let values = || advised.points.iter().map(of);
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        let is_wide = least > 0.0 && most > LOG_FROM * least;
+        let spacing = if is_wide { Spacing::Log(10) } else { Spacing::Linear };
+        Axis { title: title.to_owned(), spacing, ticks: Vec::new(), write }
+    };
+    let per_second: fn(f64) -> String = |rate| format!("{}/s", approx::digits(rate));
+    let (rate, write) = if advised.is_requests {
+        ("requests per second", per_second)
+    } else {
+        ("goodput", approx::rate as fn(f64) -> String)
+    };
+    // What is drawn last is seen.
+    let all = [
+        Series { solid: vec![front], ..called("front") },
+        Series { solid: of("."), ..called("others") },
+        Series { crosses: of("o"), ..called("as it is (cross)") },
+        Series { dashed: of("*"), ..called("advised (diamond)") },
+    ];
+    Some(Chart {
+        title: format!("{} against round trip under load", words::capital(rate)),
+        subtitle: "each point is a choice of settings; nothing is better in both than the front"
+            .to_owned(),
+        x: axis("round trip under load", approx::time, |point| point.ping_s),
+        y: axis(rate, write, |point| point.rate),
+        series_title: String::new(),
+        series: all.into_iter().filter(|series| series.points().next().is_some()).collect(),
+        order: Order::None,
+        marks: Vec::new(),
+        marks_title: String::new(),
+        legend: Legend::default(),
+    })
 }

@@ -3,7 +3,8 @@
 mod front;
 mod page;
 
-pub use front::{front_svg, front_text};
+pub use front::front_text;
+pub(super) use page::trials_table;
 pub use page::{gain_in_words, goal_in_words, page};
 
 use std::io;

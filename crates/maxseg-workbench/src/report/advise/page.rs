@@ -1,13 +1,12 @@
 //! Advice as a page that needs nothing else.
 
-use std::fmt::Write as _;
-
-use maxseg_core::advise::{Advice, Change, Goal, Judged, limit_in_words};
+use maud::{Markup, html};
+use maxseg_core::advise::{Advice, Change, GainOver, Goal, HowTo, Judged, Trial, limit_in_words};
 use maxseg_core::units::approx;
 
-use super::super::escaped::Escaped;
-use super::super::html::whole_page;
-use super::front::front_svg;
+use super::super::page::{facts, lead, prose, whole_page};
+use super::super::table::{Cell, Column, table};
+use super::front::front_chart;
 use crate::advise::PathAdvice;
 
 /// The page of an answer.
@@ -15,45 +14,43 @@ pub fn page(advice: &PathAdvice) -> String {
     whole_page(&format!("Advice: {}", advice.name), &body(advice))
 }
 
-fn body(advice: &PathAdvice) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "<p class=\"prose\">For {}.</p>", goal_in_words(advice.goal));
+fn body(advice: &PathAdvice) -> Markup {
+    let advised = advice.advised.as_ref();
+    html! {
+        (lead(&conclusion(advice)))
+        p.prose { "For " (goal_in_words(advice.goal)) "." }
+        @for note in &advice.notes { (prose(note)) }
+        @if let Some(advised) = advised {
+            @if let Some(first) = advised.trials.first() { p.prose { (limit_in_words(first)) "." } }
+            @for piece in &advised.advice { (of_piece(piece)) }
+            @if !advised.trials.is_empty() { h2 { "What if" } (trials_table(&advised.trials)) }
+            @if let Some(chart) = front_chart(advised) { h2 { "Goodput and delay" } (chart.to_html()) }
+            @for guide in &advice.guides {
+                h2 { (guide.guide.title) }
+                (prose(&guide.guide.source))
+                (judged(&guide.guide.title, &guide.settings))
+            }
+        }
+    }
+}
+
+/// What to do, in a sentence.
+fn conclusion(advice: &PathAdvice) -> String {
     if let Some(unknown) = &advice.unknown {
-        let _ = writeln!(
-            text,
-            "<p class=\"prose\"><strong>Unknown:</strong> {}. What shows it: {}.</p>",
-            Escaped(&unknown.why),
-            Escaped(&unknown.shown_by)
-        );
+        return format!("Unknown: {}. What shows it: {}.", unknown.why, unknown.shown_by);
     }
-    for note in &advice.notes {
-        let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(note));
+    let Some(advised) = &advice.advised else { return String::new() };
+    match advised.advice.as_slice() {
+        [] => "Leave it as it is: no change gains what matters.".to_owned(),
+        [first, rest @ ..] => {
+            let more = match rest.len() {
+                0 => String::new(),
+                1 => "; one more change below".to_owned(),
+                count => format!("; {count} more changes below"),
+            };
+            format!("{}: {}{more}.", first.text.trim_end_matches('.'), gain_in_words(first))
+        }
     }
-    let Some(advised) = &advice.advised else { return text };
-    if let Some(first) = advised.trials.first() {
-        let _ = writeln!(text, "<p class=\"prose\">{}.</p>", Escaped(&limit_in_words(first)));
-    }
-    if advised.advice.is_empty() && advice.unknown.is_none() {
-        text += "<p class=\"prose\"><strong>Leave it as it is:</strong> no change gains more than chance.</p>\n";
-    }
-    for piece in &advised.advice {
-        text += &of_piece(piece);
-    }
-    text += &table(advice);
-    let picture = front_svg(advised);
-    if !picture.is_empty() {
-        let _ = writeln!(text, "<h2>Goodput and delay</h2>\n<div class=\"wide\">{picture}</div>");
-    }
-    for guide in &advice.guides {
-        let _ = writeln!(
-            text,
-            "<h2>{}</h2>\n<p class=\"prose\">{}</p>",
-            Escaped(&guide.guide.title),
-            Escaped(&guide.guide.source)
-        );
-        text += &judged(&guide.settings);
-    }
-    text
 }
 
 /// What a goal asks for, in words.
@@ -65,50 +62,44 @@ pub const fn goal_in_words(goal: Goal) -> &'static str {
     }
 }
 
-fn of_piece(piece: &Advice) -> String {
-    let mut text = format!("<h2>{}</h2>\n<dl>", Escaped(&piece.text));
+fn of_piece(piece: &Advice) -> Markup {
     let effects = piece.price.side_effects.join("; ");
     let memory = piece.price.memory_bytes_per_connection.map_or_else(
         || "no memory".to_owned(),
         |bytes| format!("up to {bytes} bytes of memory for each connection"),
     );
-    let fairness =
-        piece.price.fairness.clone().unwrap_or_else(|| "others notice nothing".to_owned());
-    for (name, value) in [
-        ("id", piece.id.as_str()),
-        ("gain", gain_in_words(piece).as_str()),
-        ("why", piece.reason.as_str()),
-        ("price", format!("{memory}; {effects}").as_str()),
-        ("others", fairness.as_str()),
-        ("risk", piece.risk.as_str()),
-        ("source", piece.source),
-    ] {
-        let _ = write!(text, "<dt>{name}</dt><dd>{}</dd>", Escaped(value));
-    }
-    text += "</dl>\n";
-    for (system, ways) in &piece.commands {
-        let _ = writeln!(text, "<h3>{}</h3>", Escaped(system));
-        for way in ways {
-            let only = way
-                .only_where
-                .as_ref()
-                .map_or_else(String::new, |only| format!(" Only where {only}."));
-            let undo = way.undo.as_ref().map_or_else(String::new, |undo| format!(" Undo: {undo}"));
-            let _ = writeln!(
-                text,
-                "<pre>{}</pre>\n<p class=\"prose\">On {}; {}.{}{}</p>",
-                Escaped(&way.line),
-                Escaped(&way.on),
-                way.known.word(),
-                Escaped(&only),
-                Escaped(&undo)
-            );
+    let others = piece.price.fairness.clone().unwrap_or_else(|| "others notice nothing".to_owned());
+    let said = [
+        ("id", piece.id.clone()),
+        ("gain", gain_in_words(piece)),
+        ("why", piece.reason.clone()),
+        ("price", format!("{memory}; {effects}")),
+        ("others", others),
+        ("risk", piece.risk.clone()),
+        ("source", piece.source.to_owned()),
+    ];
+    html! {
+        h2 { (piece.text) }
+        (facts(&said))
+        @for (system, ways) in &piece.commands {
+            h3 { (system) }
+            @for way in ways { (of_way(way)) }
         }
     }
-    text
 }
 
-/// `goodput +12% (+10% to +14%), round trip under load -3%`.
+fn of_way(way: &HowTo) -> Markup {
+    html! {
+        pre tabindex="0" { (way.line) }
+        p.prose {
+            "On " (way.on) "; " (way.known.word()) "."
+            @if let Some(only) = &way.only_where { " Only where " (only) "." }
+            @if let Some(undo) = &way.undo { " Undo: " code { (undo) } }
+        }
+    }
+}
+
+/// `goodput +12%, round trip under load -3% over the path as it is; 95% interval of goodput +10% to +14%, 5 pairs of runs`.
 pub fn gain_in_words(piece: &Advice) -> String {
     let gain = &piece.gain;
     let relative = |percent: f64| approx::gain(percent / 100.0);
@@ -122,57 +113,64 @@ pub fn gain_in_words(piece: &Advice) -> String {
     if let Some(ping) = gain.ping_pct {
         parts.push(format!("round trip under load {}", relative(ping)));
     }
+    if parts.is_empty() {
+        return "no run shows it".to_owned();
+    }
+    let mut text = parts.join(", ");
+    let is_joint = piece.proof.last().is_some_and(|row| row.changes.len() > 1);
+    text += match gain.over {
+        GainOver::AsItIs if is_joint => " together with the other changes, over the path as it is",
+        GainOver::AsItIs => " over the path as it is",
+        GainOver::OtherChanges => " over the other changes without this one",
+    };
     if let Some([low, high]) = gain.ci95 {
-        parts.push(format!("95% interval {} to {}", relative(low), relative(high)));
+        let of = gain.ci95_of.words();
+        text += &format!("; 95% interval of {of} {} to {}", relative(low), relative(high));
     }
     if gain.runs > 0 {
-        parts.push(format!("{} pairs of runs", gain.runs));
+        text += &format!(", {} pairs of runs", gain.runs);
     }
-    parts.join(", ")
+    text
 }
 
-fn table(advice: &PathAdvice) -> String {
-    let Some(advised) = advice.advised.as_ref().filter(|advised| !advised.trials.is_empty()) else {
-        return String::new();
+/// The path as it is and with changes, a line each.
+pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
+    let has_pings = trials.iter().any(|trial| trial.ping.n > 0);
+    let columns: Vec<Column> = [Column::word("change"), Column::number("goodput")]
+        .into_iter()
+        .chain(has_pings.then(|| Column::number("round trip under load")))
+        .chain([Column::limit("then limited by")])
+        .collect();
+    let line = |trial: &Trial| -> Vec<Cell> {
+        let ping = (trial.ping.n > 0).then_some(trial.ping.mean);
+        let change = Change::describe_all(&trial.changes, "none").into();
+        [change, Cell::number(approx::rate(trial.goodput.mean), trial.goodput.mean)]
+            .into_iter()
+            .chain(has_pings.then(|| Cell::known(ping, approx::time)))
+            .chain([trial.limited_by.word().into()])
+            .collect()
     };
-    let mut rows = String::new();
-    for trial in &advised.trials {
-        let changes = Change::describe_all(&trial.changes, "none");
-        let ping = if trial.ping.n > 0 { approx::time(trial.ping.mean) } else { "–".to_owned() };
-        let _ = writeln!(
-            rows,
-            "<tr><td class=\"word\">{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>",
-            Escaped(&changes),
-            approx::rate(trial.goodput.mean),
-            ping,
-            trial.limited_by
-        );
-    }
-    format!(
-        "<h2>What if</h2>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"word\">change</th><th>goodput</th>\
-         <th>round trip under load</th><th class=\"word\">then limited by</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+    table("What if", &columns, trials.iter().map(line))
 }
 
-fn judged(settings: &[Judged]) -> String {
-    let mut rows = String::new();
-    for one in settings {
-        let percent = |value: Option<f64>| {
-            value.map_or_else(|| "–".to_owned(), |value| approx::gain(value / 100.0))
-        };
+fn judged(title: &str, settings: &[Judged]) -> Markup {
+    let columns = [
+        Column::word("setting"),
+        Column::word("on this path"),
+        Column::number("goodput"),
+        Column::number("round trip"),
+        Column::word("why"),
+    ];
+    let percent = |value: Option<f64>| Cell::known(value, |value| approx::gain(value / 100.0));
+    let line = |one: &Judged| -> Vec<Cell> {
         let gain = one.gain.as_ref();
-        let _ = writeln!(
-            rows,
-            "<tr><td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>",
-            Escaped(&one.setting),
-            one.verdict,
+        vec![
+            one.setting.clone().into(),
+            one.verdict.to_string().into(),
             percent(gain.and_then(|gain| gain.goodput_pct)),
             percent(gain.and_then(|gain| gain.ping_pct)),
-            Escaped(&one.reason)
-        );
-    }
-    format!(
-        "<div class=\"wide\"><table>\n<thead><tr><th class=\"word\">setting</th><th class=\"word\">on this path</th>\
-         <th>goodput</th><th>round trip</th><th class=\"word\"></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+            one.reason.clone().into(),
+        ]
+    };
+    table(title, &columns, settings.iter().map(line))
 }

@@ -1,21 +1,9 @@
-//! What a chart shows, the measures of a picture, and the shapes of its points.
+//! What a chart shows, and the shapes of its points.
 
 use super::palette::Order;
 
-/// Width of a picture; all lengths are in units of its view box.
-pub(super) const WIDTH: f64 = 960.0;
-/// Height of a chart.
-pub(super) const HEIGHT: f64 = 576.0;
-/// The edges of the part between the axes.
-pub(super) const LEFT: f64 = 96.0;
-pub(super) const RIGHT: f64 = 812.0;
-pub(super) const TOP: f64 = 92.0;
-pub(super) const BOTTOM: f64 = 488.0;
-/// About the width of a character of the labels.
-pub(super) const CHARACTER: f64 = 6.7;
-
-/// A chart, to be written as SVG: one curve a series, with confidence bands, a second engine beside it, and marks on the
-/// horizontal axis; or, over categories, points with bars.
+/// A chart, to be written as SVG: a curve for each series by the simulator, with confidence bands, one by the model beside it, the
+/// lab's as crosses, and marks on the horizontal axis; or, over categories, points with intervals.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// What it shows.
@@ -40,7 +28,8 @@ pub struct Chart {
     pub(crate) legend: Legend,
 }
 
-/// The words of the legend; empty for what is not there.
+/// The words of the legend; empty for what is not there. A kind of line is that of an engine, the same in every picture:
+/// solid of the simulator, dashed of the model, crosses of the lab.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Legend {
     /// Solid lines with dots; over categories full dots.
@@ -49,7 +38,7 @@ pub(crate) struct Legend {
     pub(crate) dashed: String,
     /// Crosses.
     pub(crate) crosses: String,
-    /// The band around solid lines; over categories the bars.
+    /// The band around solid lines; over categories the intervals.
     pub(crate) band: String,
 }
 
@@ -79,6 +68,17 @@ pub(crate) enum Spacing {
     Categories,
 }
 
+impl Axis {
+    /// The title, which says so where equal distances are equal factors.
+    pub(crate) fn name(&self) -> String {
+        if self.spacing.is_log() {
+            format!("{}, logarithmic", self.title)
+        } else {
+            self.title.clone()
+        }
+    }
+}
+
 impl Spacing {
     pub(super) const fn is_log(self) -> bool {
         matches!(self, Self::Log(_))
@@ -103,7 +103,7 @@ pub(crate) struct Series {
     pub(crate) solid: Line,
     /// The dashed line.
     pub(crate) dashed: Line,
-    /// Crosses, without a line.
+    /// Crosses, with a thin line where nothing is solid.
     pub(crate) crosses: Line,
 }
 

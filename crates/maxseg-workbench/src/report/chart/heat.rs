@@ -1,12 +1,13 @@
 //! A heat map: two axes of numbers, and a third number as colour and in words.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::super::escaped::Escaped;
-use super::figure::{CHARACTER, LEFT, RIGHT, Spacing, TOP, WIDTH};
-use super::palette::viridis;
+use super::figure::Spacing;
+use super::layout::{
+    Anchor, Below, FONT, LINE, flowed, for_both, headings, label, px, svg, text_width, widest,
+};
+use super::palette::{Shades, hex, ink_on};
 use super::scale::Scale;
-use super::svg::base_style;
 
 /// A number for each pair of values.
 #[derive(Debug, Clone)]
@@ -23,6 +24,12 @@ pub(crate) struct HeatMap {
     pub(crate) columns: Vec<String>,
     /// The rows, from the bottom up.
     pub(crate) rows: Vec<HeatRow>,
+    /// What the colours measure.
+    pub(crate) shades: Shades,
+    /// What they measure, in words.
+    pub(crate) shades_title: String,
+    /// The least and the largest number of the colour scale: maps of one number have one scale.
+    pub(crate) range: (f64, f64),
     /// What equal distances on the colour scale are: [`Spacing::Log`] or [`Spacing::Linear`].
     pub(crate) spacing: Spacing,
     /// How to write a number with its unit.
@@ -63,124 +70,26 @@ const MOST_NUMBERS: usize = 200;
 const LARGEST: (f64, f64) = (120.0, 40.0);
 /// All rows together are about as high.
 const ROOM: f64 = 400.0;
-/// Steps of the colour bar.
+/// Steps of the colour scale.
 const SHADES: u32 = 48;
-/// A colour bar is at least as high.
-const LEAST_BAR: f64 = 120.0;
+/// The colour scale is so long, and so high.
+const SCALE: (f64, f64) = (300.0, 14.0);
+/// The frame of a cell in the legend with the room behind it.
+const SAMPLE: f64 = 32.0;
 
 impl HeatMap {
-    /// The map as an SVG element of a page, which provides the ground.
-    pub(crate) fn to_svg(&self) -> String {
-        let height = self.bottom().max(TOP + LEAST_BAR) + 88.0;
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
-             aria-label=\"{0}. {1}\" class=\"chart\"><style>{2}.chart .best{{fill:none;stroke:var(--ink);\
-             stroke-width:3}}.chart .halo{{fill:none;stroke:var(--ground);stroke-width:1}}</style>\
-             <text class=\"title\" x=\"{LEFT}\" y=\"30\">{0}</text>\
-             <text class=\"soft\" x=\"{LEFT}\" y=\"52\">{1}</text>",
-            Escaped(&self.title),
-            Escaped(&self.subtitle),
-            base_style("", "")
-        );
-        svg += &self.cells();
-        svg += &self.labels();
-        svg += &self.bar();
-        svg += &self.legend(height - 16.0);
-        svg += "</svg>\n";
-        svg
-    }
-
-    fn cell_width(&self) -> f64 {
-        ((RIGHT - LEFT) / self.columns.len().max(1) as f64).min(LARGEST.0)
-    }
-
-    fn cell_height(&self) -> f64 {
-        (ROOM / self.rows.len().max(1) as f64).min(LARGEST.1)
-    }
-
-    fn bottom(&self) -> f64 {
-        TOP + self.cell_height() * self.rows.len() as f64
-    }
-
-    /// Left edge of a column.
-    fn x(&self, column: usize) -> f64 {
-        LEFT + self.cell_width() * column as f64
-    }
-
-    /// Top edge of a row.
-    fn y(&self, row: usize) -> f64 {
-        self.bottom() - self.cell_height() * (row + 1) as f64
-    }
-
-    fn known(&self) -> impl Iterator<Item = &HeatCell> {
-        self.rows.iter().flat_map(|row| &row.cells).flatten()
-    }
-
-    /// The least and the largest number, on a logarithmic scale above zero.
-    fn range(&self) -> (f64, f64) {
-        let values = self.known().map(|cell| cell.value);
-        let values = values.filter(|value| !self.spacing.is_log() || *value > 0.0);
-        let (low, high) = values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
-        match self.spacing.is_log() {
-            _ if low < high => (low, high),
-            // Of a single value, or of none.
-            true => (high.max(1.0) / 2.0, high.max(1.0) * 2.0),
-            false => (0.0, high.max(1.0)),
-        }
+    /// The map as a piece of a page, which provides the ground.
+    pub(crate) fn to_html(&self) -> Markup {
+        for_both(|width| Drawn::new(self, width).to_svg())
     }
 
     /// From 0 to 1.
-    fn shades(&self) -> Scale {
-        let (low, high) = self.range();
-        Scale::new(low, high, 0.0, 1.0, self.spacing)
-    }
-
-    fn cells(&self) -> String {
-        let shades = self.shades();
-        let (width, height) = (self.cell_width(), self.cell_height());
-        let has_numbers = self.numbers_fit();
-        let (mut ground, mut frames) = (String::new(), String::new());
-        for (row, of_row) in self.rows.iter().enumerate() {
-            for (column, cell) in of_row.cells.iter().enumerate() {
-                let Some(cell) = cell else { continue };
-                let (x, y) = (self.x(column), self.y(row));
-                let color = viridis(shades.place(cell.value));
-                let _ = write!(
-                    ground,
-                    "<rect style=\"fill:{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{height:.2}\"><title>{}</title></rect>",
-                    hex(color),
-                    Escaped(&self.describe(of_row, column, cell))
-                );
-                if cell.is_best {
-                    frames += &frame(x, y, width, height);
-                }
-                if has_numbers {
-                    let _ = write!(
-                        frames,
-                        "<text font-size=\"12\" text-anchor=\"middle\" style=\"fill:{};pointer-events:none{}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                        ink_on(color),
-                        if cell.is_best { ";font-weight:700" } else { "" },
-                        x + width / 2.0,
-                        y + height / 2.0 + 4.0,
-                        self.number(cell)
-                    );
-                }
-            }
-        }
-        ground + &frames
+    fn place(&self, value: f64) -> f64 {
+        Scale::new(self.range.0, self.range.1, 0.0, 1.0, self.spacing).place(value)
     }
 
     fn number(&self, cell: &HeatCell) -> String {
         format!("{}{}", cell.mark, (self.digits)(cell.value / self.unit))
-    }
-
-    /// Whether there are few enough, and none is wider than its cell.
-    fn numbers_fit(&self) -> bool {
-        let all = self.rows.len() * self.columns.len();
-        let longest = self.known().map(|cell| self.number(cell).chars().count()).max();
-        let width = CHARACTER * longest.unwrap_or(0) as f64;
-        all <= MOST_NUMBERS && width <= self.cell_width() && self.cell_height() >= 14.0
     }
 
     /// What a reader sees who points at a cell.
@@ -195,143 +104,171 @@ impl HeatMap {
             (self.write)(cell.value)
         )
     }
+}
 
-    /// The values along both axes; one that would cover the one before it is left out.
-    fn labels(&self) -> String {
-        let bottom = self.bottom();
-        let mut text = String::new();
-        let mut end_of_last = f64::NEG_INFINITY;
-        for (column, label) in self.columns.iter().enumerate() {
-            let x = self.x(column) + self.cell_width() / 2.0;
-            let half = CHARACTER * label.chars().count() as f64 / 2.0;
-            if x - half < end_of_last + CHARACTER {
-                continue;
+/// A map with its measures.
+struct Drawn<'a> {
+    map: &'a HeatMap,
+    width: f64,
+    headings: Markup,
+    left: f64,
+    top: f64,
+    cell: (f64, f64),
+}
+
+impl<'a> Drawn<'a> {
+    fn new(map: &'a HeatMap, width: f64) -> Self {
+        let (headings, y) = headings(&map.title, &map.subtitle, width);
+        let left = widest(map.rows.iter().map(|row| row.label.as_str())) + 12.0;
+        let across = (width - left - 2.0) / map.columns.len().max(1) as f64;
+        let down = ROOM / map.rows.len().max(1) as f64;
+        let cell = (across.min(LARGEST.0), down.min(LARGEST.1));
+        Self { map, width, headings, left, top: y + LINE + 10.0, cell }
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.cell.1 * self.map.rows.len() as f64
+    }
+
+    /// Left edge of a column.
+    fn x(&self, column: usize) -> f64 {
+        self.left + self.cell.0 * column as f64
+    }
+
+    /// Top edge of a row.
+    fn y(&self, row: usize) -> f64 {
+        self.bottom() - self.cell.1 * (row + 1) as f64
+    }
+
+    fn to_svg(&self) -> Markup {
+        let columns = self.map.columns.iter().enumerate();
+        let columns = columns.map(|(n, text)| (self.x(n) + self.cell.0 / 2.0, text.clone()));
+        let below = Below::numbers(columns.collect());
+        let scale = self.bottom() + below.height + 2.0 * LINE + 12.0;
+        let (legend, end) = self.legend(scale + SCALE.1 + LINE + 26.0);
+        let middle = f64::midpoint(self.left, self.x(self.map.columns.len()));
+        let title_half = text_width(&self.map.x_title) / 2.0;
+        let body = html! {
+            (self.headings)
+            (label("", Anchor::Start, 0.0, self.top - 10.0, &format!("↑ {}", self.map.y_title)))
+            (self.cells())
+            (below.to_svg(self.bottom()))
+            (self.row_labels())
+            (label("", Anchor::Middle, middle.max(title_half), self.bottom() + below.height + LINE, &self.map.x_title))
+            (self.color_scale(scale))
+            (legend)
+        };
+        let name = format!("{}. {}", self.map.title, self.map.subtitle);
+        svg(self.width, end, &name, "", &body)
+    }
+
+    fn cells(&self) -> Markup {
+        let has_numbers = self.numbers_fit();
+        let (width, height) = self.cell;
+        let all = || {
+            self.map.rows.iter().enumerate().flat_map(|(row, of_row)| {
+                let cells = of_row.cells.iter().enumerate();
+                cells.filter_map(move |(column, cell)| Some((row, of_row, column, cell.as_ref()?)))
+            })
+        };
+        let color = |cell: &HeatCell| self.map.shades.at(self.map.place(cell.value));
+        html! {
+            g class="cells" { @for (row, of_row, column, cell) in all() {
+                rect style={ "fill:" (hex(color(cell))) } x=(px(self.x(column))) y=(px(self.y(row)))
+                    width=(format!("{width:.2}")) height=(format!("{height:.2}")) {
+                    title { (self.map.describe(of_row, column, cell)) }
+                }
+            } }
+            @for (row, _, column, cell) in all() {
+                @if cell.is_best { (frame(self.x(column), self.y(row), width, height)) }
+                @if has_numbers {
+                    text font-size="12" text-anchor="middle" x=(px(self.x(column) + width / 2.0)) y=(px(self.y(row) + height / 2.0 + 4.0))
+                        style={ "fill:" (ink_on(color(cell))) ";pointer-events:none" @if cell.is_best { ";font-weight:700" } } {
+                        (self.map.number(cell))
+                    }
+                }
             }
-            end_of_last = x + half;
-            let _ = write!(
-                text,
-                "<text class=\"soft\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
-                bottom + 18.0,
-                Escaped(label)
-            );
         }
+    }
+
+    /// Whether there are few enough, and none is wider than its cell.
+    fn numbers_fit(&self) -> bool {
+        let all = self.map.rows.len() * self.map.columns.len();
+        let cells = self.map.rows.iter().flat_map(|row| &row.cells).flatten();
+        let longest = cells.map(|cell| text_width(&self.map.number(cell))).fold(0.0, f64::max);
+        all <= MOST_NUMBERS && longest <= self.cell.0 && self.cell.1 >= FONT + 1.0
+    }
+
+    /// The values of the rows; one that would cover the one before it is left out.
+    fn row_labels(&self) -> Markup {
         let mut last = f64::INFINITY;
-        for (row, of_row) in self.rows.iter().enumerate() {
-            let y = self.y(row) + self.cell_height() / 2.0 + 4.0;
-            if last - y < 15.0 {
-                continue;
+        let mut labels = Vec::new();
+        for (row, of_row) in self.map.rows.iter().enumerate() {
+            let y = self.y(row) + self.cell.1 / 2.0 + 4.0;
+            if last - y >= FONT + 3.0 {
+                last = y;
+                labels.push((y, &of_row.label));
             }
-            last = y;
-            let _ = write!(
-                text,
-                "<text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{y:.1}\">{}</text>",
-                LEFT - 8.0,
-                Escaped(&of_row.label)
-            );
         }
-        let _ = write!(
-            text,
-            "<text text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\
-             <text x=\"{}\" y=\"{}\">{}</text>",
-            f64::midpoint(LEFT, self.x(self.columns.len())),
-            bottom + 40.0,
-            Escaped(&self.x_title),
-            LEFT,
-            TOP - 12.0,
-            Escaped(&format!("↑ {}", self.y_title)),
-        );
-        text
+        html! { @for (y, text) in labels { (label("soft", Anchor::End, self.left - 8.0, y, text)) } }
     }
 
-    /// The colour bar with its numbers.
-    fn bar(&self) -> String {
-        let (low, high) = self.range();
-        let bottom = self.bottom().max(TOP + LEAST_BAR);
-        let scale = Scale::new(low, high, bottom, TOP, self.spacing);
-        let x = self.x(self.columns.len()) + 22.0;
-        let step = (bottom - TOP) / f64::from(SHADES);
-        let mut text = String::new();
-        for shade in 0..SHADES {
-            let share = (f64::from(shade) + 0.5) / f64::from(SHADES);
-            let _ = write!(
-                text,
-                "<rect style=\"fill:{}\" x=\"{x:.1}\" y=\"{:.2}\" width=\"16\" height=\"{:.2}\"/>",
-                hex(viridis(share)),
-                bottom - step * f64::from(shade + 1),
-                step + 0.3 // so that no gap shines through
-            );
+    /// The colour scale with its numbers, below its title.
+    fn color_scale(&self, y: f64) -> Markup {
+        let (low, high) = self.map.range;
+        let scale = Scale::new(low, high, 0.0, SCALE.0, self.map.spacing);
+        let step = SCALE.0 / f64::from(SHADES);
+        let ticks: Vec<(f64, String)> = scale
+            .ticks(if self.map.spacing.is_log() { 9 } else { 4 })
+            .into_iter()
+            .filter(|tick| scale.contains(*tick))
+            .map(|tick| (scale.place(tick), (self.map.write)(tick)))
+            .map(|(x, text)| (x.max(text_width(&text) / 2.0), text))
+            .collect();
+        let title = if self.map.spacing.is_log() {
+            format!("{}, logarithmic", self.map.shades_title)
+        } else {
+            self.map.shades_title.clone()
+        };
+        html! {
+            (label("soft", Anchor::Start, 0.0, y - 8.0, &title))
+            g class="cells" { @for shade in 0..SHADES {
+                @let color = self.map.shades.at((f64::from(shade) + 0.5) / f64::from(SHADES));
+                // A little wider, so that no gap shines through.
+                rect style={ "fill:" (hex(color)) } x=(px(step * f64::from(shade))) y=(px(y)) width=(format!("{:.2}", step + 0.3)) height=(px(SCALE.1)) {}
+            } }
+            (Below::numbers(ticks).to_svg(y + SCALE.1))
         }
-        for tick in scale.ticks(6).into_iter().filter(|tick| scale.contains(*tick)) {
-            let y = scale.place(tick);
-            let _ = write!(
-                text,
-                "<path class=\"grid\" d=\"M{:.1} {y:.1}h4\"/><text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                x + 16.0,
-                x + 24.0,
-                y + 4.0,
-                Escaped(&(self.write)(tick))
-            );
-        }
-        text
     }
 
-    fn legend(&self, y: f64) -> String {
-        let mut text = String::new();
-        let mut x = LEFT;
-        if !self.best.is_empty() {
-            text += &frame(x, y - 12.0, 24.0, 15.0);
-            let _ = write!(
-                text,
-                "<text class=\"soft\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
-                x + 32.0,
-                Escaped(&self.best)
-            );
-            x += 32.0 + CHARACTER * self.best.chars().count() as f64 + 26.0;
-        }
-        if !self.doubt.is_empty() {
-            let words = Escaped(&self.doubt);
-            let _ = write!(text, "<text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\">{words}</text>");
-        }
-        text
+    /// The legend from this height on, and where it ends.
+    fn legend(&self, y: f64) -> (Markup, f64) {
+        let entries = [(true, &self.map.best), (false, &self.map.doubt)];
+        let entries: Vec<(bool, &String)> =
+            entries.into_iter().filter(|(_, words)| !words.is_empty()).collect();
+        let before = |is_best: bool| if is_best { SAMPLE } else { 0.0 };
+        let widths: Vec<f64> =
+            entries.iter().map(|(best, words)| before(*best) + text_width(words)).collect();
+        let places = flowed(&widths, self.width);
+        let at = |line: usize| y + LINE * line as f64;
+        let drawn = html! {
+            @for ((is_best, words), (x, line)) in entries.iter().zip(&places) {
+                @if *is_best { (frame(*x, at(*line) - 12.0, 24.0, 15.0)) }
+                (label("soft", Anchor::Start, x + before(*is_best), at(*line), words))
+            }
+        };
+        let lines = places.last().map_or(0, |(_, line)| line + 1);
+        (drawn, y + LINE * lines as f64 - 10.0)
     }
 }
 
 /// A frame that is seen on every colour: the ink's, with the ground's inside.
-fn frame(x: f64, y: f64, width: f64, height: f64) -> String {
+fn frame(x: f64, y: f64, width: f64, height: f64) -> Markup {
     let rect = |class: &str, inset: f64| {
-        format!(
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
-            x + inset,
-            y + inset,
-            (width - 2.0 * inset).max(0.0),
-            (height - 2.0 * inset).max(0.0)
-        )
+        let (width, height) = ((width - 2.0 * inset).max(0.0), (height - 2.0 * inset).max(0.0));
+        html! {
+            rect class=(class) x=(px(x + inset)) y=(px(y + inset)) width=(px(width)) height=(px(height)) {}
+        }
     };
-    rect("best", 1.5) + &rect("halo", 3.5)
-}
-
-fn hex((r, g, b): (u8, u8, u8)) -> String {
-    format!("#{r:02x}{g:02x}{b:02x}")
-}
-
-/// Black or white, whichever is read more easily there (WCAG 2's relative luminance).
-fn ink_on((r, g, b): (u8, u8, u8)) -> &'static str {
-    let linear = |channel: u8| {
-        let share = f64::from(channel) / 255.0;
-        if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
-    };
-    let luminance = 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-    // Where black's contrast (L + 0.05) / 0.05 equals white's 1.05 / (L + 0.05).
-    if luminance > 0.179 { "#000000" } else { "#ffffff" }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_on_every_colour() {
-        assert_eq!(ink_on(viridis(0.0)), "#ffffff");
-        assert_eq!(ink_on(viridis(1.0)), "#000000");
-    }
+    html! { (rect("best", 1.5)) (rect("halo", 3.5)) }
 }

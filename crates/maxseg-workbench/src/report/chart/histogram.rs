@@ -1,11 +1,10 @@
 //! A histogram over given ranges: how large a share lies in each, on a logarithmic scale, for tails.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::super::escaped::Escaped;
-use super::figure::{LEFT, RIGHT, Spacing, TOP, WIDTH};
+use super::figure::Spacing;
+use super::layout::{Anchor, Below, LINE, for_both, headings, label, px, svg, text_width};
 use super::scale::Scale;
-use super::svg::base_style;
 
 /// Shares of ranges that follow each other.
 #[derive(Debug, Clone)]
@@ -16,13 +15,15 @@ pub(crate) struct Histogram {
     pub(crate) subtitle: String,
     /// What the ranges are of.
     pub(crate) x_title: String,
+    /// What the shares are of.
+    pub(crate) y_title: String,
     /// From left to right.
-    pub(crate) bars: Vec<Bar>,
+    pub(crate) ranges: Vec<Range>,
 }
 
 /// A range and its share.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Bar {
+pub(crate) struct Range {
     /// The range in words.
     pub(crate) label: String,
     /// How many of all lie in it, from 0 to 1.
@@ -31,8 +32,8 @@ pub(crate) struct Bar {
     pub(crate) words: String,
 }
 
-const BOTTOM: f64 = 300.0;
-const HEIGHT: f64 = 360.0;
+/// From top to bottom of the bars.
+const HEIGHT: f64 = 210.0;
 /// Of a bar's place.
 const BAR_SHARE: f64 = 0.7;
 /// Wider bars say no more.
@@ -41,61 +42,51 @@ const WIDEST: f64 = 60.0;
 const LEAST_DECADES: f64 = 2.0;
 
 impl Histogram {
-    /// The histogram as an SVG element of a page, which provides the ground.
-    pub(crate) fn to_svg(&self) -> String {
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-             aria-label=\"{0}. {1}\" class=\"chart\"><style>{2}.chart .share{{fill:var(--s0)}}</style>\
-             <text class=\"title\" x=\"{LEFT}\" y=\"30\">{0}</text>\
-             <text class=\"soft\" x=\"{LEFT}\" y=\"52\">{1}</text>",
-            Escaped(&self.title),
-            Escaped(&self.subtitle),
-            base_style("--s0:#0072b2;", "--s0:#56b4e9;")
-        );
-        let least = self.bars.iter().map(|bar| bar.share).filter(|share| *share > 0.0);
-        let decades = -least.fold(1.0, f64::min).log10().floor();
-        let low = 10_f64.powf(-decades.max(LEAST_DECADES));
-        let y = Scale::new(low, 1.0, BOTTOM, TOP, Spacing::Log(10));
-        for tick in y.ticks(5) {
-            let at = y.place(tick);
-            let _ = write!(
-                svg,
-                "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/><text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>",
-                LEFT - 8.0,
-                at + 4.0,
-                percent(tick)
-            );
-        }
-        svg += &self.bars_svg(&y);
-        let _ = writeln!(
-            svg,
-            "<path class=\"grid\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/><text text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text></svg>",
-            f64::midpoint(LEFT, RIGHT),
-            BOTTOM + 42.0,
-            Escaped(&self.x_title)
-        );
-        svg
+    /// The histogram as a piece of a page, which provides the ground.
+    pub(crate) fn to_html(&self) -> Markup {
+        for_both(|width| self.draw(width))
     }
 
-    fn bars_svg(&self, y: &Scale) -> String {
-        let room = (RIGHT - LEFT) / self.bars.len().max(1) as f64;
-        let width = (BAR_SHARE * room).min(WIDEST);
-        let mut svg = String::new();
-        for (index, bar) in self.bars.iter().enumerate() {
-            let middle = LEFT + room * (index as f64 + 0.5);
-            let top = if bar.share > 0.0 { y.place(bar.share) } else { BOTTOM };
-            let _ = write!(
-                svg,
-                "<rect class=\"share\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\"><title>{}</title></rect>\
-                 <text class=\"soft\" text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{}\">{}</text>",
-                middle - width / 2.0,
-                BOTTOM - top,
-                Escaped(&bar.words),
-                BOTTOM + 20.0,
-                Escaped(&bar.label)
-            );
-        }
-        svg
+    fn draw(&self, width: f64) -> Markup {
+        let (headings, y) = headings(&self.title, &self.subtitle, width);
+        let top = y + LINE + 10.0;
+        let bottom = top + HEIGHT;
+        let scale = self.scale(bottom, top);
+        let ticks: Vec<(f64, String)> =
+            scale.ticks(5).into_iter().map(|tick| (scale.place(tick), percent(tick))).collect();
+        let left = ticks.iter().map(|(_, text)| text_width(text)).fold(0.0, f64::max) + 12.0;
+        let room = (width - left) / self.ranges.len().max(1) as f64;
+        let middle = |index: usize| left + room * (index as f64 + 0.5);
+        let labels = self.ranges.iter().enumerate();
+        let below =
+            Below::words(labels.map(|(n, range)| (middle(n), range.label.clone())).collect());
+        let bar = (BAR_SHARE * room).min(WIDEST);
+        let body = html! {
+            (headings)
+            (label("", Anchor::Start, 0.0, top - 12.0, &format!("↑ {}, logarithmic", self.y_title)))
+            @for (y, text) in &ticks {
+                path class="grid" d={ "M" (px(left)) " " (px(*y)) "H" (px(width)) } {}
+                (label("soft", Anchor::End, left - 8.0, y + 4.0, text))
+            }
+            @for (index, range) in self.ranges.iter().enumerate() {
+                @let top = if range.share > 0.0 { scale.place(range.share) } else { bottom };
+                rect class="share" x=(px(middle(index) - bar / 2.0)) y=(px(top)) width=(px(bar)) height=(px(bottom - top)) {
+                    title { (range.words) }
+                }
+            }
+            path class="grid" d={ "M" (px(left)) " " (px(bottom)) "H" (px(width)) } {}
+            (below.to_svg(bottom))
+            (label("", Anchor::Middle, f64::midpoint(left, width), bottom + below.height + LINE, &self.x_title))
+        };
+        let name = format!("{}. {}", self.title, self.subtitle);
+        svg(width, bottom + below.height + LINE + 10.0, &name, "", &body)
+    }
+
+    fn scale(&self, bottom: f64, top: f64) -> Scale {
+        let shares = self.ranges.iter().map(|range| range.share).filter(|share| *share > 0.0);
+        let decades = -shares.fold(1.0, f64::min).log10().floor();
+        let low = 10_f64.powf(-decades.max(LEAST_DECADES));
+        Scale::new(low, 1.0, bottom, top, Spacing::Log(10))
     }
 }
 

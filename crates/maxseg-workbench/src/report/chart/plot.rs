@@ -1,190 +1,184 @@
 //! The part between the axes: ticks, marks, bands, curves or points, labels.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::super::escaped::Escaped;
-use super::figure::{
-    BOTTOM, CHARACTER, Chart, LEFT, Point, RIGHT, Series, Spacing, TOP, Tick, bar, cross, diamond,
-};
+use super::figure::{Chart, Point, Series, Spacing, Tick, bar, cross, diamond};
+use super::layout::{Anchor, Below, FONT, LINE, label, px, text_width, widest};
+use super::palette::Order;
 use super::scale::{Scale, padded};
 
-/// A chart with its scales.
+/// A chart with its scales, below its headings.
 pub(super) struct Plot<'a> {
     chart: &'a Chart,
     x: Scale,
     y: Scale,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    below: Below,
+    /// Whether its series are labelled at the ends of their curves; the legend names them otherwise.
+    pub(super) has_labels: bool,
 }
 
-/// How many ticks an axis has about, where they lie at round numbers.
-const TICKS: usize = 9;
+/// How tall the part between the axes is by the width of the picture, within bounds.
+const TALL: f64 = 0.48;
+const HEIGHTS: (f64, f64) = (240.0, 400.0);
+/// So many pixels of an axis have a tick, about.
+const TICK_EVERY: (f64, f64) = (90.0, 39.0);
+/// From a curve's end to its label: a guide and a sample of its colour.
+const TO_LABEL: f64 = 38.0;
+/// Labels of series are at the right where they take no more of the width.
+const MOST_OF_WIDTH: f64 = 0.25;
+/// And where every curve ends within this share of the axis.
+const NEAR: f64 = 0.3;
+
+/// Which of a series' lines: each is that of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Sim,
+    Model,
+    Lab,
+}
 
 impl<'a> Plot<'a> {
-    pub(super) fn new(chart: &'a Chart) -> Self {
-        let (x_low, x_high) = match chart.x.spacing {
-            Spacing::Categories => (-0.5, chart.x.ticks.len() as f64 - 0.5),
-            Spacing::Linear | Spacing::FromZero | Spacing::Log(_) => {
-                padded(chart.points().map(|point| point.x), chart.x.spacing)
+    pub(super) fn new(chart: &'a Chart, width: f64, headings: f64) -> Self {
+        let height = (TALL * width).clamp(HEIGHTS.0, HEIGHTS.1);
+        let marks = if chart.marks.is_empty() { 0.0 } else { LINE };
+        let top = headings + LINE + marks + 12.0;
+        let bottom = top + height;
+        let (low, high) = y_range(chart);
+        let y = Scale::new(low, high, bottom, top, chart.y.spacing);
+        let written = y.ticks(ticks(height, TICK_EVERY.1)).into_iter().map(chart.y.write);
+        let left = written.map(|text| text_width(&text)).fold(0.0, f64::max) + 12.0;
+        let has_labels = labels_at_right(chart, width, height);
+        let room = if has_labels { label_room(chart) } else { 12.0 };
+        let (low, high) = x_range(chart);
+        let x = |right: f64| Scale::new(low, high, left, right, chart.x.spacing);
+        let mut right = width - room;
+        // The last label of the axis has its place too.
+        let over = x_labels(chart, &x(right)).last().map_or(0.0, |(x, text)| {
+            if chart.is_categorical() { 0.0 } else { x + text_width(text) / 2.0 - width }
+        });
+        right -= over.max(0.0);
+        let x = x(right);
+        let labels = x_labels(chart, &x);
+        let below =
+            if chart.is_categorical() { Below::words(labels) } else { Below::numbers(labels) };
+        Self { chart, x, y, left, right, top, bottom, below, has_labels }
+    }
+
+    pub(super) fn to_svg(&self) -> Markup {
+        html! {
+            (self.marks())
+            (self.axes())
+            @if self.chart.is_categorical() { (self.dots_with_intervals()) } @else { (self.bands()) (self.curves()) }
+            @if self.has_labels { (self.labels()) }
+        }
+    }
+
+    /// Where it ends, with what stands below the axis.
+    pub(super) fn end(&self) -> f64 {
+        let title = if self.chart.x.title.is_empty() { 0.0 } else { LINE + 2.0 };
+        self.bottom + self.below.height + title
+    }
+
+    fn axes(&self) -> Markup {
+        let ticks = self.y.ticks(ticks(self.bottom - self.top, TICK_EVERY.1));
+        let title = self.top - if self.chart.marks.is_empty() { 12.0 } else { 12.0 + LINE };
+        html! {
+            @for tick in ticks {
+                @let y = self.y.place(tick);
+                path class="grid" d={ "M" (px(self.left)) " " (px(y)) "H" (px(self.right)) } {}
+                (label("soft", Anchor::End, self.left - 8.0, y + 4.0, &(self.chart.y.write)(tick)))
             }
-        };
-        let ys = chart.points().flat_map(|p| [p.y - p.half, p.y, p.y + p.half]);
-        // A band may reach below zero; a logarithmic axis must not follow it into nothing.
-        let positive = chart.points().map(|point| point.y).filter(|y| *y > 0.0);
-        let least = positive.fold(f64::INFINITY, f64::min);
-        let ys = ys.map(|y| if chart.y.spacing.is_log() { y.max(least / 2.0) } else { y });
-        let (y_low, y_high) = padded(ys, chart.y.spacing);
-        Self {
-            chart,
-            x: Scale::new(x_low, x_high, LEFT, RIGHT, chart.x.spacing),
-            y: Scale::new(y_low, y_high, BOTTOM, TOP, chart.y.spacing),
+            @for (x, _) in x_labels(self.chart, &self.x) {
+                path class="grid" d={ "M" (px(x)) " " (px(self.bottom)) "v5" } {}
+            }
+            path class="grid" d={ "M" (px(self.left)) " " (px(self.bottom)) "H" (px(self.right)) } {}
+            (self.below.to_svg(self.bottom))
+            (label("", Anchor::Middle, f64::midpoint(self.left, self.right), self.bottom + self.below.height + LINE, &self.chart.x.name()))
+            (label("", Anchor::Start, 0.0, title, &format!("↑ {}", self.chart.y.name())))
         }
     }
 
-    pub(super) fn to_svg(&self) -> String {
-        let content = if self.chart.is_categorical() {
-            self.dots_with_bars()
-        } else {
-            self.bands() + &self.curves()
-        };
-        [self.marks(), self.axes(), content, self.labels()].concat()
-    }
-
-    fn axes(&self) -> String {
-        let mut text = String::new();
-        for tick in self.y.ticks(TICKS) {
-            let y = self.y.place(tick);
-            let _ = write!(
-                text,
-                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>",
-                LEFT - 8.0,
-                y + 4.0,
-                Escaped(&(self.chart.y.write)(tick))
-            );
-        }
-        for (x, label) in self.x_ticks() {
-            let _ = write!(
-                text,
-                "<path class=\"grid\" d=\"M{x:.1} {BOTTOM}v5\"/><text class=\"soft\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{}\">{}</text>",
-                BOTTOM + 20.0,
-                Escaped(&label)
-            );
-        }
-        let _ = write!(
-            text,
-            "<path class=\"grid\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/><text text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>\
-             <text text-anchor=\"middle\" transform=\"translate(20 {}) rotate(-90)\">{}</text>",
-            f64::midpoint(LEFT, RIGHT),
-            BOTTOM + 40.0,
-            Escaped(&self.chart.x.title),
-            f64::midpoint(TOP, BOTTOM),
-            Escaped(&self.chart.y.title)
-        );
-        text
-    }
-
-    /// Places and labels of the horizontal axis; a label that would cover the one before it is left
-    /// out.
-    fn x_ticks(&self) -> Vec<(f64, String)> {
-        let write = |at: f64| Tick { at, label: (self.chart.x.write)(at) };
-        let ticks = match self.chart.x.ticks.as_slice() {
-            [] => self.x.ticks(TICKS).into_iter().map(write).collect(),
-            given => given.to_vec(),
-        };
-        let mut end_of_last = f64::NEG_INFINITY;
-        ticks
-            .into_iter()
-            .map(|tick| {
-                let x = self.x.place(tick.at);
-                let half = CHARACTER * tick.label.chars().count() as f64 / 2.0;
-                if x - half < end_of_last + CHARACTER {
-                    return (x, String::new());
-                }
-                end_of_last = x + half;
-                (x, tick.label)
-            })
-            .collect()
-    }
-
-    fn marks(&self) -> String {
-        let mut text = String::new();
+    fn marks(&self) -> Markup {
         let inside = self.chart.marks.iter().filter(|mark| self.x.contains(mark.x));
-        for mark in inside {
-            let x = self.x.place(mark.x);
-            let _ = write!(
-                text,
-                "<path class=\"mark\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text class=\"soft\" font-size=\"11\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{}\">{}</text>",
-                TOP - 6.0,
-                Escaped(&mark.label)
-            );
+        let places: Vec<(f64, String)> =
+            inside.map(|mark| (self.x.place(mark.x), mark.label.clone())).collect();
+        let labels = Below::numbers(places.clone());
+        html! {
+            @for (x, _) in &places { path class="mark" d={ "M" (px(*x)) " " (px(self.top)) "V" (px(self.bottom)) } {} }
+            (labels.to_svg(self.top - 6.0 - LINE))
         }
-        text
     }
 
-    fn bands(&self) -> String {
-        let mut text = String::new();
-        for (index, series) in self.chart.series.iter().enumerate() {
-            let wide =
-                |piece: &&Vec<Point>| piece.len() > 1 && piece.iter().any(|point| point.half > 0.0);
-            for piece in series.solid.iter().filter(wide) {
-                let place =
-                    |x: f64, y: f64| format!("{:.1} {:.1}", self.x.place(x), self.y.place(y));
-                let upper = piece.iter().map(|point| place(point.x, point.y + point.half));
-                let lower = piece.iter().rev().map(|point| place(point.x, point.y - point.half));
-                let outline: Vec<String> = upper.chain(lower).collect();
-                let _ =
-                    write!(text, "<path class=\"band f{index}\" d=\"M{}Z\"/>", outline.join("L"));
-            }
-        }
-        text
-    }
-
-    fn curves(&self) -> String {
-        let mut text = String::new();
-        for (index, series) in self.chart.series.iter().enumerate() {
-            for (class, line) in [("dash", &series.dashed), ("curve", &series.solid)] {
-                for piece in line.iter().filter(|piece| piece.len() > 1) {
-                    let path = self.path(piece);
-                    let _ = write!(text, "<path class=\"{class} c{index}\" d=\"{path}\"/>");
+    fn bands(&self) -> Markup {
+        let is_wide =
+            |piece: &&Vec<Point>| piece.len() > 1 && piece.iter().any(|point| point.half > 0.0);
+        let outline = |piece: &[Point]| {
+            let place = |x: f64, y: f64| format!("{:.1} {:.1}", self.x.place(x), self.y.place(y));
+            let upper = piece.iter().map(|point| place(point.x, point.y + point.half));
+            let lower = piece.iter().rev().map(|point| place(point.x, point.y - point.half));
+            upper.chain(lower).collect::<Vec<_>>().join("L")
+        };
+        html! {
+            @for (index, series) in self.chart.series.iter().enumerate() {
+                @for piece in series.solid.iter().filter(is_wide) {
+                    path class={ "band f" (self.color(index, By::Sim)) } d={ "M" (outline(piece)) "Z" } {}
                 }
             }
-            // A piece of one point has no line to be seen by.
-            for point in series.dashed.iter().filter(|piece| piece.len() == 1).flatten() {
-                text += &self.hollow(index, self.x.place(point.x), series, point);
-            }
-            for point in series.solid.iter().flatten() {
-                text += &self.dot(index, self.x.place(point.x), series, point);
-            }
-            for point in series.crosses.iter().flatten() {
-                text += &self.cross(index, self.x.place(point.x), series, point);
-            }
         }
-        text
     }
 
-    /// Over categories: side by side, each with its interval, the second engine's hollow.
-    fn dots_with_bars(&self) -> String {
-        let mut text = String::new();
-        for (index, series) in self.chart.series.iter().enumerate() {
-            let aside = self.aside(index);
-            for point in series.solid.iter().flatten() {
-                let x = self.x.place(point.x) + aside;
-                if point.half > 0.0 {
-                    let (from, to) =
-                        (self.y.place(point.y - point.half), self.y.place(point.y + point.half));
-                    let _ =
-                        write!(text, "<path class=\"bar c{index}\" d=\"{}\"/>", bar(x, from, to));
+    fn curves(&self) -> Markup {
+        let series = || self.chart.series.iter().enumerate();
+        html! {
+            @for (index, series) in series() {
+                (self.line("dash", &self.color(index, By::Model), &series.dashed))
+                (self.line("curve", &self.color(index, By::Sim), &series.solid))
+                @if series.solid.is_empty() { (self.line("thin", &self.color(index, By::Lab), &series.crosses)) }
+                // A piece of one point has no line to be seen by.
+                @for point in series.dashed.iter().filter(|piece| piece.len() == 1).flatten() {
+                    (self.hollow(index, self.x.place(point.x), series, point))
                 }
-                text += &self.dot(index, x, series, point);
-            }
-            for point in series.dashed.iter().flatten() {
-                let x = self.x.place(point.x) + aside + (self.step() / 3.0).min(9.0);
-                text += &self.hollow(index, x, series, point);
-            }
-            for point in series.crosses.iter().flatten() {
-                let x = self.x.place(point.x) + aside - (self.step() / 3.0).min(9.0);
-                text += &self.cross(index, x, series, point);
+                @for point in series.solid.iter().flatten() { (self.dot(index, self.x.place(point.x), series, point)) }
+                @for point in series.crosses.iter().flatten() { (self.cross(index, self.x.place(point.x), series, point)) }
             }
         }
-        text
+    }
+
+    fn line(&self, class: &str, color: &str, pieces: &[Vec<Point>]) -> Markup {
+        html! {
+            @for piece in pieces.iter().filter(|piece| piece.len() > 1) {
+                path class={ (class) " c" (color) } d=(self.path(piece)) {}
+            }
+        }
+    }
+
+    /// Over categories: side by side, each with its interval, the model's hollow.
+    fn dots_with_intervals(&self) -> Markup {
+        let beside = |series: &Series, point: &Point| {
+            let is_taken =
+                series.solid.iter().flatten().any(|dot| dot.x.total_cmp(&point.x).is_eq());
+            if is_taken { (self.step() / 3.0).min(9.0) } else { 0.0 }
+        };
+        html! {
+            @for (index, series) in self.chart.series.iter().enumerate() {
+                @let aside = self.aside(index);
+                @for point in series.solid.iter().flatten() {
+                    @let x = self.x.place(point.x) + aside;
+                    (self.interval(&self.color(index, By::Sim), x, point))
+                    (self.dot(index, x, series, point))
+                }
+                @for point in series.dashed.iter().flatten() {
+                    (self.hollow(index, self.x.place(point.x) + aside + beside(series, point), series, point))
+                }
+                @for point in series.crosses.iter().flatten() {
+                    (self.cross(index, self.x.place(point.x) + aside - beside(series, point), series, point))
+                }
+            }
+        }
     }
 
     /// From series to series within a category.
@@ -201,36 +195,44 @@ impl<'a> Plot<'a> {
         (index as f64 - (self.chart.series.len() as f64 - 1.0) / 2.0) * self.step()
     }
 
-    fn dot(&self, index: usize, x: f64, series: &Series, point: &Point) -> String {
-        format!(
-            "<circle class=\"f{index}\" cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3\"><title>{}</title></circle>",
-            self.y.place(point.y),
-            Escaped(&self.describe(series, point))
-        )
+    /// What the classes of a line's colour end with: its engine where there is one series, or else its series.
+    fn color(&self, index: usize, by: By) -> String {
+        match (self.chart.order, by) {
+            (Order::Rising | Order::None, _) => index.to_string(),
+            (Order::Engines, By::Sim) => "sim".to_owned(),
+            (Order::Engines, By::Model) => "model".to_owned(),
+            (Order::Engines, By::Lab) => "lab".to_owned(),
+        }
     }
 
-    fn hollow(&self, index: usize, x: f64, series: &Series, point: &Point) -> String {
-        format!(
-            "<path class=\"hollow c{index}\" d=\"{}\"><title>{}</title></path>",
-            diamond(x, self.y.place(point.y)),
-            Escaped(&self.describe(series, point))
-        )
+    fn dot(&self, index: usize, x: f64, series: &Series, point: &Point) -> Markup {
+        html! {
+            circle class={ "f" (self.color(index, By::Sim)) } cx=(px(x)) cy=(px(self.y.place(point.y))) r="3" {
+                title { (self.describe(series, point)) }
+            }
+        }
+    }
+
+    fn hollow(&self, index: usize, x: f64, series: &Series, point: &Point) -> Markup {
+        html! {
+            path class={ "hollow c" (self.color(index, By::Model)) } d=(diamond(x, self.y.place(point.y))) {
+                title { (self.describe(series, point)) }
+            }
+        }
     }
 
     /// With its interval, where it has one.
-    fn cross(&self, index: usize, x: f64, series: &Series, point: &Point) -> String {
-        let mut text = String::new();
-        if point.half > 0.0 {
-            let [from, to] = [point.y - point.half, point.y + point.half].map(|y| self.y.place(y));
-            let _ = write!(text, "<path class=\"bar c{index}\" d=\"{}\"/>", bar(x, from, to));
+    fn cross(&self, index: usize, x: f64, series: &Series, point: &Point) -> Markup {
+        let color = self.color(index, By::Lab);
+        html! {
+            (self.interval(&color, x, point))
+            path class={ "cross c" (color) } d=(cross(x, self.y.place(point.y))) { title { (self.describe(series, point)) } }
         }
-        let _ = write!(
-            text,
-            "<path class=\"cross c{index}\" d=\"{}\"><title>{}</title></path>",
-            cross(x, self.y.place(point.y)),
-            Escaped(&self.describe(series, point))
-        );
-        text
+    }
+
+    fn interval(&self, color: &str, x: f64, point: &Point) -> Markup {
+        let [from, to] = [point.y - point.half, point.y + point.half].map(|y| self.y.place(y));
+        html! { @if point.half > 0.0 { path class={ "interval c" (color) } d=(bar(x, from, to)) {} } }
     }
 
     fn path(&self, points: &[Point]) -> String {
@@ -259,7 +261,7 @@ impl<'a> Plot<'a> {
     }
 
     /// Each curve's label at its right end, moved apart where they would cover each other.
-    fn labels(&self) -> String {
+    fn labels(&self) -> Markup {
         let ends = self.chart.series.iter().enumerate().filter_map(|(index, series)| {
             let end = |line: &[Vec<Point>]| line.last()?.last().copied();
             let last = end(&series.solid)
@@ -269,31 +271,74 @@ impl<'a> Plot<'a> {
         });
         let mut ends: Vec<(usize, f64, f64)> = ends.collect();
         ends.sort_by(|a, b| a.2.total_cmp(&b.2));
-        let places = apart(&ends.iter().map(|(.., y)| *y).collect::<Vec<_>>(), 16.0, TOP, BOTTOM);
-        let mut text = String::new();
-        if !self.chart.series_title.is_empty() && !ends.is_empty() {
-            let heading = places.first().map_or(TOP, |first| first - 18.0);
-            let _ = write!(
-                text,
-                "<text class=\"soft\" font-size=\"12\" x=\"{}\" y=\"{heading:.1}\">{}</text>",
-                RIGHT + 22.0,
-                Escaped(&self.chart.series_title)
-            );
+        let wanted: Vec<f64> = ends.iter().map(|(.., y)| *y).collect();
+        let places = apart(&wanted, FONT + 4.0, self.top, self.bottom);
+        let heading = places.first().map_or(self.top, |first| first - 20.0);
+        html! {
+            (label("soft", Anchor::Start, self.right + TO_LABEL - 14.0, heading, &self.chart.series_title))
+            @for ((index, x, y), place) in ends.iter().zip(&places) {
+                path class="guide" d={ "M" (px(x + 4.0)) " " (px(*y)) "L" (px(self.right + 18.0)) " " (px(*place)) } {}
+                rect class={ "f" (index) } x=(px(self.right + 22.0)) y=(px(place - 5.0)) width="10" height="10" {}
+                (label("", Anchor::Start, self.right + TO_LABEL, place + 4.0, &self.chart.series[*index].label))
+            }
         }
-        for ((index, x, y), place) in ends.iter().zip(places) {
-            let label = &self.chart.series[*index].label;
-            let _ = write!(
-                text,
-                "<path class=\"lead\" d=\"M{:.1} {y:.1}L{} {place:.1}\"/><text class=\"f{index}\" style=\"fill:var(--s{index});font-weight:600\" x=\"{}\" y=\"{:.1}\">{}</text>",
-                x + 4.0,
-                RIGHT + 18.0,
-                RIGHT + 22.0,
-                place + 4.0,
-                Escaped(label)
-            );
-        }
-        text
     }
+}
+
+/// The range of the vertical axis.
+fn y_range(chart: &Chart) -> (f64, f64) {
+    let ys = chart.points().flat_map(|p| [p.y - p.half, p.y, p.y + p.half]);
+    // A band may reach below zero; a logarithmic axis must not follow it into nothing.
+    let positive = chart.points().map(|point| point.y).filter(|y| *y > 0.0);
+    let least = positive.fold(f64::INFINITY, f64::min);
+    let ys = ys.map(|y| if chart.y.spacing.is_log() { y.max(least / 2.0) } else { y });
+    padded(ys, chart.y.spacing)
+}
+
+fn x_range(chart: &Chart) -> (f64, f64) {
+    match chart.x.spacing {
+        Spacing::Categories => (-0.5, chart.x.ticks.len() as f64 - 0.5),
+        Spacing::Linear | Spacing::FromZero | Spacing::Log(_) => {
+            padded(chart.points().map(|point| point.x), chart.x.spacing)
+        }
+    }
+}
+
+/// Places and words of the horizontal axis.
+fn x_labels(chart: &Chart, x: &Scale) -> Vec<(f64, String)> {
+    match chart.x.ticks.as_slice() {
+        [] => {
+            let ticks = x.ticks(ticks(x.length(), TICK_EVERY.0));
+            ticks.into_iter().map(|at| (x.place(at), (chart.x.write)(at))).collect()
+        }
+        given => given.iter().map(|tick| (x.place(tick.at), tick.label.clone())).collect(),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+fn ticks(length: f64, every: f64) -> usize {
+    (length / every).max(3.0) as usize
+}
+
+/// The room of the labels at the right.
+fn label_room(chart: &Chart) -> f64 {
+    let labels = chart.series.iter().map(|series| series.label.as_str());
+    let heading = text_width(&chart.series_title) - 14.0;
+    TO_LABEL + widest(labels).max(heading) + 4.0
+}
+
+/// Whether the labels of series stand at the right: where there are several, there is room, and all of them come near.
+fn labels_at_right(chart: &Chart, width: f64, height: f64) -> bool {
+    let need = (FONT + 4.0) * (chart.series.len() + 1) as f64;
+    let (low, high) = x_range(chart);
+    let comes_near = |series: &Series| {
+        let last = series.points().map(|point| point.x).fold(low, f64::max);
+        last >= high - NEAR * (high - low)
+    };
+    chart.order != Order::Engines
+        && label_room(chart) <= MOST_OF_WIDTH * width
+        && need <= height
+        && chart.series.iter().all(comes_near)
 }
 
 /// Places at least `gap` apart, as near to the wanted ones (which rise) as that allows.

@@ -29,6 +29,11 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
+    /// How long the line is.
+    pub(super) fn length(&self) -> f64 {
+        (self.to - self.from).abs()
+    }
+
     pub(super) fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

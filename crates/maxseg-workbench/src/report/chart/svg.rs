@@ -1,122 +1,141 @@
-//! The chart as an SVG document: style, titles, legend.
+//! The chart as an SVG document: titles, plot, legend.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::super::escaped::Escaped;
-use super::figure::{CHARACTER, Chart, HEIGHT, LEFT, WIDTH, bar, cross, diamond};
-use super::palette;
+use super::figure::{Chart, bar, cross, diamond};
+use super::layout::{
+    Anchor, LINE, WIDE, fitted, flowed, for_both, headings, label, px, svg, text_width,
+};
+use super::palette::{self, Order};
 use super::plot::Plot;
 
-impl Chart {
-    /// The chart as an SVG document. `standalone` for a file of its own, with a ground; otherwise the
-    /// page around it provides one.
-    pub fn to_svg(&self, standalone: bool) -> String {
-        let mut svg = String::new();
-        let _ = write!(
-            svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-             aria-label=\"{}\" class=\"chart\">{}",
-            Escaped(&format!("{}. {}", self.title, self.subtitle)),
-            self.style(standalone)
-        );
-        if standalone {
-            let _ = write!(svg, "<rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>");
+/// What every picture has, for one that stands alone.
+const STYLE: &str = include_str!("chart.css");
+
+/// From the left edge of an entry of the legend to its words: by a sample of a line, and by one of a colour.
+const SAMPLE: f64 = 37.0;
+const SWATCH: f64 = 16.0;
+
+/// An entry of the legend.
+enum Entry<'a> {
+    /// What tells the series apart.
+    Heading(&'a str),
+    /// A series by its number, with its colour.
+    Series(usize, &'a str),
+    /// A kind of line or point; the end of its colour's class.
+    Kind(&'static str, &'static str, &'a str),
+}
+
+impl Entry<'_> {
+    /// How far its words are from its beginning.
+    const fn before(&self) -> f64 {
+        match self {
+            Self::Heading(_) => 0.0,
+            Self::Series(..) => SWATCH,
+            Self::Kind(..) => SAMPLE,
         }
-        svg += &self.headings();
-        svg += &Plot::new(self).to_svg();
-        svg += &self.legend();
-        svg += "</svg>\n";
-        svg
     }
 
-    fn style(&self, standalone: bool) -> String {
-        let count = self.series.len();
-        let (light, dark) = (
-            palette::properties(count, self.order, false),
-            palette::properties(count, self.order, true),
-        );
-        let mut css = base_style(&light, &dark);
-        if standalone {
-            css += ".chart .ground{fill:var(--ground)}";
+    const fn words(&self) -> &str {
+        match self {
+            Self::Heading(words) | Self::Series(_, words) | Self::Kind(.., words) => words,
         }
-        for index in 0..count {
-            let _ = write!(
-                css,
-                ".chart .c{index}{{stroke:var(--s{index})}}.chart .f{index}{{fill:var(--s{index})}}"
-            );
-        }
-        format!("<style>{css}</style>")
     }
 
-    fn headings(&self) -> String {
-        format!(
-            "<text class=\"title\" x=\"{LEFT}\" y=\"30\">{}</text><text class=\"soft\" x=\"{LEFT}\" y=\"52\">{}</text>",
-            Escaped(&self.title),
-            Escaped(&self.subtitle)
-        )
-    }
-
-    fn legend(&self) -> String {
-        let kinds = if self.is_categorical() {
-            ["dot", "bar", "hollow", "cross", "mark"]
-        } else {
-            ["solid", "band", "dash", "cross", "mark"]
-        };
-        let legend = &self.legend;
-        let words =
-            [&legend.solid, &legend.band, &legend.dashed, &legend.crosses, &self.marks_title];
-        let mut text = String::new();
-        let mut x = LEFT;
-        let y = HEIGHT - 16.0;
-        for (kind, words) in kinds.into_iter().zip(words).filter(|(_, words)| !words.is_empty()) {
-            text += &sample(kind, x, y - 4.0);
-            let _ = write!(
-                text,
-                "<text class=\"soft\" x=\"{}\" y=\"{y}\">{}</text>",
-                x + 37.0,
-                Escaped(words)
-            );
-            x += 37.0 + CHARACTER * words.chars().count() as f64 + 26.0;
+    fn sample(&self, x: f64, y: f64) -> Markup {
+        html! {
+            @match self {
+                Self::Heading(_) => {}
+                Self::Series(index, _) => rect class={ "f" (index) } x=(px(x)) y=(px(y - 5.0)) width="10" height="10" {},
+                Self::Kind(kind, color, _) => (sample(kind, color, x, y)),
+            }
         }
-        text
     }
 }
 
-/// What every picture has, with more properties on light ground and on dark.
-pub(super) fn base_style(light: &str, dark: &str) -> String {
-    format!(
-        ".chart{{--ink:#1c1e21;--soft:#5d646b;--line:#d5d9dd;--ground:#ffffff;{light}\
-         font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;font-size:13px}}\
-         @media(prefers-color-scheme:dark){{.chart{{--ink:#e8eaed;--soft:#a2a9b0;--line:#3a4047;\
-         --ground:#16181b;{dark}}}}}\
-         .chart text{{fill:var(--ink)}}.chart .soft{{fill:var(--soft)}}\
-         .chart .title{{font-size:18px;font-weight:600}}\
-         .chart .grid{{stroke:var(--line);stroke-width:1}}\
-         .chart .mark{{stroke:var(--soft);stroke-width:1;stroke-dasharray:1 4}}\
-         .chart .curve,.chart .bar{{fill:none;stroke-width:2;stroke-linejoin:round}}\
-         .chart .dash{{fill:none;stroke-width:1.4;stroke-dasharray:5 4;opacity:.85}}\
-         .chart .hollow{{fill:none;stroke-width:1.6}}\
-         .chart .cross{{fill:none;stroke-width:2.2}}\
-         .chart .band{{stroke:none;opacity:.18}}\
-         .chart .lead{{stroke:var(--soft);stroke-width:.7;fill:none}}"
-    )
+impl Chart {
+    /// The chart as an SVG file with a ground.
+    pub fn to_file(&self) -> String {
+        self.draw(WIDE, true).into_string() + "\n"
+    }
+
+    /// The chart as a piece of a page, which provides the ground.
+    pub(crate) fn to_html(&self) -> Markup {
+        for_both(|width| self.draw(width, false))
+    }
+
+    fn draw(&self, width: f64, is_alone: bool) -> Markup {
+        let (headings, y) = headings(&self.title, &self.subtitle, width);
+        let plot = Plot::new(self, width, y);
+        let (legend, end) = self.legend(width, plot.end() + LINE, plot.has_labels);
+        let (class, palette) = palette::style(self.series.len(), self.order);
+        let style = if is_alone { format!("{STYLE}{palette}") } else { palette };
+        let body = html! {
+            @if is_alone { rect style="fill:var(--ground)" width=(width) height=(end.ceil()) {} }
+            g class=(class) { (headings) (plot.to_svg()) (legend) }
+        };
+        svg(width, end, &format!("{}. {}", self.title, self.subtitle), &style, &body)
+    }
+
+    /// The legend below the plot from this height on, and where it ends.
+    fn legend(&self, width: f64, from: f64, has_labels: bool) -> (Markup, f64) {
+        let is_one = self.order == Order::Engines;
+        let mut entries: Vec<Entry<'_>> = Vec::new();
+        if !has_labels && !is_one {
+            entries.push(Entry::Heading(&self.series_title));
+            let labels = self.series.iter().enumerate();
+            entries.extend(labels.map(|(index, series)| Entry::Series(index, &series.label)));
+        }
+        let [solid, band, dashed, cross] = if self.is_categorical() {
+            ["dot", "interval", "hollow", "cross"]
+        } else {
+            ["solid", "band", "dash", "cross"]
+        };
+        let color = |engine| if is_one { engine } else { "ink" };
+        let legend = &self.legend;
+        entries.extend([
+            Entry::Kind(solid, color("sim"), &legend.solid),
+            Entry::Kind(band, color("sim"), &legend.band),
+            Entry::Kind(dashed, color("model"), &legend.dashed),
+            Entry::Kind(cross, color("lab"), &legend.crosses),
+            Entry::Kind("mark", "ink", &self.marks_title),
+        ]);
+        entries.retain(|entry| !entry.words().is_empty());
+        let words: Vec<String> =
+            entries.iter().map(|entry| fitted(entry.words(), width - entry.before())).collect();
+        let widths: Vec<f64> = entries
+            .iter()
+            .zip(&words)
+            .map(|(entry, words)| entry.before() + text_width(words))
+            .collect();
+        let places = flowed(&widths, width);
+        let lines = places.last().map_or(0, |(_, line)| line + 1);
+        let y = |line: usize| from + LINE * line as f64;
+        let drawn = html! {
+            @for ((entry, words), (x, line)) in entries.iter().zip(&words).zip(&places) {
+                (entry.sample(*x, y(*line) - 4.0))
+                (label("soft", Anchor::Start, x + entry.before(), y(*line), words))
+            }
+        };
+        (drawn, from + LINE * lines as f64 - 8.0)
+    }
 }
 
 /// What a kind of line or point looks like, 30 wide.
-fn sample(kind: &str, x: f64, y: f64) -> String {
+fn sample(kind: &str, color: &str, x: f64, y: f64) -> Markup {
     let (middle, end) = (x + 15.0, x + 30.0);
-    let dot = format!("<circle style=\"fill:var(--ink)\" cx=\"{middle}\" cy=\"{y}\" r=\"3\"/>");
-    let ink = "style=\"stroke:var(--ink)\"";
+    let line = format!("M{x:.1} {y:.1}H{end:.1}");
+    let dot = html! { circle class={ "f" (color) } cx=(px(middle)) cy=(px(y)) r="3" {} };
+    let drawn = |class: &str, d: &str| html! { path class={ (class) " c" (color) } d=(d) {} };
     match kind {
-        "band" => format!(
-            "<rect class=\"band\" style=\"fill:var(--ink)\" x=\"{x}\" y=\"{}\" width=\"30\" height=\"12\"/>",
-            y - 6.0
-        ),
-        "solid" => format!("<path class=\"curve\" {ink} d=\"M{x} {y}H{end}\"/>{dot}"),
+        "band" => html! {
+            rect class={ "band f" (color) } x=(px(x)) y=(px(y - 6.0)) width="30" height="12" {}
+        },
+        "solid" => html! { (drawn("curve", &line)) (dot) },
         "dot" => dot,
-        "bar" => format!("<path class=\"bar\" {ink} d=\"{}\"/>", bar(middle, y - 8.0, y + 8.0)),
-        "hollow" => format!("<path class=\"hollow\" {ink} d=\"{}\"/>", diamond(middle, y)),
-        "cross" => format!("<path class=\"cross\" {ink} d=\"{}\"/>", cross(middle, y)),
-        kind => format!("<path class=\"{kind}\" {ink} d=\"M{x} {y}H{end}\"/>"),
+        "interval" => drawn("interval", &bar(middle, y - 8.0, y + 8.0)),
+        "hollow" => drawn("hollow", &diamond(middle, y)),
+        "cross" => drawn("cross", &cross(middle, y)),
+        kind => drawn(kind, &line),
     }
 }

@@ -1,11 +1,12 @@
 //! Runs of two sides: every number with its difference and what the seeds show of it.
 
 use maxseg_core::compare::{Difference, Pairing, Verdict};
+use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::results::{Group, Row};
 use serde_json::Value;
 
-use super::super::chart::{Axis, Chart, Legend, Order, Point, Series, Spacing, Tick};
+use super::super::chart::{Axis, Chart, Legend, Line, Order, Point, Series, Spacing, Tick};
 use super::super::metrics::{METRICS, Metric};
 use super::super::words::{self, counted, gain, gain_within};
 use crate::compare::{Matched, MatchedPoint};
@@ -192,38 +193,63 @@ impl RunPairing {
     /// What a picture shows: the goodput of each point, or every number of the only one; a name, the relative difference and
     /// half its interval.
     pub fn bars(&self) -> Vec<(String, f64, f64)> {
-        let bar = |name: String, line: &NumberLine| {
+        self.bars_of_engines().into_iter().map(|(_, bar)| bar).collect()
+    }
+
+    /// Likewise, each with its engine.
+    fn bars_of_engines(&self) -> Vec<(Option<EngineName>, (String, f64, f64))> {
+        let bar = |engine, name: String, line: &NumberLine| {
             let relative = line.difference.relative()?;
-            Some((name, relative, line.difference.relative_half().unwrap_or(0.0)))
+            Some((engine, (name, relative, line.difference.relative_half().unwrap_or(0.0))))
         };
         match self.matched.points.as_slice() {
             [only] => self
                 .lines(only)
                 .iter()
-                .filter_map(|line| bar(line.title.to_owned(), line))
+                .filter_map(|line| bar(only.engine, line.title.to_owned(), line))
                 .collect(),
             _ => self
                 .goodputs()
-                .filter_map(|(point, line)| bar(Self::heading(point), &line))
+                .filter_map(|(point, line)| bar(point.engine, Self::heading(point), &line))
                 .collect(),
         }
     }
 
     /// [`bars`](Self::bars) as a picture; `None` without any, or with more than can be told apart.
     pub fn chart(&self) -> Option<Chart> {
-        let bars = self.bars();
+        let bars = self.bars_of_engines();
         if bars.is_empty() || bars.len() > MOST_CATEGORIES {
             return None;
         }
-        let place = |index: usize| index as f64;
-        let [a, b] = &self.names;
-        let points = bars.iter().enumerate();
-        let points =
-            points.map(|(index, (_, y, half))| vec![Point { x: place(index), y: *y, half: *half }]);
+        let of = |wanted: &[Option<EngineName>]| -> Line {
+            let bars = bars.iter().enumerate().filter(|(_, (engine, _))| wanted.contains(engine));
+            let point = |(index, (_, (_, y, half))): (usize, &(_, (String, f64, f64)))| {
+                vec![Point { x: index as f64, y: *y, half: *half }]
+            };
+            bars.map(point).collect()
+        };
+        let series = Series {
+            label: String::new(),
+            solid: of(&[Some(EngineName::Sim), None]),
+            dashed: of(&[Some(EngineName::Model)]),
+            crosses: of(&[Some(EngineName::Lab)]),
+        };
+        let words_if = |line: &Line, words: &str| {
+            if line.is_empty() { String::new() } else { words.to_owned() }
+        };
+        let has_engines = bars.iter().any(|(engine, _)| engine.is_some());
+        let legend = Legend {
+            solid: words_if(&series.solid, if has_engines { "sim" } else { "mean" }),
+            dashed: words_if(&series.dashed, "model"),
+            crosses: words_if(&series.crosses, "lab"),
+            band: "95% interval, paired by seed where both have the seeds".to_owned(),
+        };
         let ticks = bars.iter().enumerate();
-        let ticks = ticks.map(|(index, (name, ..))| Tick { at: place(index), label: name.clone() });
+        let ticks =
+            ticks.map(|(index, (_, (name, ..)))| Tick { at: index as f64, label: name.clone() });
         let what =
             if self.matched.points.len() == 1 { "Difference" } else { "Difference of goodput" };
+        let [a, b] = &self.names;
         Some(Chart {
             title: format!("{what}, B ÷ A − 1"),
             subtitle: format!("A: {a}, B: {b}"),
@@ -234,26 +260,17 @@ impl RunPairing {
                 write: words::digits,
             },
             y: Axis {
-                title: "B against A".to_owned(),
+                title: "B against A, relative".to_owned(),
                 spacing: Spacing::FromZero,
                 ticks: Vec::new(),
                 write: gain,
             },
             series_title: String::new(),
-            series: vec![Series {
-                label: String::new(),
-                solid: points.collect(),
-                dashed: Vec::new(),
-                crosses: Vec::new(),
-            }],
-            order: Order::None,
+            series: vec![series],
+            order: Order::Engines,
             marks: Vec::new(),
             marks_title: String::new(),
-            legend: Legend {
-                solid: "mean".to_owned(),
-                band: "95% interval, paired by seed where both have the seeds".to_owned(),
-                ..Legend::default()
-            },
+            legend,
         })
     }
 }

@@ -1,13 +1,11 @@
 //! Where to look first: what limited the connection most, where most of it was lost, and how Wireshark shows it.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use maxseg_core::advise::Case;
 use maxseg_core::diagnose::{Finding, LimitSpan};
 use maxseg_core::evidence::{DirectionStats, SegmentPoint};
 use maxseg_core::units::Time;
 
-use super::super::escaped::Escaped;
 use super::super::words::{self, counted, size, whole_percent};
 use super::filter::{frames_filter, range_filter, resent_filter};
 
@@ -16,23 +14,21 @@ const MOST_FRAMES: usize = 8;
 /// Taken for a round trip where none was measured, in seconds.
 const UNKNOWN_RTT_S: f64 = 0.1;
 
-/// The places to look at first, as HTML; `file` is the capture that the packets are numbered in.
-pub(super) fn places(case: &Case<'_>, file: &str) -> String {
-    let mut text = format!(
-        "<h2>Where to look</h2>\n<p class=\"note\">Packet numbers and filters are for {} in Wireshark.</p>\n<dl class=\"look\">\n",
-        Escaped(file)
-    );
-    text += &longest_limit(case);
-    text += &most_lost(case);
-    text + "</dl>\n"
+/// The places to look at first; `file` is the capture that the packets are numbered in.
+pub(super) fn places(case: &Case<'_>, file: &str) -> Markup {
+    html! {
+        h2 { "Where to look" }
+        p.note { "Packet numbers and filters are for " (file) " in Wireshark." }
+        dl.look { (longest_limit(case)) (most_lost(case)) }
+    }
 }
 
 /// The longest time under the limit that held longest.
-fn longest_limit(case: &Case<'_>) -> String {
+fn longest_limit(case: &Case<'_>) -> Markup {
     let limit = case.diagnosis.limited_by;
     let spans = case.diagnosis.spans.iter().filter(|span| span.kind == limit);
     let Some(longest) = spans.max_by_key(|span| span.to.since(span.from)) else {
-        return String::new();
+        return Markup::default();
     };
     let said = format!(
         "{limit} for {} of {}; the longest time of it from {} to {}",
@@ -59,15 +55,15 @@ fn segments_within(
 }
 
 /// The round trip in which most was sent again, and the filter for all of it.
-fn most_lost(case: &Case<'_>) -> String {
+fn most_lost(case: &Case<'_>) -> Markup {
     let data = case.data();
     if data.retransmitted_packets == 0 {
-        return "<dt>most lost</dt><dd>nothing: no segment was sent again</dd>\n".to_owned();
+        return html! { dt { "most lost" } dd { "nothing: no segment was sent again" } };
     }
     let all = place(
         "all of it",
         "what Wireshark takes for sent again or out of order",
-        "",
+        &Markup::default(),
         Some(resent_filter(case.evidence)),
     );
     let Some(burst) = Burst::densest(data) else { return all };
@@ -89,7 +85,7 @@ fn most_lost(case: &Case<'_>) -> String {
     let from = burst.original.unwrap_or(burst.first.frame).min(burst.first.frame);
     let filter = range_filter(case.evidence, from, burst.last.frame);
     let label = if is_needless { "most sent again" } else { "most lost" };
-    place(label, &said, &link(case, burst.first.at, burst.last.at), Some(filter)) + &all
+    html! { (place(label, &said, &link(case, burst.first.at, burst.last.at), Some(filter))) (all) }
 }
 
 /// Retransmissions within a round trip.
@@ -138,37 +134,31 @@ impl Burst {
 }
 
 /// Where a finding is in the graphs and in Wireshark.
-pub(super) fn finding_place(case: &Case<'_>, finding: &Finding) -> String {
+pub(super) fn finding_place(case: &Case<'_>, finding: &Finding) -> Markup {
     let frames = &finding.frames[..finding.frames.len().min(MOST_FRAMES)];
     let filter = (!frames.is_empty()).then(|| frames_filter(frames));
     place("where", "", &link(case, finding.from, finding.to), filter)
 }
 
 /// A term with what there is to say of it, a link into the graphs, and a filter.
-fn place(term: &str, said: &str, link: &str, filter: Option<String>) -> String {
-    let mut text = format!("<dt>{term}</dt><dd>{} {link}", Escaped(said));
-    if let Some(filter) = filter {
-        let _ = write!(
-            text,
-            "<br/><span class=\"filter-line\"><code class=\"filter\">{}</code></span>",
-            Escaped(&filter)
-        );
+fn place(term: &str, said: &str, link: &Markup, filter: Option<String>) -> Markup {
+    html! {
+        dt { (term) }
+        dd {
+            (said) " " (link)
+            @if let Some(filter) = filter { span.filter-line { code.filter { (filter) } } }
+        }
     }
-    text + "</dd>\n"
 }
 
 /// A link that shows a time in the graphs, with a quarter of it on both sides.
-fn link(case: &Case<'_>, from: Time, to: Time) -> String {
+fn link(case: &Case<'_>, from: Time, to: Time) -> Markup {
     let begin = case.evidence.begin;
     let all = case.evidence.end.since(begin).as_secs_f64();
     let (from, to) = (from.since(begin).as_secs_f64(), to.since(begin).as_secs_f64());
     let air = (0.25 * (to - from)).max(all * 1e-3);
-    format!(
-        "<a href=\"#t={:.6}..{:.6}&amp;at={:.6}\">show in the graphs</a>",
-        (from - air).max(0.0),
-        (to + air).min(all),
-        from
-    )
+    let view = format!("#t={:.6}..{:.6}&at={from:.6}", (from - air).max(0.0), (to + air).min(all));
+    html! { a href=(view) { "show in the graphs" } }
 }
 
 fn since(case: &Case<'_>, at: Time) -> String {
@@ -199,7 +189,7 @@ mod tests {
         assert_eq!((burst.first.frame, burst.last.frame, burst.segments), (5002, 5004, 3));
         assert_eq!(burst.original, Some(17), "packet 10 carries the first byte");
         evidence.forward.retransmitted_packets = 5;
-        let text = places(&Case::of(&evidence), "slow.pcap");
+        let text = places(&Case::of(&evidence), "slow.pcap").into_string();
         assert!(
             text.contains("at packet 5002 (1.00 s), first sent in packet 17: 3 segments"),
             "{text}"

@@ -1,62 +1,58 @@
 //! What a far end measured, on the page: the window sweep against expectation, and the delay under load.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use maxseg_core::units::approx;
 
-use super::super::escaped::Escaped;
-use super::bars::{Bar, picture};
+use super::super::chart::{Bar, BarKind, Bars};
+use super::super::table::{Cell, Column, Line, table};
 use crate::path::{DirectionReport, GRADE_RULE, PathReport, SizeTable, UnderLoadRow};
 
 /// The parts of a far end; empty without one.
-pub(super) fn far_end(report: &PathReport) -> String {
-    let mut text = String::new();
-    if let Some(test) = &report.rfc6349 {
-        for direction in &test.directions {
-            let _ = writeln!(text, "<h3>RFC 6349, {}</h3>", Escaped(&direction.direction));
-            if let Some(found) = &direction.interpretation {
-                let _ = writeln!(text, "<p class=\"prose\">{}.</p>", Escaped(&found.text));
-            }
-            text += &sweep(direction);
+pub(super) fn far_end(report: &PathReport) -> Markup {
+    let directions = report.rfc6349.iter().flat_map(|test| &test.directions);
+    html! {
+        @for direction in directions {
+            h3 { "RFC 6349, " (direction.direction) }
+            @if let Some(found) = &direction.interpretation { p.prose { (found.text) "." } }
+            (sweep(direction).to_html())
         }
+        @if !report.under_load.is_empty() {
+            (delay(&report.under_load).to_html())
+            p.prose { (GRADE_RULE) "." }
+        }
+        @if let Some(table) = &report.table { (sizes(table)) }
     }
-    if !report.under_load.is_empty() {
-        text += &delay(&report.under_load);
-        let _ = writeln!(text, "<p class=\"prose\">{}.</p>", Escaped(GRADE_RULE));
-    }
-    if let Some(table) = &report.table {
-        text += &sizes(table);
-    }
-    text
 }
 
 /// Segment sizes and windows: what was measured, and what engines predict.
-fn sizes(table: &SizeTable) -> String {
-    let optional =
-        |value: Option<f64>, of: fn(f64) -> String| value.map_or_else(|| "–".to_owned(), of);
-    let mut rows = String::new();
-    for (at, row) in table.rows.iter().enumerate() {
-        let mark = if table.recommended == Some(at) { "recommended" } else { "" };
-        let _ = writeln!(
-            rows,
-            "<tr><td>{}</td><td>{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{mark}</td></tr>",
-            row.mss_bytes,
-            row.window_bytes,
-            Escaped(&row.engine),
-            optional(row.rate_bps, approx::rate),
-            optional(row.ping_s, approx::time),
-            optional(row.in_flight_s, approx::time)
-        );
-    }
-    format!(
-        "<h3>Segment size and window, {}</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>MSS</th><th>window</th>\
-         <th class=\"word\">engine</th><th>rate</th><th>ping</th><th>in flight</th><th class=\"word\"></th></tr></thead>\n\
-         <tbody>\n{rows}</tbody>\n</table></div>\n",
-        Escaped(&table.direction)
-    )
+fn sizes(sizes: &SizeTable) -> Markup {
+    let columns = [
+        Column::number("MSS (bytes)"),
+        Column::number("window (bytes)"),
+        Column::word("engine"),
+        Column::number("rate"),
+        Column::number("ping"),
+        Column::number("in flight"),
+        Column::word("note"),
+    ];
+    let lines = sizes.rows.iter().enumerate().map(|(at, row)| {
+        let is_recommended = sizes.recommended == Some(at);
+        let cells = vec![
+            row.mss_bytes.to_string().into(),
+            row.window_bytes.to_string().into(),
+            row.engine.clone().into(),
+            Cell::known(row.rate_bps, approx::rate),
+            Cell::known(row.ping_s, approx::time),
+            Cell::known(row.in_flight_s, approx::time),
+            if is_recommended { "recommended" } else { "" }.into(),
+        ];
+        if is_recommended { Line::best(cells) } else { Line::from(cells) }
+    });
+    let title = format!("Segment size and window, {}", sizes.direction);
+    html! { h3 { (title) } (table(&title, &columns, lines)) }
 }
 
-fn sweep(direction: &DirectionReport) -> String {
+fn sweep(direction: &DirectionReport) -> Bars {
     let mut bars = Vec::new();
     for step in &direction.sweep {
         let name = format!("{:.0}%, {} bytes", 100.0 * step.of_bdp, step.window_bytes);
@@ -67,15 +63,19 @@ fn sweep(direction: &DirectionReport) -> String {
             bars.push(rate(format!("{name}, measured"), run.throughput_bps, false));
         }
     }
-    let subtitle = "a receive window by the product of bandwidth and delay";
-    picture(&format!("Window sweep, {}", direction.direction), subtitle, &bars)
+    Bars {
+        title: format!("Window sweep, {}", direction.direction),
+        subtitle: "a receive window by the product of bandwidth and delay".to_owned(),
+        kind: BarKind::Goodput,
+        bars,
+    }
 }
 
 fn rate(name: String, bps: f64, is_expected: bool) -> Bar {
     Bar { name, length: bps, said: approx::rate(bps), is_expected, ..Bar::default() }
 }
 
-fn delay(rows: &[UnderLoadRow]) -> String {
+fn delay(rows: &[UnderLoadRow]) -> Bars {
     let mut bars = Vec::new();
     for row in rows {
         for (name, value) in [("median", row.rtt_median_s), ("99%", row.rtt_p99_s)] {
@@ -84,5 +84,10 @@ fn delay(rows: &[UnderLoadRow]) -> String {
             bars.push(Bar { name, length, said: approx::time(length), ..Bar::default() });
         }
     }
-    picture("Delay under load", "round trip of small messages beside bulk data", &bars)
+    Bars {
+        title: "Delay under load".to_owned(),
+        subtitle: "round trip of small messages beside bulk data".to_owned(),
+        kind: BarKind::Ping,
+        bars,
+    }
 }

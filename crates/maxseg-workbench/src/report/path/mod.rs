@@ -1,18 +1,20 @@
 //! Tests of paths as JSON; the names are a contract.
 
-mod bars;
 mod far_end_page;
 mod forget;
 mod mtu;
 mod others;
 mod page;
+mod verdict;
 
 pub use crate::path::scenario;
 pub use forget::ForgetDocument;
 pub use page::page;
+pub use verdict::sentence;
 
 use std::io;
 
+use maxseg_core::path_mtu::Confidence;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -78,6 +80,8 @@ struct PathEntry<'a> {
 struct FindingEntry<'a> {
     /// What kind of fact.
     code: PathFindingKind,
+    /// How sure it is; what is about sizes, as `path_mtu.confidence`.
+    confidence: Confidence,
     /// The fact in a sentence.
     text: &'a str,
     /// What to do about it.
@@ -109,6 +113,7 @@ impl<'a> PathEntry<'a> {
     fn of(report: &'a PathReport) -> Self {
         let finding = |finding: &'a crate::path::PathFinding| FindingEntry {
             code: finding.kind,
+            confidence: finding.confidence,
             text: &finding.text,
             remedy: finding.remedy.as_deref(),
         };

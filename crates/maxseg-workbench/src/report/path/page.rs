@@ -1,41 +1,44 @@
 //! A test of a path as a page that needs nothing else.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use maxseg_core::units::approx;
 
-use super::super::escaped::Escaped;
-use super::super::html::whole_page;
-use super::bars::{Bar, picture};
-use crate::path::{HopReport, PathReport};
+use super::super::chart::{Bar, BarKind, Bars};
+use super::super::page::{facts, lead, whole_page};
+use super::super::table::{Cell, Column, table};
+use super::far_end_page::far_end;
+use super::verdict::sentence;
+use crate::path::{HopReport, PathFinding, PathReport};
 
 /// The page of these reports.
 pub fn page(reports: &[PathReport]) -> String {
     let title =
         reports.first().map_or_else(String::new, |report| format!("Path to {}", report.target));
-    let body: String = reports.iter().map(one).collect();
-    whole_page(&title, &body)
+    whole_page(&title, &html! { @for report in reports { (one(report)) } })
 }
 
-fn one(report: &PathReport) -> String {
+fn one(report: &PathReport) -> Markup {
+    let sentence = sentence(report);
+    let is_told =
+        |finding: &PathFinding| sentence.to_lowercase().contains(&finding.text.to_lowercase());
+    html! {
+        h2 { (report.address) }
+        (lead(&sentence))
+        @for finding in &report.findings {
+            p.prose {
+                @if !is_told(finding) { strong { (finding.text) ". " } }
+                @if let Some(remedy) = &finding.remedy { "Change: " (remedy) "." }
+            }
+        }
+        @if let Some(fault) = &report.far_end_fault { p.prose { strong { (fault.text) "." } } }
+        (facts(&numbers(report)))
+        @if !report.path_mtu.hops.is_empty() { (hops(report).to_html()) (hop_table(report)) }
+        (far_end(report))
+    }
+}
+
+fn numbers(report: &PathReport) -> [(&'static str, String); 8] {
     let mtu = &report.path_mtu;
-    let mut text = format!("<h2>{}</h2>\n", Escaped(&report.address.to_string()));
-    for finding in &report.findings {
-        let remedy = finding
-            .remedy
-            .as_ref()
-            .map_or_else(String::new, |remedy| format!(" Change: {remedy}."));
-        let _ = writeln!(
-            text,
-            "<p class=\"prose\"><strong>{}.</strong>{}</p>",
-            Escaped(&finding.text),
-            Escaped(&remedy)
-        );
-    }
-    if let Some(fault) = &report.far_end_fault {
-        let _ = writeln!(text, "<p class=\"prose\"><strong>{}.</strong></p>", Escaped(&fault.text));
-    }
-    text += "<dl>";
     let number = |bytes: Option<u32>| {
         bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} bytes"))
     };
@@ -45,7 +48,9 @@ fn one(report: &PathReport) -> String {
         || "unknown, without a far end".to_owned(),
         |reverse| format!("{} ({})", number(reverse.bytes), reverse.confidence.word()),
     );
-    for (name, value) in [
+    let sent =
+        format!("{} bytes{transfers} in {}", report.sent_bytes, approx::time(report.elapsed_s));
+    [
         ("path MTU", format!("{} ({})", number(mtu.forward_bytes), mtu.confidence.word())),
         ("path MTU of the way back", way_back),
         ("interface MTU", number(mtu.interface_bytes)),
@@ -53,55 +58,96 @@ fn one(report: &PathReport) -> String {
         ("median round trip", time(report.rtt.median_s)),
         ("99th percentile", time(report.rtt.p99_s)),
         ("lost", format!("{} of {}", report.rtt.lost, report.rtt.sent)),
-        (
-            "sent",
-            format!("{} bytes{transfers} in {}", report.sent_bytes, approx::time(report.elapsed_s)),
-        ),
-    ] {
-        let _ = write!(text, "<dt>{name}</dt><dd>{}</dd>", Escaped(&value));
-    }
-    text += "</dl>\n";
-    if !mtu.hops.is_empty() {
-        text += &hops(report);
-        text += &table(report);
-    }
-    text + &super::far_end_page::far_end(report)
+        ("sent", sent),
+    ]
 }
 
 /// A bar for each hop: the largest packet that comes to it.
-fn hops(report: &PathReport) -> String {
+fn hops(report: &PathReport) -> Bars {
     let hole = report.path_mtu.black_hole.as_ref();
     let bar = |hop: &HopReport| Bar {
         name: format!("{} {}", hop.hop, address(hop)),
         length: hop.mtu_bytes.map_or(0.0, f64::from),
-        said: hop.mtu_bytes.map_or_else(|| "unknown".to_owned(), |mtu| mtu.to_string()),
+        said: hop.mtu_bytes.map_or_else(|| "unknown".to_owned(), |mtu| format!("{mtu} bytes")),
         is_last_before_line: hole.is_some_and(|hole| hole.after_hop == Some(hop.hop)),
         ..Bar::default()
     };
-    let bars: Vec<Bar> = report.path_mtu.hops.iter().map(bar).collect();
-    let subtitle = "bytes; a dashed line marks where larger packets vanish without a message";
-    picture("The largest packet that comes to each hop", subtitle, &bars)
+    let subtitle = match hole {
+        Some(_) => "a dashed line marks where larger packets vanish without a message",
+        None => "",
+    };
+    Bars {
+        title: "The largest packet that comes to each hop".to_owned(),
+        subtitle: subtitle.to_owned(),
+        kind: BarKind::Size,
+        bars: report.path_mtu.hops.iter().map(bar).collect(),
+    }
 }
 
 fn address(hop: &HopReport) -> String {
     hop.address.map_or_else(|| "no answer".to_owned(), |address| address.to_string())
 }
 
-fn table(report: &PathReport) -> String {
-    let mut rows = String::new();
-    for hop in &report.path_mtu.hops {
-        let _ = writeln!(
-            rows,
-            "<tr><td>{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>",
-            hop.hop,
-            Escaped(&address(hop)),
-            hop.rtt_s.map_or_else(|| "–".to_owned(), approx::time),
-            hop.mtu_bytes.map_or_else(|| "–".to_owned(), |mtu| mtu.to_string()),
-            Escaped(hop.note.as_deref().unwrap_or_default())
-        );
+fn hop_table(report: &PathReport) -> Markup {
+    let columns = [
+        Column::number("hop"),
+        Column::word("address"),
+        Column::number("round trip"),
+        Column::number("packets up to (bytes)"),
+        Column::word("note"),
+    ];
+    let line = |hop: &HopReport| -> Vec<Cell> {
+        vec![
+            hop.hop.to_string().into(),
+            address(hop).into(),
+            Cell::known(hop.rtt_s, approx::time),
+            Cell::known(hop.mtu_bytes.map(f64::from), |mtu| format!("{mtu:.0}")),
+            hop.note.as_deref().unwrap_or_default().into(),
+        ]
+    };
+    table("Hops", &columns, report.path_mtu.hops.iter().map(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{MtuReport, RttMethod, RttReport};
+
+    #[test]
+    fn names_and_notes_of_others_are_text() {
+        let hostile = "</dd><script>alert(1)</script>\"&".to_owned();
+        let hop = HopReport {
+            hop: 1,
+            address: None,
+            rtt_s: None,
+            mtu_bytes: Some(1500),
+            stated_mtu_bytes: None,
+            note: Some(hostile.clone()),
+        };
+        let report = PathReport {
+            target: hostile.clone(),
+            address: "192.0.2.7".parse().unwrap(),
+            port: None,
+            rtt: RttReport::of(RttMethod::IcmpEcho, &[]),
+            path_mtu: MtuReport {
+                hops: vec![hop],
+                reason: Some(hostile.clone()),
+                ..MtuReport::default()
+            },
+            mss: crate::path::MssReport::default(),
+            bottleneck: None,
+            under_load: Vec::new(),
+            table: None,
+            syn_as_received: None,
+            rfc6349: None,
+            far_end_fault: Some(crate::path::FarEndFault { text: hostile, hint: None }),
+            findings: Vec::new(),
+            sent_bytes: 0,
+            elapsed_s: 0.0,
+            notes: Vec::new(),
+        };
+        let page = page(&[report]);
+        assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+        assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;").count() >= 4, "{page}");
     }
-    format!(
-        "<div class=\"wide\"><table>\n<thead><tr><th>hop</th><th class=\"word\">address</th><th>round trip</th>\
-         <th>packets up to</th><th class=\"word\"></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
 }

@@ -1,6 +1,7 @@
 //! Advice about a connection of this host, or the path to a host.
 
 use maxseg_core::units::Time;
+use maxseg_linux::observe::path::NamespaceReading;
 use maxseg_linux::observe::sockets::{Place, Selection};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
 use maxseg_workbench::Error;
@@ -8,6 +9,7 @@ use maxseg_workbench::advise::{PathAdvice, Question, of_connection, of_path};
 use maxseg_workbench::connections::{Watch, WatchOptions};
 use maxseg_workbench::path::{PathOptions, PathTarget, PathTest};
 use maxseg_workbench::report::path::scenario;
+use maxseg_workbench::why::Why;
 
 use super::super::connections::{namespace_failure, waits};
 use super::super::explain::Target;
@@ -68,7 +70,9 @@ fn connection(
             "this host's end comes first; `maxseg connections` lists them",
         )
     })?;
-    Ok(of_connection(connection, question)?)
+    let namespace = NamespaceReading::of(&Place::Here).map_err(failure)?;
+    let why = Why::of(connection, &namespace).map_err(failure)?;
+    Ok(of_connection(connection, why.as_ref().map(|why| &why.verdict), question)?)
 }
 
 fn host(

@@ -7,7 +7,7 @@ use clap::Args;
 use maxseg_core::engine::EngineName;
 use maxseg_core::framing::Framing;
 use maxseg_core::rfc6349::Thresholds;
-use maxseg_core::units::{BitsPerSec, Time};
+use maxseg_core::units::{BitsPerSec, Bytes, Time};
 use maxseg_workbench::path::{FarEndKind, FarEndOptions, Rfc6349Options, TableOptions};
 
 use crate::failure::Failure;
@@ -46,6 +46,9 @@ pub(crate) struct FarEndArgs {
     /// The framing of the link that --bandwidth is of: ip, ethernet, ppp, pppoe …
     #[arg(long, value_name = "NAME", requires = "bandwidth", default_value = "ethernet", value_parser = framing)]
     framing: Framing,
+    /// Send buffer and receive window of the run in equilibrium, instead of the kernels' autotuning
+    #[arg(long, value_name = "SIZE", requires = "rfc6349", value_parser = buffer)]
+    buffer: Option<u32>,
     /// Note in the report that layers 2 and 3 were tested before
     #[arg(long, requires = "rfc6349")]
     layer2_tested: bool,
@@ -111,6 +114,13 @@ fn number(text: &str) -> Result<f64, String> {
     if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("it is no number".into()) }
 }
 
+/// What sockets take: `SO_SNDBUF` doubles it, within 32 bits with a sign.
+fn buffer(text: &str) -> Result<u32, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    let size = u32::try_from(size.get()).ok().filter(|size| (4096..=1 << 30).contains(size));
+    size.ok_or_else(|| "a buffer has 4 KiB to 1 GiB".to_owned())
+}
+
 /// The least run in equilibrium: shorter ones are slow start.
 const LEAST_DURATION: Duration = Duration::from_secs(3);
 
@@ -166,6 +176,7 @@ impl FarEndArgs {
                 throughput_min_bps: self.min_throughput.map(|rate| rate.get() as f64),
             },
             bandwidth: self.bandwidth.map(|rate| (rate, self.framing)),
+            buffer: self.buffer,
             is_layer_2_tested: self.layer2_tested,
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn guides_text(guides: &[JudgedGuide], printer: Printer) -> String {
     let mut text = String::new();
     for guide in guides {
         let _ = writeln!(text, "\n{}", printer.bold(&guide.guide.title));
-        let values = ["goodput", "round trip", "memory"].map(Column::number);
+        let values = ["goodput", "ping", "memory"].map(Column::number);
         let mut table = Grid::new([Column::word("setting"), Column::word("here it")], values);
         for one in &guide.settings {
             let percent = |value: Option<f64>| {
@@ -26,8 +26,7 @@ pub(super) fn guides_text(guides: &[JudgedGuide], printer: Printer) -> String {
                 |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)),
             );
             let verdict = match one.verdict {
-                "no-difference" => "changes nothing",
-                "unknown" => "is not known",
+                "no-difference" => "nothing",
                 verdict => verdict,
             };
             let gain = one.gain.as_ref();

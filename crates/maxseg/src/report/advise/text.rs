@@ -15,6 +15,7 @@ use crate::wrap::{labelled, wrapped};
 /// The answer as text.
 pub(crate) fn advise_text(advice: &PathAdvice, printer: Printer) -> String {
     let mut text = Lines { printer, text: String::new() };
+    text.line(&printer.bold(&advice.name));
     text.head(advice);
     if let Some(advised) = &advice.advised {
         text.body(advice, advised);
@@ -49,7 +50,6 @@ impl Lines {
 
     /// The first lines.
     fn head(&mut self, advice: &PathAdvice) {
-        let _ = writeln!(self.text, "{}", self.printer.bold(&advice.name));
         if let Some(unknown) = &advice.unknown {
             self.label("Unknown:", &format!("{}.", unknown.why));
             self.label("Shown by:", &format!("{}.", unknown.shown_by));
@@ -63,7 +63,7 @@ impl Lines {
             self.label(
                 "Change:",
                 &format!(
-                    "Leave it as it is: for {} no setting gains more than chance.",
+                    "Leave it as it is: for {} no setting gains what matters.",
                     goal_in_words(advice.goal)
                 ),
             );
@@ -72,20 +72,17 @@ impl Lines {
             self.label("Change:", &format!("{}.", piece.text));
             self.label("Gain:", &format!("{}.", gain_in_words(piece)));
             if let Some(way) = first_way(piece) {
-                self.label("Command:", &format!("on {}:", way.on));
+                self.label("Command:", &format!("{}:", place(way)));
                 self.line(&format!("  {}", way.line));
             }
+        }
+        if let Some(together) = together(advised) {
+            self.label("Together:", &format!("{together}."));
         }
     }
 
     fn body(&mut self, advice: &PathAdvice, advised: &Advised) {
-        if !advised.trials.is_empty() {
-            let with_pings = advised.trials.iter().any(|trial| trial.ping.n > 0);
-            let changes: Vec<Change> = advised.advice.iter().map(|piece| piece.change).collect();
-            let table =
-                trial_table(&advised.trials, &changes, with_pings).text(self.printer.table_width());
-            let _ = writeln!(self.text, "\n{table}");
-        }
+        self.trials(advised);
         for row in &advice.lab_rows {
             let changes =
                 if row.changes.is_empty() { "as it is".to_owned() } else { row.changes.join(", ") };
@@ -116,6 +113,18 @@ impl Lines {
         }
     }
 
+    /// What if: the path as it is, with single changes and with all.
+    fn trials(&mut self, advised: &Advised) {
+        if advised.trials.is_empty() {
+            return;
+        }
+        let with_pings = advised.trials.iter().any(|trial| trial.ping.n > 0);
+        let changes: Vec<Change> = advised.advice.iter().map(|piece| piece.change).collect();
+        let width = self.printer.table_width();
+        let table = trial_table(&advised.trials, &changes, with_pings, width).text(width);
+        let _ = writeln!(self.text, "\n{table}");
+    }
+
     fn piece(&mut self, piece: &Advice) {
         self.line(&self.printer.bold(&format!("[{}]", piece.id)));
         self.label("Why:", &format!("{}.", piece.reason));
@@ -136,15 +145,7 @@ impl Lines {
     }
 
     fn way(&mut self, way: &HowTo) {
-        let place = match way.form {
-            Form::Shell => String::new(),
-            Form::Networkd => " in systemd-networkd's file of the interface".to_owned(),
-            Form::Setsockopt => " in the program".to_owned(),
-            Form::Settings => " in the settings".to_owned(),
-        };
-        let only =
-            way.only_where.as_ref().map_or_else(String::new, |only| format!("; only where {only}"));
-        let head = format!("# on {}{place}, {}{only}", way.on, way.known.word());
+        let head = format!("# {}, {}", place(way), way.known.word());
         self.text += &wrapped(&head, self.printer.width(), "    ");
         self.text.push('\n');
         for line in way.line.lines() {
@@ -156,13 +157,42 @@ impl Lines {
     }
 }
 
-/// The command that is shown first: of Linux where it has one.
+/// Where a way is gone, and its condition.
+fn place(way: &HowTo) -> String {
+    let form = match way.form {
+        Form::Shell => "",
+        Form::Networkd => " in systemd-networkd's file of the interface",
+        Form::Setsockopt => " in the program that has the connection",
+        Form::Settings => " in the settings",
+    };
+    let only =
+        way.only_where.as_ref().map_or_else(String::new, |only| format!(", only where {only}"));
+    format!("on {}{form}{only}", way.on)
+}
+
+/// What all changes gain together, where they are several.
+fn together(advised: &Advised) -> Option<String> {
+    let (before, after) = (advised.trials.first()?, advised.best()?);
+    if after.changes.len() < 2 || advised.is_requests {
+        return None;
+    }
+    let ping = (before.ping.n > 0 && after.ping.n > 0).then(|| {
+        let gain = approx::gain(after.ping.mean / before.ping.mean - 1.0);
+        format!(", round trip under load {gain}")
+    });
+    let gain = approx::gain(after.goodput.mean / before.goodput.mean - 1.0);
+    Some(format!("goodput {gain}{} over the path as it is", ping.unwrap_or_default()))
+}
+
+/// The command that is shown first: of Linux where it has one, and one without a condition before others.
 fn first_way(piece: &Advice) -> Option<&HowTo> {
-    let changes =
-        |ways: &'_ Vec<HowTo>| ways.iter().position(|way| way.kind == CommandKind::Change);
     let linux = piece.commands.get("linux");
     let systems = linux.into_iter().chain(piece.commands.values());
-    systems.into_iter().find_map(|ways| Some(&ways[changes(ways)?]))
+    systems.into_iter().find_map(|ways| {
+        let changes = || ways.iter().filter(|way| way.kind == CommandKind::Change);
+        let is_plain = |way: &&HowTo| way.only_where.is_none();
+        changes().find(is_plain).or_else(|| changes().next())
+    })
 }
 
 fn price(piece: &Advice) -> String {

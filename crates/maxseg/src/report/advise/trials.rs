@@ -8,33 +8,43 @@ use maxseg_workbench::report::words;
 
 use super::super::{Column, Grid};
 
-/// The table of these trials, the first of which is the path as it is; with round trips under load where they are asked for.
-pub(crate) fn trial_table(trials: &[Trial], advised: &[Change], with_pings: bool) -> Grid {
-    let mut columns = vec!["by formula", "by simulation", "gain"];
+/// Characters of a line that has room for what formulas say and for the second limit.
+const WIDE: usize = 110;
+
+/// The table of these trials, the first of which is the path as it is; with round trips under load where they are asked for. In
+/// narrow lines without formulas, and with the longest limit alone.
+pub(crate) fn trial_table(
+    trials: &[Trial],
+    advised: &[Change],
+    with_pings: bool,
+    width: usize,
+) -> Grid {
+    let is_wide = width >= WIDE;
+    let mut columns = vec!["simulated", "gain"];
+    if is_wide {
+        columns.insert(0, "by formula");
+    }
     if with_pings {
-        columns.push("round trip");
+        columns.push("ping");
     }
     let values = columns.into_iter().map(Column::number).chain([Column::word("then limited by")]);
     let mut table = Grid::new([Column::word("change")], values);
     for trial in trials {
-        let mut cells = vec![
-            describe(trial, advised),
-            trial.model_bps().map_or_else(|| "-".to_owned(), words::rate),
-            goodput(trial),
-            if trial.changes.is_empty() {
-                String::new()
-            } else {
-                words::gain(gain(&trials[0], trial))
-            },
-        ];
-        if with_pings {
-            cells.push(if trial.ping.n > 0 {
-                words::time(trial.ping.mean)
-            } else {
-                "-".to_owned()
-            });
+        let mut cells = vec![describe(trial, advised)];
+        if is_wide {
+            cells.push(trial.model_bps().map_or_else(|| "-".to_owned(), words::rate));
         }
-        cells.push(shares(trial));
+        cells.push(goodput(trial));
+        cells.push(if trial.changes.is_empty() {
+            String::new()
+        } else {
+            words::gain(gain(&trials[0], trial))
+        });
+        if with_pings {
+            let ping = (trial.ping.n > 0).then(|| words::time(trial.ping.mean));
+            cells.push(ping.unwrap_or_else(|| "-".to_owned()));
+        }
+        cells.push(shares(trial, if is_wide { 2 } else { 1 }));
         table.push(cells);
     }
     table
@@ -46,10 +56,10 @@ pub(crate) fn gain(baseline: &Trial, trial: &Trial) -> f64 {
 }
 
 fn goodput(trial: &Trial) -> String {
-    let interval = trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
+    let interval = 100.0 * trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
     let mut goodput = words::rate(trial.goodput.mean);
     if interval > 0.0 {
-        let _ = write!(goodput, " ±{}", words::percent(interval));
+        let _ = write!(goodput, " ±{interval:.0}%");
     }
     goodput
 }
@@ -63,7 +73,7 @@ fn describe(trial: &Trial, advised: &[Change]) -> String {
         ([], _, _) => "none".to_owned(),
         ([only], _, _) => only.describe(),
         (_, [], []) => all(advised.len()).to_owned(),
-        (_, [], [more]) => format!("and {}", more.describe()),
+        (_, [], [more]) => format!("and {}", more.kind()),
         (_, [one], []) => format!("all but {}", one.kind()),
         (_, _, _) => all(changes.len()).to_owned(),
     }
@@ -73,12 +83,12 @@ const fn all(count: usize) -> &'static str {
     if count == 2 { "both" } else { "all of these" }
 }
 
-/// The two limits that held longest, with their shares of the time.
-fn shares(trial: &Trial) -> String {
+/// The limits that held longest, at most so many, with their shares of the time.
+fn shares(trial: &Trial, most: usize) -> String {
     if trial.limited_by == LimitedBy::Bandwidth {
         return "bandwidth".to_owned();
     }
-    let shares = trial.outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
+    let shares = trial.outcome.limits.iter().take(most).filter(|limit| limit.share >= 0.005);
     let shares: Vec<String> =
         shares.map(|limit| format!("{} {:.0}%", limit.kind, 100.0 * limit.share)).collect();
     shares.join(", ")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Case, CommandKind, Headline, Remedy};
+use maxseg_core::advise::{Advice, Case, CommandKind, Headline, Remedy, ends_of};
 
 use super::details::{directions, findings, hosts, labelled, limits};
 use super::joined::{joined, left_out};
@@ -121,6 +121,13 @@ fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> St
     if let Some(why) = headline.no_gain_to_tell() {
         text.push('\n');
         text += &wrapped(&format!("{}.", capital(&why.to_string())), detail.width, "  ");
+    }
+    if let Some(advice) = Advice::of_headline(headline, &ends_of(headline), 1) {
+        let line = format!(
+            "[{}] `maxseg advise` has its price and risk, and what goes with it.",
+            advice.id
+        );
+        let _ = write!(text, "\n{}", wrapped(&line, detail.width, "  "));
     }
     let _ = writeln!(text, "\n{}", printer.bold("Evidence"));
     for (label, line) in headline_numbers(headline) {

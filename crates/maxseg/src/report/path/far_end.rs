@@ -209,10 +209,12 @@ fn direction_text(direction: &DirectionReport, report: &Rfc6349Report, printer: 
         let slow_start = if run.equilibrium.is_after_slow_start {
             "slow start"
         } else {
-            "a third, as slow start had not ended"
+            "a third, as slow start had not ended or its end is not known,"
         };
+        let asked = direction.buffers.asked_bytes;
+        let asked = asked.map_or_else(String::new, |asked| format!(" ({asked} asked for)"));
         let line = format!(
-            "one connection counts from {} on: {slow_start} is left out; buffers {} to send, {} to receive, congestion control {}",
+            "one connection counts from {} on: {slow_start} is left out; buffers {} to send, {} to receive{asked}, congestion control {}",
             approx::time(run.equilibrium.from_s),
             bytes(direction.buffers.send_bytes),
             bytes(direction.buffers.receive_bytes),

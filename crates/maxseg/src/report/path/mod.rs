@@ -4,7 +4,6 @@ mod far_end;
 mod forget;
 mod hops;
 mod segments;
-mod verdict;
 
 pub(crate) use forget::forget_text;
 
@@ -12,6 +11,7 @@ use maxseg_core::units::approx;
 use maxseg_workbench::path::{
     MtuReport, PathFinding, PathFindingKind, PathReport, RttMethod, RttReport,
 };
+use maxseg_workbench::report::path::sentence;
 use maxseg_workbench::report::words;
 
 use crate::printer::Printer;
@@ -30,7 +30,7 @@ fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String
         text += &printer.bold(&name(report));
         text += "\n";
     }
-    text += &wrapped(&verdict::sentence(report), width, "");
+    text += &wrapped(&sentence(report), width, "");
     // The sentence tells the first of the faults, or that there is none.
     let told = report.findings.iter().find(|finding| finding.kind.is_fault());
     if let Some(remedy) = told.and_then(|finding| finding.remedy.as_ref()) {

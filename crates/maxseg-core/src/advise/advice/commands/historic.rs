@@ -36,6 +36,8 @@ pub(super) fn open_transport(case: &Case<'_>) -> Vec<HowTo> {
         | Change::Pacing(_)
         | Change::MtuProbing
         | Change::NoSlowStartAfterIdle
+        | Change::FirstReceiveBuffer(_)
+        | Change::ReorderingTolerance
         | Change::ReadsAtOnce
         | Change::IcmpSent
         | Change::Queue(_)

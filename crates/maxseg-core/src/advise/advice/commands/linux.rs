@@ -6,6 +6,7 @@ use crate::advise::Change;
 use crate::advise::CommandKind;
 use crate::advise::change::needs_scaling;
 use crate::advise::remedy::linux;
+use crate::settings::WindowSize;
 
 #[expect(clippy::too_many_lines, reason = "a table: one row for each change")]
 pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
@@ -15,28 +16,23 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
             if needs_scaling(case.scenario, window) {
                 scaling(&mut lines, case);
             }
-            receive_buffer(&mut lines, case, 2 * window.get());
-            let on = case.receiver().0;
-            option(
-                &mut lines,
-                &on,
-                format!("setsockopt(fd, SOL_SOCKET, SO_RCVBUF, {window})", window = window.get()),
-            )
-            .only_where = Some(
-                "it ends autotuning: only where a program must have it, before connect or listen"
-                    .to_owned(),
-            );
+            wider_window(&mut lines, case, window.get());
         }
         Change::Window(window) => {
             let (on, to) = case.receiver();
+            route(&mut lines, case, &on, &to, &format!("window {}", window.get()));
             option(
                 &mut lines,
                 &on,
                 format!("setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, {})", window.get()),
             );
-            route(&mut lines, case, &on, &to, &format!("window {}", window.get()));
         }
-        Change::ReceiveBuffer(bytes) => receive_buffer(&mut lines, case, bytes.get()),
+        Change::ReceiveBuffer(bytes) => wider_window(&mut lines, case, bytes.get() / 2),
+        Change::FirstReceiveBuffer(bytes) => {
+            let on = case.receiver().0;
+            lines.look(&on, "sysctl net.ipv4.tcp_rmem net.ipv4.tcp_moderate_rcvbuf");
+            lines.change(&on, linux::raise_second("net.ipv4.tcp_rmem", bytes.get()));
+        }
         Change::SendBuffer(bytes) => send_buffer(&mut lines, case, 2 * bytes.get()),
         Change::SegmentSize(mss) if case.is_raise => {
             // The peer's option limits what a host sends.
@@ -115,6 +111,11 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
                     Some("sysctl -w net.ipv4.tcp_slow_start_after_idle=1".to_owned());
             }
         }
+        Change::ReorderingTolerance => {
+            let on = case.sender().0;
+            lines.look(&on, "sysctl net.ipv4.tcp_recovery");
+            lines.change(&on, linux::raise("net.ipv4.tcp_recovery", 1));
+        }
         // Linux has no setting for the first timer but a BPF program (`BPF_SOCK_OPS_TIMEOUT_INIT`).
         Change::RtoInitial(_)
         | Change::ReadsAtOnce
@@ -125,9 +126,11 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
     }
     let mut lines = lines.sorted();
     for line in &mut lines {
+        let is_unconditional =
+            line.only_where.as_deref().is_none_or(|only| only == linux::WITHOUT_TUNE);
         let is_run = is_run_by_tests(case.change)
             && (line.kind, line.form) == (CommandKind::Change, Form::Shell)
-            && line.only_where.is_none();
+            && is_unconditional;
         if is_run {
             line.known = Ran::Linux618;
         }
@@ -142,16 +145,19 @@ const fn is_run_by_tests(change: Change) -> bool {
         Change::Window(_)
             | Change::ReceiveBuffer(_)
             | Change::Mtu(_)
+            | Change::Congestion(_)
             | Change::NoSlowStartAfterIdle
     )
 }
 
-/// Adds a route to one host with an attribute more.
+/// Gives the route to one host an attribute more.
 fn route(lines: &mut Lines, case: &Case<'_>, on: &str, to: &str, attribute: &str) {
     let ip = case.scenario.ip;
     lines.look(on, linux::look_up_route(ip, to));
-    lines.change(on, linux::add_host_route(ip, to, attribute)).undo =
-        Some(linux::delete_host_route(ip, to));
+    lines.change(on, linux::tune_route(ip, to, attribute)).undo = Some(linux::TUNE_UNDO.to_owned());
+    let plain = lines.change(on, linux::add_host_route(ip, to, attribute));
+    plain.undo = Some(linux::delete_host_route(ip, to));
+    plain.only_where = Some(linux::WITHOUT_TUNE.to_owned());
 }
 
 /// Lowers the MTU of a route, without `lock`, which would clear DF.
@@ -160,12 +166,33 @@ fn mtu_of_route(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu:
     networkd(lines, on, to, &format!("MTUBytes={mtu}"));
 }
 
-fn receive_buffer(lines: &mut Lines, case: &Case<'_>, bytes: u64) {
-    let on = case.receiver().0;
-    lines.look(&on, "sysctl net.ipv4.tcp_rmem net.core.rmem_max");
-    lines.change(&on, linux::raise_third("net.ipv4.tcp_rmem", bytes));
-    lines.change(&on, linux::raise("net.core.rmem_max", bytes)).only_where =
-        Some("programs set SO_RCVBUF; a network namespace of its own does not have it".to_owned());
+/// Lets a window grow. Where the limit of autotuning has room for it already, the program or the route holds the window: what
+/// acts comes first then.
+fn wider_window(lines: &mut Lines, case: &Case<'_>, window: u64) {
+    let (on, to) = case.receiver();
+    let buffer = 2 * window;
+    let ip = case.scenario.ip;
+    let receiver = &case.scenario.receiver;
+    let is_fixed = !matches!(receiver.window, WindowSize::Auto { .. });
+    let has_room = receiver.linux.is_some_and(|rules| rules.tcp_rmem[2] >= buffer);
+    lines.look(
+        &on,
+        format!("sysctl net.ipv4.tcp_rmem net.core.rmem_max; {}", linux::look_up_route(ip, &to)),
+    );
+    if is_fixed {
+        option(lines, &on, format!("setsockopt(fd, SOL_SOCKET, SO_RCVBUF, {window})")).only_where = Some(
+            "the program sets SO_RCVBUF, which ends autotuning: let it not, or set this before connect or listen".to_owned(),
+        );
+        lines.change(&on, linux::without_attribute(ip, &to, "window")).only_where =
+            Some("the route has `window`: it holds every new connection's".to_owned());
+        lines.change(&on, linux::raise("net.core.rmem_max", window)).only_where = Some(
+            "the program sets SO_RCVBUF; a network namespace of its own does not have it"
+                .to_owned(),
+        );
+    }
+    if !(is_fixed && has_room) {
+        lines.change(&on, linux::raise_third("net.ipv4.tcp_rmem", buffer));
+    }
 }
 
 fn send_buffer(lines: &mut Lines, case: &Case<'_>, bytes: u64) {

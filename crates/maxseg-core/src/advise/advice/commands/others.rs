@@ -58,6 +58,8 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
                 Some("sysctl net.inet.tcp.pmtud_blackhole_detection=0".to_owned());
         }
         Change::NoSlowStartAfterIdle
+        | Change::FirstReceiveBuffer(_)
+        | Change::ReorderingTolerance
         | Change::Pacing(_)
         | Change::ReadsAtOnce
         | Change::IcmpSent
@@ -95,6 +97,8 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
         | Change::RtoMin(_)
         | Change::RtoInitial(_)
         | Change::NoSlowStartAfterIdle
+        | Change::FirstReceiveBuffer(_)
+        | Change::ReorderingTolerance
         | Change::Pacing(_)
         | Change::ReadsAtOnce
         | Change::IcmpSent
@@ -146,6 +150,8 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
         | Change::Clamp(_)
         | Change::MtuProbing
         | Change::NoSlowStartAfterIdle
+        | Change::FirstReceiveBuffer(_)
+        | Change::ReorderingTolerance
         | Change::Pacing(_)
         | Change::ReadsAtOnce
         | Change::IcmpSent

@@ -6,6 +6,8 @@
 mod data;
 mod still;
 
+use maud::{Markup, PreEscaped, html};
+
 use super::super::words;
 
 /// Graphs that share their time.
@@ -36,10 +38,10 @@ pub(crate) struct Panel {
     pub(crate) layers: Vec<Layer>,
     /// Rows of bars instead of layers, from the top down.
     pub(crate) rows: Vec<Row>,
-    /// What stands below it, as HTML.
+    /// What stands below it.
     pub(crate) note: String,
-    /// The same as a table, as HTML.
-    pub(crate) table: String,
+    /// The same as a table; `None` where there is none.
+    pub(crate) table: Option<Markup>,
 }
 
 /// What the values of a panel are.
@@ -138,12 +140,14 @@ pub(crate) struct Span {
 
 impl Timeline {
     /// All of them, as a piece of a page; the script finds the numbers in it.
-    pub(crate) fn to_html(&self) -> String {
-        let panels: String = self.panels.iter().map(|panel| self.figure(panel)).collect();
-        format!(
-            "<div class=\"linked\">\n<script type=\"application/json\" class=\"graph-data\">{}</script>\n{panels}</div>\n",
-            self.data()
-        )
+    pub(crate) fn to_html(&self) -> Markup {
+        html! {
+            div.linked {
+                // JSON in which no tag can begin.
+                script type="application/json" class="graph-data" { (PreEscaped(self.data())) }
+                @for panel in &self.panels { (self.figure(panel)) }
+            }
+        }
     }
 }
 

@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::super::super::escaped::Escaped;
-use super::super::figure::{CHARACTER, Spacing};
+use maud::{Markup, html};
+
+use super::super::figure::Spacing;
+use super::super::layout::{Anchor, LINE, flowed, label, px, text_width};
 use super::super::scale::Scale;
-use super::super::svg::base_style;
-use super::{Layer, LayerKind, Panel, Row, Timeline, Unit, thinned_line};
+use super::{Layer, LayerKind, Panel, Row, Span, Timeline, Unit, thinned_line};
 use crate::report::words;
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 156.0;
 const RIGHT: f64 = 944.0;
+/// Title and first line of the legend.
 const TOP: f64 = 46.0;
 /// Below the plot: numbers of the axis.
 const FOOT: f64 = 30.0;
@@ -24,58 +26,41 @@ pub(super) const MOST_OF_A_LINE: usize = 3000;
 pub(super) const MOST_DOTS: usize = 6000;
 
 impl Timeline {
-    pub(super) fn figure(&self, panel: &Panel) -> String {
-        let table = if panel.table.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "<details><summary>As a table</summary>\n<div class=\"wide\">{}</div></details>\n",
-                panel.table
-            )
-        };
-        let note = if panel.note.is_empty() {
-            String::new()
-        } else {
-            format!("<p class=\"note\">{}</p>\n", panel.note)
-        };
-        format!("<figure data-panel=\"{}\">\n{}{note}{table}</figure>\n", panel.id, self.svg(panel))
+    pub(super) fn figure(&self, panel: &Panel) -> Markup {
+        html! {
+            figure data-panel=(panel.id) {
+                (self.svg(panel))
+                @if !panel.note.is_empty() { p.note { (panel.note) } }
+                @if let Some(table) = &panel.table { details { summary { "As a table" } (table) } }
+            }
+        }
     }
 
-    fn svg(&self, panel: &Panel) -> String {
+    fn svg(&self, panel: &Panel) -> Markup {
         let height = panel.plot_height();
-        let bottom = TOP + height;
+        let (legend, lines) = panel.legend();
+        let top = TOP + LINE * lines.saturating_sub(1) as f64;
+        let bottom = top + height;
         let (low, high) = panel.range();
         let y = Scale::new(low, high, height, 0.0, Spacing::Linear);
         let x = Scale::new(self.from, self.to, 0.0, RIGHT - LEFT, Spacing::Linear);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {0}\" role=\"img\" \
-             aria-label=\"{1}: {2}\" class=\"chart panel\"><style>{3}</style>\
-             <text class=\"title\" x=\"0\" y=\"16\" style=\"font-size:14px\">{1}</text>{4}",
-            bottom + FOOT,
-            Escaped(&panel.title),
-            Escaped(&panel.names()),
-            base_style("", ""),
-            panel.legend(),
-        );
-        svg += &panel.axis(&y);
-        for tick in x.ticks(9) {
-            let at = LEFT + x.place(tick);
-            let _ = write!(
-                svg,
-                "<path class=\"grid\" d=\"M{at:.1} {bottom}v5\"/><text class=\"soft\" text-anchor=\"middle\" x=\"{at:.1}\" y=\"{}\">{}</text>",
-                bottom + 19.0,
-                Escaped(&words::time(tick))
-            );
+        html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (WIDTH) " " (bottom + FOOT) } role="img"
+                aria-label={ (panel.title) ": " (panel.names()) } class="chart panel" {
+                text class="title" x="0" y="16" style="font-size:14px" { (panel.title) }
+                (legend)
+                (panel.axis(&y, top))
+                @for tick in x.ticks(9) {
+                    @let at = LEFT + x.place(tick);
+                    path class="grid" d={ "M" (px(at)) " " (px(bottom)) "v5" } {}
+                    (label("soft", Anchor::Middle, at, bottom + 19.0, &words::time(tick)))
+                }
+                svg class="inner" x=(LEFT) y=(px(top)) width=(RIGHT - LEFT) height=(height) {
+                    @for layer in panel.shown() { (layer.path(&x, &y)) }
+                    @for (index, row) in panel.rows.iter().enumerate() { (row.bars(index, &x)) }
+                }
+            }
         }
-        let _ = write!(
-            svg,
-            "<svg class=\"inner\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{height}\">",
-            RIGHT - LEFT
-        );
-        svg.extend(panel.shown().map(|layer| layer.path(&x, &y)));
-        svg.extend(panel.rows.iter().enumerate().map(|(index, row)| row.bars(index, &x)));
-        svg += "</svg></svg>\n";
-        svg
     }
 }
 
@@ -102,7 +87,7 @@ impl Panel {
     }
 
     /// Values, ends or names of rows, at the left.
-    fn axis(&self, y: &Scale) -> String {
+    fn axis(&self, y: &Scale, top: f64) -> Markup {
         let labels: Vec<(f64, String)> = match &self.unit {
             _ if !self.rows.is_empty() => {
                 let rows = self.rows.iter().enumerate();
@@ -115,41 +100,26 @@ impl Panel {
                 y.ticks(5).into_iter().map(|tick| (y.place(tick), unit.write(tick))).collect()
             }
         };
-        let mut text = String::new();
-        for (at, label) in labels {
-            let at = TOP + at;
-            let _ = write!(
-                text,
-                "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/><text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>",
-                LEFT - 8.0,
-                at + 4.0,
-                Escaped(&label)
-            );
+        html! {
+            @for (at, text) in &labels {
+                path class="grid" d={ "M" (LEFT) " " (px(top + at)) "H" (RIGHT) } {}
+                (label("soft", Anchor::End, LEFT - 8.0, top + at + 4.0, text))
+            }
         }
-        text
     }
 
-    fn legend(&self) -> String {
-        let mut text = String::new();
-        let mut x = 0.0;
-        for layer in self.shown() {
-            let sample = match layer.kind {
-                LayerKind::Line | LayerKind::Steps | LayerKind::Arrows | LayerKind::Pieces => {
-                    format!("M{x} 32h18")
-                }
-                LayerKind::Dots | LayerKind::Marks => format!("M{} 32h.01", x + 9.0),
-                LayerKind::Rings => format!("M{} 32a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", x + 5.0),
-            };
-            let _ = write!(
-                text,
-                "<path style=\"{}\" d=\"{sample}\"/><text class=\"soft\" x=\"{}\" y=\"36\">{}</text>",
-                layer.style(),
-                x + 24.0,
-                Escaped(&layer.label)
-            );
-            x += 24.0 + CHARACTER * layer.label.chars().count() as f64 + 22.0;
-        }
-        text
+    /// The legend, and how many lines it takes.
+    fn legend(&self) -> (Markup, usize) {
+        let widths: Vec<f64> = self.shown().map(|layer| 24.0 + text_width(&layer.label)).collect();
+        let places = flowed(&widths, WIDTH);
+        let drawn = html! {
+            @for (layer, (x, line)) in self.shown().zip(&places) {
+                @let y = 36.0 + LINE * *line as f64;
+                path style=(layer.style()) d=(layer.sample(*x, y - 4.0)) {}
+                (label("soft", Anchor::Start, x + 24.0, y, &layer.label))
+            }
+        };
+        (drawn, places.last().map_or(0, |(_, line)| line + 1))
     }
 }
 
@@ -171,13 +141,19 @@ impl Layer {
         )
     }
 
-    pub(super) fn path(&self, x: &Scale, y: &Scale) -> String {
-        format!(
-            "<path style=\"{}\" d=\"{}\"><title>{}</title></path>",
-            self.style(),
-            self.outline(x, y),
-            Escaped(&self.label)
-        )
+    /// What it looks like, in the legend.
+    fn sample(&self, x: f64, y: f64) -> String {
+        match self.kind {
+            LayerKind::Line | LayerKind::Steps | LayerKind::Arrows | LayerKind::Pieces => {
+                format!("M{x} {y}h18")
+            }
+            LayerKind::Dots | LayerKind::Marks => format!("M{} {y}h.01", x + 9.0),
+            LayerKind::Rings => format!("M{} {y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", x + 5.0),
+        }
+    }
+
+    pub(super) fn path(&self, x: &Scale, y: &Scale) -> Markup {
+        html! { path style=(self.style()) d=(self.outline(x, y)) { title { (self.label) } } }
     }
 
     fn outline(&self, x: &Scale, y: &Scale) -> String {
@@ -217,19 +193,16 @@ impl Layer {
 }
 
 impl Row {
-    fn bars(&self, index: usize, x: &Scale) -> String {
+    fn bars(&self, index: usize, x: &Scale) -> Markup {
         let y = row_middle(index);
-        let mut bars = String::new();
-        for span in &self.spans {
+        let outline = |span: &Span| {
             let (from, to) = (x.place(span.from), x.place(span.to));
-            let _ = write!(
-                bars,
-                "<path style=\"fill:none;stroke:var({});stroke-width:10\" d=\"M{from:.2} {y}H{:.2}\"><title>{}</title></path>",
-                self.color,
-                to.max(from + 3.0),
-                Escaped(&span.text)
-            );
+            format!("M{from:.2} {y}H{:.2}", to.max(from + 3.0))
+        };
+        html! {
+            @for span in &self.spans {
+                path style={ "fill:none;stroke:var(" (self.color) ");stroke-width:10" } d=(outline(span)) { title { (span.text) } }
+            }
         }
-        bars
     }
 }

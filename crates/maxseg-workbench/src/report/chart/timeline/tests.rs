@@ -28,7 +28,7 @@ fn layer(kind: LayerKind, count: u32) -> Layer {
 #[test]
 fn marks_are_never_thinned_out() {
     let scale = Scale::new(0.0, 20_000.0, 0.0, 800.0, Spacing::Linear);
-    let count = |kind| layer(kind, 20_000).path(&scale, &scale).matches('M').count();
+    let count = |kind| layer(kind, 20_000).path(&scale, &scale).into_string().matches('M').count();
     assert_eq!(count(LayerKind::Marks), 20_000);
     assert!(count(LayerKind::Dots) <= MOST_DOTS);
 }
@@ -42,7 +42,7 @@ fn panel(layers: Vec<Layer>) -> Panel {
         layers,
         rows: Vec::new(),
         note: String::new(),
-        table: String::new(),
+        table: None,
     }
 }
 
@@ -82,7 +82,7 @@ fn what_has_no_data_is_not_in_the_legend() {
     empty.label = "nothing".to_owned();
     let panels = vec![panel(vec![layer(LayerKind::Dots, 3), empty])];
     let timeline = Timeline { from: 0.0, to: 3.0, panels, filter: String::new() };
-    let html = timeline.to_html();
+    let html = timeline.to_html().into_string();
     assert!(html.contains("again") && !html.contains("nothing"), "{html}");
 }
 

@@ -1,6 +1,8 @@
 //! The headline in the document: the change, its gain, and the observed path.
 
-use maxseg_core::advise::{Command, Confidence, Headline, Known, Measured, ObservedPath};
+use maxseg_core::advise::{
+    Advice, Command, Confidence, Headline, Known, Measured, ObservedPath, ends_of,
+};
 use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::settings::CongestionName;
@@ -16,6 +18,8 @@ pub(super) struct HeadlineEntry<'a> {
     text: String,
     /// The change.
     change: Option<&'a str>,
+    /// The change as `maxseg advise` gives it, for one connection; none where it is none of a host, a gateway or the path.
+    advice: Vec<Advice>,
     /// The commands of every system: those that only look first, then those that make the change.
     commands: &'a [Command],
     /// What a capture shows where no command does.
@@ -111,6 +115,7 @@ impl<'a> HeadlineEntry<'a> {
             connection: headline.case.evidence.id,
             text: headline.text(),
             change: remedy.map(|remedy| remedy.change.as_str()),
+            advice: Advice::of_headline(headline, &ends_of(headline), 1).into_iter().collect(),
             commands: remedy.map_or(&[], |remedy| &remedy.commands),
             wanted: remedy.and_then(|remedy| remedy.wanted.as_deref()),
             note: remedy.and_then(|remedy| remedy.note.as_deref()),

@@ -61,7 +61,7 @@ fn panel(id: &'static str, title: &str, height: f64, unit: Unit, layers: Vec<Lay
         layers,
         rows: Vec::new(),
         note: String::new(),
-        table: String::new(),
+        table: None,
     }
 }
 

@@ -1,10 +1,9 @@
 //! The same as the graphs, as tables.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
+use maxseg_core::evidence::{Bin, DirectionStats, Event, EventKind, Evidence};
 
-use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
-
-use super::super::super::escaped::Escaped;
+use super::super::super::table::{Cell, Column, table};
 use super::super::super::words;
 use super::Clock;
 
@@ -27,33 +26,35 @@ pub(super) fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
     bins.chunks(together).filter_map(join).collect()
 }
 
-/// The events, packet by packet.
-pub(super) fn events_table(evidence: &Evidence, data: &DirectionStats, clock: Clock) -> String {
+/// The events, packet by packet; `None` where there are none.
+pub(super) fn events_table(
+    evidence: &Evidence,
+    data: &DirectionStats,
+    clock: Clock,
+) -> Option<Markup> {
     let events = data.events.as_slice();
-    if events.is_empty() {
-        return String::new();
-    }
-    let mut table = String::from(
-        "<table><thead><tr><th>time</th><th>packet</th><th>byte</th><th>payload</th><th class=\"word\">event</th></tr></thead><tbody>\n",
-    );
-    for event in events.iter().take(MOST_ROWS) {
-        let _ = writeln!(
-            table,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>",
-            Escaped(&words::time(clock.s(event.at))),
-            event.frame,
-            words::grouped(event.offset),
-            event.bytes,
-            event_word(event.kind)
-        );
-    }
-    table += "</tbody></table>\n";
-    let _ = writeln!(
-        table,
-        "<p class=\"note\">The first of each kind; times since the first packet of connection {}.</p>",
-        evidence.id
-    );
-    table
+    let columns = [
+        Column::number("time"),
+        Column::number("packet"),
+        Column::number("byte"),
+        Column::number("payload (bytes)"),
+        Column::word("event"),
+    ];
+    let line = |event: &Event| -> Vec<Cell> {
+        let time = clock.s(event.at);
+        vec![
+            Cell::number(words::time(time), time),
+            event.frame.to_string().into(),
+            Cell::number(words::grouped(event.offset), event.offset as f64),
+            event.bytes.to_string().into(),
+            event_word(event.kind).into(),
+        ]
+    };
+    let table = html! {
+        (table("Events", &columns, events.iter().take(MOST_ROWS).map(line)))
+        p.note { "The first of each kind; times since the first packet of connection " (evidence.id) "." }
+    };
+    (!events.is_empty()).then_some(table)
 }
 
 const fn event_word(kind: EventKind) -> &'static str {
@@ -69,30 +70,29 @@ const fn event_word(kind: EventKind) -> &'static str {
     }
 }
 
-/// Throughput, round trip, window and flight, interval by interval.
-pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> String {
+/// Throughput, round trip, window and flight, interval by interval; `None` where there are none.
+pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> Option<Markup> {
     let rows = joined(data.bins.as_slice(), ROWS_OF_BINS);
-    if rows.is_empty() {
-        return String::new();
-    }
-    let mut table = String::from(
-        "<table><thead><tr><th>from</th><th>acknowledged</th><th>retransmitted</th><th>round trip</th><th>in flight</th><th>window</th></tr></thead><tbody>\n",
-    );
-    for bin in &rows {
+    let columns = [
+        Column::number("from"),
+        Column::number("acknowledged"),
+        Column::number("retransmitted (bytes)"),
+        Column::number("round trip"),
+        Column::number("in flight (bytes)"),
+        Column::number("window (bytes)"),
+    ];
+    let bytes = |bytes: u64| Cell::number(words::grouped(bytes), bytes as f64);
+    let line = |bin: &Bin| -> Vec<Cell> {
+        let time = clock.s(bin.at);
         let rate = 8.0 * bin.acked_bytes as f64 / bin.duration.as_secs_f64().max(1e-9);
-        let rtt =
-            bin.rtt_mean().map_or_else(|| "–".to_owned(), |rtt| words::time(rtt.as_secs_f64()));
-        let _ = writeln!(
-            table,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            Escaped(&words::time(clock.s(bin.at))),
-            Escaped(&words::rate(rate)),
-            words::grouped(bin.resent_bytes),
-            Escaped(&rtt),
-            words::grouped(bin.in_flight_max),
-            words::grouped(bin.window_max)
-        );
-    }
-    table += "</tbody></table>\n";
-    table
+        vec![
+            Cell::number(words::time(time), time),
+            Cell::number(words::rate(rate), rate),
+            bytes(bin.resent_bytes),
+            Cell::known(bin.rtt_mean().map(|rtt| rtt.as_secs_f64()), words::time),
+            bytes(bin.in_flight_max),
+            bytes(bin.window_max),
+        ]
+    };
+    (!rows.is_empty()).then(|| table("Intervals", &columns, rows.iter().map(line)))
 }

@@ -1,12 +1,12 @@
 //! The report: one self-contained page. Without its script the graphs are static.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use maxseg_core::advise::{Case, CommandKind, Headline, Remedy, remedies};
+use maxseg_core::diagnose::Finding;
 use maxseg_core::evidence::Evidence;
 
-use super::super::escaped::Escaped;
-use super::super::html::STYLE;
+use super::super::page::{facts, lead, page_with, prose};
+use super::super::table::{Cell, Column, table};
 use super::super::words::{self, counted, size, whole_percent};
 use super::colors::limit_color;
 use super::graphs::graphs;
@@ -28,52 +28,27 @@ const SCRIPT: [&str; 8] = [
     include_str!("start.js"),
 ];
 
-/// What stands above the graphs.
-const TIME_LINE: &str = "<h2>Time line</h2>\n<p class=\"note\">Seconds since the first packet. Point at a time to see the values and \
-    the packets there; a click keeps it. Drag a box to zoom, a double click shows all. With the keyboard, in a graph: \
-    <kbd>←</kbd> <kbd>→</kbd> move the time, with Shift the view; <kbd>+</kbd> <kbd>-</kbd> zoom, <kbd>↑</kbd> <kbd>↓</kbd> move \
-    a zoomed graph, <kbd>0</kbd> shows all; <kbd>,</kbd> <kbd>.</kbd> previous and next packet, <kbd>p</kbd> <kbd>n</kbd> \
-    retransmission; <kbd>Enter</kbd> keeps a time, <kbd>Esc</kbd> lets go. The address of the page holds the view.</p>\n";
-
 /// Rows of the table of connections.
 const MOST_CONNECTIONS: usize = 100;
 
 /// The page of a capture.
 pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> String {
     let file = &explanation.capture.file;
-    let title = format!("Analysis of {}", explanation.name);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{1}{GRAPHS_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n\
-         <p class=\"about\">{2}, {3}, {4}.</p>\n",
-        Escaped(&title),
-        STYLE,
-        counted(file.packets, "packet"),
-        size(file.bytes),
-        counted(explanation.total_connections, "TCP connection")
-    );
-    for problem in &explanation.capture.problems {
-        let place = problem.offset.map_or_else(String::new, |at| format!(" (at byte {at})"));
-        let _ =
-            writeln!(page, "<p><strong>{}</strong>{place}</p>", Escaped(&problem.kind.to_string()));
-    }
-    match headline {
-        Some(headline) => {
-            page += &conclusion(headline, &numbered_in(explanation, headline.case.evidence));
-            page += &joined(explanation, headline.case.evidence);
+    let body = html! {
+        p.about { (counted(file.packets, "packet")) ", " (size(file.bytes)) ", " (counted(explanation.total_connections, "TCP connection")) "." }
+        @for problem in &explanation.capture.problems {
+            p { strong { (problem.kind) } @if let Some(at) = problem.offset { " (at byte " (at) ")" } }
         }
-        None => {
-            let _ = writeln!(page, "<p>{}</p>", Escaped(&no_connection(explanation)));
+        @match headline {
+            Some(headline) => {
+                (conclusion(headline, &numbered_in(explanation, headline.case.evidence)))
+                (joined(explanation, headline.case.evidence))
+            }
+            None => p { (no_connection(explanation)) },
         }
-    }
-    page += &connections(explanation);
-    let _ = write!(
-        page,
-        "</main>\n<script>\n//<![CDATA[\n{}//]]>\n</script>\n</body>\n</html>\n",
-        SCRIPT.concat()
-    );
-    page
+        (connections(explanation))
+    };
+    page_with(&format!("Analysis of {}", explanation.name), &body, GRAPHS_STYLE, &SCRIPT.concat())
 }
 
 /// The name of the capture that the packets of a connection are numbered in.
@@ -84,204 +59,190 @@ fn numbered_in(explanation: &Explanation, evidence: &Evidence) -> String {
     }
 }
 
-fn conclusion(headline: &Headline<'_>, file: &str) -> String {
+fn conclusion(headline: &Headline<'_>, file: &str) -> Markup {
     let case = &headline.case;
-    let mut text = format!(
-        "<h2>Connection {}</h2>\n<p class=\"lead\">{}</p>\n",
-        case.evidence.id,
-        Escaped(&headline.text())
-    );
-    if let Some(remedy) = &headline.remedy {
-        text += &commands(remedy);
-        if let Some(why) = headline.no_command() {
-            let _ = writeln!(text, "<p class=\"prose\">{}.</p>", Escaped(&why));
+    let evidence: Vec<(&str, String)> = headline_numbers(headline)
+        .into_iter()
+        .chain(host_systems(case))
+        .chain(marks(case).into_iter().map(|mark| ("capture", mark)))
+        .collect();
+    html! {
+        h2 { "Connection " (case.evidence.id) }
+        (lead(&headline.text()))
+        @if let Some(remedy) = &headline.remedy {
+            (commands(remedy))
+            @if let Some(why) = headline.no_command() { p.prose { (why) "." } }
+            @if let Some(note) = &remedy.note { (prose(note)) }
         }
-        if let Some(note) = &remedy.note {
-            let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(note));
+        @if let Some(why) = headline.no_gain_to_tell() { p.prose { (why) } }
+        (places(case, file))
+        (limits(case))
+        h2 { "Evidence" }
+        (facts(&evidence))
+        (time_line())
+        (graphs(headline).to_html())
+        (findings(case))
+    }
+}
+
+/// What stands above the graphs.
+fn time_line() -> Markup {
+    html! {
+        h2 { "Time line" }
+        p.note {
+            "Seconds since the first packet. Point at a time to see the values and the packets there; a click keeps it. Drag a \
+             box to zoom, a double click shows all. With the keyboard, in a graph: "
+            kbd { "←" } " " kbd { "→" } " move the time, with Shift the view; " kbd { "+" } " " kbd { "-" } " zoom, "
+            kbd { "↑" } " " kbd { "↓" } " move a zoomed graph, " kbd { "0" } " shows all; " kbd { "," } " " kbd { "." }
+            " previous and next packet, " kbd { "p" } " " kbd { "n" } " retransmission; " kbd { "Enter" } " keeps a time, "
+            kbd { "Esc" } " lets go. The address of the page holds the view."
         }
     }
-    if let Some(why) = headline.no_gain_to_tell() {
-        let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(&why.to_string()));
-    }
-    text += &places(case, file);
-    text += &limits(case);
-    text += "<h2>Evidence</h2>\n<dl>\n";
-    for (label, line) in headline_numbers(headline) {
-        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&line));
-    }
-    for (label, line) in host_systems(case) {
-        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&line));
-    }
-    for mark in marks(case) {
-        let _ = writeln!(text, "<dt>capture</dt><dd>{}</dd>", Escaped(&mark));
-    }
-    text += "</dl>\n";
-    text += TIME_LINE;
-    text += &graphs(headline).to_html();
-    text += &findings(case);
-    text
 }
 
 /// What two captures show of a connection; nothing where there is one.
-fn joined(explanation: &Explanation, evidence: &Evidence) -> String {
+fn joined(explanation: &Explanation, evidence: &Evidence) -> Markup {
     let Some(between) = between_captures(explanation.pair.as_ref(), evidence) else {
-        return String::new();
+        return Markup::default();
     };
-    let mut text = String::from("<h2>Between the two captures</h2>\n<dl>\n");
-    for (label, line) in &between.lines {
-        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(line));
+    let direction = |direction| {
+        Column::number(format!("{} → {}", evidence.sender(direction), evidence.receiver(direction)))
+    };
+    let columns: Vec<Column> =
+        [Column::word("number")].into_iter().chain(between.directions.map(direction)).collect();
+    let lines = between.rows.iter().map(|(label, there, back)| -> Vec<Cell> {
+        vec![label.trim_start().into(), there.clone().into(), back.clone().into()]
+    });
+    html! {
+        h2 { "Between the two captures" }
+        (facts(&between.lines))
+        (table("Between the two captures", &columns, lines))
     }
-    text += "</dl>\n<div class=\"wide\"><table>\n<thead><tr><th></th>";
-    for direction in between.directions {
-        let (from, to) = (evidence.sender(direction), evidence.receiver(direction));
-        let _ = write!(text, "<th>{from} → {to}</th>");
-    }
-    text += "</tr></thead>\n<tbody>\n";
-    for (label, there, back) in &between.rows {
-        let _ = writeln!(
-            text,
-            "<tr><td class=\"word\">{}</td><td>{}</td><td>{}</td></tr>",
-            Escaped(label.trim_start()),
-            Escaped(there),
-            Escaped(back)
-        );
-    }
-    text + "</tbody>\n</table></div>\n"
 }
 
 /// The commands for the systems that the hosts probably run.
-fn commands(remedy: &Remedy) -> String {
-    let mut text = String::new();
-    for command in remedy.for_hosts() {
-        let lead = match command.kind {
-            CommandKind::Look => "Look first",
-            CommandKind::Change => "Then change",
-        };
-        let condition = command.only_where.as_ref();
-        let condition =
-            condition.map_or_else(String::new, |condition| format!(", only if {condition}"));
-        let _ = writeln!(
-            text,
-            "<p class=\"note\">{lead}, on {} ({}){}:</p>\n<pre><code>{}</code></pre>",
-            Escaped(&command.on),
-            command.system.word(),
-            Escaped(&condition),
-            Escaped(&command.line)
-        );
-        if let Some(undo) = &command.undo {
-            let _ = writeln!(
-                text,
-                "<p class=\"note\">To take it back: <code>{}</code></p>",
-                Escaped(undo)
-            );
+fn commands(remedy: &Remedy) -> Markup {
+    html! {
+        @for command in remedy.for_hosts() {
+            p.note {
+                @match command.kind { CommandKind::Look => "Look first", CommandKind::Change => "Then change" }
+                ", on " (command.on) " (" (command.system.word()) ")"
+                @if let Some(condition) = &command.only_where { ", only if " (condition) }
+                ":"
+            }
+            pre tabindex="0" { code { (command.line) } }
+            @if let Some(undo) = &command.undo { p.note { "To take it back: " code { (undo) } } }
         }
     }
-    text
 }
 
 /// The limits as one bar, with the words beside it.
-fn limits(case: &Case<'_>) -> String {
+fn limits(case: &Case<'_>) -> Markup {
     let limits = &case.diagnosis.limits;
-    if limits.is_empty() {
-        return String::new();
+    let columns = [Column::word("limit"), Column::number("share"), Column::number("time")];
+    let lines = limits.iter().map(|limit| -> Vec<Cell> {
+        let time = limit.share * case.data_seconds();
+        vec![
+            Cell::sampled(limit.kind.word(), limit_color(limit.kind)),
+            Cell::number(whole_percent(limit.share), limit.share),
+            Cell::number(words::time(time), time),
+        ]
+    });
+    let mut end = 0.0;
+    let places = limits.iter().map(|limit| {
+        let from = end;
+        end += 100.0 * limit.share;
+        (limit, from)
+    });
+    html! {
+        @if !limits.is_empty() {
+            h2 { "Limits" }
+            svg xmlns="http://www.w3.org/2000/svg" class="limits" width="100%" height="28" role="img" aria-label="Shares of the time" {
+                @for (limit, from) in places {
+                    rect style={ "fill:var(" (limit_color(limit.kind)) ")" } x=(format!("{from:.3}%"))
+                        width=(format!("{:.3}%", 100.0 * limit.share)) height="28" {
+                        title { (limit.kind) " " (whole_percent(limit.share)) }
+                    }
+                }
+            }
+            (table("Limits", &columns, lines))
+        }
     }
-    let mut bar = String::new();
-    let mut legend = String::new();
-    let mut x = 0.0;
-    for limit in limits {
-        let (width, color) = (100.0 * limit.share, limit_color(limit.kind));
-        let _ = write!(
-            bar,
-            "<rect style=\"fill:var({color})\" x=\"{x:.3}%\" width=\"{width:.3}%\" height=\"28\"><title>{} {}</title></rect>",
-            limit.kind,
-            whole_percent(limit.share)
-        );
-        let _ = writeln!(
-            legend,
-            "<tr><td class=\"word\"><span class=\"sample\" style=\"background:var({color})\"></span>{}</td><td>{}</td><td>{}</td></tr>",
-            limit.kind,
-            whole_percent(limit.share),
-            Escaped(&words::time(limit.share * case.data_seconds()))
-        );
-        x += width;
-    }
-    format!(
-        "<h2>Limits</h2>\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"limits\" width=\"100%\" height=\"28\" \
-         role=\"img\" aria-label=\"Shares of the time\">{bar}</svg>\n\
-         <table><thead><tr><th class=\"word\">limit</th><th>share</th><th>time</th></tr></thead>\n<tbody>{legend}</tbody></table>\n"
-    )
 }
 
-fn findings(case: &Case<'_>) -> String {
-    if case.diagnosis.findings.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("<h2>Findings</h2>\n");
-    for (finding, remedy) in case.diagnosis.findings.iter().zip(remedies(case)) {
-        let since = |time: maxseg_core::units::Time| {
-            words::time(time.since(case.evidence.begin).as_secs_f64())
-        };
-        let mut facts = vec![("when", format!("{} to {}", since(finding.from), since(finding.to)))];
-        if !finding.frames.is_empty() {
-            facts.push(("packets", packets(&finding.frames)));
+fn findings(case: &Case<'_>) -> Markup {
+    html! {
+        @if !case.diagnosis.findings.is_empty() {
+            h2 { "Findings" }
+            @for (finding, remedy) in case.diagnosis.findings.iter().zip(remedies(case)) { (of_finding(case, finding, &remedy)) }
         }
-        facts.push(("why it matters", finding.why.to_owned()));
-        facts.push(("change", remedy.sentence()));
-        facts.push(("source", finding.source.to_owned()));
-        let _ = writeln!(
-            text,
-            "<h3>{}: {}</h3>\n<p class=\"prose\">{}</p>\n<dl>",
-            finding.severity.word(),
-            finding.kind.word(),
-            Escaped(&finding.text)
-        );
-        for (label, fact) in facts {
-            let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&fact));
-        }
-        text += &finding_place(case, finding);
-        text += "</dl>\n";
     }
-    text
 }
 
-fn connections(explanation: &Explanation) -> String {
+fn of_finding(case: &Case<'_>, finding: &Finding, remedy: &Remedy) -> Markup {
+    let since =
+        |time: maxseg_core::units::Time| words::time(time.since(case.evidence.begin).as_secs_f64());
+    let mut said = vec![("when", format!("{} to {}", since(finding.from), since(finding.to)))];
+    if !finding.frames.is_empty() {
+        said.push(("packets", packets(&finding.frames)));
+    }
+    said.push(("why it matters", finding.why.to_owned()));
+    said.push(("change", remedy.sentence()));
+    said.push(("source", finding.source.to_owned()));
+    html! {
+        h3 { (finding.severity.word()) ": " (finding.kind.word()) }
+        (prose(&finding.text))
+        dl {
+            @for (term, fact) in &said { dt { (term) } dd { (fact) } }
+            (finding_place(case, finding))
+        }
+    }
+}
+
+fn connections(explanation: &Explanation) -> Markup {
     let cases = explanation.by_impact(MOST_CONNECTIONS);
     if cases.len() < 2 {
-        return String::new();
+        return Markup::default();
     }
-    let mut table = String::from(
-        "<h2>Connections, by impact</h2>\n<div class=\"wide\"><table>\n<thead><tr><th></th>\
-         <th class=\"word\">from</th><th class=\"word\">to</th><th>data</th><th>time</th><th>goodput</th><th>retransmitted</th>\
-         <th class=\"word\">limited by</th><th class=\"word\">findings</th></tr></thead>\n<tbody>\n",
-    );
-    for case in &cases {
-        let direction = case.diagnosis.direction;
-        let data = case.data();
-        let kinds: Vec<&str> =
-            case.diagnosis.findings.iter().map(|finding| finding.kind.word()).collect();
-        let limit = case.limit();
-        let _ = writeln!(
-            table,
-            "<tr><td>{}</td><td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td class=\"word\">{}</td><td class=\"word\">{}</td></tr>",
-            case.evidence.id,
-            case.evidence.sender(direction),
-            case.evidence.receiver(direction),
-            Escaped(&size(data.acked_bytes)),
-            Escaped(&words::time(case.goodput_seconds())),
-            Escaped(&data.goodput_bps.map_or_else(|| "–".to_owned(), words::rate)),
-            words::grouped(data.retransmitted_packets),
-            limit.map_or_else(
-                || "–".to_owned(),
-                |limit| format!("{limit} {}", whole_percent(case.share(limit)))
-            ),
-            kinds.join(", ")
-        );
-    }
-    table += "</tbody>\n</table></div>\n";
+    let columns = [
+        Column::number("number"),
+        Column::word("from"),
+        Column::word("to"),
+        Column::number("data"),
+        Column::number("time"),
+        Column::number("goodput"),
+        Column::number("retransmitted"),
+        Column::word("findings"),
+        Column::limit("limited by"),
+    ];
     let more = explanation.total_connections.saturating_sub(cases.len() as u64);
-    if more > 0 {
-        let _ = writeln!(table, "<p class=\"note\">and {} more</p>", words::grouped(more));
+    html! {
+        h2 { "Connections, by impact" }
+        (table("Connections, by impact", &columns, cases.iter().map(|case| of_connection(case))))
+        @if more > 0 { p.note { "and " (words::grouped(more)) " more" } }
     }
-    table
+}
+
+fn of_connection(case: &Case<'_>) -> Vec<Cell> {
+    let direction = case.diagnosis.direction;
+    let data = case.data();
+    let kinds: Vec<&str> =
+        case.diagnosis.findings.iter().map(|finding| finding.kind.word()).collect();
+    let limit = case.limit().map_or_else(
+        || "–".to_owned(),
+        |limit| format!("{limit} {}", whole_percent(case.share(limit))),
+    );
+    let seconds = case.goodput_seconds();
+    let again = data.retransmitted_packets;
+    vec![
+        case.evidence.id.to_string().into(),
+        case.evidence.sender(direction).to_string().into(),
+        case.evidence.receiver(direction).to_string().into(),
+        Cell::number(size(data.acked_bytes), data.acked_bytes as f64),
+        Cell::number(words::time(seconds), seconds),
+        Cell::known(data.goodput_bps, words::rate),
+        Cell::number(words::grouped(again), again as f64),
+        kinds.join(", ").into(),
+        limit.into(),
+    ]
 }

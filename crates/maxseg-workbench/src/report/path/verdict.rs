@@ -1,11 +1,12 @@
 //! The first sentence about a path.
 
 use maxseg_core::path_mtu::Confidence;
-use maxseg_workbench::path::{PathFindingKind, PathReport};
-use maxseg_workbench::report::words;
+
+use crate::path::{PathFindingKind, PathReport};
+use crate::report::words;
 
 /// What limits the path, in a sentence.
-pub(super) fn sentence(report: &PathReport) -> String {
+pub fn sentence(report: &PathReport) -> String {
     let grave = report.findings.iter().find(|finding| {
         finding.kind.is_fault() || matches!(finding.kind, PathFindingKind::SmallMtu)
     });

@@ -1,0 +1,55 @@
+//! What the description of a path asks for and no run shows.
+
+use super::axes::subject;
+use super::{Advice, Request};
+use crate::advise::Change;
+use crate::path::{HopSpec, IcmpPolicy};
+use crate::scenario::Scenario;
+use crate::units::BitsPerSec;
+
+/// A sender below a policer stays this share of its rate below it: a tenth of a window's worth of jitter is no loss then.
+const BELOW_POLICER: f64 = 0.95;
+
+/// What is advised by rule, without a gain.
+pub(super) fn advice(request: &Request<'_>) -> Vec<Advice> {
+    let by_rule = |(change, reason)| Advice::by_rule(change, reason, request);
+    let asked = [clamp(request.scenario), pacing(request.scenario)];
+    let advice = asked.into_iter().flatten().map(by_rule);
+    advice.filter(|advice| !request.ignored.contains(&advice.id)).collect()
+}
+
+/// A gateway's clamp, where packets are cut or vanish on a hop that neither host sees.
+fn clamp(scenario: &Scenario) -> Option<(Change, String)> {
+    let decision = scenario.mss(subject(scenario)?);
+    let hops = &scenario.path.hops;
+    let inner = hops.get(1..hops.len().saturating_sub(1))?;
+    let narrow = inner.iter().min_by_key(|hop| hop.forward.mtu)?;
+    let own = [hops.first()?, hops.last()?].map(|hop| hop.forward.mtu);
+    let is_silent = |hop: &HopSpec| hop.forward.icmp == IcmpPolicy::Drop;
+    let is_asked = narrow.forward.mtu < own[0].min(own[1])
+        && (decision.is_too_large() || decision.is_lowered_by_path() && is_silent(narrow));
+    is_asked.then(|| {
+        let reason = format!(
+            "{} carries packets of at most {} bytes, fewer than the links of either host: a clamp at the gateway before it acts for \
+             every host behind it, in the place of a change on each. No run shows that: a run has one connection",
+            narrow.name, narrow.forward.mtu.get()
+        );
+        (Change::Clamp(decision.path_allows), reason)
+    })
+}
+
+/// A rate below that of a policer, which drops what is above.
+fn pacing(scenario: &Scenario) -> Option<(Change, String)> {
+    let hops = scenario.path.hops.iter();
+    let policers = hops.filter_map(|hop| Some((hop, hop.forward.policer?)));
+    let (hop, policer) = policers.min_by_key(|(_, policer)| policer.rate)?;
+    if policer.rate >= scenario.bottleneck_rate() {
+        return None;
+    }
+    let rate = BitsPerSec::new(super::whole(BELOW_POLICER * policer.rate.get() as f64))?;
+    let reason = format!(
+        "{} drops what exceeds {}, and has no queue. No run shows pacing: the simulator's senders have no rate of their own",
+        hop.name, policer.rate
+    );
+    Some((Change::Pacing(rate), reason))
+}

@@ -1,0 +1,300 @@
+//! What a sweep shows, in a sentence: what stands on top of its page.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maxseg_core::engine::EngineName;
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::results::Group;
+use maxseg_core::stats::Summary;
+
+use super::Swept;
+use super::axes::{distinct, identity, keys, value_used};
+use super::figures::leading;
+use super::marks::{goodput_title, is_doubtful};
+use super::words;
+
+/// Conditions that a sentence can name.
+const MOST_CONDITIONS: usize = 6;
+/// Choices as good as the best one that it can name.
+const MOST_OTHERS: usize = 3;
+/// Choices that are tried for one that is as fast as any everywhere.
+const MOST_CHOICES: usize = 50;
+
+/// The sentence; empty where no run that counts has a goodput.
+pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
+    let counts = |group: &&Group<'_>| {
+        !group.has_invalid() && !is_doubtful(group) && group.goodput().is_some()
+    };
+    let engines: BTreeSet<EngineName> = groups.iter().filter(counts).map(|g| g.engine).collect();
+    let Some(engine) = leading(&engines) else { return String::new() };
+    let known: Vec<&Group<'_>> =
+        groups.iter().filter(counts).filter(|group| group.engine == engine).collect();
+    let varied: Vec<&str> =
+        keys(groups).into_iter().filter(|key| distinct(groups, key).len() > 1).collect();
+    let (settings, conditions): (Vec<&str>, Vec<&str>) =
+        varied.iter().partition(|key| words::is_setting(key));
+    let of_engine = groups.iter().filter(|group| group.engine == engine);
+    let left_out = of_engine.count() - known.len();
+    let is_chance = swept.has_chance(engine) && known.iter().any(|group| group.rows.len() < 2);
+    let parts = [
+        Some(format!("by {engine}")),
+        (left_out > 0).then(|| format!("without {left_out} points that do not count")),
+        is_chance.then(|| "one seed, so that what of it is chance is unknown".to_owned()),
+    ];
+    let of = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    match (known.as_slice(), settings.as_slice()) {
+        ([only], _) if varied.is_empty() => of_one(only),
+        // A missing run may be better.
+        _ if !swept.is_complete => String::new(),
+        (_, []) => range(&known, &varied),
+        (_, settings) => best_of(&known, settings, &conditions, &of),
+    }
+}
+
+/// `Goodput is 1.54 Mbit/s by sim; limited by congestion.`
+fn of_one(group: &Group<'_>) -> String {
+    let Some(goodput) = group.goodput() else { return String::new() };
+    let title = words::capital(&goodput_title([group]));
+    format!("{title} is {} by {}{}{}.", within(goodput), group.engine, limit(group), ping(group))
+}
+
+/// From the least to the most, where there are conditions only.
+fn range(known: &[&Group<'_>], keys: &[&str]) -> String {
+    let by_goodput = |a: &&&Group<'_>, b: &&&Group<'_>| mean(a).total_cmp(&mean(b));
+    let ends = (known.iter().min_by(by_goodput), known.iter().max_by(by_goodput));
+    let (Some(least), Some(most)) = ends else { return String::new() };
+    let at = |group: &Group<'_>| {
+        format!("{} at {}{}", words::rate(mean(group)), values(group, keys), limit(group))
+    };
+    format!(
+        "{} by {} goes from {} to {} ({}).",
+        words::capital(&goodput_title(known.iter().copied())),
+        most.engine,
+        at(least),
+        at(most),
+        titles(keys)
+    )
+}
+
+/// `1460 × 6 segments is fastest: 22.2 kbit/s; limited by bandwidth (segment size in bytes × receive window, by sim).`
+fn best_of(known: &[&Group<'_>], settings: &[&str], conditions: &[&str], of: &str) -> String {
+    let places = by_condition(known, conditions);
+    let best: Vec<&Group<'_>> = places.iter().filter_map(|groups| fastest(groups)).collect();
+    let of = format!("{}, {of}", titles(settings));
+    match (best.as_slice(), places.as_slice()) {
+        ([best], [groups]) => format!("{} ({of}).", of_best(best, groups, settings)),
+        (best, places) => match as_fast_everywhere(best, places, settings) {
+            Some(one) => {
+                format!("{one} is as fast as any under all {} conditions ({of}).", best.len())
+            }
+            None => format!("{} ({of}).", under_conditions(best, settings, conditions)),
+        },
+    }
+}
+
+/// The groups under each condition, in the order of the sweep.
+fn by_condition<'g, 'a>(known: &[&'g Group<'a>], conditions: &[&str]) -> Vec<Vec<&'g Group<'a>>> {
+    let mut places: Vec<Vec<&Group<'_>>> = Vec::new();
+    let mut known_places: BTreeMap<String, usize> = BTreeMap::new();
+    for &group in known {
+        let condition = identity(group.point, conditions.iter().copied());
+        let place = *known_places.entry(condition).or_insert(places.len());
+        if place == places.len() {
+            places.push(Vec::new());
+        }
+        places[place].push(group);
+    }
+    places
+}
+
+/// A choice that under each condition is the best one, or cannot be told from it.
+fn as_fast_everywhere(
+    best: &[&Group<'_>],
+    places: &[Vec<&Group<'_>>],
+    settings: &[&str],
+) -> Option<String> {
+    let is_as_fast = |choice: &str, best: &Group<'_>, groups: &[&Group<'_>]| {
+        groups.iter().any(|group| values(group, settings) == choice && cannot_be_told(best, group))
+    };
+    let chosen: BTreeSet<String> = best.iter().map(|group| values(group, settings)).collect();
+    chosen.into_iter().take(MOST_CHOICES).find(|choice| {
+        best.iter().zip(places).all(|(best, groups)| is_as_fast(choice, best, groups))
+    })
+}
+
+/// The fastest of these; of those that cannot be told from it, the one with the shortest round trips under load, where these were
+/// measured.
+fn fastest<'g, 'a>(groups: &[&'g Group<'a>]) -> Option<&'g Group<'a>> {
+    let all = groups.iter().copied();
+    let best =
+        all.clone().reduce(|best, next| if mean(next) > mean(best) { next } else { best })?;
+    let ping = |group: &Group<'_>| Some(group.summary(|outcome| outcome.ping_mean_s)?.mean);
+    let as_fast = all.filter(|group| cannot_be_told(best, group));
+    as_fast
+        .filter(|group| ping(group).is_some())
+        .min_by(|a, b| ping(a).unwrap_or_default().total_cmp(&ping(b).unwrap_or_default()))
+        .or(Some(best))
+}
+
+/// The best of these, and how many cannot be told from it.
+fn of_best(best: &Group<'_>, groups: &[&Group<'_>], settings: &[&str]) -> String {
+    let own = values(best, settings);
+    let as_fast: Vec<String> = groups
+        .iter()
+        .filter(|other| cannot_be_told(best, other))
+        .map(|other| values(other, settings))
+        .filter(|other| *other != own)
+        .collect();
+    let others = match as_fast.as_slice() {
+        [] => String::new(),
+        few if few.len() <= MOST_OTHERS => {
+            let few: Vec<&str> = few.iter().map(String::as_str).collect();
+            format!(" (as fast: {})", words::listed(&few))
+        }
+        many => format!(" ({} others are as fast)", many.len()),
+    };
+    let goodput = best.goodput().map_or_else(String::new, within);
+    format!("{own} is fastest{others}: {goodput}{}{}", limit(best), ping(best))
+}
+
+/// `The highest goodput has 1460 at 0% and 1%, 728 at 3%`
+fn under_conditions(best: &[&Group<'_>], settings: &[&str], conditions: &[&str]) -> String {
+    let count = best.len();
+    if count > MOST_CONDITIONS {
+        let chosen: BTreeSet<String> = best.iter().map(|group| values(group, settings)).collect();
+        return format!(
+            "Which choice has the highest goodput depends on {}: {} of them have under {count} conditions",
+            titles(conditions),
+            chosen.len()
+        );
+    }
+    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
+    for group in best {
+        let (setting, condition) = (values(group, settings), values(group, conditions));
+        match parts.last_mut().filter(|(last, _)| *last == setting) {
+            Some((_, places)) => places.push(condition),
+            None => parts.push((setting, vec![condition])),
+        }
+    }
+    let part = |(setting, places): &(String, Vec<String>)| {
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        format!("{setting} at {}", words::listed(&places))
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    format!("The highest goodput by {} has {}", titles(conditions), parts.join(", "))
+}
+
+fn mean(group: &Group<'_>) -> f64 {
+    group.goodput().map_or(0.0, |goodput| goodput.mean)
+}
+
+/// Whether what is written of two goodputs is equal, or their 95% intervals hold each other's difference.
+fn cannot_be_told(a: &Group<'_>, b: &Group<'_>) -> bool {
+    let half = |group: &Group<'_>| group.goodput().and_then(|g| g.ci95()).unwrap_or(0.0);
+    words::rate(mean(a)) == words::rate(mean(b)) || mean(a) - mean(b) <= half(a).hypot(half(b))
+}
+
+/// A goodput with its interval.
+fn within(goodput: Summary) -> String {
+    let mean = words::rate(goodput.mean);
+    match goodput.ci95() {
+        Some(half) if half > 0.0 => format!("{mean} ± {}", words::rate(half)),
+        Some(_) | None => mean,
+    }
+}
+
+/// What limited the flow that is asked about.
+fn limit(group: &Group<'_>) -> String {
+    let asked = group.asked_flow();
+    let of_flow = asked
+        .and_then(|flow| group.rows.iter().find_map(|row| row.outcome.flows.get(flow)?.limited_by));
+    let limit: Option<LimitedBy> = of_flow.or_else(|| group.limited_by());
+    limit.map_or_else(String::new, |limit| format!("; limited by {}", limit.word()))
+}
+
+/// The mean round trip under load, where it was measured.
+fn ping(group: &Group<'_>) -> String {
+    let ping = group.summary(|outcome| outcome.ping_mean_s);
+    ping.map_or_else(String::new, |ping| format!("; mean ping {}", words::time(ping.mean)))
+}
+
+/// The values of some keys: `1460 × 6 segments`.
+fn values(group: &Group<'_>, keys: &[&str]) -> String {
+    let value = |key: &&str| Some(value_used([group], key, group.point.get(*key)?));
+    keys.iter().filter_map(value).collect::<Vec<_>>().join(" × ")
+}
+
+/// What these keys are.
+fn titles(keys: &[&str]) -> String {
+    let title = |key: &&str| words::title(key).replace(" (bytes)", " in bytes");
+    keys.iter().map(title).collect::<Vec<_>>().join(" × ")
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::results::{Row, groups};
+    use maxseg_testkit::rows::{scenario, sim};
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(rows: &[Row], is_complete: bool) -> String {
+        let scenario = scenario();
+        let swept = Swept { is_complete, is_random: false, scenario: &scenario };
+        conclusion(&groups(rows), swept)
+    }
+
+    fn run(mss: u64, window: &str, goodput: f64) -> Row {
+        let mut row = sim(&json!({ "sender.mss": mss, "receiver.window": window }), goodput);
+        row.outcome.limited_by = Some(LimitedBy::Bandwidth);
+        row
+    }
+
+    #[test]
+    fn the_fastest_is_named_with_its_limit_and_what_is_as_fast() {
+        let mut rows = vec![
+            run(536, "6 segments", 1e6),
+            run(1460, "4 segments", 1.5e6),
+            run(1460, "6 segments", 2e6),
+        ];
+        let sentence = of(&rows, true);
+        assert_eq!(
+            sentence,
+            "1460 × 6 segments is fastest: 2.00 Mbit/s; limited by bandwidth (segment size in bytes × receive window, by sim)."
+        );
+        assert_eq!(of(&rows, false), "", "a missing run may be better");
+        rows.push(run(536, "8 segments", 2e6));
+        assert!(
+            of(&rows, true).contains("is fastest (as fast: 536 × 8 segments)"),
+            "{}",
+            of(&rows, true)
+        );
+    }
+
+    #[test]
+    fn under_several_conditions_each_has_its_best_unless_one_is_as_fast_everywhere() {
+        let at = |mss: u64, delay: &str, goodput: f64| {
+            sim(&json!({ "sender.mss": mss, "hop.0.delay": delay }), goodput)
+        };
+        let mut rows = vec![at(536, "1 ms", 1e6), at(1460, "1 ms", 2e6), at(536, "9 ms", 1.5e6)];
+        rows.push(at(1460, "9 ms", 1e6));
+        let sentence = of(&rows, true);
+        let wanted = "The highest goodput by delay of hop 0 has 1460 at 1 ms, 536 at 9 ms (";
+        assert!(sentence.starts_with(wanted), "{sentence}");
+        rows[3].outcome.goodput_bps = Some(1.5e6);
+        let sentence = of(&rows, true);
+        assert!(sentence.starts_with("1460 is as fast as any under all 2"), "{sentence}");
+    }
+
+    #[test]
+    fn a_single_run_and_conditions_have_a_sentence_too() {
+        let one = sim(&json!({}), 1e6);
+        assert!(of(&[one], true).starts_with("Goodput is 1.00 Mbit/s by sim"));
+        let at = |delay: &str, goodput: f64| sim(&json!({ "hop.0.delay": delay }), goodput);
+        let sentence = of(&[at("1 ms", 2e6), at("10 ms", 1e6)], true);
+        assert!(
+            sentence.starts_with("Goodput by sim goes from 1.00 Mbit/s at 10 ms"),
+            "{sentence}"
+        );
+    }
+}

@@ -7,6 +7,8 @@ pub mod check_licences;
 #[cfg(target_os = "linux")]
 pub mod draws;
 #[cfg(target_os = "linux")]
+pub mod experiments;
+#[cfg(target_os = "linux")]
 pub mod explain;
 pub mod fuzz;
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 #[cfg(target_os = "linux")]
-use xtask::{advise, explain, gain, lab, path, rfc6349};
+use xtask::{advise, experiments, explain, gain, lab, path, rfc6349};
 use xtask::{
     bench, check_licences, fuzz, generate, layers, linux, mutants, packetdrill, test, validate,
 };
@@ -33,6 +33,9 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Write the pages of the documents' experiments: tables of every engine, what commands print, docs/experiments.md
+    #[cfg(target_os = "linux")]
+    Experiments(experiments::ExperimentsArgs),
     /// Look for bytes that break a decoder
     Fuzz {
         /// One decoder; all if none is named
@@ -172,6 +175,8 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Lab(options)) } => lab::run(&options),
         Command::Validate { what: Some(Validated::Linux) } => linux::validate(),
+        #[cfg(target_os = "linux")]
+        Command::Experiments(options) => experiments::run(&options),
         Command::Fuzz { target, seconds, seed } => fuzz::run(target.as_deref(), seconds, seed),
         Command::Bench { write, repeat } => bench::run(write, repeat),
         #[cfg(target_os = "linux")]

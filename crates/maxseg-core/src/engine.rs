@@ -39,6 +39,8 @@ pub enum EngineName {
     Sim,
     /// The real kernel, in real time.
     Lab,
+    /// A real path: what `maxseg path` measured there. Nothing runs it.
+    Measured,
 }
 
 impl EngineName {
@@ -48,13 +50,14 @@ impl EngineName {
             Self::Model => "model",
             Self::Sim => "sim",
             Self::Lab => "lab",
+            Self::Measured => "measured",
         }
     }
 
     /// Whether a seed changes what it gives.
     pub const fn uses_chance(self) -> bool {
         match self {
-            Self::Model => false,
+            Self::Model | Self::Measured => false,
             Self::Sim | Self::Lab => true,
         }
     }
@@ -64,7 +67,7 @@ impl EngineName {
     pub const fn is_real_time(self) -> bool {
         match self {
             Self::Model | Self::Sim => false,
-            Self::Lab => true,
+            Self::Lab | Self::Measured => true,
         }
     }
 }
@@ -181,6 +184,14 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
     let (got, wanted, of) = short.max_by_key(|(got, wanted, _)| wanted - got)?;
     let text = format!("the run ended after {} with {got} of {wanted} {of}", scenario.until.time);
     Some(Caveat::new("unfinished", text))
+}
+
+/// Says of each flow of an outcome which flow of the scenario it is.
+pub fn name_flows(outcome: &mut Outcome, scenario: &Scenario) {
+    for (index, (flow, spec)) in outcome.flows.iter_mut().zip(&scenario.flows).enumerate() {
+        flow.kind = Some(spec.kind.word().to_owned());
+        flow.name = Some(format!("flow.{index}"));
+    }
 }
 
 /// What becomes of packets that are not what was asked for, or too large for a hop; the same for every

@@ -1,6 +1,7 @@
 //! The results of a scenario. `None` means that the source cannot know the number, never zero.
 
 mod lab;
+mod link;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::stats::Histogram;
 use crate::units::Time;
 pub use lab::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
+pub use link::LinkOutcome;
 
 /// The result of one run. SI units, named in the keys.
 ///
@@ -81,6 +83,15 @@ pub struct Outcome {
     /// The measurements by which a lab run is judged valid; lab only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab: Option<Box<LabProof>>,
+    /// What became of the packets on each link, in the order of the path; simulator only: `lab.links` has those of the lab.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkOutcome>,
+    /// Of an outcome in `flows`: what kind of flow it is, as `kind` in the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Of an outcome in `flows`: the flow as keys and tables name it, `flow.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The outcome of each flow, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Outcome>,

@@ -184,7 +184,8 @@ impl Group<'_> {
 pub fn numbers(outcome: &Outcome) -> Map<String, Value> {
     match serde_json::to_value(outcome) {
         Ok(Value::Object(mut map)) => {
-            for word in ["limited_by", "formula", "limits", "lab", "flows"] {
+            for word in ["limited_by", "formula", "limits", "lab", "links", "kind", "name", "flows"]
+            {
                 map.remove(word);
             }
             map

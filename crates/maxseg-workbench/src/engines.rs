@@ -13,12 +13,13 @@ pub const HAS_LAB: bool = cfg!(feature = "lab");
 /// The engine of this name.
 ///
 /// # Errors
-/// [`Error::NoLab`]: the lab is asked for and is not in this build.
+/// [`Error::NoLab`]: the lab is asked for and is not in this build. [`Error::NoEngine`]: nothing runs it.
 pub fn engine(name: EngineName) -> Result<Box<dyn Engine>, Error> {
     match name {
         EngineName::Model => Ok(Box::new(Model)),
         EngineName::Sim => Ok(Box::new(Sim)),
         EngineName::Lab => lab(),
+        EngineName::Measured => Err(Error::NoEngine),
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! [`experiment`] is what is to be run, [`runner`] runs it and keeps rows, [`report`] turns rows into documents, tables
 //! and charts, [`explain`] reads captures, [`capture`] writes them, [`connections`] lists sockets, `why` explains one, [`calc`] has one formula at a time, [`import`] reads
-//! other programs' topologies. Scenarios, rows and findings are `maxseg-core`'s types.
+//! other programs' topologies, [`measured`] what was measured on a real path. Scenarios, rows and findings are `maxseg-core`'s types.
 //!
 //! A scenario is run at two segment sizes:
 //!
@@ -36,7 +36,7 @@
 //! <!-- layers of maxseg-workbench -->
 //! ```text
 //! file_error host_port json_words · error environment whole_file · engines · experiment calc
-//! connections explain import · capture compare path tune why · advise fuzz · report runner
+//! connections explain import measured · capture compare path tune why · advise fuzz · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -60,6 +60,7 @@ pub mod fuzz;
 pub mod host_port;
 pub mod import;
 mod json_words;
+pub mod measured;
 #[cfg(feature = "lab")]
 pub mod path;
 pub mod report;

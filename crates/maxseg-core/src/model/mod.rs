@@ -29,7 +29,9 @@ pub mod saw_tooth;
 mod slow_start;
 pub mod tfrc;
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, assumed_by_formulas, size_caveats};
+use crate::engine::{
+    Caveat, Engine, EngineError, Watch, assumed_by_formulas, name_flows, size_caveats,
+};
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
@@ -124,10 +126,12 @@ impl Engine for Model {
     fn run(&mut self, scenario: &Scenario, _: &mut dyn Watch) -> Result<Outcome, EngineError> {
         let flows: Vec<Outcome> =
             estimates(scenario).into_iter().map(|estimate| estimate.outcome).collect();
-        Ok(match flows.as_slice() {
+        let mut outcome = match flows.as_slice() {
             [only] => only.clone(),
             _ => total(flows),
-        })
+        };
+        name_flows(&mut outcome, scenario);
+        Ok(outcome)
     }
 }
 

@@ -137,6 +137,16 @@ pub enum FlowKind {
 }
 
 impl FlowKind {
+    /// The word of the scenario file.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Bulk => "bulk",
+            Self::Cbr { .. } => "cbr",
+            Self::Ping { .. } => "ping",
+            Self::Request(_) => "request",
+        }
+    }
+
     /// Whether it goes over TCP.
     pub const fn is_tcp(&self) -> bool {
         match self {
@@ -196,7 +206,7 @@ pub struct Until {
 
 /// To be raised when the same scenario gives other results: stored rows are then not taken for fresh ones.
 /// `cargo xtask test` fails where results change and it is not (`testdata/results-guard`).
-pub const RESULTS_VERSION: u32 = 8;
+pub const RESULTS_VERSION: u32 = 9;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.

@@ -10,6 +10,7 @@ mod flow;
 mod host;
 mod host_work;
 mod limits;
+mod link_outcomes;
 mod links;
 mod linux;
 mod meter;

@@ -21,8 +21,8 @@ pub(super) struct Notice {
 #[derive(Debug)]
 pub(super) struct Notices {
     queue: ArrivalQueue<Notice>,
-    from_sender: ReturnDelays,
-    from_receiver: ReturnDelays,
+    from_sender: Vec<Refuser>,
+    from_receiver: Vec<Refuser>,
 }
 
 /// Where a notice is seen on its way.
@@ -35,21 +35,30 @@ pub(super) struct ReturnRoute {
     pub(super) arrives: Time,
 }
 
-/// For each hop of a direction: whether it tells, and the time from its near end back to the host.
+/// A hop of a direction, which refuses what is too large.
 #[derive(Debug)]
-struct ReturnDelays(Vec<(IcmpPolicy, Time)>);
+struct Refuser {
+    /// Whether it tells.
+    policy: IcmpPolicy,
+    /// The time from its near end back to the host.
+    back: Time,
+    /// Packets that it has refused.
+    refused: u64,
+}
 
-impl ReturnDelays {
-    fn new<'a>(links: impl Iterator<Item = (&'a LinkSpec, &'a LinkSpec)>, ip: IpVersion) -> Self {
-        let bytes = notice_bytes(ip);
-        let mut back = Time::ZERO;
-        let hops = links.map(|(there, here)| {
-            let from_here = (there.icmp, back);
-            back = back + here.delay + here.rate.time_for(here.wire_bytes(bytes));
-            from_here
-        });
-        Self(hops.collect())
-    }
+/// The hops of a direction, each with its link there and the one back.
+fn refusers<'a>(
+    links: impl Iterator<Item = (&'a LinkSpec, &'a LinkSpec)>,
+    ip: IpVersion,
+) -> Vec<Refuser> {
+    let bytes = notice_bytes(ip);
+    let mut back = Time::ZERO;
+    let hops = links.map(|(there, here)| {
+        let from_here = Refuser { policy: there.icmp, back, refused: 0 };
+        back = back + here.delay + here.rate.time_for(here.wire_bytes(bytes));
+        from_here
+    });
+    hops.collect()
 }
 
 /// With as much of the packet as is ever quoted.
@@ -64,8 +73,8 @@ impl Notices {
         let reverse = hops.iter().rev().map(|hop| (&hop.reverse, &hop.forward));
         Self {
             queue: ArrivalQueue::default(),
-            from_sender: ReturnDelays::new(forward, scenario.ip),
-            from_receiver: ReturnDelays::new(reverse, scenario.ip),
+            from_sender: refusers(forward, scenario.ip),
+            from_receiver: refusers(reverse, scenario.ip),
         }
     }
 
@@ -75,9 +84,9 @@ impl Notices {
         let Fate::TooBig { at, hop, .. } = fate else {
             return None;
         };
-        let delays = self.delays(from);
-        let back = |index: u16| delays[usize::from(index)].1;
-        if delays[usize::from(hop)].0 != IcmpPolicy::Send {
+        let hops = self.hops(from);
+        let back = |index: u16| hops[usize::from(index)].back;
+        if hops[usize::from(hop)].policy != IcmpPolicy::Send {
             return None;
         }
         // On the link of a hop it is when it has come as far as that hop's far end.
@@ -86,11 +95,17 @@ impl Notices {
         Some(ReturnRoute { links, arrives: at + (back(hop) - back(first)) })
     }
 
-    fn delays(&self, from: End) -> &[(IcmpPolicy, Time)] {
+    /// The hops as packets from this host meet them.
+    fn hops(&self, from: End) -> &[Refuser] {
         match from {
-            End::Sender => &self.from_sender.0,
-            End::Receiver => &self.from_receiver.0,
+            End::Sender => &self.from_sender,
+            End::Receiver => &self.from_receiver,
         }
+    }
+
+    /// For each hop, as packets from this host meet them, how many it has refused.
+    pub(super) fn refused(&self, from: End) -> impl Iterator<Item = u64> {
+        self.hops(from).iter().map(|hop| hop.refused)
     }
 
     /// A packet of `flow` that `from` sent, entering the path at its hop `first`, met this fate.
@@ -98,10 +113,15 @@ impl Notices {
         let Fate::TooBig { at, hop, mtu } = fate else {
             return;
         };
-        let delays = self.delays(from);
-        let (policy, back) = delays[usize::from(hop)];
-        if policy == IcmpPolicy::Send {
-            let back = back - delays[usize::from(first)].1;
+        let hops = match from {
+            End::Sender => &mut self.from_sender,
+            End::Receiver => &mut self.from_receiver,
+        };
+        let entered = hops[usize::from(first)].back;
+        let refuser = &mut hops[usize::from(hop)];
+        refuser.refused += 1;
+        if refuser.policy == IcmpPolicy::Send {
+            let back = refuser.back - entered;
             self.queue.insert(at + back, Notice { flow, to: from, mtu });
         }
     }

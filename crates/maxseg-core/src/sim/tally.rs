@@ -4,6 +4,7 @@ use super::flow::{RunningFlow, Traffic};
 use super::meter::Meter;
 use super::request::RequestFlow;
 use super::world::World;
+use crate::engine::name_flows;
 use crate::outcome::{LimitShare, LimitedBy, Outcome};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
@@ -35,7 +36,9 @@ impl<E> World<E> {
         let mut outcome = self.describe(&Tally::sum(&tallies));
         if tallies.len() > 1 {
             outcome.flows = tallies.iter().map(|tally| self.describe(tally)).collect();
+            name_flows(&mut outcome, scenario);
         }
+        outcome.links = self.net.link_outcomes(scenario);
         outcome
     }
 

@@ -1,5 +1,6 @@
 //! The outcome of a run, from its counters.
 
+use maxseg_core::engine::name_flows;
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
 use maxseg_core::path::{HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
@@ -22,6 +23,7 @@ pub(super) fn outcome(scenario: &Scenario, ran: &RunRecord) -> Outcome {
         [one] => one.clone(),
         several => Outcome { flows: several.to_vec(), ..sum(several, ran) },
     };
+    name_flows(&mut outcome, scenario);
     let gbit = outcome.payload_bytes.unwrap_or(0) as f64 * 8e-9;
     outcome.cpu_s_per_gbit = (gbit > 0.0).then(|| ran.cpu.as_secs_f64() / gbit);
     outcome.lab = Some(Box::new(proof_of(scenario, ran)));

@@ -6,6 +6,7 @@ mod document;
 mod experiment;
 mod formula;
 mod import;
+mod measured;
 #[cfg(feature = "lab")]
 mod path;
 mod series;
@@ -29,6 +30,7 @@ pub use document::DocumentError;
 pub use experiment::ExperimentError;
 pub use formula::FormulaError;
 pub use import::ImportError;
+pub use measured::MeasuredError;
 #[cfg(feature = "lab")]
 pub use path::PathError;
 pub use series::SeriesError;
@@ -49,6 +51,9 @@ pub enum Error {
     /// The lab was asked for, and this build has none.
     #[error("this build has no lab: it was built without the feature `lab`")]
     NoLab,
+    /// What was measured on a real path was to be run.
+    #[error("no engine runs `measured`: its rows come from a report of `maxseg path`")]
+    NoEngine,
     /// An experiment is too large.
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
@@ -70,6 +75,9 @@ pub enum Error {
     /// A topology cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A report of a path gives no rows.
+    #[error(transparent)]
+    Measured(#[from] MeasuredError),
     /// A document of settings is wrong.
     #[error(transparent)]
     Document(#[from] DocumentError),
@@ -150,6 +158,8 @@ impl Error {
             | Self::Compare(_)
             | Self::Formula(_)
             | Self::Import(_)
+            | Self::Measured(_)
+            | Self::NoEngine
             | Self::Document(_)
             | Self::Reading { .. }
             | Self::Fault { .. }
@@ -181,6 +191,8 @@ impl Error {
             Self::Compare(error) => Some(error.hint()),
             Self::Formula(error) => Some(error.hint()),
             Self::Import(error) => Some(error.hint()),
+            Self::Measured(error) => Some(error.hint()),
+            Self::NoEngine => Some("`Measured::read` reads them".to_owned()),
             Self::Document(error) => Some(error.hint.clone()),
             #[cfg(feature = "lab")]
             Self::Path(error) => error.hint(),

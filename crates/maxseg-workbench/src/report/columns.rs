@@ -1,4 +1,6 @@
-//! Rows as columns: the swept keys, then every number of the outcome. CSV and Parquet have the same.
+//! Rows as columns: the swept keys, every number of the outcome, of each link and of each flow. CSV and Parquet have the same.
+
+mod nested;
 
 use maxseg_core::outcome::LabProof;
 use maxseg_core::results::{Row, in_base_units, numbers};
@@ -39,7 +41,6 @@ pub(super) fn columns(rows: &[Row]) -> Vec<Column> {
         let values: Vec<_> = rows.iter().map(|row| row.point.get(key).cloned()).collect();
         columns.push(column(key, &values));
     }
-    columns.extend(in_units(rows));
     let outcomes: Vec<_> = rows.iter().map(|row| numbers(&row.outcome)).collect();
     for key in outcomes.first().iter().flat_map(|outcome| outcome.keys()) {
         // Counts as numbers too: a mean over rows is what they are for.
@@ -53,6 +54,9 @@ pub(super) fn columns(rows: &[Row]) -> Vec<Column> {
         let codes: Vec<&str> = row.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
         Some(codes.join(" "))
     }));
+    columns.extend(in_units(rows));
+    columns.extend(nested::links(rows));
+    columns.extend(nested::flows(rows));
     columns
 }
 

@@ -2,7 +2,7 @@
 
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::results::Group;
-use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
+use maxseg_core::scenario::{End, Flow, Scenario};
 
 use super::axes::{keys, value_used};
 use super::marks::mark;
@@ -82,12 +82,9 @@ pub(super) fn flow_names(groups: &[Group<'_>], scenario: &Scenario) -> Vec<Strin
         keys(groups).iter().any(|key| *key == all || *key == format!("flow.{flow}.{what}"))
     };
     let name = |(index, flow): (usize, &Flow)| {
-        let kind = match flow.kind {
-            _ if is_swept(index, "kind") => "",
-            FlowKind::Bulk => " bulk",
-            FlowKind::Cbr { .. } => " cbr",
-            FlowKind::Ping { .. } => " ping",
-            FlowKind::Request(_) => " request",
+        let kind = match flow.kind.word() {
+            _ if is_swept(index, "kind") => String::new(),
+            word => format!(" {word}"),
         };
         let from = match flow.from {
             End::Receiver if !is_swept(index, "from") => " from receiver",

@@ -198,7 +198,7 @@ fn csv_and_parquet_have_the_same_columns() {
     let names: Vec<String> = columns(&rows).into_iter().map(|column| column.name).collect();
     let (header, line) = text.split_once('\n').unwrap();
     assert_eq!(header, names.join(","));
-    assert!(line.starts_with("sim,1,") && line.ends_with(",accuracy mathis\n"), "{line}");
+    assert!(line.starts_with("sim,1,") && line.ends_with(",accuracy mathis,536\n"), "{line}");
     assert!(line.contains(",536,0.1,10,"), "{line}");
 }
 

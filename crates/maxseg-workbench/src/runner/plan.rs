@@ -125,6 +125,11 @@ impl<'a> Plan<'a> {
         self.points[task.point].scenario.until.time
     }
 
+    /// Every point: its values, its scenario, and what identifies it.
+    pub fn points(&self) -> impl Iterator<Item = (&Map<String, Value>, &'a Scenario, &str)> {
+        self.points.iter().map(|point| (&point.values, point.scenario, point.hash.as_str()))
+    }
+
     /// The scenarios of all points by what identifies them.
     pub fn scenarios(&self) -> BTreeMap<&str, &'a Scenario> {
         self.points.iter().map(|point| (point.hash.as_str(), point.scenario)).collect()

@@ -157,7 +157,7 @@ impl Worker<'_> {
         let mut watch =
             WorkerWatch { stop: self.stop, part: self.part, series_every, series: Vec::new() };
         let (outcome, mut caveats) = match (task.engine, &self.options.capture) {
-            (name, None) | (name @ EngineName::Model, Some(_)) => {
+            (name, None) | (name @ (EngineName::Model | EngineName::Measured), Some(_)) => {
                 let mut engine = engine(name)?;
                 let outcome = engine.run(&scenario, &mut watch)?;
                 (outcome, engine.caveats(&scenario))

@@ -65,8 +65,7 @@ A host, a PID or two ends name connections of this host, this end first; IPv6 wi
 that name wins. Each is told in one sentence (what limits it, what to change), with the bounds of its segment size and of its \
 receive window, the one that holds marked. What a running socket hides is not guessed: the peer's MSS option, a clamp on the \
 way and TCP_MAXSEG are one bound, and a capture of the next SYN shows both options. Of a process, or of HOST:PORT of this \
-host, the sockets that wait for connections are told too: an accept queue that is full. Nothing is changed. See `maxseg guide \
-explain-live`.
+host, the sockets that wait for connections are told too: an accept queue that is full. Nothing is changed.
 
 Exit codes: 0 done, 1 error in the file or no such connection, 2 usage, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]

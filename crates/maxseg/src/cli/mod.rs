@@ -188,7 +188,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
 
 /// The command line, for completions, man pages and the help page.
 pub(crate) fn command() -> clap::Command {
-    let command = Cli::command();
+    let command = guide::with_guides(Cli::command());
     let groups = command_groups(&command);
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}\n\n\

@@ -13,7 +13,7 @@ use super::input::InputArgs;
 use super::json_stream::JsonStream;
 use super::output_file::{is_same_file, refuse_stdout};
 use super::run_capture::check_capture;
-use super::run_notes::{announce, note_others, what_is_kept};
+use super::run_notes::{announce, note_others, rows_beside, what_is_kept};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -22,6 +22,7 @@ use crate::report::text;
 use maxseg_workbench::capture::incomplete;
 use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::measured::place;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::marks::invalid_lines;
 use maxseg_workbench::report::words::is_setting;
@@ -44,6 +45,7 @@ Examples:
   maxseg run path.toml --axis hop.radio.errors.rate=0%,1%,5% \\
       --axis sender.mss=88..1460..128 --json
   maxseg run jumbo-frames --engine model,sim,lab
+  maxseg run path.toml --engine model,sim,lab --measured path.json
 
 With --out DIR, each row is on disk as soon as its run is done. The same command resumes where an earlier one \
 stopped, also after Ctrl-C or a crash; after a change to the scenario only new points are run.
@@ -52,7 +54,7 @@ With --pcap FILE, the packets of one run (one point, one seed) are written as a 
 an interface for each point of the path: `sender`, each hop by its name, `receiver`; times are simulated time in \
 nanoseconds, headers, options and checksums are complete, payloads are left out. A damaged packet has a comment where \
 it is last seen. A lab run has the packets of each network interface (`sender`, `r1.radio`) in wall-clock time, the \
-first 128 bytes of each. See `maxseg guide pcap`.
+first 128 bytes of each.
 
 With --json-stream, each line is a JSON object with a `type`: first `run` (schema_version, scenario, environment, \
 runs: the number of rows to come); then `row` for each finished run, as in the rows of --json, and `progress` (done, \
@@ -62,6 +64,10 @@ runs) at most twice a second; last `summary` (complete, summary, advice). Closin
 With --engine lab, the real kernel runs the scenario in real time. Lab runs come last and one at a time, whatever \
 --jobs is. A lab run is invalid if the machine could not keep up: it is marked `!`, kept with the reason, and the \
 exit code is 1; the same command with --out repeats it.
+
+With --measured PATH.JSON, rows of the engine `measured` stand beside the runs at points with the segment size and \
+the window of a transfer of the report: those of its table (`maxseg path --table`), or else its runs of RFC 6349, or \
+else its bulk data. What was not measured is `-` or null. rows.jsonl of --out has runs only.
 
 Exit codes: 0 done, 1 error in the input or an invalid run, 2 usage, 130 interrupted (finished rows are kept).")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
@@ -83,6 +89,9 @@ pub(crate) struct RunArgs {
     /// Accept invalid lab runs: exit code 0, and stored ones are not repeated
     #[arg(long)]
     allow_invalid: bool,
+    /// Put what was measured on a real path beside the runs: a report of `maxseg path HOST --far-end FAR --json`
+    #[arg(long, value_name = "PATH.JSON")]
+    measured: Option<PathBuf>,
     /// Print tables in one piece, however wide
     #[arg(long)]
     wide: bool,
@@ -141,6 +150,8 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(file) = &args.pcap {
         check_capture(file, &experiment, &points)?;
     }
+    let measured = args.measured.as_deref().map(|file| rows_beside(file, &plan, printer));
+    let measured = measured.transpose()?.unwrap_or_default();
     let svg = args.svg.as_deref().map(|file| begin_picture(file, &points)).transpose()?;
     let mut store =
         args.out.as_deref().map(|folder| Store::open(folder, args.series)).transpose()?;
@@ -154,13 +165,19 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         allows_invalid: args.allow_invalid,
         capture: args.pcap.clone(),
     };
-    let stream = args.stream(&experiment, &environment, plan.len(), printer)?;
+    let stream = args.stream(&experiment, &environment, plan.len() + measured.len(), printer)?;
     let mut followers = Followers { progress: TerminalProgress::new(printer), stream };
-    let ran = run_plan(&plan, &options, store.as_mut(), stop, &mut followers)?;
+    if let Some(stream) = &mut followers.stream {
+        for row in &measured {
+            stream.on_row(row);
+        }
+    }
+    let mut ran = run_plan(&plan, &options, store.as_mut(), stop, &mut followers)?;
     let Followers { progress, mut stream } = followers;
     drop(progress);
     stream.as_mut().map_or(Ok(()), JsonStream::check)?;
     let (done, complete) = (ran.rows.len(), ran.complete);
+    place(&mut ran.rows, measured);
     let report = Report::new(&experiment, environment, ran, &points, &plan);
     // Saved before printed: whoever reads our output may have gone.
     if let Some(store) = &store {

@@ -16,7 +16,7 @@ pub(super) fn check_capture(
 ) -> Result<(), Failure> {
     let file = file.display();
     let has_packets = |engine: &&EngineName| match engine {
-        EngineName::Model => false,
+        EngineName::Model | EngineName::Measured => false,
         EngineName::Sim | EngineName::Lab => true,
     };
     match experiment.engines.iter().filter(has_packets).count() {

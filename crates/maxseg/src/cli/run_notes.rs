@@ -1,10 +1,15 @@
 //! What `maxseg run` says beside its results.
 
+use std::path::Path;
+
+use maxseg_core::results::Row;
 use maxseg_core::scenario::Point;
 use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::measured::{Measured, MeasuredRows};
 use maxseg_workbench::report::words;
 use maxseg_workbench::runner::{Plan, Store};
 
+use crate::failure::Failure;
 use crate::printer::Printer;
 
 /// The scenario, its points and runs.
@@ -26,6 +31,22 @@ pub(super) fn announce(
         words::listed(&engines),
         plural(plan.len(), "run")
     ));
+}
+
+/// What was measured on a real path, for the points of the plan; with a note of what has no point.
+pub(super) fn rows_beside(
+    file: &Path,
+    plan: &Plan<'_>,
+    printer: Printer,
+) -> Result<Vec<Row>, Failure> {
+    let MeasuredRows { rows, without_point } = Measured::read(file)?.rows(plan.points())?;
+    if without_point > 0 {
+        printer.note(&format!(
+            "{}: no point has the segment size and the window of {without_point} of its transfers",
+            file.display()
+        ));
+    }
+    Ok(rows)
 }
 
 /// Rows of a folder that are of other scenarios.

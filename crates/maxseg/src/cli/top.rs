@@ -31,7 +31,7 @@ close stay for a minute with their verdict.
 
 A recording holds the kernel's own messages in pcapng, each sample on the disk before the next: it can be continued, opened \
 here with the same screens, and looked at with Wireshark. No privilege is needed; the processes of other users are shown to \
-root. See `maxseg guide connections`.")]
+root.")]
 pub(crate) struct TopArgs {
     #[command(flatten)]
     selection: SelectionArgs,

@@ -18,13 +18,13 @@ use maxseg_workbench::report::{numbers_of_runs, words};
 pub(super) fn table(groups: &[Group<'_>], is_complete: bool, printer: Printer) -> String {
     let axes = keys(groups);
     let (mut text, has_star) = match axes.as_slice() {
-        [a, b] if !printer.is_verbose() && !is_short_lab(groups) => {
+        [a, b] if !printer.is_verbose() && !has_lines(groups) => {
             let (down, across) = if goes_down(a, b) { (a, b) } else { (b, a) };
             matrices(groups, (down, across), is_complete, printer)
         }
         _ => (long(groups, &axes).text(printer.table_width()), false),
     };
-    let is_long = axes.len() != 2 || printer.is_verbose() || is_short_lab(groups);
+    let is_long = axes.len() != 2 || printer.is_verbose() || has_lines(groups);
     let details = is_long.then(|| note_of_details(groups)).flatten();
     let star = has_star.then(|| "* best of its column".to_owned());
     let notes: Vec<String> =
@@ -38,9 +38,19 @@ pub(super) fn table(groups: &[Group<'_>], is_complete: bool, printer: Printer) -
 /// Up to so many points of a lab have a line each: what they cost, and how they compare, stands beside them.
 const FEW_POINTS: usize = 12;
 
-fn is_short_lab(groups: &[Group<'_>]) -> bool {
-    let of_lab = groups.iter().filter(|group| group.engine == EngineName::Lab).count();
-    (1..=FEW_POINTS).contains(&of_lab)
+/// Whether every point has a line, also where two axes could make a matrix: few of a lab, and what was measured, which
+/// is to be seen beside the engines.
+fn has_lines(groups: &[Group<'_>]) -> bool {
+    let of = |engine| groups.iter().filter(|group| group.engine == engine).count();
+    (1..=FEW_POINTS).contains(&of(EngineName::Lab)) || of(EngineName::Measured) > 0
+}
+
+/// A number and whose it is.
+fn title_of(number: &str, engine: EngineName) -> String {
+    match engine {
+        EngineName::Measured => format!("{number} measured"),
+        EngineName::Model | EngineName::Sim | EngineName::Lab => format!("{number} by {engine}"),
+    }
 }
 
 /// Whether the first of two axes is the one to choose from: a size, or else a setting.
@@ -96,9 +106,9 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Grid {
     let details = numbers_of_runs(groups);
     let has_requests = groups.iter().any(|group| request_time(group) != dash());
     let asking: &[EngineName] = if has_requests { &engines } else { &[] };
-    let goodputs = engines.iter().map(|engine| Column::number(format!("goodput by {engine}")));
+    let goodputs = engines.iter().map(|engine| Column::number(title_of("goodput", *engine)));
     let held = ratios.iter().map(|(of, to)| Column::number(format!("{of}/{to}")));
-    let requests = asking.iter().map(|engine| Column::number(format!("request by {engine}")));
+    let requests = asking.iter().map(|engine| Column::number(title_of("request", *engine)));
     let known = details.iter().map(|detail| Column::number(detail.title));
     let values = goodputs.chain(held).chain(requests).chain(known);
     let keys = axes.iter().map(|axis| Column::number(words::title(axis)));
@@ -118,27 +128,37 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Grid {
     table
 }
 
-/// Which goodputs are held against each other: the others' against the simulator's, or without it the
-/// model's against the lab's.
+/// Which goodputs are held against each other: the others' against the simulator's, or without it against the lab's.
 fn ratios(engines: &[EngineName]) -> Vec<(EngineName, EngineName)> {
-    use EngineName::{Lab, Model, Sim};
-    let pairs: &[(EngineName, EngineName)] =
-        if engines.contains(&Sim) { &[(Model, Sim), (Lab, Sim)] } else { &[(Model, Lab)] };
-    let both = |(a, b): &&(EngineName, EngineName)| engines.contains(a) && engines.contains(b);
-    pairs.iter().filter(both).copied().collect()
+    use EngineName::{Lab, Measured, Model, Sim};
+    let to = if engines.contains(&Sim) { Sim } else { Lab };
+    let pairs = [Model, Lab, Measured].map(|of| (of, to));
+    let both =
+        |(a, b): &(EngineName, EngineName)| a != b && engines.contains(a) && engines.contains(b);
+    pairs.into_iter().filter(both).collect()
 }
 
-/// Whose details stand behind the goodputs: the lab's where it has any, then the simulator's.
+/// Whose details stand behind the goodputs: the lab's where it has any, then the simulator's; what was measured on a path
+/// is least.
 fn knows_most<'a>(here: &BTreeMap<EngineName, &'a Group<'a>>) -> Option<&'a Group<'a>> {
     let knows = |group: &&&Group<'_>| group.summary(|outcome| outcome.elapsed_s).is_some();
-    here.values().rev().find(knows).or_else(|| here.values().next_back()).copied()
+    let run = |group: &&&Group<'_>| group.engine != EngineName::Measured;
+    let runs = || here.values().rev().filter(run);
+    runs().find(knows).or_else(|| runs().next()).or_else(|| here.values().next()).copied()
 }
 
 /// Whose these are has to be said where the lab stands beside others.
 fn note_of_details(groups: &[Group<'_>]) -> Option<String> {
     let engines = engines(groups);
-    let is_beside = engines.contains(&EngineName::Lab) && engines.len() > 1;
-    is_beside.then(|| "columns without an engine: the lab where it has numbers".to_owned())
+    let is_beside = |engine| engines.contains(&engine) && engines.len() > 1;
+    let whose = if is_beside(EngineName::Lab) {
+        "the lab where it has numbers"
+    } else if is_beside(EngineName::Measured) && engines.contains(&EngineName::Sim) {
+        "the simulator"
+    } else {
+        return None;
+    };
+    Some(format!("columns without an engine: {whose}"))
 }
 
 fn dash() -> String {

@@ -75,6 +75,16 @@ fn what_is_wrong_with_a_far_end_is_said() {
 
 /// The RFC's test over a lab with one hop.
 fn tested(name: &str, hop: &str, before: &[(&str, &str)], more: &[&str]) -> Option<Value> {
+    in_lab(name, hop, before, &[&["--rfc6349"], more].concat())
+}
+
+/// The report of a path with a responder over a lab with one hop; `None` where there can be no lab.
+pub(super) fn in_lab(
+    name: &str,
+    hop: &str,
+    before: &[(&str, &str)],
+    more: &[&str],
+) -> Option<Value> {
     if !can_have_a_lab() {
         return None;
     }
@@ -92,17 +102,7 @@ fn tested(name: &str, hop: &str, before: &[(&str, &str)], more: &[&str]) -> Opti
     let exec = ["lab", "exec", "--name", &lab];
     let listen = ["receiver", "--", program, "responder", "--listen", "0.0.0.0"];
     let (_responder, _) = started(command(&[&exec[..], &listen].concat()));
-    let path = [
-        "sender",
-        "--",
-        program,
-        "path",
-        "receiver",
-        "--far-end",
-        "responder",
-        "--rfc6349",
-        "--json",
-    ];
+    let path = ["sender", "--", program, "path", "receiver", "--far-end", "responder", "--json"];
     let mut path = command(&[&exec[..], &path, more].concat());
     let output = path.env("MAXSEG_TOKEN", TOKEN).output().unwrap();
     let _ = maxseg(&["lab", "down", "--name", &lab]);

@@ -55,6 +55,15 @@ fn every_column_of_a_run_is_explained() {
 }
 
 #[test]
+fn every_column_of_a_link_is_explained() {
+    let columns =
+        header(&["run", "slow-tunnel", "--engine", "sim", "--csv", "--set", "until.time=1 s"]);
+    let of_links = columns.iter().filter(|column| column.starts_with("links."));
+    let names = of_links.filter_map(|column| column.rsplit('.').next()).map(str::to_owned);
+    assert_eq!(words_of("Links of a run"), names.collect());
+}
+
+#[test]
 fn every_column_of_a_capture_is_explained() {
     let capture =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/captures/d_rwnd.sender.pcap.gz");

@@ -28,6 +28,8 @@ mod lab_killed;
 mod lab_run;
 mod lab_up;
 mod manners;
+#[cfg(feature = "lab")]
+mod measured;
 #[cfg(target_os = "linux")]
 mod namespace;
 #[cfg(unix)]

@@ -43,7 +43,7 @@ Of a capture, the observed path is run, as by `maxseg explain`; of a connection 
 of a host, a short test of the path comes first, as by `maxseg path`. Where that shows too little, the answer is unknown, with \
 what would show it.
 
-The last advice is kept for `maxseg tune apply ID`. See `maxseg guide advise`.
+The last advice is kept for `maxseg tune apply ID`.
 
 Exit codes: 0 done, 1 error in the input, 2 usage, 130 interrupted.")]
 pub(crate) struct AdviseArgs {

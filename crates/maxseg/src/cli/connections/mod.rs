@@ -36,7 +36,7 @@ arrives is known to the other host alone, but for a process here that reads too 
 
 No privilege is needed for the sockets of all users; the processes of others are shown to root. JSON has every \
 number with its unit in the key; --columns takes the same keys, with or without the unit. Exit codes: 0 done, 130 \
-interrupted before --count was reached. See `maxseg guide connections`.")]
+interrupted before --count was reached.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct ConnectionsArgs {
     #[command(flatten)]

@@ -1,10 +1,13 @@
 //! `maxseg guide`
 
 mod markdown;
+mod of_commands;
 
 use std::borrow::Cow;
 
 use clap::Args;
+
+pub(crate) use of_commands::with_guides;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -43,7 +46,7 @@ enum PageText {
     Made(fn() -> String),
 }
 
-const PAGES: [Page; 16] = [
+const PAGES: [Page; 19] = [
     Page {
         name: "scenario",
         about: "The scenario file: every key with its values, default, example and engines",
@@ -115,6 +118,16 @@ const PAGES: [Page; 16] = [
         text: PageText::Written(include_str!("../../../../../docs/data-frames.md")),
     },
     Page {
+        name: "compare",
+        about: "Two runs, engines, stacks or captures beside each other",
+        text: PageText::Written(include_str!("../../../../../docs/compare.md")),
+    },
+    Page {
+        name: "experiments",
+        about: "The documents' experiments, and the grade of every number",
+        text: PageText::Written(include_str!("../../../../../docs/experiments.md")),
+    },
+    Page {
         name: "lab",
         about: "Run a scenario with the real kernel",
         text: PageText::Written(include_str!("../../../../../docs/lab.md")),
@@ -123,6 +136,11 @@ const PAGES: [Page; 16] = [
         name: "lab-up",
         about: "A lab to work in with other tools",
         text: PageText::Written(include_str!("../../../../../docs/lab-up.md")),
+    },
+    Page {
+        name: "lab-import",
+        about: "Topologies of Mininet's MiniEdit as scenarios",
+        text: PageText::Written(include_str!("../../../../../docs/lab-import.md")),
     },
 ];
 

@@ -26,7 +26,7 @@ process until `maxseg lab down`; when that process ends, namespaces and interfac
 users may create namespaces: see `maxseg doctor`.
 
 The scenario's flows are not started. Its settings (segment size, window, timers, congestion control) are route \
-metrics and sysctls of the hosts. See `maxseg guide lab-up`.")]
+metrics and sysctls of the hosts.")]
 pub(crate) struct UpArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,

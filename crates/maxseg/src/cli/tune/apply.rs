@@ -39,7 +39,7 @@ Examples:
 
 The plan is printed first: the value before and after, what it reaches, whether connections that run feel it, how it is \
 undone. Without a terminal nothing is changed unless --yes is given. All steps are made, or none; each is read back, and \
-in the journal before it is made: `maxseg tune undo` restores it whatever happened. See `maxseg guide tune`.")]
+in the journal before it is made: `maxseg tune undo` restores it whatever happened.")]
 pub(crate) struct ApplyArgs {
     /// Advice by its ID, or a document: a path or a name ending in .toml
     #[arg(value_name = "ID|FILE")]

@@ -78,11 +78,11 @@ impl AckPath {
             .max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0))
             .max(DRIFT * lasted)
             .max(held_s(data));
-        let seen = RoundTripsBeyond::of(data, acks);
+        let seen = LoadedTrips::of(data, acks);
         let is_busy = is_always_busy(data)
             && !waits_alone(data, acks)
-            && seen.is_none_or(|seen| seen.median_s >= longer);
-        let outlasts = is_busy && seen.is_some_and(|seen| seen.low_s >= seen.least_s);
+            && seen.is_none_or(|seen| seen.median.as_secs_f64() >= longer);
+        let outlasts = is_busy && seen.is_some_and(|seen| seen.low >= seen.least);
         let is_even = is_even || is_busy;
         let path = Self { is_even, outlasts, acks: acks.way_delay, data: data.way_delay };
         let waits = match acks.way_delay {
@@ -163,21 +163,23 @@ impl AckPath {
     }
 }
 
-/// Round trips beyond the least, where those of the whole path are seen.
+/// Round trips under load, where those of the whole path are seen.
 #[derive(Debug, Clone, Copy)]
-struct RoundTripsBeyond {
-    least_s: f64,
-    /// A quarter is no longer,
-    low_s: f64,
-    /// and a half.
-    median_s: f64,
+struct LoadedTrips {
+    /// The least of the path.
+    least: Time,
+    /// A quarter is longer than it by no more than this,
+    low: Time,
+    /// and a half by no more than this.
+    median: Time,
 }
 
-impl RoundTripsBeyond {
+impl LoadedTrips {
     fn of(data: &DirectionStats, acks: &DirectionStats) -> Option<Self> {
-        let least_s = data.path_rtt_min_s.filter(|_| sees_round_trips(data, acks))?;
-        let beyond = |share| Some(data.loaded_round_trips.quantile(share)?.as_secs_f64() - least_s);
-        Some(Self { least_s, low_s: beyond(0.25)?, median_s: beyond(0.5)? })
+        let least = data.path_rtt_min_s.filter(|_| sees_round_trips(data, acks))?;
+        let least = Time::from_secs_f64(least);
+        let beyond = |share| Some(data.loaded_round_trips.quantile(share)?.since(least));
+        Some(Self { least, low: beyond(0.25)?, median: beyond(0.5)? })
     }
 }
 

@@ -1,11 +1,14 @@
 //! A narrow link of the acknowledgements (RFC 3449): they queue on their way, the data does not, and the sender is clocked
 //! by what comes through. Behind that link they come at equal distances, whatever they cover; behind a full link of the
-//! data, those of two segments take twice as long as those of one. Elsewhere timestamps tell the two ways apart (RFC 7323
+//! data, those of two segments take twice as long as those of one. At the receiver the bursts that they release begin at
+//! equal distances, however many segments each has: a link of the data, or a sender with a clock of its own, spaces segments
+//! by their bytes. Elsewhere timestamps tell the two ways apart (RFC 7323
 //! §4): in what an end sends, its own time less what it echoes grows with the delay of the way to it.
 
 use super::data_queue::DRIFT;
 use super::finding::{Finding, FindingKind, Severity, number};
 use super::full_link::held_s;
+use super::send_buffer::runs_out;
 use super::trip_view::sees_round_trips;
 use crate::evidence::{Direction, DirectionStats, Evidence, WayDelay};
 use crate::units::{Time, approx};
@@ -34,12 +37,23 @@ const FULL: f64 = 0.8;
 const EQUAL: std::ops::Range<f64> = 0.9..1.15;
 const STEADY: f64 = 0.4;
 const ENOUGH_GAPS: u32 = 30;
+/// Behind a link that is always busy nearly all intervals are equal, and most of those in which another number of segments came
+/// than in the others; fewer of these may be chance.
+const NEARLY_ALL: f64 = 0.9;
+const MOST: f64 = 0.75;
+const ENOUGH_OTHERS: u32 = 8;
+/// The capture is at the receiver where the path behind it has less than this share of the round trip.
+const AT_RECEIVER: f64 = 0.125;
+/// A window that is sent at once comes at intervals of a round trip, whatever it holds: within these multiples of the least.
+const ROUND_TRIPS: std::ops::Range<f64> = 0.5..2.0;
 
 /// The link of the acknowledgements, as it shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct AckPath {
     /// Whether they come at equal distances.
     is_even: bool,
+    /// And that link is never idle, while they wait for longer than the path takes without a queue, by the round trips.
+    outlasts: bool,
     /// What they wait for on their way, and what the data waits for, where that is known.
     acks: Option<WayDelay>,
     data: Option<WayDelay>,
@@ -58,13 +72,19 @@ impl AckPath {
         let is_even = gaps
             .is_some_and(|gaps| EQUAL.contains(&gaps.ratio) && gaps.deviation < STEADY)
             && !waits_alone(data, acks);
-        let path = Self { is_even, acks: acks.way_delay, data: data.way_delay };
         let lasted = data.last_ack?.since(data.first_data?).as_secs_f64();
         // A sender with a clock of its own echoes an acknowledgement with its next segments.
         let longer = QUEUE_S
             .max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0))
             .max(DRIFT * lasted)
             .max(held_s(data));
+        let seen = LoadedTrips::of(data, acks);
+        let is_busy = is_always_busy(data)
+            && !waits_alone(data, acks)
+            && seen.is_none_or(|seen| seen.median.as_secs_f64() >= longer);
+        let outlasts = is_busy && seen.is_some_and(|seen| seen.low >= seen.least);
+        let is_even = is_even || is_busy;
+        let path = Self { is_even, outlasts, acks: acks.way_delay, data: data.way_delay };
         let waits = match acks.way_delay {
             Some(way) => path.stands(way, data, acks, longer) || path.is_probed(way, data, longer),
             None => path.is_rest(data, acks, longer),
@@ -89,7 +109,7 @@ impl AckPath {
 
     /// Whether nearly all of them wait for longer than the path takes without a queue: a larger window makes that longer still.
     pub(super) fn outlasts(self, least_s: Option<f64>) -> bool {
-        self.acks.zip(least_s).is_some_and(|(way, least)| way.low_s >= least)
+        self.outlasts || self.acks.zip(least_s).is_some_and(|(way, least)| way.low_s >= least)
     }
 
     /// Whether round trips hold a queue that the way of the data has not: it is on the way back.
@@ -143,6 +163,44 @@ impl AckPath {
     }
 }
 
+/// Round trips under load, where those of the whole path are seen.
+#[derive(Debug, Clone, Copy)]
+struct LoadedTrips {
+    /// The least of the path.
+    least: Time,
+    /// A quarter is longer than it by no more than this,
+    low: Time,
+    /// and a half by no more than this.
+    median: Time,
+}
+
+impl LoadedTrips {
+    fn of(data: &DirectionStats, acks: &DirectionStats) -> Option<Self> {
+        let least = data.path_rtt_min_s.filter(|_| sees_round_trips(data, acks))?;
+        let least = Time::from_secs_f64(least);
+        let beyond = |share| Some(data.loaded_round_trips.quantile(share)?.since(least));
+        Some(Self { least, low: beyond(0.25)?, median: beyond(0.5)? })
+    }
+}
+
+/// Whether acknowledgements come at equal intervals, or at the receiver what they release.
+fn is_always_busy(data: &DirectionStats) -> bool {
+    let (Some(intervals), Some((behind, path))) =
+        (data.intervals, data.rtt_min_s.zip(data.path_rtt_min_s))
+    else {
+        return false;
+    };
+    let is_of_data = behind < 0.5 * path;
+    // A program's writes at equal intervals end with a short segment.
+    let is_released = behind < AT_RECEIVER * path
+        && !ROUND_TRIPS.contains(&(intervals.usual_s / path))
+        && !runs_out(data);
+    intervals.equal >= NEARLY_ALL
+        && intervals.others >= ENOUGH_OTHERS
+        && intervals.others_equal >= MOST
+        && (!is_of_data || is_released)
+}
+
 /// Whether timestamps show that the data waits and its acknowledgements do not, however evenly these come.
 fn waits_alone(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let ways = data.way_delay.zip(acks.way_delay);
@@ -179,7 +237,7 @@ pub(super) fn finding(evidence: &Evidence, direction: Direction) -> Option<Findi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::AckGaps;
+    use crate::evidence::{AckGaps, Intervals};
 
     const fn way(low_s: f64, median_s: f64) -> WayDelay {
         WayDelay { count: 1000, low_s, median_s, high_s: median_s }
@@ -232,6 +290,24 @@ mod tests {
             DirectionStats { ack_gaps: Some(gaps), way_delay: Some(way(0.01, 0.013)), ..stats() };
         let acks = DirectionStats { way_delay: Some(way(0.0, 0.001)), ..DirectionStats::default() };
         assert_eq!(AckPath::of(&stats, &acks), None, "the data waits, and they do not");
+    }
+
+    #[test]
+    fn bursts_at_equal_distances_are_released_by_acknowledgements() {
+        let is_path = |usual_s, equal, others_equal, behind| {
+            let intervals = Intervals { count: 500, usual_s, equal, others: 100, others_equal };
+            let stats =
+                DirectionStats { intervals: Some(intervals), rtt_min_s: Some(behind), ..stats() };
+            AckPath::of(&stats, &DirectionStats::default()).is_some()
+        };
+        assert!(is_path(0.005, 0.98, 0.97, 0.001), "at the receiver");
+        assert!(is_path(0.005, 0.98, 0.97, 0.03), "acknowledgements, at the sender");
+        assert!(
+            !is_path(0.005, 0.98, 0.1, 0.001),
+            "paced: a larger burst is followed by more time"
+        );
+        assert!(!is_path(0.005, 0.98, 0.97, 0.01), "between the hosts its own link may space it");
+        assert!(!is_path(0.03, 0.98, 0.97, 0.001), "a window in each round trip");
     }
 
     #[test]

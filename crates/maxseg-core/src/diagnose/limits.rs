@@ -15,6 +15,8 @@ use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
 use super::pace::Pace;
 use super::queueing::{Course, QUEUEING, Surroundings};
+use super::send_buffer::may_be_late;
+use super::windows::losses_take;
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -112,6 +114,10 @@ struct Judge<'a> {
     data_queues: bool,
     /// Others queue in front of a link that carries more than the transfer gets.
     others_queue: bool,
+    /// Losses leave a good part of the window unused.
+    losses_take_window: bool,
+    /// Pauses with data in flight are of a full send buffer, or of a program that is late.
+    may_be_late: bool,
     segment: u64,
     has_lost: bool,
     /// Without SACK: something was lost, and acknowledgements do not yet cover what was sent since.
@@ -140,6 +146,8 @@ impl<'a> Judge<'a> {
             // A sender with a clock of its own whose flight is at a ceiling answers late by itself.
             ack_path: AckPath::of(stats, acks).filter(|_| !pace.may_be_buffered),
             others_queue: data_queue::is_of_others(stats, acks),
+            losses_take_window: losses_take(stats, acks),
+            may_be_late: !pace.is_dialogue && may_be_late(stats, acks),
             data_queues: (pace.is_spaced || is_busy && loses) && data_queue::stands(stats, acks),
             is_read_slowly: is_always_behind(acks),
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
@@ -157,7 +165,9 @@ impl<'a> Judge<'a> {
         let all = bin.duration.as_secs_f64();
         let black_hole = self.black_hole(bin);
         let stalled = bin.rto_wait.as_secs_f64().min(all - black_hole).max(0.0);
-        let paused = bin.idle.saturating_add(bin.app_limited).as_secs_f64();
+        // A pause costs nothing while the link is busy with what was sent before.
+        let late = if self.fills_link_in(bin) { Time::ZERO } else { bin.app_limited };
+        let paused = bin.idle.saturating_add(late).as_secs_f64();
         let paused = paused.min(all - black_hole - stalled).max(0.0);
         let rest = all - black_hole - stalled - paused;
         // One loss in a dialogue is repaired before the window matters again.
@@ -172,12 +182,20 @@ impl<'a> Judge<'a> {
         [
             (LimitedBy::PathMtu, black_hole),
             (LimitedBy::Rto, stalled),
-            (
-                if self.pace.pauses_are_paced { LimitedBy::Paced } else { LimitedBy::Application },
-                paused,
-            ),
+            (self.pauses(), paused),
             (kind, rest),
         ]
+    }
+
+    /// The limit while nothing more was there to send.
+    const fn pauses(&self) -> LimitedBy {
+        if self.pace.pauses_are_paced {
+            LimitedBy::Paced
+        } else if self.may_be_late {
+            LimitedBy::Unknown
+        } else {
+            LimitedBy::Application
+        }
     }
 
     /// Seconds in which segments vanished because of their size.
@@ -201,6 +219,18 @@ impl<'a> Judge<'a> {
     /// The rate of the link, in bits per second. Behind a hole single acknowledgements cover much at once.
     fn link_bps(&self) -> Option<f64> {
         if self.has_hole { trains_bps(self.stats) } else { self.stats.capacity_bps }
+    }
+
+    /// Payload that comes through in an interval, in bits per second.
+    fn rate_bps(&self, bin: &Bin) -> f64 {
+        let seconds = bin.duration.as_secs_f64();
+        if seconds > 0.0 { self.delivered(bin) as f64 * 8.0 / seconds } else { 0.0 }
+    }
+
+    /// Whether that is what the link carries.
+    fn fills_link_in(&self, bin: &Bin) -> bool {
+        let rate = self.rate_bps(bin);
+        self.pace.trains_are_of_path && self.link_bps().is_some_and(|link| rate >= FULL_LINK * link)
     }
 
     /// The limit where a loss keeps the congestion window down.
@@ -251,9 +281,7 @@ impl<'a> Judge<'a> {
     /// The limit while data was in flight.
     fn network(&self, bin: &Bin) -> LimitedBy {
         let seconds = bin.duration.as_secs_f64();
-        let rate = if seconds > 0.0 { self.delivered(bin) as f64 * 8.0 / seconds } else { 0.0 };
-        let is_full = self.pace.trains_are_of_path
-            && self.link_bps().is_some_and(|link| rate >= FULL_LINK * link);
+        let (rate, is_full) = (self.rate_bps(bin), self.fills_link_in(bin));
         let around = self.course.around(self.count, bin);
         let is_shut = bin.rwnd_limited.as_secs_f64() > 0.5 * seconds;
         let window_is_full =
@@ -274,7 +302,11 @@ impl<'a> Judge<'a> {
         let acks_queue = self.ack_path.is_some_and(|queue| queue.is_in(bin.rtt_mean(), path));
         let outlasts_path = self.ack_path.is_some_and(|queue| queue.outlasts(path));
         if acks_queue && (!window_is_full || outlasts_path) {
-            LimitedBy::Bandwidth
+            // What was lost overflowed the queue of the data: either link may be what limits since. Without SACK it is sent again
+            // one by one, long after.
+            let is_since = self.has_lost || !self.stats.sack_permitted;
+            let has_lost = is_since && self.stats.needed_retransmissions() > 0;
+            if has_lost { LimitedBy::Unknown } else { LimitedBy::Bandwidth }
         } else if is_buffered && !is_full && !is_queueing {
             LimitedBy::SendBuffer
         } else if window_is_full
@@ -284,8 +316,12 @@ impl<'a> Judge<'a> {
         {
             // Without the beginning neither the scale of the window nor the round trip without a queue is sure.
             LimitedBy::Unknown
-        } else if window_is_full && !fills_link && !is_repairing && self.others_queue {
-            // The window as well as the queue may be what limits: without either the transfer is faster.
+        } else if window_is_full
+            && !fills_link
+            && !is_repairing
+            && (self.others_queue || self.losses_take_window)
+        {
+            // The window as well as the queue, or losses, may be what limits: without either the transfer is faster.
             LimitedBy::Unknown
         } else if window_is_full && !fills_link && !is_repairing {
             LimitedBy::ReceiveWindow

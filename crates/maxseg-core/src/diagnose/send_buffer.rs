@@ -2,6 +2,7 @@
 //! grows, or falls at a loss.
 
 use super::intervals::{decile, share_of_time};
+use super::trip_view::RoundTripView;
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
 
@@ -80,6 +81,16 @@ pub(super) fn unused_window(bins: &[Bin], data: &DirectionStats) -> Option<f64> 
         trips += 1;
     }
     (trips >= CAPPED_TRIPS && sent < REFILLED * flights).then(|| sent / flights)
+}
+
+/// Whether a sender that pauses, though something is always in flight, and has overflowed a queue, may wait for room in its
+/// buffer as well as for its program: whoever writes less than the path carries fills no queue.
+pub(super) fn may_be_late(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let idle = share_of_time(data, |bin| bin.idle);
+    acks.data_packets == 0
+        && idle < SHORT
+        && data.needed_retransmissions() > 0
+        && RoundTripView::of(data, acks) == RoundTripView::Queued
 }
 
 /// Whether short segments end flights now and then, or nothing is there to send: a program that writes less than the buffer

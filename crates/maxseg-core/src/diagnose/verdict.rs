@@ -1,7 +1,10 @@
 //! The limit of a connection as a whole: which, why it is unknown, how sure it is.
 
+use super::ack_path::AckPath;
 use super::data_queue;
 use super::pace::Pace;
+use super::send_buffer::may_be_late;
+use super::windows::losses_take;
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::approx;
@@ -111,7 +114,7 @@ pub(super) fn sureness(lead: f64) -> f64 {
 
 /// What is missing, and what would show it.
 fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
-    let data = evidence.stats(direction);
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     let sender = evidence.sender(direction);
     if evidence.marks.one_way {
         "only one direction was captured; a capture of both shows it".to_owned()
@@ -119,22 +122,30 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         format!("no payload of {sender} was acknowledged, so there is no transfer to judge")
     } else if evidence.marks.mid_stream {
         "the handshake was not captured, and with it the window scale; a capture from the SYN on shows it".to_owned()
-    } else if Pace::of(data, evidence.stats(direction.other())).leaves_window_unused {
+    } else if losses_take(data, acks) {
+        "the receive window is full while nothing is lost, and losses leave a good part of it unused: either may be what limits; \
+         a longer capture shows which lasts"
+            .to_owned()
+    } else if Pace::of(data, acks).leaves_window_unused || may_be_late(data, acks) {
         format!(
             "besides its losses the sender uses less of its congestion window than acknowledgements open, as with a small \
              send buffer or a program that is late: `ss -ti` on {sender} shows which"
         )
+    } else if data.needed_retransmissions() > 0 && AckPath::of(data, acks).is_some() {
+        "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
+         both hosts, joined, show where packets wait"
+            .to_owned()
     } else if data.needed_retransmissions() > 0 && !data.sack_permitted {
         "without SACK what arrives behind a loss waits until the loss is repaired, and fills the link meanwhile: a transfer \
          with SACK on both hosts shows whether the link or the losses limit"
             .to_owned()
     } else if data.path_rtt_min_s.is_none() {
         format!("no round trip could be measured; a capture at {sender} shows them")
-    } else if data_queue::is_of_others(data, evidence.stats(direction.other())) {
+    } else if data_queue::is_of_others(data, acks) {
         "packets wait in a queue that this connection does not fill, and its receive window is full: either may be what \
          limits it; a capture while the path carries nothing else shows which"
             .to_owned()
-    } else if Pace::of(data, evidence.stats(direction.other())).is_spaced {
+    } else if Pace::of(data, acks).is_spaced {
         format!(
             "the sender, a shaper or a slow reverse path of the acknowledgements spaces the segments; a capture at \
              {sender} shows which"

@@ -10,6 +10,23 @@ const EXHAUSTED: f64 = 0.85;
 /// A window covers the path from this share of the bandwidth-delay product on.
 const COVERED: f64 = 1.0;
 
+/// Losses that leave less than this share of a window in each round trip are worth as much as a larger window.
+const USED: f64 = 0.75;
+/// A window is that of a slow reader where it is below two thirds of the largest for this share of the time.
+const LOW: f64 = 0.1;
+
+/// Whether losses take a good part of what a window, that of no slow reader, admits in each round trip: without either the
+/// transfer is faster.
+pub(super) fn losses_take(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let Some((first, last)) = data.first_data.zip(data.last_ack) else { return false };
+    let busy = last.since(first).as_secs_f64() - data.idle_s;
+    let is_read = acks.window_shut_times == 0 && acks.low_windows.is_none_or(|share| share < LOW);
+    let admitted = data.path_rtt_loaded_s.map(|rtt| data.in_flight_max_bytes as f64 / rtt * busy);
+    is_read
+        && data.needed_retransmissions() > 0
+        && admitted.is_some_and(|admitted| (data.acked_bytes as f64) < USED * admitted)
+}
+
 /// Time in which the receive window had no room for a segment.
 fn shut_time(data: &DirectionStats) -> Time {
     let mut all = Time::ZERO;
@@ -106,4 +123,29 @@ pub(super) fn clamped(evidence: &Evidence, direction: Direction) -> Option<Findi
         why: "At most one window is sent per round trip, whatever the rate of the link",
         source: "RFC 7323 §2, RFC 6349 §3.3.1",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_take_what_a_window_leaves_unused() {
+        // Windows of 10 kB in each 100 ms of ten seconds: a megabyte.
+        let data = |acked_bytes| DirectionStats {
+            acked_bytes,
+            in_flight_max_bytes: 10_000,
+            path_rtt_loaded_s: Some(0.1),
+            first_data: Some(Time::ZERO),
+            last_ack: Some(Time::from_secs(10)),
+            retransmitted_packets: 5,
+            ..DirectionStats::default()
+        };
+        let acks = DirectionStats::default();
+        assert!(losses_take(&data(600_000), &acks));
+        assert!(!losses_take(&data(900_000), &acks));
+        assert!(!losses_take(&DirectionStats { retransmitted_packets: 0, ..data(600_000) }, &acks));
+        let shut = DirectionStats { window_shut_times: 3, ..acks };
+        assert!(!losses_take(&data(600_000), &shut), "a slow reader");
+    }
 }

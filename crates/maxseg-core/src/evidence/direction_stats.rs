@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckGaps, Bins, CongestionEpochs, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts,
-    Trace, WayDelay,
+    AckGaps, Bins, CongestionEpochs, Events, Intervals, LoadedRoundTrips, LossEpisodes, Outage,
+    SynFacts, Trace, WayDelay,
 };
 use crate::units::Time;
 
@@ -141,6 +141,9 @@ pub struct DirectionStats {
     /// Gaps between acknowledgements of its payload.
     #[serde(skip)]
     pub ack_gaps: Option<AckGaps>,
+    /// Intervals between the arrivals of its payload.
+    #[serde(skip)]
+    pub intervals: Option<Intervals>,
     /// The path at each loss.
     #[serde(skip)]
     pub loss_episodes: LossEpisodes,

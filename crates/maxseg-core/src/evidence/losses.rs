@@ -97,6 +97,21 @@ pub struct AckGaps {
     pub deviation: f64,
 }
 
+/// Intervals between what arrives: at the receiver bursts of segments, elsewhere acknowledgements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Intervals {
+    /// How many.
+    pub count: u32,
+    /// The median, in seconds.
+    pub usual_s: f64,
+    /// The share of those that are about as long.
+    pub equal: f64,
+    /// Those in which another number of segments arrived than in most,
+    pub others: u32,
+    /// and the share of them that are about as long as the median.
+    pub others_equal: f64,
+}
+
 /// Delays of one way beyond its least, of packets that were answered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WayDelay {

@@ -34,7 +34,7 @@ pub use event::{Cause, Event, EventKind, Events};
 pub use joined::{
     Change, ChangedField, ClockDifference, DelayAtLosses, Joined, OneWayDelay, Passage,
 };
-pub use losses::{AckGaps, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay};
+pub use losses::{AckGaps, Intervals, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay};
 pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, SocketEvidence, SocketState};

@@ -130,8 +130,8 @@ impl Capacity {
     }
 }
 
-/// Which interval a rate lies in: its octave, and the eighth of that.
-fn bucket(rate: u64) -> u16 {
+/// Which interval a number lies in: its octave, and the eighth of that.
+pub(super) fn bucket(rate: u64) -> u16 {
     let rate = rate.max(LEAST);
     let octave = rate.ilog2();
     let eighth = (rate >> (octave - 3)) & 7;
@@ -139,7 +139,7 @@ fn bucket(rate: u64) -> u16 {
 }
 
 /// The middle of an interval.
-fn middle(bucket: u16) -> f64 {
+pub(super) fn middle(bucket: u16) -> f64 {
     let octave = (1_u64 << (bucket >> 3)) as f64;
     octave * (1.0 + (f64::from(bucket & 7) + 0.5) / 8.0)
 }

@@ -387,6 +387,7 @@ fn describe(
     to.loss_episodes = stream.losses;
     to.epochs = stream.sender.epochs.map(|epochs| epochs.list).unwrap_or_default();
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
+    to.intervals = stream.intervals.as_ref().and_then(|intervals| intervals.found());
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());

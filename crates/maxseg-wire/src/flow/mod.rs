@@ -23,6 +23,7 @@ mod gaps;
 mod half_connection;
 mod idle_restart;
 mod in_flight;
+mod intervals;
 mod key;
 mod lanes;
 #[cfg(test)]

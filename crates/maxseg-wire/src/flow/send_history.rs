@@ -16,6 +16,7 @@ use super::black_hole::BlackHoleDetector;
 use super::capacity::Capacity;
 use super::gaps::{Gap, Gaps};
 use super::in_flight::{InFlight, InFlightSegment};
+use super::intervals::Intervals;
 use super::retransmissions::{Retransmission, Retransmissions};
 use super::round_trips::RoundTrips;
 use super::segments::{AckSegment, DataSegment, HistoryStart};
@@ -32,6 +33,7 @@ pub(super) struct SendHistory {
     pub(super) sender: SenderReplay,
     pub(super) sizes: Sizes,
     pub(super) capacity: Option<Box<Capacity>>,
+    pub(super) intervals: Option<Box<Intervals>>,
     /// The round trip to the sender; `None` where the capture point is at the sender.
     distance: Option<Distance>,
     /// Whether the round trip to it is known: in mid-stream it may be measured later.
@@ -108,6 +110,7 @@ impl SendHistory {
             sender: SenderReplay::new(begin.at, width, begin.full, begin.nxt, begin.edge),
             sizes: Sizes::default(),
             capacity: None,
+            intervals: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
             way_is_known: near || begin.to_sender.is_some(),
             clock: AckClock::default(),
@@ -342,16 +345,6 @@ impl SendHistory {
             bytes: u32::try_from(retransmission.end - retransmission.start).unwrap_or(0),
             lasted: Time::ZERO,
         });
-    }
-
-    /// Payload left the narrowest link.
-    fn arrive(&mut self, at: u64, bytes: i64, is_first: bool) {
-        self.arrivals = self.arrivals.saturating_add(1);
-        if self.arrivals >= BULK {
-            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            let pause = self.round_trips.path_least.unwrap_or(u64::MAX) / 4;
-            self.capacity.get_or_insert_default().on_arrival(at, bytes, pause, is_first);
-        }
     }
 
     fn note(&mut self, kind: EventKind, data: &DataSegment, lasted: u64) {

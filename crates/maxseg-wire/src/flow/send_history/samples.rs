@@ -1,11 +1,11 @@
-//! Samples of the round trip.
+//! Samples of the round trip, and of the rate and the intervals at which payload arrives.
 
 use maxseg_core::evidence::LoadedRoundTrips;
 use maxseg_core::units::Time;
 
 use super::super::segments::AckSegment;
 use super::super::vantage::Distance;
-use super::SendHistory;
+use super::{BULK, MANY, SendHistory};
 
 impl SendHistory {
     /// Data that passed at `sent_at` is acknowledged.
@@ -31,6 +31,21 @@ impl SendHistory {
         }
         if let Some(trace) = &mut self.trace {
             trace.rtts.push((Time::from_nanos(ack.at), Time::from_nanos(path)));
+        }
+    }
+
+    /// Payload left the narrowest link.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, at: u64, bytes: i64, is_first: bool) {
+        self.arrivals = self.arrivals.saturating_add(1);
+        if self.arrivals >= BULK {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            let pause = self.round_trips.path_least.unwrap_or(u64::MAX) / 4;
+            self.capacity.get_or_insert_default().on_arrival(at, bytes, pause, is_first);
+        }
+        if self.arrivals >= MANY {
+            let intervals = self.intervals.get_or_insert_default();
+            intervals.on_arrival(at, bytes, self.sender.full(), self.is_nearer_receiver);
         }
     }
 }

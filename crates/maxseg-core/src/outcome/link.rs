@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One direction of a hop in a simulated run: packets that were sent before its end, whatever became of them after it. The
-/// keys are those of a link of the lab.
+/// One direction of a hop in a simulated run. The keys are those of a link of the lab. A packet on its way at the end of the run
+/// counts on all of its links where every queue can be computed ahead, else on those that it has passed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkOutcome {
     /// The hop as keys name it, `hop.radio`; with `.reverse` towards the sender.

@@ -92,7 +92,7 @@ fn a_route_that_holds_the_window_is_told_where_data_arrives() {
     let found = verdict(&arrives, true, V4);
     assert!(found.sentence.starts_with("The route's `window` keeps"), "{found:?}");
     let remedy = found.remedy.unwrap();
-    assert!(remedy.commands.iter().any(|command| command.line.contains("sed 's/ window")));
+    assert!(remedy.commands.iter().any(|command| command.line.contains("; s/ window ")));
     let found = verdict(&arrives, false, V4);
     assert!(found.sentence.starts_with("The limit of this connection is unknown: the peer"));
     assert!(found.remedy.unwrap().change.starts_with("look at the sender"));

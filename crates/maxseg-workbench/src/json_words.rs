@@ -138,9 +138,12 @@ mod tests {
             (r#"{"seed":-1,"#, "it ends too early at column 11"),
             (
                 r#"{"engine":"was expected at line 3"}"#,
-                "`engine` is \"was expected at line 3\"; it takes one of `model`, `sim`, `lab`",
+                "`engine` is \"was expected at line 3\"; it takes one of `model`, `sim`, `lab`, `measured`",
             ),
-            (r#"{"engine":"x"}"#, "`engine` is \"x\"; it takes one of `model`, `sim`, `lab`"),
+            (
+                r#"{"engine":"x"}"#,
+                "`engine` is \"x\"; it takes one of `model`, `sim`, `lab`, `measured`",
+            ),
             (r#"{"engine":"sim","point":7}"#, "`point` is 7; it takes a table"),
             (r#"{"engine":"sim","engine":"sim"}"#, "`engine` is there twice"),
             (r#"{"seed":-1}"#, "`seed` is -1; it takes a whole number from 0"),

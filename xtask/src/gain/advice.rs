@@ -24,6 +24,9 @@ pub struct Advice {
     pub commands: Vec<HostLine>,
     /// The change as a scenario can express it.
     pub changes: Vec<Told>,
+    /// Whether it is to be made only if `ss -ti` shows `sndbuf_limited` at the sender.
+    #[serde(default)]
+    pub only_if_buffered: bool,
     /// Goodput of the capture.
     pub observed_bps: f64,
     /// Its payload.
@@ -136,6 +139,8 @@ impl Advice {
         let loss = format!("{:?}", case.diagnosis.loss.cause).to_lowercase();
         let headline = Headline::of(case, "capture.pcapng");
         let remedy = headline.remedy.as_ref();
+        let only_if_buffered =
+            remedy.is_some_and(|remedy| remedy.change.contains("shows `sndbuf_limited`"));
         let is_change = |kind| kind == CommandKind::Change;
         // A command for each host: what a role does, `the router before the narrow hop`, is known to its operator alone.
         let commands = remedy.map_or_else(Vec::new, |remedy| {
@@ -173,12 +178,23 @@ impl Advice {
             changes: remedy.map_or_else(Vec::new, |remedy| {
                 remedy.what_if.iter().filter_map(|change| Told::of(*change)).collect()
             }),
+            only_if_buffered,
             observed_bps,
             bytes,
             gain,
             no_gain: headline.no_gain().map(|why| why.to_string()),
             path,
         })
+    }
+}
+
+impl Advice {
+    /// What is left of it where a look shows that its condition does not hold: nothing to do, and nothing promised.
+    pub(super) fn without_change(&mut self) {
+        self.commands.clear();
+        self.changes.clear();
+        self.gain = None;
+        self.no_gain = Some("`ss -ti` shows no `sndbuf_limited`".to_owned());
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn carry_out(draw: &Draw, advice: &Advice) -> (Draw, Vec<HostLine>) {
             | Told::SegmentSize(_)
             | Told::Icmp
             | Told::Reads => {}
-            Told::Queue(bytes) => changed.queue_bytes = bytes,
+            Told::Queue(bytes) => changed.queue_bytes = changed.queue_bytes.max(bytes),
             Told::FairQueue => changed = changed.with_fair_queue(),
             Told::NoErrors => changed.loss = 0.0,
         }

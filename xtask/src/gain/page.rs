@@ -37,7 +37,8 @@ fn introduction(half: &Half) -> String {
          Each run is one transfer between two hosts of the lab with this machine's kernel. Its capture is explained; the advice is \
          carried out, and the same payload is transferred again. Commands of Linux that change something are run as printed, in \
          the network namespace of the host whose address they name; the errors of a hop are mended where the text says to find it, and a queue that overflows gets the room that is named, or becomes a fair one \
-         (CoDel of a single flow). Commands for a router stay undone, and BBR for a route, which is advised beside the mending of \
+         (CoDel of a single flow). What is advised only if `ss -ti` shows `sndbuf_limited` is done where the kernel counted that; elsewhere \
+         nothing is promised. Commands for a router stay undone, and BBR for a route, which is advised beside the mending of \
          errors. The hosts have a route to a network, as those outside of a lab. \
          Goodputs before and after are those that the captures show, from the first data to the last acknowledgement.\n\n\
          **Something can be gained** where the advice, or removing what the run was drawn for, makes the transfer faster by {faster}: \

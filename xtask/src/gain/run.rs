@@ -29,6 +29,9 @@ pub struct Run {
     pub draw: Draw,
     /// What was advised.
     pub advice: Advice,
+    /// How long the send buffer held the sender back, by the kernel's count (`sndbuf_limited` of `ss -ti`).
+    #[serde(default)]
+    pub buffer_limited_s: f64,
     /// Why the lab says that it proves nothing; empty for a valid run.
     pub invalid_because: Vec<String>,
     /// The same transfer with the advice; `None` where none is given.
@@ -76,21 +79,33 @@ impl Run {
         }
         let bench = Bench { folder: &folder, draw: &draw };
         let prepared = draw.preparation();
+        let (invalid_because, buffer_limited_s) =
+            bench.once("before", &draw.to_toml(), &prepared)?;
         let mut run = Self {
             seed,
             number,
             advice: Advice::default(),
-            invalid_because: bench.once("before", &draw.to_toml(), &prepared)?,
+            buffer_limited_s,
+            invalid_because,
             draw: draw.clone(),
             after: None,
             lifted: None,
         };
         if run.invalid_because.is_empty() {
-            run.advice = Advice::of_capture(&folder.join("before.pcapng.gz"))?;
+            run.advice = run.advised(&folder)?;
             run.second_runs(&bench, prepared)?;
         }
         fs::write(folder.join("run.json"), serde_json::to_string_pretty(&run)?)?;
         Ok(run)
+    }
+
+    /// What the capture in `folder` is said to need, as far as the condition of a change holds.
+    fn advised(&self, folder: &Path) -> Result<Advice> {
+        let mut advice = Advice::of_capture(&folder.join("before.pcapng.gz"))?;
+        if advice.only_if_buffered && self.buffer_limited_s <= 0.0 {
+            advice.without_change();
+        }
+        Ok(advice)
     }
 
     fn second_runs(&mut self, bench: &Bench<'_>, prepared: Vec<HostLine>) -> Result<()> {
@@ -117,7 +132,7 @@ impl Run {
         lines: &[HostLine],
     ) -> Result<Measured> {
         let invalid = match bench.once(name, text, lines) {
-            Ok(invalid) => invalid,
+            Ok((invalid, _)) => invalid,
             Err(error) if format!("{error:#}").contains("` failed (") => {
                 let failed = Some(format!("{error:#}"));
                 return Ok(Measured { goodput_bps: 0.0, failed });
@@ -144,7 +159,7 @@ impl Run {
     /// The capture cannot be read.
     pub fn explained_anew(mut self, folder: &Path) -> Result<Self> {
         if self.invalid_because.is_empty() {
-            let advice = Advice::of_capture(&folder.join("before.pcapng.gz"))?;
+            let advice = self.advised(folder)?;
             let (now, then) = (carry_out(&self.draw, &advice), carry_out(&self.draw, &self.advice));
             if now != then {
                 // Another change was not measured.
@@ -175,9 +190,11 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs, and keeps the capture. Gives why the run proves nothing; it is tried again then.
-    fn once(&self, name: &str, text: &str, commands: &[HostLine]) -> Result<Vec<String>> {
+    /// Runs, and keeps the capture. Gives why the run proves nothing, which is tried again then, and for how long the send buffer
+    /// was the limit.
+    fn once(&self, name: &str, text: &str, commands: &[HostLine]) -> Result<(Vec<String>, f64)> {
         let mut invalid = Vec::new();
+        let mut buffer_limited_s = 0.0;
         for _ in 0..ATTEMPTS {
             let outcome = in_process(self.folder, text, commands)?;
             let whole = self.folder.join("whole.pcapng");
@@ -187,12 +204,14 @@ impl Bench<'_> {
             let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
             packed.write_all(&capture)?;
             fs::write(self.folder.join(format!("{name}.pcapng.gz")), packed.finish()?)?;
+            let flow = outcome.lab.as_ref().and_then(|proof| proof.flows.first());
+            buffer_limited_s = flow.and_then(|flow| flow.buffer_limited_s).unwrap_or(0.0);
             invalid = outcome.invalid_because().to_vec();
             if invalid.is_empty() {
                 break;
             }
         }
-        Ok(invalid)
+        Ok((invalid, buffer_limited_s))
     }
 
     fn goodput_bps(&self, name: &str) -> Result<f64> {

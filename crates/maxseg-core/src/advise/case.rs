@@ -17,6 +17,9 @@ pub struct Case<'a> {
     hosts: OnceCell<HostSystems>,
 }
 
+/// A limit with this share of the time ranks first where nothing removes a longer one.
+pub(super) const LONG_SHARE: f64 = 0.3;
+
 /// Counted for the time under no limit that a change removes.
 const LEAST_CHANGEABLE: f64 = 0.02;
 

@@ -43,7 +43,7 @@ pub enum Change {
     ReadsAtOnce,
     /// Hops that send ICMP for packets too large for them: no black hole.
     IcmpSent,
-    /// A queue before the bottleneck link with room for so much.
+    /// A queue before the bottleneck link with room for so much at least.
     Queue(Bytes),
     /// A fair queue before the bottleneck link, which controls the delay of each flow (FQ-CoDel, RFC 8290).
     FairQueue,
@@ -203,7 +203,10 @@ impl Change {
             }
             Self::Queue(bytes) => {
                 for hop in &mut scenario.path.hops {
-                    hop.forward.queue = QueueLimit::Bytes(bytes);
+                    // It is room for so much at least.
+                    if !matches!(hop.forward.queue, QueueLimit::Bytes(room) if room > bytes) {
+                        hop.forward.queue = QueueLimit::Bytes(bytes);
+                    }
                 }
             }
             Self::FairQueue => {

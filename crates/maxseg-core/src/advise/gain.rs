@@ -21,7 +21,8 @@ pub struct Gain {
     pub path_uncertainty: f64,
     /// Share of the time in which the application had nothing to send, from 0 to 1: the runs have none.
     pub idle_share: f64,
-    /// The prediction of each engine, the simulator's first. Only the simulator's is a gain; formulas stand beside it.
+    /// The prediction of each engine, the simulator's first. Only the simulator's is a gain; formulas stand beside it. Where two
+    /// causes of loss explain what was observed, the simulator's second one is of the other.
     pub predictions: Vec<Prediction>,
     /// What the simulator's run of the path as it is has otherwise than what was observed.
     pub misses: Vec<Miss>,
@@ -29,7 +30,7 @@ pub struct Gain {
     pub loss: LossModel,
     /// Payload of a run in bytes, where the transfer was longer.
     pub shortened_to: Option<u64>,
-    /// Whether the path's rate is a lower bound; the gain is one then, too.
+    /// Whether the gain is a lower bound: where the path's rate is one, and where `misses` are.
     pub is_bound: bool,
 }
 
@@ -40,7 +41,8 @@ pub struct Prediction {
     pub engine: EngineName,
     /// Goodput of the path as it is, in bits per second.
     pub baseline_bps: f64,
-    /// Goodput after the change, in bits per second; `None` where the baseline misses what was observed.
+    /// Goodput after the change, in bits per second; `None` where the baseline misses what was observed, and what it misses
+    /// may be what the change depends on.
     pub without_bps: Option<f64>,
     /// Standard deviation of one run's goodput as it is, over its mean: what chance does.
     pub baseline_spread: f64,
@@ -157,12 +159,9 @@ pub enum NoGain {
         /// Whether the change is of a window or a buffer.
         is_window: bool,
     },
-    /// The rerun explains the losses by errors and by a queue.
-    #[error(
-        "no gain is given: errors as well as a queue that overflows explain what was observed, and what mends the one does \
-         nothing for the other"
-    )]
-    TwoCauses,
+    /// The link was full, and the runs predict far more than was observed.
+    #[error("no gain is given: the link was full, and the runs predict far more than it carried")]
+    BeyondFullLink,
     /// The connection stalled: the gain is the stalled time, which no run shows.
     #[error("no gain is given: it is the stalled time, which no run shows")]
     Stalled,
@@ -170,19 +169,17 @@ pub enum NoGain {
     #[error("no gain is given: the runs predict less than the stalled time alone costs")]
     BelowStalled,
     /// The rerun of the path as it is misses what was observed.
-    #[error("no gain is given: the rerun of the observed path has {}", listed(.misses))]
+    #[error("no gain is given: the rerun of the observed path has {}", listed(.misses).unwrap_or_else(|| "no goodput".to_owned()))]
     BaselineMisses {
         /// By which numbers; empty where the rerun fails.
         misses: Vec<Miss>,
     },
 }
 
-fn listed(misses: &[Miss]) -> String {
-    if misses.is_empty() {
-        return "no goodput".to_owned();
-    }
+/// What is missed, as a list; `None` where nothing is.
+pub(super) fn listed(misses: &[Miss]) -> Option<String> {
     let words: Vec<String> = misses.iter().map(Miss::to_string).collect();
-    words.join(", ")
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// The goodput after a change, with the interval in which it is expected, in bits per second.
@@ -197,29 +194,64 @@ pub struct Expected {
 }
 
 impl Gain {
-    /// The prediction that counts, where the baseline explains what was observed: the simulator's.
-    pub fn leading(&self) -> Option<&Prediction> {
-        let counts = |run: &&Prediction| run.engine == EngineName::Sim && run.without_bps.is_some();
-        self.predictions.iter().find(counts)
+    /// Whether the run of the path as it is has what was observed.
+    pub fn explains(&self) -> bool {
+        self.misses.is_empty() && self.leading().is_some()
     }
 
-    /// The predicted goodput of the whole connection, idle times included.
+    /// The prediction that counts, the simulator's, where there is one of the change.
+    pub fn leading(&self) -> Option<&Prediction> {
+        self.counting().next()
+    }
+
+    fn counting(&self) -> impl Iterator<Item = &Prediction> {
+        let counts = |run: &&Prediction| run.engine == EngineName::Sim && run.without_bps.is_some();
+        self.predictions.iter().filter(counts)
+    }
+
+    /// With the prediction of another path that explains what was observed as well.
+    #[must_use]
+    pub(super) fn or(mut self, other: &Self) -> Self {
+        self.predictions.extend(other.counting().cloned());
+        self
+    }
+
+    /// The predicted goodput of the whole connection, idle times included. Of two paths that explain what was observed either
+    /// may be the real one.
     pub fn expected(&self) -> Option<Expected> {
         self.expected_within(FOUR_FIFTHS)
     }
 
     /// The same with an interval of so many standard deviations to each side.
     fn expected_within(&self, deviations: f64) -> Option<Expected> {
-        let leading = self.leading()?;
+        let by_each = self.counting().filter_map(|run| self.expected_by(run, deviations));
+        by_each.reduce(|one, other| Expected {
+            goodput_bps: libm::sqrt(one.goodput_bps * other.goodput_bps),
+            low_bps: one.low_bps.min(other.low_bps),
+            high_bps: one.high_bps.max(other.high_bps),
+        })
+    }
+
+    fn expected_by(&self, leading: &Prediction, deviations: f64) -> Option<Expected> {
         let without = leading.without_bps?;
+        let path_uncertainty = self.path_uncertainty * (deviations / FOUR_FIFTHS);
+        let by_chance = libm::hypot(path_uncertainty, deviations * leading.spread);
+        if !self.misses.is_empty() {
+            // All that the baseline missed may be in the run with the change as well.
+            let kept = (self.observed_bps / leading.baseline_bps).min(1.0);
+            let least = self.whole_bps(without * kept * libm::exp(-by_chance));
+            let most = self.whole_bps(self.most_bps);
+            let is_worth_it = least > (1.0 + SMALL_GAIN) * self.observed_whole_bps();
+            let bound = Expected { goodput_bps: least, low_bps: least, high_bps: most };
+            return is_worth_it.then_some(bound);
+        }
         // What the baseline missed, beyond what chance explains, may be in the run with the change as well, or not: the
         // middle of both, and either end is possible.
         let miss = beyond_chance(
             libm::log(self.observed_bps / leading.baseline_bps),
             leading.baseline_spread,
         );
-        let path_uncertainty = self.path_uncertainty * (deviations / FOUR_FIFTHS);
-        let width = miss.abs() / 2.0 + libm::hypot(path_uncertainty, deviations * leading.spread);
+        let width = miss.abs() / 2.0 + by_chance;
         let middle = libm::log(without) + miss / 2.0;
         let middle = middle.min(libm::log(self.most_bps));
         // The line's rate is no better known than the rest of the path.
@@ -332,6 +364,29 @@ mod tests {
         assert_eq!(gain(8e6, 8.1e6).missing(), Some(NoGain::TooSmall));
         assert!(matches!(gain(8e6, 8.4e6).missing(), Some(NoGain::Uncertain { .. })));
         assert_eq!(gain(8e6, 10e6).missing(), None);
+    }
+
+    #[test]
+    fn a_baseline_with_more_than_was_observed_gives_a_lower_bound() {
+        let miss = Miss { of: Measured::Goodput, observed: 8e6, rerun: 12e6 };
+        let missed = Gain { misses: vec![miss], is_bound: true, ..gain(12e6, 24e6) };
+        assert!(!missed.explains());
+        // All of what was missed, and how well the path is known.
+        let expected = missed.expected().unwrap();
+        assert!((expected.goodput_bps - 16e6 * libm::exp(-0.06)).abs() < 1.0, "{expected:?}");
+        assert_eq!(missed.missing(), None);
+        let less = Gain { misses: vec![miss], ..gain(12e6, 12.1e6) };
+        assert_eq!(less.missing(), Some(NoGain::BaselineMisses { misses: vec![miss] }));
+    }
+
+    #[test]
+    fn either_of_two_explanations_may_hold() {
+        let both = gain(8e6, 16e6).or(&gain(8e6, 12e6));
+        let (low, high) = both.relative_interval().unwrap();
+        let alone = |without| gain(8e6, without).relative_interval().unwrap();
+        assert!((low - alone(12e6).0).abs() < 1e-9 && (high - alone(16e6).1).abs() < 1e-9);
+        let nothing = gain(8e6, 16e6).or(&gain(8e6, 8e6));
+        assert!(matches!(nothing.missing(), Some(NoGain::Uncertain { .. })));
     }
 
     #[test]

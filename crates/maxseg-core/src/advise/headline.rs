@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::case::Case;
 use super::change::Change;
-use super::gain::{CLOSE, Gain, NoGain, SMALL_GAIN};
+use super::gain::{CLOSE, Gain, NoGain, SMALL_GAIN, listed};
 use super::host_system::System;
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
@@ -51,12 +51,11 @@ impl<'a> Headline<'a> {
                 let gain = rerun.gain_without_stall(&case);
                 (Some(rerun), gain)
             }
-            Ok(rerun) if case.diagnosis.limited_by == LimitedBy::Unknown => {
-                (Some(rerun), Err(NoGain::Unfit))
-            }
+            Ok(rerun) if !can_be_tried(&case, subject) => (Some(rerun), Err(NoGain::Unfit)),
             Ok(rerun) => {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
                 let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
+                let gain = gain.and_then(|gain| within_full_link(&case, changes, gain));
                 (Some(rerun), gain)
             }
         };
@@ -113,7 +112,11 @@ impl<'a> Headline<'a> {
         {
             let without = if self.is_without_loss() { " without any loss" } else { "" };
             let (at_least, most) = if gain.is_bound {
-                ("at least ", String::new())
+                let why = listed(&gain.misses);
+                let why = why.map_or_else(String::new, |misses| {
+                    format!("; a lower bound: the rerun of the observed path has {misses}")
+                });
+                ("at least ", why)
             } else {
                 (
                     "",
@@ -309,12 +312,37 @@ fn not_worth_it(remedy: Remedy) -> Remedy {
     }
 }
 
+/// Whether a change can be tried. Where the limit is unknown, the rerun has to explain what was observed by the limit that the
+/// change removes: one of two that share the time, or a send buffer.
+fn can_be_tried(case: &Case<'_>, subject: Option<Subject>) -> bool {
+    let is_of_limit = matches!(subject, Some(Subject::Limit(limit)) if limit != LimitedBy::Unknown);
+    case.diagnosis.limited_by != LimitedBy::Unknown
+        || case.diagnosis.leaves_window_unused
+        || is_of_limit
+}
+
 /// The limit that consists of stalled time alone, where a subject is about one.
 const fn stalls(subject: Subject) -> Option<LimitedBy> {
     match subject {
         Subject::Limit(limit @ (LimitedBy::PathMtu | LimitedBy::Rto)) => Some(limit),
         Subject::Finding(FindingKind::BlackHole) => Some(LimitedBy::PathMtu),
         Subject::Limit(_) | Subject::Finding(_) => None,
+    }
+}
+
+/// A link is called full from this share of its rate on, as far as round trips do not show that it is.
+const FULL_LINK: f64 = 0.85;
+
+/// What losses cost on a link that was full is what it was not full.
+fn within_full_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+    let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth;
+    let is_of_losses =
+        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
+    match gain.relative() {
+        Some(relative) if is_full && is_of_losses && FULL_LINK * (1.0 + relative) > 1.0 => {
+            Err(NoGain::BeyondFullLink)
+        }
+        _ => Ok(gain),
     }
 }
 

@@ -1,12 +1,16 @@
 //! The observed path as a scenario, ready to run with and without a change.
 
+mod fits;
 mod misses;
 mod runs;
+mod stall;
+
+use std::iter;
 
 use super::case::Case;
 use super::change::Change;
-use super::gain::{FOUR_FIFTHS, Gain, Measured, Miss, NoGain, Prediction, RerunError};
-use super::path::{Confidence, ObservedPath};
+use super::gain::{Gain, Miss, NoGain, Prediction, RerunError};
+use super::path::ObservedPath;
 use super::scenario_text::{LossModel, ScenarioRequest, scenario_text};
 use crate::diagnose::LossCause;
 use crate::engine::EngineName;
@@ -14,7 +18,7 @@ use crate::errors::{ErrorModel, Schedule};
 use crate::model::Model;
 use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
-use crate::settings::{CongestionName, WindowSize};
+use crate::settings::WindowSize;
 use crate::sim::Sim;
 use crate::units::Bytes;
 
@@ -35,15 +39,6 @@ pub struct Rerun {
 
 /// Most data packets of a run, which keeps it far below a second: Linux's TCP takes a microsecond or two for each.
 pub const MOST_PACKETS: u64 = 50_000;
-
-/// A queue is looked for in so many steps, of this factor until they turn.
-const MOST_STEPS: u32 = 6;
-const QUEUE_STEP: f64 = 1.6;
-
-/// A stall of nearly all of the time leaves too little to judge the rest by.
-const LEAST_REST: f64 = 0.05;
-/// The rest of the time and the path without a stall contradict each other from this ratio on.
-const MOST_BETWEEN: f64 = 4.0;
 
 /// An application idle for a larger share leaves too little to run again.
 const MOST_IDLE: f64 = 0.7;
@@ -107,9 +102,13 @@ impl Rerun {
         }
         self.can_gain(case, &[Change::NoErrors])?;
         let mut misses = Vec::new();
-        let others = [self.with_other_cause(case, file), self.with_other_congestion(case, file)];
-        for candidate in [Some(self), others[0].clone(), others[1].clone()].into_iter().flatten() {
-            let fitted = candidate.fitted(case, file);
+        let other_cause = || self.with_other_cause(case, file).map(|it| it.fitted(case, file));
+        let candidates = iter::once_with(|| Some(self.fitted(case, file)))
+            .chain(iter::once_with(|| self.with_send_buffer(case, file)))
+            .chain(iter::once_with(other_cause))
+            .flatten()
+            .chain(self.with_other_congestion(case, file));
+        for fitted in candidates {
             let Some(baseline) = fitted.runs(&mut Sim, EngineName::Sim, &fitted.scenario) else {
                 continue;
             };
@@ -124,32 +123,8 @@ impl Rerun {
         Err(NoGain::BaselineMisses { misses })
     }
 
-    /// The same path with another cause of loss; `None` where nothing was lost.
-    fn with_other_cause(&self, case: &Case<'_>, file: &str) -> Option<Self> {
-        let other = match self.loss {
-            LossModel::Errors => LossModel::QueueOverflow,
-            LossModel::QueueOverflow | LossModel::Policer => LossModel::Errors,
-        };
-        (self.path.loss.value > 0.0)
-            .then(|| Self::with(case, file, self.path.clone(), other).ok())
-            .flatten()
-    }
-
-    /// The same path with another congestion control, where that is assumed.
-    fn with_other_congestion(&self, case: &Case<'_>, file: &str) -> Option<Self> {
-        let assumed = &self.path.congestion;
-        if assumed.confidence > Confidence::Low {
-            return None;
-        }
-        let mut path = self.path.clone();
-        path.congestion.value = CongestionName::Bbr;
-        "assumed: with it, and not with CUBIC, the rerun has what was observed"
-            .clone_into(&mut path.congestion.how);
-        Self::with(case, file, path, self.loss).ok()
-    }
-
     /// Runs the path with and without `changes`, with the cause of loss and, where that is unknown, the congestion control
-    /// that explain what was observed; returns the path with them.
+    /// that explain what was observed; returns the path with them. Where none does, the gain is a lower bound, if that is one.
     pub fn gain(
         self,
         case: &Case<'_>,
@@ -159,117 +134,52 @@ impl Rerun {
         if let Err(why) = self.can_gain(case, changes) {
             return (self, Err(why));
         }
+        if case.diagnosis.limited_by == LimitedBy::Unknown && self.path.send_buffer.is_some() {
+            // Only a rerun tells that it is one.
+            let Some(found) = self.with_send_buffer(case, file) else {
+                return (self, Err(NoGain::Unfit));
+            };
+            let gain = found.run(case, changes);
+            return (found, Ok(gain));
+        }
         let first = self.fitted(case, file);
         let gain = first.run(case, changes);
         let is_open = first.path.loss_cause == LossCause::Unknown;
-        if gain.leading().is_some() && !is_open {
+        if gain.explains() && !is_open {
             return (first, Ok(gain));
         }
         if let Some(other) = first.with_other_cause(case, file).map(|it| it.fitted(case, file)) {
             let by_other = other.run(case, changes);
-            match (gain.leading(), by_other.leading()) {
-                (Some(_), Some(_)) => return (first, Err(NoGain::TwoCauses)),
-                (None, Some(_)) => return (other, Ok(by_other)),
-                (_, None) => {}
+            match (gain.explains(), by_other.explains()) {
+                (true, true) => return (first, Ok(gain.or(&by_other))),
+                (false, true) => return (other, Ok(by_other)),
+                (_, false) => {}
             }
         }
-        if gain.leading().is_some() {
+        if gain.explains() {
             return (first, Ok(gain));
         }
-        self.gain_with_other_congestion(case, file, changes, (first, gain))
-    }
-
-    fn gain_with_other_congestion(
-        &self,
-        case: &Case<'_>,
-        file: &str,
-        changes: &[Change],
-        (first, first_gain): (Self, Gain),
-    ) -> (Self, Result<Gain, NoGain>) {
-        if let Some(other) = self.with_other_congestion(case, file) {
-            let gain = other.run(case, changes);
-            if gain.leading().is_some() {
-                return (other, Ok(gain));
+        let others = self.with_send_buffer(case, file).into_iter();
+        for other in others.chain(self.with_other_congestion(case, file)) {
+            let by_other = other.run(case, changes);
+            if by_other.explains() {
+                return (other, Ok(by_other));
             }
         }
-        (first, Ok(first_gain))
-    }
-
-    /// The same with a queue with which the rerun has what was observed, where a queue overflowed and such a one is found: no
-    /// capture elsewhere than at the sender shows round trips through a full queue well.
-    fn fitted(&self, case: &Case<'_>, file: &str) -> Self {
-        let mut fitted = self.clone();
-        if self.loss != LossModel::QueueOverflow || self.path.loss.value <= 0.0 {
-            return fitted;
-        }
-        let (mut step, mut was_larger) = (QUEUE_STEP, None);
-        for _ in 0..MOST_STEPS {
-            let Some(baseline) = fitted.runs(&mut Sim, EngineName::Sim, &fitted.scenario) else {
-                break;
-            };
-            let misses = fitted.misses(case, self.observed_bps(case), &baseline);
-            // A longer queue brings more goodput, and longer round trips.
-            let told = |of| misses.iter().find(|miss| miss.of == of);
-            let miss = told(Measured::Goodput).or_else(|| told(Measured::RoundTrip));
-            let Some(miss) = miss else { return fitted };
-            let larger = miss.observed > miss.rerun;
-            if was_larger.is_some_and(|was| was != larger) {
-                step = libm::sqrt(step);
-            }
-            was_larger = Some(larger);
-            let mut path = fitted.path.clone();
-            path.scale_queue(if larger { step } else { 1.0 / step });
-            let Ok(next) = Self::with(case, file, path, self.loss) else { break };
-            fitted = next;
-        }
-        self.clone()
+        (first, Ok(gain))
     }
 
     /// Goodput while there was data to send, in bits per second.
     fn observed_bps(&self, case: &Case<'_>) -> f64 {
-        self.path.goodput_bps / (1.0 - case.share(LimitedBy::Application).min(MOST_IDLE))
+        self.path.goodput_bps / (1.0 - self.idle_share(case))
     }
 
-    /// What the connection would have without the time that it stalled for packets above the path MTU: what the path gives a
-    /// transfer that does not stall. What it had in the rest of the time is less, for the window was small behind the stall;
-    /// the further the two are apart, the wider the interval.
-    ///
-    /// # Errors
-    /// [`NoGain::Stalled`]: the two contradict each other, or the path cannot be run.
-    pub fn gain_without_stall(&self, case: &Case<'_>) -> Result<Gain, NoGain> {
-        let share = case.share(LimitedBy::PathMtu);
-        let observed_bps = self.path.goodput_bps;
-        let mut scenario = self.scenario.clone();
-        // What was lost was too large.
-        Change::NoErrors.apply(&mut scenario);
-        let runs = self.runs(&mut Sim, EngineName::Sim, &scenario).ok_or(NoGain::Stalled)?;
-        let of_rest = observed_bps / (1.0 - share).max(LEAST_REST);
-        let of_path = runs.goodput_bps;
-        if share <= 0.0 || of_path < of_rest / MOST_BETWEEN || of_path > of_rest * MOST_BETWEEN {
-            return Err(NoGain::Stalled);
+    /// The share of the time in which there was nothing to send. The pauses behind a small send buffer are its own.
+    fn idle_share(&self, case: &Case<'_>) -> f64 {
+        match self.path.send_buffer_size {
+            Some(_) => 0.0,
+            None => case.share(LimitedBy::Application).min(MOST_IDLE),
         }
-        let prediction = Prediction {
-            engine: EngineName::Sim,
-            baseline_bps: observed_bps,
-            without_bps: Some(of_path),
-            baseline_spread: 0.0,
-            spread: libm::hypot(
-                runs.spread,
-                libm::log(of_path / of_rest).abs() / 2.0 / FOUR_FIFTHS,
-            ),
-            then_limited_by: runs.then_limited_by,
-        };
-        Ok(Gain {
-            observed_bps,
-            most_bps: self.path.payload_rate_bps().max(of_rest),
-            path_uncertainty: self.path.uncertainty(),
-            idle_share: 0.0,
-            predictions: vec![prediction],
-            misses: Vec::new(),
-            loss: self.loss,
-            shortened_to: self.shortened_to,
-            is_bound: false,
-        })
     }
 
     fn can_gain(&self, case: &Case<'_>, changes: &[Change]) -> Result<(), NoGain> {
@@ -289,7 +199,7 @@ impl Rerun {
     }
 
     fn run(&self, case: &Case<'_>, changes: &[Change]) -> Gain {
-        let idle_share = case.share(LimitedBy::Application).min(MOST_IDLE);
+        let idle_share = self.idle_share(case);
         let observed_bps = self.observed_bps(case);
         // Formulas leave out headers, and what the baseline missed is carried over.
         let segments = changes.iter().filter_map(|change| {
@@ -303,7 +213,7 @@ impl Rerun {
         let line_bps = self.path.payload_rate_bps_in(segment);
         let most_bps = line_bps.max(observed_bps);
         let after = self.changed(changes);
-        let (simulated, misses) = self.simulated(case, observed_bps, &after);
+        let (simulated, misses) = self.simulated(case, observed_bps, changes, &after);
         let formula = self.runs(&mut Model, EngineName::Model, &self.scenario).map(|baseline| {
             let is_close = self.misses(case, observed_bps, &baseline).is_empty();
             let runs = is_close.then(|| self.runs(&mut Model, EngineName::Model, &after)).flatten();
@@ -314,7 +224,8 @@ impl Rerun {
             prediction.baseline_bps = prediction.baseline_bps.min(most_bps);
             prediction.without_bps = prediction.without_bps.map(|bps| bps.min(most_bps));
         }
-        Gain {
+        let is_missed = !misses.is_empty();
+        let mut gain = Gain {
             observed_bps,
             most_bps,
             path_uncertainty: self.path.uncertainty(),
@@ -323,8 +234,14 @@ impl Rerun {
             misses,
             loss: self.loss,
             shortened_to: self.shortened_to,
-            is_bound: !self.path.rate_is_seen,
+            is_bound: !self.path.rate_is_seen || is_missed,
+        };
+        if is_missed && gain.expected().is_none() {
+            // A bound below what is worth a change is none.
+            gain.predictions.iter_mut().for_each(|prediction| prediction.without_bps = None);
+            gain.is_bound = !self.path.rate_is_seen;
         }
+        gain
     }
 
     /// The simulator's prediction, and what its baseline misses. Where errors struck, the same packets are lost first: when
@@ -333,20 +250,25 @@ impl Rerun {
         &self,
         case: &Case<'_>,
         observed_bps: f64,
+        changes: &[Change],
         after: &Scenario,
     ) -> (Option<Prediction>, Vec<Miss>) {
-        let mut misses = Vec::new();
-        let mut prediction = None;
+        let mut last = None;
         for scenario in self.with_lost_packets().iter().chain([&self.scenario]) {
             let Some(baseline) = self.runs(&mut Sim, EngineName::Sim, scenario) else { continue };
-            misses = self.misses(case, observed_bps, &baseline);
+            let misses = self.misses(case, observed_bps, &baseline);
             if misses.is_empty() {
                 let runs = self.runs(&mut Sim, EngineName::Sim, after);
                 return (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses);
             }
-            prediction = Some(Prediction::of(EngineName::Sim, &baseline, None));
+            last = Some((baseline, misses));
         }
-        (prediction, misses)
+        let Some((baseline, misses)) = last else { return (None, Vec::new()) };
+        let runs = self
+            .bounds(changes, &misses)
+            .then(|| self.runs(&mut Sim, EngineName::Sim, after))
+            .flatten();
+        (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses)
     }
 
     /// The path with errors that strike the packets that were lost.
@@ -370,6 +292,7 @@ impl Rerun {
                 }
                 (Change::SendBuffer(buffer), _, Some(rules)) => {
                     rules.tcp_wmem[2] = rules.tcp_wmem[2].max(2 * buffer.get());
+                    scenario.sender.send_buffer = None;
                     scenario.receiver.window =
                         WindowSize::Bytes(Bytes::new(self.path.window_bytes.value));
                 }

@@ -116,6 +116,9 @@ fn sender(text: &mut String, path: &ObservedPath) {
         let segments = window.value.div_ceil(u64::from(path.segment.value.max(1))).clamp(1, 10_000);
         key(text, "initial_window", &format!("\"{segments} segments\""), window);
     }
+    if let Some(size) = &path.send_buffer_size {
+        key(text, "send_buffer", &format!("\"{}\"", Bytes::new(size.value)), size);
+    }
 }
 
 fn receiver(text: &mut String, path: &ObservedPath) {
@@ -124,7 +127,8 @@ fn receiver(text: &mut String, path: &ObservedPath) {
     options(text, path);
     // How much memory a send buffer's payload takes depends on how it was written, which no capture shows; how much it lets
     // be in flight is seen.
-    let window = path.send_buffer.as_ref().unwrap_or(&path.window_bytes);
+    let flight = path.send_buffer.as_ref().filter(|_| path.send_buffer_size.is_none());
+    let window = flight.unwrap_or(&path.window_bytes);
     let bytes = Bytes::new(window.value.clamp(1, LARGEST));
     key(text, "window", &format!("\"{bytes}\""), window);
     if let Some(read) = &path.read_rate_bps {

@@ -43,6 +43,7 @@ pub use socket::{SocketDiagnosis, SocketFinding, diagnose_socket, socket_finding
 
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
+use pace::Pace;
 use verdict::Verdict;
 
 /// The limits and findings of a connection.
@@ -61,6 +62,9 @@ pub struct Diagnosis {
     pub limited_by: LimitedBy,
     /// Why the limit is unknown, with the fact or capture that would show it; a clause without a full stop.
     pub unknown_because: Option<String>,
+    /// Whether the limit is unknown because the sender uses less of its congestion window than acknowledgements open, besides its
+    /// losses: as behind a small send buffer, or with a program that is late.
+    pub leaves_window_unused: bool,
     /// An estimate from 0 to 1 of how sure `limited_by` is: by the lead of the largest share and the faults of the capture.
     pub confidence: f64,
     /// Why segments of the direction were lost.
@@ -167,6 +171,11 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         Some(why) if !quality.fit => CongestionControl::unknown(why.clone()),
         _ => CongestionControl::of(data, limited_by),
     };
+    let leaves_window_unused = limited_by == LimitedBy::Unknown
+        && quality.fit
+        && !evidence.marks.one_way
+        && !evidence.marks.mid_stream
+        && Pace::of(data, acks).leaves_window_unused;
     Diagnosis {
         quality,
         direction,
@@ -174,6 +183,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         spans,
         limited_by,
         unknown_because,
+        leaves_window_unused,
         confidence,
         loss: joined::loss(evidence, direction, alone),
         congestion_control,

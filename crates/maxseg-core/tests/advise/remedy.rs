@@ -38,6 +38,7 @@ fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) 
         spans: Vec::new(),
         limited_by: limits.first().map_or(LimitedBy::Unknown, |(kind, _)| *kind),
         unknown_because: None,
+        leaves_window_unused: false,
         confidence: 0.9,
         loss: Loss { cause: LossCause::None, confidence: 0.9, evidence: String::new() },
         congestion_control: CongestionControl {

@@ -1,7 +1,7 @@
 //! The ends of a path: receive window, send buffer, initial window, read rate.
 
 use super::{Confidence, Known, whole};
-use crate::advise::Case;
+use crate::advise::case::{Case, LONG_SHARE};
 use crate::diagnose::CongestionAlgorithm;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
@@ -73,7 +73,10 @@ pub(super) fn window(case: &Case<'_>) -> Known<u64> {
 }
 
 pub(super) fn send_buffer(case: &Case<'_>) -> Option<Known<u64>> {
-    if case.diagnosis.limited_by != LimitedBy::SendBuffer {
+    let diagnosis = &case.diagnosis;
+    let may_be = diagnosis.leaves_window_unused || case.share(LimitedBy::SendBuffer) >= LONG_SHARE;
+    let is_open = diagnosis.limited_by == LimitedBy::Unknown && may_be;
+    if diagnosis.limited_by != LimitedBy::SendBuffer && !is_open {
         return None;
     }
     // As many bytes as a round trip of the goodput holds (Little's law): of what a burst brings, the mean.

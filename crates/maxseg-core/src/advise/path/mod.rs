@@ -116,6 +116,8 @@ pub struct ObservedPath {
     pub window_scale: Option<u8>,
     /// Bytes that the send buffer lets be in flight; `None` where it is not the limit.
     pub send_buffer: Option<Known<u64>>,
+    /// Size of the send buffer (`SO_SNDBUF`) with which a rerun has what was observed; `None` where none was looked for.
+    pub send_buffer_size: Option<Known<u64>>,
     /// Rate at which the receiving application reads, in bits per second; `None` unless the window closed.
     pub read_rate_bps: Option<Known<f64>>,
     /// Bytes sent before the first acknowledgement.
@@ -188,6 +190,7 @@ impl ObservedPath {
             window_bytes: ends::window(case),
             window_scale: acks.window_scale,
             send_buffer: ends::send_buffer(case),
+            send_buffer_size: None,
             read_rate_bps: ends::read_rate(acks, goodput_bps),
             initial_window: ends::initial_window(case),
             segment,
@@ -213,6 +216,12 @@ impl ObservedPath {
         let how = "so large that the rerun has the observed goodput and round trip";
         let bytes = whole(self.queue_bytes.value as f64 * times).max(LEAST_FITTED_QUEUE);
         self.queue_bytes = Known::new(bytes, Confidence::Low, how);
+    }
+
+    /// A send buffer of this size: one by which a rerun explains more than by its flight.
+    pub(super) fn set_send_buffer_size(&mut self, bytes: f64) {
+        let how = "so large that the rerun has what was observed";
+        self.send_buffer_size = Some(Known::new(whole(bytes), Confidence::Low, how));
     }
 
     /// Headers of a data packet, in bytes.
@@ -247,7 +256,7 @@ impl ObservedPath {
     pub(super) fn uncertainty(&self) -> f64 {
         match self.rate_bps.confidence {
             Confidence::High => 0.05,
-            Confidence::Medium | Confidence::Low => 0.1,
+            Confidence::Medium | Confidence::Low => 0.15,
         }
     }
 

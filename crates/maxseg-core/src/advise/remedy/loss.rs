@@ -36,14 +36,25 @@ pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
         .tries(Change::NoErrors),
         LossCause::Policer => policed(facts),
         LossCause::Reordering | LossCause::Needless => reordering(facts),
-        LossCause::None | LossCause::Unknown => with_drops(
-            Remedy::new(
-                "look at the drop counters of each hop: the capture does not show whether a queue, errors or a \
-                 policer drops packets",
-            ),
-            facts,
+        LossCause::None | LossCause::Unknown => unknown(facts),
+    }
+}
+
+/// Whichever drops packets, mending it is what gains.
+fn unknown(facts: &Facts<'_>) -> Remedy {
+    let look = "look at the drop counters of each hop: the capture does not show whether a queue, errors or a policer drops \
+                packets";
+    let room = facts.path.map(|path| Bytes::new(whole(path.bdp_bytes())));
+    let mend = room.map_or_else(String::new, |room| {
+        format!(
+            ". Give a queue that overflows room for {} kB, a bandwidth-delay product; mend the hop that has errors",
+            room.get().div_ceil(1000)
         )
-        .what_if(Change::NoErrors),
+    });
+    let remedy = with_drops(Remedy::new(format!("{look}{mend}")), facts).what_if(Change::NoErrors);
+    match room {
+        Some(room) => remedy.what_if(Change::Queue(room)),
+        None => remedy,
     }
 }
 
@@ -71,7 +82,6 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
     let short = facts.path.filter(|path| (path.queue_bytes.value as f64) < path.bdp_bytes());
     let is_full = facts.case.diagnosis.limited_by == LimitedBy::Bandwidth;
     let (change, what_if) = match short {
-        _ if is_full => (format!("{fair}: its queue overflows"), None),
         Some(path) => {
             let room = Bytes::new(whole(path.bdp_bytes()));
             let change = format!(
@@ -80,7 +90,7 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
             );
             (change, Some(Change::Queue(room)))
         }
-        None => (format!("{fair}: its queue overflows"), Some(Change::FairQueue)),
+        None => (format!("{fair}: its queue overflows"), (!is_full).then_some(Change::FairQueue)),
     };
     let remedy = with_drops(Remedy::new(change), facts).advises(what_if.unwrap_or(Change::FairQueue)).note(
         "Losses are how a full queue tells the sender its rate: another congestion control on the host fills the \

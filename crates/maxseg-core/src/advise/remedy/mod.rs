@@ -155,7 +155,9 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         }
         LimitedBy::StartUp => Some(connection::start_up(facts)),
         LimitedBy::Host => Some(Remedy::new("examine the CPU load of both hosts")),
-        LimitedBy::Unknown => None,
+        LimitedBy::Unknown => {
+            facts.case.diagnosis.leaves_window_unused.then(|| window::maybe_send_buffer(facts))
+        }
     }
 }
 

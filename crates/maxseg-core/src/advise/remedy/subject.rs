@@ -1,6 +1,6 @@
 //! The limit or finding that a connection's headline is about.
 
-use crate::advise::Case;
+use crate::advise::case::{Case, LONG_SHARE};
 use crate::diagnose::{FindingKind, Severity};
 use crate::evidence::{Ending, EventKind, Silence};
 use crate::outcome::LimitedBy;
@@ -15,8 +15,6 @@ pub enum Subject {
     Finding(FindingKind),
 }
 
-/// A limit with this share of the time ranks first where nothing removes a longer one.
-const LONG_SHARE: f64 = 0.3;
 /// A black hole with a larger share of the time ranks before every limit.
 const BLACK_HOLE_SHARE: f64 = 0.1;
 
@@ -36,7 +34,7 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     if let Some(ending) = findings.find(|finding| is_whole_story(case, finding.kind)) {
         return Some(Subject::Finding(ending.kind));
     }
-    if is_settable(limited_by) {
+    if is_settable(limited_by) || case.diagnosis.leaves_window_unused {
         return Some(Subject::Limit(limited_by));
     }
     let second = limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);

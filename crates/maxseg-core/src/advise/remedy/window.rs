@@ -222,6 +222,14 @@ pub(super) fn dead_reader(facts: &Facts<'_>) -> Remedy {
     .note("Unread data of a socket (Recv-Q) above zero shows it. No window or buffer opens a window that is never read.")
 }
 
+/// A send buffer that may be the limit, as a program may be that writes too late.
+pub(super) fn maybe_send_buffer(facts: &Facts<'_>) -> Remedy {
+    let on = &facts.sender_host;
+    let remedy = send_buffer(facts);
+    let change = format!("if `ss -ti` on {on} shows `sndbuf_limited`, {}", remedy.change);
+    Remedy { change, ..remedy }
+}
+
 pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let now = facts.data.in_flight_max_bytes;

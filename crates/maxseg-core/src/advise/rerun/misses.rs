@@ -1,9 +1,9 @@
 //! What the rerun of the path as it is has otherwise than what was observed.
 
-use super::Rerun;
 use super::runs::Runs;
-use crate::advise::Case;
+use super::{LossModel, Rerun};
 use crate::advise::gain::{CLOSE, FOUR_FIFTHS, Measured, Miss};
+use crate::advise::{Case, Change};
 
 /// The mean round trip of a rerun is another from this relative difference on, and this in seconds: hosts and links add
 /// fractions of milliseconds that no capture explains.
@@ -16,7 +16,26 @@ const OTHER_OVERFLOW: f64 = 0.5;
 /// Two or three more are a probe of the tail.
 const FEW: f64 = 3.0;
 
+/// What a rerun has so many times as much of as was observed is another transfer: no bound follows from it.
+const MOST_MISSED: f64 = 2.0;
+
 impl Rerun {
+    /// Whether a run with the changes is a lower bound in spite of what the run of the path as it is misses, once it is scaled down
+    /// by the goodput that the latter has more: where it has more of everything, but for losses that the change removes. What else
+    /// holds the connection back may do so after the change.
+    pub(super) fn bounds(&self, changes: &[Change], misses: &[Miss]) -> bool {
+        let removes_losses = changes.contains(&Change::NoErrors);
+        let is_of_queue = self.path.loss_with_queue || self.loss != LossModel::Errors;
+        let depends_on_queue =
+            removes_losses && is_of_queue || changes.contains(&Change::FairQueue);
+        !depends_on_queue
+            && misses.iter().all(|miss| match miss.of {
+                Measured::Goodput => (1.0..=MOST_MISSED).contains(&(miss.rerun / miss.observed)),
+                Measured::Retransmissions => removes_losses || miss.rerun >= miss.observed,
+                Measured::RoundTrip => miss.rerun >= miss.observed,
+            })
+    }
+
     /// Where nothing is missed, the run explains the observation. Formulas know no retransmissions and no round trips.
     pub(super) fn misses(&self, case: &Case<'_>, observed_bps: f64, baseline: &Runs) -> Vec<Miss> {
         let data = case.data();

@@ -39,9 +39,9 @@ pub(super) struct HeadlineEntry<'a> {
 struct GainEntry {
     /// Observed goodput, idle times included.
     observed_bps: f64,
-    /// Whether the rate of the path is a lower bound; the gain is one then, too.
+    /// Whether the gain is a lower bound: where the rate of the path is one, and where the rerun misses what was observed.
     is_bound: bool,
-    /// Predicted goodput after the change; null where the rerun of the path as it is misses what was observed.
+    /// Predicted goodput after the change; null where the rerun of the path as it is misses what was observed, and no bound follows.
     expected_bps: Option<f64>,
     /// The interval in which the goodput of another such transfer is expected in four cases of five, lower end.
     low_bps: Option<f64>,

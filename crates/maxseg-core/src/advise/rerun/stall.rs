@@ -1,0 +1,61 @@
+//! What a transfer gains that does not stall for packets above the path MTU: no run has such a stall.
+
+use super::Rerun;
+use crate::advise::Case;
+use crate::advise::change::Change;
+use crate::advise::gain::{FOUR_FIFTHS, Gain, NoGain, Prediction};
+use crate::engine::EngineName;
+use crate::outcome::LimitedBy;
+use crate::sim::Sim;
+
+/// A stall of nearly all of the time leaves too little to judge the rest by.
+const LEAST_REST: f64 = 0.05;
+/// The rest of the time and the path without a stall contradict each other from this ratio on.
+const MOST_BETWEEN: f64 = 4.0;
+
+impl Rerun {
+    /// What the connection would have without the time that it stalled for packets above the path MTU: what the path gives a
+    /// transfer that does not stall. What it had in the rest of the time is less, for the window was small behind the stall;
+    /// the further the two are apart, the wider the interval. Where they contradict each other, the less of both is a lower bound.
+    ///
+    /// # Errors
+    /// [`NoGain::Stalled`]: no stall has a share of the time, or the path cannot be run.
+    pub fn gain_without_stall(&self, case: &Case<'_>) -> Result<Gain, NoGain> {
+        let share = case.share(LimitedBy::PathMtu);
+        let observed_bps = self.path.goodput_bps;
+        let mut scenario = self.scenario.clone();
+        // What was lost was too large.
+        Change::NoErrors.apply(&mut scenario);
+        let runs = self.runs(&mut Sim, EngineName::Sim, &scenario).ok_or(NoGain::Stalled)?;
+        let of_rest = observed_bps / (1.0 - share).max(LEAST_REST);
+        let of_path = runs.goodput_bps;
+        if share <= 0.0 {
+            return Err(NoGain::Stalled);
+        }
+        let is_bound = of_path < of_rest / MOST_BETWEEN || of_path > of_rest * MOST_BETWEEN;
+        let (middle, apart) = if is_bound {
+            (of_path.min(of_rest), 0.0)
+        } else {
+            (of_path, libm::log(of_path / of_rest).abs() / 2.0)
+        };
+        let prediction = Prediction {
+            engine: EngineName::Sim,
+            baseline_bps: observed_bps,
+            without_bps: Some(middle),
+            baseline_spread: 0.0,
+            spread: libm::hypot(runs.spread, apart / FOUR_FIFTHS),
+            then_limited_by: runs.then_limited_by,
+        };
+        Ok(Gain {
+            observed_bps,
+            most_bps: self.path.payload_rate_bps().max(of_rest),
+            path_uncertainty: self.path.uncertainty(),
+            idle_share: 0.0,
+            predictions: vec![prediction],
+            misses: Vec::new(),
+            loss: self.loss,
+            shortened_to: self.shortened_to,
+            is_bound,
+        })
+    }
+}

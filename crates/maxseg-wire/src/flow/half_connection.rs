@@ -1,5 +1,4 @@
-//! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the
-//! other's.
+//! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the other's.
 
 use maxseg_core::evidence::{
     DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, SynFacts,

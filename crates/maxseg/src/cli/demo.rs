@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::file_error;
-use maxseg_workbench::report::{Swept, demo_page, figures, segment_sizes};
+use maxseg_workbench::report::{Chart, Swept, demo_page, figures, segment_sizes};
 use maxseg_workbench::runner::Plan;
 
 use super::run::rows_of;
@@ -101,5 +101,5 @@ pub fn picture() -> Option<String> {
     let points = experiment.points().ok()?;
     let rows = rows_of(&Plan::new(&experiment, &points), Printer::silent()).ok()?;
     let figures = figures(&rows, Swept::new(&points, true));
-    figures.charts.first().map(|chart| chart.to_file())
+    figures.charts.first().map(Chart::to_file)
 }

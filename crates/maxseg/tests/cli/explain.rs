@@ -380,8 +380,7 @@ fn captures_that_cannot_be_joined_are_refused() {
     let [sender, receiver] = both("sender", "receiver");
     let copy = folder.path().join("copy.pcap.gz");
     fs::copy(&sender, &copy).unwrap();
-    let copy = copy.to_str().unwrap();
-    let other = labelled(WINDOW);
+    let (copy, other) = (copy.to_str().unwrap(), labelled(WINDOW));
     let cases: [(&[&str], i32, &str); 6] = [
         (&[&sender, &other], 1, "share no connection"),
         (&[&sender, copy], 1, "copy of the other"),

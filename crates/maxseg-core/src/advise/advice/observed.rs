@@ -48,7 +48,8 @@ impl Advice {
             advice.gain = gain_of(gain);
             advice.proof = rows(gain, advice.change);
         } else if let Some(why) = headline.no_gain() {
-            advice.reason = format!("{}; {why}", advice.reason).trim_start_matches("; ").to_owned();
+            let said = format!("{}; {why}", advice.reason);
+            said.trim_start_matches("; ").clone_into(&mut advice.reason);
         }
         Some(advice)
     }

@@ -121,6 +121,7 @@ mod tests {
         assert_eq!(reader.options(u32::MAX, inode), Err(OptionsError::Gone));
     }
     #[test]
+    #[expect(clippy::print_stderr, reason = "what is skipped is said")]
     fn of_a_subflow_of_multipath_tcp_no_options_are_read() {
         use socket2::{Domain, Protocol, Type};
         let Ok(socket) = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP)) else {

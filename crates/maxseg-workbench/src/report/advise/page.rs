@@ -1,5 +1,7 @@
 //! Advice as a page that needs nothing else.
 
+use std::fmt::Write as _;
+
 use maud::{Markup, html};
 use maxseg_core::advise::{Advice, Change, GainOver, Goal, HowTo, Judged, Trial, limit_in_words};
 use maxseg_core::units::approx;
@@ -125,10 +127,11 @@ pub fn gain_in_words(piece: &Advice) -> String {
     };
     if let Some([low, high]) = gain.ci95 {
         let of = gain.ci95_of.words();
-        text += &format!("; 95% interval of {of} {} to {}", relative(low), relative(high));
+        let (low, high) = (relative(low), relative(high));
+        let _ = write!(text, "; 95% interval of {of} {low} to {high}");
     }
     if gain.runs > 0 {
-        text += &format!(", {} pairs of runs", gain.runs);
+        let _ = write!(text, ", {} pairs of runs", gain.runs);
     }
     text
 }

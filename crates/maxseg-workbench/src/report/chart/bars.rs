@@ -6,7 +6,7 @@ use super::layout::{Anchor, LINE, for_both, headings, label, px, svg, widest};
 
 /// Bars under a title.
 #[derive(Debug)]
-pub(crate) struct Bars {
+pub(crate) struct BarChart {
     /// What they show.
     pub(crate) title: String,
     /// Below the title.
@@ -56,7 +56,7 @@ const GAP: f64 = 10.0;
 /// Names stand before their bars where these keep at least this share of the width, and above them otherwise.
 const LEAST_ROOM: f64 = 0.4;
 
-impl Bars {
+impl BarChart {
     /// The bars as a piece of a page; nothing where there is none.
     pub(crate) fn to_html(&self) -> Markup {
         html! { @if !self.bars.is_empty() { (for_both(|width| self.draw(width))) } }

@@ -59,7 +59,7 @@ pub(crate) fn text_width(text: &str) -> f64 {
     FONT * text.chars().map(of_font).sum::<f64>()
 }
 
-/// Width of a character by the size of its font, where that is wide (DejaVu Sans).
+/// Width of a character by the size of its font, where that is wide (`DejaVu Sans`).
 const fn of_font(c: char) -> f64 {
     match c {
         '%' | 'm' | 'w' | 'M' | 'W' | '…' => 1.0,

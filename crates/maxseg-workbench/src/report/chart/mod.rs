@@ -17,7 +17,7 @@ mod svg;
 mod timeline;
 
 #[cfg(feature = "lab")]
-pub(super) use bars::{Bar, BarKind, Bars};
+pub(super) use bars::{Bar, BarChart, BarKind};
 pub use figure::Chart;
 pub(super) use figure::{Axis, Legend, Line, Mark, Point, Series, Spacing, Tick};
 pub(super) use heat::{HeatCell, HeatMap, HeatRow};

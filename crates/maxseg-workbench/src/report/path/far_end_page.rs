@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use maxseg_core::units::approx;
 
-use super::super::chart::{Bar, BarKind, Bars};
+use super::super::chart::{Bar, BarChart, BarKind};
 use super::super::table::{Cell, Column, Line, table};
 use crate::path::{DirectionReport, GRADE_RULE, PathReport, SizeTable, UnderLoadRow};
 
@@ -52,7 +52,7 @@ fn sizes(sizes: &SizeTable) -> Markup {
     html! { h3 { (title) } (table(&title, &columns, lines)) }
 }
 
-fn sweep(direction: &DirectionReport) -> Bars {
+fn sweep(direction: &DirectionReport) -> BarChart {
     let mut bars = Vec::new();
     for step in &direction.sweep {
         let name = format!("{:.0}%, {} bytes", 100.0 * step.of_bdp, step.window_bytes);
@@ -63,7 +63,7 @@ fn sweep(direction: &DirectionReport) -> Bars {
             bars.push(rate(format!("{name}, measured"), run.throughput_bps, false));
         }
     }
-    Bars {
+    BarChart {
         title: format!("Window sweep, {}", direction.direction),
         subtitle: "a receive window by the product of bandwidth and delay".to_owned(),
         kind: BarKind::Goodput,
@@ -75,7 +75,7 @@ fn rate(name: String, bps: f64, is_expected: bool) -> Bar {
     Bar { name, length: bps, said: approx::rate(bps), is_expected, ..Bar::default() }
 }
 
-fn delay(rows: &[UnderLoadRow]) -> Bars {
+fn delay(rows: &[UnderLoadRow]) -> BarChart {
     let mut bars = Vec::new();
     for row in rows {
         for (name, value) in [("median", row.rtt_median_s), ("99%", row.rtt_p99_s)] {
@@ -84,7 +84,7 @@ fn delay(rows: &[UnderLoadRow]) -> Bars {
             bars.push(Bar { name, length, said: approx::time(length), ..Bar::default() });
         }
     }
-    Bars {
+    BarChart {
         title: "Delay under load".to_owned(),
         subtitle: "round trip of small messages beside bulk data".to_owned(),
         kind: BarKind::Ping,

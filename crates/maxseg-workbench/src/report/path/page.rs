@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use maxseg_core::units::approx;
 
-use super::super::chart::{Bar, BarKind, Bars};
+use super::super::chart::{Bar, BarChart, BarKind};
 use super::super::page::{facts, lead, whole_page};
 use super::super::table::{Cell, Column, table};
 use super::far_end_page::far_end;
@@ -63,7 +63,7 @@ fn numbers(report: &PathReport) -> [(&'static str, String); 8] {
 }
 
 /// A bar for each hop: the largest packet that comes to it.
-fn hops(report: &PathReport) -> Bars {
+fn hops(report: &PathReport) -> BarChart {
     let hole = report.path_mtu.black_hole.as_ref();
     let bar = |hop: &HopReport| Bar {
         name: format!("{} {}", hop.hop, address(hop)),
@@ -76,7 +76,7 @@ fn hops(report: &PathReport) -> Bars {
         Some(_) => "a dashed line marks where larger packets vanish without a message",
         None => "",
     };
-    Bars {
+    BarChart {
         title: "The largest packet that comes to each hop".to_owned(),
         subtitle: subtitle.to_owned(),
         kind: BarKind::Size,

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use maxseg_core::evidence::{Bin, DirectionStats, Event, EventKind, Evidence};
+use maxseg_core::units::Time;
 
 use super::super::super::table::{Cell, Column, table};
 use super::super::super::words;
@@ -89,7 +90,7 @@ pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> Option<Markup> 
             Cell::number(words::time(time), time),
             Cell::number(words::rate(rate), rate),
             bytes(bin.resent_bytes),
-            Cell::known(bin.rtt_mean().map(|rtt| rtt.as_secs_f64()), words::time),
+            Cell::known(bin.rtt_mean().map(Time::as_secs_f64), words::time),
             bytes(bin.in_flight_max),
             bytes(bin.window_max),
         ]

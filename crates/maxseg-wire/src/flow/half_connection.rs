@@ -372,8 +372,7 @@ fn describe(
     to.window_full = counts.window_full.into();
     to.in_flight_max_bytes = counts.in_flight_max;
     to.longest_gap_s = counts.longest_gap as f64 / 1e9;
-    let trips = stream.round_trips;
-    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let (trips, seconds) = (stream.round_trips, |nanos: u64| nanos as f64 / 1e9);
     to.rtt_min_s = trips.least.map(seconds);
     to.path_rtt_min_s = trips.path_least.filter(|_| is_path_timed).map(seconds);
     if trips.count > 0 {

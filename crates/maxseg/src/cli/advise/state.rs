@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "lab")]
 use maxseg_linux::sys::state_folder;
 use maxseg_workbench::Error;
 use maxseg_workbench::advise::State;
@@ -10,6 +11,14 @@ use maxseg_workbench::report::advise::{AdviseDocument, Made};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+
+/// Where an ordinary user's state is kept (XDG Base Directory Specification): nothing of this build takes root.
+#[cfg(not(feature = "lab"))]
+fn state_folder() -> Option<std::path::PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = || set("HOME").map(|home| std::path::PathBuf::from(home).join(".local/state"));
+    set("XDG_STATE_HOME").map(Into::into).or_else(home).map(|folder| folder.join("maxseg"))
+}
 
 /// What is kept; nothing where this user has no place for it.
 pub(super) struct Kept(Option<State>);

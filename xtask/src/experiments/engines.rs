@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::list::{Experiment, Measure};
 use super::stored::LabPoint;
+use crate::draws::ATTEMPTS;
 use crate::root;
 
 /// The numbers of one engine at a point, a measure each.
@@ -132,6 +133,3 @@ impl Experiment {
 fn named(point: &Point) -> Result<Value> {
     Ok(serde_json::to_value(point.values.iter().cloned().collect::<toml::Table>())?)
 }
-
-/// A run of the lab that the machine was too slow for is made so often.
-const ATTEMPTS: u32 = 3;

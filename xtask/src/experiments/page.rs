@@ -117,7 +117,7 @@ impl Column {
     }
 }
 
-/// Three significant digits; counts are whole.
+/// Three digits, at most three of them behind the point; counts are whole.
 fn digits(number: f64) -> String {
     if number.fract().abs() < 1e-9 && number < 1e6 {
         return format!("{number:.0}");

@@ -8,7 +8,7 @@ use super::gain::{CLOSE, Gain, NoGain, SMALL_GAIN, listed};
 use super::host_system::System;
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
-use crate::diagnose::{Finding, FindingKind, LossCause, Severity};
+use crate::diagnose::{FULL_LINK, Finding, FindingKind, LossCause, Severity};
 use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
@@ -225,7 +225,7 @@ impl<'a> Headline<'a> {
         joined.and_then(Joined::queued_direction) == Some(back)
     }
 
-    fn limit_text(&self) -> String {
+    pub(super) fn limit_text(&self) -> String {
         let direction = self.case.diagnosis.direction;
         let evidence = self.case.evidence;
         let ends = format!("{} → {}", evidence.sender(direction), evidence.receiver(direction));
@@ -330,10 +330,7 @@ const fn stalls(subject: Subject) -> Option<LimitedBy> {
     }
 }
 
-/// A link is called full from this share of its rate on, as far as round trips do not show that it is.
-const FULL_LINK: f64 = 0.85;
-
-/// What losses cost on a link that was full is what it was not full.
+/// On a full link, losses cost at most the rest of its rate.
 fn within_full_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth;
     let is_of_losses =

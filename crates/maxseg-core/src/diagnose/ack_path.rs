@@ -2,8 +2,8 @@
 //! by what comes through. Behind that link they come at equal distances, whatever they cover; behind a full link of the
 //! data, those of two segments take twice as long as those of one. At the receiver the bursts that they release begin at
 //! equal distances, however many segments each has: a link of the data, or a sender with a clock of its own, spaces segments
-//! by their bytes. Elsewhere timestamps tell the two ways apart (RFC 7323
-//! §4): in what an end sends, its own time less what it echoes grows with the delay of the way to it.
+//! by their bytes. Elsewhere timestamps tell the two ways apart (RFC 7323 §4): in what an end sends, its own time less what it
+//! echoes grows with the delay of the way to it.
 
 use super::data_queue::DRIFT;
 use super::finding::{Finding, FindingKind, Severity, number};

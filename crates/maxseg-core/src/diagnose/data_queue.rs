@@ -51,7 +51,6 @@ pub(super) fn stands(data: &DirectionStats, acks: &DirectionStats) -> bool {
 pub(super) fn is_of_others(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let Some((least, goodput)) = data.path_rtt_min_s.zip(data.goodput_bps) else { return false };
     let is_faster = data.first_flight_bps.is_some_and(|first| FASTER.contains(&(first / goodput)));
-    let is_read = acks.window_shut_times == 0 && acks.low_windows.is_none_or(|share| share < LOW);
     let has_overtaken = data.out_of_order_packets > FEW_OVERTAKEN
         || data.needed_retransmissions() == 0 && acks.duplicate_acks > FEW_OVERTAKEN;
     let waits = data.way_delay.is_some_and(|way| way.low_s >= (WAITS * least).max(held_s(data)));
@@ -59,7 +58,12 @@ pub(super) fn is_of_others(data: &DirectionStats, acks: &DirectionStats) -> bool
     let is_long = trips.is_some_and(|trip| {
         trip.as_secs_f64() >= (1.0 + WAITS) * least + CLOCK_STEP.as_secs_f64() + held_s(data)
     });
-    is_faster && is_read && !has_overtaken && (waits || is_long)
+    is_faster && is_read(acks) && !has_overtaken && (waits || is_long)
+}
+
+/// Whether the reader keeps up: the window never shut, and is seldom low.
+pub(super) fn is_read(acks: &DirectionStats) -> bool {
+    acks.window_shut_times == 0 && acks.low_windows.is_none_or(|share| share < LOW)
 }
 
 /// Whether the timestamps of acknowledgements tell delays of the data: behind a window that shut they wait for the reader.

@@ -25,7 +25,7 @@ use crate::units::Time;
 /// a delayed acknowledgement holds back.
 const WINDOW_LEFT: u64 = 2;
 /// The link is full from this share of the rate at which its trains come out.
-const FULL_LINK: f64 = 0.85;
+pub(crate) const FULL_LINK: f64 = 0.85;
 /// Where round trips are long the link is full from this share on: what else they show is another's queue, or
 /// hosts that are slow to answer.
 const BUSY_LINK: f64 = 0.6;

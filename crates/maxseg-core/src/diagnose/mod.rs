@@ -36,6 +36,7 @@ mod windows;
 pub use congestion_control::{CongestionAlgorithm, CongestionControl};
 pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
+pub(crate) use limits::FULL_LINK;
 pub use limits::{LimitSpan, Limits};
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
@@ -62,8 +63,8 @@ pub struct Diagnosis {
     pub limited_by: LimitedBy,
     /// Why the limit is unknown, with the fact or capture that would show it; a clause without a full stop.
     pub unknown_because: Option<String>,
-    /// Whether the limit is unknown because the sender uses less of its congestion window than acknowledgements open, besides its
-    /// losses: as behind a small send buffer, or with a program that is late.
+    /// Whether, with the limit unknown, the sender uses less of its congestion window than acknowledgements open, besides its
+    /// losses: as behind a small send buffer, or with a program that is late. `unknown_because` may name another reason.
     pub leaves_window_unused: bool,
     /// An estimate from 0 to 1 of how sure `limited_by` is: by the lead of the largest share and the faults of the capture.
     pub confidence: f64,

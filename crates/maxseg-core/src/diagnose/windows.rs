@@ -1,5 +1,6 @@
 //! Zero windows, and windows that stay below the bandwidth-delay product.
 
+use super::data_queue::is_read;
 use super::finding::{Finding, FindingKind, Severity, counted_times, number};
 use crate::evidence::{Direction, DirectionStats, EventKind, Evidence};
 use crate::units::{Time, approx};
@@ -9,20 +10,16 @@ use crate::window::FIELD;
 const EXHAUSTED: f64 = 0.85;
 /// A window covers the path from this share of the bandwidth-delay product on.
 const COVERED: f64 = 1.0;
-
 /// Losses that leave less than this share of a window in each round trip are worth as much as a larger window.
 const USED: f64 = 0.75;
-/// A window is that of a slow reader where it is below two thirds of the largest for this share of the time.
-const LOW: f64 = 0.1;
 
 /// Whether losses take a good part of what a window, that of no slow reader, admits in each round trip: without either the
 /// transfer is faster.
 pub(super) fn losses_take(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let Some((first, last)) = data.first_data.zip(data.last_ack) else { return false };
     let busy = last.since(first).as_secs_f64() - data.idle_s;
-    let is_read = acks.window_shut_times == 0 && acks.low_windows.is_none_or(|share| share < LOW);
     let admitted = data.path_rtt_loaded_s.map(|rtt| data.in_flight_max_bytes as f64 / rtt * busy);
-    is_read
+    is_read(acks)
         && data.needed_retransmissions() > 0
         && admitted.is_some_and(|admitted| (data.acked_bytes as f64) < USED * admitted)
 }

@@ -97,12 +97,11 @@ const ROUND_TRIPS_OF_SLOW_START: f64 = 20.0;
 const ROUND_TRIPS_AFTER: f64 = 4.0;
 
 /// The metrics of a run of `duration` seconds, each connection with its samples in order. `baseline_s` is the round trip
-/// without load, `ideal_bps` the throughput that was to be expected. `None` where no connection was sampled twice.
+/// without load; what was to be expected is told by [`RunMetrics::expect`]. `None` where no connection was sampled twice.
 pub fn measure(
     series: &[Vec<SenderPoint>],
     duration: f64,
     baseline_s: Option<f64>,
-    ideal_bps: Option<f64>,
 ) -> Option<RunMetrics> {
     let end = series.iter().filter_map(|points| points.last()).map(|point| point.at_s);
     let end = end.fold(f64::INFINITY, f64::min).min(duration);
@@ -139,7 +138,7 @@ pub fn measure(
         efficiency: share(transmitted, resent),
         buffer_delay: baseline_s.zip(rtt_mean_s).map(|(base, mean)| buffer_delay(base, mean)),
         rtt_mean_s,
-        transfer_time_ratio: ratio(payload, counted_s, ideal_bps),
+        transfer_time_ratio: None,
         peak_delivery_bps: points().filter_map(|point| point.delivery_bps).max_by(f64::total_cmp),
         window_bytes: points()
             .filter(|point| point.at_s >= begin.from_s)

@@ -212,9 +212,7 @@ impl Effect {
             retransmitted_share: None,
         }
     }
-}
 
-impl Effect {
     /// What is worse, in a line; `None` where nothing is, or that cannot be told. Something else may be better.
     pub fn worse(&self) -> Option<String> {
         if !matches!(self.verdict, Verdict::Worse | Verdict::Mixed) {

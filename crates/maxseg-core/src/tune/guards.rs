@@ -178,7 +178,7 @@ impl Refusal {
         match self {
             Self::NotAValue { .. } | Self::NotTaken(_) => format!("`maxseg tune show {}` tells what it takes", step.target),
             Self::OutOfRange { value, least, most, .. } => {
-                format!("for example --set {}={}", step.target, value.clamp(least, most))
+                format!("for example --set {}={}", step.target, value.min(most).max(least))
             }
             Self::AboveLearnt(learnt) => format!(
                 "--set {}={} is no lower than that path; or wait until it has expired: ip route get {}",

@@ -130,11 +130,6 @@ impl EntryState {
             Self::Unknown => "unknown",
         }
     }
-
-    /// Whether somebody should look at it.
-    pub const fn is_trouble(&self) -> bool {
-        matches!(self, Self::Drifted | Self::Expired)
-    }
 }
 
 impl History {
@@ -277,7 +272,9 @@ impl History {
 
     /// Whether a change of a plan was announced and not undone.
     pub fn has_live(&self, plan: u64, place: &Place) -> bool {
-        self.live(place).iter().any(|entry| entry.plan == plan)
+        self.entries.values().any(|entry| {
+            entry.plan == plan && entry.progress != Progress::Undone && entry.is_at(place)
+        })
     }
 
     /// The deadline of a plan that nobody has confirmed, and of which something is or will be there to undo.

@@ -60,8 +60,8 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
     let mut entries = Vec::new();
     for (entry, step) in (first..).zip(&applying.plan.steps) {
         entries.push(entry);
-        if let Err(failed) = make(journal, plan, entry, step) {
-            let (error, may_have_acted) = *failed;
+        let mut may_have_acted = false;
+        if let Err(error) = make(journal, plan, entry, step, &mut may_have_acted) {
             return Err(roll_back(journal, &entries, error, may_have_acted));
         }
     }
@@ -90,22 +90,23 @@ fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
     Err(TuneError::ChangedMeanwhile { target, planned, found })
 }
 
-/// Makes a step. With an error: whether the value may be from this attempt, and is not what another program has set meanwhile.
+/// Makes a step. `may_have_acted` tells, after an error, whether the value may be from this attempt, and is not what another
+/// program has set meanwhile.
 fn make(
     journal: &mut Journal,
     plan: u64,
     entry: u64,
     step: &Step,
-) -> Result<(), Box<(TuneError, bool)>> {
+    may_have_acted: &mut bool,
+) -> Result<(), TuneError> {
     let image = step.image.as_deref();
+    journal.append(Event::Set { entry, plan, step: step.clone() })?;
     // An option of a socket may take two calls.
-    let takes_several = matches!(step.target, Target::Socket { .. });
-    journal
-        .append(Event::Set { entry, plan, step: step.clone() })
-        .map_err(|error| Box::new((error, false)))?;
-    write(&step.target, &step.after, image).map_err(|error| Box::new((error, takes_several)))?;
-    verify(&step.target, &step.after, image).map_err(|error| Box::new((error, true)))?;
-    journal.append(Event::IsSet { entry }).map_err(|error| Box::new((error, true)))
+    *may_have_acted = matches!(step.target, Target::Socket { .. });
+    write(&step.target, &step.after, image)?;
+    *may_have_acted = true;
+    verify(&step.target, &step.after, image)?;
+    journal.append(Event::IsSet { entry })
 }
 
 /// Undoes what was done of a plan that failed, the last step first; gives the error to tell.

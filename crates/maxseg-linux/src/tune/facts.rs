@@ -86,8 +86,8 @@ fn carries(name: &str, to: IpAddr) -> io::Result<bool> {
 fn congestion_controls() -> Option<Vec<String>> {
     let there = sysctl("net.ipv4.tcp_available_congestion_control").ok()?;
     let mut names: Vec<String> = there.split_whitespace().map(str::to_owned).collect();
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let modules = format!("/lib/modules/{}/modules.dep", release.trim());
+    let release = sysctl("kernel.osrelease").unwrap_or_default();
+    let modules = format!("/lib/modules/{release}/modules.dep");
     let modules = std::fs::read_to_string(modules).unwrap_or_default();
     // `kernel/net/ipv4/tcp_westwood.ko.xz: …`
     let files = modules.lines().filter_map(|line| line.split(':').next()?.rsplit('/').next());

@@ -27,6 +27,17 @@ pub struct Surveyed {
     pub note: Option<String>,
 }
 
+impl Surveyed {
+    /// Whether somebody should look at it: of a plan that was cut off nothing is to stay.
+    pub fn is_trouble(&self) -> bool {
+        match self.state {
+            EntryState::Drifted | EntryState::Expired => true,
+            EntryState::Set => !self.entry.plan_is_complete,
+            EntryState::Superseded { .. } | EntryState::Undone | EntryState::Unknown => false,
+        }
+    }
+}
+
 /// Looks at every entry, in the order of their numbers.
 pub fn survey(history: &History, at: &Moment) -> Vec<Surveyed> {
     history.entries().map(|entry| look(entry, history, at)).collect()
@@ -120,7 +131,7 @@ fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
         _ if *now == Value::Absent => None,
         Target::Sysctl(name) => {
             let value = now.text()?;
-            sysctl_file(name, value).map(|file| format!("{} has this value", file.display()))
+            conf_file_with(name, value).map(|file| format!("{} has this value", file.display()))
         }
         Target::Route { prefix, .. } => {
             let routes = main_routes(prefix.is_v6()).ok()?;
@@ -137,7 +148,7 @@ fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
 }
 
 /// A file of sysctl.d(5) that sets a name to this value.
-fn sysctl_file(name: &str, value: &str) -> Option<PathBuf> {
+fn conf_file_with(name: &str, value: &str) -> Option<PathBuf> {
     let folders =
         ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"];
     let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();

@@ -95,7 +95,7 @@ const BEYOND_THE_HOST: u64 = 1_000_000;
 const LEAST_WIDTH: u64 = 1_000_000;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
 const BULK: u32 = 2;
-/// And gaps between acknowledgements from this one on.
+/// And gaps between acknowledgements, and intervals between arrivals, from this one on.
 const MANY: u32 = 4;
 
 impl SendHistory {

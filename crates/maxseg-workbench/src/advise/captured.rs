@@ -20,7 +20,7 @@ pub fn of_capture(
     let ends = ends_of(headline);
     let case = &headline.case;
     let target = format!("{name}, connection {}", case.evidence.id);
-    let concluded = Advice::of_headline(headline, &ends, question.connections)
+    let concluded = Advice::of_headline(headline, question.connections)
         .filter(|advice| !question.ignored.contains(&advice.id));
     let unknown = |why: String, ends: Ends| {
         let unknown = Unknown { why, shown_by: shown_by(headline) };
@@ -35,22 +35,19 @@ pub fn of_capture(
     };
     let rerun = match rerun {
         Ok(rerun) if !is_full(headline, question.goal) => rerun,
-        // What is concluded from the capture itself needs no search; and no setting speeds up a full link.
-        Ok(_) => return Ok(by_conclusion(headline, concluded, &target, ends, question)),
-        Err(_) if concluded.is_some() => {
-            return Ok(by_conclusion(headline, concluded, &target, ends, question));
-        }
-        Err(why) => {
+        Err(why) if concluded.is_none() => {
             let why = why.to_string();
             let why = why.strip_prefix("no gain is given: ").unwrap_or(&why).to_owned();
             return Ok(unknown(why, ends));
         }
+        // What is concluded from the capture itself needs no search; and no setting speeds up a full link.
+        Ok(_) | Err(_) => return Ok(by_conclusion(headline, concluded, &target, ends, question)),
     };
     let known = Known {
         source: SourceKind::Capture,
-        target: target.clone(),
+        target,
         scenario: rerun.scenario().clone(),
-        ends: ends.clone(),
+        ends,
         given: given(concluded.as_ref()),
         notes: vec![conclusion(headline)],
     };

@@ -33,9 +33,12 @@ pub fn of_connection(
     };
     let target = format!("{}-{}", connection.local, connection.remote);
     let said = verdict.map(said);
-    let remedy = verdict.and_then(|verdict| verdict.remedy.as_ref());
-    let concluded = remedy
-        .and_then(|remedy| Advice::of_remedy(remedy, &ends, None, question.connections))
+    let concluded = verdict
+        .and_then(|verdict| {
+            let reason = verdict.sentence.trim_end_matches('.').to_owned();
+            let remedy = verdict.remedy.as_ref()?;
+            Advice::of_remedy(remedy, reason, &ends, None, question.connections)
+        })
         .filter(|advice| !question.ignored.contains(&advice.id));
     let advice = match (path_of(connection), &concluded) {
         (Err(_), Some(concluded)) => PathAdvice {

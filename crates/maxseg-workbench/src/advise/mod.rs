@@ -72,13 +72,6 @@ pub struct Question {
     pub connections: u64,
 }
 
-impl Question {
-    /// With proof by the simulator, for one connection, and nothing ignored.
-    pub const fn of(goal: Goal) -> Self {
-        Self { goal, by_lab: false, ignored: Vec::new(), guides: Vec::new(), connections: 1 }
-    }
-}
-
 /// A guide with its settings judged.
 #[derive(Debug, Clone)]
 pub struct JudgedGuide {

@@ -81,7 +81,7 @@ pub struct Connection {
     pub process: Option<Owner>,
     /// The congestion control.
     pub congestion: Option<Arc<str>>,
-    /// The upper-layer protocol, `tls` or `mptcp`; of the kernel's list only for whoever has `CAP_NET_ADMIN`.
+    /// The upper-layer protocol, `tls` or `mptcp`; the kernel lists it only with `CAP_NET_ADMIN`.
     pub upper_layer: Option<Arc<str>>,
     /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`).
     pub sample: Option<Sample>,

@@ -97,11 +97,6 @@ impl Measured {
         Ok(Self { file: file.to_owned(), address: report.address, measurements })
     }
 
-    /// The file's name, as it was given.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
     /// A row for each point and each transfer with its segment size and window.
     ///
     /// # Errors

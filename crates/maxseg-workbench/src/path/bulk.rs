@@ -151,7 +151,7 @@ pub(super) fn metrics(
         .iter()
         .map(|series| series.samples.iter().map(|sample| point(sample, result)).collect())
         .collect();
-    measure(&series, duration, baseline_s, None)
+    measure(&series, duration, baseline_s)
 }
 
 fn point(sample: &SenderSample, result: &BulkResult) -> SenderPoint {

@@ -106,7 +106,7 @@ impl<'a> FarEnd<'a> {
         match self.bulk(plan, Some(baseline_s)) {
             Err(error @ FarEndError::BufferRefused { .. }) => {
                 let hint = error.hint().unwrap_or_default();
-                notes.push(format!("{error}: that step was left out; {hint}"));
+                notes.push(format!("{error}: transfers with that buffer are left out; {hint}"));
                 Ok(None)
             }
             result => result.map(Some),

@@ -103,6 +103,33 @@ pub struct FarEndFault {
 }
 
 impl PathReport {
+    /// Of a test that has only begun: nothing but round trips and the path MTU is known.
+    pub(crate) fn begun(
+        target: String,
+        address: IpAddr,
+        rtt: RttReport,
+        path_mtu: MtuReport,
+    ) -> Self {
+        Self {
+            target,
+            address,
+            port: None,
+            rtt,
+            path_mtu,
+            mss: MssReport::default(),
+            bottleneck: None,
+            under_load: Vec::new(),
+            table: None,
+            syn_as_received: None,
+            rfc6349: None,
+            far_end_fault: None,
+            findings: Vec::new(),
+            sent_bytes: 0,
+            elapsed_s: 0.0,
+            notes: Vec::new(),
+        }
+    }
+
     /// Whether anything at the address or on the way answered.
     pub fn is_answered(&self) -> bool {
         self.rtt.min_s.is_some()

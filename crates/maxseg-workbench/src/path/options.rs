@@ -78,12 +78,15 @@ impl FarEndOptions {
     pub(super) fn for_round_trip(&self, rtt_s: Option<f64>) -> Self {
         let least = rtt_s.map_or(0.0, |rtt| (LEAST_ROUND_TRIPS * rtt).ceil());
         let least = Duration::try_from_secs_f64(least).unwrap_or_default();
-        let rfc6349 = self
-            .rfc6349
-            .map(|asked| Rfc6349Options { duration: asked.duration.max(least), ..asked });
-        let table =
-            self.table.clone().map(|asked| TableOptions { row: asked.row.max(least), ..asked });
-        Self { step: self.step.max(least), rfc6349, table, ..self.clone() }
+        let mut options = self.clone();
+        options.step = options.step.max(least);
+        if let Some(asked) = &mut options.rfc6349 {
+            asked.duration = asked.duration.max(least);
+        }
+        if let Some(asked) = &mut options.table {
+            asked.row = asked.row.max(least);
+        }
+        options
     }
 
     /// Seconds of all its transfers, where none has to be repeated.

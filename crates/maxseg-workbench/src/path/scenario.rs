@@ -193,30 +193,16 @@ mod tests {
             passes_bytes: 1400,
             vanishes_bytes: 1500,
         };
-        let mut report = PathReport {
-            target: "192.0.2.7".to_owned(),
-            address: "192.0.2.7".parse().unwrap(),
-            port: None,
-            rtt: RttReport::of(RttMethod::IcmpEcho, &[Some(0.03), None, Some(0.02)]),
-            path_mtu: MtuReport {
-                forward_bytes: Some(1400),
-                interface_bytes: Some(1500),
-                hops: vec![hop(1, Some(0.01), 1500), hop(2, Some(0.005), 1400), hop(3, None, 1400)],
-                black_hole: Some(hole),
-                ..MtuReport::default()
-            },
-            mss: crate::path::MssReport::default(),
-            bottleneck: None,
-            under_load: Vec::new(),
-            table: None,
-            syn_as_received: None,
-            rfc6349: None,
-            far_end_fault: None,
-            findings: Vec::new(),
-            sent_bytes: 0,
-            elapsed_s: 0.0,
-            notes: Vec::new(),
+        let rtt = RttReport::of(RttMethod::IcmpEcho, &[Some(0.03), None, Some(0.02)]);
+        let path_mtu = MtuReport {
+            forward_bytes: Some(1400),
+            interface_bytes: Some(1500),
+            hops: vec![hop(1, Some(0.01), 1500), hop(2, Some(0.005), 1400), hop(3, None, 1400)],
+            black_hole: Some(hole),
+            ..MtuReport::default()
         };
+        let address = "192.0.2.7".parse().unwrap();
+        let mut report = PathReport::begun("192.0.2.7".to_owned(), address, rtt, path_mtu);
         let text = scenario(&report);
         let parsed = Draft::parse("path.toml", &text).and_then(|draft| draft.scenario());
         let path = parsed.unwrap_or_else(|error| panic!("{error}\n{text}")).path;

@@ -39,22 +39,12 @@ impl PathTest {
         let path_mtu = measure_mtu::measure(&mut probing, &mss)?;
         mss.compare(&path_mtu, self.address);
         let mut report = PathReport {
-            target: self.target.clone(),
-            address: self.address,
             port: self.port,
-            rtt,
-            path_mtu,
             mss,
-            bottleneck: None,
-            under_load: Vec::new(),
-            table: None,
-            syn_as_received: None,
-            rfc6349: None,
-            far_end_fault: None,
-            findings: Vec::new(),
             sent_bytes: probing.sent_bytes(),
             elapsed_s: probing.budget.elapsed_s(),
             notes: std::mem::take(&mut probing.notes),
+            ..PathReport::begun(self.target.clone(), self.address, rtt, path_mtu)
         };
         if let Some(options) = &self.options.far_end {
             with_far_end::measure(options, &mut report, &mut probing)?;

@@ -38,7 +38,7 @@ pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
     let is_chance = swept.has_chance(engine) && known.iter().any(|group| group.rows.len() < 2);
     let parts = [
         Some(format!("by {engine}")),
-        (left_out > 0).then(|| format!("without {left_out} points that do not count")),
+        (left_out > 0).then(|| format!("{} not counted", words::counted(left_out as u64, "point"))),
         is_chance.then(|| "one seed, so that what of it is chance is unknown".to_owned()),
     ];
     let of = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::engine::EngineName;
-use maxseg_core::results::{Group, Row, groups};
+use maxseg_core::results::Group;
 use serde_json::Value;
 
 use super::across::{Across, EFFECTIVE_MSS, LOG_FROM, dimension};
@@ -19,12 +19,15 @@ const MOST_CELLS: usize = 20_000;
 
 /// The maps of a number over a sweep: of the engine that its pictures go by, and of the lab beside it, with one colour scale.
 /// None where it has not two axes of numbers, or far too many values.
-pub(super) fn heat_maps(quantity: Quantity, rows: &[Row], swept: Swept<'_>) -> Vec<HeatMap> {
-    let groups = groups(rows);
+pub(super) fn heat_maps(
+    quantity: Quantity,
+    groups: &[Group<'_>],
+    swept: Swept<'_>,
+) -> Vec<HeatMap> {
     let engines: BTreeSet<EngineName> = groups.iter().map(|group| group.engine).collect();
     let drawn = leading(&engines).into_iter().chain(beside(&engines));
     let mut maps: Vec<HeatMap> =
-        drawn.filter_map(|engine| heat_map(quantity, &groups, engine, swept)).collect();
+        drawn.filter_map(|engine| heat_map(quantity, groups, engine, swept)).collect();
     let range = maps.iter().map(|map| map.range);
     let range = range
         .fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), (low, high)| (a.min(low), b.max(high)));

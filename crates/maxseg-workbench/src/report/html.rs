@@ -1,4 +1,4 @@
-//! The report: one page that needs nothing else, neither network nor scripts.
+//! The report: one page that needs no network, and can be read without its script.
 
 use std::collections::BTreeSet;
 
@@ -63,8 +63,8 @@ pub(super) fn report(
         }
         @if !about.is_empty() { p.about { (about) } }
         (titled_list("Best segment size", &sizes))
-        (pictures("Goodput", Quantity::Goodput, &groups, document, swept))
-        (pictures("Round trips under load", Quantity::Ping, &groups, document, swept))
+        (pictures("Goodput", Quantity::Goodput, &groups, swept))
+        (pictures("Round trips under load", Quantity::Ping, &groups, swept))
         (results(&groups, document))
         (titled_list("Invalid runs", &invalid_lines(&document.rows)))
         @if shows_both(&groups) { h2 { "Loss as netem's and loss on a wire" } (prose(&WHY.join(" "))) }
@@ -76,15 +76,9 @@ pub(super) fn report(
 }
 
 /// The charts and maps of a number.
-fn pictures(
-    title: &str,
-    quantity: Quantity,
-    groups: &[Group<'_>],
-    document: &Document,
-    swept: Swept<'_>,
-) -> Markup {
+fn pictures(title: &str, quantity: Quantity, groups: &[Group<'_>], swept: Swept<'_>) -> Markup {
     let figures = figures_of(quantity, groups, swept);
-    let maps = heat_maps(quantity, &document.rows, swept);
+    let maps = heat_maps(quantity, groups, swept);
     html! {
         @if !figures.charts.is_empty() || !maps.is_empty() {
             h2 { (title) }

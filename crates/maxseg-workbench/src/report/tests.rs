@@ -17,7 +17,7 @@ use super::{Swept, figures, size_lines};
 
 /// The maps of a sweep whose runs are all there.
 fn maps(rows: &[Row]) -> Vec<HeatMap> {
-    heat_maps(Quantity::Goodput, rows, Swept::complete(&scenario()))
+    heat_maps(Quantity::Goodput, &groups(rows), Swept::complete(&scenario()))
 }
 
 /// A map as it is drawn for a desk.
@@ -144,7 +144,7 @@ fn seeds_are_counted_where_something_is_random() {
         let swept = Swept { is_random, ..Swept::complete(&scenario) };
         [
             figures(rows, swept).charts.remove(0).subtitle,
-            heat_maps(Quantity::Goodput, rows, swept).remove(0).subtitle,
+            heat_maps(Quantity::Goodput, &groups(rows), swept).remove(0).subtitle,
         ]
     };
     let (one, two) = (run(1), [run(1), run(2)].concat());
@@ -244,7 +244,7 @@ fn of_an_interrupted_sweep_no_cell_is_framed() {
     let framed = |is_complete: bool| {
         let map = heat_maps(
             Quantity::Goodput,
-            &rows,
+            &groups(&rows),
             Swept { is_complete, ..Swept::complete(&scenario) },
         )
         .remove(0);

@@ -27,7 +27,7 @@ for a radio link with errors.
 
 Examples:
   maxseg demo
-  maxseg demo --report cellular.html")]
+  maxseg demo --report demo.html")]
 pub(crate) struct DemoArgs {
     /// File for the HTML report with its charts; default: maxseg-demo.html
     #[arg(long, value_name = "FILE")]
@@ -43,7 +43,7 @@ const DEFAULT_REPORT: &str = "maxseg-demo.html";
 pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let printer = printer.wide(args.wide);
     let path = args.report.as_deref().unwrap_or(Path::new(DEFAULT_REPORT));
-    refuse_stdout("--report", "file", path, "cellular.html")?;
+    refuse_stdout("--report", "file", path, "demo.html")?;
     let report = match WholeFile::create(path) {
         Ok(report) => Some(report),
         Err(error) if args.report.is_some() => return Err(not_written(path, &error)),

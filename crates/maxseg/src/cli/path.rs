@@ -50,7 +50,7 @@ A message of a router that a UDP datagram or a TCP segment is too big enters thi
 shrinks every connection to that destination: what the kernel has learnt is printed, and logged before the first probe \
 (/var/lib/maxseg as root, else ~/.local/state/maxseg). --forget removes that, and nothing else (root).
 
-The test sends at most 200 kB up to an MTU of 1500, 1 MB above.
+Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB above; transfers with one fill the path.
 
 Exit codes: 0 done, 1 unknown host, no route, no answer at all, or a far end that did not do its part, 2 usage, 3 something was \
 found that breaks connections (a dead port, a black hole, a wrong message, paths of unequal MTU), 130 interrupted.")]

@@ -1,5 +1,7 @@
 //! `maxseg run --measured`: what was measured on a real path stands beside the engines.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::far_end::in_lab;
@@ -16,8 +18,7 @@ fn kept(name: &str) -> String {
 }
 
 /// `run` of the path over two windows of the table, one of which is no row of it.
-fn run(more: &[&str]) -> Vec<String> {
-    let folder = tempfile::tempdir().unwrap().keep();
+fn run(folder: &Path, more: &[&str]) -> Vec<String> {
     let file = folder.join("path.toml");
     std::fs::write(&file, PATH).unwrap();
     let (file, measured) = (file.display().to_string(), kept("table"));
@@ -32,7 +33,8 @@ fn strs(words: &[String]) -> Vec<&str> {
 
 #[test]
 fn it_is_a_column_of_the_table_and_rows_of_every_file() {
-    let output = maxseg(&strs(&run(&[])));
+    let own = tempfile::tempdir().unwrap();
+    let output = maxseg(&strs(&run(own.path(), &[])));
     let text = stdout(&output);
     assert!(text.contains("measured/sim"), "{text}");
     let line = |window: &str| text.lines().find(|line| line.contains(window)).unwrap().to_owned();
@@ -40,7 +42,7 @@ fn it_is_a_column_of_the_table_and_rows_of_every_file() {
     assert!(line("30000 B").contains(" - "), "{text}");
     assert!(stderr(&output).contains("14 of its transfers"), "{}", stderr(&output));
 
-    let document = json(&strs(&run(&["--json"])));
+    let document = json(&strs(&run(own.path(), &["--json"])));
     let of = |row: &&Value| row["engine"] == "measured";
     let rows: Vec<&Value> = document["rows"].as_array().unwrap().iter().filter(of).collect();
     assert_eq!(rows.len(), 2);
@@ -48,15 +50,14 @@ fn it_is_a_column_of_the_table_and_rows_of_every_file() {
     assert!(rows[0]["outcome"]["timeouts"].is_null());
     assert_eq!(document["summary"].as_array().unwrap().iter().filter(of).count(), 2);
 
-    let csv = stdout(&maxseg(&strs(&run(&["--csv"]))));
+    let csv = stdout(&maxseg(&strs(&run(own.path(), &["--csv"]))));
     let engines: Vec<&str> = csv.lines().filter_map(|line| line.split(',').next()).collect();
     let expected =
         ["engine", "model", "sim", "measured", "model", "sim", "model", "sim", "measured"];
     assert_eq!(engines, expected, "beside the runs of its point");
 
-    let out = tempfile::tempdir().unwrap();
-    let folder = out.path().join("results");
-    let saved = maxseg(&strs(&run(&["-q", "--out", folder.to_str().unwrap()])));
+    let folder = own.path().join("results");
+    let saved = maxseg(&strs(&run(own.path(), &["-q", "--out", folder.to_str().unwrap()])));
     assert!(saved.status.success(), "{}", stderr(&saved));
     let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
     assert!(page.contains("<td class=\"word\">measured</td>"));
@@ -65,7 +66,7 @@ fn it_is_a_column_of_the_table_and_rows_of_every_file() {
     let parquet = std::fs::read(folder.join("rows.parquet")).unwrap();
     assert!(parquet.windows(8).any(|bytes| bytes == b"measured"));
 
-    let stream = stdout(&maxseg(&strs(&run(&["-q", "--json-stream"]))));
+    let stream = stdout(&maxseg(&strs(&run(own.path(), &["-q", "--json-stream"]))));
     let lines: Vec<Value> =
         stream.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let rows = lines.iter().filter(|line| line["type"] == "row").count();

@@ -48,7 +48,7 @@ impl GainOf {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GainOver {
-    /// The path as it is: the gain is that of all changes together.
+    /// The path as it is, against all the changes of the point.
     #[default]
     AsItIs,
     /// All the other changes without this one.

@@ -12,7 +12,6 @@ use crate::advise::Change;
 use crate::engine::EngineError;
 use crate::scenario::Scenario;
 use crate::settings::{CongestionName, WindowSize};
-use crate::stats::Summary;
 use crate::units::Bytes;
 
 /// A guide or a tool that sets a host's TCP without looking at the path, or by rules of its own.
@@ -231,14 +230,14 @@ const WIDE: f64 = 0.2;
 
 /// By the floor of all advice: what gains too little to be advised does not help either.
 fn verdict(bench: &Bench, goal: Goal, point: usize) -> &'static str {
-    let is_no_chance = |of: Summary| of.ci95().is_some_and(|half| of.mean.abs() > half);
     let Some(gain) = search::difference(bench, goal, AS_IT_IS, point, |_| true) else {
         return "unknown";
     };
     let half = gain.ci95().unwrap_or(f64::INFINITY);
-    if is_no_chance(gain) && search::is_worth(bench, goal, [AS_IT_IS, point], |_| true) {
+    let is_no_chance = gain.mean.abs() > half;
+    if is_no_chance && search::is_worth(bench, goal, [AS_IT_IS, point], |_| true) {
         "helps"
-    } else if is_no_chance(gain) && search::is_worth(bench, goal, [point, AS_IT_IS], |_| true) {
+    } else if is_no_chance && search::is_worth(bench, goal, [point, AS_IT_IS], |_| true) {
         "harms"
     } else if 2.0 * half > WIDE {
         "unknown"

@@ -36,27 +36,30 @@ pub fn ends_of(headline: &Headline<'_>) -> Ends {
 impl Advice {
     /// What is concluded about a captured connection, where that is a change of a host, a gateway or the path. Its gain is null
     /// where no run shows one; the reason says why.
-    pub fn of_headline(headline: &Headline<'_>, ends: &Ends, connections: u64) -> Option<Self> {
+    pub fn of_headline(headline: &Headline<'_>, connections: u64) -> Option<Self> {
         let remedy = headline.remedy.as_ref()?;
         let gain = headline.gain.as_ref().ok().filter(|gain| gain.missing().is_none());
         let scenario = headline.rerun.as_ref().map(Rerun::scenario);
-        let mut advice = Self::of_remedy(remedy, ends, scenario, connections)?;
-        if let Some(finding) = headline.finding() {
-            finding.text.trim_end_matches('.').clone_into(&mut advice.reason);
+        let finding = headline.finding().map(|finding| finding.text.trim_end_matches('.'));
+        let mut reason = finding.map_or_else(|| headline.limit_text(), str::to_owned);
+        if gain.is_none()
+            && let Some(why) = headline.no_gain()
+        {
+            reason = format!("{reason}; {why}");
         }
+        let mut advice =
+            Self::of_remedy(remedy, reason, &ends_of(headline), scenario, connections)?;
         if let Some(gain) = gain {
             advice.gain = gain_of(gain);
             advice.proof = rows(gain, advice.change);
-        } else if let Some(why) = headline.no_gain() {
-            let said = format!("{}; {why}", advice.reason);
-            said.trim_start_matches("; ").clone_into(&mut advice.reason);
         }
         Some(advice)
     }
 
-    /// What a remedy advises, without a gain; `scenario` is the path as it is, where that is known.
+    /// What a remedy advises for a reason, without a gain; `scenario` is the path as it is, where that is known.
     pub fn of_remedy(
         remedy: &Remedy,
+        reason: String,
         ends: &Ends,
         scenario: Option<&Scenario>,
         connections: u64,
@@ -76,7 +79,7 @@ impl Advice {
             gain: AdviceGain::default(),
             proof: Vec::new(),
             price: price(change, is_raise, connections),
-            reason: String::new(),
+            reason,
             risk: remedy.note.clone().unwrap_or_else(|| words::risk(change, is_raise)),
             source: words::source(change),
             commands: commands_of(remedy),

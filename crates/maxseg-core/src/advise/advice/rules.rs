@@ -7,7 +7,7 @@ use crate::path::{HopSpec, IcmpPolicy};
 use crate::scenario::Scenario;
 use crate::units::BitsPerSec;
 
-/// A sender below a policer stays this share of its rate below it: a tenth of a window's worth of jitter is no loss then.
+/// A sender is paced at this share of a policer's rate, so that its bursts find tokens.
 const BELOW_POLICER: f64 = 0.95;
 
 /// What is advised by rule, without a gain.

@@ -163,15 +163,16 @@ impl Remedy {
             || linux::WITHOUT_TUNE.to_owned(),
             |condition| format!("{condition}, and {}", linux::WITHOUT_TUNE),
         );
+        let version = to.into();
         let by_tune =
-            self.linux(on, linux::tune_route(to.into(), to, attribute)).undo(linux::TUNE_UNDO);
+            self.linux(on, linux::tune_route(version, to, attribute)).undo(linux::TUNE_UNDO);
         let by_tune = match condition {
             Some(condition) => by_tune.only_where(condition),
             None => by_tune,
         };
         by_tune
-            .linux(on, linux::host_route(to, attribute))
-            .undo(linux::host_route_undo(to))
+            .linux(on, linux::add_host_route(version, to, attribute))
+            .undo(linux::delete_host_route(version, to))
             .only_where(plain)
     }
 

@@ -48,12 +48,7 @@ pub(super) fn route_in_use(version: IpVersion, to: impl Display, without: &str) 
 
 /// Gives the route to one host an attribute more: a copy of the route in use, with all its next hops; `ip route change` would
 /// drop the attributes that it does not name. A second line changes the copy of the first. Where a route to that host alone is
-/// there already, or the route is of another table, it changes nothing, and says so.
-pub(super) fn host_route(to: IpAddr, attribute: &str) -> String {
-    add_host_route(to.into(), to, attribute)
-}
-
-/// The same, for an address or a word that stands for one.
+/// there already, or the route is of another table, it changes nothing, and says so. `to` is an address or a word that stands for one.
 pub(in crate::advise) fn add_host_route(
     version: IpVersion,
     to: impl Display,
@@ -87,12 +82,7 @@ pub(in crate::advise) const TUNE_UNDO: &str = "maxseg tune undo";
 /// When the lines without this program are of use.
 pub(in crate::advise) const WITHOUT_TUNE: &str = "maxseg is not on that host";
 
-/// What takes [`host_route`] back, with every attribute that such lines gave.
-pub(super) fn host_route_undo(to: IpAddr) -> String {
-    delete_host_route(to.into(), to)
-}
-
-/// What takes [`add_host_route`] back.
+/// What takes [`add_host_route`] back, with every attribute that such lines gave.
 pub(in crate::advise) fn delete_host_route(version: IpVersion, to: impl Display) -> String {
     format!("{} route del {to} proto {PROTOCOL}", ip(version))
 }

@@ -58,7 +58,7 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
     }
 }
 
-/// Above the policer's rate every packet is lost: the sender is to stay below it.
+/// A policer drops what exceeds its rate: the sender is to send no faster.
 fn policed(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let remedy = with_drops(

@@ -22,7 +22,7 @@ fn rto_min_ms(longest: Option<Time>) -> u64 {
     const STEP_MS: u64 = STEP.as_nanos() / 1_000_000;
     const LINUX_MS: u64 = LINUX_RTO_MIN.as_nanos() / 1_000_000;
     longest.map_or(2 * LINUX_MS, |longest| {
-        let wanted_ms = longest.as_nanos().div_ceil(1_000_000) * 3 / 2;
+        let wanted_ms = longest.as_millis_up() * 3 / 2;
         wanted_ms.div_ceil(STEP_MS).max(LINUX_MS / STEP_MS + 1) * STEP_MS
     })
 }

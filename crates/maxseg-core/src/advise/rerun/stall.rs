@@ -1,9 +1,8 @@
 //! What a transfer gains that does not stall for packets above the path MTU: no run has such a stall.
 
 use super::Rerun;
-use crate::advise::Case;
-use crate::advise::change::Change;
 use crate::advise::gain::{FOUR_FIFTHS, Gain, NoGain, Prediction};
+use crate::advise::{Case, Change, changed};
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
 use crate::sim::Sim;
@@ -22,16 +21,15 @@ impl Rerun {
     /// [`NoGain::Stalled`]: no stall has a share of the time, or the path cannot be run.
     pub fn gain_without_stall(&self, case: &Case<'_>) -> Result<Gain, NoGain> {
         let share = case.share(LimitedBy::PathMtu);
-        let observed_bps = self.path.goodput_bps;
-        let mut scenario = self.scenario.clone();
-        // What was lost was too large.
-        Change::NoErrors.apply(&mut scenario);
-        let runs = self.runs(&mut Sim, EngineName::Sim, &scenario).ok_or(NoGain::Stalled)?;
-        let of_rest = observed_bps / (1.0 - share).max(LEAST_REST);
-        let of_path = runs.goodput_bps;
         if share <= 0.0 {
             return Err(NoGain::Stalled);
         }
+        let observed_bps = self.path.goodput_bps;
+        // What was lost was too large.
+        let scenario = changed(&self.scenario, &[Change::NoErrors]);
+        let runs = self.runs(&mut Sim, EngineName::Sim, &scenario).ok_or(NoGain::Stalled)?;
+        let of_rest = observed_bps / (1.0 - share).max(LEAST_REST);
+        let of_path = runs.goodput_bps;
         let is_bound = of_path < of_rest / MOST_BETWEEN || of_path > of_rest * MOST_BETWEEN;
         let (middle, apart) = if is_bound {
             (of_path.min(of_rest), 0.0)

@@ -7,7 +7,6 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use maxseg_wire::Payload;
@@ -18,6 +17,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::LearntMtu;
 use super::file::{Event, Line, TeachLog};
 use crate::netlink::Netlink;
+use crate::observe::host::sysctl_file;
 
 /// The time for which IPv4 remembers what it learns.
 const EXPIRES: &str = "net.ipv4.route.mtu_expires";
@@ -27,7 +27,7 @@ const EXPIRES_V6: &str = "net.ipv6.route.mtu_expires";
 /// For how many seconds the kernel remembers what it learns about a destination.
 pub(super) fn remembered_for_s(destination: IpAddr) -> io::Result<f64> {
     let name = if destination.is_ipv6() { EXPIRES_V6 } else { EXPIRES };
-    let text = std::fs::read_to_string(file_of(name))?;
+    let text = std::fs::read_to_string(sysctl_file(name))?;
     text.trim().parse().map_err(io::Error::other)
 }
 
@@ -60,7 +60,7 @@ fn wait_until_gone(destination: IpAddr) -> io::Result<()> {
 
 fn let_expire(log: &mut TeachLog, destination: Ipv4Addr, mtu: u32) -> io::Result<()> {
     let message = Contradiction::prepare(destination, mtu)?;
-    let was = std::fs::read_to_string(file_of(EXPIRES))?.trim().to_owned();
+    let was = std::fs::read_to_string(sysctl_file(EXPIRES))?.trim().to_owned();
     if was == "0" {
         // It would be restored to that, and nothing be remembered any more.
         return Err(io::Error::other(format!(
@@ -94,18 +94,14 @@ pub(super) fn restore_sysctls(log: &mut TeachLog, lines: &[Line]) -> io::Result<
     let Some(was) = changed else { return Ok(()) };
     // Somebody else may have set it since, and a log may be another user's: it says a time, and nothing else.
     let is_time = was.parse::<u32>().is_ok();
-    if is_time && std::fs::read_to_string(file_of(EXPIRES))?.trim() == "0" {
+    if is_time && std::fs::read_to_string(sysctl_file(EXPIRES))?.trim() == "0" {
         write(EXPIRES, &was)?;
     }
     log.append(Event::SysctlRestored { name: EXPIRES.to_owned() })
 }
 
-fn file_of(name: &str) -> std::path::PathBuf {
-    Path::new("/proc/sys").join(name.replace('.', "/"))
-}
-
 fn write(name: &str, value: &str) -> io::Result<()> {
-    std::fs::write(file_of(name), value)
+    std::fs::write(sysctl_file(name), value)
 }
 
 /// A message of this host to itself: a packet to the destination is too big, for an MTU that is smaller than the one learnt.

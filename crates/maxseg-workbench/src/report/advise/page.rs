@@ -8,6 +8,7 @@ use maxseg_core::units::approx;
 
 use super::super::page::{facts, lead, prose, whole_page};
 use super::super::table::{Cell, Column, table};
+use super::super::words::counted;
 use super::front::front_chart;
 use crate::advise::PathAdvice;
 
@@ -131,7 +132,7 @@ pub fn gain_in_words(piece: &Advice) -> String {
         let _ = write!(text, "; 95% interval of {of} {low} to {high}");
     }
     if gain.runs > 0 {
-        let _ = write!(text, ", {} pairs of runs", gain.runs);
+        let _ = write!(text, ", {} of runs", counted(gain.runs as u64, "pair"));
     }
     text
 }

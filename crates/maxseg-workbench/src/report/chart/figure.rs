@@ -28,7 +28,7 @@ pub struct Chart {
     pub(crate) legend: Legend,
 }
 
-/// The words of the legend; empty for what is not there. A kind of line is that of an engine, the same in every picture:
+/// The words of the legend; empty for what is not there. In pictures of runs a kind of line is that of an engine:
 /// solid of the simulator, dashed of the model, crosses of the lab.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Legend {

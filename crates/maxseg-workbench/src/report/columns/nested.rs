@@ -1,25 +1,23 @@
 //! Columns of what a row has several of: links and flows.
 
-use maxseg_core::outcome::{LabLink, LinkOutcome, Outcome};
+use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Row, numbers};
 use serde_json::{Map, Value};
 
 use super::{Column, Values};
 
-/// A count of a link: what it is called, in the simulator, and in the lab.
-type Count = (&'static str, fn(&LinkOutcome) -> f64, fn(&LabLink) -> Option<f64>);
-
-const COUNTS: [Count; 10] = [
-    ("sent_packets", |link| link.sent_packets as f64, |link| Some(link.sent_packets? as f64)),
-    ("refused", |link| link.refused as f64, |link| Some(link.refused as f64)),
-    ("early", |link| link.early as f64, |link| Some(link.early as f64)),
-    ("policed", |link| link.policed as f64, |link| Some(link.policed as f64)),
-    ("damaged", |link| link.damaged as f64, |link| Some(link.damaged as f64)),
-    ("too_big", |link| link.too_big as f64, |link| Some(link.too_big as f64)),
-    ("withheld", |link| link.withheld as f64, |link| Some(link.withheld as f64)),
-    ("marked", |link| link.marked as f64, |link| Some(link.marked as f64)),
-    ("doubled", |link| link.doubled as f64, |link| Some(link.doubled as f64)),
-    ("waited_s", |link| link.waited_s, |link| link.waited_s),
+/// What is known of a link, by its keys in JSON: those of the simulator and the lab are the same.
+const OF_LINK: [&str; 10] = [
+    "sent_packets",
+    "refused",
+    "early",
+    "policed",
+    "damaged",
+    "too_big",
+    "withheld",
+    "marked",
+    "doubled",
+    "waited_s",
 ];
 
 /// What became of the packets on each link, by the simulator or the lab: `links.hop.radio.refused`.
@@ -33,17 +31,23 @@ pub(super) fn links(rows: &[Row]) -> Vec<Column> {
             }
         }
     }
-    let column = |(name, (key, simulated, in_lab)): (&str, Count)| {
-        let value = |row: &Row| {
-            let outcome = &row.outcome;
-            let simulated = outcome.links.iter().find(|link| link.link == name).map(simulated);
-            let mut in_labs = outcome.lab.iter().flat_map(|lab| &lab.links);
-            simulated.or_else(|| in_lab(in_labs.find(|link| link.link == name)?))
-        };
-        let values = Values::Number(rows.iter().map(value).collect());
-        Column { name: format!("links.{name}.{key}"), values }
+    names.into_iter().flat_map(|name| of_link(rows, name)).collect()
+}
+
+fn of_link(rows: &[Row], name: &str) -> [Column; OF_LINK.len()] {
+    let link = |row: &Row| {
+        let simulated = row.outcome.links.iter().find(|link| link.link == name);
+        let mut in_lab = row.outcome.lab.iter().flat_map(|lab| &lab.links);
+        match simulated {
+            Some(link) => serde_json::to_value(link).ok(),
+            None => serde_json::to_value(in_lab.find(|link| link.link == name)?).ok(),
+        }
     };
-    names.into_iter().flat_map(|name| COUNTS.map(|count| (name, count))).map(column).collect()
+    let links: Vec<Option<Value>> = rows.iter().map(link).collect();
+    OF_LINK.map(|key| Column {
+        name: format!("links.{name}.{key}"),
+        values: Values::Number(links.iter().map(|link| link.as_ref()?[key].as_f64()).collect()),
+    })
 }
 
 /// Kind and name of each flow and the numbers that are known of it, where there are several: `flows.1.ping_mean_s`.

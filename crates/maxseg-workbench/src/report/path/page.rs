@@ -111,7 +111,7 @@ fn hop_table(report: &PathReport) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::{MtuReport, RttMethod, RttReport};
+    use crate::path::{FarEndFault, MtuReport, RttMethod, RttReport};
 
     #[test]
     fn names_and_notes_of_others_are_text() {
@@ -124,27 +124,13 @@ mod tests {
             stated_mtu_bytes: None,
             note: Some(hostile.clone()),
         };
+        let rtt = RttReport::of(RttMethod::IcmpEcho, &[]);
+        let path_mtu =
+            MtuReport { hops: vec![hop], reason: Some(hostile.clone()), ..MtuReport::default() };
+        let address = "192.0.2.7".parse().unwrap();
         let report = PathReport {
-            target: hostile.clone(),
-            address: "192.0.2.7".parse().unwrap(),
-            port: None,
-            rtt: RttReport::of(RttMethod::IcmpEcho, &[]),
-            path_mtu: MtuReport {
-                hops: vec![hop],
-                reason: Some(hostile.clone()),
-                ..MtuReport::default()
-            },
-            mss: crate::path::MssReport::default(),
-            bottleneck: None,
-            under_load: Vec::new(),
-            table: None,
-            syn_as_received: None,
-            rfc6349: None,
-            far_end_fault: Some(crate::path::FarEndFault { text: hostile, hint: None }),
-            findings: Vec::new(),
-            sent_bytes: 0,
-            elapsed_s: 0.0,
-            notes: Vec::new(),
+            far_end_fault: Some(FarEndFault { text: hostile.clone(), hint: None }),
+            ..PathReport::begun(hostile, address, rtt, path_mtu)
         };
         let page = page(&[report]);
         assert_eq!(page.matches("<script>").count(), 1, "the page's own");

@@ -263,10 +263,10 @@ fn seen(step: &Step) -> Option<SegmentsSeen> {
     }
 }
 
-/// Connections that run must feel a change, to do worse by it.
+/// Refuses `--revert-if-worse` where no step can be compared with the time before.
 fn refuse_incomparable(plan: &PreparedPlan) -> Result<(), Failure> {
-    let reasons: Vec<&str> = plan.plan.steps.iter().map_while(|step| incomparable(step)).collect();
-    match reasons.first().filter(|_| reasons.len() == plan.plan.steps.len()) {
+    let reasons: Option<Vec<&str>> = plan.plan.steps.iter().map(incomparable).collect();
+    match reasons.unwrap_or_default().first() {
         Some(why) => Err(Failure::with_hint(
             format!("--revert-if-worse has nothing to compare: {why}"),
             "--for 10m undoes it after a time, whatever came of it",

@@ -19,8 +19,8 @@ Examples:
   maxseg tune status || echo look at it
 
 Shown are the changes that hold, those that should not, and the plan that was undone last; --all shows every one. \
-Exit code 3 says that another program has changed something since (drifted), or that something should have been undone \
-and is still set (expired).")]
+Exit code 3 says that something is no longer as it was set (drifted), or that something should have been undone and is \
+still set (expired, or its plan was cut off).")]
 pub(crate) struct StatusArgs {
     /// All that was ever set, also elsewhere and before this boot
     #[arg(long)]
@@ -33,7 +33,7 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
-/// When a change that is undone was that, or was to be made, seconds since 1970.
+/// When it was undone; else when it was set; seconds since 1970.
 fn ended_s(one: &Surveyed) -> f64 {
     one.entry.undone.as_ref().map_or(one.entry.set_at_s, |undone| undone.at_s)
 }
@@ -43,9 +43,7 @@ pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     let history = Journal::read(&folder)?;
     let now = moment()?;
     let all = survey(&history, &now);
-    // Of a plan that was cut off nothing is to stay.
-    let is_cut_off = |one: &Surveyed| one.state == EntryState::Set && !one.entry.plan_is_complete;
-    let is_trouble = all.iter().any(|one| one.state.is_trouble() || is_cut_off(one));
+    let is_trouble = all.iter().any(Surveyed::is_trouble);
     let is_here = |one: &Surveyed| one.entry.place == now.place;
     let last = all.iter().filter(|one| one.state == EntryState::Undone && is_here(one));
     let last = last.max_by(|one, other| ended_s(one).total_cmp(&ended_s(other)));

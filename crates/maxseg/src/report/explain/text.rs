@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Advice, Case, CommandKind, Headline, Remedy, ends_of};
+use maxseg_core::advise::{Advice, Case, CommandKind, Headline, Remedy};
 
 use super::details::{directions, findings, hosts, labelled, limits};
 use super::joined::{joined, left_out};
@@ -122,7 +122,7 @@ fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> St
         text.push('\n');
         text += &wrapped(&format!("{}.", capital(&why.to_string())), detail.width, "  ");
     }
-    if let Some(advice) = Advice::of_headline(headline, &ends_of(headline), 1) {
+    if let Some(advice) = Advice::of_headline(headline, 1) {
         let line = format!(
             "[{}] `maxseg advise` has its price and risk, and what goes with it.",
             advice.id

@@ -126,7 +126,7 @@ fn remarks(one: &Surveyed) -> Vec<String> {
     let mut lines = Vec::new();
     match state {
         EntryState::Drifted => lines.push(match changed_by {
-            Some(by) => format!("another program has changed it: {by}"),
+            Some(by) => format!("no longer as it was set: {by}"),
             None => "another program has changed it".to_owned(),
         }),
         EntryState::Superseded { by } => lines.push(format!("change {by} came later")),

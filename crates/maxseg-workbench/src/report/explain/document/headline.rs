@@ -1,8 +1,6 @@
 //! The headline in the document: the change, its gain, and the observed path.
 
-use maxseg_core::advise::{
-    Advice, Command, Confidence, Headline, Known, Measured, ObservedPath, ends_of,
-};
+use maxseg_core::advise::{Advice, Command, Confidence, Headline, Known, Measured, ObservedPath};
 use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::settings::CongestionName;
@@ -115,7 +113,7 @@ impl<'a> HeadlineEntry<'a> {
             connection: headline.case.evidence.id,
             text: headline.text(),
             change: remedy.map(|remedy| remedy.change.as_str()),
-            advice: Advice::of_headline(headline, &ends_of(headline), 1).into_iter().collect(),
+            advice: Advice::of_headline(headline, 1).into_iter().collect(),
             commands: remedy.map_or(&[], |remedy| &remedy.commands),
             wanted: remedy.and_then(|remedy| remedy.wanted.as_deref()),
             note: remedy.and_then(|remedy| remedy.note.as_deref()),

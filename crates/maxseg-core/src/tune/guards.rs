@@ -219,7 +219,8 @@ impl Refusal {
 
 fn plain_command(target: &Target, value: &Value) -> String {
     let name = target.to_string();
-    format!("sysctl -w {}={value}", name.trim_start_matches("sysctl."))
+    // Some have several numbers.
+    format!("sysctl -w '{}={value}'", name.trim_start_matches("sysctl."))
 }
 
 fn mtu_of(target: &Target) -> Target {

@@ -15,9 +15,10 @@ use crate::printer::Printer;
 /// Where an ordinary user's state is kept (XDG Base Directory Specification): nothing of this build takes root.
 #[cfg(not(feature = "lab"))]
 fn state_folder() -> Option<std::path::PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = || set("HOME").map(|home| std::path::PathBuf::from(home).join(".local/state"));
-    set("XDG_STATE_HOME").map(Into::into).or_else(home).map(|folder| folder.join("maxseg"))
+    use std::path::PathBuf;
+    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || set("HOME").map(|home| home.join(".local/state"));
+    set("XDG_STATE_HOME").or_else(home).map(|folder| folder.join("maxseg"))
 }
 
 /// What is kept; nothing where this user has no place for it.

@@ -215,17 +215,14 @@ fn of_advice(ids: &[&String], printer: Printer) -> Result<Advised, Failure> {
     if ids.is_empty() {
         return Ok(Advised::default());
     }
-    let (file, document) = latest_state_file(ADVICE).map_err(|error| {
-        let file = Path::new(ADVICE);
-        if error.kind() == std::io::ErrorKind::NotFound {
-            Failure::with_hint(
-                format!("there is no advice `{}`: none is stored", ids[0]),
-                "ask for it first: `maxseg advise HOST`; a FILE has a slash, or ends in .toml",
-            )
-        } else {
-            Failure::file("read", file, &error)
-        }
-    })?;
+    let stored = latest_state_file(ADVICE);
+    let stored = stored.map_err(|(file, error)| Failure::file("read", &file, &error))?;
+    let Some((file, document)) = stored else {
+        return Err(Failure::with_hint(
+            format!("there is no advice `{}`: none is stored", ids[0]),
+            "ask for it first: `maxseg advise HOST`; a FILE has a slash, or ends in .toml",
+        ));
+    };
     if state_folder().is_ok_and(|own| !file.starts_with(own)) {
         printer.note(&format!("the advice is that of {}", file.display()));
     }
@@ -278,8 +275,13 @@ fn refuse_incomparable(plan: &PreparedPlan) -> Result<(), Failure> {
 fn warn_of_few(plan: &PreparedPlan, printer: Printer) {
     let most = plan.steps.iter().filter_map(|step| step.connections).max().unwrap_or(0);
     if most < LEAST_CONNECTIONS {
+        let count = if most == 1 {
+            "1 connection is".to_owned()
+        } else {
+            format!("{most} connections are")
+        };
         printer.note(&format!(
-            "{most} connections are established: a comparison takes {LEAST_CONNECTIONS} that last, so that nothing would be \
+            "{count} established: a comparison takes {LEAST_CONNECTIONS} that last, so that nothing would be \
              undone as it is now"
         ));
     }

@@ -176,7 +176,7 @@ impl Refusal {
     /// What to do instead.
     pub fn hint(&self, step: &Step) -> String {
         match self {
-            Self::NotAValue { .. } | Self::NotTaken(_) => format!("`maxseg tune show {}` tells what it takes", step.target),
+            Self::NotAValue { .. } | Self::NotTaken(_) => format!("`maxseg tune show {}` lists the values it takes", step.target),
             Self::OutOfRange { value, least, most, .. } => {
                 format!("for example --set {}={}", step.target, value.min(most).max(least))
             }

@@ -51,7 +51,7 @@ impl Kept {
             let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
             if !is_id {
                 return Err(Failure::usage(
-                    format!("{id} is no name of advice"),
+                    format!("{id} is not the name of an advice"),
                     "the names stand in brackets, such as window-receiver",
                 ));
             }

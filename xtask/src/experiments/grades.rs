@@ -74,7 +74,7 @@ pub(super) fn index(pages: &[GradedPage]) -> String {
          checks that there is one for every point of today's scenario.\n\n\
          **Grades.** *Contradicted*: the document's own numbers refute the number. *Consistent*: they agree with it, and so do model and\n\
          simulator where they have it. *Undecided*: it takes an assumption that the document does not make, which its row names. Where\n\
-         a row has two grades, the first counts.\n\n\
+         a row has two grades, the first counts. The requests over the cellular link have none: no document has numbers of them.\n\n\
          | page | command | contradicted | consistent | undecided |\n|---|---|---|---|---|\n",
     );
     for page in pages {

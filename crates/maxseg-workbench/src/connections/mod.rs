@@ -8,6 +8,8 @@
 
 mod comparison;
 mod history;
+#[cfg(feature = "lab")]
+mod owners;
 mod recording;
 #[cfg(feature = "lab")]
 mod watch;

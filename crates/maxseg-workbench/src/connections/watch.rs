@@ -1,16 +1,15 @@
 //! The sockets of this host, looked at again and again.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use maxseg_linux::observe::sockets::{
-    NamespaceError, Opened, OptionsError, Place, Processes, Selection, SocketEnds, SocketLister,
-    SocketReader,
+    NamespaceError, Opened, OptionsError, Place, Selection, SocketEnds, SocketLister, SocketReader,
 };
 
 use super::comparison::PreviousSnapshot;
-use super::{Connection, Names, Owner, Snapshot, SocketOptions};
+use super::owners::Owners;
+use super::{Connection, Names, Snapshot, SocketOptions};
 
 /// What is watched.
 #[derive(Debug, Clone)]
@@ -34,6 +33,7 @@ pub struct Watch {
     listers: Opened<SocketLister>,
     ends: Vec<SocketEnds>,
     names: Names,
+    owners: Owners,
     before: PreviousSnapshot,
     looked: Option<Instant>,
 }
@@ -47,7 +47,8 @@ impl Watch {
         let listers = SocketLister::of(&options.place)?;
         let ends = if options.closed { SocketEnds::of(&options.place)?.each } else { Vec::new() };
         let (names, before) = (Names::default(), PreviousSnapshot::default());
-        Ok(Self { options, listers, ends, names, before, looked: None })
+        let owners = Owners::default();
+        Ok(Self { options, listers, ends, names, owners, before, looked: None })
     }
 
     /// Bytes of events of closed connections that may wait, and how many it should be; `None` where there are enough, or
@@ -102,7 +103,7 @@ impl Watch {
             keys.resize(snapshot.connections.len(), index);
         }
         if self.options.processes {
-            find_owners(&mut snapshot);
+            self.owners.set(&mut snapshot, now);
         } else {
             leave_unread(&mut snapshot.connections, "processes were left out");
         }
@@ -138,26 +139,6 @@ impl Watch {
         }
         Ok(())
     }
-}
-
-/// Sets the processes of all sockets that have an inode.
-fn find_owners(snapshot: &mut Snapshot) {
-    let processes = Processes::scan();
-    let mut owners: HashMap<u32, Owner> = HashMap::new();
-    let mut owner = |inode: u32| {
-        let process = processes.with(inode)?;
-        let owner = owners
-            .entry(process.pid)
-            .or_insert_with(|| Owner { pid: process.pid, name: Arc::from(process.name.as_str()) });
-        Some(owner.clone())
-    };
-    for connection in &mut snapshot.connections {
-        connection.process = owner(connection.inode);
-    }
-    for listener in &mut snapshot.listeners {
-        listener.process = owner(listener.inode);
-    }
-    snapshot.hidden_processes = processes.hidden();
 }
 
 /// The options of more sockets than these are not read: each takes a few system calls, and the list of all of them few.

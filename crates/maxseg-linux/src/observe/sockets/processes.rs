@@ -1,11 +1,13 @@
 //! Which process has a socket open, by the names of its descriptors (`proc_pid_fd(5)`).
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
+
+use nix::fcntl::readlinkat;
 
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -81,11 +83,15 @@ impl Processes {
 
 /// The descriptors of a process that are sockets, each with the socket's inode before it.
 pub(super) fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
-    let socket = |file: fs::DirEntry| {
-        let inode = inode_of(fs::read_link(file.path()).ok()?.as_os_str().as_bytes())?;
-        Some((inode, file.file_name().to_str()?.parse().ok()?))
+    let path = format!("/proc/{pid}/fd");
+    // By their names alone: the kernel would look up process and folder for each whole path.
+    let folder = File::open(&path)?;
+    let socket = move |file: fs::DirEntry| {
+        let name = file.file_name();
+        let inode = inode_of(readlinkat(&folder, name.as_os_str()).ok()?.as_bytes())?;
+        Some((inode, name.to_str()?.parse().ok()?))
     };
-    Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().filter_map(socket))
+    Ok(fs::read_dir(path)?.flatten().filter_map(socket))
 }
 
 /// The number in `socket:[NUMBER]`.

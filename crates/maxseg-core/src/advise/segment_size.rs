@@ -108,7 +108,7 @@ pub fn segment_size<'a>(
         let scenario = scenario_of(&group.rows[0].hash)?;
         let goodput = group.goodput()?;
         // What a machine that could not keep up gave is no ground for advice.
-        let counts = uses(&group, size) && !group.has_invalid();
+        let counts = uses(&group, size, Some(scenario)) && !group.has_invalid();
         counts.then_some(Candidate { size, group, goodput, scenario })
     };
     conditions(rows, engine)
@@ -121,11 +121,16 @@ pub fn segment_size<'a>(
 }
 
 /// The conditions of a sweep over a size under which there is nothing to choose from, because the path's MTU or the other
-/// host's MSS lowered all sizes, or all but one, in the runs of `engine`.
-pub fn lowered_sizes(rows: &[Row], engine: EngineName) -> Vec<LoweredSizes> {
+/// host's MSS lowered all sizes, or all but one, in the runs of `engine`. `scenario_of` gives the scenario of a row's hash.
+pub fn lowered_sizes<'a>(
+    rows: &'a [Row],
+    engine: EngineName,
+    scenario_of: impl Fn(&str) -> Option<&'a Scenario>,
+) -> Vec<LoweredSizes> {
     let lowered = |(condition, sizes): Condition<'_>| {
-        let (kept, lowered): (Vec<_>, Vec<_>) =
-            sizes.into_iter().partition(|(size, group)| uses(group, *size));
+        let (kept, lowered): (Vec<_>, Vec<_>) = sizes
+            .into_iter()
+            .partition(|(size, group)| uses(group, *size, scenario_of(&group.rows[0].hash)));
         let rows = lowered.iter().flat_map(|(_, group)| &group.rows);
         let used: Vec<u64> = rows.filter_map(|row| row.outcome.mss_used_bytes).collect();
         let used = (*used.iter().min()?, *used.iter().max()?);
@@ -155,9 +160,14 @@ fn conditions(rows: &[Row], engine: EngineName) -> Vec<Condition<'_>> {
     conditions
 }
 
-/// Whether the runs used this size, and not a smaller one that the path or the other host allows.
-fn uses(group: &Group<'_>, size: u64) -> bool {
-    group.rows.iter().all(|row| row.outcome.mss_used_bytes.is_none_or(|used| used == size))
+/// Whether the runs used this size, and not a smaller one that the path or the other host allows. The options of every segment are
+/// part of it (RFC 6691 §3).
+fn uses(group: &Group<'_>, size: u64, scenario: Option<&Scenario>) -> bool {
+    let flow = scenario.and_then(|scenario| scenario.flows.iter().find(|flow| flow.kind.is_tcp()));
+    let decision = scenario.zip(flow).map(|(scenario, flow)| scenario.mss(flow));
+    let options = decision.map_or(0, |decision| decision.options.get());
+    let is_it = |used: u64| used == size || used + options == size;
+    group.rows.iter().all(|row| row.outcome.mss_used_bytes.is_none_or(is_it))
 }
 
 fn advise(
@@ -326,18 +336,35 @@ mod tests {
             }
         };
         let lowered = |rows: &[Row]| {
-            let lowered = lowered_sizes(rows, EngineName::Sim);
+            let lowered = lowered_sizes(rows, EngineName::Sim, |_| None);
             assert_eq!(advice_for(FRAMED, rows).is_empty(), !lowered.is_empty());
             lowered.first().map(|lowered| (lowered.kept, lowered.used))
         };
         used(&mut rows, [524, 524, 520]);
         assert_eq!(lowered(&rows), Some((None, (520, 524))));
-        assert_eq!(lowered_sizes(&rows, EngineName::Sim)[0].condition["hop.0.errors.rate"], 0.05);
+        let of_path = lowered_sizes(&rows, EngineName::Sim, |_| None);
+        assert_eq!(of_path[0].condition["hop.0.errors.rate"], 0.05);
         used(&mut rows, [1400, 1412, 1412]);
         assert_eq!(lowered(&rows), Some((Some(1400), (1412, 1412))));
         used(&mut rows, [1400, 1440, 1448]);
         assert_eq!(lowered(&rows), None, "two were used");
-        assert!(lowered_sizes(&sweep(&[(536, &[1.0])]), EngineName::Sim).is_empty());
+        assert!(lowered_sizes(&sweep(&[(536, &[1.0])]), EngineName::Sim, |_| None).is_empty());
+    }
+
+    /// Today's default: 12 bytes of timestamps in every segment, of whatever size was asked for.
+    #[test]
+    fn a_size_less_the_options_of_every_segment_was_not_lowered() {
+        let mut rows = sweep(&[(536, &[100.0]), (600, &[130.0]), (1460, &[110.0])]);
+        for (row, used) in rows.iter_mut().zip([524, 588, 1448]) {
+            row.outcome.mss_used_bytes = Some(used);
+        }
+        let advice = advice_for(FRAMED, &rows);
+        assert_eq!(advice[0].best, 600);
+        assert_eq!(advice[0].alignment, Some(Alignment { frames: 5, frame: 128, unused: 0 }));
+        let scenario = Scenario::from_toml("test", FRAMED).unwrap();
+        assert!(lowered_sizes(&rows, EngineName::Sim, |_| Some(&scenario)).is_empty());
+        rows[2].outcome.mss_used_bytes = Some(1380);
+        assert_eq!(advice_for(FRAMED, &rows)[0].versus.len(), 1, "1460 was lowered");
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub fn size_lines(rows: &[Row], advice: &[SegmentSizeAdvice], swept: Swept<'_>) 
     if swept.is_complete {
         let engine = advice.first().map(|advice| advice.engine);
         let engines = ENGINES.into_iter().filter(|one| engine.is_none_or(|engine| engine == *one));
-        let mut lowered = engines.map(|engine| lowered_sizes(rows, engine));
+        let mut lowered =
+            engines.map(|engine| lowered_sizes(rows, engine, |_| Some(swept.scenario)));
         let of_one = lowered.find(|lowered| !lowered.is_empty()).unwrap_or_default();
         lines.extend(of_one.iter().map(lowered_line));
     }

@@ -4,6 +4,7 @@
 //! A connection is named by its ends, and known by its cookie, which no other socket of this boot has: a later one between the
 //! same ports is not touched.
 
+use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
 
@@ -39,7 +40,7 @@ pub struct RunningSocket {
 pub struct OptionReading {
     /// The value.
     pub value: Value,
-    /// The cookie, and the size of a buffer whose value is `auto`.
+    /// The cookie, the size of a buffer, and with a receive buffer the window clamp.
     pub image: String,
 }
 
@@ -132,17 +133,18 @@ impl RunningSocket {
         Ok(self.socket.number(libc::IPPROTO_TCP, option)?.cast_unsigned().to_string())
     }
 
-    /// The size of a buffer; `auto` where the kernel changes it by itself, with the size of the moment in the image.
+    /// The size of a buffer; `auto` where the kernel changes it by itself. The image has the size of the moment, and the window
+    /// clamp with that of a receive buffer.
     fn buffer(&self, which: Buffer, image: &mut String) -> io::Result<String> {
         let size = self.socket.buffer(which)?;
         let [send, receive] = self.socket.buffers_set().unwrap_or([true, true]);
         let is_set = if which == Buffer::Send { send } else { receive };
-        if is_set {
-            return Ok(size.to_string());
+        let name = if is_set { "set" } else { "size" };
+        let _ = write!(image, " {name}={size}");
+        if which == Buffer::Receive {
+            let _ = write!(image, " clamp={}", self.socket.window_clamp()?);
         }
-        *image += " size=";
-        *image += &size.to_string();
-        Ok(AUTO.to_owned())
+        Ok(if is_set { size.to_string() } else { AUTO.to_owned() })
     }
 
     /// Sets an option; with the image of an earlier reading it is as it was then.
@@ -185,20 +187,40 @@ impl RunningSocket {
             SocketOption::ReceiveBuffer | SocketOption::SendBuffer => {
                 let which =
                     if option == SocketOption::SendBuffer { Buffer::Send } else { Buffer::Receive };
-                if text == AUTO {
-                    let size = image.and_then(|image| part(image, "size"));
-                    let size = size.and_then(|size| i32::try_from(size).ok());
-                    return self.grow_again(which, size).map_err(refused);
+                let before = |name| image.and_then(|image| part(image, name));
+                let (size, is_restored) = if text == AUTO {
+                    let size = before("size").and_then(|size| i32::try_from(size).ok());
+                    (self.grow_again(which, size).map_err(refused)?, size.is_some())
+                } else {
+                    let size = text.parse().map_err(|_| not(" or `auto`"))?;
+                    socket.set_buffer(which, size).map_err(refused)?;
+                    (size, before("set") == u64::try_from(size).ok())
+                };
+                if which == Buffer::Send {
+                    return Ok(());
                 }
-                let size = text.parse().map_err(|_| not(" or `auto`"))?;
-                socket.set_buffer(which, size).map_err(refused)
+                let clamp = before("clamp").filter(|_| is_restored);
+                self.open_window(size, clamp).map_err(refused)
             }
         }
     }
 
-    /// Lets the kernel change the size of a buffer again, from this size on, or from what new connections begin with: below
-    /// that a receive buffer never grows, since no more arrives in a round trip than it has room for (measured on 6.18).
-    fn grow_again(&self, which: Buffer, size: Option<i32>) -> io::Result<()> {
+    /// Sets the window clamp to what it was, or raises it with the receive buffer: the kernel takes it from the buffer at the SYN,
+    /// and goes on holding the window there when a program sets a larger buffer (`tcp_grow_window`, measured on 6.18).
+    fn open_window(&self, buffer: i32, before: Option<u64>) -> io::Result<()> {
+        let now = self.socket.window_clamp()?;
+        let clamp = match before {
+            Some(clamp) => u32::try_from(clamp).unwrap_or(now),
+            None => now.max(buffer.unsigned_abs()),
+        };
+        if clamp == now {
+            return Ok(());
+        }
+        self.socket.set_number(libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, clamp.cast_signed())
+    }
+
+    /// Lets the kernel change the size of a buffer again, from this size on, or from what new connections begin with. The size.
+    fn grow_again(&self, which: Buffer, size: Option<i32>) -> io::Result<i32> {
         let name = if which == Buffer::Send { "net.ipv4.tcp_wmem" } else { "net.ipv4.tcp_rmem" };
         let initial = || sysctl(name).ok()?.split_whitespace().nth(1)?.parse().ok();
         let now = self.socket.buffer(which)?;
@@ -206,7 +228,8 @@ impl RunningSocket {
         if size != now {
             self.socket.set_buffer(which, size)?;
         }
-        self.socket.unlock_buffer(which)
+        self.socket.unlock_buffer(which)?;
+        Ok(size)
     }
 }
 

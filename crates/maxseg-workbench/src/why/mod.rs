@@ -75,6 +75,7 @@ impl Why {
             netns: connection.netns.as_deref(),
             window: &window,
             is_send_buffer_set: connection.options.buffers_set.map(|[send, _]| send),
+            is_receive_buffer_set: connection.options.buffers_set.map(|[_, receive]| receive),
             is_held_by_route,
         });
         let mut all = findings::of_path(&window_facts, &window, &mss, &path, is_held_by_route);

@@ -6,10 +6,13 @@ use super::command::{Host, Remedy};
 use super::{System, linux};
 use crate::advise::Change;
 use crate::diagnose::{SocketDiagnosis, counted};
-use crate::evidence::SocketEvidence;
+use crate::evidence::{BufferFill, SocketEvidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Bytes, approx};
 use crate::why::{Chain, Source};
+
+/// The receive buffer with which Linux begins: the second number of `tcp_rmem`.
+const LINUX_FIRST_BUFFER: u32 = 131_072;
 
 /// What is known of a running connection.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +33,8 @@ pub struct SocketCase<'a> {
     pub window: &'a Chain,
     /// Whether the program has set `SO_SNDBUF`; `None` where that is not known.
     pub is_send_buffer_set: Option<bool>,
+    /// Whether it has set `SO_RCVBUF`; `None` where that is not known.
+    pub is_receive_buffer_set: Option<bool>,
     /// Whether a route's `window` holds the receive window far below the receive buffer (FreeBSD's PR 6032).
     pub is_held_by_route: bool,
 }
@@ -110,6 +115,14 @@ impl SocketCase<'_> {
         let (share, peer) = (self.share(), self.remote.ip().to_canonical());
         let rtt = approx::time(state.rtt.as_secs_f64());
         match self.diagnosis.limited_by {
+            LimitedBy::ReceiveWindow if self.is_receiving() && self.has_small_buffer() => {
+                let limit = state.receive_buffer.map_or(0, |buffer| buffer.limit);
+                format!(
+                    "The receive buffer of this host limits this connection {share}: the program has set it (SO_RCVBUF), and it holds \
+                     {}, overhead included.",
+                    size(Bytes::new(limit.into()))
+                )
+            }
             LimitedBy::ReceiveWindow if self.is_receiving() => format!(
                 "The process here limits this connection {share}: it has not read {}.",
                 counted(state.unread_bytes.into(), "byte")
@@ -182,6 +195,9 @@ impl SocketCase<'_> {
             remedy.look(System::Linux, &there, line)
         };
         Some(match self.diagnosis.limited_by {
+            LimitedBy::ReceiveWindow if self.is_receiving() && self.has_small_buffer() => {
+                self.free_receive_buffer(&here)
+            }
             LimitedBy::ReceiveWindow if self.is_receiving() => {
                 self.examine(&here, "it reads more slowly than data arrives")
             }
@@ -210,7 +226,16 @@ impl SocketCase<'_> {
             LimitedBy::Rto => Remedy::new(format!("find out why {peer} does not answer"))
                 .look_linux(&here, self.path_test()),
             LimitedBy::Unknown if self.is_receiving() => {
-                look_there(Remedy::new(format!("look at the sender, {peer}: its sockets show the limit")))
+                let remedy = look_there(Remedy::new(format!(
+                    "look at the sender, {peer}: its sockets show the limit"
+                )));
+                if self.has_small_buffer() {
+                    remedy
+                        .linux(&here, self.autotuned())
+                        .only_where("the sender's limit is the receive window: the program here has set SO_RCVBUF")
+                } else {
+                    remedy
+                }
             }
             LimitedBy::Unknown | LimitedBy::Host => return None,
         })
@@ -222,6 +247,32 @@ impl SocketCase<'_> {
                 .look_linux(here, format!("top -b -H -n 1 -p {pid}")),
             None => Remedy::new(format!("examine the application here: {why}")),
         }
+    }
+
+    /// The program has set a buffer smaller than Linux begins with: what is not read fills it at once, whether the program reads
+    /// slowly or not.
+    fn has_small_buffer(&self) -> bool {
+        let is_small = |buffer: BufferFill| buffer.limit < LINUX_FIRST_BUFFER;
+        self.is_receive_buffer_set == Some(true)
+            && self.evidence.state.receive_buffer.is_some_and(is_small)
+    }
+
+    fn free_receive_buffer(&self, here: &Host) -> Remedy {
+        let reader = self.pid.map_or("the process".to_owned(), |pid| format!("process {pid}"));
+        Remedy::new("let the program not set SO_RCVBUF, which ends autotuning, or set a larger one")
+            .linux(here, self.autotuned())
+            .note(format!(
+                "The command acts on this connection alone. Where the buffer is full after it too, {reader} reads more slowly than data \
+                 arrives."
+            ))
+    }
+
+    /// Lets the receive buffer of this socket grow by itself.
+    fn autotuned(&self) -> String {
+        format!(
+            "maxseg tune apply --connection {} --set rcvbuf=auto",
+            quoted(self.local, self.remote)
+        )
     }
 
     /// The buffer of which the kernel itself takes as much again.

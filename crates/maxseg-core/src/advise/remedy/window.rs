@@ -90,6 +90,10 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         return first_buffer(facts, window).what_if(Change::Window(window));
     } else if is_constant(facts) {
         let port = facts.case.evidence.receiver(facts.direction).port();
+        let unscaled = match acks.window_scale {
+            Some(0) => " This connection's window is 65 535 bytes at most, as its scale is 0.",
+            Some(_) | None => "",
+        };
         // Where the limit of autotuning is large, raising it does nothing: what acts comes first.
         let to = facts.sender;
         remedy.change = format!(
@@ -104,7 +108,7 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
             .only_where("the route has `window`: it holds every new connection's")
             .note(format!(
                 "A program that sets SO_RCVBUF disables autotuning: remove that from the program on {on}, or raise it to {window} and \
-                 net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so."
+                 net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so.{unscaled}"
             ));
     }
     with_buffer(remedy, &RECEIVE, on, buffer(window))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::diagnose::diagnose_socket;
-use crate::evidence::{Bin, BufferFill, SocketState};
+use crate::evidence::{Bin, SocketState};
 use crate::units::Time;
 
 fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
@@ -27,6 +27,15 @@ fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
 }
 
 fn verdict(evidence: &SocketEvidence, held: bool, ends: [&str; 2]) -> SocketVerdict {
+    verdict_with(evidence, held, ends, None)
+}
+
+fn verdict_with(
+    evidence: &SocketEvidence,
+    held: bool,
+    ends: [&str; 2],
+    is_receive_buffer_set: Option<bool>,
+) -> SocketVerdict {
     let window = Chain { effective: Bytes::new(8760), links: Vec::new(), unexplained: None };
     socket_verdict(&SocketCase {
         evidence,
@@ -37,6 +46,7 @@ fn verdict(evidence: &SocketEvidence, held: bool, ends: [&str; 2]) -> SocketVerd
         netns: None,
         window: &window,
         is_send_buffer_set: None,
+        is_receive_buffer_set,
         is_held_by_route: held,
     })
 }
@@ -59,6 +69,27 @@ fn a_receive_window_is_examined_at_the_peer() {
     assert_eq!(six.commands[0].line, "maxseg explain '[2001:db8::2]:443-[2001:db8::1]:40000'");
     let mapped = of(["[::ffff:10.0.0.1]:40000", "[::ffff:10.0.0.2]:443"]).remedy.unwrap();
     assert_eq!(mapped.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
+}
+
+/// What is not read fills a buffer of three segments at once, however fast the program reads.
+#[test]
+fn a_small_buffer_that_the_program_has_set_is_named_before_the_program() {
+    let mut receiving = evidence(|evidence| {
+        (evidence.bin.acked_bytes, evidence.bin.sent_bytes) = (0, 0);
+        evidence.received_bytes = 1_000_000;
+        evidence.state.unread_bytes = 2896;
+        evidence.state.receive_buffer = Some(BufferFill { used: 4000, limit: 4608 });
+    });
+    let set = verdict_with(&receiving, false, V4, Some(true));
+    assert!(set.sentence.contains("has set it (SO_RCVBUF)"), "{set:?}");
+    let line = "maxseg tune apply --connection 10.0.0.1:40000-10.0.0.2:443 --set rcvbuf=auto";
+    assert_eq!(set.remedy.unwrap().commands[0].line, line);
+    let autotuned = verdict_with(&receiving, false, V4, Some(false));
+    assert!(autotuned.sentence.starts_with("The process here"), "{autotuned:?}");
+    receiving.state.unread_bytes = 0;
+    let unknown = verdict_with(&receiving, false, V4, Some(true)).remedy.unwrap();
+    assert_eq!(unknown.commands[1].line, line);
+    assert!(unknown.commands[1].only_where.as_ref().unwrap().contains("SO_RCVBUF"));
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn by_kind(text: &mut String, results: &Results) {
             || "–".to_owned(),
             |ratio| match ratio {
                 // As it is, nothing arrives.
-                ratio if ratio > 1e6 => "from nothing".to_owned(),
+                ratio if ratio > 900.0 => "from nothing".to_owned(),
                 ratio => format!("{ratio:.2}"),
             },
         );

@@ -187,10 +187,12 @@ impl Beside {
         } else {
             goal
         };
+        // The logarithm of next to nothing would make any mean uncertain.
+        let least = 1e-3 * before.mean()?.rate.max(after.mean()?.rate).max(1.0);
         let better = |standing: &Standing| match judged_by {
-            Goal::Throughput => standing.rate.max(1e-9).ln(),
+            Goal::Throughput => standing.rate.max(least).ln(),
             Goal::Latency => -standing.ping_s.ln(),
-            Goal::Balanced => (standing.rate / standing.ping_s).max(1e-9).ln(),
+            Goal::Balanced => (standing.rate.max(least) / standing.ping_s).ln(),
         };
         let gain =
             differences(&mut before, &mut after, |before, after| better(after) - better(before))?;

@@ -12,6 +12,8 @@ const MOVES: usize = 4;
 const AROUND: usize = 4;
 /// The search ends where a move gains less than this, as a logarithm: runs that are left serve the proof.
 const LEAST_MOVE: f64 = 0.005;
+/// A point with this share of the most goodput that was found may have neighbours with more.
+const HARDLY_LESS: f64 = 0.97;
 /// A congestion control whose best point has less than this share of the best point's rate is not tried again.
 const HOPEFUL: f64 = 0.7;
 /// Moves from the best place to better neighbours.
@@ -66,7 +68,12 @@ fn neighbours(
     let above = windows().filter(|window| *window > at.window).min().unwrap_or(count - 1);
     let halfway = |other: usize| Place { window: usize::midpoint(at.window, other), ..at };
     let (below, above) = (below.map(halfway), Some(halfway(above)));
+    let most = most_rate(bench);
+    let own = tried.iter().find(|(place, _)| *place == at).and_then(|(_, it)| bench.standing(*it));
+    let is_fastest = own.is_some_and(|standing| standing.rate >= HARDLY_LESS * most);
     let halves = match goal {
+        // What is to be kept of the most goodput is known where the most is.
+        Goal::Latency if is_fastest => [above, below],
         Goal::Latency => [below, None],
         Goal::Balanced => [below, above],
         Goal::Throughput => [above, below],
@@ -78,7 +85,8 @@ fn neighbours(
     };
     let is_hopeful = |place: &Place| fastest(place.congestion) >= HOPEFUL * fastest(at.congestion);
     // Round trips are longer with larger windows.
-    let is_shorter = |place: &Place| goal != Goal::Latency || place.window <= at.window;
+    let is_shorter =
+        |place: &Place| goal != Goal::Latency || is_fastest || place.window <= at.window;
     let beside = axes.neighbours(at).into_iter().filter(is_hopeful).filter(is_shorter);
     halves.into_iter().flatten().chain(beside).collect()
 }

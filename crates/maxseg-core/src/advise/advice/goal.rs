@@ -53,7 +53,7 @@ const RATE: f64 = 0.15;
 const LEAST_TIME: f64 = 0.0002;
 /// A round trip that is shorter by less than this, as a logarithm, must not cost a larger share of the goodput than it gains: the
 /// sweep of `cargo xtask validate advise` takes such round trips for about equal.
-const CLOSE_PING: f64 = 0.13;
+const CLOSE_PING: f64 = 0.1;
 
 /// Below any that keeps its goodput.
 const NOT_KEPT: f64 = -1e3;

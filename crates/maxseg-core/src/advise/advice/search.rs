@@ -178,6 +178,9 @@ fn mends(bench: &Bench, a: usize, b: usize) -> bool {
     needless(a) > 0 && needless(b) == 0
 }
 
+/// Below this share of the most goodput, one rate is as bad as another.
+const NOTHING: f64 = 1e-3;
+
 /// The goal by which a change of point `a` is judged.
 fn judging(bench: &Bench, goal: Goal, a: usize) -> Goal {
     bench.standing(a).map_or(goal, |before| goal.judging(before, most_rate(bench)))
@@ -193,8 +196,11 @@ pub(super) fn difference(
 ) -> Option<Summary> {
     let pairs = bench.pairs(a, b, wanted);
     let goal = judging(bench, goal, a);
-    let differences: Vec<f64> =
-        pairs.iter().map(|(a, b)| goal.measure(*b) - goal.measure(*a)).collect();
+    // The logarithm of next to nothing would make any mean uncertain.
+    let least = NOTHING * most_rate(bench);
+    let measure =
+        |standing: Standing| goal.measure(Standing { rate: standing.rate.max(least), ..standing });
+    let differences: Vec<f64> = pairs.iter().map(|(a, b)| measure(*b) - measure(*a)).collect();
     (!differences.is_empty()).then(|| Summary::of(&differences))
 }
 
@@ -253,15 +259,17 @@ fn prove(
         without = parts(bench, goal, best)?;
     }
     let is_open = |bench: &Bench| !is_proven(bench, goal, AS_IT_IS, best);
-    if is_open(bench) && is_worth(bench, goal, [AS_IT_IS, best], is_fresh) {
-        // A few more draws may tell.
-        for number in FURTHER {
-            if bench.left() < 2 || !is_open(bench) {
-                break;
-            }
-            for point in [AS_IT_IS, best] {
-                bench.run(point, number..number + 1)?;
-            }
+    // A few more draws may tell, where it may gain what matters.
+    let may_gain = |bench: &Bench| {
+        let gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
+        gain.is_some_and(|gain| gain.mean + gain.ci95().unwrap_or(0.0) > SMALL_GAIN)
+    };
+    for number in FURTHER {
+        if bench.left() < 2 || !is_open(bench) || !may_gain(bench) {
+            break;
+        }
+        for point in [AS_IT_IS, best] {
+            bench.run(point, number..number + 1)?;
         }
     }
     let ends_needless = || {

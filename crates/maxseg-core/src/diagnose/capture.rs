@@ -40,7 +40,7 @@ pub(super) fn quality(evidence: &Evidence) -> Option<Finding> {
             .collect(),
         frames: frames.take(8).collect(),
         text: texts.join(". "),
-        why: "Counts cover captured packets only, and a duplicate in the capture is no retransmission",
+        why: "Counts cover captured packets only, and a duplicate in the capture is not a retransmission",
         source: "Paxson, Automated Packet Trace Analysis of TCP Implementations, SIGCOMM 1997",
     })
 }

@@ -167,7 +167,7 @@ pub(super) fn keep_alive(evidence: &Evidence) -> Option<Finding> {
         evidence: vec![number("keep_alives", count as f64)],
         frames,
         text: format!("A keep-alive was sent {}: the connection was idle", counted_times(count)),
-        why: "Keep-alives are no retransmissions, and their answers are no round trips under load",
+        why: "Keep-alives are not retransmissions, and their answers are not round trips under load",
         source: "RFC 9293 §3.8.4, RFC 1122 §4.2.3.6",
     })
 }

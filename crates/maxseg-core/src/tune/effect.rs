@@ -258,8 +258,8 @@ pub fn incomparable(step: &Step) -> Option<&'static str> {
             Some("it acts on new connections, which have no before")
         }
         Some(Acts::NewInterfaces) => Some("it acts on interfaces that come up afterwards"),
-        Some(Acts::Never) => Some("no connection feels it"),
-        None => Some("whether connections that run feel it is not known"),
+        Some(Acts::Never) => Some("acts on no connection"),
+        None => Some("whether it acts on existing connections is not known"),
     }
 }
 

@@ -176,7 +176,7 @@ impl Refusal {
     /// What to do instead.
     pub fn hint(&self, step: &Step) -> String {
         match self {
-            Self::NotAValue { .. } | Self::NotTaken(_) => format!("`maxseg tune show {}` tells what it takes", step.target),
+            Self::NotAValue { .. } | Self::NotTaken(_) => format!("`maxseg tune show {}` lists the values it takes", step.target),
             Self::OutOfRange { value, least, most, .. } => {
                 format!("for example --set {}={}", step.target, value.min(most).max(least))
             }
@@ -219,7 +219,8 @@ impl Refusal {
 
 fn plain_command(target: &Target, value: &Value) -> String {
     let name = target.to_string();
-    format!("sysctl -w {}={value}", name.trim_start_matches("sysctl."))
+    // Some have several numbers.
+    format!("sysctl -w '{}={value}'", name.trim_start_matches("sysctl."))
 }
 
 fn mtu_of(target: &Target) -> Target {

@@ -15,7 +15,7 @@ pub struct Prefix {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
     /// It has no address.
-    #[error("`{0}` is no address or prefix")]
+    #[error("`{0}` is not an address or prefix")]
     NotAnAddress(String),
     /// More bits than an address has.
     #[error("a prefix of {family} has 0 to {most} bits, not `{length}`")]
@@ -151,11 +151,11 @@ mod tests {
         assert_eq!("192.0.2.7/32".parse::<Prefix>().unwrap().to_string(), "192.0.2.7");
         assert_eq!("0.0.0.0/0".parse::<Prefix>().unwrap(), Prefix::ALL_V4);
         for (text, why) in [
-            ("10.0.0/8", "no address"),
+            ("10.0.0/8", "not an address"),
             ("10.0.0.0/33", "0 to 32 bits"),
             ("::/129", "0 to 128 bits"),
             ("10.0.0.1/8", "the prefix is 10.0.0.0/8"),
-            ("", "no address"),
+            ("", "not an address"),
         ] {
             let error = text.parse::<Prefix>().unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");

@@ -112,7 +112,7 @@ impl UndoReason {
             Self::CutOff => "undone because its plan was cut off",
             Self::RouteMoved => "undone because the route that it was copied from has moved",
             Self::NothingLeft => "nothing was left to undo",
-            Self::Worse => "undone because connections did worse",
+            Self::Worse => "undone because connections got worse",
         }
     }
 }

@@ -94,13 +94,13 @@ pub enum SocketOption {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// It begins with none of the kinds.
-    #[error("`{0}` is nothing that can be set")]
+    #[error("`{0}` is not a target that can be set")]
     Kind(String),
     /// A sysctl of something else than the network, or no name.
-    #[error("`{0}` is no sysctl of the network")]
+    #[error("`{0}` is not a network sysctl")]
     Sysctl(String),
     /// A metric that there is not.
-    #[error("a route has no `{metric}` that TCP goes by")]
+    #[error("`{metric}` is not a route metric that TCP uses")]
     Metric {
         /// What was given.
         metric: String,

@@ -28,11 +28,11 @@ fn targets_are_read_and_written_alike() {
 #[test]
 fn what_is_no_target_is_refused_with_what_would_do() {
     for (text, why, hint) in [
-        ("mtu", "nothing that can be set", "route.10.0.0.0/8.mtu"),
-        ("rout.default.mtu", "nothing that can be set", "route.10.0.0.0/8.mtu"),
-        ("sysctl.kernel.panic", "no sysctl of the network", "net."),
-        ("sysctl.net.ipv4../x", "no sysctl of the network", "net."),
-        ("route.default.mss", "no `mss`", "advmss"),
+        ("mtu", "is not a target that can be set", "route.10.0.0.0/8.mtu"),
+        ("rout.default.mtu", "is not a target that can be set", "route.10.0.0.0/8.mtu"),
+        ("sysctl.kernel.panic", "not a network sysctl", "net."),
+        ("sysctl.net.ipv4../x", "not a network sysctl", "net."),
+        ("route.default.mss", "`mss` is not a route metric", "advmss"),
         ("route.10.0.0.1/8.mtu", "the prefix is 10.0.0.0/8", "route.default.mtu"),
         ("interface.eth0.speed", "names no MTU", "interface.eth0.mtu"),
         ("interface..mtu", "names no MTU", "interface.eth0.mtu"),
@@ -214,7 +214,7 @@ fn a_plan_is_watched_until_it_is_judged_for_the_last_time_or_undone() {
     let found = Value::of("1400");
     worse[4] = record(Event::Undo { entry: 1, reason: UndoReason::Worse, because, found });
     let undone = History::of(&worse).entry(1).unwrap().undone.unwrap();
-    assert_eq!(undone.words(), "undone because connections did worse: goodput -9%");
+    assert_eq!(undone.words(), "undone because connections got worse: goodput -9%");
 }
 
 #[test]

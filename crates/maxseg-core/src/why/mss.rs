@@ -150,7 +150,7 @@ fn unknown_mtu(facts: &MssFacts, chain: &mut Chain) {
     if let Some(link) = chain.links.iter_mut().find(|link| link.source == Source::PathMtu) {
         (link.value, link.allows) = (Some(mtu), Some(leaves));
         link.note = Some(
-            "the connection goes by it, and neither route nor interface has it now: it was learnt \
+            "the connection uses it, and neither route nor interface has it now: it was learnt \
              before, or they have changed since"
                 .to_owned(),
         );

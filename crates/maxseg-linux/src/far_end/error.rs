@@ -23,7 +23,7 @@ pub enum FarEndError {
     #[error("the responder refused: {0}")]
     Refused(Refusal),
     /// It answered something else.
-    #[error("what answers at {0} is no maxseg responder")]
+    #[error("what answers at {0} is not a maxseg responder")]
     NoResponder(std::net::SocketAddr),
     /// It did not answer, or no longer.
     #[error("the responder does not answer: {0}")]

@@ -27,7 +27,7 @@ pub enum VersionError {
     #[error("iperf3 cannot be run: {0}")]
     NotRun(#[from] io::Error),
     /// Its output is not a version.
-    #[error("`iperf3 --version` prints `{0}`, which is no version of iperf3")]
+    #[error("`iperf3 --version` prints `{0}`, which is not a version of iperf3")]
     Another(String),
     /// It is older than [`OLDEST`].
     #[error("iperf3 {0} is installed; {OLDEST} or later is needed")]
@@ -89,11 +89,14 @@ mod tests {
             ("iperf 3.0.7", "iperf3 3.0.7 is installed; 3.1 or later is needed"),
             (
                 "iperf version 2.1.8 (12 August 2022) pthreads",
-                "`iperf3 --version` prints `iperf version 2.1.8 (12 August 2022) pthreads`, which is no version of iperf3",
+                "`iperf3 --version` prints `iperf version 2.1.8 (12 August 2022) pthreads`, which is not a version of iperf3",
             ),
-            ("iperf 4.0", "`iperf3 --version` prints `iperf 4.0`, which is no version of iperf3"),
-            ("iperf 3", "`iperf3 --version` prints `iperf 3`, which is no version of iperf3"),
-            ("", "`iperf3 --version` prints ``, which is no version of iperf3"),
+            (
+                "iperf 4.0",
+                "`iperf3 --version` prints `iperf 4.0`, which is not a version of iperf3",
+            ),
+            ("iperf 3", "`iperf3 --version` prints `iperf 3`, which is not a version of iperf3"),
+            ("", "`iperf3 --version` prints ``, which is not a version of iperf3"),
         ];
         for (text, want) in cases {
             let said = match Version::accepted(text) {

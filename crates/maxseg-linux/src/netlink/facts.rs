@@ -151,7 +151,8 @@ impl Netlink {
     }
 }
 
-fn kind_of(infos: &[LinkInfo]) -> Option<String> {
+/// What an interface is, as `vlan`; `None` of hardware.
+pub(super) fn kind_of(infos: &[LinkInfo]) -> Option<String> {
     infos.iter().find_map(|info| match info {
         LinkInfo::Kind(kind) => Some(kind.to_string()),
         _ => None,

@@ -1,29 +1,15 @@
 //! Interfaces, and which of them are below others.
+#![expect(clippy::wildcard_enum_match_arm, reason = "of many attributes, few matter here")]
 
 use std::collections::BTreeSet;
 use std::io;
 
 use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkAttribute, LinkMessage};
 
-use super::raw::{parse_attributes, u32_at};
-use super::{Netlink, dumped};
-
-const NEW_LINK: u16 = 16;
-const GET_LINK: u16 = 18;
-/// `struct ifinfomsg`.
-const LINK_HEADER: usize = 16;
-
-/// Kinds of attributes (`IFLA_*` in `linux/if_link.h`).
-mod attribute {
-    pub(super) const NAME: u16 = 3;
-    pub(super) const MTU: u16 = 4;
-    pub(super) const LINK: u16 = 5;
-    pub(super) const MASTER: u16 = 10;
-    pub(super) const INFO: u16 = 18;
-    pub(super) const LINK_NAMESPACE: u16 = 37;
-    /// Within `INFO`.
-    pub(super) const KIND: u16 = 1;
-}
+use super::Netlink;
+use super::facts::kind_of;
 
 /// Kinds of interfaces whose MTU the kernel lowers with that of the interface below, and does not raise with it again: the handlers
 /// of `NETDEV_CHANGEMTU` in `net/8021q/vlan.c` and `drivers/net/macvlan.c`. Those of ipvlan follow both ways.
@@ -49,33 +35,43 @@ pub(crate) struct Link {
 impl Netlink {
     /// Every interface of the namespace (`ip link show`).
     pub(crate) fn links(&mut self) -> io::Result<Vec<Link>> {
-        let answers = dumped(|| self.exchange(GET_LINK, NLM_F_DUMP, &[0; LINK_HEADER]))?;
-        let links = answers.iter().filter(|(kind, _)| *kind == NEW_LINK);
-        Ok(links.filter_map(|(_, body)| Link::parse(body)).collect())
+        let every = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        let answers = self.answers(every, NLM_F_DUMP)?;
+        Ok(answers.into_iter().filter_map(Link::of).collect())
     }
 }
 
 impl Link {
-    /// Of the body of a message; `None` for one that is cut.
-    fn parse(body: &[u8]) -> Option<Self> {
-        let attributes = parse_attributes(body.get(LINK_HEADER..)?);
-        let of = |wanted: u16| {
-            let found = attributes.iter().find(|(kind, _)| *kind == wanted);
-            found.map(|(_, value)| value.as_slice())
-        };
-        let number = |wanted| of(wanted).and_then(|value| u32_at(value, 0));
-        let text = |value: &[u8]| String::from_utf8_lossy(value).trim_end_matches('\0').to_owned();
-        let info = of(attribute::INFO).map(parse_attributes).unwrap_or_default();
-        let kind = info.iter().find(|(kind, _)| *kind == attribute::KIND);
-        let is_elsewhere = of(attribute::LINK_NAMESPACE).is_some();
-        Some(Self {
-            index: u32_at(body, 4)?,
-            name: text(of(attribute::NAME)?),
-            mtu: number(attribute::MTU)?,
-            lower: number(attribute::LINK).filter(|_| !is_elsewhere),
-            master: number(attribute::MASTER),
-            kind: kind.map(|(_, value)| text(value)).unwrap_or_default(),
-        })
+    /// Of a message; `None` for one that describes no interface.
+    fn of(message: RouteNetlinkMessage) -> Option<Self> {
+        let RouteNetlinkMessage::NewLink(message) = message else { return None };
+        let (mut name, mut mtu, mut lower, mut master) = (None, None, None, None);
+        let (mut kind, mut is_elsewhere) = (String::new(), false);
+        for attribute in message.attributes {
+            match attribute {
+                LinkAttribute::IfName(is) => name = Some(is),
+                LinkAttribute::Mtu(is) => mtu = Some(is),
+                LinkAttribute::Link(is) => lower = Some(is),
+                LinkAttribute::Controller(is) => master = Some(is),
+                LinkAttribute::LinkNetNsId(_) => is_elsewhere = true,
+                LinkAttribute::LinkInfo(infos) => kind = kind_of(&infos).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        let lower = lower.filter(|_| !is_elsewhere);
+        Some(Self { index: message.header.index, name: name?, mtu: mtu?, lower, master, kind })
+    }
+
+    /// One of tests, named by its index: `i1`.
+    #[cfg(test)]
+    pub(crate) fn example(
+        index: u32,
+        kind: &str,
+        lower: Option<u32>,
+        master: Option<u32>,
+        mtu: u32,
+    ) -> Self {
+        Self { index, name: format!("i{index}"), mtu, lower, master, kind: kind.to_owned() }
     }
 }
 
@@ -112,12 +108,19 @@ pub(crate) fn followers(links: &[Link], index: u32, mtu: u32) -> Vec<&Link> {
     found
 }
 
+/// How many interfaces it stands on whose MTU bounds its own.
+pub(crate) fn depth(links: &[Link], index: u32) -> usize {
+    let link = links.iter().find(|link| link.index == index);
+    let bounded = link.filter(|link| LOWERED.contains(&link.kind.as_str()));
+    bounded.and_then(|link| link.lower).map_or(0, |lower| 1 + depth(links, lower))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn link(index: u32, kind: &str, lower: Option<u32>, master: Option<u32>) -> Link {
-        Link { index, name: format!("i{index}"), mtu: 1500, lower, master, kind: kind.to_owned() }
+        Link::example(index, kind, lower, master, 1500)
     }
 
     #[test]

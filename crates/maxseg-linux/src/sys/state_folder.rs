@@ -17,12 +17,11 @@ pub fn state_folder() -> Option<PathBuf> {
 
 /// The same with the other places where it may be, the best first.
 pub(crate) fn state_folders() -> Vec<PathBuf> {
-    let of = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let set = of("XDG_STATE_HOME").map(|state| state.join("maxseg"));
+    let set = absolute("XDG_STATE_HOME").map(|state| state.join("maxseg"));
     let usual = if Uid::effective().is_root() {
         Some(PathBuf::from("/var/lib/maxseg"))
     } else {
-        of("HOME").map(|home| state_below(&home))
+        absolute("HOME").map(|home| state_below(&home))
     };
     set.into_iter().chain(usual).collect()
 }
@@ -39,31 +38,46 @@ pub(crate) fn sudo_user() -> Option<Uid> {
 }
 
 /// A file of this name, as it was last written: by this user, or by the one who ran `sudo`, whose own it has to be. With
-/// `$XDG_STATE_HOME` it is the one there.
+/// `$XDG_STATE_HOME` it is the one there. `None` where there is none.
 ///
 /// # Errors
-/// There is none, or it cannot be read.
-pub fn latest_state_file(name: &str) -> io::Result<(PathBuf, String)> {
+/// The one that is there cannot be read, or is somebody else's: its path, and why.
+pub fn latest_state_file(name: &str) -> Result<Option<(PathBuf, String)>, (PathBuf, io::Error)> {
     let own = state_folder().map(|folder| (folder, Uid::effective()));
-    let user = sudo_user().filter(|_| env::var_os("XDG_STATE_HOME").is_none());
+    let user = sudo_user().filter(|_| absolute("XDG_STATE_HOME").is_none());
     let behind = user.and_then(|user| Some((state_folder_of(user)?, user)));
-    let mut error = io::ErrorKind::NotFound.into();
     let mut found: Vec<(SystemTime, PathBuf, File)> = Vec::new();
+    let mut fault = None;
     for (folder, owner) in own.into_iter().chain(behind) {
         let path = folder.join(name);
-        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
-        match opened {
-            Ok((about, file)) if about.is_file() && about.uid() == owner.as_raw() => {
-                found.push((about.modified()?, path, file));
-            }
-            Ok(_) => error = io::ErrorKind::PermissionDenied.into(),
-            Err(fault) => error = fault,
+        match open_owned(&path, owner) {
+            Ok((file, written)) => found.push((written, path, file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => fault = fault.or(Some((path, error))),
         }
     }
-    let Some((_, path, file)) = found.into_iter().max_by_key(|(written, ..)| *written) else {
-        return Err(error);
-    };
-    Ok((path, io::read_to_string(file)?))
+    match found.into_iter().max_by_key(|(written, ..)| *written) {
+        Some((_, path, file)) => match io::read_to_string(file) {
+            Ok(text) => Ok(Some((path, text))),
+            Err(error) => Err((path, error)),
+        },
+        None => fault.map_or(Ok(None), Err),
+    }
+}
+
+/// A file of this user, and when it was last written.
+fn open_owned(path: &Path, owner: Uid) -> io::Result<(File, SystemTime)> {
+    let file = File::open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() || about.uid() != owner.as_raw() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    Ok((file, about.modified()?))
+}
+
+/// A folder of the environment: a relative one counts as not set (XDG Base Directory Specification).
+fn absolute(name: &str) -> Option<PathBuf> {
+    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 fn state_below(home: &Path) -> PathBuf {

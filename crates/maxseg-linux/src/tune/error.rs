@@ -225,7 +225,7 @@ impl TuneError {
             Self::NotReplaceable { .. } => {
                 "set the MTU of the interface, or a route of your own to fewer destinations".to_owned()
             }
-            Self::CannotBe { target, .. } | Self::NoWayBack { target, .. } => format!("`maxseg tune show {target}` tells what it takes"),
+            Self::CannotBe { target, .. } | Self::NoWayBack { target, .. } => format!("`maxseg tune show {target}` lists the values it takes"),
             Self::Read { .. } | Self::Here(_) => "`maxseg doctor` tells what this user can see here".to_owned(),
             Self::Write { target, error, .. } if error.raw_os_error() == Some(libc::EINVAL) => {
                 format!("the value is outside what this kernel takes: `maxseg tune show {target}`")

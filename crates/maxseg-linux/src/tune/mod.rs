@@ -21,6 +21,7 @@ mod file;
 mod guard;
 mod here;
 mod interface;
+mod interface_order;
 mod journal;
 mod route;
 pub mod socket;

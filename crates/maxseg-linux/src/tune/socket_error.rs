@@ -70,7 +70,7 @@ impl SocketError {
                 format!("`maxseg tune show socket.{option}` tells since which Linux")
             }
             Self::Refused { option, .. } | Self::NotAValue { option, .. } => {
-                format!("`maxseg tune show socket.{option}` tells what it takes")
+                format!("`maxseg tune show socket.{option}` lists the values it takes")
             }
             Self::NoList(_) => "`ss -t` asks the kernel for the same list".to_owned(),
         }

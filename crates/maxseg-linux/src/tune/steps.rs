@@ -3,38 +3,22 @@
 use maxseg_core::similar::closest;
 use maxseg_core::tune::{Step, Target, Value};
 
+use super::interface_order::with_followers;
 use super::socket::as_shown;
 use super::{TuneError, interface, read, route, sysctl};
-use crate::netlink::{Netlink, followers};
 
-/// The steps that set these targets, in their order, with the values before. Nothing is changed, and no privilege is needed.
+/// The steps that set these targets, with the values before: in their order, but for interfaces that stand on each other. Nothing is
+/// changed, and no privilege is needed.
 ///
 /// # Errors
 /// There is no such sysctl, interface or route; or a route cannot be replaced by itself.
 pub fn steps(wanted: &[(Target, Value)]) -> Result<Vec<Step>, TuneError> {
     let mut steps: Vec<Step> = Vec::new();
-    for (target, after) in wanted {
-        for (target, after) in lowered_with(target, after)? {
-            if wanted.iter().all(|(other, _)| *other != target) {
-                steps.push(step(&target, &after, &steps)?);
-            }
-        }
-        let step = step(target, after, &steps)?;
+    for (target, after) in with_followers(wanted)? {
+        let step = step(&target, &after, &steps)?;
         steps.push(step);
     }
     Ok(steps)
-}
-
-/// The interfaces above one that the kernel would lower with it, and not raise again when it is restored: they are lowered first,
-/// by steps of their own.
-fn lowered_with(target: &Target, after: &Value) -> Result<Vec<(Target, Value)>, TuneError> {
-    let Target::InterfaceMtu(name) = target else { return Ok(Vec::new()) };
-    let mtu = after.number().and_then(|mtu| u32::try_from(mtu).ok());
-    let (Some(index), Some(mtu)) = (interface::index(name), mtu) else { return Ok(Vec::new()) };
-    let links = || Netlink::new()?.links();
-    let links = links().map_err(|error| TuneError::read(target, error))?;
-    let above = followers(&links, index, mtu).into_iter();
-    Ok(above.map(|link| (Target::InterfaceMtu(link.name.clone()), after.clone())).collect())
 }
 
 fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneError> {

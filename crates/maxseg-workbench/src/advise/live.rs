@@ -84,7 +84,7 @@ const QUEUED: f64 = 1.25;
 
 /// The scenario of the path as the socket shows it, and what is assumed of it.
 fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
-    let none = || unknown("the kernel tells nothing of this connection's TCP", FAR_END);
+    let none = || unknown("the kernel has no tcp_info of this connection", FAR_END);
     let sample = connection.sample.as_ref().ok_or_else(none)?;
     let evidence = connection.evidence().ok_or_else(none)?;
     let info = &sample.info;

@@ -118,7 +118,7 @@ impl Quantity for IpVersion {
         match text.trim() {
             "4" => Ok(Self::V4),
             "6" => Ok(Self::V6),
-            _ => Err(format!("`{text}` is no version of IP: write 4 or 6")),
+            _ => Err(format!("`{text}` is not an IP version: write 4 or 6")),
         }
     }
     fn json(&self) -> Value {

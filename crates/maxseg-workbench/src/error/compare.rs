@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum CompareError {
     /// A file of results is broken.
-    #[error("{} is no result of `maxseg run`: {why}", file.display())]
+    #[error("{} is not a result of `maxseg run`: {why}", file.display())]
     Broken {
         /// The file.
         file: PathBuf,

@@ -25,7 +25,7 @@ pub enum ImportError {
         guess: &'static str,
     },
     /// The file is JSON, and not what MiniEdit saves.
-    #[error("{file} is no topology of MiniEdit's: {what}")]
+    #[error("{file} is not a MiniEdit topology: {what}")]
     NotMiniedit {
         /// The file.
         file: String,

@@ -13,7 +13,7 @@ pub enum MeasuredError {
         what: String,
     },
     /// The file is JSON, and not what `maxseg path --json` prints.
-    #[error("{file} is no report of `maxseg path`: it has no `{missing}`")]
+    #[error("{file} is not a report of `maxseg path`: it has no `{missing}`")]
     NoReport {
         /// The file.
         file: String,

@@ -48,7 +48,7 @@ pub struct Imported {
 /// The scenario in what MiniEdit saved as `file`.
 ///
 /// # Errors
-/// It is no topology of MiniEdit's, or none that is a chain between two hosts, or a link of that chain has an option
+/// It is not a MiniEdit topology, or none that is a chain between two hosts, or a link of that chain has an option
 /// with a value that it cannot have.
 pub fn from_miniedit(bytes: &[u8], file: &str, ends: Ends<'_>) -> Result<Imported, Error> {
     let mut notes = Notes::default();

@@ -191,7 +191,7 @@ fn what_miniedit_does_not_write_is_refused_with_its_place() {
     ];
     for (document, what) in cases {
         let failure = fails(&document, Ends::default());
-        let want = format!("error: test.mn is no topology of MiniEdit's: {what}");
+        let want = format!("error: test.mn is not a MiniEdit topology: {what}");
         assert!(failure.starts_with(&want), "{failure}");
     }
     let cases: [(&[u8], &str, &str); 6] = [

@@ -79,7 +79,7 @@ impl Measured {
     /// Reads a report.
     ///
     /// # Errors
-    /// The file cannot be read, is no report of this version, or one without throughput.
+    /// The file cannot be read, is not a report of this version, or one without throughput.
     pub fn read(file: &Path) -> Result<Self, Error> {
         let bytes = fs::read(file).map_err(|error| Error::file("read", file, error))?;
         Ok(Self::of_json(&bytes, &file.display().to_string())?)

@@ -95,7 +95,7 @@ fn what_is_no_report_with_throughput_is_refused() {
     let told =
         |json: &str| Measured::of_json(json.as_bytes(), "path.json").unwrap_err().to_string();
     assert_eq!(told(""), "path.json cannot be read: it is empty");
-    let other = "path.json is no report of `maxseg path`: it has no `path_mtu`";
+    let other = "path.json is not a report of `maxseg path`: it has no `path_mtu`";
     assert_eq!(told("{\"schema_version\": 1, \"rows\": []}"), other);
     let newer = BULK.replacen("\"schema_version\": 1", "\"schema_version\": 2", 1);
     assert_eq!(told(&newer), "path.json has schema version 2; this program reads 1");

@@ -271,7 +271,7 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
 fn flush(address: IpAddr) -> String {
     let version = if address.is_ipv4() { "-4" } else { "-6" };
     format!(
-        "`ip {version} route flush cache` has the kernel forget it, and what it has learnt about every other destination (root)"
+        "`ip {version} route flush cache` removes it, and what was learnt about every other destination (root)"
     )
 }
 
@@ -282,7 +282,7 @@ fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
         kind: PathFindingKind::LearntMtu,
         confidence: report.path_mtu.confidence,
         text: format!(
-            "before the test this host's kernel remembered a path MTU of {}, and the path takes {mtu}: its connections send less \
+            "before the test this host's route cache had a path MTU of {}, and the path takes {mtu}: its connections send less \
              than they could",
             learnt.mtu
         ),

@@ -21,7 +21,7 @@ pub(super) fn measure(
     probing: &mut Probing<'_>,
 ) -> Result<(), PathError> {
     let options = &options.for_round_trip(report.rtt.min_s);
-    // Bulk data may provoke messages of routers, which the kernel goes by.
+    // Bulk data may provoke messages of routers, which the kernel acts on.
     let ((), taught) = logged(probing, |probing| match measure_all(options, report, probing) {
         Ok(()) => Ok(()),
         Err(FarEndError::Stopped) => Err(PathError::Stopped),

@@ -39,7 +39,7 @@ pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
     let parts = [
         Some(format!("by {engine}")),
         (left_out > 0).then(|| format!("{} not counted", words::counted(left_out as u64, "point"))),
-        is_chance.then(|| "one seed, so that what of it is chance is unknown".to_owned()),
+        is_chance.then(|| "one seed: how much of it is chance is unknown".to_owned()),
     ];
     let of = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
     match (known.as_slice(), settings.as_slice()) {

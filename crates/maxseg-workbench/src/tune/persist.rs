@@ -125,7 +125,7 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
     let mut files = Files::default();
     for setting in &document.settings {
         if matches!(setting.target, Target::Socket { .. } | Target::File(_)) {
-            let why = "a connection does not outlast the machine's start";
+            let why = "connections end with a reboot";
             files.left_out.push(Note::of(setting, why));
         } else {
             kept.settings.push(setting.clone());

@@ -35,7 +35,7 @@ interval (Student t over the pairs; Welch where the sides share no two seeds); w
 that so many seeds can show.
 
 Of captures the connections of the highest impact are compared, or those of --connection: limit, goodput, round trip, \
-retransmissions, windows. What a difference is due to, they do not show.
+retransmissions, windows. They do not show what causes a difference.
 
 Exit codes: 0 done, 1 error in a file, 2 usage.")]
 pub(crate) struct CompareArgs {

@@ -62,10 +62,8 @@ A file that ends within a packet, as after a capture that was killed, is explain
 broken before its end is refused, with the command that explains what comes before.
 
 A host, a PID or two ends name connections of this host, this end first; IPv6 with a port stands in brackets, and a file of \
-that name wins. Each is told in one sentence (what limits it, what to change), with the bounds of its segment size and of its \
-receive window, the one that holds marked. What a running socket hides is not guessed: the peer's MSS option, a clamp on the \
-way and TCP_MAXSEG are one bound, and a capture of the next SYN shows both options. Of a process, or of HOST:PORT of this \
-host, the sockets that wait for connections are told too: an accept queue that is full. Nothing is changed.
+that name wins. Each has a sentence (what limits it, what to change) and the bounds of its segment size and of its receive window, the effective one marked. What a running socket hides is not guessed: the peer's MSS option, a clamp on the \
+way and TCP_MAXSEG are one bound, and a capture of the next SYN shows both options. For a process, or for HOST:PORT of this host, listening sockets are listed too: an accept queue that is full. Nothing is changed.
 
 Exit codes: 0 done, 1 error in the file or no such connection, 2 usage, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]

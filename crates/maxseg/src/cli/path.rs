@@ -39,8 +39,7 @@ Measures the round trip, finds the largest packet that arrives whole, hop by hop
 A size is only called too large where a router says so and nothing contradicts it, or where it is silent so often, between \
 smaller packets that arrive, that losses do not explain it: the chance of an error is printed, and at most 0.0001.
 
-With CAP_NET_RAW and an open TCP port, segments are sent that lie before the first byte of a connection: the far end names \
-each that arrives (D-SACK), no byte reaches the service, and the kernel learns nothing. --quiet-probes sends nothing else that \
+With CAP_NET_RAW and an open TCP port, segments are sent that lie before the first byte of a connection: each that arrives is answered with a D-SACK, no byte reaches the service, and the route cache is left alone. --quiet-probes sends nothing else that \
 is large. Without that right, UDP datagrams that must not be fragmented and the messages that they provoke show the path \
 MTU. Where the destination does not answer these, up to 12 connections are opened to the port that is named, or to 443 or 80, \
 each with segments of one size: the beginning of a TLS ClientHello or of an HTTP header, spaces to other ports. --no-payload \
@@ -103,7 +102,7 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     refuse_outputs(args)?;
     if args.quiet_probes && far_end.is_some() {
         return Err(Failure::usage(
-            "--quiet-probes with --far-end: bulk data may provoke messages of routers, which the kernel goes by",
+            "--quiet-probes with --far-end: bulk data may provoke messages of routers, which the kernel acts on",
             "leave out one of the two; `maxseg path --forget` removes what a test has taught the kernel",
         ));
     }
@@ -174,7 +173,7 @@ fn forget(args: &PathArgs, version: Option<u8>, printer: Printer) -> Result<(), 
     failed.map_or(Ok(()), |(destination, error)| {
         Err(Failure::with_hint(
             format!("what was learnt about {destination} cannot be removed: {error}"),
-            "run it as root; `ip route flush cache` forgets what was learnt about every destination",
+            "run it as root; `ip route flush cache` removes what was learnt about every destination",
         ))
     })
 }

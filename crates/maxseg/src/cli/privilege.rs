@@ -29,7 +29,5 @@ pub(crate) fn for_a_lab() -> Result<(), Failure> {
 /// # Errors
 /// It is still there.
 pub(crate) fn without_packets() -> Result<(), Failure> {
-    give_up_file_right().map_err(|error| {
-        Failure::new(format!("cannot give up the right to look at packets: {error}"))
-    })
+    give_up_file_right().map_err(|error| Failure::new(format!("cannot drop CAP_NET_RAW: {error}")))
 }

@@ -23,7 +23,7 @@ Prints the token and the command for the other host, which then measures bandwid
 the way back and what arrives of its SYN, and makes the test of RFC 6349. One port, over TCP and UDP. Without --listen it \
 listens on this host alone.
 
-Who does not prove that they have the token gets nothing: no more bytes leave than have arrived. The token itself is never \
+A client without the token gets no service: until it is proven, no more bytes are sent than were received. The token itself is never \
 sent; a proof is of use once. What is measured is not encrypted. It serves one test at a time, and writes nothing to disk.
 
 Exit codes: 0 ended by --once, 1 it cannot listen, 2 usage, 130 interrupted.")]
@@ -73,7 +73,7 @@ impl std::str::FromStr for Listen {
             return Ok(Self(SocketAddr::new(address, DEFAULT_PORT)));
         }
         text.parse().map(Self).map_err(|_| {
-            "it is no address: 0.0.0.0, 192.0.2.7:7000, [::] or [2001:db8::7]:7000".to_owned()
+            "not an address: 0.0.0.0, 192.0.2.7:7000, [::] or [2001:db8::7]:7000".to_owned()
         })
     }
 }
@@ -159,7 +159,7 @@ fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> Failure {
     } else if error.kind() == PermissionDenied {
         "ports below 1024 need root or CAP_NET_BIND_SERVICE".to_owned()
     } else if error.kind() == AddrNotAvailable {
-        "it is no address of this host: `ip -brief address` lists them; 0.0.0.0 is all".to_owned()
+        "not an address of this host: `ip -brief address` lists them; 0.0.0.0 is all".to_owned()
     } else {
         "`ip -brief address` lists this host's addresses".to_owned()
     };

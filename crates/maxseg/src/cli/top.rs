@@ -67,7 +67,7 @@ pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
     }
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(Failure::usage(
-            "standard input or output is no terminal",
+            "standard input or output is not a terminal",
             "`maxseg top --once` prints the list; `maxseg connections --watch` prints it again and again",
         ));
     }

@@ -15,7 +15,7 @@ pub(super) fn words(message: Message, is_v4: bool) -> String {
         Message::TooBig { mtu } => {
             let what = if is_v4 { "fragmentation needed" } else { "packet too big" };
             match mtu {
-                0 => format!("{what}, the hop does not say what fits"),
+                0 => format!("{what}, no next-hop MTU"),
                 mtu => format!("{what}, MTU {mtu}"),
             }
         }

@@ -119,7 +119,11 @@ fn chain(name: &str, unit: &str, chain: &Chain, printer: Printer) -> String {
         text += &hanging(&format!("  {}: {note}.", label(link.source)), printer.width(), "  ");
     }
     if let Some(why) = &chain.unexplained {
-        text += &wrapped(&format!("Which bound holds is not known: {why}."), printer.width(), "  ");
+        text += &wrapped(
+            &format!("Which bound is effective is not known: {why}."),
+            printer.width(),
+            "  ",
+        );
     }
     text
 }

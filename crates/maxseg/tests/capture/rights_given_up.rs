@@ -67,7 +67,7 @@ fn without_the_right_it_says_how_to_get_it() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with("error: this user may not look at packets"), "{said}");
+    assert!(said.starts_with("error: this user may not capture packets"), "{said}");
     assert!(said.contains("hint: sudo setcap cap_net_raw=ep $(command -v maxseg)"), "{said}");
 }
 
@@ -146,12 +146,15 @@ fn a_link_leads_to_no_file_that_who_called_sudo_may_not_write() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with(&format!("error: cannot write {}: ", link.display())), "{said}");
-    assert!(said.contains("hint: it is opened as who called sudo (user 65534, "), "{said}");
+    assert!(
+        said.contains("hint: it is opened by the user who called sudo (user 65534, "),
+        "{said}"
+    );
     assert_eq!(fs::read_to_string(&roots).unwrap(), "root's own");
 }
 
 #[test]
-fn a_user_that_cannot_be_become_is_told() {
+fn a_user_that_cannot_be_changed_is_told() {
     if !is_real_root() || !own_network() {
         println!("skipped: this user has one namespace already");
         return;
@@ -163,7 +166,7 @@ fn a_user_that_cannot_be_become_is_told() {
     command.arg(env!("CARGO_BIN_EXE_maxseg"));
     let end = Watch::of(command).wait();
     assert_eq!(end.code, Some(0), "{}", end.stderr);
-    assert!(end.stderr.contains("could not become another user"), "{}", end.stderr);
+    assert!(end.stderr.contains("the user could not be changed"), "{}", end.stderr);
     assert!(end.stderr.contains("it is user 0, group 0"), "{}", end.stderr);
 }
 

@@ -147,7 +147,7 @@ fn what_cannot_be_compared_is_refused_with_a_hint() {
     let cases: [(&[&str], i32, &str); 7] = [
         (&["compare", &window], 2, "there is nothing to compare"),
         (&["compare", &window, &window], 2, "are the same"),
-        (&["compare", &window, &broken], 1, "is no result of `maxseg run`"),
+        (&["compare", &window, &broken], 1, "is not a result of `maxseg run`"),
         (&["compare", &empty, &window], 1, "holds no rows.jsonl"),
         (&["compare", &missing, &window], 1, "missing"),
         (&["compare", &window, &empty, "--between", "engine=sim"], 2, "a key with two values"),

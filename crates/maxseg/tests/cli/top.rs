@@ -156,7 +156,7 @@ fn other_files_are_no_recordings() {
     std::fs::write(&path, "what was here before").unwrap();
     for option in ["--open", "--record"] {
         let mut terminal = Terminal::run(&format!("top {option} '{}'", path.display()));
-        terminal.wait_for("it is no recording of sockets");
+        terminal.wait_for("not a recording of sockets");
         assert_eq!(terminal.end().0, Some(1), "{option}");
         assert_eq!(read(&path), "what was here before");
     }

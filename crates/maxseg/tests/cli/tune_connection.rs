@@ -372,5 +372,5 @@ fn a_unit_applies_a_document_when_the_machine_starts() {
     // A document cannot write files.
     std::fs::write(&document, "[settings]\n\"file./etc/passwd\" = \"x\"\n").unwrap();
     let said = host.ends(1, &["tune", "apply", &document, "--yes"]);
-    assert!(said.contains("is nothing that can be set"), "{said}");
+    assert!(said.contains("is not a target that can be set"), "{said}");
 }

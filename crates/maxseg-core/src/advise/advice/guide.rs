@@ -160,7 +160,7 @@ pub fn judge(guide: &Guide, request: &Request<'_>) -> Result<Vec<Judged>, Engine
         let change = setting.change.filter(|_| runs_linux).map(GuideChange::change);
         let Some(change) = change else {
             let why = setting.why.clone().unwrap_or_else(|| {
-                "the hosts of this path have not Linux's TCP: the setting means nothing to them"
+                "the hosts of this path do not run Linux's TCP: the setting does not apply"
                     .to_owned()
             });
             judged.push(setting.unrun("unknown", None, why));

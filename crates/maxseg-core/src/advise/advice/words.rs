@@ -215,7 +215,7 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
         Change::IcmpSent => "Let every hop send ICMP for packets too large for it".to_owned(),
         Change::Queue(bytes) => format!("Give the queue before the bottleneck room for {bytes}"),
         Change::FairQueue => "Put a fair queue before the bottleneck link".to_owned(),
-        Change::NoErrors => "Mend the errors of the path".to_owned(),
+        Change::NoErrors => "Repair the errors of the path".to_owned(),
     }
 }
 

@@ -47,7 +47,7 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
     let room = facts.path.map(|path| Bytes::new(whole(path.bdp_bytes())));
     let mend = room.map_or_else(String::new, |room| {
         format!(
-            ". Give a queue that overflows room for {} kB, a bandwidth-delay product; mend the hop that has errors",
+            ". Give a queue that overflows room for {} kB, a bandwidth-delay product; repair the hop that has errors",
             room.get().div_ceil(1000)
         )
     });
@@ -115,7 +115,7 @@ fn with_bbr(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
             on,
             to,
             "congctl bbr",
-            Some("the errors cannot be mended, and the loss is not of a queue that others share"),
+            Some("the errors cannot be repaired, and the loss is not of a queue that others share"),
         )
         .note(format!(
             "BBR does not reduce its rate at every loss: it treats the symptom, for new connections to {to} alone."

@@ -45,7 +45,7 @@ pub(super) fn application_window(facts: &Facts<'_>) -> Remedy {
     Remedy::new(format!(
         "let the program on {on} grant a larger window of its own (SSH: HPN-SSH's), or use several connections"
     ))
-    .note("It is no limit of TCP: neither socket buffers nor sysctls change it.")
+    .note("It is not a limit of TCP: neither socket buffers nor sysctls change it.")
 }
 
 pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {

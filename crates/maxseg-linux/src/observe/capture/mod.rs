@@ -57,7 +57,7 @@ impl InterfaceChoice {
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// This process has no `CAP_NET_RAW`.
-    #[error("this user may not look at packets: {0}")]
+    #[error("this user may not capture packets: {0}")]
     NoRight(io::Error),
     /// There is no interface of this name.
     #[error("there is no interface `{name}`")]

@@ -201,7 +201,7 @@ fn refuse_others(file: &File, owners: &[Uid]) -> io::Result<()> {
     if is_own && about.is_file() && about.nlink() == 1 {
         return Ok(());
     }
-    Err(io::Error::other("the file is somebody else's, or no plain file"))
+    Err(io::Error::other("the file is somebody else's, or not a regular file"))
 }
 
 /// Where a log may be, the best place first.

@@ -28,7 +28,7 @@ const PATH_MTU: Parameter<Mtu> = Parameter::optional(
 );
 const USER: Parameter<Mss> = Parameter::optional(
     "user",
-    "nobody asked for an MSS",
+    "no MSS was requested",
     "rfc, linux: what the application asked for (TCP_MAXSEG)",
 );
 const IP_OPTIONS: Parameter<Octets> = Parameter::optional(

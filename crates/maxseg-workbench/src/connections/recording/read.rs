@@ -24,7 +24,7 @@ pub enum RecordingError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It is another file.
-    #[error("it is no recording of sockets")]
+    #[error("not a recording of sockets")]
     Other,
     /// It has no whole section.
     #[error("the recording is empty: it has no complete sample")]

@@ -27,7 +27,7 @@ pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuR
                 hops: Reached::default().hops(probing),
                 interface_bytes: Some(probing.route.interface_mtu),
                 reason: Some(format!(
-                    "probes that teach the kernel nothing need {port}CAP_NET_RAW (root, or `setcap cap_net_raw+ep`)"
+                    "probes that leave the route cache alone need {port}CAP_NET_RAW (root, or `setcap cap_net_raw+ep`)"
                 )),
                 ..MtuReport::default()
             }

@@ -40,7 +40,7 @@ fn body(advice: &PathAdvice) -> Markup {
 /// What to do, in a sentence.
 fn conclusion(advice: &PathAdvice) -> String {
     if let Some(unknown) = &advice.unknown {
-        return format!("Unknown: {}. What shows it: {}.", unknown.why, unknown.shown_by);
+        return format!("Unknown: {}. To find out: {}.", unknown.why, unknown.shown_by);
     }
     let Some(advised) = &advice.advised else { return String::new() };
     match advised.advice.as_slice() {

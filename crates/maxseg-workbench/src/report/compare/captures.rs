@@ -211,7 +211,7 @@ impl<'a> CapturePairing<'a> {
     /// What to know before relying on it.
     pub fn cautions(&self) -> Vec<String> {
         let mut cautions = vec![
-            "one transfer each: what of a difference is chance, two captures do not show"
+            "one transfer each: two captures do not show how much of a difference is chance"
                 .to_owned(),
         ];
         for (case, name) in self.cases.iter().zip(self.names) {

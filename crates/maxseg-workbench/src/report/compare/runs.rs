@@ -54,7 +54,7 @@ impl NumberLine {
             Verdict::Same => "equal".to_owned(),
             Verdict::NotShown => format!("no difference that {} can show ({by})", self.seeds()),
             Verdict::OnePair => {
-                format!("{by}; with too few seeds, what of it is chance is unknown")
+                format!("{by}; with too few seeds, how much of it is chance is unknown")
             }
             Verdict::Unknown => "unknown".to_owned(),
         }

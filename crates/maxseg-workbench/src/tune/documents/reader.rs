@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
         let value = Value::of(value);
         let name = target.to_string();
         if let (Some(known), Value::Text(text)) = (target.tunable(), &value) {
-            let hint = format!("`maxseg tune show {}` tells what it takes", known.name);
+            let hint = format!("`maxseg tune show {}` lists the values it takes", known.name);
             if known.acts == Acts::Never {
                 let why = known.acts_note.as_deref().unwrap_or("it acts on nothing");
                 self.note(&span, key, format!("left out: {why}"));

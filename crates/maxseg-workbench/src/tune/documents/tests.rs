@@ -133,7 +133,7 @@ const FAULTS: [Fault; 28] = [
         "[settings]\n\n\"route.default.mut\" = 3",
         3,
         "route.default.mut",
-        "a route has no `mut`",
+        "`mut` is not a route metric",
         "did you mean `route.mtu`?",
     ),
     (

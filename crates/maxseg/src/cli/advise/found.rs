@@ -43,7 +43,7 @@ impl Found {
         let is_scenario = path.extension().is_some_and(|extension| extension == "toml");
         match Target::of(argument).filter(|_| !is_scenario) {
             Some(Target::Process(pid)) => Err(Failure::usage(
-                format!("{pid} is a process, and advice is about one connection"),
+                format!("{pid} is a process; advice is about one connection"),
                 format!(
                     "`maxseg connections` lists them with both ends; `maxseg explain {pid}` explains all of a process"
                 ),

@@ -32,7 +32,7 @@ pub(super) fn answer(
         Target::Ends(local, remote) => connection(*local, *remote, question),
         Target::Host { name, port } => host(name, *port, question, printer),
         Target::Process(pid) => Err(Failure::usage(
-            format!("{pid} is a process, and advice is about one connection"),
+            format!("{pid} is a process; advice is about one connection"),
             "name a connection by its ends",
         )),
     }

@@ -15,9 +15,10 @@ use crate::printer::Printer;
 /// Where an ordinary user's state is kept (XDG Base Directory Specification): nothing of this build takes root.
 #[cfg(not(feature = "lab"))]
 fn state_folder() -> Option<std::path::PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = || set("HOME").map(|home| std::path::PathBuf::from(home).join(".local/state"));
-    set("XDG_STATE_HOME").map(Into::into).or_else(home).map(|folder| folder.join("maxseg"))
+    use std::path::PathBuf;
+    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || set("HOME").map(|home| home.join(".local/state"));
+    set("XDG_STATE_HOME").or_else(home).map(|folder| folder.join("maxseg"))
 }
 
 /// What is kept; nothing where this user has no place for it.
@@ -50,7 +51,7 @@ impl Kept {
             let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
             if !is_id {
                 return Err(Failure::usage(
-                    format!("{id} is no name of advice"),
+                    format!("{id} is not the name of an advice"),
                     "the names stand in brackets, such as window-receiver",
                 ));
             }

@@ -146,11 +146,11 @@ fn become_who_asked(args: &CaptureArgs, printer: Printer) -> Result<Option<Captu
     let opened = if user.is_none() { open()? } else { None };
     // Before there is a second thread: rights are a thread's own.
     let stayed = give_up_rights(user).map_err(|error| {
-        Failure::new(format!("cannot give up the rights that are needed no more: {error}"))
+        Failure::new(format!("cannot drop the capabilities that are no longer needed: {error}"))
     })?;
     if let Some(Stayed { user, group, why }) = stayed {
         printer.note(&format!(
-            "all capabilities are given up, but this could not become another user ({why}): it is user {user}, group {group}"
+            "all capabilities are dropped, but the user could not be changed ({why}): it is user {user}, group {group}"
         ));
     }
     if user.is_none() { Ok(opened) } else { open() }
@@ -354,7 +354,7 @@ fn in_words(place: &InterfaceChoice) -> &str {
 fn refused(error: &OpenError) -> Failure {
     let hint = match error {
         OpenError::NoRight(_) => {
-            "sudo setcap cap_net_raw=ep $(command -v maxseg)   gives this program the one right that it needs; \
+            "sudo setcap cap_net_raw=ep $(command -v maxseg)   gives this program the one capability that it needs; \
              or run it with sudo"
                 .to_owned()
         }

@@ -274,7 +274,7 @@ fn refused(path: &Path, error: &io::Error, user: Option<(u32, u32)>) -> Failure 
             Failure::with_hint(
                 format!("cannot write {}: {error}", path.display()),
                 format!(
-                    "it is opened as who called sudo (user {user}, group {group} alone), after root's rights are given up: \
+                    "it is opened by the user who called sudo (user {user}, group {group} alone), after root's privileges are dropped: \
                      name a file that this user may write, or begin as root without sudo"
                 ),
             )

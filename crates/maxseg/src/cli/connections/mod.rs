@@ -31,8 +31,7 @@ Examples:
   ss -tinmO -D sockets.bin; maxseg connections --from-dump sockets.bin
 
 The numbers are the kernel's, the same as `ss -ti` prints. One sample shows what limited each connection since its \
-beginning; --interval and --watch compare two, and show what limits it now. What limits a connection on which most data \
-arrives is known to the other host alone, but for a process here that reads too slowly.
+beginning; --interval and --watch compare two, and show what limits it now. What limits a connection that mostly receives is known to the other host alone, except for a process here that reads too slowly.
 
 No privilege is needed for the sockets of all users; the processes of others are shown to root. JSON has every \
 number with its unit in the key; --columns takes the same keys, with or without the unit. Exit codes: 0 done, 130 \

@@ -51,7 +51,7 @@ impl FromStr for PrefixArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let (address, length) = text.split_once('/').map_or((text, None), |(a, l)| (a, Some(l)));
         let address = address.trim_start_matches('[').trim_end_matches(']');
-        let address: IpAddr = address.parse().map_err(|_| "it is no address".to_owned())?;
+        let address: IpAddr = address.parse().map_err(|_| "not an address".to_owned())?;
         let whole = Prefix::host(address);
         let Some(length) = length else { return Ok(Self(whole)) };
         let length = length.parse().ok().filter(|length| *length <= whole.length);

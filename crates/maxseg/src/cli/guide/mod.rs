@@ -74,7 +74,7 @@ const PAGES: [Page; 19] = [
     },
     Page {
         name: "path",
-        about: "What path sends, what it believes, and how sure it is",
+        about: "The packets that path sends, what its results rest on, their confidence",
         text: PageText::Written(include_str!("../../../../../docs/path.md")),
     },
     Page {

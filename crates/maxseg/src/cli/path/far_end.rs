@@ -79,7 +79,7 @@ impl FromStr for FarEndAt {
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, port) = match text.split_once(':') {
             Some((kind, port)) => {
-                let port = port.parse().map_err(|_| format!("`{port}` is no port"))?;
+                let port = port.parse().map_err(|_| format!("`{port}` is not a port"))?;
                 (kind, Some(port))
             }
             None => (text, None),
@@ -110,8 +110,8 @@ fn engine(text: &str) -> Result<EngineName, String> {
 }
 
 fn number(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("it is no number".into()) }
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("not a number".into()) }
 }
 
 /// What sockets take: `SO_SNDBUF` doubles it, within 32 bits with a sign.

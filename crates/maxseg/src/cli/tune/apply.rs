@@ -37,8 +37,7 @@ Examples:
   maxseg tune apply ./modem.toml
   maxseg tune apply --connection 192.0.2.1:443-198.51.100.7:50123 --set congestion=cubic
 
-The plan is printed first: the value before and after, what it reaches, whether connections that run feel it, how it is \
-undone. Without a terminal nothing is changed unless --yes is given. All steps are made, or none; each is read back, and \
+The plan is printed first: the value before and after, what it reaches, whether it acts on existing connections, how it is undone. Without a terminal nothing is changed unless --yes is given. All steps are made, or none; each is read back, and \
 in the journal before it is made: `maxseg tune undo` restores it whatever happened.")]
 pub(crate) struct ApplyArgs {
     /// Advice by its ID, or a document: a path or a name ending in .toml
@@ -168,9 +167,8 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
             None => printer.note(&undoing(&result.entries)),
         }
         if args.revert_if_worse {
-            printer.note(
-                "undone as well where running connections do worse: see `maxseg tune status`",
-            );
+            printer
+                .note("undone as well if existing connections get worse: see `maxseg tune status`");
         }
     }
     tell(args, &plan, &result, printer)
@@ -189,7 +187,7 @@ fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {
     wanted.extend(assigned(args)?);
     if wanted.is_empty() {
         return Err(Failure::usage(
-            "nothing is named that could be set",
+            "nothing to set",
             "for example --set route.10.0.0.0/8.mtu=1280; `maxseg tune list` has what there is",
         ));
     }
@@ -215,17 +213,14 @@ fn of_advice(ids: &[&String], printer: Printer) -> Result<Advised, Failure> {
     if ids.is_empty() {
         return Ok(Advised::default());
     }
-    let (file, document) = latest_state_file(ADVICE).map_err(|error| {
-        let file = Path::new(ADVICE);
-        if error.kind() == std::io::ErrorKind::NotFound {
-            Failure::with_hint(
-                format!("there is no advice `{}`: none is stored", ids[0]),
-                "ask for it first: `maxseg advise HOST`; a FILE has a slash, or ends in .toml",
-            )
-        } else {
-            Failure::file("read", file, &error)
-        }
-    })?;
+    let stored = latest_state_file(ADVICE);
+    let stored = stored.map_err(|(file, error)| Failure::file("read", &file, &error))?;
+    let Some((file, document)) = stored else {
+        return Err(Failure::with_hint(
+            format!("there is no advice `{}`: none is stored", ids[0]),
+            "ask for it first: `maxseg advise HOST`; a FILE has a slash, or ends in .toml",
+        ));
+    };
     if state_folder().is_ok_and(|own| !file.starts_with(own)) {
         printer.note(&format!("the advice is that of {}", file.display()));
     }
@@ -278,8 +273,13 @@ fn refuse_incomparable(plan: &PreparedPlan) -> Result<(), Failure> {
 fn warn_of_few(plan: &PreparedPlan, printer: Printer) {
     let most = plan.steps.iter().filter_map(|step| step.connections).max().unwrap_or(0);
     if most < LEAST_CONNECTIONS {
+        let count = if most == 1 {
+            "1 connection is".to_owned()
+        } else {
+            format!("{most} connections are")
+        };
         printer.note(&format!(
-            "{most} connections are established: a comparison takes {LEAST_CONNECTIONS} that last, so that nothing would be \
+            "{count} established: a comparison takes {LEAST_CONNECTIONS} that last, so that nothing would be \
              undone as it is now"
         ));
     }

@@ -35,7 +35,7 @@ pub(super) fn read(
     }
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::with_hint(
-            format!("{name} is no text (UTF-8)"),
+            format!("{name} is not UTF-8 text"),
             format!("`file {name}` shows what it is"),
         )
     })?;

@@ -19,8 +19,7 @@ Examples:
   maxseg tune export --as sysctl.d
   maxseg tune export modem.toml --as open-transport
 
-Without a file, it writes what `tune apply` has set here and still holds. What the format cannot say is said on standard \
-error.")]
+Without a file, it writes what `tune apply` has set here and still holds. What the format cannot express is listed on standard error.")]
 pub(super) struct ExportArgs {
     /// A document; default: what is set
     #[arg(value_name = "FILE")]
@@ -61,7 +60,7 @@ fn what_is_set() -> Result<Document, Failure> {
     if settings.is_empty() {
         return Err(Failure::with_hint(
             "nothing is set here by this program",
-            "`maxseg tune apply` sets; `maxseg tune status --all` has what was",
+            "`maxseg tune status --all` lists past changes",
         ));
     }
     Ok(Document { settings, ..Document::default() })

@@ -22,8 +22,7 @@ Examples:
   maxseg tune apply ./modem.toml
 
 It reads settings files of Open Transport's tuner (#auto … #end), STCP's requests (set_stcp_param min_mss), sysctl.d, \
-and documents of its own, and writes TOML that `tune apply` takes. What has no equivalent here is said, with what is \
-nearest. Nothing is changed.")]
+and documents of its own, and writes TOML that `tune apply` takes. What has no equivalent is listed with the nearest setting. Nothing is changed.")]
 pub(super) struct ImportArgs {
     /// The document
     #[arg(value_name = "FILE")]
@@ -44,7 +43,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     if document.settings.is_empty() {
         return Err(Failure::with_hint(
             format!("nothing in {} has an equivalent here", args.file.display()),
-            "the lines above say what is nearest",
+            "the lines above name the nearest settings",
         ));
     }
     let text = Format::Toml.write(&document).text;

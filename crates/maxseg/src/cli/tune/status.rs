@@ -18,7 +18,7 @@ Examples:
   maxseg tune status --json
   maxseg tune status || echo look at it
 
-Shown are the changes that hold, those that should not, and the plan that was undone last; --all shows every one. \
+Lists the changes in force, those that should no longer be in force, and the plan that was undone last; --all lists every change. \
 Exit code 3 says that something is no longer as it was set (drifted), or that something should have been undone and is \
 still set (expired, or its plan was cut off).")]
 pub(crate) struct StatusArgs {

@@ -5,7 +5,7 @@ use maxseg_workbench::path::{Forgotten, ForgottenOutcome};
 /// A line for each destination.
 pub(crate) fn forget_text(forgotten: &[Forgotten]) -> String {
     if forgotten.is_empty() {
-        return "Nothing to forget: no test is logged that may have taught this host's kernel anything.\n".to_owned();
+        return "Nothing to remove: no test is logged that may have changed this host's route cache.\n".to_owned();
     }
     forgotten.iter().map(line).collect()
 }

@@ -121,7 +121,9 @@ fn chance(chance: Option<f64>) -> String {
     const RARE: f64 = 1e-6;
     match chance.filter(|chance| *chance > 0.0) {
         None => String::new(),
-        Some(chance) if chance <= RARE => "; losses mislead less than once in a million".to_owned(),
+        Some(chance) if chance <= RARE => {
+            "; the chance that losses explain it is below one in a million".to_owned()
+        }
         Some(chance) => format!("; losses mislead once in {}", words::grouped(times(chance))),
     }
 }

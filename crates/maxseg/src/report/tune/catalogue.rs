@@ -32,7 +32,7 @@ pub(crate) fn list(listed: &[Listed], printer: Printer) -> String {
     }
     let modified = listed.iter().filter(|one| one.is_modified == Some(true)).count();
     format!(
-        "{}\n* differs from the kernel's own value: {modified} of {}. `maxseg tune show NAME` tells all of one.\n",
+        "{}\n* differs from the kernel's own value: {modified} of {}. `maxseg tune show NAME` describes one.\n",
         grid.text(printer.table_width()),
         listed.len()
     )

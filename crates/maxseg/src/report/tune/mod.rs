@@ -52,19 +52,19 @@ fn lines(planned: &PlannedStep) -> Vec<String> {
         Scope::Socket => "this connection alone",
     };
     let acts = match step.target.acts() {
-        Some(Acts::Live) => "connections that run feel it at once",
-        Some(Acts::NewConnections) => "new connections feel it, those that run do not",
+        Some(Acts::Live) => "acts on existing connections at once",
+        Some(Acts::NewConnections) => "acts on new connections, not on existing ones",
         Some(Acts::LiveDownward) => {
-            "running connections feel a lower value, new ones a higher one too"
+            "a lower value acts on existing connections, a higher one on new ones only"
         }
-        Some(Acts::NewInterfaces) => "interfaces that come up later have it",
-        Some(Acts::Never) => "no connection feels it",
-        None => "whether connections that run feel it is not known here",
+        Some(Acts::NewInterfaces) => "acts on interfaces that come up later",
+        Some(Acts::Never) => "acts on no connection",
+        None => "whether it acts on existing connections is not known",
     };
     let connections = match planned.connections {
         Some(1) => "1 is established".to_owned(),
         Some(count) => format!("{count} are established"),
-        None => "how many there are cannot be seen here".to_owned(),
+        None => "number of connections not known".to_owned(),
     };
     let undone = match (&step.target, &step.before) {
         (_, Value::Absent) => "undoing removes the route that is made for it".to_owned(),

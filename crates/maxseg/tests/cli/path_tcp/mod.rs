@@ -158,7 +158,7 @@ fn what_was_taught_is_forgotten_and_nothing_else() {
     assert!(said.contains("10.9.2.2: forgotten"), "{said}");
     assert_eq!((net.learnt(TO[0]), net.learnt("10.9.2.3")), (None, Some(1300)));
     let said = stdout(&net.path(&["--forget"]));
-    assert!(said.contains("Nothing to forget"), "{said}");
+    assert!(said.contains("Nothing to remove"), "{said}");
     let expires = stdout(&net.a.run("sysctl -n net.ipv4.route.mtu_expires"));
     assert_eq!(expires.trim(), "600", "as it was");
 }

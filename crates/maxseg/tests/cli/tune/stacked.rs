@@ -25,6 +25,23 @@ fn interfaces_above_are_lowered_first_and_raised_again() {
     assert_eq!(mtus(), [1500, 1350]);
 }
 
+#[test]
+fn both_of_two_interfaces_on_each_other_are_set_and_undone() {
+    let Some(host) = Host::new() else { return };
+    if !host.namespace.run("ip link add link va name over type macvlan").status.success() {
+        return skipped("an interface above another: this kernel has no macvlan");
+    }
+    let mtus = || ["va", "over"].map(|name| mtu(&host, name));
+    host.apply(&["interface.va.mtu=1400", "interface.over.mtu=1400"], &[]);
+    assert_eq!((mtus(), host.status(&[]).1), ([1400, 1400], 0));
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(mtus(), [1500, 1500]);
+    host.apply(&["interface.over.mtu=2000", "interface.va.mtu=2000"], &[]);
+    assert_eq!(mtus(), [2000, 2000]);
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(mtus(), [1500, 1500]);
+}
+
 fn mtu(host: &Host, name: &str) -> u32 {
     let shows = host.shows(&format!("ip -o link show {name}"));
     let (_, behind) = shows.split_once(" mtu ").unwrap();

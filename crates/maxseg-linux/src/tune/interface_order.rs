@@ -1,0 +1,99 @@
+//! The order of interfaces' MTUs: a VLAN's is at most that of the interface below it, before and after each step.
+
+use std::cmp::Reverse;
+
+use maxseg_core::tune::{Target, Value};
+
+use super::TuneError;
+use crate::netlink::{Link, Netlink, depth, followers};
+
+/// A target and the value that it is to have.
+type Wanted = (Target, Value);
+
+/// What is wanted, with the interfaces that the kernel would lower besides and not raise again when it is undone. The interfaces
+/// stand together: what is lowered comes first, the uppermost before what is below it; what is raised last, the lowest first.
+pub(super) fn with_followers(wanted: &[Wanted]) -> Result<Vec<Wanted>, TuneError> {
+    let Some(first) = wanted.iter().position(is_interface) else { return Ok(wanted.to_vec()) };
+    let links = || Netlink::new()?.links();
+    let links = links().map_err(|error| TuneError::read(&wanted[first].0, error))?;
+    let (interfaces, mut all): (Vec<_>, Vec<_>) = wanted.iter().cloned().partition(is_interface);
+    all.splice(first..first, ordered(interfaces, &links));
+    Ok(all)
+}
+
+fn is_interface((target, _): &Wanted) -> bool {
+    matches!(target, Target::InterfaceMtu(_))
+}
+
+fn ordered(wanted: Vec<Wanted>, links: &[Link]) -> Vec<Wanted> {
+    let is_named = |target: &Target| wanted.iter().any(|(other, _)| other == target);
+    let mut lowered: Vec<Wanted> = Vec::new();
+    for (link, mtu) in wanted.iter().filter_map(|it| interface(it, links)) {
+        for follower in followers(links, link.index, mtu) {
+            let target = Target::InterfaceMtu(follower.name.clone());
+            let least = Value::Text(mtu.to_string());
+            match lowered.iter_mut().find(|(other, _)| *other == target) {
+                Some((_, value)) if value.number() > least.number() => *value = least,
+                None if !is_named(&target) => lowered.push((target, least)),
+                _ => {}
+            }
+        }
+    }
+    let mut all = [wanted, lowered].concat();
+    all.sort_by_key(|it| match interface(it, links) {
+        Some((link, mtu)) if mtu < link.mtu => (0, Reverse(depth(links, link.index)), 0),
+        Some((link, mtu)) if mtu > link.mtu => (2, Reverse(0), depth(links, link.index)),
+        _ => (1, Reverse(0), 0),
+    });
+    all
+}
+
+/// The interface whose MTU is wanted, and the MTU, bytes.
+fn interface<'a>((target, value): &Wanted, links: &'a [Link]) -> Option<(&'a Link, u32)> {
+    let Target::InterfaceMtu(name) = target else { return None };
+    let link = links.iter().find(|link| link.name == *name)?;
+    Some((link, u32::try_from(value.number()?).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hardware, a VLAN on it, and a VLAN on that.
+    fn links(mtu: u32) -> [Link; 3] {
+        [(1, "", None), (2, "vlan", Some(1)), (3, "vlan", Some(2))]
+            .map(|(index, kind, lower)| Link::example(index, kind, lower, None, mtu))
+    }
+
+    fn in_order(wanted: &[(&str, u32)], links: &[Link]) -> Vec<String> {
+        let wanted: Vec<Wanted> = wanted
+            .iter()
+            .map(|(name, mtu)| {
+                (Target::InterfaceMtu((*name).to_owned()), Value::Text(mtu.to_string()))
+            })
+            .collect();
+        let shown = |(target, value): Wanted| format!("{target} {}", value.text().unwrap());
+        ordered(wanted, links).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn what_is_lowered_comes_before_what_is_below_it() {
+        let lowered = ["interface.i3.mtu 1300", "interface.i2.mtu 1300", "interface.i1.mtu 1300"];
+        let links = links(1500);
+        assert_eq!(in_order(&[("i1", 1300)], &links), lowered);
+        assert_eq!(in_order(&[("i1", 1300), ("i2", 1300)], &links), lowered, "none of them twice");
+        let smaller = ["interface.i3.mtu 1280", "interface.i2.mtu 1280", "interface.i1.mtu 1300"];
+        assert_eq!(in_order(&[("i1", 1300), ("i2", 1280)], &links), smaller);
+    }
+
+    #[test]
+    fn what_is_raised_comes_after_what_is_below_it() {
+        let raised = ["interface.i1.mtu 1500", "interface.i2.mtu 1500"];
+        assert_eq!(in_order(&[("i2", 1500), ("i1", 1500)], &links(1300)), raised);
+    }
+
+    #[test]
+    fn what_is_named_twice_stays_twice_to_be_refused() {
+        assert_eq!(in_order(&[("i3", 1300), ("i3", 1290)], &links(1500)).len(), 2);
+    }
+}

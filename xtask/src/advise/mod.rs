@@ -14,5 +14,6 @@ mod proof;
 mod results;
 mod score;
 mod sweep;
+mod winner;
 
 pub use check::{AdviseArgs, run};

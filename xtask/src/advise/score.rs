@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::Drawn;
 use super::fresh::{Fresh, Ratio, Standing, differences};
-use super::proof::text_with;
 use super::sweep::{AS_IT_IS, KEPT, Swept, sweep};
+use super::winner::text_with;
 
 /// The bars: of the most goodput, of the shortest round trip, and of leaving alone.
 pub(super) const LEAST_RATE: f64 = 0.95;

@@ -58,15 +58,15 @@ pub(super) const KEPT: f64 = 0.8;
 pub(super) fn sweep(scenario: &Scenario) -> Result<(Swept, Winners)> {
     let (base, _) = as_run(scenario);
     let points = points(&base);
-    let changed = |changes: &[Change]| changed(&base, changes);
+    let with = |changes: &[Change]| changed(&base, changes);
     let mut all = Vec::new();
     for changes in points {
-        let standing = stand(&changed(&changes), CHOOSING)?;
+        let standing = stand(&with(&changes), CHOOSING)?;
         all.push((changes, standing));
     }
     let count = all.len();
     let again = |changes: Vec<Change>| -> Result<(Vec<Change>, Standing)> {
-        let standing = stand(&changed(&changes), SECOND)?;
+        let standing = stand(&with(&changes), SECOND)?;
         Ok((changes, standing))
     };
     all.sort_by(|(_, a), (_, b)| b.rate.total_cmp(&a.rate));
@@ -74,7 +74,7 @@ pub(super) fn sweep(scenario: &Scenario) -> Result<(Swept, Winners)> {
     let fastest: Vec<_> = fastest.collect::<Result<_>>()?;
     let fastest = fastest.into_iter().max_by(|(_, a), (_, b)| a.rate.total_cmp(&b.rate));
     let (most_changes, chosen) = fastest.unwrap_or_default();
-    let mut most = Fresh::of(changed(&most_changes));
+    let mut most = Fresh::of(with(&most_changes));
     all.retain(|(_, standing)| standing.rate >= KEPT * chosen.rate);
     all.sort_by(|(_, a), (_, b)| a.ping_s.total_cmp(&b.ping_s));
     let mut quickest = Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn sweep(scenario: &Scenario) -> Result<(Swept, Winners)> {
     let mut least = None;
     for (changes, _) in quickest {
         // Other draws than those that chose it tell whether it keeps its goodput.
-        let mut fresh = Fresh::of(changed(&changes));
+        let mut fresh = Fresh::of(with(&changes));
         if fresh.over(&mut most, |standing| standing.rate)?.value >= KEPT {
             least = Some((changes, fresh));
             break;

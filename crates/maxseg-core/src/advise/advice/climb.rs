@@ -3,9 +3,11 @@
 use super::axes::{Axes, Place};
 use super::bench::Bench;
 use super::goal::Goal;
-use super::search::{FOR_PROOF, best_of, most_rate, value};
+use super::value::{best_of, most_rate, value};
 use crate::engine::EngineError;
 
+/// Runs that are kept for the proof: five of the winner, five of the path as it is, and what tells three parts of it apart.
+pub(super) const FOR_PROOF: u32 = 20;
 /// How often the search moves to a neighbour that is better.
 const MOVES: usize = 4;
 /// Neighbours that are tried at once.

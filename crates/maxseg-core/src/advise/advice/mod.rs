@@ -20,6 +20,7 @@ mod price;
 mod ranked;
 mod rules;
 mod search;
+mod value;
 mod words;
 
 pub use bench::{prepared as as_run, varied};

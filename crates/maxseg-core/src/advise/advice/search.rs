@@ -3,10 +3,11 @@
 use super::Request;
 use super::axes::{Axes, Place};
 use super::bench::{AS_IT_IS, Bench};
-use super::climb::climb;
+use super::climb::{FOR_PROOF, climb};
 use super::extras::extras;
 use super::goal::{Goal, Standing};
 use super::ranked::ranked;
+use super::value::{best_of, most_rate, value};
 use crate::advise::{Change, SMALL_GAIN};
 use crate::engine::EngineError;
 use crate::outcome::Outcome;
@@ -25,8 +26,6 @@ const PROOF: std::ops::Range<u64> = 100..105;
 const PART: std::ops::Range<u64> = 100..103;
 /// Where these leave doubt, and runs are left.
 const FURTHER: std::ops::Range<u64> = 105..125;
-/// Runs that are kept for the proof: five of the winner, five of the path as it is, and what tells three parts of it apart.
-pub(super) const FOR_PROOF: u32 = 20;
 /// What a search found.
 pub(super) struct Found {
     /// The point of the best changes that are worth it; `None` where leaving it alone is best.
@@ -73,47 +72,6 @@ pub(super) fn search(
         }
     }
     prove(bench, goal, best, request.given)
-}
-
-/// The places that were tried, the best first.
-pub(super) fn best_of(bench: &Bench, goal: Goal, tried: &[(Place, usize)]) -> Vec<(Place, usize)> {
-    let most = most_rate(bench);
-    let value = |point: usize| value(bench, goal, point, most);
-    let mut sorted = tried.to_vec();
-    sorted.sort_by(|(_, a), (_, b)| value(*b).total_cmp(&value(*a)));
-    sorted
-}
-
-/// What each change costs in the comparison of points, and each doubling of a window: of about equal points the one with fewer
-/// and smaller changes is better.
-const EACH_CHANGE: f64 = 0.004;
-const EACH_DOUBLING: f64 = 0.002;
-
-/// How good a point is for a goal, less what its changes cost.
-#[expect(clippy::wildcard_enum_match_arm, reason = "no other change takes memory")]
-pub(super) fn value(bench: &Bench, goal: Goal, point: usize, most: f64) -> f64 {
-    let changes = &bench.points[point].changes;
-    let doublings: f64 = changes
-        .iter()
-        .map(|change| match change {
-            Change::Window(bytes) | Change::ReceiveBuffer(bytes) | Change::SendBuffer(bytes) => {
-                libm::log2(bytes.get() as f64 / 65_536.0).max(0.0)
-            }
-            _ => 0.0,
-        })
-        .sum();
-    let cost = EACH_CHANGE * changes.len() as f64 + EACH_DOUBLING * doublings;
-    let standing = match goal {
-        Goal::Latency => bench.cautious(point),
-        Goal::Throughput | Goal::Balanced => bench.standing(point),
-    };
-    standing.map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
-}
-
-/// The largest rate of any point that was run.
-pub(super) fn most_rate(bench: &Bench) -> f64 {
-    let rates = (0..bench.points.len()).filter_map(|point| bench.standing(point));
-    rates.map(|standing| standing.rate).fold(0.0, f64::max)
 }
 
 /// The best of the best, each with several draws.

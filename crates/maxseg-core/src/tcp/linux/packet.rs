@@ -96,7 +96,7 @@ impl Flags {
     #[inline]
     #[must_use]
     pub const fn with(self, flag: Self, is_set: bool) -> Self {
-        Self(self.0 | flag.0 * is_set as u8)
+        Self(self.0 | (flag.0 * is_set as u8))
     }
 
     /// The same without this one.

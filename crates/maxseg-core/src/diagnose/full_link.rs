@@ -1,6 +1,7 @@
 //! What shows a full link in the whole of a transfer: the distances of its acknowledgements, and a queue that never empties.
 
 use super::intervals::{busy_bins, decile};
+use super::limits::FULL_LINK;
 use crate::evidence::{AckGaps, DirectionStats};
 use crate::units::Time;
 
@@ -63,6 +64,11 @@ pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
 pub(super) fn is_as_fast_as_first(data: &DirectionStats) -> bool {
     let first = data.first_flight_bps;
     is_at(data, data.capacity_bps, AT_LINK) && is_at(data, first, 1.0 / NO_FASTER)
+}
+
+/// Whether the link is idle for a part of the time, as far as trains show its rate.
+pub(super) fn has_room(data: &DirectionStats) -> bool {
+    !is_at(data, trains_bps(data), FULL_LINK)
 }
 
 /// Whether the goodput is at least this share of a rate.

@@ -7,7 +7,9 @@ use super::full_link::{
     AS_TRAINS, is_as_fast_as_first, is_of_link, keeps_link_full, needs_queue, trains_bps,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::send_buffer::{drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window};
+use super::send_buffer::{
+    drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room,
+};
 use super::trip_view::{CLOCK_STEP, RoundTripView, waits_for_second_segment};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
@@ -111,6 +113,8 @@ pub(super) struct Pace {
     pub(super) keeps_rate: bool,
     /// Apart from losses the sender uses less of its congestion window than acknowledgements open.
     pub(super) leaves_window_unused: bool,
+    /// Its program waits for room in the send buffer while acknowledgements come.
+    pub(super) waits_for_room: bool,
     /// And it does so as behind a send buffer.
     pub(super) drains_as_buffer: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
@@ -225,6 +229,10 @@ impl Pace {
                 && trips == RoundTripView::Unseen
                 && varies_below(SAW_TOOTH),
             leaves_window_unused: used.is_some(),
+            waits_for_room: !is_dialogue
+                && !is_paced
+                && !has_application_window
+                && waits_for_room(data),
             drains_as_buffer: used.is_some_and(|used| drains_as_buffer(used, data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }

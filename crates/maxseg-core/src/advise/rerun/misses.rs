@@ -25,14 +25,18 @@ impl Rerun {
     /// holds the connection back may do so after the change.
     pub(super) fn bounds(&self, changes: &[Change], misses: &[Miss]) -> bool {
         let removes_losses = changes.contains(&Change::NoErrors);
+        let removes_bursts = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)))
+            && self.loss == LossModel::QueueOverflow;
         let is_of_queue = self.path.loss_with_queue || self.loss != LossModel::Errors;
         let depends_on_queue =
             removes_losses && is_of_queue || changes.contains(&Change::FairQueue);
         !depends_on_queue
             && misses.iter().all(|miss| match miss.of {
                 Measured::Goodput => (1.0..=MOST_MISSED).contains(&(miss.rerun / miss.observed)),
-                Measured::Retransmissions => removes_losses || miss.rerun >= miss.observed,
-                Measured::RoundTrip => miss.rerun >= miss.observed,
+                Measured::Retransmissions => {
+                    removes_losses || removes_bursts || miss.rerun >= miss.observed
+                }
+                Measured::RoundTrip => removes_bursts || miss.rerun >= miss.observed,
             })
     }
 

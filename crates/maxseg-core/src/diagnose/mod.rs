@@ -184,8 +184,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);
     let waits_for_room = quality.fit
         && may_be_buffer
-        && Pace::of(data, acks).waits_for_room
-        && full_link::has_room(data);
+        && full_link::has_room(data)
+        && send_buffer::waits_for_room(data)
+        && Pace::of(data, acks).waits_for_room;
     Diagnosis {
         quality,
         direction,

@@ -191,6 +191,8 @@ impl Pace {
         let is_paced = is_spaced_by_itself
             || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
         let gaps_are_of_link = data.ack_gaps.is_some_and(is_of_link);
+        let waits_for_room =
+            !is_dialogue && !is_paced && !has_application_window && waits_for_room(data);
         let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
         Self {
             trains_are_of_path: trains_are_of_path && !is_paced,
@@ -226,13 +228,11 @@ impl Pace {
             is_as_trains,
             is_as_first: is_undisturbed && is_as_trains && is_even() && is_first_as_fast(data),
             keeps_rate: data.needed_retransmissions() > 0
+                && !waits_for_room
                 && trips == RoundTripView::Unseen
                 && varies_below(SAW_TOOTH),
             leaves_window_unused: used.is_some(),
-            waits_for_room: !is_dialogue
-                && !is_paced
-                && !has_application_window
-                && waits_for_room(data),
+            waits_for_room,
             drains_as_buffer: used.is_some_and(|used| drains_as_buffer(used, data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }

@@ -13,7 +13,7 @@ pub(super) struct RefillTracker {
     stamp: u32,
     /// Acknowledgements of new data since.
     acks: u32,
-    /// The right edge of the window then, now, and before the last acknowledgement.
+    /// The right edge of the window then, now, and before the last acknowledgement; 0 while it is not known.
     edge_then: i64,
     edge: i64,
     edge_before: i64,
@@ -85,7 +85,7 @@ impl RefillTracker {
         let start = sent.end - sent.payload;
         let low = start - sent.una;
         // Whoever waits for the receive window sends as soon as its edge moves.
-        let has_window = PART * (self.edge_before - self.edge_then) >= acked;
+        let has_window = self.edge_then > 0 && PART * (self.edge_before - self.edge_then) >= acked;
         let is_held = self.is_held || sent.is_recovering || !has_window;
         if self.end == 0 || is_held || acks < ACKS || low < LEFT * sent.full {
             return;
@@ -157,6 +157,13 @@ mod tests {
     }
 
     impl Sender {
+        fn new(window: i64) -> Self {
+            let mut sender = Self::default();
+            sender.refills.on_ack(false, Some(window));
+            sender.send(60);
+            sender
+        }
+
         fn send(&mut self, segments: i64) {
             for _ in 0..segments {
                 self.nxt += FULL;
@@ -181,8 +188,7 @@ mod tests {
 
     #[test]
     fn a_program_that_waits_for_room_lets_acknowledgements_pass() {
-        let mut sender = Sender::default();
-        sender.send(60);
+        let mut sender = Sender::new(1_000_000);
         for _ in 0..10 {
             sender.ack(40, 1_000_000);
             sender.send(40);
@@ -194,8 +200,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_clock_a_congestion_window() {
-        let mut sender = Sender::default();
-        sender.send(60);
+        let mut sender = Sender::new(1_000_000);
         for _ in 0..400 {
             sender.ack(2, 1_000_000);
             sender.send(2);
@@ -205,8 +210,7 @@ mod tests {
 
     #[test]
     fn a_window_that_does_not_move_holds_the_sender_back() {
-        let mut sender = Sender::default();
-        sender.send(60);
+        let mut sender = Sender::new(60_000);
         for _ in 0..10 {
             let edge = sender.nxt;
             for _ in 0..40 {

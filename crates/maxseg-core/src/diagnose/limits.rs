@@ -9,7 +9,7 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
-use super::full_link::{held_s, trains_bps};
+use super::full_link::{FULL_LINK, held_s, trains_bps};
 use super::intervals::round_trips;
 use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
@@ -24,8 +24,6 @@ use crate::units::Time;
 /// The window is full when less than so many segments of it are left: one that it has no room for, and one that
 /// a delayed acknowledgement holds back.
 const WINDOW_LEFT: u64 = 2;
-/// The link is full from this share of the rate at which its trains come out.
-pub(crate) const FULL_LINK: f64 = 0.85;
 /// Where round trips are long the link is full from this share on: what else they show is another's queue, or
 /// hosts that are slow to answer.
 const BUSY_LINK: f64 = 0.6;

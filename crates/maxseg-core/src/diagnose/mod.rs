@@ -36,7 +36,7 @@ mod windows;
 pub use congestion_control::{CongestionAlgorithm, CongestionControl};
 pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
-pub(crate) use limits::FULL_LINK;
+pub(crate) use full_link::FULL_LINK;
 pub use limits::{LimitSpan, Limits};
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};

@@ -4,7 +4,7 @@
 use std::cell::LazyCell;
 
 use super::full_link::{
-    AS_TRAINS, is_as_fast_as_first, is_of_link, keeps_link_full, needs_queue, trains_bps,
+    AS_TRAINS, is_as_fast_as_first, is_at_trains, is_of_link, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{
@@ -29,8 +29,6 @@ const AT_SENDER: f64 = 0.9;
 const FASTER: f64 = 1.5;
 /// Or where the rest is even, by so much: trains are told apart by an eighth of an octave, and slow start costs some goodput.
 const ABOVE: f64 = 1.2;
-/// The rate of a full link varies by less than this share of itself, whatever its losses.
-const OF_LINK: f64 = 0.5;
 /// Segments fill the time evenly where their trains are about as slow as the goodput,
 const SMOOTH: f64 = 0.7;
 /// Losses are few up to one packet in so many.
@@ -190,7 +188,6 @@ impl Pace {
                 || faster_first && has_own_clock && is_even() && writes_little(data));
         let is_paced = is_spaced_by_itself
             || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
-        let gaps_are_of_link = data.ack_gaps.is_some_and(is_of_link);
         let waits_for_room =
             !is_dialogue && !is_paced && !has_application_window && waits_for_room(data);
         let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
@@ -219,12 +216,10 @@ impl Pace {
             fills_link: keeps_link_full(data, is_clocked)
                 || is_as_trains && data.begins_late && is_clocked
                 || has_first && is_as_fast_as_first(data) && is_even(),
-            gaps_are_of_link,
+            gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
-                && data.path_rtt_min_s.is_some()
                 && !(faster_first && trips == RoundTripView::Flat)
-                && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains)
-                && !variation.is_some_and(|variation| variation >= OF_LINK),
+                && is_at_trains(data, || *variation),
             is_as_trains,
             is_as_first: is_undisturbed && is_as_trains && is_even() && is_first_as_fast(data),
             keeps_rate: data.needed_retransmissions() > 0

@@ -57,8 +57,12 @@ const ACKED_IN_PAUSES: f64 = 0.3;
 const ROUND_TRIPS: f64 = 0.95;
 
 /// Whether the sender lets acknowledgements pass until its flight has fallen to the same low mark, again and again: its program waits
-/// for room in the send buffer.
+/// for room in the send buffer. Without SACK each lost segment takes a round trip (RFC 6582): losses may cost more than the pauses.
 pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
+    let repairs_at_once = data.sack_permitted || data.resent.sack > 0;
+    if data.needed_retransmissions() > 0 && !repairs_at_once {
+        return false;
+    }
     let times = data.first_data.zip(data.last_ack).zip(data.path_rtt_loaded_s);
     let Some(((first, last), round_trip)) = times else { return false };
     let lasted = last.since(first).as_secs_f64();

@@ -10,6 +10,7 @@ use clap::Args;
 use maxseg_core::advise::Goal;
 
 use super::draw::{Drawn, Kind};
+use super::kept::kept;
 use super::page::page;
 use super::proof::Proof;
 use super::results::Results;
@@ -56,12 +57,13 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
         (0..count).filter(is_wanted).collect()
     };
     let scored = each(jobs, &numbers(options.paths), |number| {
-        let scored = Scored::of(Drawn::draw("sweep", half.seed, number))?;
+        let drawn = Drawn::draw("sweep", half.seed, number);
+        let scored = kept(&folder, "sweep", &drawn, || Scored::of(drawn.clone()))?;
         println!(
             "{number:>3} {}: goodput {:.1}%, round trip x{:.2}{}",
             scored.drawn.words,
-            100.0 * scored.rate(),
-            scored.ping(),
+            100.0 * scored.rate.value,
+            scored.ping.value,
             if scored.misses().is_empty() {
                 String::new()
             } else {
@@ -73,11 +75,15 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
     let beside = each(jobs, &numbers(options.beside), |number| {
         let goal = [Goal::Throughput, Goal::Latency, Goal::Balanced]
             [usize::try_from(number % 3).unwrap_or(0)];
-        let beside = Beside::of(Drawn::draw("beside", half.seed, number), goal)?;
+        let drawn = Drawn::draw("beside", half.seed, number);
+        let beside = kept(&folder, "beside", &drawn, || Beside::of(drawn.clone(), goal))?;
         if beside.is_worse() {
             println!(
-                "{number:>3} {}: worse, {:.3}: {}",
-                beside.drawn.words, beside.ratio, beside.words
+                "{number:>3} {}: worse, {:.3} by {}: {}",
+                beside.drawn.words,
+                beside.ratio,
+                beside.judged_by.word(),
+                beside.words
             );
         }
         Ok(beside)
@@ -85,9 +91,10 @@ pub fn run(options: &AdviseArgs) -> Result<()> {
     let mut proofs = Vec::new();
     if options.lab > 0 {
         let program: PathBuf = options.draws.program()?;
-        for number in 0..options.lab {
-            let proof = Proof::of(Drawn::draw("sweep", half.seed, number), &program, &folder)?;
-            println!("{number:>3} in the lab: {:?} {}", proof.rates, proof.why);
+        for scored in scored.iter().take(usize::try_from(options.lab)?) {
+            let work = || Proof::of(scored, &program, &folder);
+            let proof = kept(&folder, "lab", &scored.drawn, work)?;
+            println!("{} in the lab: {:?} {}", proof.name, proof.rates, proof.why);
             proofs.push(proof);
         }
     }

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use maxseg_core::rng::{Rng, Stream};
+use serde::{Deserialize, Serialize};
 
 use crate::draws::{below, log_uniform, pick, uniform, whole};
 
 /// What a drawn path is like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Fast,
     Long,
@@ -51,7 +52,7 @@ impl Kind {
 }
 
 /// A drawn path.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Drawn {
     pub(super) number: u64,
     pub(super) kind: Kind,

@@ -25,8 +25,7 @@ impl Results {
                 100.0 * one.ratio
             )
         });
-        let of_lab = self.proofs.iter().filter(|proof| proof.is_worse());
-        let of_lab = of_lab.map(|proof| format!("path {} in the lab: slower", proof.drawn.number));
+        let of_lab = self.proofs.iter().flat_map(Proof::misses);
         of_sweep.chain(of_alone).chain(of_lab).collect()
     }
 }

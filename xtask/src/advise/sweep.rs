@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use maxseg_core::advise::{Change, as_run, changed};
-use maxseg_core::engine::{Engine as _, Unwatched};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::settings::CongestionName;
-use maxseg_core::sim::Sim;
-use maxseg_core::stats::Summary;
 use maxseg_core::units::{Bytes, Mss};
+use serde::{Deserialize, Serialize};
+
+use super::fresh::{Fresh, Standing};
 
 /// Windows in shares of what the path holds.
 const WINDOWS: [f64; 12] = [0.35, 0.6, 0.85, 1.05, 1.25, 1.5, 1.9, 2.5, 3.5, 5.0, 8.0, 16.0];
@@ -18,40 +18,21 @@ const FRAMES: u64 = 8;
 /// So many of the best are run again.
 const FINALISTS: usize = 6;
 
-/// Seeds that choose, that choose among the best, and that score.
+/// Points that may have the shortest round trip are run again until so many keep their goodput, and so many at most.
+const CANDIDATES: usize = 40;
+
+/// Draws that choose, and that choose among the best.
 const CHOOSING: std::ops::Range<u64> = 0..1;
 const SECOND: std::ops::Range<u64> = 500..503;
-pub(super) const SCORING: std::ops::Range<u64> = 900..905;
 
-/// Goodput in bits per second and round trip under load in seconds.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Standing {
-    pub(super) rate: f64,
-    pub(super) ping_s: f64,
-}
-
-/// The means over runs with these seeds; each run.
-pub(super) fn stand(
-    scenario: &Scenario,
-    seeds: std::ops::Range<u64>,
-) -> Result<(Standing, Vec<Standing>)> {
-    let mut runs = Vec::new();
-    for number in seeds {
-        let mut run = scenario.clone();
-        run.seed = scenario.seed.wrapping_add(number);
-        let outcome = Sim.run(&run, &mut Unwatched)?;
-        runs.push(Standing {
-            rate: outcome.headline_goodput_bps().unwrap_or(0.0),
-            ping_s: outcome.ping_mean_s.unwrap_or(f64::NAN),
-        });
-    }
-    let mean =
-        |of: fn(&Standing) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>()).mean;
-    Ok((Standing { rate: mean(|run| run.rate), ping_s: mean(|run| run.ping_s) }, runs))
+/// The means over runs with these numbers.
+fn stand(scenario: &Scenario, numbers: std::ops::Range<u64>) -> Result<Standing> {
+    let runs = numbers.map(|number| Standing::of(scenario, number));
+    Ok(Standing::mean(&runs.collect::<Result<Vec<_>>>()?))
 }
 
 /// What the sweep found.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Swept {
     /// Points that were run.
     pub(super) points: usize,
@@ -63,49 +44,68 @@ pub(super) struct Swept {
     pub(super) least_words: String,
 }
 
+/// The runs of the two winners with fresh draws.
+pub(super) struct Winners {
+    pub(super) most: Fresh,
+    pub(super) most_changes: Vec<Change>,
+    pub(super) least: Fresh,
+}
+
 /// For the goal of short round trips this share of the most goodput is kept.
 pub(super) const KEPT: f64 = 0.8;
 
 /// Runs every point of a scenario, and the best again.
-pub(super) fn sweep(scenario: &Scenario) -> Result<Swept> {
+pub(super) fn sweep(scenario: &Scenario) -> Result<(Swept, Winners)> {
     let (base, _) = as_run(scenario);
     let points = points(&base);
-    let changed = |changes: &[Change]| changed(&base, changes);
+    let with = |changes: &[Change]| changed(&base, changes);
     let mut all = Vec::new();
     for changes in points {
-        let (standing, _) = stand(&changed(&changes), CHOOSING)?;
+        let standing = stand(&with(&changes), CHOOSING)?;
         all.push((changes, standing));
     }
     let count = all.len();
-    let again = |chosen: Vec<(Vec<Change>, Standing)>| -> Result<Vec<(Vec<Change>, Standing)>> {
-        chosen
-            .into_iter()
-            .take(FINALISTS)
-            .map(|(changes, _)| {
-                let standing = stand(&changed(&changes), SECOND)?.0;
-                Ok((changes, standing))
-            })
-            .collect()
+    let again = |changes: Vec<Change>| -> Result<(Vec<Change>, Standing)> {
+        let standing = stand(&with(&changes), SECOND)?;
+        Ok((changes, standing))
     };
     all.sort_by(|(_, a), (_, b)| b.rate.total_cmp(&a.rate));
-    let mut fastest = again(all.clone())?;
-    fastest.sort_by(|(_, a), (_, b)| b.rate.total_cmp(&a.rate));
-    let (most_changes, _) = fastest.first().cloned().unwrap_or_default();
-    let most = stand(&changed(&most_changes), SCORING)?.0;
-    all.retain(|(_, standing)| standing.rate >= KEPT * most.rate);
+    let fastest = all.iter().take(FINALISTS).map(|(changes, _)| again(changes.clone()));
+    let fastest: Vec<_> = fastest.collect::<Result<_>>()?;
+    let fastest = fastest.into_iter().max_by(|(_, a), (_, b)| a.rate.total_cmp(&b.rate));
+    let (most_changes, chosen) = fastest.unwrap_or_default();
+    let mut most = Fresh::of(with(&most_changes));
+    all.retain(|(_, standing)| standing.rate >= KEPT * chosen.rate);
     all.sort_by(|(_, a), (_, b)| a.ping_s.total_cmp(&b.ping_s));
-    let mut quickest = again(all)?;
-    quickest.retain(|(_, standing)| standing.rate >= KEPT * most.rate);
+    let mut quickest = Vec::new();
+    for (changes, _) in all.into_iter().take(CANDIDATES) {
+        let (changes, standing) = again(changes)?;
+        if standing.rate >= KEPT * chosen.rate {
+            quickest.push((changes, standing));
+        }
+        if quickest.len() == FINALISTS {
+            break;
+        }
+    }
     quickest.sort_by(|(_, a), (_, b)| a.ping_s.total_cmp(&b.ping_s));
-    let (least_changes, _) = quickest.first().cloned().unwrap_or((most_changes.clone(), most));
-    let least = stand(&changed(&least_changes), SCORING)?.0;
-    Ok(Swept {
+    let mut least = None;
+    for (changes, _) in quickest {
+        // Other draws than those that chose it tell whether it keeps its goodput.
+        let mut fresh = Fresh::of(with(&changes));
+        if fresh.over(&mut most, |standing| standing.rate)?.value >= KEPT {
+            least = Some((changes, fresh));
+            break;
+        }
+    }
+    let (least_changes, least) = least.unwrap_or_else(|| (most_changes.clone(), most.clone()));
+    let swept = Swept {
         points: count,
-        most,
+        most: most.mean()?,
         most_words: Change::describe_all(&most_changes, AS_IT_IS),
-        least,
+        least: Standing::default(),
         least_words: Change::describe_all(&least_changes, AS_IT_IS),
-    })
+    };
+    Ok((swept, Winners { most, most_changes, least }))
 }
 
 /// No change, in words.

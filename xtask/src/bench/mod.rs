@@ -38,7 +38,7 @@ struct Measured {
     repeat: usize,
     cases: Vec<Line>,
     whole: Vec<Line>,
-    profile: Vec<profile::Share>,
+    profile: profile::Profile,
 }
 
 /// Runs every case `repeat` times, ours and theirs in turn, and prints the medians; then the rest.

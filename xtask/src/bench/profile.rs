@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::instructions::LINUX;
 use super::{cargo, grid, target};
 use crate::{is_installed, root};
 
@@ -16,8 +17,36 @@ pub(super) struct Share {
     pub(super) instructions: f64,
 }
 
+const LOSSES: &str = "what is lost or comes out of order: SACK, RACK, retransmissions";
+const ARRIVING: &str = "data that arrive: buffer, window, delayed acknowledgements";
+const SENDING: &str = "sending: bursts, send buffer, headers";
+const TIMES: &str = "clocks and timers";
+
 /// Which source files are which part. The first that fits counts.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 33] = [
+    ("maxseg-core/src/tcp/linux/sack.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/rack.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/queue.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/recovery.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/reordered.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/retransmit.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/clean.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/ack.rs", LOSSES),
+    ("maxseg-core/src/tcp/linux/receive.rs", ARRIVING),
+    ("maxseg-core/src/tcp/linux/receive_buffer.rs", ARRIVING),
+    ("maxseg-core/src/tcp/linux/delayed_ack.rs", ARRIVING),
+    ("maxseg-core/src/tcp/linux/unread.rs", ARRIVING),
+    ("maxseg-core/src/tcp/linux/output.rs", SENDING),
+    ("maxseg-core/src/tcp/linux/segmentation.rs", SENDING),
+    ("maxseg-core/src/tcp/linux/write.rs", SENDING),
+    ("maxseg-core/src/tcp/linux/skb.rs", SENDING),
+    ("maxseg-core/src/tcp/linux/packet.rs", SENDING),
+    ("maxseg-core/src/tcp/linux/outbox.rs", SENDING),
+    ("maxseg-core/src/tcp/linux/clock.rs", TIMES),
+    ("maxseg-core/src/tcp/linux/timers.rs", TIMES),
+    ("maxseg-core/src/tcp/linux/tlp.rs", TIMES),
+    ("maxseg-core/src/tcp/linux/cc/", "congestion control"),
+    ("maxseg-core/src/tcp/linux/", "acknowledgements: round trips, rates, windows"),
     ("maxseg-core/src/link/arrival_queue.rs", "packets on their way"),
     ("maxseg-core/src/link/", "links: places, wire, errors, pipe"),
     ("maxseg-core/src/errors/", "links: places, wire, errors, pipe"),
@@ -27,12 +56,20 @@ const PARTS: [(&str, &str); 9] = [
     ("maxseg-core/src/tcp/", "TCP's sender"),
     ("maxseg-core/src/sim/", "the world: who is next, who answers"),
     ("/library/", "comparisons, options and slices of the standard library, inlined everywhere"),
+    ("memmove", "the queue of packets sent, moved where SACK cuts one"),
 ];
 
-/// Instructions of a data packet by part, largest first. Nothing without valgrind.
-pub(super) fn measure() -> Result<Vec<Share>> {
+/// Instructions of a data packet by part, largest first: of ns-2's stack and of Linux's with CUBIC.
+#[derive(Debug, Default)]
+pub(super) struct Profile {
+    pub(super) ns2: Vec<Share>,
+    pub(super) linux: Vec<Share>,
+}
+
+/// Both profiles. Nothing without valgrind.
+pub(super) fn measure() -> Result<Profile> {
     if !is_installed("valgrind") {
-        return Ok(Vec::new());
+        return Ok(Profile::default());
     }
     // The shipped program with the names of its lines left in.
     let folder = target().join("profile");
@@ -49,7 +86,13 @@ pub(super) fn measure() -> Result<Vec<Share>> {
         &target_dir,
     ])?;
     let program = folder.join("release/maxseg");
-    let counts = |seconds| count(&program, &folder.join("callgrind.out"), seconds);
+    Ok(Profile { ns2: shares(&program, &[])?, linux: shares(&program, &LINUX)? })
+}
+
+/// Of the stack that these settings name.
+fn shares(program: &Path, sets: &[&str]) -> Result<Vec<Share>> {
+    let out = program.with_file_name("callgrind.out");
+    let counts = |seconds| count(program, &out, seconds, sets);
     let ((short, short_packets), (long, long_packets)) = (counts(250)?, counts(500)?);
     let packets = long_packets - short_packets;
     let mut shares: Vec<Share> = long
@@ -65,12 +108,18 @@ pub(super) fn measure() -> Result<Vec<Share>> {
 }
 
 /// Instructions by part, and data packets, of a run of so many seconds.
-fn count(program: &Path, out: &Path, seconds: u32) -> Result<(BTreeMap<&'static str, f64>, f64)> {
+fn count(
+    program: &Path,
+    out: &Path,
+    seconds: u32,
+    sets: &[&str],
+) -> Result<(BTreeMap<&'static str, f64>, f64)> {
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(program)
         .args(grid::one_flow(seconds))
+        .args(sets.iter().flat_map(|set| ["--set", set]))
         .current_dir(root())
         .output()
         .context("cannot run valgrind")?;

@@ -54,20 +54,20 @@ impl Wire {
             window_scale: options.window_scale,
             sack_permitted: options.sack_permitted,
         });
+        let ecn = pattern.ip_ecn.as_deref();
         Ok(Packet {
             seq: pattern.seq,
             ack: pattern.ack.unwrap_or(0),
             len: pattern.len,
             window: pattern.window.unwrap_or(0) << shift,
             push: flags.push,
-            flags: Flags {
-                fin: flags.fin,
-                rst: flags.rst,
-                ece: flags.ece,
-                cwr: flags.cwr,
-                ect: pattern.ip_ecn.as_deref().is_some_and(|ecn| ecn.starts_with("ect")),
-                ce: pattern.ip_ecn.as_deref() == Some("ce"),
-            },
+            flags: Flags::NONE
+                .with(Flags::FIN, flags.fin)
+                .with(Flags::RST, flags.rst)
+                .with(Flags::ECE, flags.ece)
+                .with(Flags::CWR, flags.cwr)
+                .with(Flags::ECT, ecn.is_some_and(|ecn| ecn.starts_with("ect")))
+                .with(Flags::CE, ecn == Some("ce")),
             syn,
             stamps,
             sack,
@@ -134,8 +134,9 @@ pub(super) fn differs(
         return told("SYN", &flags.syn, &packet.syn.is_some());
     }
     let is_strict = wire.options.strict_segments;
-    if flags.rst != packet.flags.rst {
-        return told("RST", &flags.rst, &packet.flags.rst);
+    let has = |flag| packet.flags.has(flag);
+    if flags.rst != has(Flags::RST) {
+        return told("RST", &flags.rst, &has(Flags::RST));
     }
     if is_strict && flags.push != packet.push && !flags.syn {
         return told("PSH", &flags.push, &packet.push);
@@ -144,11 +145,11 @@ pub(super) fn differs(
     if wanted.ack != ack {
         return told("ACK", &wanted.ack, &ack);
     }
-    if flags.ece != packet.flags.ece {
-        return told("ECE", &flags.ece, &packet.flags.ece);
+    if flags.ece != has(Flags::ECE) {
+        return told("ECE", &flags.ece, &has(Flags::ECE));
     }
     if let Some(ecn) = &wanted.ip_ecn {
-        let sent = if packet.flags.ect { "ect0" } else { "noecn" };
+        let sent = if has(Flags::ECT) { "ect0" } else { "noecn" };
         if ecn != sent {
             return told("the ECN field", ecn, &sent);
         }

@@ -81,6 +81,12 @@ impl Change {
         }
     }
 
+    /// A rate below that of a policer, so that the bursts of the sender find tokens; `None` where no rate is left.
+    pub(super) fn pacing_below(policer: BitsPerSec) -> Option<Self> {
+        const PERCENT: u64 = 95;
+        BitsPerSec::new(policer.get() * PERCENT / 100).map(Self::Pacing)
+    }
+
     /// The word for its kind, in JSON and in the names of advice.
     pub const fn kind(self) -> &'static str {
         match self {

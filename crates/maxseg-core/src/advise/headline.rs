@@ -318,6 +318,7 @@ fn can_be_tried(case: &Case<'_>, subject: Option<Subject>) -> bool {
     let is_of_limit = matches!(subject, Some(Subject::Limit(limit)) if limit != LimitedBy::Unknown);
     case.diagnosis.limited_by != LimitedBy::Unknown
         || case.diagnosis.leaves_window_unused
+        || case.diagnosis.waits_for_room
         || is_of_limit
 }
 

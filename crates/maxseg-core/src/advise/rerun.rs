@@ -134,13 +134,23 @@ impl Rerun {
         if let Err(why) = self.can_gain(case, changes) {
             return (self, Err(why));
         }
-        if case.diagnosis.limited_by == LimitedBy::Unknown && self.path.send_buffer.is_some() {
+        let waits_for_room = case.diagnosis.waits_for_room;
+        let is_open = case.diagnosis.limited_by == LimitedBy::Unknown && !waits_for_room;
+        if self.path.send_buffer.is_some() && (is_open || waits_for_room) {
+            if let Some(found) = self.with_send_buffer(case, file) {
+                let gain = found.run(case, changes);
+                return (found, Ok(gain));
+            }
             // Only a rerun tells that it is one.
-            let Some(found) = self.with_send_buffer(case, file) else {
+            if is_open {
                 return (self, Err(NoGain::Unfit));
-            };
-            let gain = found.run(case, changes);
-            return (found, Ok(gain));
+            }
+            // Bursts of a program that was woken overflow a queue: a window in the place of the buffer sends none.
+            if let Ok(window) = Self::with(case, file, self.path.clone(), LossModel::QueueOverflow)
+            {
+                let gain = window.run(case, changes);
+                return (window, Ok(gain));
+            }
         }
         let first = self.fitted(case, file);
         let gain = first.run(case, changes);

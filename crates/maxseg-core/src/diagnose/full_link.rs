@@ -20,6 +20,8 @@ const DELAYED_ACK_SEGMENTS: f64 = 2.0;
 const EMPTIED_TENTHS: usize = 2;
 const QUEUED_SEGMENTS: f64 = 1.5;
 
+/// The link is full from this share of the rate at which its trains come out.
+pub(crate) const FULL_LINK: f64 = 0.85;
 /// Segments fill the time without a pause from this share of the rate of their trains on.
 pub(super) const AS_TRAINS: f64 = 0.9;
 /// A first flight that came out so many times as fast as the rest shows that the link carries more.
@@ -28,6 +30,9 @@ const FASTER: f64 = 1.5;
 /// once, came out no faster than so many times the goodput.
 const AT_LINK: f64 = 0.95;
 const NO_FASTER: f64 = 1.1;
+
+/// The rate of a full link varies by less than this share of itself, whatever its losses.
+const OF_LINK: f64 = 0.5;
 
 /// The rate at which trains come out of the link: where acknowledgements are compressed, or jump over what was repaired, the
 /// mode is lower than the highest.
@@ -63,6 +68,18 @@ pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
 pub(super) fn is_as_fast_as_first(data: &DirectionStats) -> bool {
     let first = data.first_flight_bps;
     is_at(data, data.capacity_bps, AT_LINK) && is_at(data, first, 1.0 / NO_FASTER)
+}
+
+/// Whether the goodput is that of the trains, where round trips are measured, and varies little.
+pub(super) fn is_at_trains(data: &DirectionStats, variation: impl FnOnce() -> Option<f64>) -> bool {
+    data.path_rtt_min_s.is_some()
+        && is_at(data, trains_bps(data), AS_TRAINS)
+        && !variation().is_some_and(|variation| variation >= OF_LINK)
+}
+
+/// Whether the link is idle for a part of the time, as far as trains show its rate.
+pub(super) fn has_room(data: &DirectionStats) -> bool {
+    !is_at(data, trains_bps(data), FULL_LINK)
 }
 
 /// Whether the goodput is at least this share of a rate.

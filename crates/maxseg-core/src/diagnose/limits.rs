@@ -9,7 +9,7 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
-use super::full_link::{held_s, trains_bps};
+use super::full_link::{FULL_LINK, held_s, trains_bps};
 use super::intervals::round_trips;
 use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
@@ -24,8 +24,6 @@ use crate::units::Time;
 /// The window is full when less than so many segments of it are left: one that it has no room for, and one that
 /// a delayed acknowledgement holds back.
 const WINDOW_LEFT: u64 = 2;
-/// The link is full from this share of the rate at which its trains come out.
-pub(crate) const FULL_LINK: f64 = 0.85;
 /// Where round trips are long the link is full from this share on: what else they show is another's queue, or
 /// hosts that are slow to answer.
 const BUSY_LINK: f64 = 0.6;
@@ -144,7 +142,8 @@ impl<'a> Judge<'a> {
             has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
             course,
             // A sender with a clock of its own whose flight is at a ceiling answers late by itself.
-            ack_path: AckPath::of(stats, acks).filter(|_| !pace.may_be_buffered),
+            ack_path: AckPath::of(stats, acks)
+                .filter(|_| !pace.may_be_buffered && !pace.waits_for_room),
             others_queue: data_queue::is_of_others(stats, acks),
             losses_take_window: losses_take(stats, acks),
             may_be_late: !pace.is_dialogue && may_be_late(stats, acks),
@@ -189,7 +188,9 @@ impl<'a> Judge<'a> {
 
     /// The limit while nothing more was there to send.
     const fn pauses(&self) -> LimitedBy {
-        if self.pace.pauses_are_paced {
+        if self.pace.waits_for_room && !self.is_busy {
+            LimitedBy::SendBuffer
+        } else if self.pace.pauses_are_paced {
             LimitedBy::Paced
         } else if self.may_be_late {
             LimitedBy::Unknown
@@ -307,7 +308,9 @@ impl<'a> Judge<'a> {
             let is_since = self.has_lost || !self.stats.sack_permitted;
             let has_lost = is_since && self.stats.needed_retransmissions() > 0;
             if has_lost { LimitedBy::Unknown } else { LimitedBy::Bandwidth }
-        } else if is_buffered && !is_full && !is_queueing {
+        } else if self.pace.waits_for_room && !self.is_busy && (!is_shut || self.stats.begins_late)
+            || is_buffered && !is_full && !is_queueing
+        {
             LimitedBy::SendBuffer
         } else if window_is_full
             && self.stats.begins_late

@@ -36,7 +36,7 @@ mod windows;
 pub use congestion_control::{CongestionAlgorithm, CongestionControl};
 pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
-pub(crate) use limits::FULL_LINK;
+pub(crate) use full_link::FULL_LINK;
 pub use limits::{LimitSpan, Limits};
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
@@ -66,6 +66,9 @@ pub struct Diagnosis {
     /// Whether, with the limit unknown, the sender uses less of its congestion window than acknowledgements open, besides its
     /// losses: as behind a small send buffer, or with a program that is late. `unknown_because` may name another reason.
     pub leaves_window_unused: bool,
+    /// Whether the sender's program waits for room in its send buffer while acknowledgements come, and the link has room: a larger
+    /// buffer brings more, whatever else limits.
+    pub waits_for_room: bool,
     /// An estimate from 0 to 1 of how sure `limited_by` is: by the lead of the largest share and the faults of the capture.
     pub confidence: f64,
     /// Why segments of the direction were lost.
@@ -177,6 +180,13 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         && !evidence.marks.one_way
         && !evidence.marks.mid_stream
         && Pace::of(data, acks).leaves_window_unused;
+    let may_be_buffer =
+        matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);
+    let waits_for_room = quality.fit
+        && may_be_buffer
+        && full_link::has_room(data)
+        && send_buffer::waits_for_room(data)
+        && Pace::of(data, acks).waits_for_room;
     Diagnosis {
         quality,
         direction,
@@ -185,6 +195,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         limited_by,
         unknown_because,
         leaves_window_unused,
+        waits_for_room,
         confidence,
         loss: joined::loss(evidence, direction, alone),
         congestion_control,

@@ -4,10 +4,12 @@
 use std::cell::LazyCell;
 
 use super::full_link::{
-    AS_TRAINS, is_as_fast_as_first, is_of_link, keeps_link_full, needs_queue, trains_bps,
+    AS_TRAINS, is_as_fast_as_first, is_at_trains, is_of_link, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::send_buffer::{drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window};
+use super::send_buffer::{
+    drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room,
+};
 use super::trip_view::{CLOCK_STEP, RoundTripView, waits_for_second_segment};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
@@ -27,8 +29,6 @@ const AT_SENDER: f64 = 0.9;
 const FASTER: f64 = 1.5;
 /// Or where the rest is even, by so much: trains are told apart by an eighth of an octave, and slow start costs some goodput.
 const ABOVE: f64 = 1.2;
-/// The rate of a full link varies by less than this share of itself, whatever its losses.
-const OF_LINK: f64 = 0.5;
 /// Segments fill the time evenly where their trains are about as slow as the goodput,
 const SMOOTH: f64 = 0.7;
 /// Losses are few up to one packet in so many.
@@ -111,6 +111,8 @@ pub(super) struct Pace {
     pub(super) keeps_rate: bool,
     /// Apart from losses the sender uses less of its congestion window than acknowledgements open.
     pub(super) leaves_window_unused: bool,
+    /// Its program waits for room in the send buffer while acknowledgements come.
+    pub(super) waits_for_room: bool,
     /// And it does so as behind a send buffer.
     pub(super) drains_as_buffer: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
@@ -186,7 +188,8 @@ impl Pace {
                 || faster_first && has_own_clock && is_even() && writes_little(data));
         let is_paced = is_spaced_by_itself
             || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
-        let gaps_are_of_link = data.ack_gaps.is_some_and(is_of_link);
+        let waits_for_room =
+            !is_dialogue && !is_paced && !has_application_window && waits_for_room(data);
         let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
         Self {
             trains_are_of_path: trains_are_of_path && !is_paced,
@@ -213,18 +216,18 @@ impl Pace {
             fills_link: keeps_link_full(data, is_clocked)
                 || is_as_trains && data.begins_late && is_clocked
                 || has_first && is_as_fast_as_first(data) && is_even(),
-            gaps_are_of_link,
+            gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
-                && data.path_rtt_min_s.is_some()
                 && !(faster_first && trips == RoundTripView::Flat)
-                && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains)
-                && !variation.is_some_and(|variation| variation >= OF_LINK),
+                && is_at_trains(data, || *variation),
             is_as_trains,
             is_as_first: is_undisturbed && is_as_trains && is_even() && is_first_as_fast(data),
             keeps_rate: data.needed_retransmissions() > 0
+                && !waits_for_room
                 && trips == RoundTripView::Unseen
                 && varies_below(SAW_TOOTH),
             leaves_window_unused: used.is_some(),
+            waits_for_room,
             drains_as_buffer: used.is_some_and(|used| drains_as_buffer(used, data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }

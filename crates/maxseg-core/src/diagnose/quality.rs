@@ -181,6 +181,7 @@ fn stands_without_handshake(
         LimitedBy::Host => window_is_known,
         LimitedBy::Application => is_timed && window_is_known || answers(data, acks),
         LimitedBy::Bandwidth if Pace::of(data, acks).fills_link => is_timed,
+        LimitedBy::SendBuffer if Pace::of(data, acks).waits_for_room => is_timed,
         LimitedBy::Congestion | LimitedBy::Bandwidth | LimitedBy::SendBuffer | LimitedBy::Paced => {
             is_timed && window_is_known
         }

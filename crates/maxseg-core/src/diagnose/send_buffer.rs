@@ -49,6 +49,32 @@ const CUT_SEGMENTS: f64 = 0.01;
 /// Of a link that is busier than this, bursts of any sender may wait for their turn.
 const IDLE_LINK: f64 = 0.6;
 
+/// So many pauses, alike in this share, in which so much of the payload was acknowledged, are of a sender that waits for room.
+const REFILLS: u32 = 6;
+const ALIKE_PERCENT: u32 = 60;
+const ACKED_IN_PAUSES: f64 = 0.3;
+/// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
+const ROUND_TRIPS: f64 = 0.95;
+
+/// Whether the sender lets acknowledgements pass until its flight has fallen to the same low mark, again and again: its program waits
+/// for room in the send buffer. Without SACK each lost segment takes a round trip (RFC 6582): losses may cost more than the pauses.
+pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
+    let repairs_at_once = data.sack_permitted || data.resent.sack > 0;
+    if data.needed_retransmissions() > 0 && !repairs_at_once {
+        return false;
+    }
+    let times = data.first_data.zip(data.last_ack).zip(data.path_rtt_loaded_s);
+    let Some(((first, last), round_trip)) = times else { return false };
+    let lasted = last.since(first).as_secs_f64();
+    data.refills.is_some_and(|refills| {
+        refills.count >= REFILLS
+            && lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip
+            && data.capacity_bps.is_some()
+            && refills.alike_percent >= ALIKE_PERCENT
+            && refills.acked_bytes as f64 >= ACKED_IN_PAUSES * data.acked_bytes as f64
+    })
+}
+
 /// Whether the flight drains as behind a send buffer, which cuts segments short, in front of a link that is idle for a good part
 /// of the time.
 pub(super) fn drains_as_buffer(used: f64, data: &DirectionStats) -> bool {
@@ -169,7 +195,7 @@ fn explains(data: &DirectionStats, ceiling: f64) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::diagnose::intervals::round_trips;
-    use crate::evidence::Bins;
+    use crate::evidence::{Bins, Refills};
 
     /// Round trips of 40 ms with these flights, of which each tenth of a second carries 60%.
     fn transfer(flight: impl Fn(u64) -> u64) -> DirectionStats {
@@ -207,6 +233,29 @@ mod tests {
         let often = transfer(|n| 80_000_u64.min(65_000 + 5_000 * (n % 8)));
         assert!(is_cut_off(&often) && !is_capped(&often));
         assert!(!is_cut_off(&transfer(|n| 40_000 + 1_000 * n)), "it grows");
+    }
+
+    #[test]
+    fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
+        let refills = |count, alike_percent, acked_bytes| DirectionStats {
+            acked_bytes: 1_000_000,
+            capacity_bps: Some(50e6),
+            first_data: Some(Time::ZERO),
+            last_ack: Some(Time::from_secs(2)),
+            refills: Some(Refills {
+                count,
+                low_bytes: 30_000,
+                burst_bytes: 60_000,
+                alike_percent,
+                acked_bytes,
+            }),
+            ..transfer(|_| 80_000)
+        };
+        assert!(waits_for_room(&refills(20, 90, 600_000)));
+        assert!(!waits_for_room(&refills(5, 90, 600_000)), "seldom");
+        assert!(!waits_for_room(&refills(20, 40, 600_000)), "a program that is late");
+        assert!(!waits_for_room(&refills(20, 90, 100_000)), "mostly it sends");
+        assert!(!waits_for_room(&refills(60, 90, 600_000)), "a clock: twice in a round trip");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::ack_path::AckPath;
 use super::data_queue;
 use super::pace::Pace;
-use super::send_buffer::may_be_late;
+use super::send_buffer::{may_be_late, waits_for_room};
 use super::windows::losses_take;
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -122,6 +122,11 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         format!("no payload of {sender} was acknowledged, so there is no transfer to judge")
     } else if evidence.marks.mid_stream {
         "the handshake was not captured, and with it the window scale; a capture from the SYN on shows it".to_owned()
+    } else if waits_for_room(data) && Pace::of(data, acks).waits_for_room {
+        format!(
+            "the sender's program waits for room in its send buffer, and the link is full for much of the time: either may be what \
+             limits; `ss -tim` on {sender} shows how full the buffer is"
+        )
     } else if losses_take(data, acks) {
         "the receive window is full while nothing is lost, and losses leave a good part of it unused: either may be what limits; \
          a longer capture shows which lasts"

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AckGaps, Bins, CongestionEpochs, Events, Intervals, LoadedRoundTrips, LossEpisodes, Outage,
-    SynFacts, Trace, WayDelay,
+    Refills, SynFacts, Trace, WayDelay,
 };
 use crate::units::Time;
 
@@ -150,6 +150,9 @@ pub struct DirectionStats {
     /// Growth of the flight between losses.
     #[serde(skip)]
     pub epochs: CongestionEpochs,
+    /// Times that its sender let acknowledgements pass without sending.
+    #[serde(skip)]
+    pub refills: Option<Refills>,
     /// A segment that did not arrive in spite of retransmissions, because it was too large.
     #[serde(skip)]
     pub black_hole: Option<BlackHole>,

@@ -15,6 +15,7 @@ mod event;
 mod joined;
 mod losses;
 mod path_mtu;
+mod refills;
 mod requests;
 mod socket;
 mod syn;
@@ -36,6 +37,7 @@ pub use joined::{
 };
 pub use losses::{AckGaps, Intervals, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay};
 pub use path_mtu::PathMtuEvent;
+pub use refills::Refills;
 pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};

@@ -102,13 +102,6 @@ impl<P> ArrivalQueue<P> {
         self.slots.get_mut(front)?.1.as_mut()
     }
 
-    /// The packet that [`ArrivalQueue::take`] gave last, until another is put on its way.
-    #[inline]
-    pub fn taken(&mut self) -> Option<&mut P> {
-        let before_head = self.index_of(self.slots.len().checked_sub(1)?);
-        self.slots.get_mut(before_head)?.1.as_mut()
-    }
-
     /// The next packet.
     pub fn first(&self) -> Option<&P> {
         if self.len == 0 {

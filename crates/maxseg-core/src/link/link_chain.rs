@@ -225,12 +225,6 @@ impl<P: Markable> LinkChain<P> {
         self.arriving.take()
     }
 
-    /// The packet that [`LinkChain::take`] gave last, until another is sent.
-    #[inline]
-    pub fn taken(&mut self) -> Option<&mut P> {
-        self.arriving.taken()
-    }
-
     /// The same, without taking it off.
     pub fn first(&self) -> Option<&P> {
         self.arriving.first()

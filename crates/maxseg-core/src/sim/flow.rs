@@ -42,7 +42,7 @@ impl crate::link::Markable for Packet {
     fn mark(&mut self) {
         match &mut self.cargo {
             Cargo::Segment(segment) => segment.marked = true,
-            Cargo::Linux(packet) => packet.flags.ce = true,
+            Cargo::Linux(packet) => packet.flags = packet.flags.with(linux::Flags::CE, true),
             Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => {}
         }
     }
@@ -68,7 +68,7 @@ impl Cargo {
     pub(super) fn is_markable(&self) -> bool {
         match self {
             Self::Segment(segment) => segment.markable,
-            Self::Linux(packet) => packet.flags.ect,
+            Self::Linux(packet) => packet.flags.has(linux::Flags::ECT),
             Self::Datagram | Self::EchoRequest { .. } | Self::EchoReply { .. } => false,
         }
     }

@@ -104,17 +104,22 @@ impl LinuxConnection {
     /// A packet has come to the sender, or to the receiver; gives whether the flow is complete now.
     #[inline(always)]
     pub(super) fn on_packet(&mut self, now: Time, to_sender: bool, packet: Box<Packet>) -> bool {
+        if to_sender {
+            // Nothing that comes to the receiver changes what is summed.
+            self.account(now);
+        }
+        let (socket, peer) = if to_sender {
+            (&mut self.sender, &mut self.receiver)
+        } else {
+            (&mut self.receiver, &mut self.sender)
+        };
+        socket.on_packet(now, &packet);
+        // A box goes back to where it came from.
+        peer.reuse(packet);
         if !to_sender {
-            self.receiver.on_packet(now, &packet);
-            // A box goes back to where it came from.
-            self.sender.reuse(packet);
             self.read(now);
             return false;
         }
-        // Nothing that comes to the receiver changes what is summed.
-        self.account(now);
-        self.sender.on_packet(now, &packet);
-        self.receiver.reuse(packet);
         if let Some(micros) = self.sender.take_round_trip() {
             self.round_trips.record(Time::from_nanos(micros * 1000));
         }

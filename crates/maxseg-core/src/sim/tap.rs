@@ -15,6 +15,7 @@ use super::flow::{Cargo, Packet};
 use crate::framing::IpPacket;
 use crate::link::{Fate, HopSighting};
 use crate::scenario::{End, Scenario};
+use crate::tcp::linux::Flags;
 use crate::units::Time;
 use facts::FlowFacts;
 
@@ -133,7 +134,7 @@ impl Observer for TapObserver<'_> {
         let facts = &self.flows[packet.flow as usize];
         let (is_markable, is_marked) = match &packet.cargo {
             Cargo::Segment(segment) => (segment.markable, segment.marked),
-            Cargo::Linux(packet) => (packet.flags.ect, packet.flags.ce),
+            Cargo::Linux(packet) => (packet.flags.has(Flags::ECT), packet.flags.has(Flags::CE)),
             Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => (false, false),
         };
         PacketView {

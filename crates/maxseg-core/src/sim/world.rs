@@ -11,7 +11,7 @@ use crate::engine::{Continue, EngineError, Watch};
 use crate::link::LinkChain;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Scenario};
-use crate::tcp::OptionsPool;
+use crate::tcp::{OptionsPool, linux};
 use crate::units::Time;
 
 /// Everything that a run consists of.
@@ -171,57 +171,66 @@ impl<E: Observer> World<E> {
         };
         let flow = &mut self.flows[packet.flow as usize];
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
-        let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
-        else {
-            return self.deliver_other(end);
-        };
-        if end == *from {
-            connection.sender.on_ack(now, segment);
-            self.net.options_pool.put_back(segment.options.take());
-            if connection.sender.is_done() && !connection.finished {
-                connection.finished = true;
-                self.unfinished -= 1;
-                self.until_look = 0;
+        match (traffic, &mut packet.cargo) {
+            (Traffic::Tcp(connection), Cargo::Segment(segment)) if end == *from => {
+                connection.sender.on_ack(now, segment);
+                self.net.options_pool.put_back(segment.options.take());
+                if connection.sender.is_done() && !connection.finished {
+                    connection.finished = true;
+                    self.unfinished -= 1;
+                    self.until_look = 0;
+                }
+                self.net.send_data(now, end, hop_spans, connection, losses);
             }
-            self.net.send_data(now, end, hop_spans, connection, losses);
-        } else {
-            connection.receiver.on_segment(now, segment);
-            self.net.options_pool.put_back(segment.options.take());
-            self.net.send_acks(now, end, hop_spans, connection);
+            (Traffic::Tcp(connection), Cargo::Segment(segment)) => {
+                connection.receiver.on_segment(now, segment);
+                self.net.options_pool.put_back(segment.options.take());
+                self.net.send_acks(now, end, hop_spans, connection);
+            }
+            (_, cargo) => {
+                let cargo = std::mem::replace(cargo, Cargo::Datagram);
+                let flow = packet.flow;
+                match cargo {
+                    Cargo::Linux(packet) => self.deliver_linux(end, flow, packet),
+                    cargo => self.deliver_other(end, flow, cargo),
+                }
+            }
         }
     }
 
-    /// The same for a packet of another kind of flow: apart and `cold`, so that the loop keeps its registers for bulk
-    /// flows of the other stacks.
+    /// A packet of Linux's own TCP: apart, so that the loop keeps its registers for bulk flows of the other stacks.
+    #[inline(never)]
+    fn deliver_linux(&mut self, end: End, flow: u32, packet: Box<linux::Packet>) {
+        let RunningFlow { from, traffic, losses, hop_spans, .. } = &mut self.flows[flow as usize];
+        let Traffic::Linux(connection) = traffic else { return };
+        let to_sender = end == *from;
+        let completes = connection.on_packet(self.now, to_sender, packet);
+        self.net.send_linux(self.now, end, to_sender, hop_spans, connection, losses);
+        if completes {
+            self.complete();
+        }
+    }
+
+    /// A packet of any other flow.
     #[cold]
     #[inline(never)]
-    fn deliver_other(&mut self, end: End) {
+    fn deliver_other(&mut self, end: End, flow: u32, mut cargo: Cargo) {
         let now = self.now;
-        let Some(packet) = self.net.links.towards_mut(end).taken() else { return };
-        let flow = &mut self.flows[packet.flow as usize];
-        let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
-        let completes = match (traffic, &mut packet.cargo) {
-            (Traffic::Linux(connection), cargo @ Cargo::Linux(_)) => {
-                let cargo = std::mem::replace(cargo, Cargo::Datagram);
-                let Cargo::Linux(packet) = cargo else { return };
-                let to_sender = end == *from;
-                let completes = connection.on_packet(now, to_sender, packet);
-                self.net.send_linux(now, end, to_sender, hop_spans, connection, losses);
-                completes
-            }
-            (_, cargo) => {
-                let delivery = flow.on_packet(now, end, cargo);
-                if let Cargo::Segment(segment) = cargo {
-                    self.net.options_pool.put_back(segment.options.take());
-                }
-                self.net.answer(now, end, flow, delivery);
-                delivery == Delivery::Complete
-            }
-        };
-        if completes {
-            self.unfinished -= 1;
-            self.until_look = 0;
+        let flow = &mut self.flows[flow as usize];
+        let delivery = flow.on_packet(now, end, &cargo);
+        if let Cargo::Segment(segment) = &mut cargo {
+            self.net.options_pool.put_back(segment.options.take());
         }
+        self.net.answer(now, end, flow, delivery);
+        if delivery == Delivery::Complete {
+            self.complete();
+        }
+    }
+
+    /// One flow more has come to its end.
+    fn complete(&mut self) {
+        self.unfinished -= 1;
+        self.until_look = 0;
     }
 
     /// Timers and notices that are due; then what happens on the way, once every host has done what it
@@ -229,14 +238,16 @@ impl<E: Observer> World<E> {
     fn wake_up(&mut self, sender_arrival_due: bool) {
         self.expire_timers();
         self.deliver_notices();
-        if self.net.next_event() <= self.now {
+        let mut next_event = self.net.next_event();
+        if next_event <= self.now {
             if sender_arrival_due {
                 self.arrive_late();
             } else if !self.finish_work() {
                 self.net.advance(self.now, &mut self.flows);
             }
+            next_event = self.net.next_event();
         }
-        self.net.wake = self.net.wake.min(self.net.next_event()).max(self.now);
+        self.net.wake = self.net.wake.min(next_event).max(self.now);
     }
 
     /// What arrives at the sender when something else happens as well.

@@ -39,6 +39,7 @@ fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) 
         limited_by: limits.first().map_or(LimitedBy::Unknown, |(kind, _)| *kind),
         unknown_because: None,
         leaves_window_unused: false,
+        waits_for_room: false,
         confidence: 0.9,
         loss: Loss { cause: LossCause::None, confidence: 0.9, evidence: String::new() },
         congestion_control: CongestionControl {

@@ -383,6 +383,7 @@ fn describe(
     to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
+    to.refills = stream.sender.refills();
     to.epochs = stream.sender.epochs.map(|epochs| epochs.list).unwrap_or_default();
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.intervals = stream.intervals.as_ref().and_then(|intervals| intervals.found());

@@ -32,6 +32,7 @@ mod options;
 mod owned_segment;
 mod pair;
 mod part;
+mod refills;
 mod results;
 mod retransmissions;
 mod round_trips;

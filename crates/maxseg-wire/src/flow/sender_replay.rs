@@ -3,12 +3,13 @@
 //!
 //! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
-use maxseg_core::evidence::Bins;
+use maxseg_core::evidence::{Bins, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::epoch_tracker::EpochTracker;
 use super::idle_restart::{Departure, IdleRestarts};
+use super::refills::{RefillTracker, Sent};
 use super::segments::Echo;
 
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
@@ -37,6 +38,8 @@ pub(super) struct SenderReplay {
     /// From the first flight on that is larger than [`FEW_SEGMENTS`]: others show no congestion control, and short connections
     /// need no memory for them.
     pub(super) epochs: Option<Box<EpochTracker>>,
+    /// From the same flight on.
+    refills: Option<Box<RefillTracker>>,
 }
 
 /// A new segment.
@@ -96,6 +99,7 @@ impl SenderReplay {
             last_progress: at,
             restarts: IdleRestarts::default(),
             epochs: None,
+            refills: None,
         }
     }
 
@@ -217,6 +221,14 @@ impl SenderReplay {
             if edge.is_some_and(|edge| edge - nxt < self.full) {
                 epochs.on_full_window();
             }
+            self.refills.get_or_insert_default().on_send(&Sent {
+                end: sent.end,
+                payload: sent.payload,
+                full: self.full,
+                una: sent.known.map_or(una, |known| known.una),
+                stamp: sent.known.map(|known| known.stamp),
+                is_recovering: sent.is_recovering,
+            });
         }
         let bin = self.bins.at(time(sent.at));
         bin.sent_bytes += bytes(sent.payload);
@@ -248,6 +260,9 @@ impl SenderReplay {
         if let Some(epochs) = &mut self.epochs {
             epochs.on_resend(at, self.nxt, by_timer);
         }
+        if let Some(refills) = &mut self.refills {
+            refills.on_resend();
+        }
         let bin = self.bins.at(time(at));
         bin.resent_bytes += bytes(payload);
         bin.segments += 1;
@@ -263,6 +278,9 @@ impl SenderReplay {
         if let Some(epochs) = &mut self.epochs {
             epochs.on_ack(at, news.una, self.nxt, is_progress);
         }
+        if let Some(refills) = &mut self.refills {
+            refills.on_ack(is_progress, news.edge);
+        }
         if is_progress {
             self.una = news.una;
             self.nxt = self.nxt.max(news.una);
@@ -273,6 +291,11 @@ impl SenderReplay {
         }
         self.edge = news.edge;
         self.window_most = self.window_most.max(news.edge.map_or(0, |edge| edge - news.una));
+    }
+
+    /// Times that the sender let acknowledgements pass without sending.
+    pub(super) fn refills(&self) -> Option<Refills> {
+        self.refills.as_ref().and_then(|refills| refills.found(self.full))
     }
 
     /// A round-trip sample, in nanoseconds.

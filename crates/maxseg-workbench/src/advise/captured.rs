@@ -48,18 +48,18 @@ pub fn of_capture(
         target,
         scenario: rerun.scenario().clone(),
         ends,
-        given: given(concluded.as_ref()),
+        concluded: settings(concluded.as_ref()),
         notes: vec![conclusion(headline)],
     };
     let mut advice = known.advise(question)?;
     if let (Some(advised), Some(concluded)) = (&mut advice.advised, concluded) {
-        state(advised, concluded);
+        merge(advised, concluded);
     }
     Ok(advice)
 }
 
 /// What is concluded stands among all that is advised: in the place of what a run shows of the same change.
-pub(super) fn state(advised: &mut Advised, mut concluded: Advice) {
+pub(super) fn merge(advised: &mut Advised, mut concluded: Advice) {
     match advised.advice.iter_mut().find(|piece| piece.id == concluded.id) {
         Some(piece) => {
             if concluded.proof.is_empty() {
@@ -73,7 +73,7 @@ pub(super) fn state(advised: &mut Advised, mut concluded: Advice) {
 }
 
 /// What is concluded as far as a host's setting makes it.
-pub(super) fn given(concluded: Option<&Advice>) -> Vec<Change> {
+pub(super) fn settings(concluded: Option<&Advice>) -> Vec<Change> {
     concluded.map(|advice| advice.change).filter(|change| change.is_setting()).into_iter().collect()
 }
 

@@ -7,7 +7,7 @@ use maxseg_core::outcome::LimitedBy;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::settings::CongestionName;
 
-use super::captured::{given, state};
+use super::captured::{merge, settings};
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
 use crate::connections::Connection;
 use crate::error::Error;
@@ -50,12 +50,12 @@ pub fn of_connection(
         }
         (Ok((text, notes)), _) => {
             let scenario = Scenario::from_toml("the connection's path", &text)?;
-            let given = given(concluded.as_ref());
+            let settings = settings(concluded.as_ref());
             let source = SourceKind::Connection;
-            let mut advice =
-                Known { source, target, scenario, ends, given, notes }.advise(question)?;
+            let mut advice = Known { source, target, scenario, ends, concluded: settings, notes }
+                .advise(question)?;
             if let (Some(advised), Some(concluded)) = (&mut advice.advised, concluded) {
-                state(advised, concluded);
+                merge(advised, concluded);
             }
             advice
         }

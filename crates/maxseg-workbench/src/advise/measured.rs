@@ -41,6 +41,6 @@ pub fn of_path(report: &PathReport, text: &str, question: &Question) -> Result<P
                 .to_owned(),
         );
     }
-    Known { source: SourceKind::Host, target, scenario, ends, given: Vec::new(), notes }
+    Known { source: SourceKind::Host, target, scenario, ends, concluded: Vec::new(), notes }
         .advise(question)
 }

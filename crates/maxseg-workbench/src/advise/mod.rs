@@ -123,8 +123,8 @@ struct Known {
     target: String,
     scenario: Scenario,
     ends: Ends,
-    /// What evidence asks for.
-    given: Vec<Change>,
+    /// What evidence asks for: it is made, and what goes with it is looked for.
+    concluded: Vec<Change>,
     notes: Vec<String>,
 }
 
@@ -142,7 +142,7 @@ pub fn of_scenario(
         target: target.to_owned(),
         scenario: scenario.clone(),
         ends: Ends::default(),
-        given: Vec::new(),
+        concluded: Vec::new(),
         notes: Vec::new(),
     };
     known.advise(question)
@@ -156,7 +156,7 @@ impl Known {
             ends: &self.ends,
             ignored: &question.ignored,
             connections: question.connections,
-            given: &self.given,
+            given: &self.concluded,
         };
         let advised = advise::advise(&request)?;
         let lab_rows = if question.by_lab { by_lab(&advised)? } else { Vec::new() };

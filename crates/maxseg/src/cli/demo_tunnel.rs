@@ -17,6 +17,10 @@ use crate::wrap::{labelled, wrapped};
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::{TunnelPart, words};
 
+/// How this table and that of advice differ.
+const MORE: &str = "this table lifts each limit of the path in runs of its whole time; `maxseg advise slow-tunnel` searches all \
+                    settings, the congestion control too, in runs of some seconds, and has other figures.";
+
 /// What the first part found.
 pub(super) struct Tunnel {
     scenario: Scenario,
@@ -81,6 +85,7 @@ impl Tunnel {
         said.push(("Why", why_only_these(&self.scenario, &best.changes)));
         said.extend(what_remains(&self.trials, best).map(|then| ("Then", then)));
         said.push(("Start-up", start_up(&self.scenario, &self.trials)));
+        said.push(("More", MORE.to_owned()));
         said
     }
 

@@ -53,8 +53,9 @@ const SMALLER: [u64; 4] = [1000, 536, 268, 128];
 /// A full packet that takes longer on a link delays everything behind it.
 const SLOW_PACKET_S: f64 = 0.01;
 
-/// Radio frames: so many sizes that fill them are tried.
+/// Radio frames: so many sizes that fill them are tried, and each of the smallest.
 const ALIGNED: u64 = 8;
+const FEWEST_FRAMES: u64 = 6;
 
 /// What an axis is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Axes {
             window: window.min(self.sizes[size].windows.len() - 1),
             congestion,
         });
-        windows.chain(controls).chain(sizes).collect()
+        windows.chain(sizes).chain(controls).collect()
     }
 }
 
@@ -202,15 +203,15 @@ fn smaller(scenario: &Scenario, decision: &MssDecision) -> Vec<Bytes> {
         let most = (decision.path_allows.bytes().get() + around).div_ceil(frame);
         let payload =
             |frames: u64| (frames * frame).checked_sub(around).filter(|payload| *payload >= 40);
-        let mut sizes: Vec<Bytes> = (0..=ALIGNED)
-            .filter_map(|step| {
-                let share = step as f64 / ALIGNED as f64;
-                payload(super::whole(libm::pow(most as f64, 1.0 - share)).max(1))
-            })
-            .map(|payload| Bytes::new(payload) + decision.options)
-            .collect();
-        sizes.dedup();
-        return sizes;
+        let apart = (0..=ALIGNED).map(|step| {
+            let share = step as f64 / ALIGNED as f64;
+            super::whole(libm::pow(most as f64, 1.0 - share))
+        });
+        let mut numbers: Vec<u64> = apart.chain(1..=FEWEST_FRAMES.min(most)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let sizes = numbers.into_iter().filter_map(payload);
+        return sizes.map(|payload| Bytes::new(payload) + decision.options).collect();
     }
     let packet = scenario.path.smallest_mtu().bytes();
     let slowest = links().map(|link| link.airtime(packet).as_secs_f64()).fold(0.0, f64::max);

@@ -6,7 +6,6 @@ use crate::framing::{ICMP_ECHO_HEADER, ip_header};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::HopSpec;
 use crate::scenario::{End, Flow, FlowKind, HopRange, Scenario};
-use crate::settings::CongestionName;
 use crate::sim::Sim;
 use crate::stats::Summary;
 use crate::units::{Bytes, Time};
@@ -26,11 +25,13 @@ const ECHO_SHARE: u64 = 100;
 const ECHOES: u64 = 400;
 const LEAST_INTERVAL: Time = Time::from_millis(2);
 
-/// Where nothing is left to chance, what decides is how a path's times fall together: the delay is varied by so much for each
-/// further run, which is how well a round trip is known.
-const VARIATION_PER_MILLE: u64 = 6;
+/// How a path's times fall together is not known exactly, and where nothing is left to chance, it decides: the delay is varied by
+/// so much for each further run, which is how well a round trip is known. In millionths; no two of the first 600 numbers have the
+/// same delay.
+const VARIATION: u64 = 6000;
 const VARIATIONS: u64 = 10;
-const ASIDE_PER_MILLE: u64 = 2;
+const ASIDE: u64 = 90;
+const FURTHER_ASIDE: u64 = 1000;
 
 /// One path with changes, and its runs.
 #[derive(Debug)]
@@ -46,8 +47,6 @@ pub(super) const AS_IT_IS: usize = 0;
 /// Runs by the simulator, within a budget.
 pub(super) struct Bench {
     base: Scenario,
-    /// Whether chance decides anything: else the delay is varied.
-    is_random: bool,
     budget: u32,
     pub(super) used: u32,
     pub(super) points: Vec<Point>,
@@ -56,8 +55,7 @@ pub(super) struct Bench {
 impl Bench {
     /// Of a scenario as [`prepared`] makes it. Point 0 is the path as it is.
     pub(super) fn new(base: Scenario, budget: u32) -> Self {
-        let is_random = base.is_random();
-        let mut bench = Self { base, is_random, budget, used: 0, points: Vec::new() };
+        let mut bench = Self { base, budget, used: 0, points: Vec::new() };
         bench.point(&[]);
         bench
     }
@@ -101,7 +99,7 @@ impl Bench {
             if self.has_run(point, number) || self.left() == 0 {
                 continue;
             }
-            let run = variant(&self.points[point].scenario, number, self.is_random);
+            let run = varied(&self.points[point].scenario, number);
             self.used += 1;
             let outcome = Sim.run(&run, &mut Unwatched)?;
             let standing = standing(&run, &outcome);
@@ -185,26 +183,28 @@ pub(super) fn runs_linux(scenario: &Scenario) -> bool {
     super::axes::subject(scenario).is_some_and(|flow| scenario.runs_linux(flow))
 }
 
-/// The scenario of a run with this number.
-fn variant(scenario: &Scenario, number: u64, is_random: bool) -> Scenario {
+/// The scenario of a run with this number: with a seed of its own, and the delay of the path varied by a few per mille. The first
+/// has the path's own delay.
+pub fn varied(scenario: &Scenario, number: u64) -> Scenario {
     let mut run = scenario.clone();
     run.seed = scenario.seed.wrapping_add(number);
-    if is_random && scenario.sender.congestion != CongestionName::Bbr {
-        return run;
-    }
-    // Runs that prove have other delays than those that chose.
-    let (step, aside) = (number % VARIATIONS, (number / VARIATIONS).min(1) * ASIDE_PER_MILLE);
-    let per_mille = step.div_ceil(2) * VARIATION_PER_MILLE;
-    let per_mille = if step % 2 == 1 { 1000 + per_mille } else { 1000 - per_mille } + aside;
+    let (step, tens, hundreds) =
+        (number % VARIATIONS, number / VARIATIONS % 10, number / (10 * VARIATIONS) % 6);
+    let apart = step.div_ceil(2) * VARIATION;
+    let varied = if step % 2 == 1 { MILLION + apart } else { MILLION - apart };
+    let varied = varied + tens * ASIDE + hundreds * FURTHER_ASIDE;
     for hop in &mut run.path.hops {
         for link in [&mut hop.forward, &mut hop.reverse] {
             // The jitter of a link is at most its delay.
-            let varied = Time::from_nanos(link.delay.as_nanos() / 1000 * per_mille);
-            link.delay = varied.max(link.jitter);
+            let delay = link.delay.as_nanos() / MILLION * varied
+                + link.delay.as_nanos() % MILLION * varied / MILLION;
+            link.delay = Time::from_nanos(delay).max(link.jitter);
         }
     }
     run
 }
+
+const MILLION: u64 = 1_000_000;
 
 /// The scenario as it is run: with echo requests that measure the round trip under load, where it has none, and no longer
 /// than its packets allow. Also the time to which it was shortened.

@@ -34,8 +34,8 @@ pub struct Advice {
     pub scope: &'static str,
     /// The host it is made on: its address, or its role on the path.
     pub on: String,
-    /// The value in use.
-    pub current: String,
+    /// The value in use; null where it is unknown, or where several were run.
+    pub current: Option<String>,
     /// The value advised.
     pub proposed: String,
     /// What it gains.
@@ -201,7 +201,7 @@ impl Advice {
         let reason = "it had the most goodput of the sizes that were run".to_owned();
         let request = Request::new(scenario, Goal::Throughput, &ends);
         let text = format!("Send segments of an MSS of {size} from {}", ends.sender);
-        Some(Self { current: "swept".to_owned(), text, ..Self::by_rule(change, reason, &request) })
+        Some(Self { current: None, text, ..Self::by_rule(change, reason, &request) })
     }
 
     /// What no run shows.
@@ -214,7 +214,7 @@ impl Advice {
             text: words::sentence(change, ends, scenario),
             scope: words::scope(change),
             on: words::place_of(change, ends),
-            current: words::current(change, scenario),
+            current: Some(words::current(change, scenario)),
             proposed: words::proposed(change),
             gain: AdviceGain::default(),
             proof: Vec::new(),

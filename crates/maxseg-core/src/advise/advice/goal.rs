@@ -43,15 +43,17 @@ impl Standing {
 /// For the goal of short delays, this share of the most goodput is kept.
 const KEPT: f64 = 0.81;
 
-/// How much a shorter round trip counts where goodput decides, and the other way round: it decides between equal ones.
+/// How much a shorter round trip counts where goodput decides: it decides between equal ones.
 const TIE: f64 = 0.01;
+/// For the goal of short delays a hundredth of the round trip is worth about seven of the goodput.
+const RATE: f64 = 0.15;
 
 /// Hosts of their own accord vary by about so much from one echo to the next (timers, scheduling, interrupts that are held
 /// together): what is shorter by less is not noticed. In seconds.
-const LEAST_TIME: f64 = 0.0005;
+const LEAST_TIME: f64 = 0.0002;
 /// A round trip that is shorter by less than this, as a logarithm, must not cost a larger share of the goodput than it gains: the
 /// sweep of `cargo xtask validate advise` takes such round trips for about equal.
-const CLOSE_PING: f64 = 0.13;
+const CLOSE_PING: f64 = 0.1;
 
 /// Below any that keeps its goodput.
 const NOT_KEPT: f64 = -1e3;
@@ -72,7 +74,7 @@ impl Goal {
         let ping = libm::log(standing.ping_s.unwrap_or(1.0).max(1e-9));
         match self {
             Self::Throughput => rate - TIE * ping,
-            Self::Latency if standing.rate >= KEPT * most => TIE * rate - ping,
+            Self::Latency if standing.rate >= KEPT * most => RATE * rate - ping,
             Self::Latency => NOT_KEPT + rate,
             Self::Balanced => rate - ping,
         }

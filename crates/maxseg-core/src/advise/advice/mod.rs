@@ -7,6 +7,7 @@
 
 mod axes;
 mod bench;
+mod climb;
 mod commands;
 mod ends;
 mod entry;
@@ -16,11 +17,13 @@ mod goal;
 mod guide;
 mod observed;
 mod price;
+mod ranked;
 mod rules;
 mod search;
+mod value;
 mod words;
 
-pub use bench::prepared as as_run;
+pub use bench::{prepared as as_run, varied};
 pub use commands::{Commands, Form, HowTo, Ran};
 pub use ends::{Ends, HostEnd};
 pub use entry::{Advice, ChangeEntry, ProofRow, Setting};

@@ -73,8 +73,7 @@ impl Advice {
             text: remedy.sentence(),
             scope: words::scope(change),
             on: words::place_of(change, ends),
-            current: scenario
-                .map_or_else(|| "unknown".to_owned(), |scenario| words::current(change, scenario)),
+            current: scenario.map(|scenario| words::current(change, scenario)),
             proposed: words::proposed(change),
             gain: AdviceGain::default(),
             proof: Vec::new(),

@@ -5,10 +5,6 @@ use super::{Advice, Request};
 use crate::advise::Change;
 use crate::path::{HopSpec, IcmpPolicy};
 use crate::scenario::Scenario;
-use crate::units::BitsPerSec;
-
-/// A sender is paced at this share of a policer's rate, so that its bursts find tokens.
-const BELOW_POLICER: f64 = 0.95;
 
 /// What is advised by rule, without a gain.
 pub(super) fn advice(request: &Request<'_>) -> Vec<Advice> {
@@ -46,10 +42,10 @@ fn pacing(scenario: &Scenario) -> Option<(Change, String)> {
     if policer.rate >= scenario.bottleneck_rate() {
         return None;
     }
-    let rate = BitsPerSec::new(super::whole(BELOW_POLICER * policer.rate.get() as f64))?;
+    let change = Change::pacing_below(policer.rate)?;
     let reason = format!(
         "{} drops what exceeds {}, and has no queue. No run shows pacing: the simulator's senders have no rate of their own",
         hop.name, policer.rate
     );
-    Some((Change::Pacing(rate), reason))
+    Some((change, reason))
 }

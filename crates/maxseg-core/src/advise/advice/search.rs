@@ -3,40 +3,29 @@
 use super::Request;
 use super::axes::{Axes, Place};
 use super::bench::{AS_IT_IS, Bench};
+use super::climb::{FOR_PROOF, climb};
 use super::extras::extras;
 use super::goal::{Goal, Standing};
-use crate::advise::{Change, SMALL_GAIN, changed};
-use crate::engine::{Engine as _, EngineError, Unwatched};
-use crate::model::Model;
+use super::ranked::ranked;
+use super::value::{best_of, most_rate, value};
+use crate::advise::{Change, SMALL_GAIN};
+use crate::engine::EngineError;
 use crate::outcome::Outcome;
-use crate::scenario::Scenario;
 use crate::stats::Summary;
 
 /// Runs of a search at most.
 pub(super) const MOST_RUNS: u32 = 60;
 
-/// Places that formulas choose for a first run.
-const FIRST: usize = 15;
 /// A point with this share of the most goodput in one run keeps enough of it in others.
 const SURE: f64 = 0.9;
-/// How often the search moves to a neighbour that is better.
-const MOVES: usize = 3;
-/// Neighbours that are tried at once.
-const AROUND: usize = 5;
 /// How many of the best are run again, and with how many draws each.
-const FINALISTS: usize = 4;
+const FINALISTS: usize = 3;
 const DRAWS: u64 = 3;
 /// The draws that prove: they have chosen nothing. So many for the winner, and fewer to tell the parts of it apart.
 const PROOF: std::ops::Range<u64> = 100..105;
 const PART: std::ops::Range<u64> = 100..103;
 /// Where these leave doubt, and runs are left.
-const FURTHER: std::ops::Range<u64> = 105..110;
-/// Runs that are kept for the proof: five of the winner, five of the path as it is, and what tells three parts of it apart.
-const FOR_PROOF: u32 = 20;
-/// Of so many segment sizes, the best by formulas, an ample window is run: autotuning opens it late for small segments, which take
-/// far more memory than their payload (`truesize` in net/core/skbuff.c), and formulas know nothing of that.
-const AMPLE_SIZES: usize = 2;
-
+const FURTHER: std::ops::Range<u64> = 105..125;
 /// What a search found.
 pub(super) struct Found {
     /// The point of the best changes that are worth it; `None` where leaving it alone is best.
@@ -83,149 +72,6 @@ pub(super) fn search(
         }
     }
     prove(bench, goal, best, request.given)
-}
-
-/// The places to begin with, by formulas: the best of all, and of each congestion control, size and window the best.
-fn ranked(
-    scenario: &Scenario,
-    axes: &Axes,
-    goal: Goal,
-    is_allowed: &dyn Fn(&Place) -> bool,
-) -> Vec<Place> {
-    let estimated: Vec<(Place, Standing)> = axes
-        .places()
-        .filter(is_allowed)
-        .filter_map(|place| Some((place, estimate(scenario, &axes.changes(place))?)))
-        .collect();
-    let most = estimated.iter().map(|(_, standing)| standing.rate).fold(0.0, f64::max);
-    let by = |goal: Goal| {
-        let mut sorted = estimated.clone();
-        sorted.sort_by(|(_, a), (_, b)| goal.value(*b, most).total_cmp(&goal.value(*a, most)));
-        sorted.into_iter().map(|(place, _)| place).collect::<Vec<_>>()
-    };
-    let sorted = by(goal);
-    let fastest = by(Goal::Throughput);
-    let mut chosen: Vec<Place> = Vec::new();
-    let mut choose = |place: Option<Place>| {
-        if let Some(place) = place
-            && !chosen.contains(&place)
-            && chosen.len() < FIRST
-        {
-            chosen.push(place);
-        }
-    };
-    for congestion in 0..axes.congestion.len() {
-        choose(sorted.iter().find(|place| place.congestion == congestion).copied());
-        choose(fastest.iter().find(|place| place.congestion == congestion).copied());
-    }
-    let mut sizes: Vec<usize> = Vec::new();
-    for place in &sorted {
-        if !sizes.contains(&place.size) && sizes.len() < AMPLE_SIZES {
-            sizes.push(place.size);
-            let ample =
-                |other: &&Place| other.size == place.size && other.congestion == place.congestion;
-            choose(sorted.iter().filter(ample).min_by_key(|it| distance(axes, it, 0.85)).copied());
-        }
-    }
-    for size in 0..axes.sizes.len() {
-        choose(sorted.iter().find(|place| place.size == size).copied());
-    }
-    // Formulas know queues badly: each congestion control is tried with small and with ample windows.
-    let size = sorted.first().map_or(0, |place| place.size);
-    for congestion in 0..axes.congestion.len() {
-        let of_it =
-            || sorted.iter().filter(|place| place.congestion == congestion && place.size == size);
-        choose(of_it().min_by_key(|place| distance(axes, place, 0.35)).copied());
-        choose(of_it().min_by_key(|place| distance(axes, place, 0.95)).copied());
-    }
-    for place in sorted {
-        choose(Some(place));
-    }
-    chosen
-}
-
-/// How far a place is from a share of its windows.
-fn distance(axes: &Axes, place: &Place, share: f64) -> usize {
-    let count = axes.sizes[place.size].windows.len();
-    let wanted = super::whole(share * (count - 1) as f64);
-    place.window.abs_diff(usize::try_from(wanted).unwrap_or(0))
-}
-
-/// What formulas say of the scenario with these changes.
-fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standing> {
-    let run = changed(scenario, changes);
-    let outcome = Model.run(&run, &mut Unwatched).ok()?;
-    let standing = super::bench::standing(&run, &outcome);
-    (standing.rate > 0.0).then_some(standing)
-}
-
-/// Moves from the best place to better neighbours.
-fn climb(
-    bench: &mut Bench,
-    axes: &Axes,
-    goal: Goal,
-    is_allowed: &dyn Fn(&Place) -> bool,
-    tried: &mut Vec<(Place, usize)>,
-) -> Result<(), EngineError> {
-    for _ in 0..MOVES {
-        let Some((at, _)) = best_of(bench, goal, tried).first().copied() else { return Ok(()) };
-        let around: Vec<Place> = axes
-            .neighbours(at)
-            .into_iter()
-            .filter(|place| is_allowed(place) && !tried.iter().any(|(done, _)| done == place))
-            .take(AROUND)
-            .collect();
-        if around.is_empty() || bench.left() < FOR_PROOF + 8 + u32::try_from(AROUND).unwrap_or(0) {
-            return Ok(());
-        }
-        for place in around {
-            let point = bench.point(&axes.changes(place));
-            bench.run(point, 0..1)?;
-            tried.push((place, point));
-        }
-    }
-    Ok(())
-}
-
-/// The places that were tried, the best first.
-fn best_of(bench: &Bench, goal: Goal, tried: &[(Place, usize)]) -> Vec<(Place, usize)> {
-    let most = most_rate(bench);
-    let value = |point: usize| value(bench, goal, point, most);
-    let mut sorted = tried.to_vec();
-    sorted.sort_by(|(_, a), (_, b)| value(*b).total_cmp(&value(*a)));
-    sorted
-}
-
-/// What each change costs in the comparison of points, and each doubling of a window: of about equal points the one with fewer
-/// and smaller changes is better.
-const EACH_CHANGE: f64 = 0.004;
-const EACH_DOUBLING: f64 = 0.002;
-
-/// How good a point is for a goal, less what its changes cost.
-#[expect(clippy::wildcard_enum_match_arm, reason = "no other change takes memory")]
-fn value(bench: &Bench, goal: Goal, point: usize, most: f64) -> f64 {
-    let changes = &bench.points[point].changes;
-    let doublings: f64 = changes
-        .iter()
-        .map(|change| match change {
-            Change::Window(bytes) | Change::ReceiveBuffer(bytes) | Change::SendBuffer(bytes) => {
-                libm::log2(bytes.get() as f64 / 65_536.0).max(0.0)
-            }
-            _ => 0.0,
-        })
-        .sum();
-    let cost = EACH_CHANGE * changes.len() as f64 + EACH_DOUBLING * doublings;
-    let standing = match goal {
-        Goal::Latency => bench.cautious(point),
-        Goal::Throughput | Goal::Balanced => bench.standing(point),
-    };
-    standing.map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
-}
-
-/// The largest rate of any point that was run.
-fn most_rate(bench: &Bench) -> f64 {
-    let rates = (0..bench.points.len()).filter_map(|point| bench.standing(point));
-    rates.map(|standing| standing.rate).fold(0.0, f64::max)
 }
 
 /// The best of the best, each with several draws.
@@ -290,6 +136,9 @@ fn mends(bench: &Bench, a: usize, b: usize) -> bool {
     needless(a) > 0 && needless(b) == 0
 }
 
+/// Below this share of the most goodput, one rate is as bad as another.
+const NOTHING: f64 = 1e-3;
+
 /// The goal by which a change of point `a` is judged.
 fn judging(bench: &Bench, goal: Goal, a: usize) -> Goal {
     bench.standing(a).map_or(goal, |before| goal.judging(before, most_rate(bench)))
@@ -305,8 +154,11 @@ pub(super) fn difference(
 ) -> Option<Summary> {
     let pairs = bench.pairs(a, b, wanted);
     let goal = judging(bench, goal, a);
-    let differences: Vec<f64> =
-        pairs.iter().map(|(a, b)| goal.measure(*b) - goal.measure(*a)).collect();
+    // The logarithm of next to nothing would make any mean uncertain.
+    let least = NOTHING * most_rate(bench);
+    let measure =
+        |standing: Standing| goal.measure(Standing { rate: standing.rate.max(least), ..standing });
+    let differences: Vec<f64> = pairs.iter().map(|(a, b)| measure(*b) - measure(*a)).collect();
     (!differences.is_empty()).then(|| Summary::of(&differences))
 }
 
@@ -351,7 +203,12 @@ fn prove(
     bench.run(best, PROOF)?;
     let mut without = parts(bench, goal, best)?;
     while let Some((_, rest)) = without.iter().copied().find(|(change, rest)| {
+        // Where no run is left that could tell, what matters by the mean is kept.
+        let is_open = bench.left() == 0
+            && !bench.has_run(*rest, PROOF.end - 1)
+            && is_worth(bench, goal, [*rest, best], is_fresh);
         !given.contains(change)
+            && !is_open
             && !is_proven(bench, goal, *rest, best)
             && !mends(bench, *rest, best)
     }) {
@@ -360,10 +217,17 @@ fn prove(
         without = parts(bench, goal, best)?;
     }
     let is_open = |bench: &Bench| !is_proven(bench, goal, AS_IT_IS, best);
-    if is_open(bench) && is_worth(bench, goal, [AS_IT_IS, best], is_fresh) {
-        // A few more draws may tell.
+    // A few more draws may tell, where it may gain what matters.
+    let may_gain = |bench: &Bench| {
+        let gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
+        gain.is_some_and(|gain| gain.mean + gain.ci95().unwrap_or(0.0) > SMALL_GAIN)
+    };
+    for number in FURTHER {
+        if bench.left() < 2 || !is_open(bench) || !may_gain(bench) {
+            break;
+        }
         for point in [AS_IT_IS, best] {
-            bench.run(point, FURTHER)?;
+            bench.run(point, number..number + 1)?;
         }
     }
     let ends_needless = || {

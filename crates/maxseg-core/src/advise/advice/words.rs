@@ -108,6 +108,7 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
             .map_or_else(String::new, |hop| format!("{} bytes", hop.forward.mtu.get())),
         Change::Congestion(_) => scenario.sender.congestion.word().to_owned(),
         Change::InitialWindow(_) => match scenario.sender.initial_window {
+            InitialWindow::Segments(1) => "1 segment".to_owned(),
             InitialWindow::Segments(segments) => format!("{segments} segments"),
             InitialWindow::Rfc6928 => "10 segments (RFC 6928)".to_owned(),
         },

@@ -40,7 +40,7 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         let rate = capacity.max(peak(data).unwrap_or(0.0)).max(goodput) * with_headers;
         // A paced sender spaces its segments itself, and acknowledgements arrive in groups: only near the receiver do
         // trains keep the spacing of the bottleneck link.
-        let paced = capacity < ROOM * goodput;
+        let paced = capacity < ROOM * goodput || is_paced_behind_buffer(case);
         if near_receiver(case) && !paced {
             let how = "spacing of segment trains behind the bottleneck link, headers included";
             return (Known::new(rate, Confidence::Medium, how), true);
@@ -50,6 +50,18 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     }
     let how = "at least: the highest rate that the connection reached, headers included";
     (Known::new(reached * with_headers, Confidence::Low, how), false)
+}
+
+/// A sender that paces sends no more segments at once than an initial window has (RFC 6928).
+const BURST_SEGMENTS: u64 = 10;
+
+/// Whether a sender behind a small buffer paces what it sends: the distances of its segments are not the link's.
+fn is_paced_behind_buffer(case: &Case<'_>) -> bool {
+    let data = case.data();
+    let burst = BURST_SEGMENTS * u64::from(data.mss_used_bytes.unwrap_or(1460));
+    case.diagnosis.limited_by == LimitedBy::SendBuffer
+        && data.needed_retransmissions() == 0
+        && data.refills.is_none_or(|refills| refills.burst_bytes < burst)
 }
 
 /// Whether most of the path lay before the point of capture, as seen from the sender.

@@ -76,7 +76,8 @@ pub(super) fn send_buffer(case: &Case<'_>) -> Option<Known<u64>> {
     let diagnosis = &case.diagnosis;
     let may_be = diagnosis.leaves_window_unused || case.share(LimitedBy::SendBuffer) >= LONG_SHARE;
     let is_open = diagnosis.limited_by == LimitedBy::Unknown && may_be;
-    if diagnosis.limited_by != LimitedBy::SendBuffer && !is_open {
+    let is_known = diagnosis.limited_by == LimitedBy::SendBuffer || diagnosis.waits_for_room;
+    if !is_known && !is_open {
         return None;
     }
     // As many bytes as a round trip of the goodput holds (Little's law): of what a burst brings, the mean.

@@ -63,14 +63,15 @@ fn policed(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let remedy = with_drops(
         Remedy::new(format!(
-            "let {on} send at the policer's rate, by SO_MAX_PACING_RATE in the program or a shaper before the policer: it drops \
-             what is above, and has no queue"
+            "let {on} send a little below the policer's rate, by SO_MAX_PACING_RATE in the program or a shaper before the policer: it \
+             drops what is above, and has no queue"
         )),
         facts,
     )
     .note("A shaper at that rate queues what a policer drops. The rate is in the contract, or in the policer's counters.");
-    match facts.path.and_then(|path| path.policer.as_ref()) {
-        Some(policer) => remedy.advises(Change::Pacing(policer.value.rate)),
+    let policer = facts.path.and_then(|path| path.policer.as_ref());
+    match policer.and_then(|policer| Change::pacing_below(policer.value.rate)) {
+        Some(change) => remedy.advises(change),
         None => remedy,
     }
 }

@@ -138,6 +138,9 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         LimitedBy::Rto => Some(timer::late(facts)),
         LimitedBy::Congestion if facts.is_marked() => Some(loss::slowed_by_marks(facts)),
         LimitedBy::Congestion => Some(loss::congestion(facts)),
+        LimitedBy::Bandwidth | LimitedBy::Unknown if facts.case.diagnosis.waits_for_room => {
+            Some(window::send_buffer_as_well(facts))
+        }
         LimitedBy::Bandwidth if facts.has(FindingKind::AckPath) => Some(loss::ack_path(facts)),
         LimitedBy::Bandwidth => Some(Remedy::new(
             "no TCP setting speeds up a full link: send less, or get a faster link",

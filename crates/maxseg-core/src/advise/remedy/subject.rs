@@ -34,7 +34,8 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     if let Some(ending) = findings.find(|finding| is_whole_story(case, finding.kind)) {
         return Some(Subject::Finding(ending.kind));
     }
-    if is_settable(limited_by) || case.diagnosis.leaves_window_unused {
+    let may_wait = case.diagnosis.leaves_window_unused || case.diagnosis.waits_for_room;
+    if is_settable(limited_by) || may_wait {
         return Some(Subject::Limit(limited_by));
     }
     let second = limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);

@@ -234,6 +234,13 @@ pub(super) fn maybe_send_buffer(facts: &Facts<'_>) -> Remedy {
     Remedy { change, ..remedy }
 }
 
+/// A send buffer that is too small, whatever else limits.
+pub(super) fn send_buffer_as_well(facts: &Facts<'_>) -> Remedy {
+    let remedy = send_buffer(facts);
+    let change = format!("{}: its program waits for room while the link is idle", remedy.change);
+    Remedy { change, ..remedy }
+}
+
 pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let now = facts.data.in_flight_max_bytes;

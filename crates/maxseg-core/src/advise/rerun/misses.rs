@@ -4,6 +4,7 @@ use super::runs::Runs;
 use super::{LossModel, Rerun};
 use crate::advise::gain::{CLOSE, FOUR_FIFTHS, Measured, Miss};
 use crate::advise::{Case, Change};
+use crate::diagnose::LossCause;
 
 /// The mean round trip of a rerun is another from this relative difference on, and this in seconds: hosts and links add
 /// fractions of milliseconds that no capture explains.
@@ -25,14 +26,21 @@ impl Rerun {
     /// holds the connection back may do so after the change.
     pub(super) fn bounds(&self, changes: &[Change], misses: &[Miss]) -> bool {
         let removes_losses = changes.contains(&Change::NoErrors);
+        let removes_bursts = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)))
+            && self.loss == LossModel::QueueOverflow;
         let is_of_queue = self.path.loss_with_queue || self.loss != LossModel::Errors;
         let depends_on_queue =
             removes_losses && is_of_queue || changes.contains(&Change::FairQueue);
+        // What loses them may be neither errors nor a queue.
+        let is_open = removes_losses && self.path.loss_cause == LossCause::Unknown;
         !depends_on_queue
+            && !is_open
             && misses.iter().all(|miss| match miss.of {
                 Measured::Goodput => (1.0..=MOST_MISSED).contains(&(miss.rerun / miss.observed)),
-                Measured::Retransmissions => removes_losses || miss.rerun >= miss.observed,
-                Measured::RoundTrip => miss.rerun >= miss.observed,
+                Measured::Retransmissions => {
+                    removes_losses || removes_bursts || miss.rerun >= miss.observed
+                }
+                Measured::RoundTrip => removes_bursts || miss.rerun >= miss.observed,
             })
     }
 

@@ -84,7 +84,7 @@ pub(in crate::sim) fn packet_of(segment: &Segment, syn: Option<SynOptions>) -> P
         len: u64::from(segment.len),
         window: u64::from(segment.window),
         push: segment.push,
-        flags: Flags::default(),
+        flags: Flags::NONE,
         syn: syn.filter(|_| segment.syn),
         stamps: segment
             .timestamps()

@@ -8,7 +8,7 @@ use super::flags::{
     CA_ALERT, DATA, DATA_ACKED, DSACKING_ACK, ECE, FORWARD_PROGRESS, Flags, MAY_BE_DELAYED,
     NOT_DUP, Resend, SET_XMIT_TIMER, UNA_ADVANCED, WIN_UPDATE,
 };
-use super::packet::Packet;
+use super::packet::{Flags as HeaderFlags, Packet};
 use super::rate::RateSample;
 use super::sack::SackState;
 
@@ -50,7 +50,7 @@ impl Socket {
         if !packet.sack.is_empty() && self.sack_ok {
             flags |= self.tag_sacked(packet, prior_una, &mut state, &mut sample);
         }
-        if self.ecn.ok && packet.flags.ece && packet.syn.is_none() {
+        if self.ecn.ok && packet.flags.has(HeaderFlags::ECE) && packet.syn.is_none() {
             flags |= ECE;
         }
         self.delivered += state.delivered;

@@ -64,8 +64,15 @@ impl Clock {
         }
         self.nanos = nanos;
         self.micros = self.nanos / 1000;
-        // Often still the same.
-        if nanos.wrapping_sub(self.jiffy_began) >= self.tick_nanos {
+        // Often still the same, or the next.
+        let since = nanos.wrapping_sub(self.jiffy_began);
+        if since < self.tick_nanos {
+            return;
+        }
+        if since < 2 * self.tick_nanos {
+            self.jiffies += 1;
+            self.jiffy_began += self.tick_nanos;
+        } else {
             let ticks = nanos / self.tick_nanos;
             self.jiffies = self.first_jiffy + ticks;
             self.jiffy_began = ticks * self.tick_nanos;

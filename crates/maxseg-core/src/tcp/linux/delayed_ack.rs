@@ -220,6 +220,9 @@ impl Socket {
                 return self.send_ack();
             }
             at = at.min(self.timers.delayed_ack_jiffy);
+            if at == self.timers.delayed_ack_jiffy {
+                return; // it runs then anyway (`__mod_timer`, `kernel/time/timer.c`)
+            }
         }
         self.ack.scheduled = true;
         self.ack.timer = true;

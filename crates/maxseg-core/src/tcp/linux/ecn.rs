@@ -19,22 +19,26 @@ impl Socket {
     /// A SYN asks for it, a SYN-ACK agrees (`tcp_ecn_send_syn`, `tcp_ecn_make_synack`).
     pub(super) fn flags_of_syn(&self) -> Flags {
         let asks = self.state == State::SynSent && self.host.tcp_ecn == 1;
-        Flags { ece: asks || self.ecn.ok, cwr: asks, ..Flags::default() }
+        Flags::NONE.with(Flags::ECE, asks || self.ecn.ok).with(Flags::CWR, asks)
     }
 
     /// The SYN-ACK's answer (`tcp_ecn_rcv_synack`).
     pub(super) fn take_ecn_answer(&mut self, packet: &Packet) {
-        self.ecn.ok = self.host.tcp_ecn == 1 && packet.flags.ece && !packet.flags.cwr;
+        self.ecn.ok =
+            self.host.tcp_ecn == 1 && packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::CWR);
     }
 
     /// New data may be marked, and tell of a cut (`tcp_ecn_send`).
     #[inline]
     pub(super) fn flags_of_data(&mut self, repeated: bool) -> Flags {
         if !self.ecn.ok {
-            return Flags::default();
+            return Flags::NONE;
         }
         let cwr = !repeated && std::mem::take(&mut self.ecn.tells_of_cut);
-        Flags { ece: self.ecn.echoes, cwr, ect: !repeated, ..Flags::default() }
+        Flags::NONE
+            .with(Flags::ECE, self.ecn.echoes)
+            .with(Flags::CWR, cwr)
+            .with(Flags::ECT, !repeated)
     }
 
     /// What data say of marks (`tcp_ecn_accept_cwr`, `tcp_data_ecn_check`).
@@ -43,11 +47,11 @@ impl Socket {
         if !self.ecn.ok {
             return;
         }
-        if packet.flags.cwr {
+        if packet.flags.has(Flags::CWR) {
             self.ecn.echoes = false;
             self.ack.now = true;
         }
-        if packet.flags.ce && !self.ecn.echoes {
+        if packet.flags.has(Flags::CE) && !self.ecn.echoes {
             self.ecn.echoes = true;
             self.enter_quick_mode();
         }

@@ -28,7 +28,7 @@ impl Socket {
         }
         if self.readable() > 0 {
             let last = *self.header_now(self.snd_nxt);
-            self.put(Packet { flags: Flags { rst: true, ..Flags::default() }, window: 0, ..last });
+            self.put(Packet { flags: Flags::RST, window: 0, ..last });
             return self.end();
         }
         self.shut_down(now);
@@ -43,7 +43,7 @@ impl Socket {
         self.ending.is_said = true;
         self.ending.is_last = self.ending.is_heard;
         if self.write_queue.is_empty() {
-            let (seq, truesize) = (self.write_seq, self.host.skb_overhead());
+            let (seq, truesize) = (self.write_seq, self.skb_overhead);
             self.write_queue.push_back(Skb { seq, end_seq: seq, truesize, ..Skb::default() });
             self.writer.queued += truesize;
         }
@@ -67,10 +67,10 @@ impl Socket {
 
     /// A packet for a connection that is no more (`tcp_v4_send_reset`, `net/ipv4/tcp_ipv4.c`).
     pub(super) fn reset(&mut self, packet: &Packet) {
-        if packet.flags.rst {
+        if packet.flags.has(Flags::RST) {
             return;
         }
-        let flags = Flags { rst: true, ..Flags::default() };
+        let flags = Flags::RST;
         let reset = Packet { flags, window: 0, stamps: None, ..*self.header_now(0) };
         self.put(if packet.ack > 0 {
             Packet { seq: packet.ack, ack: 0, ..reset }

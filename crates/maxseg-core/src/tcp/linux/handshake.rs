@@ -7,7 +7,7 @@ use super::ack::Verdict;
 use super::cc::{CongestionControl, UNLIMITED};
 use super::constants::{MSS_DEFAULT, STAMPS_LEN};
 use super::flags::SYN_ACKED;
-use super::packet::{Blocks, Packet, Stamps, SynOptions};
+use super::packet::{Blocks, Flags, Packet, Stamps, SynOptions};
 use super::rtt::RoundTrips;
 use super::skb::{ANY_RETRANSMISSION, Skb};
 use super::timers::Retransmit;
@@ -44,7 +44,7 @@ impl Socket {
         self.sync_mss();
         self.select_initial_window(self.advmss);
         self.initialize_rcv_mss();
-        let truesize = self.host.skb_overhead();
+        let truesize = self.skb_overhead;
         let mut syn = Skb { end_seq: 1, segments: 1, truesize, is_syn: true, ..Skb::default() };
         self.writer.queued += truesize;
         self.retrans_stamp = super::clock::Clock::millis_of(self.clock.nanos);
@@ -107,7 +107,8 @@ impl Socket {
     pub(super) fn on_syn(&mut self, packet: &Packet) {
         let Some(options) = packet.syn.filter(|_| packet.ack == 0) else { return };
         self.agree(packet, options);
-        self.ecn.ok = self.host.tcp_ecn > 0 && packet.flags.ece && packet.flags.cwr;
+        self.ecn.ok =
+            self.host.tcp_ecn > 0 && packet.flags.has(Flags::ECE) && packet.flags.has(Flags::CWR);
         self.state = State::SynReceived;
         self.rcv_nxt = 1;
         self.advmss = self.mss_option();

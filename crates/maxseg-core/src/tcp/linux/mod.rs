@@ -99,6 +99,8 @@ enum State {
 )]
 pub struct Socket {
     host: Host,
+    /// What a packet in the send queue counts besides its payload (`Host::skb_overhead`).
+    skb_overhead: u64,
     clock: Clock,
     state: State,
     timers: Timers,
@@ -158,8 +160,12 @@ pub struct Socket {
     lost: u64,
     /// End of the highest packet that SACK told of (`highest_sack`).
     highest_sack: u64,
+    /// Where in the queue the last block that SACK told of ended.
+    sacked_index: usize,
     /// Where the search for packets to send again goes on (`retransmit_skb_hint`).
     retransmit_hint: Option<u64>,
+    /// Where in the queue that was.
+    retransmit_index: usize,
     /// Where the search for lost packets without RACK goes on, and what was counted up to there
     /// (`lost_skb_hint`, `lost_cnt_hint`).
     lost_hint: Option<u64>,
@@ -228,6 +234,7 @@ impl Socket {
     fn new(host: Host, now: Time, state: State) -> Self {
         let clock = Clock::new(host.hz, host.up_before, now);
         Self {
+            skb_overhead: host.skb_overhead(),
             clock,
             state,
             timers: Timers::default(),
@@ -268,7 +275,9 @@ impl Socket {
             delivered: 0,
             lost: 0,
             highest_sack: 0,
+            sacked_index: 0,
             retransmit_hint: None,
+            retransmit_index: 0,
             lost_hint: None,
             lost_count_hint: 0,
             last_blocks: Blocks::default(),

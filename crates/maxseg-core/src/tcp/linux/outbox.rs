@@ -1,5 +1,7 @@
 //! Packets that are to go now.
 
+use std::collections::VecDeque;
+
 use super::Socket;
 use super::packet::Packet;
 
@@ -8,9 +10,7 @@ use super::packet::Packet;
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "packets travel in boxes, and these are theirs")]
 pub(super) struct Outbox {
-    /// It is emptied whenever the socket is served, so that nothing moves in it; what was taken leaves `None`.
-    packets: Vec<Option<Box<Packet>>>,
-    taken: usize,
+    packets: VecDeque<Box<Packet>>,
     spare: Vec<Box<Packet>>,
 }
 
@@ -26,24 +26,18 @@ impl Outbox {
 
     #[inline]
     pub(super) fn push(&mut self, packet: Box<Packet>) {
-        self.packets.push(Some(packet));
+        self.packets.push_back(packet);
     }
 
     /// The next one.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Box<Packet>> {
-        let Some(packet) = self.packets.get_mut(self.taken) else {
-            self.packets.clear();
-            self.taken = 0;
-            return None;
-        };
-        self.taken += 1;
-        packet.take()
+        self.packets.pop_front()
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.taken == self.packets.len()
+        self.packets.is_empty()
     }
 
     /// A packet that has arrived, to be written anew.

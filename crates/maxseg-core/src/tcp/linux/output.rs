@@ -147,7 +147,7 @@ impl Socket {
         let Some(head) = self.write_queue.front_mut() else { return 0 };
         let mut skb;
         if head.len() > limit {
-            let overhead = self.host.skb_overhead();
+            let overhead = self.skb_overhead;
             skb = head.take_front(limit, mss, overhead);
             self.writer.queued += overhead;
         } else {
@@ -265,19 +265,25 @@ impl Socket {
     }
 
     /// `tcp_event_data_sent`.
-    #[inline]
+    #[inline(always)]
     fn note_data_sent(&mut self) {
         if self.in_flight() == 0 {
-            let flow = self.flow();
-            self.congestion.on_restart(&mut self.window, &flow);
-            if self.congestion.is_rate_based() {
-                self.update_pacing_rate();
-            }
+            self.note_restart();
         }
         self.last_sent_jiffies = self.clock.jiffies;
         // A reply to what has just come: this end is asked and answers.
         if self.clock.jiffies - self.ack.received_at < self.ack.ato {
             self.ack.pingpong = self.ack.pingpong.saturating_add(1);
+        }
+    }
+
+    /// Nothing was in flight.
+    #[cold]
+    fn note_restart(&mut self) {
+        let flow = self.flow();
+        self.congestion.on_restart(&mut self.window, &flow);
+        if self.congestion.is_rate_based() {
+            self.update_pacing_rate();
         }
     }
 
@@ -292,14 +298,14 @@ impl Socket {
         loop {
             let len = size.min(data_end - seq);
             let is_last = seq + len == data_end;
-            flags.fin = is_last && skb.is_fin;
             let mut packet = self.header(seq, window, skb.sent_nanos, flags);
+            packet.flags = flags.with(Flags::FIN, is_last && skb.is_fin);
             packet.len = len;
             packet.push = is_last && (skb.push || skb.segments > 1);
             packet.repeated = repeated;
             packet.alone = skb.segments == 1;
             self.put_written(packet);
-            flags.cwr = false;
+            flags = flags.without(Flags::CWR);
             seq += len;
             if is_last {
                 return;
@@ -326,7 +332,7 @@ impl Socket {
     pub(super) fn header_now(&mut self, seq: u64) -> Box<Packet> {
         let window = self.select_window();
         self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
-        let flags = Flags { ece: self.ecn.echoes, ..Flags::default() };
+        let flags = Flags::NONE.with(Flags::ECE, self.ecn.echoes);
         self.header(seq, window, self.last_sent_nanos, flags)
     }
 

@@ -65,29 +65,51 @@ impl Blocks {
     }
 }
 
-/// Flags of the header that few packets have, and of its IP header.
+/// Flags of the header that few packets have, and of its IP header: a set, in one byte, because most packets are asked
+/// whether they have none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a header")]
-pub struct Flags {
-    /// Nothing more comes from its sender (FIN).
-    pub fin: bool,
-    /// The connection is no more (RST).
-    pub rst: bool,
-    /// ECE (RFC 3168 §6.1).
-    pub ece: bool,
-    /// CWR.
-    pub cwr: bool,
-    /// The packet may be marked (ECT(0)).
-    pub ect: bool,
-    /// It was marked (CE).
-    pub ce: bool,
-}
+pub struct Flags(u8);
 
 impl Flags {
+    /// None of them.
+    pub const NONE: Self = Self(0);
+    /// Nothing more comes from its sender (FIN).
+    pub const FIN: Self = Self(0x01);
+    /// The connection is no more (RST).
+    pub const RST: Self = Self(0x02);
+    /// ECE (RFC 3168 §6.1).
+    pub const ECE: Self = Self(0x04);
+    /// CWR.
+    pub const CWR: Self = Self(0x08);
+    /// The packet may be marked (ECT(0)).
+    pub const ECT: Self = Self(0x10);
+    /// It was marked (CE).
+    pub const CE: Self = Self(0x20);
+
+    /// Whether this one is among them.
+    #[inline]
+    pub const fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    /// The same, and this one if `is_set`.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, flag: Self, is_set: bool) -> Self {
+        Self(self.0 | (flag.0 * is_set as u8))
+    }
+
+    /// The same without this one.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, flag: Self) -> Self {
+        Self(self.0 & !flag.0)
+    }
+
     /// Whether it has none of them.
     #[inline]
     pub(super) const fn is_none(self) -> bool {
-        !(self.fin | self.rst | self.ece | self.cwr | self.ect | self.ce)
+        self.0 == 0
     }
 }
 
@@ -123,7 +145,7 @@ pub struct Packet {
 impl Packet {
     /// The number after the last that it takes.
     pub const fn end(&self) -> u64 {
-        self.seq + self.len + self.syn.is_some() as u64 + self.flags.fin as u64
+        self.seq + self.len + self.syn.is_some() as u64 + self.flags.has(Flags::FIN) as u64
     }
 
     /// Bytes of its options, padded.

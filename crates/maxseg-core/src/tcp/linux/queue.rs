@@ -9,9 +9,25 @@ impl Socket {
         self.rtx_queue.partition_point(|skb| skb.end_seq <= seq)
     }
 
+    /// The same, which is likely to be `near`, or right behind: where something was found last.
+    pub(super) fn find_sent_near(&self, seq: u64, near: usize) -> usize {
+        let ends_beyond =
+            |index: usize| self.rtx_queue.get(index).is_none_or(|skb| skb.end_seq > seq);
+        if near > 0 && ends_beyond(near - 1) {
+            return self.find_sent(seq);
+        }
+        if ends_beyond(near) {
+            near
+        } else if ends_beyond(near + 1) {
+            near + 1
+        } else {
+            self.find_sent(seq)
+        }
+    }
+
     /// Cuts a packet of the queue after `len` bytes (`tcp_fragment`, `net/ipv4/tcp_output.c`).
     pub(super) fn split_sent(&mut self, index: usize, len: u64, mss: u64) {
-        let overhead = self.host.skb_overhead();
+        let overhead = self.skb_overhead;
         let skb = &mut self.rtx_queue[index];
         let before = skb.segments;
         let rest = skb.split(len, mss, overhead);

@@ -30,6 +30,8 @@ pub(super) struct Rack {
     /// Packets sent once lie in the queue in the order of their sending. Below this number each of them has arrived
     /// or is taken for lost.
     settled: u64,
+    /// Where in the queue that was, when it was looked at last.
+    settled_index: usize,
     /// What was sent again, in the order of sending, until it has arrived or is taken for lost once more
     /// (`tsorted_sent_queue` has both kinds in one list).
     resent: VecDeque<Resent>,
@@ -66,6 +68,7 @@ impl Default for Rack {
             dsack_seen: false,
             advanced: false,
             settled: 0,
+            settled_index: 0,
             resent: VecDeque::new(),
         }
     }
@@ -126,7 +129,8 @@ impl Socket {
     fn detect_loss_of_first_copies(&mut self, window: u64) -> u64 {
         let mut timeout = 0;
         let mut all_settled = true;
-        let mut index = self.find_sent(self.rack.settled);
+        let mut index = self.find_sent_near(self.rack.settled, self.rack.settled_index);
+        self.rack.settled_index = index;
         while let Some(skb) = self.rtx_queue.get(index) {
             if !skb.is(ANY_RETRANSMISSION) {
                 match self.look_for_loss(index, window, &mut timeout) {
@@ -137,6 +141,7 @@ impl Socket {
             }
             if all_settled {
                 self.rack.settled = self.rtx_queue[index].end_seq;
+                self.rack.settled_index = index + 1;
             }
             index += 1;
         }

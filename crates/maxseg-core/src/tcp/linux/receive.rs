@@ -3,7 +3,8 @@
 use super::Socket;
 use super::State;
 use super::ack::Verdict;
-use super::packet::Packet;
+use super::packet::{Flags, Packet};
+use super::settings::Memory;
 use crate::units::Time;
 
 /// `tcp_invalid_ratelimit`: two answers to packets out of the window are so far apart, in milliseconds.
@@ -11,29 +12,40 @@ const INVALID_RATE_LIMIT: u64 = 500;
 
 impl Socket {
     /// A packet of this connection has come.
+    #[inline(always)]
     pub fn on_packet(&mut self, now: Time, packet: &Packet) {
         self.clock.refresh(now);
         self.rcv_tsecr = packet.stamps.map_or(0, |stamps| stamps.echo);
+        if self.state == State::Established {
+            self.on_established(packet);
+        } else {
+            self.on_unestablished(packet);
+        }
+        self.wake_writer();
+    }
+
+    /// While the handshake is not done, or nothing is left of the connection.
+    #[cold]
+    fn on_unestablished(&mut self, packet: &Packet) {
         match self.state {
-            State::Established => self.on_established(packet),
+            State::Established => {}
             State::Listen => self.on_syn(packet),
             State::SynSent => self.on_syn_ack(packet),
             State::SynReceived => self.on_handshake_ack(packet),
             State::Closed => self.reset(packet),
         }
-        self.wake_writer();
     }
 
     #[inline(always)]
     fn on_established(&mut self, packet: &Packet) {
+        if self.is_predicted(packet) {
+            return self.take_predicted(packet);
+        }
         if packet.syn.is_some() {
             return self.challenge();
         }
         if packet.end() < self.rcv_wup || packet.seq > self.rcv_nxt + self.receive_window() {
             return self.answer_out_of_window(packet);
-        }
-        if self.is_predicted(packet) {
-            return self.take_predicted(packet);
         }
         self.process(packet);
     }
@@ -48,6 +60,7 @@ impl Socket {
             && packet.window == self.snd_wnd
             && self.receive_window() > 0
             && packet.sack.is_empty()
+            && packet.syn.is_none()
             && packet.flags.is_none()
             && self.packets_out == 0
             && self.write_queue.is_empty()
@@ -76,7 +89,7 @@ impl Socket {
             return;
         }
         self.measure_receive_rtt_by_stamp(packet.len);
-        if packet.len > 0 || packet.flags.fin {
+        if packet.len > 0 || packet.flags.has(Flags::FIN) {
             self.take_marks(packet);
             self.queue_data(packet);
         }
@@ -125,7 +138,7 @@ impl Socket {
             return self.acknowledge_unwanted();
         }
         if seq > self.rcv_nxt {
-            let memory = self.host.received(packet.len, packet.alone);
+            let memory = self.memory_of(packet);
             return self.queue_out_of_order(seq, end, memory);
         }
         if seq < self.rcv_nxt {
@@ -133,6 +146,12 @@ impl Socket {
             self.set_dsack(seq, self.rcv_nxt);
         }
         self.queue_in_order(packet);
+    }
+
+    /// What a packet of data takes of the receive buffer.
+    #[inline(always)]
+    fn memory_of(&self, packet: &Packet) -> Memory {
+        self.host.received(packet.len, packet.alone, self.skb_overhead)
     }
 
     /// Bytes that came before, with nothing else or not.
@@ -160,12 +179,12 @@ impl Socket {
         self.rcv_nxt = packet.end();
         self.buffer.offered = None;
         if packet.len > 0 {
-            let memory = self.host.received(packet.len, packet.alone);
+            let memory = self.memory_of(packet);
             let end = packet.seq + packet.len;
             self.buffer.queue(end, packet.len, memory.counted, memory.room);
             self.note_data_received(packet.len, packet.push, memory.counted);
         }
-        if packet.flags.fin {
+        if packet.flags.has(Flags::FIN) {
             self.on_fin();
         }
         if !self.out_of_order.is_empty() {

@@ -119,7 +119,11 @@ impl Socket {
     /// (`tcp_ooo_try_coalesce`, `skb_try_coalesce`).
     fn join_early(&mut self, seq: u64, end: u64) -> bool {
         let packets = &mut self.out_of_order.packets;
-        let next = packets.partition_point(|packet| packet.seq <= seq);
+        // Most come behind all others.
+        let next = match packets.back() {
+            Some(last) if last.seq <= seq => packets.len(),
+            _ => packets.partition_point(|packet| packet.seq <= seq),
+        };
         let overlaps = packets.get(next).is_some_and(|packet| packet.seq < end);
         let Some(before) = next.checked_sub(1).and_then(|index| packets.get_mut(index)) else {
             return false;
@@ -136,11 +140,11 @@ impl Socket {
     fn insert_early(&mut self, early: Early) -> bool {
         let Early { seq, end, .. } = early;
         let packets = &self.out_of_order.packets;
-        let mut at = packets.partition_point(|packet| packet.seq < seq);
         if packets.back().is_none_or(|last| seq >= last.end) {
             self.out_of_order.packets.push_back(early);
             return true;
         }
+        let mut at = packets.partition_point(|packet| packet.seq < seq);
         if let Some(before) = at.checked_sub(1).map(|index| packets[index])
             && before.end > seq
         {

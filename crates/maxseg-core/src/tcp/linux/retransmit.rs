@@ -97,7 +97,9 @@ impl Socket {
             return;
         }
         let most = self.most_segments(self.current_mss());
-        let mut index = self.retransmit_hint.map_or(0, |hint| self.find_sent(hint));
+        let mut index =
+            self.retransmit_hint.map_or(0, |hint| self.find_sent_near(hint, self.retransmit_index));
+        self.retransmit_index = index;
         let mut found_hole = false;
         let mut sent_head = false;
         while let Some(&skb) = self.rtx_queue.get(index) {
@@ -106,6 +108,7 @@ impl Socket {
             }
             if !found_hole {
                 self.retransmit_hint = Some(skb.seq);
+                self.retransmit_index = index;
             }
             let room = self.window.cwnd.saturating_sub(self.in_flight());
             if room == 0 || self.retrans_out >= self.lost_out {

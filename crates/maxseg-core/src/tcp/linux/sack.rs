@@ -189,7 +189,7 @@ impl Socket {
         state: &mut SackState,
         sample: &mut RateSample,
     ) {
-        let mut index = self.find_sent(start);
+        let mut index = self.find_sent_near(start, self.sacked_index);
         while let Some(skb) = self.rtx_queue.get(index) {
             if skb.seq >= end {
                 break;
@@ -202,6 +202,7 @@ impl Socket {
             }
             index += 1;
         }
+        self.sacked_index = index;
     }
 
     /// Whether the block covers a packet, which is cut where that covers it in part: whole segments only.

@@ -179,7 +179,7 @@ impl Host {
     /// The widest window that its receive buffer grows to, in bytes, where full segments of this payload come: the payload's
     /// share of what they count (`scaling_ratio`, `tcp_win_from_space`).
     pub(crate) fn widest_window(&self, mss: u64) -> f64 {
-        let counted = self.received(mss, true).counted;
+        let counted = self.received(mss, true, self.skb_overhead()).counted;
         self.tcp_rmem[2] as f64 * mss as f64 / counted as f64
     }
 
@@ -204,23 +204,23 @@ impl Host {
 
     /// What a packet takes in the receiver's memory. Its data lie in one block of the allocator, behind a head:
     /// `skb_segment` made it where it was cut from a longer packet, `__pskb_pull_tail` where it was queued `alone`
-    /// (devices without scatter and gather, `net/core/skbuff.c`).
+    /// (devices without scatter and gather, `net/core/skbuff.c`). `overhead` is [`Self::skb_overhead`].
     #[inline]
-    pub(super) fn received(&self, payload: u64, alone: bool) -> Memory {
+    pub(super) fn received(&self, payload: u64, alone: bool, overhead: u64) -> Memory {
         if self.scatter_gather {
-            let counted = payload + self.skb_overhead();
+            let counted = payload + overhead;
             return Memory { counted, condensed: counted, room: 0 };
         }
-        self.received_in_one_block(payload, alone)
+        self.received_in_one_block(payload, alone, overhead)
     }
 
-    fn received_in_one_block(&self, payload: u64, alone: bool) -> Memory {
+    fn received_in_one_block(&self, payload: u64, alone: bool, overhead: u64) -> Memory {
         // `__pskb_pull_tail` leaves room for more.
         let asked = self.max_tcp_header + payload + if alone { 128 } else { 0 };
         let block = (asked.next_multiple_of(CACHE_LINE) + SHARED_INFO).next_power_of_two();
         Memory {
             // What was queued alone still counts what its sender took for it.
-            counted: if alone { payload + self.skb_overhead() } else { block + SK_BUFF },
+            counted: if alone { payload + overhead } else { block + SK_BUFF },
             condensed: block + SK_BUFF,
             room: block - SHARED_INFO - self.max_tcp_header - payload,
         }

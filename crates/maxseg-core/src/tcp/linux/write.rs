@@ -213,7 +213,7 @@ impl Socket {
 
     /// An empty packet at the end of the queue (`tcp_skb_entail`).
     fn queue_empty(&mut self) {
-        let truesize = self.host.skb_overhead();
+        let truesize = self.skb_overhead;
         let (seq, end_seq) = (self.write_seq, self.write_seq);
         if self.write_queue.is_empty() {
             self.begin_limit(Limit::Busy);

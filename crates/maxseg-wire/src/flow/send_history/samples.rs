@@ -18,6 +18,7 @@ impl SendHistory {
             self.way_is_known = true;
             self.round_trips.path_least = None;
             self.loaded = LoadedRoundTrips::default();
+            self.on_way_known(sample.min(self.round_trips.least.unwrap_or(sample)));
         }
         let path = sample.saturating_add(shift);
         self.round_trips.add(sample, path);
@@ -31,6 +32,18 @@ impl SendHistory {
         }
         if let Some(trace) = &mut self.trace {
             trace.rtts.push((Time::from_nanos(ack.at), Time::from_nanos(path)));
+        }
+    }
+
+    /// The way to the sender is known at last, in mid-stream, and so is this round trip to the receiver: trains are those of the
+    /// segments where that is nearer. Of what acknowledgements showed nothing is left then.
+    #[cold]
+    fn on_way_known(&mut self, to_receiver: u64) {
+        let to_sender = self.distance.as_ref().map_or(0, Distance::get);
+        if !self.is_nearer_receiver && to_sender > to_receiver {
+            self.is_nearer_receiver = true;
+            self.capacity = None;
+            self.intervals = None;
         }
     }
 

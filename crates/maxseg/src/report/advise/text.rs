@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maxseg_core::advise::{Advice, Advised, Change, CommandKind, Form, HowTo, limit_in_words};
 use maxseg_core::units::approx;
-use maxseg_workbench::advise::PathAdvice;
+use maxseg_workbench::advise::{PathAdvice, SourceKind};
 use maxseg_workbench::report::advise::{front_text, gain_in_words, goal_in_words};
 
 use super::guides::guides_text;
@@ -23,6 +23,12 @@ pub(crate) fn advise_text(advice: &PathAdvice, printer: Printer) -> String {
     text.text += &guides_text(&advice.guides, printer);
     for note in &advice.notes {
         text.label("Note:", note);
+    }
+    if has_roles(advice) {
+        text.label(
+            "Note:",
+            "in commands SENDER and RECEIVER stand for the addresses of the two hosts.",
+        );
     }
     if !advice.ignored.is_empty() {
         text.label(
@@ -57,7 +63,8 @@ impl Lines {
         }
         let Some(advised) = &advice.advised else { return };
         if let Some(first) = advised.trials.first() {
-            self.label("Limit:", &format!("{}.", limit_in_words(first)));
+            let limit = observed_limit(advice).map_or_else(|| limit_in_words(first), str::to_owned);
+            self.label("Limit:", &format!("{limit}."));
         }
         if advised.advice.is_empty() {
             self.label(
@@ -155,6 +162,19 @@ impl Lines {
             self.line(&format!("    # undo: {undo}"));
         }
     }
+}
+
+/// What limited a captured connection, as `explain` says it: a run may have a window in the place of a send buffer.
+fn observed_limit(advice: &PathAdvice) -> Option<&str> {
+    let conclusion = advice.notes.first().filter(|_| advice.source == SourceKind::Capture)?;
+    conclusion.split_once(". ").map(|(limit, _)| limit)
+}
+
+/// Whether commands have roles in the place of addresses, as those for a described path.
+fn has_roles(advice: &PathAdvice) -> bool {
+    let pieces = advice.advised.iter().flat_map(|advised| &advised.advice);
+    let mut ways = pieces.flat_map(|piece| piece.commands.values().flatten());
+    ways.any(|way| ["SENDER", "RECEIVER"].iter().any(|role| way.line.contains(role)))
 }
 
 /// Where a way is gone, and its condition.

@@ -1,0 +1,225 @@
+//! Refills: the sender lets acknowledgements pass without sending, and goes on when its flight has fallen.
+
+use maxseg_core::evidence::Refills;
+use serde::{Deserialize, Serialize};
+
+/// Follows what the sender knew to be acknowledged at each new segment.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct RefillTracker {
+    /// What it knew when it sent the last new segment, and that segment's end.
+    una: i64,
+    end: i64,
+    /// By which timestamp it knew.
+    stamp: u32,
+    /// Acknowledgements of new data since.
+    acks: u32,
+    /// The right edge of the window then, now, and before the last acknowledgement; 0 while it is not known.
+    edge_then: i64,
+    edge: i64,
+    edge_before: i64,
+    /// Losses may hold it back.
+    is_held: bool,
+    /// Where the burst at hand began, and what was acknowledged then.
+    burst: Option<(i64, i64)>,
+    /// What was left in flight, and what was sent at once then, in bytes; the first are kept.
+    lows: Vec<u32>,
+    bursts: Vec<u32>,
+    count: u32,
+    acked: u64,
+}
+
+/// A new segment, as far as refills go.
+pub(super) struct Sent {
+    pub(super) end: i64,
+    pub(super) payload: i64,
+    /// Payload of a full segment.
+    pub(super) full: i64,
+    /// What its sender knew to be acknowledged, and by which timestamp; `None` where acknowledgements are seen as it sees them.
+    pub(super) una: i64,
+    pub(super) stamp: Option<u32>,
+    pub(super) is_recovering: bool,
+}
+
+/// A pause in which this part of the flight is acknowledged, and so many segments, by so many acknowledgements, or ticks of
+/// their timestamps: fewer wait for a packet of several segments to be whole, or come together.
+const PART: i64 = 4;
+const SEGMENTS: i64 = 4;
+const ACKS: u32 = 3;
+/// A sender whose flight was empty, or nearly, had nothing to send.
+const LEFT: i64 = 2;
+/// Most that are kept.
+const KEPT: usize = 128;
+/// Low marks are alike within this part of the median, or so many segments: what a program finds free depends on the packets that
+/// an acknowledgement freed.
+const ALIKE: i64 = 4;
+const ALIKE_SEGMENTS: i64 = 4;
+
+impl RefillTracker {
+    #[inline(always)]
+    pub(super) fn on_send(&mut self, sent: &Sent) {
+        let acked = sent.una - self.una;
+        if acked > 0 {
+            if acked >= SEGMENTS * sent.full && PART * acked >= self.end - self.una {
+                self.on_pause(sent, acked);
+            } else if let Some((from, una)) = self.burst
+                && sent.una > una
+            {
+                self.end_burst(from);
+            }
+            self.una = sent.una;
+            self.stamp = sent.stamp.unwrap_or(0);
+        }
+        self.end = sent.end;
+        self.acks = 0;
+        self.edge_then = self.edge;
+        self.is_held = sent.is_recovering;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_pause(&mut self, sent: &Sent, acked: i64) {
+        if let Some((from, _)) = self.burst {
+            self.end_burst(from);
+        }
+        let acks = sent.stamp.map_or(self.acks, |stamp| stamp.wrapping_sub(self.stamp));
+        let start = sent.end - sent.payload;
+        let low = start - sent.una;
+        // Whoever waits for the receive window sends as soon as its edge moves.
+        let has_window = self.edge_then > 0 && PART * (self.edge_before - self.edge_then) >= acked;
+        let is_held = self.is_held || sent.is_recovering || !has_window;
+        if self.end == 0 || is_held || acks < ACKS || low < LEFT * sent.full {
+            return;
+        }
+        self.burst = Some((start, sent.una));
+        self.count = self.count.saturating_add(1);
+        self.acked = self.acked.saturating_add(acked.unsigned_abs());
+        keep(&mut self.lows, low);
+    }
+
+    #[cold]
+    fn end_burst(&mut self, from: i64) {
+        self.burst = None;
+        keep(&mut self.bursts, self.end - from);
+    }
+
+    /// An acknowledgement reached the sender.
+    #[inline(always)]
+    pub(super) fn on_ack(&mut self, is_progress: bool, edge: Option<i64>) {
+        self.acks = self.acks.saturating_add(u32::from(is_progress));
+        self.edge_before = self.edge;
+        self.edge = edge.unwrap_or(0);
+    }
+
+    pub(super) const fn on_resend(&mut self) {
+        self.is_held = true;
+    }
+
+    /// What was found; `full` is the payload of a full segment.
+    pub(super) fn found(&self, full: i64) -> Option<Refills> {
+        let low = median(&self.lows)?;
+        let margin = (low / ALIKE).max(ALIKE_SEGMENTS * full);
+        let is_alike = |other: &&u32| (i64::from(**other) - low).abs() <= margin;
+        let alike = self.lows.iter().filter(is_alike).count();
+        Some(Refills {
+            count: self.count,
+            low_bytes: low.unsigned_abs(),
+            burst_bytes: median(&self.bursts).unwrap_or(0).unsigned_abs(),
+            alike_percent: u32::try_from(100 * alike / self.lows.len()).unwrap_or(0),
+            acked_bytes: self.acked,
+        })
+    }
+}
+
+fn keep(list: &mut Vec<u32>, bytes: i64) {
+    if list.len() < KEPT {
+        list.push(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+}
+
+fn median(list: &[u32]) -> Option<i64> {
+    let mut sorted = list.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).map(|middle| i64::from(*middle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: i64 = 1000;
+
+    /// A sender of full segments whose acknowledgements bring the window's edge along.
+    #[derive(Default)]
+    struct Sender {
+        refills: RefillTracker,
+        una: i64,
+        nxt: i64,
+    }
+
+    impl Sender {
+        fn new(window: i64) -> Self {
+            let mut sender = Self::default();
+            sender.refills.on_ack(false, Some(window));
+            sender.send(60);
+            sender
+        }
+
+        fn send(&mut self, segments: i64) {
+            for _ in 0..segments {
+                self.nxt += FULL;
+                self.refills.on_send(&Sent {
+                    end: self.nxt,
+                    payload: FULL,
+                    full: FULL,
+                    una: self.una,
+                    stamp: None,
+                    is_recovering: false,
+                });
+            }
+        }
+
+        fn ack(&mut self, segments: i64, window: i64) {
+            for _ in 0..segments {
+                self.una += FULL;
+                self.refills.on_ack(true, Some(self.una + window));
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_that_waits_for_room_lets_acknowledgements_pass() {
+        let mut sender = Sender::new(1_000_000);
+        for _ in 0..10 {
+            sender.ack(40, 1_000_000);
+            sender.send(40);
+        }
+        let found = sender.refills.found(FULL).unwrap();
+        assert_eq!((found.count, found.low_bytes, found.alike_percent), (10, 20_000, 100));
+        assert_eq!((found.burst_bytes, found.acked_bytes), (40_000, 400_000));
+    }
+
+    #[test]
+    fn acknowledgements_clock_a_congestion_window() {
+        let mut sender = Sender::new(1_000_000);
+        for _ in 0..400 {
+            sender.ack(2, 1_000_000);
+            sender.send(2);
+        }
+        assert_eq!(sender.refills.found(FULL), None);
+    }
+
+    #[test]
+    fn a_window_that_does_not_move_holds_the_sender_back() {
+        let mut sender = Sender::new(60_000);
+        for _ in 0..10 {
+            let edge = sender.nxt;
+            for _ in 0..40 {
+                sender.una += FULL;
+                sender.refills.on_ack(true, Some(edge));
+            }
+            sender.refills.on_ack(false, Some(edge + 40 * FULL));
+            sender.send(40);
+        }
+        assert_eq!(sender.refills.found(FULL), None);
+    }
+}

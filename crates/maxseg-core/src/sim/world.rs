@@ -192,7 +192,10 @@ impl<E: Observer> World<E> {
                 let flow = packet.flow;
                 match cargo {
                     Cargo::Linux(packet) => self.deliver_linux(end, flow, packet),
-                    cargo => self.deliver_other(end, flow, cargo),
+                    cargo @ (Cargo::Segment(_)
+                    | Cargo::Datagram
+                    | Cargo::EchoRequest { .. }
+                    | Cargo::EchoReply { .. }) => self.deliver_other(end, flow, cargo),
                 }
             }
         }

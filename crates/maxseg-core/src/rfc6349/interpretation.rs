@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RunMetrics;
+use super::{RunMetrics, TrainLimit, TrainsFound};
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
@@ -59,6 +59,8 @@ pub struct Facts<'a> {
     pub limited_by: Option<(LimitedBy, f64)>,
     /// The window sweep.
     pub steps: &'a [WindowStep],
+    /// What trains of datagrams showed.
+    pub trains: Option<TrainsFound>,
 }
 
 /// What the metrics mean.
@@ -142,7 +144,11 @@ fn of_host(facts: &Facts<'_>) -> Option<Interpretation> {
 fn of_losses(facts: &Facts<'_>) -> Option<Interpretation> {
     let lost = 1.0 - facts.run.efficiency?;
     let small = small_window_loss(facts);
+    // Of a policed path even a small window may lose some, after a pause of a host; slow trains tell what is lost at any rate.
+    let is_policers =
+        facts.trains.is_some_and(|found| found.lost_share < NOTABLE_LOSS) && is_policed(facts);
     if let Some((of_bdp, share)) = small
+        && !is_policers
         && share >= NOTABLE_LOSS
         && share >= OF_FULL_LOAD * lost
     {
@@ -166,6 +172,13 @@ fn of_losses(facts: &Facts<'_>) -> Option<Interpretation> {
             format!(
                 "{lost} of the payload is sent again while the round trip rises by {delay} alone; bursts passed at {}, {} is what lasts: packets above a rate are dropped, not queued",
                 approx::rate(peak),
+                approx::rate(facts.best_bps)
+            ),
+        ),
+        None if is_policed(facts) => said(
+            Cause::Policing,
+            format!(
+                "{lost} of the payload is sent again while the round trip rises by {delay} alone; of datagrams sent faster than {} the rest is dropped, not queued",
                 approx::rate(facts.best_bps)
             ),
         ),
@@ -198,7 +211,15 @@ fn small_window_loss(facts: &Facts<'_>) -> Option<(f64, f64)> {
 fn burst(facts: &Facts<'_>) -> Option<f64> {
     let peaks = [facts.run.peak_delivery_bps, facts.many.peak_delivery_bps];
     let peak = peaks.into_iter().flatten().max_by(f64::total_cmp);
-    peak.filter(|peak| *peak >= BURST * facts.best_bps)
+    let trains = facts.trains.filter(|found| found.limit != TrainLimit::AtLeast);
+    let short = trains.filter(|found| found.short_train_bps >= BURST * found.lasting_bps);
+    // A connection that never pauses never finds a bucket full: its first train may have.
+    peak.filter(|peak| *peak >= BURST * facts.best_bps).or(short.map(|found| found.short_train_bps))
+}
+
+/// Whether trains were dropped above a rate, and not queued.
+fn is_policed(facts: &Facts<'_>) -> bool {
+    facts.trains.is_some_and(|found| found.limit == TrainLimit::Policer)
 }
 
 /// Whether packets queue where the round trip is longer than the baseline by so much.
@@ -284,9 +305,27 @@ mod tests {
             resent_share: if of_bdp < 1.0 { small_loss } else { 0.01 },
             resent_segments: if small_loss > 0.0 { 50.0 } else { 0.0 },
         });
+        let (many, baseline_s, best_bps) = (run, 0.020, 10e6);
         let facts =
-            Facts { run, many: run, baseline_s: 0.020, best_bps: 10e6, limited_by, steps: &steps };
+            Facts { run, many, baseline_s, best_bps, limited_by, steps: &steps, trains: None };
         interpret(&facts).cause
+    }
+
+    #[test]
+    fn trains_tell_a_policer_whose_burst_no_socket_saw() {
+        let run = run(0.98, 0.0205, 9.5e6, 10e6);
+        let cause = |limit, short_train_bps| {
+            let trains =
+                Some(TrainsFound { lasting_bps: 10e6, limit, short_train_bps, lost_share: 0.0 });
+            let (run, many, baseline_s, best_bps) = (&run, &run, 0.020, 10e6);
+            let facts =
+                Facts { run, many, baseline_s, best_bps, limited_by: None, steps: &[], trains };
+            interpret(&facts).cause
+        };
+        assert_eq!(cause(TrainLimit::Policer, 100e6), Cause::Policing);
+        assert_eq!(cause(TrainLimit::Policer, 10e6), Cause::Policing, "a small burst");
+        assert_eq!(cause(TrainLimit::Link, 10.1e6), Cause::ShortQueue);
+        assert_eq!(cause(TrainLimit::AtLeast, 100e6), Cause::ShortQueue, "nothing is known");
     }
 
     #[test]

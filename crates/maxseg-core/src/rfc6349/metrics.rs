@@ -92,7 +92,7 @@ pub struct RunMetrics {
 /// A run counts for at least a third of its time: slow start that lasts longer is part of it, and that is said.
 const LEAST_COUNTED: f64 = 2.0 / 3.0;
 /// Slow start and the repair of what it lost take no more round trips than this.
-const ROUND_TRIPS_OF_SLOW_START: f64 = 20.0;
+pub const ROUND_TRIPS_OF_SLOW_START: f64 = 20.0;
 /// Round trips after slow start, until what it queued too much is gone.
 const ROUND_TRIPS_AFTER: f64 = 4.0;
 

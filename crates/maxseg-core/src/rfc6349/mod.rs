@@ -3,15 +3,19 @@
 //!
 //! ```text
 //! SenderPoint… → Equilibrium → RunMetrics ─┬→ judge(Thresholds) → Verdict
-//!                                          └→ interpret(Facts) → Interpretation
+//! Train… → TrainsFound ────────────────────┴→ interpret(Facts) → Interpretation
 //! ```
 
 mod full_link;
 mod interpretation;
 mod metrics;
 mod thresholds;
+mod trains;
 
 pub use full_link::{LinkLoad, with_full_link};
 pub use interpretation::{Cause, Facts, Interpretation, WindowStep, interpret};
-pub use metrics::{Equilibrium, RunMetrics, Second, SenderPoint, measure};
+pub use metrics::{
+    Equilibrium, ROUND_TRIPS_OF_SLOW_START, RunMetrics, Second, SenderPoint, measure,
+};
 pub use thresholds::{Check, Metric, Thresholds, Verdict, judge};
+pub use trains::{Arrival, Train, TrainLimit, TrainsFound, has_passed, judge_trains};

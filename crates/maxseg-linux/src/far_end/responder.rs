@@ -28,6 +28,8 @@ pub struct ResponderClient<'a> {
     pub(super) stop: &'a AtomicBool,
     /// The number of the last transfer.
     pub(super) transfer: u32,
+    /// The number of the last train.
+    pub(super) train: u32,
     next_ping: u32,
     /// The flow of UDP that this end opened, once it has.
     pub(super) datagrams: Option<UdpSocket>,
@@ -78,7 +80,16 @@ impl<'a> ResponderClient<'a> {
         let mss = default_mss(address.ip().to_canonical().into());
         let options = SocketOptions { mss: Some(mss), ..SocketOptions::default() };
         let (control, welcomed) = account.connect(&options, 0, &is_over)?;
-        Ok(Self { account, welcomed, control, stop, transfer: 0, next_ping: 0, datagrams: None })
+        Ok(Self {
+            account,
+            welcomed,
+            control,
+            stop,
+            transfer: 0,
+            train: 0,
+            next_ping: 0,
+            datagrams: None,
+        })
     }
 
     /// Where it is.

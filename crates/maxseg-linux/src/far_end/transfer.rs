@@ -77,20 +77,38 @@ impl ResponderClient<'_> {
     /// # Errors
     /// The far end refuses, or no longer answers.
     pub fn bulk(&mut self, plan: &BulkPlan) -> Result<BulkResult, FarEndError> {
+        let [result] = self.bulk_at_once([plan])?;
+        Ok(result)
+    }
+
+    /// Makes transfers at the same time, for as long as the first of them; it has the pings.
+    ///
+    /// # Errors
+    /// The far end refuses, or no longer answers.
+    pub fn bulk_at_once<const N: usize>(
+        &mut self,
+        plans: [&BulkPlan; N],
+    ) -> Result<[BulkResult; N], FarEndError> {
         self.transfer = self.transfer.wrapping_add(1);
         let stop = self.stop;
         let (transfer, session) = (self.transfer, self.welcomed.session);
         let is_stopped = || stop.load(Ordering::Relaxed);
         let account = self.account.clone();
-        let options = plan.options();
+        let each = plans.iter().flat_map(|plan| (0..plan.connections).map(move |_| *plan));
         // All are connected before the first one begins.
-        let opened: Vec<Frames> = (0..plan.connections)
-            .map(|_| account.connect(&options, session, &is_stopped).map(|(frames, _)| frames))
-            .collect::<Result<_, _>>()?;
+        let opened: Vec<(&BulkPlan, Frames)> = each
+            .map(|plan| {
+                let (frames, _) = account.connect(&plan.options(), session, &is_stopped)?;
+                Ok((plan, frames))
+            })
+            .collect::<Result<_, FarEndError>>()?;
+        let all = u16::try_from(opened.len()).unwrap_or(u16::MAX);
+        let first = plans.first();
+        let time = first.map_or(Duration::ZERO, |plan| plan.time);
         let (began, began_at) = (Instant::now(), SystemTime::now());
         let has_failed = AtomicBool::new(false);
         let is_over = || {
-            began.elapsed() >= plan.time
+            began.elapsed() >= time
                 || stop.load(Ordering::Relaxed)
                 || has_failed.load(Ordering::Relaxed)
         };
@@ -98,8 +116,8 @@ impl ResponderClient<'_> {
         let (ends, pings) = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..)
                 .zip(opened)
-                .map(|(connection, frames)| {
-                    let request = plan.request(transfer, connection);
+                .map(|(connection, (plan, frames))| {
+                    let request = plan.request(transfer, connection, all);
                     let has_failed = &has_failed;
                     scope.spawn(move || {
                         let end = one(plan, frames, request, is_over);
@@ -108,7 +126,7 @@ impl ResponderClient<'_> {
                     })
                 })
                 .collect();
-            let pings = match plan.pings {
+            let pings = match first.and_then(|plan| plan.pings) {
                 Some(interval) => self.pings(interval, |_, _| is_over()),
                 None => Ok(Pings::default()),
             };
@@ -124,20 +142,36 @@ impl ResponderClient<'_> {
             return Err(FarEndError::Stopped);
         }
         let (ends, pings) = (all_or_first_error(ends)?, pings?);
-        let granted = ends.first().map(|end| end.granted.clone()).unwrap_or_default();
-        let mut series: Vec<BulkSeries> = match plan.towards {
-            Towards::Responder => {
-                ends.into_iter().map(|end| BulkSeries { samples: end.samples }).collect()
-            }
-            Towards::Client => {
-                self.report()?.into_iter().map(|(_, samples)| BulkSeries { samples }).collect()
-            }
+        let mut theirs = if plans.iter().any(|plan| plan.towards == Towards::Client) {
+            self.report()?
+        } else {
+            Vec::new()
         };
-        for one in &mut series {
-            one.samples.retain(|sample| sample.at <= plan.time + Duration::from_millis(50));
-        }
         let is_v6 = self.ip().to_canonical().is_ipv6();
-        Ok(BulkResult { series, granted, pings, has_sockets: true, is_v6, began: Some(began_at) })
+        let mut ends = ends.into_iter().peekable();
+        let mut next = 0;
+        Ok(plans.map(|plan| {
+            let connections = next..next + plan.connections;
+            next = connections.end;
+            let own: Vec<End> =
+                std::iter::from_fn(|| ends.next_if(|end| connections.contains(&end.connection)))
+                    .collect();
+            let granted = own.first().map(|end| end.granted.clone()).unwrap_or_default();
+            let mut series: Vec<BulkSeries> = match plan.towards {
+                Towards::Responder => {
+                    own.into_iter().map(|end| BulkSeries { samples: end.samples }).collect()
+                }
+                Towards::Client => theirs
+                    .extract_if(.., |(connection, _)| connections.contains(connection))
+                    .map(|(_, samples)| BulkSeries { samples })
+                    .collect(),
+            };
+            for one in &mut series {
+                one.samples.retain(|sample| sample.at <= time + Duration::from_millis(50));
+            }
+            let (pings, began) = (pings.clone(), Some(began_at));
+            BulkResult { series, granted, pings, has_sockets: true, is_v6, began }
+        }))
     }
 }
 
@@ -155,7 +189,7 @@ impl ResponderClient<'_> {
         let account = self.account.clone();
         let session = self.welcomed.session;
         let (mut frames, _) = account.connect(&plan.options(), session, &|| false)?;
-        let request = TransferRequest { time: plan.time, ..plan.request(1, 0) };
+        let request = TransferRequest { time: plan.time, ..plan.request(1, 0, 1) };
         frames.send(&Message::Transfer(request))?;
         loop {
             // Zeros are no message; the end is what is waited for.
@@ -177,6 +211,8 @@ impl ResponderClient<'_> {
 }
 
 struct End {
+    /// Its number in the transfer.
+    connection: u16,
     granted: Granted,
     samples: Vec<SenderSample>,
 }
@@ -191,7 +227,7 @@ fn one(
     let answer = answer_to(&mut frames, &Message::Transfer(request), is_over);
     let Message::Begun(theirs) = answer? else {
         // Nothing else answers it.
-        return next_answer(&mut frames, is_over).map(|_| End::nothing());
+        return next_answer(&mut frames, is_over).map(|_| End::nothing(request.connection));
     };
     let own = granted(&frames.socket);
     let socket = &frames.socket;
@@ -200,7 +236,7 @@ fn one(
     let mut samples = Vec::new();
     match plan.towards {
         Towards::Responder => {
-            let turns = Sampler::new(Instant::now(), plan.connections.into());
+            let turns = Sampler::new(Instant::now(), request.connections.into());
             send(socket, &Zeros::new()?, turns, None, is_over, |sample| samples.push(sample))?;
         }
         Towards::Client => {
@@ -211,12 +247,13 @@ fn one(
         Towards::Responder => (own, theirs),
         Towards::Client => (theirs, own),
     };
-    Ok(End { granted: Granted::of(&sender, &receiver), samples })
+    let connection = request.connection;
+    Ok(End { connection, granted: Granted::of(&sender, &receiver), samples })
 }
 
 impl End {
-    fn nothing() -> Self {
-        Self { granted: Granted::default(), samples: Vec::new() }
+    fn nothing(connection: u16) -> Self {
+        Self { connection, granted: Granted::default(), samples: Vec::new() }
     }
 }
 
@@ -247,7 +284,8 @@ impl BulkPlan {
         }
     }
 
-    fn request(&self, transfer: u32, connection: u16) -> TransferRequest {
+    /// The request of one of `all` connections.
+    fn request(&self, transfer: u32, connection: u16, all: u16) -> TransferRequest {
         let sends = self.towards == Towards::Responder;
         let mut congestion = [0; 16];
         if let Some(name) = &self.congestion {
@@ -258,7 +296,7 @@ impl BulkPlan {
         TransferRequest {
             transfer,
             connection,
-            connections: self.connections,
+            connections: all,
             towards: self.towards,
             time: self.time + MARGIN,
             window: self.window.filter(|_| sends).unwrap_or(0),

@@ -55,7 +55,7 @@ pub(super) fn answer(shared: &Shared<'_>, socket: TcpSocket, ticket: Ticket) -> 
     }
 }
 
-fn is_over(shared: &Shared<'_>, ticket: Ticket) -> bool {
+pub(super) fn is_over(shared: &Shared<'_>, ticket: Ticket) -> bool {
     shared.stop.load(Ordering::Relaxed) || !shared.sessions.is_current(ticket.session)
 }
 
@@ -81,6 +81,10 @@ fn answers(
             vec![Message::Learnt(learnt.map_or(0, |learnt| learnt.mtu))]
         }
         Message::ReportQuestion(transfer) => report(shared, ticket, transfer),
+        Message::TrainBack(asked) => {
+            vec![Message::TrainSent(datagrams::send_back(shared, ticket, &asked))]
+        }
+        Message::TrainQuestion(train) => datagrams::arrivals(shared, ticket, train),
         _ => return None,
     })
 }

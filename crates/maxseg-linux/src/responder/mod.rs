@@ -27,7 +27,7 @@ use maxseg_wire::responder::{Limits, Message, Refusal, encode};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::sys::{TcpSocket, send_as_probes, set_tcp_option};
+use crate::sys::{TcpSocket, note_arrivals, send_as_probes, set_tcp_option};
 use crate::transfer::RateLimit;
 use answer::answer;
 use session::Sessions;
@@ -132,7 +132,9 @@ impl Responder {
         send_as_probes(&datagrams, address.is_ipv6())?;
         datagrams.bind(&address.into())?;
         datagrams.set_nonblocking(true)?;
-        Ok(Self { options, listener: socket, datagrams: datagrams.into(), address })
+        let datagrams = UdpSocket::from(datagrams);
+        note_arrivals(&datagrams)?;
+        Ok(Self { options, listener: socket, datagrams, address })
     }
 
     /// Where it listens.

@@ -5,8 +5,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use maxseg_wire::responder::{MOST_SIZES, NONCE, Refusal, SenderSample};
+use maxseg_wire::responder::{MOST_SIZES, NONCE, Refusal, SenderSample, TrainArrival, TrainHead};
 
+use crate::sys::Arrived;
 use crate::transfer::random;
 
 /// Samples that are kept of a transfer, at most: 17 MB. What is sampled less often with more connections, and a transfer
@@ -15,6 +16,10 @@ const MOST_SAMPLES: usize = 24_000;
 
 /// Bytes of datagrams that a session may ask for.
 const MOST_PROBE_BYTES: usize = 4 << 20;
+
+/// Bytes of trains that a session may ask for, and arrivals that are kept of one: half a megabyte.
+const MOST_TRAIN_BYTES: usize = 512 << 20;
+const MOST_ARRIVALS: usize = 32_768;
 
 /// The session under way, if any: one at a time.
 #[derive(Debug, Default)]
@@ -42,6 +47,18 @@ struct Session {
     arrivals: BTreeMap<u16, u32>,
     datagrams_from: Option<SocketAddr>,
     probe_bytes: usize,
+    train_bytes: usize,
+    train: Train,
+}
+
+/// The client's last train, as it arrived.
+#[derive(Debug, Default)]
+struct Train {
+    number: u32,
+    arrivals: Vec<TrainArrival>,
+    /// What the socket had dropped when it began, and since then.
+    dropped_before: u32,
+    dropped: u32,
 }
 
 impl Sessions {
@@ -74,6 +91,8 @@ impl Sessions {
             arrivals: BTreeMap::new(),
             datagrams_from: None,
             probe_bytes: 0,
+            train_bytes: 0,
+            train: Train::default(),
         });
         Ok(id)
     }
@@ -150,14 +169,19 @@ impl Sessions {
         .unwrap_or_default()
     }
 
-    /// Counts a datagram with this key from the session's client.
-    pub(super) fn on_datagram(&self, key: &[u8], from: SocketAddr, packet_bytes: u16) {
+    /// Counts a datagram with the session's key from its client.
+    pub(super) fn on_datagram(&self, datagram: &[u8], arrived: &Arrived, packet_bytes: u16) {
         let mut current = self.current();
         let Some(session) = current.session.as_mut() else { return };
-        if key != session.key || from.ip().to_canonical() != session.client {
+        let from = arrived.from;
+        if !datagram.starts_with(&session.key) || from.ip().to_canonical() != session.client {
             return;
         }
         session.datagrams_from = Some(from);
+        if let Some(head) = TrainHead::read(datagram) {
+            session.train.on_datagram(head, arrived);
+            return;
+        }
         if session.arrivals.len() < MOST_SIZES || session.arrivals.contains_key(&packet_bytes) {
             let count = session.arrivals.entry(packet_bytes).or_default();
             *count = count.saturating_add(1);
@@ -168,6 +192,35 @@ impl Sessions {
     pub(super) fn arrivals(&self, session: u64) -> Vec<(u16, u32)> {
         self.with(session, |session| session.arrivals.iter().map(|(k, v)| (*k, *v)).collect())
             .unwrap_or_default()
+    }
+
+    /// The datagrams of a train that have arrived, in the order in which they did, and how many the socket has dropped meanwhile.
+    pub(super) fn train(&self, session: u64, number: u32) -> (Vec<TrainArrival>, u32) {
+        self.with(session, |session| {
+            let train = &mut session.train;
+            if train.number != number {
+                return (Vec::new(), 0);
+            }
+            // Two threads read.
+            train.arrivals.sort_by_key(|arrival| (arrival.at, arrival.number));
+            (train.arrivals.clone(), train.dropped)
+        })
+        .unwrap_or_default()
+    }
+
+    /// Where a train of so many bytes may be sent, and what its datagrams begin with; `None` before the client has sent one, and once
+    /// enough was sent.
+    pub(super) fn may_send_train(
+        &self,
+        session: u64,
+        bytes: usize,
+    ) -> Option<(SocketAddr, [u8; NONCE])> {
+        self.with(session, |session| {
+            session.train_bytes = session.train_bytes.saturating_add(bytes);
+            let address = session.datagrams_from?;
+            (session.train_bytes <= MOST_TRAIN_BYTES).then_some((address, session.key))
+        })
+        .flatten()
     }
 
     /// Where a datagram of so many bytes may be sent, and what it begins with; `None` before the client has sent one, and
@@ -183,5 +236,22 @@ impl Sessions {
             (session.probe_bytes <= MOST_PROBE_BYTES).then_some((address, session.key))
         })
         .flatten()
+    }
+}
+
+impl Train {
+    fn on_datagram(&mut self, head: TrainHead, arrived: &Arrived) {
+        if head.train != self.number {
+            // One that is late belongs to nothing.
+            if head.train < self.number {
+                return;
+            }
+            let dropped_before = self.dropped_before + self.dropped;
+            *self = Self { number: head.train, dropped_before, ..Self::default() };
+        }
+        self.dropped = arrived.dropped.saturating_sub(self.dropped_before).max(self.dropped);
+        if self.arrivals.len() < MOST_ARRIVALS {
+            self.arrivals.push(TrainArrival { number: head.number, at: arrived.at });
+        }
     }
 }

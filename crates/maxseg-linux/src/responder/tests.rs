@@ -10,7 +10,7 @@ use maxseg_core::path_mtu::ProbeFate;
 use maxseg_wire::responder::{HEADER, Limits, Message, Refusal, Towards, VERSION, decode, encode};
 
 use super::*;
-use crate::far_end::{BulkPlan, FarEndError, ResponderClient};
+use crate::far_end::{BulkPlan, FarEndError, ResponderClient, TrainPlan};
 
 const TOKEN: &str = "open sesame";
 
@@ -100,6 +100,37 @@ fn a_client_with_the_token_measures_both_ways() {
 }
 
 #[test]
+fn a_train_goes_each_way_within_the_limits_and_not_before_the_flow_is_open() {
+    let stop = AtomicBool::new(false);
+    let limits = Limits { bits_per_second: 50_000_000, ..options().limits };
+    with(ResponderOptions { limits, ..options() }, |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        assert!(client.open_datagrams().unwrap());
+        for towards in [Towards::Responder, Towards::Client] {
+            for bits_per_second in [None, Some(10_000_000), Some(1 << 40)] {
+                let plan = TrainPlan { towards, packet_bytes: 1000, count: 100, bits_per_second };
+                let train = client.train(&plan).unwrap();
+                assert_eq!(train.sent, 100, "{plan:?}");
+                // Loopback loses nothing while its reader keeps up; the reader of a busy host may not.
+                let arrived = train.arrivals.len() + train.dropped_by_host as usize;
+                assert!(arrived > 0 && train.arrivals.len() <= 100, "{plan:?}: {train:?}");
+                assert!(train.arrivals.is_sorted_by(|a, b| a.at_s <= b.at_s), "{plan:?}");
+                // None is sent before it is due.
+                let most = if bits_per_second == Some(10_000_000) { 10e6 } else { 50e6 };
+                assert!(train.sent_bps() <= 1.001 * most, "{plan:?}: {}", train.sent_bps());
+            }
+        }
+        let large = TrainPlan {
+            towards: Towards::Client,
+            packet_bytes: 9000,
+            count: u32::MAX,
+            bits_per_second: None,
+        };
+        assert!(client.train(&large).unwrap().sent <= (32 << 20) / 9000, "bytes are bounded");
+    });
+}
+
+#[test]
 fn one_session_at_a_time_and_an_end_after_one_where_asked() {
     let stop = AtomicBool::new(false);
     let (begun, once) = (AtomicBool::new(false), ResponderOptions { once: true, ..options() });
@@ -117,6 +148,23 @@ fn one_session_at_a_time_and_an_end_after_one_where_asked() {
         assert!(matches!(second, Err(FarEndError::Refused(Refusal::Busy))), "{second:?}");
         drop(first);
         running.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn both_ways_at_once_each_connection_has_its_own_samples() {
+    let stop = AtomicBool::new(false);
+    with(options(), |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let [up, down] = [Towards::Responder, Towards::Client].map(plan);
+        let [up, down] = client.bulk_at_once([&up, &down]).unwrap();
+        for result in [&up, &down] {
+            assert_eq!(result.series.len(), 2);
+            for series in &result.series {
+                let acked = series.samples.last().unwrap().sample.info.bytes_acked;
+                assert!(acked.unwrap() > 100_000, "{acked:?}");
+            }
+        }
     });
 }
 

@@ -6,6 +6,7 @@ mod options;
 mod rate_limit;
 mod samples;
 mod token;
+mod train;
 
 use std::net::IpAddr;
 
@@ -18,6 +19,7 @@ pub(crate) use rate_limit::RateLimit;
 pub(crate) use samples::Sampler;
 pub(crate) use token::make_token;
 pub(crate) use token::{is_proven, proof, random};
+pub(crate) use train::{is_full, send_train};
 
 /// Bytes of the headers of IP and UDP of datagrams to or from an address.
 pub(crate) fn datagram_headers(address: IpAddr) -> usize {

@@ -3,8 +3,11 @@
 use thiserror::Error;
 
 use super::cursor::Cursor;
+use super::train::{TrainArrival, TrainRequest, TrainSent};
 use super::transfer::{Begun, TransferRequest};
-use super::{CODE, HEADER, LONGEST_BODY, LONGEST_UNPROVEN, MOST_SIZES, NONCE, SenderSample};
+use super::{
+    CODE, HEADER, LONGEST_BODY, LONGEST_UNPROVEN, MOST_ARRIVALS, MOST_SIZES, NONCE, SenderSample,
+};
 
 /// One message.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +77,16 @@ pub enum Message {
     LearntQuestion,
     /// It, bytes; 0 where it has learnt none.
     Learnt(u32),
+    /// Asks for a train on the flow of UDP that the client opened.
+    TrainBack(TrainRequest),
+    /// The train was sent.
+    TrainSent(TrainSent),
+    /// Asks which datagrams of the client's train with this number have arrived.
+    TrainQuestion(u32),
+    /// Some of them.
+    TrainPart(Vec<TrainArrival>),
+    /// No more of them, and how many the responder's own socket has dropped.
+    TrainEnd(u32),
 }
 
 /// What a responder allows.
@@ -163,6 +176,8 @@ const fn kind_of(message: &Message) -> u8 {
         Message::ProbeBack(_) => 7,
         Message::ArrivalsQuestion => 8,
         Message::LearntQuestion => 9,
+        Message::TrainBack(_) => 10,
+        Message::TrainQuestion(_) => 11,
         Message::Challenge { .. } => 65,
         Message::Welcome { .. } => 66,
         Message::Refused(_) => 67,
@@ -174,6 +189,9 @@ const fn kind_of(message: &Message) -> u8 {
         Message::Probed(_) => 73,
         Message::Arrivals(_) => 74,
         Message::Learnt(_) => 75,
+        Message::TrainSent(_) => 76,
+        Message::TrainPart(_) => 77,
+        Message::TrainEnd(_) => 78,
     }
 }
 
@@ -213,8 +231,15 @@ fn put(message: &Message, body: &mut Vec<u8>) {
         Message::Ping(number)
         | Message::Pong(number)
         | Message::ReportQuestion(number)
+        | Message::TrainQuestion(number)
+        | Message::TrainEnd(number)
         | Message::Learnt(number) => body.extend(number.to_be_bytes()),
         Message::Transfer(asked) => asked.put(body),
+        Message::TrainBack(asked) => asked.put(body),
+        Message::TrainSent(sent) => sent.put(body),
+        Message::TrainPart(arrivals) => {
+            arrivals.iter().take(MOST_ARRIVALS).for_each(|arrival| arrival.put(body));
+        }
         Message::Begun(begun) => {
             for number in [begun.send_buffer, begun.receive_buffer, begun.window_clamp] {
                 body.extend(number.to_be_bytes());
@@ -272,7 +297,7 @@ pub fn decode(bytes: &[u8]) -> Result<Option<(Message, usize)>, MessageError> {
 }
 
 const fn is_kind(kind: u8) -> bool {
-    matches!(kind, 1..=9 | 65..=75)
+    matches!(kind, 1..=11 | 65..=78)
 }
 
 fn read(kind: u8, body: &mut Cursor<'_>) -> Option<Message> {
@@ -295,6 +320,8 @@ fn read(kind: u8, body: &mut Cursor<'_>) -> Option<Message> {
         7 => Message::ProbeBack(sizes(body)?),
         8 => Message::ArrivalsQuestion,
         9 => Message::LearntQuestion,
+        10 => Message::TrainBack(TrainRequest::read(body)?),
+        11 => Message::TrainQuestion(body.u32()?),
         65 => Message::Challenge { nonce: body.take()? },
         66 => Message::Welcome {
             session: body.u64()?,
@@ -332,6 +359,9 @@ fn read(kind: u8, body: &mut Cursor<'_>) -> Option<Message> {
             Message::Arrivals(sizes)
         }
         75 => Message::Learnt(body.u32()?),
+        76 => Message::TrainSent(TrainSent::read(body)?),
+        77 => Message::TrainPart(TrainArrival::read_all(body)?),
+        78 => Message::TrainEnd(body.u32()?),
         _ => return None,
     })
 }

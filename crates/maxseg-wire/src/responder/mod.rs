@@ -21,14 +21,16 @@ mod message;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod train;
 mod transfer;
 
 pub use message::{Limits, Message, MessageError, Refusal, decode, encode};
 pub use sample::SenderSample;
+pub use train::{MOST_ARRIVALS, TrainArrival, TrainHead, TrainRequest, TrainSent};
 pub use transfer::{Begun, Towards, TransferRequest};
 
 /// The version of the protocol.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The port, where none is given.
 pub const DEFAULT_PORT: u16 = 6349;

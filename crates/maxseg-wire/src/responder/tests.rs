@@ -55,6 +55,16 @@ fn all() -> Vec<Message> {
         Message::Arrivals(vec![(1400, 2), (576, 1)]),
         Message::LearntQuestion,
         Message::Learnt(1400),
+        Message::TrainBack(TrainRequest {
+            train: 3,
+            packet_bytes: 1500,
+            count: 64,
+            bits_per_second: 0,
+        }),
+        Message::TrainSent(TrainSent { count: 64, elapsed: Duration::from_micros(700) }),
+        Message::TrainQuestion(3),
+        Message::TrainPart(vec![TrainArrival { number: 9, at: Duration::from_nanos(5) }]),
+        Message::TrainEnd(0),
     ]
 }
 
@@ -94,6 +104,22 @@ fn before_the_proof_no_answer_is_longer_than_what_was_sent() {
     let messages = all();
     assert_eq!(length(&messages[0]), LONGEST_UNPROVEN);
     assert!(length(&messages[1]) + length(&messages[4]) <= length(&messages[0]));
+}
+
+#[test]
+fn the_longest_part_of_a_train_is_a_message_and_its_datagrams_are_known_by_their_head() {
+    let arrival = TrainArrival { number: u32::MAX, at: Duration::from_secs(1 << 30) };
+    let part = Message::TrainPart(vec![arrival; MOST_ARRIVALS]);
+    let frame = encode(&part);
+    assert_eq!(decode(&frame), Ok(Some((part, frame.len()))));
+    let (key, head) = ([7; NONCE], TrainHead { train: 4, number: 900 });
+    let mut datagram = [0; TrainHead::LEAST];
+    head.write(&key, &mut datagram);
+    assert_eq!((&datagram[..NONCE], TrainHead::read(&datagram)), (&key[..], Some(head)));
+    for cut in 0..TrainHead::LEAST {
+        assert_eq!(TrainHead::read(&datagram[..cut]), None, "{cut}");
+    }
+    assert_eq!(TrainHead::read(&[0; 1000]), None, "a datagram whose size counts");
 }
 
 proptest! {

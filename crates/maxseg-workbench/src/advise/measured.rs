@@ -5,7 +5,7 @@ use maxseg_core::scenario::Scenario;
 
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
 use crate::error::Error;
-use crate::path::PathReport;
+use crate::path::{Bottleneck, PathReport};
 
 /// Advice about a tested path, of which `text` is the scenario.
 ///
@@ -18,7 +18,7 @@ pub fn of_path(report: &PathReport, text: &str, question: &Question) -> Result<P
         receiver: end("receiver", Some(report.address), System::Unknown, Some(false)),
     };
     let target = report.target.clone();
-    let rate = report.bottleneck.as_ref().and_then(|found| found.forward_bps);
+    let rate = report.bottleneck.as_ref().and_then(Bottleneck::forward_bps);
     let is_black_hole = report.path_mtu.black_hole.is_some();
     if rate.is_none() && !is_black_hole {
         let unknown = Unknown {

@@ -6,11 +6,14 @@ use std::time::Duration;
 use maxseg_core::diagnose::diagnose_socket;
 use maxseg_core::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
-use maxseg_core::rfc6349::{LinkLoad, RunMetrics, SenderPoint, measure, with_full_link};
+use maxseg_core::rfc6349::{
+    LinkLoad, RunMetrics, SenderPoint, TrainLimit, TrainsFound, measure, with_full_link,
+};
 use maxseg_core::units::{Bytes, approx};
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
 
+use super::bottleneck::Narrowest;
 use super::far_end::{Baseline, CONGESTION, FarEnd, direction_word, median_s};
 use super::{FarEndOptions, PathReport};
 
@@ -48,12 +51,13 @@ pub(super) fn plan_of(towards: Towards, connections: u16, time: Duration) -> Bul
 const MORE: f64 = 1.05;
 
 /// Fills the path one way; with four times as many connections as long as windows, buffers or losses hold those that there are, and
-/// more of them carry more. `None` where nothing was transferred.
+/// more of them carry more. Where trains have shown what the path carries, losses are no reason for more. `None` where nothing was
+/// transferred.
 pub(super) fn fill(
     end: &mut FarEnd<'_>,
     options: &FarEndOptions,
     towards: Towards,
-    baseline: Option<&Baseline>,
+    (baseline, trains): (Option<&Baseline>, Option<&TrainsFound>),
 ) -> Result<Option<Filled>, FarEndError> {
     let most = end.most_connections();
     let mut connections = options.connections.min(most).max(1);
@@ -71,7 +75,8 @@ pub(super) fn fill(
             return best.map(|best| longer(best, end, options, towards, baseline)).transpose();
         }
         let more = connections.saturating_mul(4).min(most);
-        if !filled.is_lower_bound || more == connections {
+        let is_enough = trains.is_some_and(|found| filled.is_explained_by(found));
+        if !filled.is_lower_bound || is_enough || more == connections {
             return Ok(Some(filled));
         }
         best = Some(filled);
@@ -96,11 +101,16 @@ fn longer(
     let connections = u16::try_from(best.run.connections).unwrap_or(1);
     let plan = plan_of(towards, connections, options.step * LONGER);
     let result = end.bulk(&plan, baseline.map(|base| base.rtt_s))?;
-    let filled = filled(result, plan.time.as_secs_f64(), baseline).unwrap_or(best);
-    Ok(Filled { is_lower_bound: filled.is_held_by_host(), ..filled })
+    Ok(filled(result, plan.time.as_secs_f64(), baseline).unwrap_or(best))
 }
 
 impl Filled {
+    /// Whether trains say what the path carries, and TCP carries the same, or losses keep it from that.
+    fn is_explained_by(&self, found: &TrainsFound) -> bool {
+        found.limit != TrainLimit::AtLeast
+            && (!self.is_held_by_host() || MORE * self.packet_bps >= found.lasting_bps)
+    }
+
     fn is_held_by_host(&self) -> bool {
         self.limits.first().is_some_and(|limit| is_of_host(limit.kind))
     }
@@ -122,11 +132,21 @@ fn filled(result: BulkResult, duration: f64, baseline: Option<&Baseline>) -> Opt
         };
         limits = with_full_link(&limits, &load);
     }
-    let is_lower_bound = limits
+    let is_held = limits
         .first()
         .is_some_and(|limit| is_of_host(limit.kind) || limit.kind == LimitedBy::Congestion);
+    let is_lower_bound = is_held || !result.has_sockets && has_losses_alone(&run, baseline);
     let packet_bps = run.throughput_bps * packet_share(&result);
     Some(Filled { pings: result.pings.clone(), run, result, limits, packet_bps, is_lower_bound })
+}
+
+/// Whether much is sent again while the round trip hardly rises, where sockets do not tell what limits them.
+fn has_losses_alone(run: &RunMetrics, baseline: Option<&Baseline>) -> bool {
+    const NOTABLE: f64 = 0.001;
+    const LITTLE: f64 = 1.5;
+    let is_short =
+        run.rtt_mean_s.zip(baseline).is_some_and(|(mean, base)| mean < LITTLE * base.rtt_s);
+    is_short && run.efficiency.is_some_and(|efficiency| 1.0 - efficiency > NOTABLE)
 }
 
 /// Whether a limit is no matter of the path.
@@ -236,14 +256,29 @@ pub(super) fn window_of(bytes: f64, mss: u32) -> u32 {
     (bytes.round().clamp(0.0, f64::from(u32::MAX)) as u32).max(2 * mss)
 }
 
-/// Says where a path was not filled.
-pub(super) fn note_bound(towards: Towards, filled: &Filled, report: &mut PathReport) {
-    let Some(limit) = filled.limits.first().filter(|_| filled.is_lower_bound) else { return };
+/// Says where a path was not filled, and nothing else tells what it carries.
+pub(super) fn note_bound(
+    towards: Towards,
+    (filled, found): (&Filled, &Narrowest),
+    report: &mut PathReport,
+) {
+    if !found.is_lower_bound() {
+        return;
+    }
+    let connections = filled.run.connections;
+    let why = match filled.limits.first() {
+        Some(_) if !filled.is_lower_bound => format!(
+            "trains of datagrams carried more than {connections} connections, and not evenly"
+        ),
+        Some(limit) => format!(
+            "{connections} connections were limited by {} for {} of the time",
+            limit.kind,
+            approx::whole_percent(limit.share)
+        ),
+        None => format!("losses without a queue held {connections} connections"),
+    };
     report.notes.push(format!(
-        "{}: the path carries more than was measured, as {} connections were limited by {} for {} of the time",
-        direction_word(towards),
-        filled.run.connections,
-        limit.kind,
-        approx::whole_percent(limit.share)
+        "{}: the path may carry more than was measured, as {why}",
+        direction_word(towards)
     ));
 }

@@ -4,40 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use maxseg_core::rfc6349::Train;
 use maxseg_core::stats::median;
 use maxseg_linux::far_end::{
-    BulkPlan, BulkResult, FarEndError, Iperf3Server, Pings, ResponderClient,
+    BulkPlan, BulkResult, FarEndError, Iperf3Server, Pings, ResponderClient, TrainPlan,
 };
 use maxseg_wire::responder::{DEFAULT_PORT, Towards};
 
 use super::{FarEndKind, FarEndOptions};
-
-/// The narrowest link each way.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bottleneck {
-    /// Towards the far end, bits per second of IP packets.
-    pub forward_bps: Option<f64>,
-    /// From the far end, bits per second of IP packets.
-    pub reverse_bps: Option<f64>,
-    /// How it was measured.
-    pub method: &'static str,
-}
-
-impl Bottleneck {
-    /// Nothing is measured yet.
-    pub(super) const UNKNOWN: Self =
-        Self { forward_bps: None, reverse_bps: None, method: BOTTLENECK_METHOD };
-
-    pub(super) const fn set(&mut self, towards: Towards, packet_bps: f64) {
-        match towards {
-            Towards::Responder => self.forward_bps = Some(packet_bps),
-            Towards::Client => self.reverse_bps = Some(packet_bps),
-        }
-    }
-}
-
-/// How the bottleneck is measured.
-pub const BOTTLENECK_METHOD: &str = "several TCP connections at once: payload acknowledged per second after slow start, with the headers of IP and TCP";
 
 /// Ports of iperf3's servers.
 const IPERF3_PORT: u16 = 5201;
@@ -86,6 +60,39 @@ impl<'a> FarEnd<'a> {
             }
             Self::Iperf3(server) => server.bulk(plan),
         }
+    }
+
+    /// Sends a train, or has one sent, once what an earlier one has queued is gone.
+    ///
+    /// # Errors
+    /// An iperf3 server sends and counts none.
+    pub(super) fn train(
+        &mut self,
+        plan: &TrainPlan,
+        baseline_s: Option<f64>,
+    ) -> Result<Train, FarEndError> {
+        match self {
+            Self::Responder(client) => {
+                settle(client, baseline_s)?;
+                client.train(plan)
+            }
+            Self::Iperf3(server) => Err(FarEndError::NoResponder(server.address())),
+        }
+    }
+
+    /// Makes one transfer each way at the same time; `None` where the far end cannot.
+    pub(super) fn bulk_both_ways(
+        &mut self,
+        plans: [&BulkPlan; 2],
+        baseline_s: Option<f64>,
+    ) -> Result<Option<[BulkResult; 2]>, FarEndError> {
+        let Self::Responder(client) = self else { return Ok(None) };
+        let connections = plans.map(|plan| plan.connections).iter().sum::<u16>();
+        if connections > client.limits().connections {
+            return Ok(None);
+        }
+        settle(client, baseline_s)?;
+        client.bulk_at_once(plans).map(Some)
     }
 
     /// The largest window that can be asked for, bytes.

@@ -6,6 +6,7 @@
 //!     └─ linux::probe sends, core::path_mtu judges
 //! ```
 
+mod bottleneck;
 mod bulk;
 mod far_end;
 mod far_end_mtu;
@@ -23,11 +24,12 @@ mod table;
 mod target;
 mod tcp;
 mod test;
+mod trains;
 mod under_load;
 mod with_far_end;
 
 pub use crate::error::PathError;
-pub use far_end::{BOTTLENECK_METHOD, Bottleneck};
+pub use bottleneck::{Bottleneck, BottleneckConfidence, BottleneckMethod, Narrowest};
 pub use findings::{PathFinding, PathFindingKind};
 pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
@@ -37,8 +39,8 @@ pub use options::{
     FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,
 };
 pub use rfc6349::{
-    BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
-    Rfc6349Report, SweepStep,
+    BaselineEntry, BothAtOnce, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry,
+    Preconditions, Rfc6349Report, SweepStep,
 };
 pub use rtt::{RttMethod, RttReport};
 pub use scenario::scenario;

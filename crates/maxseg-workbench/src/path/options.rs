@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::framing::Framing;
-use maxseg_core::rfc6349::Thresholds;
+use maxseg_core::rfc6349::{ROUND_TRIPS_OF_SLOW_START, Thresholds};
 use maxseg_core::units::{BitsPerSec, approx};
+
+use super::trains::TRAINS_S;
 
 /// What is tested, and how.
 #[derive(Debug, Clone)]
@@ -70,13 +72,10 @@ pub struct FarEndOptions {
     pub table: Option<TableOptions>,
 }
 
-/// Transfers of fewer round trips show slow start alone.
-const LEAST_ROUND_TRIPS: f64 = 20.0;
-
 impl FarEndOptions {
     /// The same, with no transfer too short for a round trip of so many seconds. iperf3 knows whole seconds.
     pub(super) fn for_round_trip(&self, rtt_s: Option<f64>) -> Self {
-        let least = rtt_s.map_or(0.0, |rtt| (LEAST_ROUND_TRIPS * rtt).ceil());
+        let least = rtt_s.map_or(0.0, |rtt| (ROUND_TRIPS_OF_SLOW_START * rtt).ceil());
         let least = Duration::try_from_secs_f64(least).unwrap_or_default();
         let mut options = self.clone();
         options.step = options.step.max(least);
@@ -91,9 +90,14 @@ impl FarEndOptions {
 
     /// Seconds of all its transfers, where none has to be repeated.
     fn total_s(&self) -> f64 {
+        self.load_s() + self.table.as_ref().map_or(0.0, TableOptions::total_s)
+    }
+
+    /// Seconds of all but the table.
+    pub(super) fn load_s(&self) -> f64 {
         let step = self.step.as_secs_f64();
-        let load = self.rfc6349.map_or(2.0 * step, |asked| asked.total_s(step));
-        load + self.table.as_ref().map_or(0.0, TableOptions::total_s)
+        let trains = if self.kind == FarEndKind::Responder { 2.0 * TRAINS_S } else { 0.0 };
+        trains + self.rfc6349.map_or(2.0 * step, |asked| asked.total_s(step))
     }
 
     /// What is to come: how long it takes, and that it fills the path (RFC 6349 §5 wants a warning where that may exceed what a
@@ -132,9 +136,10 @@ pub struct Rfc6349Options {
 
 impl Rfc6349Options {
     /// Seconds of all transfers, where a step takes so many.
-    pub(super) fn total_s(&self, step_s: f64) -> f64 {
+    fn total_s(&self, step_s: f64) -> f64 {
         let equilibrium = self.duration.as_secs_f64() * f64::from(self.repeats.max(1));
-        2.0 * (step_s * (1.0 + SWEEP.len() as f64) + equilibrium)
+        // Both directions at once is one more step.
+        2.0 * (step_s * (1.0 + SWEEP.len() as f64) + equilibrium) + step_s
     }
 }
 

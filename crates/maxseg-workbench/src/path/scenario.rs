@@ -99,8 +99,8 @@ impl Rates {
     /// `None` where no rate was measured; the same both ways where one alone was.
     fn of(report: &PathReport) -> Option<Self> {
         let found = report.bottleneck?;
-        let forward = found.forward_bps.or(found.reverse_bps)?;
-        let reverse = found.reverse_bps.unwrap_or(forward);
+        let forward = found.forward_bps().or(found.reverse_bps())?;
+        let reverse = found.reverse_bps().unwrap_or(forward);
         let row = |load: &str| report.under_load.iter().find(|row| row.load == load);
         let idle = row("idle").and_then(|row| row.rtt_min_s);
         let queue = |load, bps: f64| {
@@ -170,7 +170,10 @@ mod tests {
     use maxseg_core::scenario::Draft;
 
     use super::*;
-    use crate::path::{BlackHole, Bottleneck, MtuReport, RttMethod, RttReport, UnderLoadRow};
+    use crate::path::{
+        BlackHole, Bottleneck, BottleneckConfidence, BottleneckMethod, MtuReport, Narrowest,
+        RttMethod, RttReport, UnderLoadRow,
+    };
 
     fn hop(number: u8, rtt_s: Option<f64>, mtu: u32) -> HopReport {
         HopReport {
@@ -208,8 +211,11 @@ mod tests {
         let path = parsed.unwrap_or_else(|error| panic!("{error}\n{text}")).path;
         let mtus: Vec<u16> = path.hops.iter().map(|hop| hop.forward.mtu.get()).collect();
         assert_eq!(mtus, [1500, 1400, 1500], "the last link is not known to be narrow");
-        let (forward_bps, reverse_bps) = (Some(5e6), Some(20e6));
-        report.bottleneck = Some(Bottleneck { forward_bps, reverse_bps, method: "" });
+        let of = |bps| {
+            let (method, confidence) = (BottleneckMethod::Both, BottleneckConfidence::Confirmed);
+            Some(Narrowest { bps, method, confidence })
+        };
+        report.bottleneck = Some(Bottleneck { forward: of(5e6), reverse: of(20e6) });
         let row = |load: &str, rtt_s| UnderLoadRow {
             load: load.to_owned(),
             rate_bps: None,

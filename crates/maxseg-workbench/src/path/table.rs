@@ -70,7 +70,7 @@ pub(super) fn table(
 ) -> Result<(), FarEndError> {
     let direction = direction_word(TOWARDS).to_owned();
     let mut made = SizeTable { direction, rows: Vec::new(), recommended: None, because: None };
-    let rate = report.bottleneck.and_then(|found| found.reverse_bps.or(found.forward_bps));
+    let rate = report.bottleneck.and_then(|found| found.reverse_bps().or(found.forward_bps()));
     let known = baseline.zip(rate);
     let ended =
         known.map_or(Ok(()), |known| rows(options, end, report, observer, known, &mut made.rows));

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use maxseg_linux::far_end::{FarEndError, Pings};
 
+use super::bottleneck::{Bottleneck, Narrowest};
 use super::bulk::note_bound;
-use super::far_end::{Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
+use super::far_end::{Baseline, DIRECTIONS, FarEnd, direction_word};
 use super::measure_mtu::logged;
 use super::probing::Probing;
 use super::rfc6349::Rfc6349Test;
 use super::table::table;
+use super::trains::trains;
 use super::under_load::{idle_row, loaded_row};
 use super::{FarEndFault, FarEndOptions, PathObserver, PathReport, far_end_mtu};
 use crate::error::PathError;
@@ -56,10 +58,16 @@ fn measure_all(
         far_end_mtu::forth(client, &mut report.path_mtu, probing, trip)?;
     }
     let observer = &mut *probing.observer;
-    if let Some(asked) = options.rfc6349 {
-        let test = Rfc6349Test { options, asked, baseline: baseline.as_ref() };
-        test.run(&mut end, report, observer)?;
+    let known = baseline.as_ref();
+    if let Some((asked, baseline)) = options.rfc6349.zip(known) {
+        Rfc6349Test { options, asked, baseline }.run(&mut end, report, observer)?;
     } else {
+        if options.rfc6349.is_some() {
+            report.notes.push(
+                "no test of RFC 6349: without a round trip there is no baseline to compare with"
+                    .to_owned(),
+            );
+        }
         fill_both_ways(options, &mut end, report, observer, baseline.as_ref())?;
     }
     if let Some(asked) = &options.table {
@@ -76,14 +84,16 @@ fn fill_both_ways(
     observer: &mut dyn PathObserver,
     baseline: Option<&Baseline>,
 ) -> Result<(), FarEndError> {
-    let mut bottleneck = Bottleneck::UNKNOWN;
+    let mut bottleneck = Bottleneck::default();
     let mut rows = idle_row(baseline).into_iter().collect::<Vec<_>>();
     for towards in DIRECTIONS {
+        let shown = trains(end, towards, &report.path_mtu, baseline, observer)?;
         observer.on_step(&format!("filling the path, {}", direction_word(towards)));
-        let filled = super::bulk::fill(end, options, towards, baseline)?;
+        let filled = super::bulk::fill(end, options, towards, (baseline, shown.as_ref()))?;
         let Some(filled) = filled else { continue };
-        bottleneck.set(towards, filled.packet_bps);
-        note_bound(towards, &filled, report);
+        let found = Narrowest::of(&filled, shown.as_ref());
+        bottleneck.set(towards, found);
+        note_bound(towards, (&filled, &found), report);
         rows.push(loaded_row(towards, &filled, baseline));
     }
     report.bottleneck = Some(bottleneck);

@@ -1,5 +1,6 @@
 //! The test of RFC 6349: its steps, and its report.
 
+mod both;
 mod report;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,21 +9,25 @@ use maxseg_core::framing::Framing;
 use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{
-    Facts, LinkLoad, RunMetrics, WindowStep, interpret, judge, with_full_link,
+    Facts, LinkLoad, RunMetrics, TrainLimit, TrainsFound, WindowStep, interpret, judge,
+    with_full_link,
 };
 use maxseg_core::units::{BitsPerSec, Bytes, Mtu, approx};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
 
+use super::bottleneck::{Bottleneck, Narrowest};
 use super::bulk::{
     self, Filled, fill, limits, metrics, note_bound, packet_share, plan_of, segment_bytes,
     window_of,
 };
-use super::far_end::{BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
+use super::far_end::{Baseline, DIRECTIONS, FarEnd, direction_word};
 use super::options::SWEEP;
+use super::trains::trains;
 use super::under_load::{idle_row, loaded_row};
 use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options, RttReport, note_once};
 use crate::environment::Environment;
+pub use both::BothAtOnce;
 pub use report::{
     BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
     Rfc6349Report, SweepStep,
@@ -35,7 +40,7 @@ const SHORT_STEP: Duration = Duration::from_secs(2);
 pub(super) struct Rfc6349Test<'a> {
     pub(super) options: &'a FarEndOptions,
     pub(super) asked: Rfc6349Options,
-    pub(super) baseline: Option<&'a Baseline>,
+    pub(super) baseline: &'a Baseline,
 }
 
 /// What both directions have shown.
@@ -43,6 +48,14 @@ struct BothWays {
     bottleneck: Bottleneck,
     negotiated: Option<NegotiatedEntry>,
     directions: Vec<DirectionReport>,
+    at_once: Option<BothAtOnce>,
+}
+
+/// What is known of a direction before the window sweep.
+struct Known {
+    filled: Filled,
+    found: Narrowest,
+    trains: Option<TrainsFound>,
 }
 
 /// The runs in equilibrium of a direction, with what limited each.
@@ -61,19 +74,17 @@ impl Rfc6349Test<'_> {
         report: &mut PathReport,
         observer: &mut dyn PathObserver,
     ) -> Result<(), FarEndError> {
-        let Some(baseline) = self.baseline else {
-            report.notes.push(
-                "no test of RFC 6349: without a round trip there is no baseline to compare with"
-                    .to_owned(),
-            );
-            return Ok(());
-        };
+        let baseline = self.baseline;
         report.notes.extend(unfit(&report.rtt));
         let began_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
-        report.under_load = idle_row(self.baseline).into_iter().collect();
-        let mut found =
-            BothWays { bottleneck: Bottleneck::UNKNOWN, negotiated: None, directions: Vec::new() };
-        let ended = self.both_ways(end, report, (baseline, observer), &mut found);
+        report.under_load = idle_row(Some(baseline)).into_iter().collect();
+        let mut found = BothWays {
+            bottleneck: Bottleneck::default(),
+            negotiated: None,
+            directions: Vec::new(),
+            at_once: None,
+        };
+        let ended = self.both_ways(end, report, observer, &mut found);
         if self.options.step < SHORT_STEP {
             report.notes.push(format!(
                 "steps of {:.1} s are short: what a queue held before counts too, and rates may exceed the link's by some percent; \
@@ -85,7 +96,7 @@ impl Rfc6349Test<'_> {
         let Environment { system, kernel, .. } = Environment::of(&[]);
         report.rfc6349 = Some(Rfc6349Report {
             began_s,
-            planned_s: self.asked.total_s(self.options.step.as_secs_f64()),
+            planned_s: self.options.load_s(),
             repeats: self.asked.repeats.max(1),
             preconditions: Preconditions {
                 is_layer_2_tested: self.asked.is_layer_2_tested,
@@ -105,6 +116,7 @@ impl Rfc6349Test<'_> {
             negotiated: found.negotiated,
             thresholds: self.asked.thresholds,
             directions: found.directions,
+            both_at_once: found.at_once,
         });
         ended
     }
@@ -114,27 +126,35 @@ impl Rfc6349Test<'_> {
         &self,
         end: &mut FarEnd<'_>,
         report: &mut PathReport,
-        (baseline, observer): (&Baseline, &mut dyn PathObserver),
+        observer: &mut dyn PathObserver,
         found: &mut BothWays,
     ) -> Result<(), FarEndError> {
+        let baseline = Some(self.baseline);
         for towards in DIRECTIONS {
             let word = direction_word(towards);
+            let shown = trains(end, towards, &report.path_mtu, baseline, observer)?;
             observer.on_step(&format!("{word}: bottleneck"));
-            let Some(filled) = fill(end, self.options, towards, self.baseline)? else {
+            let filled = fill(end, self.options, towards, (baseline, shown.as_ref()))?;
+            let Some(filled) = filled else {
                 report.notes.push(format!("no {word}: nothing was transferred"));
                 continue;
             };
             if found.negotiated.is_none() {
                 found.negotiated = NegotiatedEntry::of(&filled.result);
             }
-            note_bound(towards, &filled, report);
-            report.under_load.push(loaded_row(towards, &filled, self.baseline));
-            found.bottleneck.set(towards, filled.packet_bps);
+            let narrowest = Narrowest::of(&filled, shown.as_ref());
+            note_bound(towards, (&filled, &narrowest), report);
+            report.under_load.push(loaded_row(towards, &filled, baseline));
+            found.bottleneck.set(towards, narrowest);
+            let known = Known { filled, found: narrowest, trains: shown };
             let notes = &mut report.notes;
-            let direction = self.direction(end, towards, filled, (baseline, observer), notes)?;
-            found.bottleneck.set(towards, direction.bottleneck_bps);
+            let direction = self.direction(end, towards, known, observer, notes)?;
+            let bps = direction.bottleneck_bps;
+            found.bottleneck.set(towards, Narrowest { bps, ..narrowest });
             found.directions.push(direction);
         }
+        observer.on_step("both directions at once");
+        found.at_once = BothAtOnce::measure(end, self.options, self.baseline, &found.directions)?;
         Ok(())
     }
 
@@ -142,17 +162,18 @@ impl Rfc6349Test<'_> {
         &self,
         end: &mut FarEnd<'_>,
         towards: Towards,
-        mut filled: Filled,
-        (baseline, observer): (&Baseline, &mut dyn PathObserver),
+        known: Known,
+        observer: &mut dyn PathObserver,
         notes: &mut Vec<String>,
     ) -> Result<DirectionReport, FarEndError> {
-        let word = direction_word(towards);
+        let (word, baseline) = (direction_word(towards), self.baseline);
+        let Known { mut filled, found, trains } = known;
         let mss = segment_bytes(&filled.result).unwrap_or(536);
         let headers = bulk::header_bytes(&filled.result);
         let mtu = mss + headers;
         let of_rate = |packet_bps: f64| baseline.rtt_s * packet_bps / 8.0;
-        let bdp = of_rate(filled.packet_bps);
-        let ideal = self.ideal_bps(filled.packet_bps, mtu, headers);
+        let bdp = of_rate(found.bps);
+        let ideal = self.ideal_bps(found.bps, mtu, headers);
         let bdp = self.stated_bps(ideal, mtu, mss).map_or(bdp, of_rate);
         let mut swept = Vec::new();
         for of_bdp in SWEEP {
@@ -169,13 +190,14 @@ impl Rfc6349Test<'_> {
             swept.push((window, run));
         }
         let Repeated { mut runs, began_s, buffers } =
-            self.repeats(end, towards, (baseline, observer), notes)?;
+            self.repeats(end, towards, observer, notes)?;
         // The path carries at least what any run reached: what was to be expected is by that, and so is every share of the BDP.
         // Where losses without a queue hold it, it may be policed: what passes in a short step has a burst in it.
         let is_policed =
-            filled.limits.first().is_some_and(|first| first.kind == LimitedBy::Congestion);
+            filled.limits.first().is_some_and(|first| first.kind == LimitedBy::Congestion)
+                || trains.is_some_and(|found| found.limit == TrainLimit::Policer);
         let steps = swept.iter().filter(|_| !is_policed);
-        let best = [filled.run.throughput_bps]
+        let best = [filled.run.throughput_bps, found.bps / packet_share(&filled.result)]
             .into_iter()
             .chain(runs.iter().map(|(run, _)| run.throughput_bps))
             .chain(steps.filter_map(|(_, run)| Some(run.as_ref()?.throughput_bps)))
@@ -215,13 +237,16 @@ impl Rfc6349Test<'_> {
                 best_bps: best,
                 limited_by: held.first().map(|limit| (limit.kind, limit.share)),
                 steps: &steps,
+                trains,
             })
         });
         Ok(DirectionReport {
             direction: word.to_owned(),
             bottleneck_bps: packet_bps,
-            bottleneck_method: BOTTLENECK_METHOD.to_owned(),
-            is_lower_bound: filled.is_lower_bound,
+            bottleneck_method: found.method.words().to_owned(),
+            bottleneck_confidence: found.confidence.word().to_owned(),
+            is_lower_bound: found.is_lower_bound(),
+            trains,
             bdp_bytes: bdp,
             least_window_bytes: bdp,
             mss_bytes: mss,
@@ -244,9 +269,10 @@ impl Rfc6349Test<'_> {
         &self,
         end: &mut FarEnd<'_>,
         towards: Towards,
-        (baseline, observer): (&Baseline, &mut dyn PathObserver),
+        observer: &mut dyn PathObserver,
         notes: &mut Vec<String>,
     ) -> Result<Repeated, FarEndError> {
+        let baseline = self.baseline;
         let (word, buffer) = (direction_word(towards), self.asked.buffer);
         let mut repeated = Repeated::default();
         for repeat in 1..=self.asked.repeats.max(1) {

@@ -2,11 +2,12 @@
 
 use maxseg_core::framing::Framing;
 use maxseg_core::outcome::LimitShare;
-use maxseg_core::rfc6349::{Check, Interpretation, RunMetrics, Thresholds, Verdict};
+use maxseg_core::rfc6349::{Check, Interpretation, RunMetrics, Thresholds, TrainsFound, Verdict};
 use maxseg_linux::far_end::{BulkResult, Granted};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::BothAtOnce;
 use crate::path::MtuReport;
 
 /// The report of RFC 6349.
@@ -32,8 +33,10 @@ pub struct Rfc6349Report {
     pub negotiated: Option<NegotiatedEntry>,
     /// What had to be reached; the RFC has no thresholds.
     pub thresholds: Thresholds,
-    /// Both directions.
+    /// Both directions, one after the other.
     pub directions: Vec<DirectionReport>,
+    /// Both at once (§3.3); null where the far end cannot.
+    pub both_at_once: Option<BothAtOnce>,
 }
 
 /// What the RFC wants to be known before.
@@ -123,12 +126,16 @@ pub struct SweepStep {
 pub struct DirectionReport {
     /// `upload` or `download`.
     pub direction: String,
-    /// The bottleneck bandwidth (§3.2.2), of IP packets: the most that any run reached.
+    /// The bottleneck bandwidth (§3.2.2), of IP packets: what trains of datagrams showed, or the most that any run reached.
     pub bottleneck_bps: f64,
     /// How it was measured.
     pub bottleneck_method: String,
-    /// Whether windows, buffers or hosts kept the connections from filling the path: it carries more.
+    /// How sure it is: `confirmed`, `one-method` or `at-least`.
+    pub bottleneck_confidence: String,
+    /// Whether windows, buffers, hosts or losses kept the connections from filling the path, and nothing else tells what it carries.
     pub is_lower_bound: bool,
+    /// What trains of datagrams showed; null where the far end sends none, and where too few arrived.
+    pub trains: Option<TrainsFound>,
     /// The product of bandwidth and delay (§3.3.1).
     pub bdp_bytes: f64,
     /// The least window that fills the path: the same.

@@ -5,6 +5,7 @@ use maxseg_core::units::approx;
 
 use super::super::chart::{Bar, BarChart, BarKind};
 use super::super::table::{Cell, Column, Line, table};
+use super::super::words;
 use crate::path::{DirectionReport, GRADE_RULE, PathReport, SizeTable, UnderLoadRow};
 
 /// The parts of a far end; empty without one.
@@ -13,7 +14,10 @@ pub(super) fn far_end(report: &PathReport) -> Markup {
     html! {
         @for direction in directions {
             h3 { "RFC 6349, " (direction.direction) }
-            @if let Some(found) = &direction.interpretation { p.prose { (found.text) "." } }
+            @if let Some(found) = &direction.interpretation {
+                p.prose { (words::capital(&found.text)) "." }
+            }
+            p.prose { (bottleneck(direction)) }
             (sweep(direction).to_html())
         }
         @if !report.under_load.is_empty() {
@@ -22,6 +26,24 @@ pub(super) fn far_end(report: &PathReport) -> Markup {
         }
         @if let Some(table) = &report.table { (sizes(table)) }
     }
+}
+
+/// The bottleneck, how it was measured, and how one connection did.
+fn bottleneck(direction: &DirectionReport) -> String {
+    let text = format!(
+        "Bottleneck: {} of IP packets ({}), by {}.",
+        approx::rate(direction.bottleneck_bps),
+        direction.bottleneck_confidence,
+        direction.bottleneck_method
+    );
+    let Some(run) = direction.runs.first() else { return text };
+    let said = [
+        Some(approx::rate(run.throughput_bps)),
+        run.transfer_time_ratio.map(|ratio| format!("transfer time ratio {ratio:.2}")),
+        run.efficiency.map(|share| format!("efficiency {}", approx::percent(share))),
+        run.buffer_delay.map(|share| format!("buffer delay {}", approx::percent(share))),
+    ];
+    format!("{text} One connection: {}.", said.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 /// Segment sizes and windows: what was measured, and what engines predict.
@@ -85,8 +107,8 @@ fn delay(rows: &[UnderLoadRow]) -> BarChart {
         }
     }
     BarChart {
-        title: "Delay under load".to_owned(),
-        subtitle: "round trip of small messages beside bulk data".to_owned(),
+        title: "Pings under load".to_owned(),
+        subtitle: "small messages and their answers, over a TCP connection of their own beside the bulk data".to_owned(),
         kind: BarKind::Ping,
         bars,
     }

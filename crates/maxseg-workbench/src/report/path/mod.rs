@@ -10,7 +10,7 @@ mod verdict;
 pub use crate::path::scenario;
 pub use forget::ForgetDocument;
 pub use page::page;
-pub use verdict::sentence;
+pub use verdict::{sentence, told_fault, untold};
 
 use std::io;
 
@@ -52,7 +52,7 @@ struct PathEntry<'a> {
     /// The MSS options of both ends.
     mss: MssEntry<'a>,
     /// The narrowest link each way.
-    bottleneck: BottleneckEntry<'a>,
+    bottleneck: BottleneckEntry,
     /// Round trips under load.
     under_load: &'a [UnderLoadRow],
     /// How the grades under load come about.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::path::{Bottleneck, MssReport, PortMss, SynAsReceived};
+use crate::path::{Bottleneck, MssReport, Narrowest, PortMss, SynAsReceived};
 
 /// The MSS options of both ends.
 #[derive(Serialize, JsonSchema)]
@@ -24,13 +24,17 @@ pub(super) struct MssEntry<'a> {
 
 /// The narrowest link each way; nulls where no far end measured it.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct BottleneckEntry<'a> {
+pub(super) struct BottleneckEntry {
     /// Towards the far end.
     forward_bps: Option<f64>,
     /// From the far end.
     reverse_bps: Option<f64>,
     /// How it was measured.
-    method: Option<&'a str>,
+    method: Option<String>,
+    /// How sure it is towards the far end: `confirmed` (TCP and trains of datagrams agree), `one-method`, `at-least` (a lower bound).
+    forward_confidence: Option<&'static str>,
+    /// The same of the way from it.
+    reverse_confidence: Option<&'static str>,
 }
 
 /// This host's SYN as it arrived at the far end.
@@ -65,14 +69,20 @@ impl<'a> MssEntry<'a> {
     }
 }
 
-impl BottleneckEntry<'_> {
+impl BottleneckEntry {
     pub(super) fn of(bottleneck: Option<&Bottleneck>) -> Self {
         Self {
-            forward_bps: bottleneck.and_then(|found| found.forward_bps),
-            reverse_bps: bottleneck.and_then(|found| found.reverse_bps),
-            method: bottleneck.map(|found| found.method),
+            forward_bps: bottleneck.and_then(Bottleneck::forward_bps),
+            reverse_bps: bottleneck.and_then(Bottleneck::reverse_bps),
+            method: bottleneck.and_then(Bottleneck::method),
+            forward_confidence: confidence(bottleneck.and_then(|found| found.forward)),
+            reverse_confidence: confidence(bottleneck.and_then(|found| found.reverse)),
         }
     }
+}
+
+fn confidence(found: Option<Narrowest>) -> Option<&'static str> {
+    found.map(|found| found.confidence.word())
 }
 
 impl<'a> SynEntry<'a> {

@@ -7,8 +7,8 @@ use super::super::chart::{Bar, BarChart, BarKind};
 use super::super::page::{facts, lead, whole_page};
 use super::super::table::{Cell, Column, table};
 use super::far_end_page::far_end;
-use super::verdict::sentence;
-use crate::path::{HopReport, PathFinding, PathReport};
+use super::verdict::{sentence, told_fault, untold};
+use crate::path::{HopReport, PathReport};
 
 /// The page of these reports.
 pub fn page(reports: &[PathReport]) -> String {
@@ -18,16 +18,15 @@ pub fn page(reports: &[PathReport]) -> String {
 }
 
 fn one(report: &PathReport) -> Markup {
-    let sentence = sentence(report);
-    let is_told =
-        |finding: &PathFinding| sentence.to_lowercase().contains(&finding.text.to_lowercase());
+    let told = told_fault(report).and_then(|told| told.remedy.as_ref());
     html! {
         h2 { (report.address) }
-        (lead(&sentence))
-        @for finding in &report.findings {
+        (lead(&sentence(report)))
+        @if let Some(remedy) = told { p.prose { "Change: " (remedy) "." } }
+        @for finding in untold(report) {
             p.prose {
-                @if !is_told(finding) { strong { (finding.text) ". " } }
-                @if let Some(remedy) = &finding.remedy { "Change: " (remedy) "." }
+                strong { (finding.text) "." }
+                @if let Some(remedy) = &finding.remedy { " Change: " (remedy) "." }
             }
         }
         @if let Some(fault) = &report.far_end_fault { p.prose { strong { (fault.text) "." } } }

@@ -2,7 +2,7 @@
 
 use maxseg_core::path_mtu::Confidence;
 
-use crate::path::{PathFindingKind, PathReport};
+use crate::path::{PathFinding, PathFindingKind, PathReport};
 use crate::report::words;
 
 /// What limits the path, in a sentence.
@@ -46,6 +46,21 @@ pub fn sentence(report: &PathReport) -> String {
         }
     };
     format!("{sentence}.")
+}
+
+/// The fault that the sentence tells: the first.
+pub fn told_fault(report: &PathReport) -> Option<&PathFinding> {
+    report.findings.iter().find(|finding| finding.kind.is_fault())
+}
+
+/// The findings that neither the sentence nor the line of the path MTU tells.
+pub fn untold(report: &PathReport) -> impl Iterator<Item = &PathFinding> {
+    let told = told_fault(report);
+    let is_told = move |finding: &PathFinding| {
+        told.is_some_and(|told| std::ptr::eq(told, finding))
+            || finding.kind == PathFindingKind::SmallMtu
+    };
+    report.findings.iter().filter(move |finding| !is_told(finding))
 }
 
 /// The last router that states an MTU.

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use maxseg_core::outcome::LimitShare;
-use maxseg_core::rfc6349::{Cause, Check, Metric, RunMetrics, Verdict};
+use maxseg_core::rfc6349::{Cause, Check, Metric, RunMetrics, TrainLimit, TrainsFound, Verdict};
 use maxseg_core::units::approx;
 use maxseg_workbench::path::{
-    DirectionReport, GRADE_RULE, PathReport, Rfc6349Report, SizeTable, UnderLoadRow,
+    BothAtOnce, BottleneckConfidence, BottleneckMethod, DirectionReport, GRADE_RULE, Narrowest,
+    PathReport, Rfc6349Report, SizeTable, UnderLoadRow,
 };
 
 use crate::printer::Printer;
@@ -19,13 +20,12 @@ pub(super) fn far_end_text(report: &PathReport, printer: Printer) -> String {
     let mut text = String::new();
     if let Some(found) = &report.bottleneck {
         text.push('\n');
-        let rate = |bps: Option<f64>| bps.map_or_else(|| "unknown".to_owned(), approx::rate);
-        let _ = writeln!(
-            text,
+        let line = format!(
             "bottleneck: {} up, {} down (IP packets)",
-            rate(found.forward_bps),
-            rate(found.reverse_bps)
+            way(found.forward),
+            way(found.reverse)
         );
+        text += &line_of(&line, width);
     }
     if let Some(syn) = &report.syn_as_received {
         let mss = syn.mss.map_or_else(|| "none".to_owned(), |mss| mss.to_string());
@@ -55,12 +55,27 @@ pub(super) fn far_end_text(report: &PathReport, printer: Printer) -> String {
         for direction in &test.directions {
             text += &direction_text(direction, test, printer);
         }
+        text += &test.both_at_once.as_ref().map_or_else(String::new, |both| at_once(both, width));
         text += &conditions(test, width);
     }
     if let Some(table) = &report.table {
         text += &size_table(table, printer);
     }
     text
+}
+
+/// The narrowest link of a direction, and how sure it is.
+fn way(found: Option<Narrowest>) -> String {
+    let Some(found) = found else { return "unknown".to_owned() };
+    let rate = approx::rate(found.bps);
+    match found.confidence {
+        BottleneckConfidence::Confirmed => rate,
+        BottleneckConfidence::AtLeast => format!("at least {rate}"),
+        BottleneckConfidence::OneMethod if found.method == BottleneckMethod::Trains => {
+            format!("{rate} by datagrams")
+        }
+        BottleneckConfidence::OneMethod => format!("{rate} by TCP"),
+    }
 }
 
 fn line_of(line: &str, width: usize) -> String {
@@ -179,6 +194,7 @@ fn direction_text(direction: &DirectionReport, report: &Rfc6349Report, printer: 
         direction.packet_bytes
     );
     text += &line_of(&line, width);
+    text += &direction.trains.as_ref().map_or_else(String::new, |found| trains(found, width));
     let keys = [Column::word("window"), Column::number("bytes")];
     let mut grid = Grid::new(
         keys,
@@ -228,6 +244,22 @@ fn direction_text(direction: &DirectionReport, report: &Rfc6349Report, printer: 
     text
 }
 
+/// What trains of datagrams showed.
+fn trains(found: &TrainsFound, width: usize) -> String {
+    let limit = match found.limit {
+        TrainLimit::Link => "a link's rate",
+        TrainLimit::Policer => "a policer's rate",
+        TrainLimit::AtLeast => "at least",
+    };
+    let line = format!(
+        "trains of datagrams: {} lasts ({limit}), a short one passed at {}, {} is lost at any rate",
+        approx::rate(found.lasting_bps),
+        approx::rate(found.short_train_bps),
+        approx::percent(found.lost_share)
+    );
+    line_of(&line, width)
+}
+
 fn bytes(bytes: Option<u32>) -> String {
     bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} bytes"))
 }
@@ -250,6 +282,19 @@ fn row(name: String, window: String, expected: String, run: Option<&RunMetrics>)
         optional(of(|run| run.efficiency), |share| format!("{:.2}%", 100.0 * share)),
         optional(of(|run| run.buffer_delay), |share| format!("{:.1}%", 100.0 * share)),
     ]
+}
+
+/// Both directions at once, beside each by itself.
+fn at_once(both: &BothAtOnce, width: usize) -> String {
+    let of = |run: Option<&RunMetrics>| {
+        optional(run.map(|run| run.throughput_bps), approx::rate)
+            + &run
+                .and_then(|run| run.transfer_time_ratio)
+                .map_or_else(String::new, |ratio| format!(" (ratio {ratio:.2})"))
+    };
+    let (up, down) = (of(both.upload.as_ref()), of(both.download.as_ref()));
+    let line = format!("both directions at once: {up} up, {down} down");
+    format!("\n{}", line_of(&line, width))
 }
 
 /// What the numbers rest on.

@@ -8,10 +8,8 @@ mod segments;
 pub(crate) use forget::forget_text;
 
 use maxseg_core::units::approx;
-use maxseg_workbench::path::{
-    MtuReport, PathFinding, PathFindingKind, PathReport, RttMethod, RttReport,
-};
-use maxseg_workbench::report::path::sentence;
+use maxseg_workbench::path::{MtuReport, PathFinding, PathReport, RttMethod, RttReport};
+use maxseg_workbench::report::path::{sentence, told_fault, untold};
 use maxseg_workbench::report::words;
 
 use crate::printer::Printer;
@@ -31,9 +29,7 @@ fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String
         text += "\n";
     }
     text += &wrapped(&sentence(report), width, "");
-    // The sentence tells the first of the faults, or that there is none.
-    let told = report.findings.iter().find(|finding| finding.kind.is_fault());
-    if let Some(remedy) = told.and_then(|finding| finding.remedy.as_ref()) {
+    if let Some(remedy) = told_fault(report).and_then(|finding| finding.remedy.as_ref()) {
         text += &wrapped(&format!("{}.", words::capital(remedy)), width, "");
     }
     text += &far_end::verdicts(report, printer);
@@ -43,11 +39,7 @@ fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String
     }
     text += &hops::table(report, printer);
     text += &far_end::far_end_text(report, printer);
-    let is_told = |finding: &&PathFinding| {
-        told.is_some_and(|told| told == *finding) || finding.kind == PathFindingKind::SmallMtu
-    };
-    let others: Vec<&PathFinding> =
-        report.findings.iter().filter(|finding| !is_told(finding)).collect();
+    let others: Vec<&PathFinding> = untold(report).collect();
     if !others.is_empty() {
         text += "\nAlso\n";
     }

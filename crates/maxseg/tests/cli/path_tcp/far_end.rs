@@ -108,6 +108,42 @@ fn arrivals_at_the_far_end_show_up_a_forged_message() {
 }
 
 #[test]
+fn a_buffer_that_no_kernel_grants_leaves_out_what_needs_it() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    let mut line = Command::new("nsenter");
+    line.args(["-t", &net.b.0.id().to_string(), "-n", "iperf3", "-s", "--forceflush"]);
+    let Ok(mut child) = line.stdout(Stdio::piped()).spawn() else {
+        return super::super::kernel::skipped("a buffer of iperf3: nsenter (util-linux)");
+    };
+    let mut said = BufReader::new(child.stdout.take().unwrap());
+    let _server = Responder(child);
+    let mut text = String::new();
+    while !text.contains("listening") {
+        if said.read_line(&mut text).unwrap() == 0 {
+            return super::super::kernel::skipped("a buffer of iperf3: iperf3");
+        }
+    }
+    // Its log is read to the end, else the server stops when the pipe is full.
+    let log = std::thread::spawn(move || said.lines().count());
+    // net.core.rmem_max and wmem_max have 31 bits; hosts have less memory than that for a socket.
+    let asked = ["--far-end", "iperf3", "--rfc6349", "--duration", "3s", "--buffer", "1 GiB"];
+    let (report, code) = net.report(&[&[TO[0]], &asked[..]].concat());
+    assert_eq!(code, 0, "{report:#}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("does not grant a buffer of 1073741824 bytes"), "{notes}");
+    assert!(notes.contains("net.core.rmem_max"), "what helps: {notes}");
+    let directions = report["rfc6349"]["directions"].as_array().unwrap();
+    assert_eq!(directions.len(), 2, "{report:#}");
+    for direction in directions {
+        assert_eq!(direction["runs"], Value::Array(Vec::new()));
+        assert_eq!(direction["interpretation"], Value::Null, "nothing to interpret");
+        assert!(direction["sweep"].as_array().unwrap().iter().all(|step| step["run"].is_object()));
+    }
+    drop(_server);
+    log.join().unwrap();
+}
+
+#[test]
 fn a_far_end_that_refuses_leaves_the_rest_of_the_report() {
     let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
     let _responder = responder(&net);

@@ -1,0 +1,186 @@
+//! The narrowest link each way: by TCP, by trains of datagrams, and by both.
+
+use maxseg_core::rfc6349::{TrainLimit, TrainsFound};
+use maxseg_wire::responder::Towards;
+
+use super::bulk::Filled;
+
+/// The narrowest link each way.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bottleneck {
+    /// Towards the far end.
+    pub forward: Option<Narrowest>,
+    /// From the far end.
+    pub reverse: Option<Narrowest>,
+}
+
+/// The narrowest link of a direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Narrowest {
+    /// Bits per second of IP packets.
+    pub bps: f64,
+    /// How it was measured.
+    pub method: BottleneckMethod,
+    /// How sure it is.
+    pub confidence: BottleneckConfidence,
+}
+
+/// How a bottleneck is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BottleneckMethod {
+    /// By TCP alone.
+    Tcp,
+    /// By TCP, and by trains of datagrams.
+    Both,
+    /// By trains of datagrams, since losses or hosts hold TCP.
+    Trains,
+}
+
+/// How sure a bottleneck is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BottleneckConfidence {
+    /// TCP and trains agree.
+    Confirmed,
+    /// One of them says so, and the other does not contradict it.
+    OneMethod,
+    /// The path carries this, and perhaps more.
+    AtLeast,
+}
+
+impl BottleneckMethod {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Tcp => {
+                "several TCP connections at once: payload acknowledged per second after slow start, with the headers of IP and TCP"
+            }
+            Self::Both => {
+                "several TCP connections at once, and trains of UDP datagrams, which agree within 5%"
+            }
+            Self::Trains => {
+                "trains of UDP datagrams: what arrives of one that is sent faster than the narrowest link, by the receiver's clock"
+            }
+        }
+    }
+}
+
+impl BottleneckConfidence {
+    /// As documents have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::OneMethod => "one-method",
+            Self::AtLeast => "at-least",
+        }
+    }
+}
+
+/// Rates that differ by less agree.
+const AGREE: f64 = 0.05;
+/// A short train that was faster by more than this passed a token bucket, or other traffic came after it.
+const BURST: f64 = 1.2;
+
+/// What a short train and what lasts have in common where a link is all that holds them.
+fn is_link(found: &TrainsFound) -> bool {
+    found.limit == TrainLimit::Link && found.short_train_bps <= BURST * found.lasting_bps
+}
+
+impl Narrowest {
+    /// From what TCP filled, and what trains have shown.
+    pub(super) fn of(filled: &Filled, trains: Option<&TrainsFound>) -> Self {
+        Self::settled(filled.packet_bps, filled.is_lower_bound, trains)
+    }
+
+    fn settled(tcp: f64, is_tcp_held: bool, trains: Option<&TrainsFound>) -> Self {
+        use BottleneckConfidence::{AtLeast, Confirmed, OneMethod};
+        let by_tcp = if is_tcp_held { AtLeast } else { OneMethod };
+        let Some(found) = trains else {
+            return Self { bps: tcp, method: BottleneckMethod::Tcp, confidence: by_tcp };
+        };
+        let (lasting, is_certain) = (found.lasting_bps, found.limit != TrainLimit::AtLeast);
+        if (tcp / lasting - 1.0).abs() <= AGREE {
+            let confidence = if is_certain || !is_tcp_held { Confirmed } else { AtLeast };
+            return Self { bps: tcp.max(lasting), method: BottleneckMethod::Both, confidence };
+        }
+        if tcp > lasting {
+            return Self { bps: tcp, method: BottleneckMethod::Tcp, confidence: by_tcp };
+        }
+        let is_one = found.limit == TrainLimit::Policer || is_link(found);
+        let confidence = if is_one { OneMethod } else { AtLeast };
+        Self { bps: lasting, method: BottleneckMethod::Trains, confidence }
+    }
+
+    /// Whether the path may carry more.
+    pub fn is_lower_bound(&self) -> bool {
+        self.confidence == BottleneckConfidence::AtLeast
+    }
+}
+
+impl Bottleneck {
+    pub(super) const fn set(&mut self, towards: Towards, found: Narrowest) {
+        match towards {
+            Towards::Responder => self.forward = Some(found),
+            Towards::Client => self.reverse = Some(found),
+        }
+    }
+
+    /// Towards the far end, bits per second of IP packets.
+    pub fn forward_bps(&self) -> Option<f64> {
+        self.forward.map(|found| found.bps)
+    }
+
+    /// From the far end, bits per second of IP packets.
+    pub fn reverse_bps(&self) -> Option<f64> {
+        self.reverse.map(|found| found.bps)
+    }
+
+    /// How it was measured, of each direction where they differ.
+    pub fn method(&self) -> Option<String> {
+        let [forward, reverse] = [self.forward, self.reverse].map(|way| way.map(|way| way.method));
+        match (forward, reverse) {
+            (Some(forward), Some(reverse)) if forward != reverse => {
+                Some(format!("upload: {}; download: {}", forward.words(), reverse.words()))
+            }
+            (forward, reverse) => forward.or(reverse).map(|method| method.words().to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(tcp: f64, is_held: bool, trains: Option<(f64, TrainLimit, f64)>) -> (f64, String) {
+        let trains = trains.map(|(lasting_bps, limit, short_train_bps)| TrainsFound {
+            lasting_bps,
+            limit,
+            short_train_bps,
+            lost_share: 0.0,
+        });
+        let found = Narrowest::settled(tcp, is_held, trains.as_ref());
+        (found.bps, format!("{:?} {}", found.method, found.confidence.word()))
+    }
+
+    #[test]
+    fn two_methods_agree_or_one_says_less() {
+        use TrainLimit::{AtLeast, Link, Policer};
+        let cases = [
+            (30.0, false, None, 30.0, "Tcp one-method"),
+            (24.0, true, None, 24.0, "Tcp at-least"),
+            (24.0, true, Some((30.0, Link, 30.0)), 30.0, "Trains one-method"),
+            (29.0, true, Some((30.0, Link, 30.0)), 30.0, "Both confirmed"),
+            (31.0, false, Some((30.0, Link, 30.0)), 31.0, "Both confirmed"),
+            // A token bucket's burst, or other traffic.
+            (24.0, true, Some((30.0, Link, 90.0)), 30.0, "Trains at-least"),
+            (19.8, true, Some((20.0, Policer, 100.0)), 20.0, "Both confirmed"),
+            (15.0, true, Some((20.0, Policer, 100.0)), 20.0, "Trains one-method"),
+            // A host that sends no faster train.
+            (90.0, false, Some((30.0, AtLeast, 30.0)), 90.0, "Tcp one-method"),
+            (10.0, true, Some((30.0, AtLeast, 30.0)), 30.0, "Trains at-least"),
+            (29.5, true, Some((30.0, AtLeast, 30.0)), 30.0, "Both at-least"),
+        ];
+        for (tcp, is_held, trains, bps, words) in cases {
+            assert_eq!(settled(tcp, is_held, trains), (bps, words.to_owned()));
+        }
+    }
+}

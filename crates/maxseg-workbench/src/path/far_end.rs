@@ -11,7 +11,7 @@ use maxseg_linux::far_end::{
 };
 use maxseg_wire::responder::{DEFAULT_PORT, Towards};
 
-use super::{FarEndKind, FarEndOptions};
+use super::{FarEndKind, FarEndOptions, note_once};
 
 /// Ports of iperf3's servers.
 const IPERF3_PORT: u16 = 5201;
@@ -111,9 +111,10 @@ impl<'a> FarEnd<'a> {
         notes: &mut Vec<String>,
     ) -> Result<Option<BulkResult>, FarEndError> {
         match self.bulk(plan, Some(baseline_s)) {
-            Err(error @ FarEndError::BufferRefused { .. }) => {
-                let hint = error.hint().unwrap_or_default();
-                notes.push(format!("{error}: transfers with that buffer are left out; {hint}"));
+            // iperf3 itself takes no more than 512 MiB.
+            Err(error @ (FarEndError::BufferRefused { .. } | FarEndError::Unaskable(_))) => {
+                let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
+                note_once(notes, format!("{error}: transfers with that buffer are left out{hint}"));
                 Ok(None)
             }
             result => result.map(Some),

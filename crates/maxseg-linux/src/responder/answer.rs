@@ -25,7 +25,7 @@ pub(super) fn answer(shared: &Shared<'_>, socket: TcpSocket, ticket: Ticket) -> 
     let Some(welcome) = shared.welcome(ticket) else { return Ok(()) };
     frames.send(&welcome)?;
     loop {
-        let message = match frames.next(IDLE, || is_over(shared, ticket)) {
+        let message = match frames.next(IDLE, || shared.has_ended(ticket)) {
             Ok(message) => message,
             Err(ReadError::Closed | ReadError::Stopped) => return Ok(()),
             // A transfer may take longer than that, without any ping beside it.
@@ -53,10 +53,6 @@ pub(super) fn answer(shared: &Shared<'_>, socket: TcpSocket, ticket: Ticket) -> 
         // wake-up in it. An answer that was sent ends that (`tcp_event_data_sent` in `net/ipv4/tcp_output.c`).
         set_tcp_option(&frames.socket.0, libc::TCP_QUICKACK, 1)?;
     }
-}
-
-pub(super) fn is_over(shared: &Shared<'_>, ticket: Ticket) -> bool {
-    shared.stop.load(Ordering::Relaxed) || !shared.sessions.is_current(ticket.session)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other message is a question")]
@@ -130,7 +126,7 @@ fn transfer(
     }
     frames.send(&Message::Begun(granted(&frames.socket)))?;
     let began = Instant::now();
-    let is_done = || began.elapsed() >= asked.time || is_over(shared, ticket);
+    let is_done = || began.elapsed() >= asked.time || shared.has_ended(ticket);
     let TransferRequest { transfer, connection, connections, .. } = *asked;
     match asked.towards {
         Towards::Client => {

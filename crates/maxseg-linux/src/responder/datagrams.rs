@@ -67,7 +67,7 @@ pub(super) fn send_back(shared: &Shared<'_>, ticket: Ticket, asked: &TrainReques
         return none;
     };
     let request = TrainRequest { count, bits_per_second: rate, ..*asked };
-    let is_over = |elapsed| elapsed > LONGEST_TRAIN || super::answer::is_over(shared, ticket);
+    let is_over = |elapsed| elapsed > LONGEST_TRAIN || shared.has_ended(ticket);
     let send = |datagram: &[u8]| {
         let until = Instant::now() + LONGEST_TRAIN;
         loop {

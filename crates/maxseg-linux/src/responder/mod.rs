@@ -278,6 +278,11 @@ impl Shared<'_> {
         self.stop.load(Ordering::Relaxed) || self.options.once && self.sessions.have_ended()
     }
 
+    /// Whether a connection's session is over.
+    fn has_ended(&self, ticket: Ticket) -> bool {
+        self.stop.load(Ordering::Relaxed) || !self.sessions.is_current(ticket.session)
+    }
+
     fn tell(&self, event: ResponderEvent) {
         (self.on_event)(event);
     }

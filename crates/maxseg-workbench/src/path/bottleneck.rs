@@ -1,9 +1,12 @@
 //! The narrowest link each way: by TCP, by trains of datagrams, and by both.
 
 use maxseg_core::rfc6349::{TrainLimit, TrainsFound};
+use maxseg_core::units::approx;
 use maxseg_wire::responder::Towards;
 
+use super::PathReport;
 use super::bulk::Filled;
+use super::far_end::direction_word;
 
 /// The narrowest link each way.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -144,6 +147,33 @@ impl Bottleneck {
             (forward, reverse) => forward.or(reverse).map(|method| method.words().to_owned()),
         }
     }
+}
+
+/// Says where a path was not filled, and nothing else tells what it carries.
+pub(super) fn note_bound(
+    towards: Towards,
+    (filled, found): (&Filled, &Narrowest),
+    report: &mut PathReport,
+) {
+    if !found.is_lower_bound() {
+        return;
+    }
+    let connections = filled.run.connections;
+    let why = match filled.limits.first() {
+        Some(_) if !filled.is_lower_bound => format!(
+            "trains of datagrams carried more than {connections} connections, and not evenly"
+        ),
+        Some(limit) => format!(
+            "{connections} connections were limited by {} for {} of the time",
+            limit.kind,
+            approx::whole_percent(limit.share)
+        ),
+        None => format!("losses without a queue held {connections} connections"),
+    };
+    report.notes.push(format!(
+        "{}: the path may carry more than was measured, as {why}",
+        direction_word(towards)
+    ));
 }
 
 #[cfg(test)]

@@ -9,13 +9,12 @@ use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{
     LinkLoad, RunMetrics, SenderPoint, TrainLimit, TrainsFound, measure, with_full_link,
 };
-use maxseg_core::units::{Bytes, approx};
+use maxseg_core::units::Bytes;
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
 
-use super::bottleneck::Narrowest;
-use super::far_end::{Baseline, CONGESTION, FarEnd, direction_word, median_s};
-use super::{FarEndOptions, PathReport};
+use super::FarEndOptions;
+use super::far_end::{Baseline, CONGESTION, FarEnd, median_s};
 
 /// Pings beside bulk data, at this interval.
 pub(super) const PING_INTERVAL: Duration = Duration::from_millis(50);
@@ -254,31 +253,4 @@ pub(super) fn packet_share(result: &BulkResult) -> f64 {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 32 bits")]
 pub(super) fn window_of(bytes: f64, mss: u32) -> u32 {
     (bytes.round().clamp(0.0, f64::from(u32::MAX)) as u32).max(2 * mss)
-}
-
-/// Says where a path was not filled, and nothing else tells what it carries.
-pub(super) fn note_bound(
-    towards: Towards,
-    (filled, found): (&Filled, &Narrowest),
-    report: &mut PathReport,
-) {
-    if !found.is_lower_bound() {
-        return;
-    }
-    let connections = filled.run.connections;
-    let why = match filled.limits.first() {
-        Some(_) if !filled.is_lower_bound => format!(
-            "trains of datagrams carried more than {connections} connections, and not evenly"
-        ),
-        Some(limit) => format!(
-            "{connections} connections were limited by {} for {} of the time",
-            limit.kind,
-            approx::whole_percent(limit.share)
-        ),
-        None => format!("losses without a queue held {connections} connections"),
-    };
-    report.notes.push(format!(
-        "{}: the path may carry more than was measured, as {why}",
-        direction_word(towards)
-    ));
 }

@@ -7,8 +7,6 @@ use maxseg_core::framing::Framing;
 use maxseg_core::rfc6349::{ROUND_TRIPS_OF_SLOW_START, Thresholds};
 use maxseg_core::units::{BitsPerSec, approx};
 
-use super::trains::TRAINS_S;
-
 /// What is tested, and how.
 #[derive(Debug, Clone)]
 pub struct PathOptions {
@@ -113,6 +111,9 @@ impl FarEndOptions {
         )
     }
 }
+
+/// Seconds of all trains of datagrams of a direction, as a rule.
+const TRAINS_S: f64 = 2.0;
 
 /// Windows of the sweep, by the product of bandwidth and delay.
 pub(super) const SWEEP: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 1.5];

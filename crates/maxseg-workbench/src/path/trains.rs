@@ -28,9 +28,6 @@ const MOST_BYTES: u32 = 32 << 20;
 /// The largest packet; larger ones pass on loopback alone.
 const LARGEST: u32 = 9000;
 
-/// Seconds of all trains of a direction, as a rule.
-pub(super) const TRAINS_S: f64 = 2.0;
-
 /// What trains show of a direction; `None` where the far end sends and counts none, and where too few arrive.
 pub(super) fn trains(
     end: &mut FarEnd<'_>,

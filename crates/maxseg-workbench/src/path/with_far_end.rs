@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use maxseg_linux::far_end::{FarEndError, Pings};
 
-use super::bottleneck::{Bottleneck, Narrowest};
-use super::bulk::note_bound;
+use super::bottleneck::{Bottleneck, Narrowest, note_bound};
 use super::far_end::{Baseline, DIRECTIONS, FarEnd, direction_word};
 use super::measure_mtu::logged;
 use super::probing::Probing;

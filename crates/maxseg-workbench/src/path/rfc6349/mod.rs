@@ -16,10 +16,9 @@ use maxseg_core::units::{BitsPerSec, Bytes, Mtu, approx};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
 
-use super::bottleneck::{Bottleneck, Narrowest};
+use super::bottleneck::{Bottleneck, Narrowest, note_bound};
 use super::bulk::{
-    self, Filled, fill, limits, metrics, note_bound, packet_share, plan_of, segment_bytes,
-    window_of,
+    self, Filled, fill, limits, metrics, packet_share, plan_of, segment_bytes, window_of,
 };
 use super::far_end::{Baseline, DIRECTIONS, FarEnd, direction_word};
 use super::options::SWEEP;
@@ -27,10 +26,10 @@ use super::trains::trains;
 use super::under_load::{idle_row, loaded_row};
 use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options, RttReport, note_once};
 use crate::environment::Environment;
-pub use both::BothAtOnce;
+use both::both_at_once;
 pub use report::{
-    BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
-    Rfc6349Report, SweepStep,
+    BaselineEntry, BothAtOnce, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry,
+    Preconditions, Rfc6349Report, SweepStep,
 };
 
 /// In a shorter step the rate of some round trips is that of the whole.
@@ -154,7 +153,7 @@ impl Rfc6349Test<'_> {
             found.directions.push(direction);
         }
         observer.on_step("both directions at once");
-        found.at_once = BothAtOnce::measure(end, self.options, self.baseline, &found.directions)?;
+        found.at_once = both_at_once(end, self.options, self.baseline, &found.directions)?;
         Ok(())
     }
 

@@ -7,7 +7,6 @@ use maxseg_linux::far_end::{BulkResult, Granted};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::BothAtOnce;
 use crate::path::MtuReport;
 
 /// The report of RFC 6349.
@@ -162,6 +161,15 @@ pub struct DirectionReport {
     pub checks: Vec<Check>,
     /// What it means (§5.2).
     pub interpretation: Option<Interpretation>,
+}
+
+/// Both directions at once, several connections each.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BothAtOnce {
+    /// Towards the far end; null where nothing was transferred.
+    pub upload: Option<RunMetrics>,
+    /// From it.
+    pub download: Option<RunMetrics>,
 }
 
 impl Rfc6349Report {

@@ -8,6 +8,9 @@ use maxseg_wire::responder::{NONCE, TrainHead, TrainRequest, TrainSent};
 /// So long before a datagram is due a program that sleeps is waked, to be there in time.
 const AWAKE: Duration = Duration::from_micros(200);
 
+/// After so many datagrams that are all too large, none is sent: a router's message about one counts for the next alone.
+const REFUSED: u32 = 4;
+
 /// Sends a train by `put`, which takes a datagram's payload, of so many bytes. Datagrams that are due are sent one behind the other; none
 /// is sent before it is due. Ends where `is_over`, or where the kernel no longer takes any.
 ///
@@ -26,6 +29,7 @@ pub(crate) fn send_train(
         rate => Duration::from_secs_f64(8.0 * f64::from(request.packet_bytes) / rate as f64),
     };
     let began = Instant::now();
+    let mut has_passed = false;
     let mut sent = TrainSent { count: 0, elapsed: Duration::ZERO };
     for number in 0..request.count {
         wait_until(began + gap.saturating_mul(number));
@@ -34,11 +38,16 @@ pub(crate) fn send_train(
         }
         TrainHead { train: request.train, number }.write(key, &mut datagram);
         let at = began.elapsed();
+        let is_too_large = |error: &io::Error| error.raw_os_error() == Some(libc::EMSGSIZE);
         match put(&datagram) {
-            Err(error) if error.raw_os_error() == Some(libc::EMSGSIZE) => return Err(error),
-            // A queue of this host that is full, or a message about an earlier datagram: this one is lost.
-            Ok(_) | Err(_) => sent = TrainSent { count: number + 1, elapsed: at },
+            Err(error) if !has_passed && is_too_large(&error) && number >= REFUSED => {
+                return Err(error);
+            }
+            // A queue of this host that is full, or a message about an earlier datagram, which may be forged: this one is lost.
+            Err(_) => {}
+            Ok(_) => has_passed = true,
         }
+        sent = TrainSent { count: number + 1, elapsed: at };
     }
     Ok(sent)
 }

@@ -28,7 +28,8 @@ const MOST_BYTES: u32 = 32 << 20;
 /// The largest packet; larger ones pass on loopback alone.
 const LARGEST: u32 = 9000;
 
-/// What trains show of a direction; `None` where the far end sends and counts none, and where too few arrive.
+/// What trains show of a direction; `None` where the far end sends and counts none, where too few arrive, and
+/// where large packets vanish on the way back.
 pub(super) fn trains(
     end: &mut FarEnd<'_>,
     towards: Towards,
@@ -42,6 +43,10 @@ pub(super) fn trains(
         Towards::Responder => mtu.forward_bytes,
         Towards::Client => mtu.reverse_bytes().or(mtu.forward_bytes),
     };
+    // The answers, which list every arrival, would vanish too.
+    if mtu.reverse.as_ref().is_some_and(|reverse| reverse.vanishes_bytes.is_some()) {
+        return Ok(None);
+    }
     let packet = known.unwrap_or(LEAST_MTU).min(LARGEST);
     let baseline_s = baseline.map(|base| base.rtt_s);
     let Some(mut sent) = Sender::new(end, towards, packet, baseline_s)? else { return Ok(None) };

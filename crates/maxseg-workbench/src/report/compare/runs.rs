@@ -193,38 +193,47 @@ impl RunPairing {
     /// What a picture shows: the goodput of each point, or every number of the only one; a name, the relative difference and
     /// half its interval.
     pub fn bars(&self) -> Vec<(String, f64, f64)> {
-        self.bars_of_engines().into_iter().map(|(_, bar)| bar).collect()
+        self.bars_of_points().into_iter().map(|bar| (bar.name, bar.relative, bar.half)).collect()
     }
 
-    /// Likewise, each with its engine.
-    fn bars_of_engines(&self) -> Vec<(Option<EngineName>, (String, f64, f64))> {
-        let bar = |engine, name: String, line: &NumberLine| {
-            let relative = line.difference.relative()?;
-            Some((engine, (name, relative, line.difference.relative_half().unwrap_or(0.0))))
+    fn bars_of_points(&self) -> Vec<Bar<'_>> {
+        let bar = |point, name: String, line: &NumberLine| {
+            let (relative, half) = (line.difference.relative()?, line.difference.relative_half());
+            Some(Bar { point, name, relative, half: half.unwrap_or(0.0) })
         };
         match self.matched.points.as_slice() {
             [only] => self
                 .lines(only)
                 .iter()
-                .filter_map(|line| bar(only.engine, line.title.to_owned(), line))
+                .filter_map(|line| bar(only, line.title.to_owned(), line))
                 .collect(),
             _ => self
                 .goodputs()
-                .filter_map(|(point, line)| bar(point.engine, Self::heading(point), &line))
+                .filter_map(|(point, line)| bar(point, Self::heading(point), &line))
                 .collect(),
         }
     }
 
+    /// The keys that every point has, where a picture can name them once: its marks tell the engines.
+    fn keys_of_all(&self) -> Option<Vec<&str>> {
+        let [first, _, ..] = self.matched.points.as_slice() else { return None };
+        let keys = |point: &MatchedPoint| point.point.keys().cloned().collect::<Vec<_>>();
+        let is_of_all = self.matched.points.iter().all(|point| keys(point) == keys(first));
+        let of_first: Vec<&str> = first.point.keys().map(String::as_str).collect();
+        (is_of_all && !of_first.is_empty()).then_some(of_first)
+    }
+
     /// [`bars`](Self::bars) as a picture; `None` without any, or with more than can be told apart.
     pub fn chart(&self) -> Option<Chart> {
-        let bars = self.bars_of_engines();
+        let bars = self.bars_of_points();
         if bars.is_empty() || bars.len() > MOST_CATEGORIES {
             return None;
         }
         let of = |wanted: &[Option<EngineName>]| -> Line {
-            let bars = bars.iter().enumerate().filter(|(_, (engine, _))| wanted.contains(engine));
-            let point = |(index, (_, (_, y, half))): (usize, &(_, (String, f64, f64)))| {
-                vec![Point { x: index as f64, y: *y, half: *half }]
+            let bars = bars.iter().enumerate();
+            let bars = bars.filter(|(_, bar)| wanted.contains(&bar.point.engine));
+            let point = |(index, bar): (usize, &Bar<'_>)| {
+                vec![Point { x: index as f64, y: bar.relative, half: bar.half }]
             };
             bars.map(point).collect()
         };
@@ -237,16 +246,22 @@ impl RunPairing {
         let words_if = |line: &Line, words: &str| {
             if line.is_empty() { String::new() } else { words.to_owned() }
         };
-        let has_engines = bars.iter().any(|(engine, _)| engine.is_some());
+        let has_engines = bars.iter().any(|bar| bar.point.engine.is_some());
         let legend = Legend {
             solid: words_if(&series.solid, if has_engines { "sim" } else { "mean" }),
             dashed: words_if(&series.dashed, "model"),
             crosses: words_if(&series.crosses, "lab"),
             band: "95% interval, paired by seed where both have the seeds".to_owned(),
         };
+        let keys = self.keys_of_all();
+        let label = |bar: &Bar<'_>| match keys {
+            Some(_) => {
+                words_of(bar.point.point.iter().map(|(key, value)| words::value(key, value)))
+            }
+            None => bar.name.clone(),
+        };
         let ticks = bars.iter().enumerate();
-        let ticks =
-            ticks.map(|(index, (_, (name, ..)))| Tick { at: index as f64, label: name.clone() });
+        let ticks = ticks.map(|(index, bar)| Tick { at: index as f64, label: label(bar) });
         let what =
             if self.matched.points.len() == 1 { "Difference" } else { "Difference of goodput" };
         let [a, b] = &self.names;
@@ -254,7 +269,7 @@ impl RunPairing {
             title: format!("{what}, B ÷ A − 1"),
             subtitle: format!("A: {a}, B: {b}"),
             x: Axis {
-                title: String::new(),
+                title: words_of(keys.iter().flatten().map(|key| words::title(key))),
                 spacing: Spacing::Categories,
                 ticks: ticks.collect(),
                 write: words::digits,
@@ -273,6 +288,19 @@ impl RunPairing {
             legend,
         })
     }
+}
+
+/// Several words of an axis.
+fn words_of(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// A difference in a picture.
+struct Bar<'a> {
+    point: &'a MatchedPoint,
+    name: String,
+    relative: f64,
+    half: f64,
 }
 
 /// A value of a scenario in words; `–` where a side does not have the key.

@@ -12,10 +12,10 @@ const AWAKE: Duration = Duration::from_micros(200);
 const REFUSED: u32 = 4;
 
 /// Sends a train by `put`, which takes a datagram's payload, of so many bytes. Datagrams that are due are sent one behind the other; none
-/// is sent before it is due. Ends where `is_over`, or where the kernel no longer takes any.
+/// is sent before it is due. Ends where `is_over`.
 ///
 /// # Errors
-/// A datagram is larger than the interface carries.
+/// The first datagrams are all larger than the interface carries.
 pub(crate) fn send_train(
     request: &TrainRequest,
     key: &[u8; NONCE],

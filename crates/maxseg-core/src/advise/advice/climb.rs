@@ -18,6 +18,7 @@ const LEAST_MOVE: f64 = 0.005;
 const HARDLY_LESS: f64 = 0.97;
 /// A congestion control whose best point has less than this share of the best point's rate is not tried again.
 const HOPEFUL: f64 = 0.7;
+
 /// Moves from the best place to better neighbours.
 pub(super) fn climb(
     bench: &mut Bench,

@@ -59,21 +59,12 @@ pub(super) fn ranked(
         let fastest = fastest.iter().find(|place| place.congestion == congestion);
         choose(fastest.and_then(|place| at(place.size, congestion, 0.95)));
     }
-    let mut sizes: Vec<usize> = Vec::new();
-    for place in &sorted {
-        if !sizes.contains(&place.size) && sizes.len() < AMPLE_SIZES {
-            sizes.push(place.size);
-            let ample =
-                |other: &&Place| other.size == place.size && other.congestion == place.congestion;
-            choose(sorted.iter().filter(ample).min_by_key(|it| distance(axes, it, 0.85)).copied());
-        }
+    let of_sizes = best_of_sizes(&sorted);
+    for place in of_sizes.iter().take(AMPLE_SIZES) {
+        choose(at(place.size, place.congestion, 0.85));
     }
-    let mut sizes: Vec<usize> = Vec::new();
-    for place in &sorted {
-        if !sizes.contains(&place.size) && sizes.len() < SIZES {
-            sizes.push(place.size);
-            choose(Some(*place));
-        }
+    for place in of_sizes.iter().take(SIZES) {
+        choose(Some(*place));
     }
     let size = sorted.first().map_or(0, |place| place.size);
     for congestion in 0..axes.congestion.len() {
@@ -83,6 +74,17 @@ pub(super) fn ranked(
         choose(Some(*place));
     }
     chosen
+}
+
+/// The first place of each segment size.
+fn best_of_sizes(sorted: &[Place]) -> Vec<Place> {
+    let mut best: Vec<Place> = Vec::new();
+    for place in sorted {
+        if best.iter().all(|other| other.size != place.size) {
+            best.push(*place);
+        }
+    }
+    best
 }
 
 /// How far a place is from a share of its windows.

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::command::{Host, Remedy};
+use super::window::LINUX_FIRST_BUFFER;
 use super::{System, linux};
 use crate::advise::Change;
 use crate::diagnose::{SocketDiagnosis, counted};
@@ -10,9 +11,6 @@ use crate::evidence::{BufferFill, SocketEvidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Bytes, approx};
 use crate::why::{Chain, Source};
-
-/// The receive buffer with which Linux begins: the second number of `tcp_rmem`.
-const LINUX_FIRST_BUFFER: u32 = 131_072;
 
 /// What is known of a running connection.
 #[derive(Debug, Clone, Copy)]
@@ -252,7 +250,7 @@ impl SocketCase<'_> {
     /// The program has set a buffer smaller than Linux begins with: what is not read fills it at once, whether the program reads
     /// slowly or not.
     fn has_small_buffer(&self) -> bool {
-        let is_small = |buffer: BufferFill| buffer.limit < LINUX_FIRST_BUFFER;
+        let is_small = |buffer: BufferFill| u64::from(buffer.limit) < LINUX_FIRST_BUFFER;
         self.is_receive_buffer_set == Some(true)
             && self.evidence.state.receive_buffer.is_some_and(is_small)
     }
@@ -269,10 +267,7 @@ impl SocketCase<'_> {
 
     /// Lets the receive buffer of this socket grow by itself.
     fn autotuned(&self) -> String {
-        format!(
-            "maxseg tune apply --connection {} --set rcvbuf=auto",
-            quoted(self.local, self.remote)
-        )
+        linux::autotuned(&quoted(self.local, self.remote))
     }
 
     /// The buffer of which the kernel itself takes as much again.

@@ -134,7 +134,7 @@ fn is_first_buffer(facts: &Facts<'_>) -> bool {
 const SCALE_OVER_FIRST: u64 = 8;
 
 /// Linux's own first buffer (`tcp_rmem`'s second number).
-const LINUX_FIRST_BUFFER: u64 = 131_072;
+pub(super) const LINUX_FIRST_BUFFER: u64 = 131_072;
 
 /// Autotuning did not raise the window above that of the first buffer.
 fn first_buffer(facts: &Facts<'_>, window: Bytes) -> Remedy {
@@ -179,7 +179,7 @@ fn on_running(facts: &Facts<'_>) -> String {
     let evidence = facts.case.evidence;
     let ends = [evidence.receiver(facts.direction), evidence.sender(facts.direction)];
     let [own, peer] = ends.map(|end| SocketAddr::new(end.ip().to_canonical(), end.port()));
-    format!("maxseg tune apply --connection '{own}-{peer}' --set rcvbuf=auto")
+    linux::autotuned(&format!("'{own}-{peer}'"))
 }
 
 /// Whether the window was about constant.

@@ -217,8 +217,8 @@ impl RunPairing {
     /// The keys that every point has, where a picture can name them once: its marks tell the engines.
     fn keys_of_all(&self) -> Option<Vec<&str>> {
         let [first, _, ..] = self.matched.points.as_slice() else { return None };
-        let keys = |point: &MatchedPoint| point.point.keys().cloned().collect::<Vec<_>>();
-        let is_of_all = self.matched.points.iter().all(|point| keys(point) == keys(first));
+        let has_them = |point: &MatchedPoint| point.point.keys().eq(first.point.keys());
+        let is_of_all = self.matched.points.iter().all(has_them);
         let of_first: Vec<&str> = first.point.keys().map(String::as_str).collect();
         (is_of_all && !of_first.is_empty()).then_some(of_first)
     }

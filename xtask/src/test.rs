@@ -28,7 +28,11 @@ const PEERS: [(&str, &str); 9] = [
 /// # Errors
 /// The first that fails.
 pub fn run() -> Result<()> {
-    if std::env::var("CI").is_ok_and(|ci| ci == "true") { everything() } else { sample() }
+    if is_ci() { everything() } else { sample() }
+}
+
+fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|ci| ci == "true")
 }
 
 fn everything() -> Result<()> {
@@ -111,6 +115,10 @@ fn cargo(arguments: &[&str]) -> Result<()> {
 }
 
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+    if is_ci() {
+        // What is built once has no use for what a second build would begin with.
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     let status = command.current_dir(root()).status().with_context(|| format!("{command:?}"))?;
     ensure!(status.success(), "{command:?} failed");
     Ok(())

@@ -8,8 +8,9 @@ use maxseg_core::sim::Sim;
 use maxseg_core::stats::Summary;
 use serde::{Deserialize, Serialize};
 
-/// The draws that score.
+/// The draws that score, and those that choose the best of a sweep.
 const SCORING: u64 = 900;
+const CHOOSING: u64 = 500;
 /// So many are made at least, and at most where the error of a ratio is larger than this.
 const LEAST: usize = 5;
 const MOST: usize = 40;
@@ -46,6 +47,8 @@ impl Standing {
 #[derive(Debug, Clone)]
 pub(super) struct Fresh {
     scenario: Scenario,
+    /// The number of the first draw.
+    first: u64,
     runs: Vec<Standing>,
 }
 
@@ -60,14 +63,20 @@ pub(super) struct Ratio {
 }
 
 impl Fresh {
+    /// With the draws that score.
     pub(super) const fn of(scenario: Scenario) -> Self {
-        Self { scenario, runs: Vec::new() }
+        Self { scenario, first: SCORING, runs: Vec::new() }
+    }
+
+    /// With the draws that choose.
+    pub(super) const fn choosing(scenario: Scenario) -> Self {
+        Self { scenario, first: CHOOSING, runs: Vec::new() }
     }
 
     /// The first runs, so many.
     pub(super) fn runs(&mut self, count: usize) -> Result<&[Standing]> {
         while self.runs.len() < count {
-            let number = SCORING + self.runs.len() as u64;
+            let number = self.first + self.runs.len() as u64;
             self.runs.push(Standing::of(&self.scenario, number)?);
         }
         Ok(&self.runs[..count])
@@ -77,6 +86,20 @@ impl Fresh {
     pub(super) fn mean(&mut self) -> Result<Standing> {
         self.runs(LEAST)?;
         Ok(Standing::mean(&self.runs))
+    }
+
+    /// The goodput over as many draws as make its mean certain.
+    pub(super) fn certain_rate(&mut self) -> Result<f64> {
+        let mut count = LEAST;
+        loop {
+            let runs = self.runs(count)?;
+            let rate = Summary::of(&runs.iter().map(|run| run.rate).collect::<Vec<_>>());
+            let error = rate.standard_error().unwrap_or(0.0) / rate.mean.max(1e-9);
+            if error <= ERROR || count >= MOST {
+                return Ok(rate.mean);
+            }
+            count += LEAST;
+        }
     }
 
     /// This side's mean over the other's, with as many draws as make that certain.

@@ -16,11 +16,13 @@ const INTRODUCTION: &str = "\
 
 Written by `cargo xtask validate advise`. Paths are drawn (fast, long, lossy, framed, with a small MTU, bufferbloated, tunnelled,
 slow), with hosts as somebody may have left them. For each, `maxseg advise` is asked for the most goodput and for the shortest round
-trip under load; and a sweep runs every combination of segment size, window and congestion control in the simulator. The six best of
-the sweep are run again with other draws; its winner, what is advised, and the path as it is are then scored with draws that chose
-nothing: a seed, and a delay of the path that is up to 3% aside, the same for both sides. (Where nothing is left to chance, how
-times fall together decides, and a seed changes nothing: the best of a sweep would be the luck of one delay.) There are five
-draws at least, and up to forty until the ratio of the two sides has a standard error of 1%.
+trip under load; and a sweep runs every combination of segment size, window and congestion control in the simulator. The twelve
+points of the most goodput are run again with three other draws, and the four best of these with five to forty, until the mean has a
+standard error of 1%: the best of many single runs would be the luckiest, and \"80% of the best\" a matter of luck. The winner
+by these means, what is advised, and the path as it is are then scored with draws that chose nothing: a seed, and a delay of the path
+that is up to 3% aside, the same for both sides. (Where nothing is left to chance, how times fall together decides, and a seed
+changes nothing: the best of a sweep would be the luck of one delay.) There are five draws at least, and up to forty until the
+ratio of the two sides has a standard error of 1%.
 
 - **Goodput**: what is advised reaches at least 95% of the sweep's best.
 - **Round trip**: what is advised has at most 1.15 times the sweep's shortest round trip among points that keep 80% of its best goodput,

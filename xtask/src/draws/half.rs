@@ -28,21 +28,26 @@ impl Half {
         Self { seed, is_scored: seed != TUNING_SEED, commit: None }
     }
 
-    /// As a command asks: the one for calibration, that of a seed, or by default that of the last commit.
+    /// As a command asks: the one for calibration, that of a seed, or that of a commit.
     ///
     /// # Errors
-    /// git knows no commit, and no seed is given.
-    pub(crate) fn asked(is_tuning: bool, seed: Option<u64>) -> Result<Self> {
+    /// git knows no such commit, and no seed is given.
+    pub(crate) fn asked(is_tuning: bool, seed: Option<u64>, commit: &str) -> Result<Self> {
         if is_tuning {
             return Ok(Self::of(TUNING_SEED));
         }
-        seed.map_or_else(Self::of_last_commit, |seed| Ok(Self::of(seed)))
+        seed.map_or_else(|| Self::of_commit(commit), |seed| Ok(Self::of(seed)))
     }
 
-    fn of_last_commit() -> Result<Self> {
-        let output = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
+    fn of_commit(name: &str) -> Result<Self> {
+        let wanted = format!("{name}^{{commit}}");
+        let output = Command::new("git")
+            .args(["rev-parse", "--verify", "--end-of-options", &wanted])
+            .current_dir(root())
+            .output();
         let commit = output.ok().filter(|output| output.status.success());
-        let commit = commit.context("without git there is no last commit: name a --seed")?;
+        let commit =
+            commit.with_context(|| format!("git knows no commit {name}: name a --seed"))?;
         let commit = String::from_utf8_lossy(&commit.stdout).trim().to_owned();
         let digits = commit.get(..SEED_DIGITS).context("git names no commit")?;
         let seed = u64::from_str_radix(digits, 16)?;

@@ -14,6 +14,9 @@ pub struct DrawOptions {
     /// Where their randomness begins; by default drawn from the last commit
     #[arg(long)]
     pub seed: Option<u64>,
+    /// The commit that the seed is drawn from, where that is not the last one
+    #[arg(long, conflicts_with = "seed", value_name = "COMMIT", default_value = "HEAD")]
+    pub commit: String,
     /// The half on which rules are calibrated, with a seed of its own; the page goes to the folder of the runs
     #[arg(long, conflicts_with = "seed")]
     pub tuning: bool,
@@ -34,7 +37,7 @@ impl DrawOptions {
     /// # Errors
     /// git knows no commit, and no seed is given.
     pub(crate) fn half(&self) -> Result<Half> {
-        Half::asked(self.tuning, self.seed)
+        Half::asked(self.tuning, self.seed, &self.commit)
     }
 
     /// Where the runs of a half go: by default below this folder of the build.

@@ -123,7 +123,8 @@ mod tests {
     fn halves_have_no_path_in_common() {
         let numbers =
             |half: Half| -> Vec<u64> { drawn(&half, 60).iter().map(|path| path.number).collect() };
-        let (tuning, scored) = (numbers(Half::asked(true, None).unwrap()), numbers(Half::of(12)));
+        let (tuning, scored) =
+            (numbers(Half::asked(true, None, "HEAD").unwrap()), numbers(Half::of(12)));
         assert_eq!((tuning.len(), scored.len()), (30, 30));
         assert!(tuning.iter().all(|number| number % 2 == 0));
         assert!(scored.iter().all(|number| number % 2 == 1));

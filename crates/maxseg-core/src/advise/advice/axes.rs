@@ -110,6 +110,16 @@ impl Axes {
         changes
     }
 
+    /// The window that is set at a place; `None` where it is left as it is, or to autotuning.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other change sets it")]
+    pub(super) fn window(&self, place: Place) -> Option<Bytes> {
+        let changes = &self.sizes[place.size].windows[place.window];
+        changes.iter().find_map(|change| match change {
+            Change::Window(window) => Some(*window),
+            _ => None,
+        })
+    }
+
     /// Every place.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
         self.sizes.iter().enumerate().flat_map(move |(size, of_size)| {

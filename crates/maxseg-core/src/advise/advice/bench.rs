@@ -113,12 +113,23 @@ impl Bench {
         self.points[point].standing(|_| true)
     }
 
-    /// The same with the rate less its standard error, where several runs show one.
-    pub(super) fn cautious(&self, point: usize) -> Option<Standing> {
-        let standing = self.standing(point)?;
-        let rates: Vec<f64> = self.points[point].runs.iter().map(|(_, run, _)| run.rate).collect();
-        let error = Summary::of(&rates).standard_error().unwrap_or(0.0);
-        Some(Standing { rate: (standing.rate - error).max(0.0), ..standing })
+    /// The runs of a point.
+    pub(super) fn count(&self, point: usize) -> usize {
+        self.points[point].runs.len()
+    }
+
+    /// How far the rate of one run is from the mean, as a share of it: the standard deviation over all points with several runs.
+    pub(super) fn spread(&self) -> f64 {
+        let variations = self.points.iter().filter_map(|point| {
+            let rates: Vec<f64> = point.runs.iter().map(|(_, run, _)| run.rate).collect();
+            let summary = Summary::of(&rates);
+            let variance = summary.coefficient_of_variation()?.powi(2);
+            (summary.n > 1 && variance.is_finite()).then_some((variance, (summary.n - 1) as f64))
+        });
+        let (squares, freedom) = variations.fold((0.0, 0.0), |(sum, all), (variance, freedom)| {
+            (sum + variance * freedom, all + freedom)
+        });
+        if freedom > 0.0 { libm::sqrt(squares / freedom) } else { 0.0 }
     }
 
     /// The runs of two points with the same number, of those that `wanted` accepts.

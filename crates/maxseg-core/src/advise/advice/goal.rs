@@ -41,7 +41,7 @@ impl Standing {
 }
 
 /// For the goal of short delays, this share of the most goodput is kept.
-const KEPT: f64 = 0.81;
+pub(super) const KEPT: f64 = 0.81;
 
 /// How much a shorter round trip counts where goodput decides: it decides between equal ones.
 const TIE: f64 = 0.01;

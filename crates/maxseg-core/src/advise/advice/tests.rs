@@ -51,6 +51,21 @@ fn a_long_queue_is_kept_short_where_that_is_the_goal() {
 }
 
 #[test]
+fn the_luck_of_one_run_hides_no_shorter_round_trip() {
+    // Losses in bursts: single runs are up to a tenth aside of the mean. Small packets with a window of six keep 81% of 2.7 Mbit/s
+    // at 17.5 ms, as an exhaustive sweep has it.
+    let text = "[[hop]]\nrate = \"3188 kbit/s\"\ndelay = \"6.5 ms\"\nqueue = \"12000 B\"\n\
+                errors = { model = \"gilbert-elliott\", per = \"packet\", rate = 0.02883, burst = 5.4 }\n\
+                [sender]\nstack = \"linux\"\ncongestion = \"cubic\"\n[receiver]\nstack = \"linux\"\n\
+                [until]\ntime = \"94 s\"";
+    let advised = advised(text, Goal::Latency);
+    let best = advised.best().expect("a change");
+    assert!(advised.runs <= 60);
+    assert!(best.ping.mean < 1.15 * 0.0175, "{} s", best.ping.mean);
+    assert!(best.goodput.mean > 0.76 * 2.7e6, "{} bit/s", best.goodput.mean);
+}
+
+#[test]
 fn what_is_ignored_is_not_advised() {
     let scenario = Scenario::from_toml("test", WINDOWED).unwrap();
     let ends = Ends::default();

@@ -2,13 +2,27 @@
 
 use super::axes::Place;
 use super::bench::Bench;
-use super::goal::Goal;
+use super::goal::{Goal, Standing};
 use crate::advise::Change;
 
 /// The places that were tried, the best first.
 pub(super) fn best_of(bench: &Bench, goal: Goal, tried: &[(Place, usize)]) -> Vec<(Place, usize)> {
     let most = most_rate(bench);
-    let value = |point: usize| value(bench, goal, point, most);
+    sorted_by(tried, |point| value(bench, goal, point, most))
+}
+
+/// The places that were tried, the best first, where few runs of a point do not tell yet whether it keeps its goodput: one that
+/// may is taken to.
+pub(super) fn hopeful(bench: &Bench, goal: Goal, tried: &[(Place, usize)]) -> Vec<(Place, usize)> {
+    let most = most_rate(bench);
+    let spread = bench.spread();
+    sorted_by(tried, |point| {
+        let error = spread / libm::sqrt(bench.count(point).max(1) as f64);
+        value(bench, goal, point, most * (1.0 - error).max(0.0))
+    })
+}
+
+fn sorted_by(tried: &[(Place, usize)], value: impl Fn(usize) -> f64) -> Vec<(Place, usize)> {
     let mut sorted = tried.to_vec();
     sorted.sort_by(|(_, a), (_, b)| value(*b).total_cmp(&value(*a)));
     sorted
@@ -33,15 +47,22 @@ pub(super) fn value(bench: &Bench, goal: Goal, point: usize, most: f64) -> f64 {
         })
         .sum();
     let cost = EACH_CHANGE * changes.len() as f64 + EACH_DOUBLING * doublings;
-    let standing = match goal {
-        Goal::Latency => bench.cautious(point),
-        Goal::Throughput | Goal::Balanced => bench.standing(point),
-    };
-    standing.map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
+    bench.standing(point).map_or(f64::MIN, |standing| goal.value(standing, most) - cost)
 }
 
-/// The largest rate of any point that was run.
+/// The most goodput, by the draws that did not choose it: the best of many single runs would be the luckiest. Of points with
+/// several runs the largest mean without the first; before there are any, the largest rate.
 pub(super) fn most_rate(bench: &Bench) -> f64 {
-    let rates = (0..bench.points.len()).filter_map(|point| bench.standing(point));
-    rates.map(|standing| standing.rate).fold(0.0, f64::max)
+    let largest = |of: &dyn Fn(usize) -> Option<Standing>| {
+        let rates = (0..bench.points.len()).filter_map(of).map(|standing| standing.rate);
+        rates.fold(0.0, f64::max)
+    };
+    let further = largest(&|point| {
+        let several = bench.count(point) >= SEVERAL;
+        bench.points[point].standing(|number| number > 0).filter(|_| several)
+    });
+    if further > 0.0 { further } else { largest(&|point| bench.standing(point)) }
 }
+
+/// Runs of a point, of which the first chose it, that tell its rate.
+const SEVERAL: usize = 3;

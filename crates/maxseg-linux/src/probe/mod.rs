@@ -3,6 +3,7 @@
 //! ```text
 //! Prober ── round of Probes ──→ path ──→ Shots: answer, refusal, round trip
 //! tcp::raw ── old bytes ──→ path ──→ D-SACKs        tcp::sized ── full segments ──→ path ──→ acknowledgements
+//! TooBigWatch: messages that come to this host, and those that its sockets receive
 //! learnt: what probes taught the kernel, logged before they are sent
 //! ```
 //!
@@ -13,7 +14,9 @@ mod prober;
 mod route;
 mod rtt;
 pub mod tcp;
+mod too_big;
 
 pub use prober::{Answer, AnswerKind, ProbeKind, Prober, Round, RoundEnd, Shot};
 pub use route::{RouteToHost, route_to_host};
 pub use rtt::{SynTrip, syn_trips};
+pub use too_big::{Dropper, TooBig, TooBigPacket, TooBigWatch, undelivered};

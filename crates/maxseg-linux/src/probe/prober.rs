@@ -12,6 +12,7 @@ use maxseg_core::framing::{ICMP_ECHO_HEADER, UDP_HEADER, ip_header};
 use maxseg_core::path_mtu::{Probe, ProbeFate, Refusal};
 use maxseg_wire::Payload;
 use maxseg_wire::icmp::Message;
+use maxseg_wire::ip::protocol;
 
 use crate::sys::{ProbeSocket, SendResult, wait_for};
 
@@ -139,6 +140,17 @@ impl Prober {
     /// This end's address and port.
     pub const fn source(&self) -> SocketAddr {
         self.source
+    }
+
+    /// The protocol and the source port of its packets; of echoes their identifier.
+    pub fn own(&self) -> (u8, u16) {
+        match (self.kind, self.to) {
+            (ProbeKind::Udp { .. } | ProbeKind::Keyed { .. }, _) => {
+                (protocol::UDP, self.source.port())
+            }
+            (ProbeKind::Echo, IpAddr::V4(_)) => (protocol::ICMP, echo_id()),
+            (ProbeKind::Echo, IpAddr::V6(_)) => (protocol::ICMPV6, echo_id()),
+        }
     }
 
     /// The least packet that it can send, bytes.

@@ -50,6 +50,16 @@ pub enum BottleneckConfidence {
     AtLeast,
 }
 
+/// What the limit of a queue counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueCounts {
+    /// Packets of any size: small ones fill it with fewer bytes.
+    Packets,
+    /// Bytes.
+    Bytes,
+}
+
 impl BottleneckMethod {
     /// In words.
     pub const fn words(self) -> &'static str {
@@ -103,7 +113,10 @@ impl Narrowest {
         let (lasting, is_certain) = (found.lasting_bps, found.limit != TrainLimit::AtLeast);
         if (tcp / lasting - 1.0).abs() <= AGREE {
             let confidence = if is_certain || !is_tcp_held { Confirmed } else { AtLeast };
-            return Self { bps: tcp.max(lasting), method: BottleneckMethod::Both, confidence };
+            // What TCP has more at a policer is a burst: of what the trains are judged by, it has passed before.
+            let is_policed = found.limit == TrainLimit::Policer;
+            let bps = if is_policed { lasting } else { tcp.max(lasting) };
+            return Self { bps, method: BottleneckMethod::Both, confidence };
         }
         if tcp > lasting {
             return Self { bps: tcp, method: BottleneckMethod::Tcp, confidence: by_tcp };
@@ -111,6 +124,11 @@ impl Narrowest {
         let is_one = found.limit == TrainLimit::Policer || is_link(found);
         let confidence = if is_one { OneMethod } else { AtLeast };
         Self { bps: lasting, method: BottleneckMethod::Trains, confidence }
+    }
+
+    /// Bits a second without what a policer lets pass besides its rate; `None` where TCP alone tells, whose step may have that in it.
+    pub(super) fn without_burst(&self, trains: Option<&TrainsFound>) -> Option<f64> {
+        trains.filter(|_| self.method != BottleneckMethod::Tcp).map(|found| found.lasting_bps)
     }
 
     /// Whether the path may carry more.
@@ -203,6 +221,8 @@ mod tests {
             // A token bucket's burst, or other traffic.
             (24.0, true, Some((30.0, Link, 90.0)), 30.0, "Trains at-least"),
             (19.8, true, Some((20.0, Policer, 100.0)), 20.0, "Both confirmed"),
+            // The burst is in TCP's step.
+            (20.9, true, Some((20.0, Policer, 100.0)), 20.0, "Both confirmed"),
             (15.0, true, Some((20.0, Policer, 100.0)), 20.0, "Trains one-method"),
             // A host that sends no faster train.
             (90.0, false, Some((30.0, AtLeast, 30.0)), 90.0, "Tcp one-method"),

@@ -15,6 +15,7 @@ use maxseg_wire::responder::{SenderSample, Towards};
 
 use super::FarEndOptions;
 use super::far_end::{Baseline, CONGESTION, FarEnd, median_s};
+use super::options::LONGER;
 
 /// Pings beside bulk data, at this interval.
 pub(super) const PING_INTERVAL: Duration = Duration::from_millis(50);
@@ -82,9 +83,6 @@ pub(super) fn fill(
         connections = more;
     }
 }
-
-/// A policer lets a burst pass besides its rate: over a longer time it counts less.
-const LONGER: u32 = 4;
 
 /// What is known, where a host held it; what a longer transfer shows, where losses did without a queue.
 fn longer(

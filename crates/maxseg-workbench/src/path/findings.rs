@@ -6,7 +6,8 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
-use super::{BlackHole, MtuReport, PathReport, PortMssState};
+use super::remedies::{flush, message, of_black_hole, of_dropped, of_the_way_back};
+use super::{BlackHole, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
 
 /// A fact about a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub enum PathFindingKind {
     PortRefused,
     /// Nothing answers a SYN to the port that was named.
     PortSilent,
+    /// Routers say that packets are too big, and this host drops what they say.
+    MessageDroppedHere,
     /// Large packets vanish, and no message says so.
     BlackHole,
     /// A router states an MTU that is too small, or that larger packets contradict.
@@ -53,6 +56,7 @@ impl PathFindingKind {
         match self {
             Self::PortRefused => "port-refused",
             Self::PortSilent => "port-silent",
+            Self::MessageDroppedHere => "message-dropped-here",
             Self::BlackHole => "black-hole",
             Self::WrongMessage => "wrong-message",
             Self::UnequalFlows => "unequal-flows",
@@ -68,6 +72,7 @@ impl PathFindingKind {
         match self {
             Self::PortRefused
             | Self::PortSilent
+            | Self::MessageDroppedHere
             | Self::BlackHole
             | Self::WrongMessage
             | Self::UnequalFlows => true,
@@ -83,6 +88,7 @@ const MUCH_LOSS: f64 = 0.1;
 pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
     let mtu = &report.path_mtu;
     let mut found: Vec<PathFinding> = dead_port(report).into_iter().collect();
+    found.extend(mtu.dropped_here.as_ref().map(|dropped| dropped_here(dropped, report, route)));
     if let Some(hole) = &mtu.black_hole {
         found.push(black_hole(hole, report, route));
     }
@@ -141,13 +147,39 @@ fn dead_port(report: &PathReport) -> Option<PathFinding> {
     Some(PathFinding { kind, confidence: Confidence::Confirmed, text, remedy: Some(remedy) })
 }
 
-/// The message that a router sends about a packet that is too big.
-const fn message(address: IpAddr) -> &'static str {
-    if address.is_ipv4() {
-        "ICMP \"fragmentation needed\" (type 3, code 4)"
+/// Routers' messages that this host drops.
+fn dropped_here(dropped: &DroppedHere, report: &PathReport, route: &RouteToHost) -> PathFinding {
+    let kind = message(report.address);
+    let who = match dropped.by {
+        DroppedBy::Firewall => "a firewall of this host",
+        DroppedBy::ReversePathFilter => "this host's reverse path filter",
+    };
+    let router = dropped.router.map_or_else(|| "a router".to_owned(), |at| at.to_string());
+    let router = match dropped.hop {
+        Some(hop) => format!("{router} (hop {hop})"),
+        None => router,
+    };
+    let known = report.path_mtu.forward_bytes.or(Some(dropped.stated_mtu_bytes));
+    let mtu = known.filter(|mtu| *mtu > 0).map_or_else(
+        || "that larger packets vanish".to_owned(),
+        |mtu| format!("that packets above {mtu} bytes vanish"),
+    );
+    let (name, messages) = (&route.interface, dropped.messages);
+    let text = if dropped.is_certain {
+        format!(
+            "{who} drops {kind}: {messages} such messages of {router} came to {name}, none to a socket; this host's connections never \
+             learn {mtu}"
+        )
     } else {
-        "ICMPv6 \"packet too big\" (type 2)"
-    }
+        format!(
+            "{who} likely drops {kind}: each time packets of {} bytes were sent, this host dropped packets that came in ({messages} in \
+             all), and none in between; its connections never learn {mtu}",
+            dropped.size_bytes
+        )
+    };
+    let confidence = if dropped.is_certain { Confidence::Confirmed } else { Confidence::Unknown };
+    let remedy = Some(of_dropped(dropped, report, route));
+    PathFinding { kind: PathFindingKind::MessageDroppedHere, confidence, text, remedy }
 }
 
 /// A black hole that only the far end's packets meet.
@@ -165,11 +197,7 @@ fn hole_on_the_way_back(report: &PathReport) -> Option<PathFinding> {
         text: format!(
             "on the way back packets of {vanishes} bytes vanish without {kind}; {passes} bytes pass{offered}"
         ),
-        remedy: Some(format!(
-            "let {kind} reach {0}, or use an MTU of {passes} at both ends (`ip route replace … mtu {passes}`), or clamp the MSS of \
-             SYNs to {mss}",
-            report.address
-        )),
+        remedy: Some(of_the_way_back(report, passes)),
     })
 }
 
@@ -198,38 +226,13 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
             "packets of {} bytes vanish{place} without {kind}; {} bytes pass{name}",
             hole.vanishes_bytes, hole.passes_bytes
         ),
-        remedy: Some(remedy(hole, report, route)),
+        remedy: Some(of_black_hole(hole, report, route)),
     }
 }
 
 /// What has the MTU, as a clause; nothing where that is not known.
 fn name(mtu: &MtuReport) -> String {
     mtu.well_known.first().map_or_else(String::new, |name| format!(", as of {name}"))
-}
-
-/// What mends a black hole; what is done already is said to be.
-fn remedy(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> String {
-    let (passes, kind) = (hole.passes_bytes, message(report.address));
-    let mss = segment_in(passes, report.address);
-    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= passes).map(|mtu| {
-        format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
-    });
-    let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
-        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {passes}")
-    });
-    let mend = match (by_mtu.or(by_mss), hole.after_hop) {
-        // The first link: no router is there that could say anything.
-        (Some(done), Some(0)) => return done,
-        (Some(done), _) => return format!("{done}; or let {kind} pass there"),
-        (None, Some(0)) => format!(
-            "give this host's interface the MTU that its link carries (`ip link set dev {} mtu {passes}`)",
-            route.interface
-        ),
-        (None, _) => format!(
-            "let {kind} pass there, or use an MTU of {passes} at both ends (`ip route replace … mtu {passes}`)"
-        ),
-    };
-    format!("{mend}, or clamp the MSS to {mss}")
 }
 
 fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
@@ -265,14 +268,6 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
         ),
         remedy: None,
     })
-}
-
-/// How the kernel is made to forget a path MTU. It takes no single destination of IPv4.
-fn flush(address: IpAddr) -> String {
-    let version = if address.is_ipv4() { "-4" } else { "-6" };
-    format!(
-        "`ip {version} route flush cache` removes it, and what was learnt about every other destination (root)"
-    )
 }
 
 fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {

@@ -17,6 +17,7 @@ mod mss;
 mod mtu;
 mod options;
 mod probing;
+mod remedies;
 mod rfc6349;
 mod rtt;
 mod scenario;
@@ -29,12 +30,15 @@ mod under_load;
 mod with_far_end;
 
 pub use crate::error::PathError;
-pub use bottleneck::{Bottleneck, BottleneckConfidence, BottleneckMethod, Narrowest};
+pub use bottleneck::{Bottleneck, BottleneckConfidence, BottleneckMethod, Narrowest, QueueCounts};
 pub use findings::{PathFinding, PathFindingKind};
 pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};
-pub use mtu::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, ReverseMtu, TaughtKernel};
+pub use mtu::{
+    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, MtuMethod, MtuReport, ReverseMtu,
+    TaughtKernel,
+};
 pub use options::{
     FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,
 };

@@ -58,6 +58,8 @@ pub struct MtuReport {
     pub hops: Vec<HopReport>,
     /// Where large packets vanish without a message.
     pub black_hole: Option<BlackHole>,
+    /// Routers' messages that this host drops before its own sockets receive them.
+    pub dropped_here: Option<DroppedHere>,
     /// The flows that were tried: ports, and the MTU of each.
     pub flows: Vec<FlowMtu>,
     /// A router's message that a packet contradicts which arrived, in a sentence.
@@ -114,6 +116,7 @@ impl Default for MtuReport {
             taught_the_kernel: None,
             hops: Vec::new(),
             black_hole: None,
+            dropped_here: None,
             flows: Vec::new(),
             wrong_message: None,
         }
@@ -161,6 +164,35 @@ pub struct BlackHole {
     pub passes_bytes: u32,
     /// The packets that vanish, bytes.
     pub vanishes_bytes: u32,
+}
+
+/// Messages that packets are too big, which came to this host, and none of which its sockets received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DroppedHere {
+    /// Who sent them; `None` where this user may not hear them.
+    pub router: Option<IpAddr>,
+    /// Its number on the path, where it is known.
+    pub hop: Option<u8>,
+    /// The MTU that they state; 0 of an IPv4 router that does not say.
+    pub stated_mtu_bytes: u32,
+    /// The packets that they are about, bytes.
+    pub size_bytes: u32,
+    /// How many came.
+    pub messages: usize,
+    /// Whether they were heard; else counters alone show that something is dropped whenever packets of that size are sent.
+    pub is_certain: bool,
+    /// What drops them.
+    pub by: DroppedBy,
+}
+
+/// What drops messages to this host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DroppedBy {
+    /// A firewall of this host.
+    Firewall,
+    /// The kernel's check of the way back to the sender (`net.ipv4.conf.*.rp_filter`).
+    ReversePathFilter,
 }
 
 /// The path MTU of one flow.

@@ -106,12 +106,27 @@ impl FarEndOptions {
             format!(", perhaps beyond the stated {}", approx::rate(rate.get() as f64))
         });
         format!(
-            "transfers with the far end take {:.0} s in all and fill the path both ways{agreed}",
-            self.total_s()
+            "transfers with the far end take {:.0} s in all and fill the path both ways{agreed}; where windows or losses hold {} connections, \
+             up to {:.0} s more for more of them",
+            self.total_s(),
+            self.connections,
+            self.more_s()
         )
+    }
+
+    /// Seconds of transfers with more connections, where those that are asked for do not fill the path either way: four times as many
+    /// each time, and a longer one at the end.
+    fn more_s(&self) -> f64 {
+        let asked = std::iter::successors(Some(self.connections.max(1)), |n| n.checked_mul(4));
+        let steps = asked.take_while(|count| *count < MOST_CONNECTIONS).count();
+        2.0 * self.step.as_secs_f64() * (steps as f64 + f64::from(LONGER))
     }
 }
 
+/// More connections are not asked for (`--connections`, and `maxseg responder --max-connections` unless set).
+const MOST_CONNECTIONS: u16 = 64;
+/// A policer lets a burst pass besides its rate: over a time that is so much longer it counts less.
+pub(super) const LONGER: u32 = 4;
 /// Seconds of all trains of datagrams of a direction, as a rule.
 const TRAINS_S: f64 = 2.0;
 
@@ -177,7 +192,9 @@ mod tests {
         };
         let long = options.for_round_trip(Some(0.41));
         assert_eq!((long.step, long.table.as_ref().unwrap().row), (9 * second, 9 * second));
-        assert!(long.warning().contains("take 162 s in all"), "{}", long.warning());
+        let said = long.warning();
+        assert!(said.contains("take 162 s in all"), "{said}");
+        assert!(said.contains("up to 108 s more"), "{said}");
         assert_eq!(options.for_round_trip(Some(0.02)).step, second);
         assert_eq!(options.for_round_trip(None).step, second);
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::framing::IpVersion;
 use maxseg_core::mss::default_mss;
 
+use super::bottleneck::QueueCounts;
 use super::{HopReport, PathReport};
 
 /// The rate of links that were not measured, which is said in the file.
@@ -90,6 +91,8 @@ struct Rates {
     reverse: f64,
     /// What waited before it under load, bytes.
     queues: [Option<f64>; 2],
+    /// Bytes of a packet, where the queue counts packets.
+    packet: Option<u32>,
 }
 
 /// Fewer bytes in a queue are not told from what hosts take: two packets.
@@ -112,18 +115,30 @@ impl Rates {
             forward,
             reverse,
             queues: [queue("upload", forward), queue("download", reverse)],
+            packet: report
+                .table
+                .as_ref()
+                .filter(|table| table.queue_counts == Some(QueueCounts::Packets))
+                .and(report.path_mtu.reverse_bytes().or(report.path_mtu.forward_bytes)),
         })
     }
 
     /// Its queue, and what differs on the way back.
     fn narrowest(&self) -> String {
-        let queue = |bytes: Option<f64>| {
-            bytes.map_or_else(String::new, |bytes| format!("queue = \"{bytes:.0} B\"\n"))
+        let queue = |bytes: Option<f64>| match (bytes, self.packet) {
+            (None, _) => String::new(),
+            (Some(bytes), None) => format!("queue = \"{bytes:.0} B\"\n"),
+            (Some(bytes), Some(packet)) => {
+                format!("queue = \"{:.0} packets\"\n", (bytes / f64::from(packet)).max(1.0))
+            }
         };
         let [forward, reverse] = self.queues.map(queue);
         let mut text = String::new();
         if self.queues.iter().any(Option::is_some) {
             text += "# The queue by the pings beside bulk data (90th percentile).\n";
+        }
+        if self.packet.is_some() {
+            text += "# It counts packets, as small segments fill it with fewer bytes than large ones.\n";
         }
         text += &forward;
         if self.reverse.to_bits() != self.forward.to_bits() || forward != reverse {

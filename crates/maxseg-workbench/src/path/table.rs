@@ -8,6 +8,7 @@ use maxseg_wire::responder::Towards;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::bottleneck::QueueCounts;
 use super::bulk::{metrics, plan_of, segment_bytes, window_of};
 use super::far_end::{Baseline, FarEnd, direction_word, median_s, sorted_trips};
 use super::rtt::percentile;
@@ -30,6 +31,9 @@ pub struct SizeTable {
     pub recommended: Option<usize>,
     /// Why.
     pub because: Option<String>,
+    /// What the queue before the narrowest link counts, by the rows of small and of large segments that fill it; null where they
+    /// do not tell.
+    pub queue_counts: Option<QueueCounts>,
 }
 
 /// A row.
@@ -69,38 +73,50 @@ pub(super) fn table(
     baseline: Option<&Baseline>,
 ) -> Result<(), FarEndError> {
     let direction = direction_word(TOWARDS).to_owned();
-    let mut made = SizeTable { direction, rows: Vec::new(), recommended: None, because: None };
+    let mut made = SizeTable {
+        direction,
+        rows: Vec::new(),
+        recommended: None,
+        because: None,
+        queue_counts: None,
+    };
     let rate = report.bottleneck.and_then(|found| found.reverse_bps().or(found.forward_bps()));
     let known = baseline.zip(rate);
+    let mut measured = Vec::new();
     let ended =
-        known.map_or(Ok(()), |known| rows(options, end, report, observer, known, &mut made.rows));
+        known.map_or(Ok(()), |known| rows(options, end, report, observer, known, &mut measured));
+    made.queue_counts = known.and_then(|(baseline, _)| queue_counts(&measured, baseline.rtt_s));
+    report.table = Some(made.clone());
+    for (row, segment) in measured {
+        let window = row.window_bytes;
+        made.rows.push(row);
+        made.rows.extend(predicted::rows(options, report, segment, window));
+    }
     made.recommended = recommended(&made.rows);
     made.because = made.recommended.and_then(|at| reason(&made.rows, at));
     report.table = Some(made);
     ended
 }
 
-/// Appends the rows, those before a fault too: what is measured stays in the report.
+/// Appends the rows with the segments that were asked for, those before a fault too: what is measured stays in the report.
 fn rows(
     options: &TableOptions,
     end: &mut FarEnd<'_>,
     report: &mut PathReport,
     observer: &mut dyn PathObserver,
     (baseline, rate): (&Baseline, f64),
-    rows: &mut Vec<SizeRow>,
+    rows: &mut Vec<(SizeRow, Option<u32>)>,
 ) -> Result<(), FarEndError> {
     let bdp = baseline.rtt_s * rate / 8.0;
     let sizes = SEGMENTS.map(Some).into_iter().chain([None]);
     for (segment, of_bdp) in sizes.flat_map(|size| WINDOWS.map(|window| (size, window))) {
         let window = window_of(of_bdp * bdp, segment.unwrap_or(1448)).min(end.most_window());
-        let measured = rows.iter().filter(|row| row.is_measured()).count();
-        observer.on_step(&format!("table: row {} of 16", measured + 1));
+        observer.on_step(&format!("table: row {} of 16", rows.len() + 1));
         let mss = segment.map(option_of);
         let plan = BulkPlan { window: Some(window), mss, ..plan_of(TOWARDS, 1, options.row) };
         let result = end.bulk_with_window(&plan, baseline.rtt_s, &mut report.notes)?;
         let Some(result) = result else { continue };
-        rows.push(measured_row(&result, options, baseline, (segment, window)));
-        rows.extend(predicted::rows(options, report, segment, window));
+        rows.push((measured_row(&result, options, baseline, (segment, window)), segment));
     }
     Ok(())
 }
@@ -144,6 +160,27 @@ fn measured_row(
     }
 }
 
+/// What the queue counts, by the rows with the largest window. A queue of bytes holds as long whatever the segments are; in a queue of
+/// packets small ones wait as much shorter as they are smaller, and more of the window is lost.
+fn queue_counts(rows: &[(SizeRow, Option<u32>)], baseline_s: f64) -> Option<QueueCounts> {
+    /// Less is no queue that is told from what hosts take.
+    const LEAST_S: f64 = 0.004;
+    let last = |of: Option<u32>| {
+        rows.iter().filter(|(_, segment)| *segment == of).map(|(row, _)| row).next_back()
+    };
+    let (small, large) = (last(SEGMENTS.first().copied())?, last(None)?);
+    let is_lossy = |row: &SizeRow| row.outcome.retransmitted_bytes.is_some_and(|bytes| bytes > 0);
+    let wait = |row: &SizeRow| row.ping_s.map(|ping| ping - baseline_s);
+    let (wait_small, wait_large) = (wait(small)?, wait(large)?);
+    if !is_lossy(small) || wait_large < LEAST_S || 2 * small.mss_bytes > large.mss_bytes {
+        return None;
+    }
+    let of_packets = f64::from(small.mss_bytes) / f64::from(large.mss_bytes);
+    // In the middle of both, as ratios go.
+    let is_packets = wait_small / wait_large < of_packets.sqrt();
+    Some(if is_packets { QueueCounts::Packets } else { QueueCounts::Bytes })
+}
+
 /// Rates that differ by less are equal.
 const EQUAL: f64 = 0.95;
 
@@ -175,6 +212,29 @@ fn reason(rows: &[SizeRow], at: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_queue_of_packets_is_shorter_for_small_segments() {
+        let row = |mss_bytes, ping_s: f64, resent: u64| SizeRow {
+            engine: "measured".to_owned(),
+            mss_bytes,
+            window_bytes: 200_000,
+            rate_bps: Some(19e6),
+            ping_s: Some(ping_s),
+            in_flight_s: None,
+            outcome: Outcome { retransmitted_bytes: Some(resent), ..Outcome::default() },
+        };
+        let of = |small: f64, resent, large: f64| {
+            let rows = [(row(536, small, resent), Some(536)), (row(1448, large, 0), None)];
+            queue_counts(&rows, 0.020)
+        };
+        // Measured and simulated with 60 packets, and with 90 kB, at 20 Mbit/s.
+        assert_eq!(of(0.0261, 4824, 0.0495), Some(QueueCounts::Packets));
+        assert_eq!(of(0.0292, 4824, 0.0492), Some(QueueCounts::Packets));
+        assert_eq!(of(0.0493, 4824, 0.0492), Some(QueueCounts::Bytes));
+        assert_eq!(of(0.0640, 0, 0.0598), None, "nothing is lost: the queue is deeper");
+        assert_eq!(of(0.0205, 4824, 0.0206), None, "a policer has no queue");
+    }
 
     #[test]
     fn the_recommended_row_is_not_the_largest() {

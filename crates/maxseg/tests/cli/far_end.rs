@@ -170,6 +170,7 @@ fn a_table_has_what_engines_predict_and_the_scenario_is_the_path() {
     let Some(document) = tested("table", hop, &[], &asked) else {
         return skipped("a lab");
     };
+    assert_eq!(document["table"]["queue_counts"], "packets", "as the lab's: {document:#}");
     let rows = document["table"]["rows"].as_array().unwrap();
     let engines: Vec<&str> = rows.iter().map(|row| row["engine"].as_str().unwrap()).collect();
     assert_eq!(engines, ["measured", "model", "sim"].repeat(16), "{}", document["notes"]);
@@ -181,8 +182,11 @@ fn a_table_has_what_engines_predict_and_the_scenario_is_the_path() {
         assert!((rate(2) / rate(0) - 1.0).abs() < 0.1, "{of}: sim {} of {}", rate(2), rate(0));
         // The model's rate is of whole windows.
         assert!((rate(1) / rate(0) - 1.0).abs() < 0.2, "{of}: model {} of {}", rate(1), rate(0));
-        // A queue that grows with the window: by the wire's time of a few packets.
-        assert!((ping(2) - ping(0)).abs() < 0.004, "{of}: sim {} of {}", ping(2), ping(0));
+        // A queue that grows with the window: by the wire's time of a few packets. Where it overflows, a packet more or less of a queue
+        // that was measured decides when, and for how long it is shorter after that: a third of what it holds, 12 of 36 ms.
+        let is_lossy = |at: usize| row[at]["outcome"]["retransmitted_bytes"].as_u64() != Some(0);
+        let near = if is_lossy(0) || is_lossy(2) { 0.012 } else { 0.004 };
+        assert!((ping(2) - ping(0)).abs() < near, "{of}: sim {} of {}", ping(2), ping(0));
         assert!(
             row[2]["outcome"]["goodput_bps"].is_f64() && row[0]["outcome"]["goodput_bps"].is_f64()
         );

@@ -7,7 +7,9 @@ use maxseg_linux::probe::learnt::TeachLog;
 use maxseg_linux::probe::route_to_host;
 
 use super::probing::{Probing, Sizes, Which};
-use super::{MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
+use super::{
+    BlackHole, DroppedBy, DroppedHere, MssReport, MtuMethod, MtuReport, TaughtKernel, note_once,
+};
 use crate::error::PathError;
 use hop_sizes::Reached;
 
@@ -101,9 +103,35 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
         let refusals = probing.follow_refusals()?;
         report.take_refusals(&refusals, probing);
         reached.take_refusals(&refusals);
+        report.dropped_here = probing.dropped_datagrams(Which::Udp, 0)?;
+    }
+    if let Some(dropped) = report.dropped_here.filter(|dropped| dropped.is_certain) {
+        reached.take_refusals(&[dropped.refusal()]);
     }
     report.hops = reached.hops(probing);
     Ok(report)
+}
+
+/// What an ordinary user does not learn.
+const NOT_HEARD: &str = "whether a router says nothing or this host's own firewall drops what it says, an ordinary user's sockets cannot tell: as root the \
+                         test does";
+
+/// What an ordinary user can tell of messages that this host drops.
+fn likely_dropped(
+    probing: &mut Probing<'_>,
+    which: Which,
+    hole: &BlackHole,
+) -> Result<Option<DroppedHere>, PathError> {
+    let messages = probing.likely_dropped(which, hole.vanishes_bytes)?;
+    Ok(messages.map(|messages| DroppedHere {
+        router: None,
+        hop: hole.after_hop,
+        stated_mtu_bytes: 0,
+        size_bytes: hole.vanishes_bytes,
+        messages,
+        is_certain: false,
+        by: DroppedBy::Firewall,
+    }))
 }
 
 impl MtuReport {
@@ -134,7 +162,16 @@ impl MtuReport {
         }
         self.confidence = Confidence::Confirmed;
         if let Some(vanishes) = settled.vanishes {
-            self.black_hole = Some(probing.locate(settled.mtu, vanishes)?);
+            // What this host itself drops is no fault of a router.
+            self.dropped_here = probing.dropped_datagrams(sizes.which, settled.mtu)?;
+            if self.dropped_here.is_none() {
+                let hole = probing.locate(settled.mtu, vanishes)?;
+                if probing.watch.is_none() && hole.after_hop != Some(0) {
+                    self.dropped_here = likely_dropped(probing, sizes.which, &hole)?;
+                    probing.notes.push(NOT_HEARD.to_owned());
+                }
+                self.black_hole = Some(hole);
+            }
         }
         if sizes.is_rate_limited {
             probing

@@ -1,5 +1,7 @@
 //! The routers on the way, by the messages that packets provoke whose TTL ends there (traceroute).
 
+use std::time::Duration;
+
 use maxseg_core::path_mtu::Probe;
 use maxseg_linux::probe::{AnswerKind, RoundEnd, Shot};
 
@@ -12,6 +14,8 @@ const MOST_HOPS: u8 = 30;
 const AT_ONCE: u8 = 8;
 /// So many hops in turn that do not answer end the search.
 const MOST_SILENT: usize = 5;
+/// Hops behind the last one that answered, among which the destination is looked for.
+const BEHIND: u8 = 4;
 /// A hop that does not answer is asked so many times.
 const TRIES: u32 = 3;
 
@@ -37,7 +41,40 @@ impl Probing<'_> {
         while self.hops.last().is_some_and(|hop| hop.address.is_none()) {
             self.hops.pop();
         }
+        self.find_end_by_echo()
+    }
+
+    /// Finds the number of a destination whose answers to UDP are limited, as Linux limits them by default: its answers to echoes are not.
+    fn find_end_by_echo(&mut self) -> Result<(), PathError> {
+        if !self.is_echo_answered || self.hops_by == Which::Echo {
+            return Ok(());
+        }
+        let (small, known) = (self.small(), u8::try_from(self.hops.len()).unwrap_or(u8::MAX));
+        let numbers = (known..known.saturating_add(BEHIND)).map(|before| before.saturating_add(1));
+        let asked: Vec<Probe> =
+            numbers.map(|number| Probe { size: small, hop: Some(number) }).collect();
+        let mut arrived = Vec::new();
+        // Each time: a loss must not make a farther hop the nearest that it answers.
+        for _ in 0..TRIES {
+            let round = self.round(Which::Echo, &asked, RoundEnd::LastAnswered)?;
+            arrived.extend(round.shots.iter().chain(&round.late).filter_map(|shot| {
+                let answer = shot.answer.filter(|one| one.kind == AnswerKind::Destination)?;
+                Some((shot.probe.hop?, answer.round_trip))
+            }));
+        }
+        if let Some((number, round_trip)) = arrived.into_iter().min() {
+            self.note_end(number, round_trip);
+        }
         Ok(())
+    }
+
+    /// Notes the number of the destination, and what the way to it takes.
+    pub(in crate::path) fn note_end(&mut self, number: u8, round_trip: Duration) {
+        self.hops.resize(usize::from(number), Hop::default());
+        if let Some(hop) = self.hops.last_mut() {
+            *hop = Hop { address: Some(self.to), round_trip: Some(round_trip) };
+        }
+        self.distance = Some(number);
     }
 
     /// Sends small packets all the way: whether they are answered, and how far the answers came.

@@ -1,6 +1,7 @@
 //! What is sent, in which order, until the path MTU is known.
 
 mod budget;
+mod dropped;
 mod flows;
 mod hole;
 mod hops;
@@ -15,10 +16,11 @@ use std::time::Duration;
 
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path_mtu::{LossEstimate, Probe};
-use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot};
+use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot, TooBigWatch};
 
 use super::{PathError, PathObserver, PathOptions, note_once};
 pub(super) use budget::Budget;
+pub(super) use dropped::Own;
 pub(super) use hole::LARGE;
 pub(super) use sizes::Sizes;
 pub(super) use trips::Trips;
@@ -48,6 +50,8 @@ pub(super) struct Probing<'t> {
     pub(super) udp: Option<Prober>,
     /// ICMP echoes, where this user may send them.
     pub(super) echo: Option<Prober>,
+    /// What comes to this host of routers' messages, and what its sockets receive; `None` without `CAP_NET_RAW`.
+    pub(super) watch: Option<TooBigWatch>,
     /// Whether the destination answers UDP datagrams to closed ports.
     pub(super) is_udp_answered: bool,
     /// What finds the hops: what the destination answers.
@@ -100,10 +104,12 @@ impl<'t> Probing<'t> {
         if echo.is_none() {
             notes.push("no ICMP echoes: this user may not send them (CAP_NET_RAW, or net.ipv4.ping_group_range)".to_owned());
         }
+        let watch = TooBigWatch::open(route.source, to).ok();
         Ok(Self {
             to,
             port,
             options,
+            watch,
             budget: Budget::new(route.interface_mtu),
             route,
             observer,
@@ -142,13 +148,21 @@ impl<'t> Probing<'t> {
         let round = prober
             .round(packets, pause, patience, end, self.stop)
             .map_err(|source| PathError::socket("send a probe", source))?;
-        if prober.refused_here > 0 {
+        self.heed()?;
+        if self.prober(which).is_some_and(|prober| prober.refused_here > 0) {
             note_once(&mut self.notes, REFUSED_HERE.to_owned());
         }
         for shot in round.shots.iter().chain(&round.late) {
             self.learn(shot);
         }
         Ok(round)
+    }
+
+    pub(super) const fn prober(&self, which: Which) -> Option<&Prober> {
+        match which {
+            Which::Udp => self.udp.as_ref(),
+            Which::Echo => self.echo.as_ref(),
+        }
     }
 
     /// Notes how long an answer took.

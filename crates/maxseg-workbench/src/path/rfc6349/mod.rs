@@ -1,5 +1,6 @@
 //! The test of RFC 6349: its steps, and its report.
 
+mod best;
 mod both;
 mod report;
 
@@ -7,10 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use maxseg_core::framing::Framing;
 use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
-use maxseg_core::outcome::{LimitShare, LimitedBy};
+use maxseg_core::outcome::LimitShare;
 use maxseg_core::rfc6349::{
-    Facts, LinkLoad, RunMetrics, TrainLimit, TrainsFound, WindowStep, interpret, judge,
-    with_full_link,
+    Facts, LinkLoad, RunMetrics, TrainsFound, WindowStep, interpret, judge, with_full_link,
 };
 use maxseg_core::units::{BitsPerSec, Bytes, Mtu, approx};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
@@ -26,6 +26,7 @@ use super::trains::trains;
 use super::under_load::{idle_row, loaded_row};
 use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options, RttReport, note_once};
 use crate::environment::Environment;
+use best::best_bps;
 use both::both_at_once;
 pub use report::{
     BaselineEntry, BothAtOnce, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry,
@@ -34,6 +35,9 @@ pub use report::{
 
 /// In a shorter step the rate of some round trips is that of the whole.
 const SHORT_STEP: Duration = Duration::from_secs(2);
+
+/// With a smaller product of bandwidth and delay, half of it is no window that a TCP works with: segments.
+const LEAST_SWEPT: f64 = 4.0;
 
 /// A test with what it needs.
 pub(super) struct Rfc6349Test<'a> {
@@ -86,7 +90,7 @@ impl Rfc6349Test<'_> {
         let ended = self.both_ways(end, report, observer, &mut found);
         if self.options.step < SHORT_STEP {
             report.notes.push(format!(
-                "steps of {:.1} s are short: what a queue held before counts too, and rates may exceed the link's by some percent; \
+                "steps of {:.1} s are short, and the window sweep is coarse: what a queue held before counts too, and rates may exceed the link's by some percent; \
                  --duration \"12 s\" and more makes them longer",
                 self.options.step.as_secs_f64()
             ));
@@ -174,34 +178,12 @@ impl Rfc6349Test<'_> {
         let bdp = of_rate(found.bps);
         let ideal = self.ideal_bps(found.bps, mtu, headers);
         let bdp = self.stated_bps(ideal, mtu, mss).map_or(bdp, of_rate);
-        let mut swept = Vec::new();
-        for of_bdp in SWEEP {
-            let window = granted_window(of_bdp * bdp, mss, end, notes);
-            observer.on_step(&format!("{word}: window of {:.0}% of the BDP", 100.0 * of_bdp));
-            let step = BulkPlan {
-                window: Some(window),
-                pings: None,
-                ..plan_of(towards, 1, self.options.step)
-            };
-            let result = end.bulk_with_window(&step, baseline.rtt_s, notes)?;
-            let duration = self.options.step.as_secs_f64();
-            let run = result.and_then(|result| metrics(&result, duration, Some(baseline.rtt_s)));
-            swept.push((window, run));
-        }
+        let swept = self.swept(end, towards, (bdp, mss), observer, notes)?;
         let Repeated { mut runs, began_s, buffers } =
             self.repeats(end, towards, observer, notes)?;
-        // The path carries at least what any run reached: what was to be expected is by that, and so is every share of the BDP.
-        // Where losses without a queue hold it, it may be policed: what passes in a short step has a burst in it.
-        let is_policed =
-            filled.limits.first().is_some_and(|first| first.kind == LimitedBy::Congestion)
-                || trains.is_some_and(|found| found.limit == TrainLimit::Policer);
-        let steps = swept.iter().filter(|_| !is_policed);
-        let best = [filled.run.throughput_bps, found.bps / packet_share(&filled.result)]
-            .into_iter()
-            .chain(runs.iter().map(|(run, _)| run.throughput_bps))
-            .chain(steps.filter_map(|(_, run)| Some(run.as_ref()?.throughput_bps)))
-            .fold(0.0, f64::max);
-        let packet_bps = best * packet_share(&filled.result);
+        let share = packet_share(&filled.result);
+        let best = best_bps(&filled, (&found, trains.as_ref()), &runs, &swept);
+        let packet_bps = best * share;
         let ideal = self.ideal_bps(packet_bps, mtu, headers);
         let bdp = of_rate(self.stated_bps(ideal, mtu, mss).unwrap_or(packet_bps));
         let step = |(window_bytes, run): (u32, _)| SweepStep {
@@ -261,6 +243,40 @@ impl Rfc6349Test<'_> {
             checks,
             interpretation,
         })
+    }
+
+    /// The window sweep: each window with its run, where there is one.
+    fn swept(
+        &self,
+        end: &mut FarEnd<'_>,
+        towards: Towards,
+        (bdp, mss): (f64, u32),
+        observer: &mut dyn PathObserver,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<(u32, Option<RunMetrics>)>, FarEndError> {
+        let (word, baseline) = (direction_word(towards), self.baseline);
+        let mut swept = Vec::new();
+        let is_swept = bdp >= LEAST_SWEPT * f64::from(mss);
+        if !is_swept {
+            notes.push(format!(
+                "{word}: no window sweep, as the product of bandwidth and delay, {bdp:.0} bytes, is below {LEAST_SWEPT} segments: a TCP \
+                 works with no window below two of them, so that the steps would be the same"
+            ));
+        }
+        for of_bdp in SWEEP.into_iter().filter(|_| is_swept) {
+            let window = granted_window(of_bdp * bdp, mss, end, notes);
+            observer.on_step(&format!("{word}: window of {:.0}% of the BDP", 100.0 * of_bdp));
+            let step = BulkPlan {
+                window: Some(window),
+                pings: None,
+                ..plan_of(towards, 1, self.options.step)
+            };
+            let result = end.bulk_with_window(&step, baseline.rtt_s, notes)?;
+            let duration = self.options.step.as_secs_f64();
+            let run = result.and_then(|result| metrics(&result, duration, Some(baseline.rtt_s)));
+            swept.push((window, run));
+        }
+        Ok(swept)
     }
 
     /// The runs in equilibrium.

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use maxseg_core::path_mtu::{Confidence, ProbeFate, Reach};
 use maxseg_linux::probe::tcp::raw::{Contradiction, RawError, RawProbe};
+use maxseg_wire::ip::protocol;
 
 use super::dsack::DsackTest;
-use crate::path::probing::{LARGE, Probing};
-use crate::path::{FlowMtu, MtuMethod, MtuReport, PathError};
+use crate::path::probing::{LARGE, Own, Probing};
+use crate::path::{DroppedHere, FlowMtu, MtuMethod, MtuReport, PathError};
 
 /// For so long messages may come that no answer has waited for.
 const LATE: Duration = Duration::from_millis(50);
@@ -63,6 +64,10 @@ impl Probing<'_> {
             ..MtuReport::default()
         };
         report.take_flows(&test, port);
+        report.dropped_here = self.dropped_segments(&mut test, flow, at_least)?;
+        if self.distance.is_none() {
+            self.find_end_by_dsack(&mut test, flow)?;
+        }
         if let Some(vanishes) = test.settled(flow).and_then(|settled| settled.vanishes) {
             let mut ask = |probing: &mut Self, hops: &[u8], reach: &mut Reach| {
                 probing.ask_by_dsack(&mut test, flow, hops, vanishes, reach)
@@ -74,6 +79,53 @@ impl Probing<'_> {
         }
         self.other_bytes += test.prober.sent().bytes;
         Ok(Some(report))
+    }
+
+    /// What this host drops of routers' messages about these connections.
+    fn dropped_segments(
+        &mut self,
+        test: &mut DsackTest,
+        flow: usize,
+        arrives: u32,
+    ) -> Result<Option<DroppedHere>, PathError> {
+        let ports = (0..test.flows()).filter_map(|flow| test.prober.source_port(flow));
+        let own: Vec<Own> = ports.map(|port| (protocol::TCP, port)).collect();
+        let stop = self.stop;
+        let mut again = |probing: &mut Self, sizes: &[u32]| {
+            let probe = |size: &u32| RawProbe { flow, size: *size, hop: None };
+            let probes: Vec<RawProbe> = sizes.iter().map(probe).collect();
+            test.prober
+                .round(&probes, &|| stop.load(Ordering::Relaxed))
+                .map_err(|source| PathError::socket("send a raw probe", source))?;
+            probing.wait(LATE)
+        };
+        self.dropped_here(&own, arrives, &mut again)
+    }
+
+    /// Finds the number of the destination, which answers no UDP, or not often enough, and names old segments that come to it.
+    fn find_end_by_dsack(&mut self, test: &mut DsackTest, flow: usize) -> Result<(), PathError> {
+        /// Hops behind the last that is known.
+        const MORE: u8 = 4;
+        /// Segments to each: a loss must not make a farther hop the nearest that the destination answers.
+        const TIMES: usize = 3;
+        let stop = self.stop;
+        let known = u8::try_from(self.hops.len()).unwrap_or(u8::MAX);
+        let size = test.prober.least_size();
+        let of = |hop: u8| [RawProbe { flow, size, hop: Some(hop) }; TIMES];
+        let probes: Vec<RawProbe> = (known..known.saturating_add(MORE))
+            .filter_map(|before| before.checked_add(1))
+            .flat_map(of)
+            .collect();
+        let fates = test
+            .prober
+            .round(&probes, &|| stop.load(Ordering::Relaxed))
+            .map_err(|source| PathError::socket("send a raw probe", source))?;
+        let arrived = fates.iter().filter(|fate| fate.from == Some(self.to));
+        let nearest = arrived.filter_map(|fate| Some((fate.probe.hop?, fate.rtt?))).min();
+        if let Some((hop, round_trip)) = nearest {
+            self.note_end(hop, round_trip);
+        }
+        Ok(())
     }
 
     /// Large old segments to each hop, and a small one behind them.

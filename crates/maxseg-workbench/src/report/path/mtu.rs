@@ -4,7 +4,9 @@ use maxseg_core::path_mtu::Confidence;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::path::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel};
+use crate::path::{
+    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel,
+};
 
 /// The path MTU and what shows it.
 #[derive(Serialize, JsonSchema)]
@@ -41,6 +43,8 @@ pub(super) struct MtuEntry<'a> {
     hops: Vec<HopEntry<'a>>,
     /// Where large packets vanish without a message.
     black_hole: Option<BlackHoleEntry>,
+    /// Routers' messages that this host drops before its sockets receive them; null where none is known.
+    dropped_here: Option<DroppedEntry>,
     /// The flows that were tried.
     flows: &'a [FlowMtu],
 }
@@ -77,6 +81,36 @@ struct BlackHoleEntry {
     vanishes_bytes: u32,
 }
 
+/// Messages that came to this host, and to none of its sockets.
+#[derive(Serialize, JsonSchema)]
+struct DroppedEntry {
+    /// Who sent them; null of an ordinary user, who may not hear them.
+    router: Option<String>,
+    /// Its number on the path; null where it is not known.
+    hop: Option<u8>,
+    /// The MTU that they state; null of a router that does not say.
+    stated_mtu_bytes: Option<u32>,
+    /// How many came.
+    messages: usize,
+    /// Whether they were heard; else counters of this host alone show that it drops something whenever large packets are sent.
+    is_certain: bool,
+    /// What drops them.
+    by: DroppedBy,
+}
+
+impl DroppedEntry {
+    fn of(dropped: &DroppedHere) -> Self {
+        Self {
+            router: dropped.router.map(|router| router.to_string()),
+            hop: dropped.hop,
+            stated_mtu_bytes: Some(dropped.stated_mtu_bytes).filter(|mtu| *mtu > 0),
+            messages: dropped.messages,
+            is_certain: dropped.is_certain,
+            by: dropped.by,
+        }
+    }
+}
+
 impl<'a> MtuEntry<'a> {
     pub(super) fn of(report: &'a MtuReport) -> Self {
         let reverse = report.reverse.as_ref();
@@ -97,6 +131,7 @@ impl<'a> MtuEntry<'a> {
             taught_the_kernel: report.taught_the_kernel,
             hops: report.hops.iter().map(HopEntry::of).collect(),
             black_hole: report.black_hole.as_ref().map(BlackHoleEntry::of),
+            dropped_here: report.dropped_here.as_ref().map(DroppedEntry::of),
             flows: &report.flows,
         }
     }

@@ -239,7 +239,8 @@ fn direction_text(direction: &DirectionReport, report: &Rfc6349Report, printer: 
         text += &line_of(&line, width);
     }
     if !direction.limits.is_empty() {
-        let _ = writeln!(text, "the sender's socket was limited by {}", limits(&direction.limits));
+        let line = format!("the sender's socket was limited by {}", limits(&direction.limits));
+        text += &line_of(&line, width);
     }
     text
 }

@@ -67,6 +67,64 @@ fn a_black_hole_has_its_place() {
     assert_eq!(mtu(&report).2, "unknown", "{report:#}");
 }
 
+/// What `path_mtu` says of messages that A drops: who sent them, the MTU that they state, and what drops them.
+fn dropped(report: &Value) -> (&Value, &Value, &Value) {
+    let dropped = &report["path_mtu"]["dropped_here"];
+    (&dropped["router"], &dropped["stated_mtu_bytes"], &dropped["by"])
+}
+
+#[test]
+fn messages_that_this_host_drops_are_no_silence_of_a_router() {
+    const DROPS: [&str; 2] =
+        ["icmp type destination-unreachable drop", "icmpv6 type packet-too-big drop"];
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    if !net.a_rules("input", &DROPS) {
+        return;
+    }
+    let by = Value::from("firewall");
+    for (to, router) in TO.into_iter().zip(["10.9.1.1", "fd09:1::1"]) {
+        let (report, code) = net.report(&[&target(to)]);
+        assert_eq!((mtu(&report), code), ((1300, "tcp-dsack", "confirmed"), 3), "{report:#}");
+        assert_eq!(findings(&report)[0], "message-dropped-here");
+        assert_eq!(dropped(&report), (&router.into(), &1300.into(), &by), "{report:#}");
+        assert_eq!(report["path_mtu"]["black_hole"], Value::Null);
+    }
+    // By UDP: the socket's silence is no black hole behind the router.
+    let Some(deaf) = Net::with_mtu(1300) else { return };
+    deaf.a_rules("input", &["icmp code frag-needed drop", DROPS[1]]);
+    for (to, router) in TO.into_iter().zip(["10.9.1.1", "fd09:1::1"]) {
+        let (report, code) = deaf.report(&[to]);
+        // Echoes, once the answers to UDP are limited.
+        assert_eq!((mtu(&report).0, code), (1300, 3), "{report:#}");
+        assert_eq!(dropped(&report), (&router.into(), &1300.into(), &by), "{report:#}");
+        assert_eq!(report["path_mtu"]["black_hole"], Value::Null);
+    }
+    // An ordinary user hears none: counters tell that something is dropped.
+    let Some((report, code)) = deaf.report_to_nobody(&[TO[0]]) else { return };
+    assert_eq!((mtu(&report).0, code), (1300, 3), "{report:#}");
+    assert_eq!(findings(&report)[..2], ["message-dropped-here", "black-hole"], "{report:#}");
+    assert_eq!(report["path_mtu"]["dropped_here"]["is_certain"], false);
+}
+
+#[test]
+fn messages_of_which_some_are_received_are_not_dropped() {
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    // A firewall that lets one a second pass, and a router that sends one a second.
+    let limited = [
+        "icmp type destination-unreachable limit rate over 1/second burst 1 packets drop",
+        "icmpv6 type packet-too-big limit rate over 1/second burst 1 packets drop",
+    ];
+    if !net.a_rules("input", &limited) {
+        return;
+    }
+    net.router.must("sysctl -qw net.ipv6.icmp.ratemask=0-127");
+    for to in TO {
+        let (report, code) = net.report(&[&target(to)]);
+        assert_eq!((mtu(&report), code), ((1300, "tcp-dsack", "confirmed"), 0), "{report:#}");
+        assert_eq!(findings(&report), ["small-mtu"]);
+    }
+}
+
 #[test]
 fn a_forged_message_is_shown_up_or_called_what_it_is() {
     let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };

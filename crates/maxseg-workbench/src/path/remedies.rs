@@ -1,0 +1,119 @@
+//! What to do about what was found, the look first.
+
+use std::net::IpAddr;
+
+use maxseg_linux::probe::RouteToHost;
+
+use super::mss::segment_in;
+use super::{BlackHole, DroppedBy, DroppedHere, PathReport};
+
+/// The message that a router sends about a packet that is too big.
+pub(super) const fn message(address: IpAddr) -> &'static str {
+    if address.is_ipv4() {
+        "ICMP \"fragmentation needed\" (type 3, code 4)"
+    } else {
+        "ICMPv6 \"packet too big\" (type 2)"
+    }
+}
+
+/// Below this Linux takes no MTU of a route (`net.ipv4.route.min_pmtu`).
+const LEAST_ROUTE_MTU: u32 = 552;
+
+/// Gives the route to a host an MTU; nothing where no route takes it.
+fn route_mtu(to: IpAddr, mtu: u32) -> Option<String> {
+    let (ip, bits) = if to.is_ipv4() { ("ip", 32) } else { ("ip -6", 128) };
+    (mtu >= LEAST_ROUTE_MTU).then(|| {
+        format!(
+            "look with `{ip} route get {to}`, then `maxseg tune apply --set route.{to}/{bits}.mtu={mtu}` (`maxseg tune undo` takes it back)"
+        )
+    })
+}
+
+/// An MTU at both ends.
+fn at_both_ends(report: &PathReport, mtu: u32) -> String {
+    let here = route_mtu(report.address, mtu);
+    let here = here.map_or_else(String::new, |here| {
+        format!(" (here: {here}; the far end needs the same towards this host)")
+    });
+    format!("use an MTU of {mtu} at both ends{here}")
+}
+
+/// What mends a black hole that only the far end's packets meet.
+pub(super) fn of_the_way_back(report: &PathReport, passes: u32) -> String {
+    let (kind, mss) = (message(report.address), segment_in(passes, report.address));
+    format!(
+        "let {kind} reach {}, or {}, or clamp the MSS of SYNs to {mss}",
+        report.address,
+        at_both_ends(report, passes)
+    )
+}
+
+/// What mends a black hole; what is done already is said to be.
+pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> String {
+    let (passes, kind) = (hole.passes_bytes, message(report.address));
+    let mss = segment_in(passes, report.address);
+    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= passes).map(|mtu| {
+        format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
+    });
+    let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
+        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {passes}")
+    });
+    let mend = match (by_mtu.or(by_mss), hole.after_hop) {
+        // The first link: no router is there that could say anything.
+        (Some(done), Some(0)) => return done,
+        (Some(done), _) => return format!("{done}; or let {kind} pass there"),
+        (None, Some(0)) => {
+            let name = &route.interface;
+            format!(
+                "give this host's interface the MTU that its link carries (look with `ip link show dev {name}`, then `maxseg tune apply \
+                 --set interface.{name}.mtu={passes}`)"
+            )
+        }
+        (None, _) => format!("let {kind} pass there, or {}", at_both_ends(report, passes)),
+    };
+    format!("{mend}, or clamp the MSS to {mss}")
+}
+
+/// What lets routers' messages come to this host's connections.
+pub(super) fn of_dropped(
+    dropped: &DroppedHere,
+    report: &PathReport,
+    route: &RouteToHost,
+) -> String {
+    let name = &route.interface;
+    let router = dropped.router.map_or_else(|| "ROUTER".to_owned(), |at| at.to_string());
+    let (save, rule, nft) = if report.address.is_ipv4() {
+        (
+            "iptables-save",
+            "iptables -I INPUT -p icmp --icmp-type fragmentation-needed -j ACCEPT",
+            "icmp type destination-unreachable icmp code frag-needed accept",
+        )
+    } else {
+        (
+            "ip6tables-save",
+            "ip6tables -I INPUT -p icmpv6 --icmpv6-type packet-too-big -j ACCEPT",
+            "icmpv6 type packet-too-big accept",
+        )
+    };
+    let mend = match dropped.by {
+        DroppedBy::Firewall => format!(
+            "look with `nft list ruleset` and `{save}` for the rule that drops it, in a chain of input or prerouting, and accept it before \
+             that rule: `{rule}`, or by nft `insert rule FAMILY TABLE CHAIN {nft}`"
+        ),
+        DroppedBy::ReversePathFilter => format!(
+            "look with `ip route get {router}` which way leads to that router, and with `nstat -az TcpExtIPReversePathFilter`; then \
+             `maxseg tune apply --set sysctl.net.ipv4.conf.{name}.rp_filter=2`"
+        ),
+    };
+    let until = report.path_mtu.forward_bytes.or(Some(dropped.stated_mtu_bytes));
+    let until = until.and_then(|mtu| route_mtu(report.address, mtu));
+    until.map_or_else(|| mend.clone(), |until| format!("{mend}; until then {until}"))
+}
+
+/// How the kernel is made to forget a path MTU. It takes no single destination of IPv4.
+pub(super) fn flush(address: IpAddr) -> String {
+    let version = if address.is_ipv4() { "-4" } else { "-6" };
+    format!(
+        "`ip {version} route flush cache` removes it, and what was learnt about every other destination (root)"
+    )
+}

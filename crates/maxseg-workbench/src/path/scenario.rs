@@ -98,6 +98,9 @@ struct Rates {
 /// Fewer bytes in a queue are not told from what hosts take: two packets.
 const LEAST_QUEUE: f64 = 3000.0;
 
+/// A ping that is lost comes with its retransmission, so much later at the least (`TCP_RTO_MIN` in the kernel's `include/net/tcp.h`).
+const LEAST_TIMEOUT_S: f64 = 0.2;
+
 impl Rates {
     /// `None` where no rate was measured; the same both ways where one alone was.
     fn of(report: &PathReport) -> Option<Self> {
@@ -108,7 +111,9 @@ impl Rates {
         let idle = row("idle").and_then(|row| row.rtt_min_s);
         let queue = |load, bps: f64| {
             // The queue is nearly full for a tenth of the time; the longest pings were lost, or waited for a host.
-            let rise = row(load)?.rtt_p90_s? - idle?;
+            let (most, median) = (row(load)?.rtt_p90_s?, row(load)?.rtt_median_s);
+            let waited = median.filter(|median| most - median >= LEAST_TIMEOUT_S).unwrap_or(most);
+            let rise = waited - idle?;
             Some(rise * bps / 8.0).filter(|bytes| *bytes >= LEAST_QUEUE)
         };
         Some(Self {

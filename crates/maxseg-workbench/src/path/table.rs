@@ -160,22 +160,35 @@ fn measured_row(
     }
 }
 
-/// What the queue counts, by the rows with the largest window. A queue of bytes holds as long whatever the segments are; in a queue of
-/// packets small ones wait as much shorter as they are smaller, and more of the window is lost.
+/// What the queue counts, by the longest pings of the rows that fill the link. A queue of bytes holds as long whatever the segments are;
+/// in a queue of packets small ones wait as much shorter as they are smaller.
 fn queue_counts(rows: &[(SizeRow, Option<u32>)], baseline_s: f64) -> Option<QueueCounts> {
     /// Less is no queue that is told from what hosts take.
     const LEAST_S: f64 = 0.004;
-    let last = |of: Option<u32>| {
-        rows.iter().filter(|(_, segment)| *segment == of).map(|(row, _)| row).next_back()
+    /// Of the highest rate of packets: losses that are not the queue's keep small segments farther below it.
+    const FILLS: f64 = 0.85;
+    /// Headers with timestamps, of IPv4.
+    const HEADERS: f64 = 52.0;
+    let packet_bps = |row: &SizeRow| {
+        let payload = f64::from(row.mss_bytes.max(1));
+        row.rate_bps.unwrap_or(0.0) * (payload + HEADERS) / payload
     };
-    let (small, large) = (last(SEGMENTS.first().copied())?, last(None)?);
-    let is_lossy = |row: &SizeRow| row.outcome.retransmitted_bytes.is_some_and(|bytes| bytes > 0);
-    let wait = |row: &SizeRow| row.ping_s.map(|ping| ping - baseline_s);
+    let best = rows.iter().map(|(row, _)| packet_bps(row)).fold(0.0, f64::max);
+    let of = |wanted: Option<u32>| {
+        rows.iter().filter(move |(_, segment)| *segment == wanted).map(|(row, _)| row)
+    };
+    let wait = |wanted: Option<u32>| {
+        let full = of(wanted).filter(|row| packet_bps(row) >= FILLS * best);
+        full.filter_map(|row| Some(row.ping_s? - baseline_s)).max_by(f64::total_cmp)
+    };
+    let (small, large) = (SEGMENTS.first().copied(), None);
+    let is_lossy = of(small).any(|row| row.outcome.retransmitted_bytes.unwrap_or(0) > 0);
     let (wait_small, wait_large) = (wait(small)?, wait(large)?);
-    if !is_lossy(small) || wait_large < LEAST_S || 2 * small.mss_bytes > large.mss_bytes {
+    let (small_mss, large_mss) = (of(small).next()?.mss_bytes, of(large).next()?.mss_bytes);
+    if !is_lossy || wait_large < LEAST_S || 2 * small_mss > large_mss {
         return None;
     }
-    let of_packets = f64::from(small.mss_bytes) / f64::from(large.mss_bytes);
+    let of_packets = f64::from(small_mss) / f64::from(large_mss);
     // In the middle of both, as ratios go.
     let is_packets = wait_small / wait_large < of_packets.sqrt();
     Some(if is_packets { QueueCounts::Packets } else { QueueCounts::Bytes })
@@ -234,6 +247,9 @@ mod tests {
         assert_eq!(of(0.0493, 4824, 0.0492), Some(QueueCounts::Bytes));
         assert_eq!(of(0.0640, 0, 0.0598), None, "nothing is lost: the queue is deeper");
         assert_eq!(of(0.0205, 4824, 0.0206), None, "a policer has no queue");
+        let lossy = SizeRow { rate_bps: Some(2e6), ..row(536, 0.0205, 4824) };
+        let rows = [(lossy, Some(536)), (row(1448, 0.0492, 1448), None)];
+        assert_eq!(queue_counts(&rows, 0.020), None, "random losses");
     }
 
     #[test]

@@ -31,7 +31,8 @@ ratio of the two sides has a standard error of 1%.
   (one-sided, 95%). Short round trips are to keep 80% of the most goodput that the search found: where the path as it is, or what is
   advised, lacks that beyond chance, the path is judged by goodput.
 - **In the lab**: eight of the paths are run by the kernel as they are, as advised, and as the sweep has it: what is advised reaches
-  95% of the sweep's best, and 98% of leaving it alone, but for chance (Welch's test, one-sided, 95%).
+  95% of the sweep's best, and 98% of leaving it alone, but for chance (Welch's test, one-sided, 95%). This part may run later than the others, on a
+  quiet machine: what was drawn and scored is kept (`--lab 0 --keep DIR`, then `--keep DIR --commit COMMIT`).
 - **Cost**: at most 60 runs and 30 s for a path.
 
 ";

@@ -6,6 +6,7 @@ mod runs;
 mod stall;
 
 use std::iter;
+use std::sync::OnceLock;
 
 use super::case::Case;
 use super::change::Change;
@@ -21,6 +22,7 @@ use crate::scenario::Scenario;
 use crate::settings::WindowSize;
 use crate::sim::Sim;
 use crate::units::Bytes;
+use runs::Runs;
 
 /// The observed path as a scenario.
 #[derive(Debug, Clone)]
@@ -32,6 +34,8 @@ pub struct Rerun {
     /// The scenario as TOML.
     pub text: String,
     scenario: Scenario,
+    /// Its runs, once they were made.
+    baseline: OnceLock<Option<Runs>>,
     loss: LossModel,
     /// Payload of a run in bytes, where the transfer was longer.
     shortened_to: Option<u64>,
@@ -81,7 +85,8 @@ impl Rerun {
             .map_err(|error| RerunError::Scenario(error.what))?;
         let shortened_to = (path.bytes > most).then_some(most);
         scenario.until.bytes = Some(Bytes::new(path.bytes.clamp(1, most)));
-        Ok(Self { connection, path, text, scenario, loss, shortened_to })
+        let baseline = OnceLock::new();
+        Ok(Self { connection, path, text, scenario, baseline, loss, shortened_to })
     }
 
     /// The path as it is, as it is run.
@@ -109,10 +114,8 @@ impl Rerun {
             .flatten()
             .chain(self.with_other_congestion(case, file));
         for fitted in candidates {
-            let Some(baseline) = fitted.runs(&mut Sim, EngineName::Sim, &fitted.scenario) else {
-                continue;
-            };
-            let differs = fitted.misses(case, fitted.observed_bps(case), &baseline);
+            let Some(baseline) = fitted.baseline() else { continue };
+            let differs = fitted.misses(case, fitted.observed_bps(case), baseline);
             if differs.is_empty() {
                 return Ok(fitted);
             }
@@ -264,8 +267,13 @@ impl Rerun {
         after: &Scenario,
     ) -> (Option<Prediction>, Vec<Miss>) {
         let mut last = None;
-        for scenario in self.with_lost_packets().iter().chain([&self.scenario]) {
-            let Some(baseline) = self.runs(&mut Sim, EngineName::Sim, scenario) else { continue };
+        let as_lost = || {
+            let scenario = self.with_lost_packets()?;
+            self.runs(&mut Sim, EngineName::Sim, &scenario)
+        };
+        let by_chance = || self.baseline().cloned();
+        for baseline in [&as_lost as &dyn Fn() -> Option<Runs>, &by_chance] {
+            let Some(baseline) = baseline() else { continue };
             let misses = self.misses(case, observed_bps, &baseline);
             if misses.is_empty() {
                 let runs = self.runs(&mut Sim, EngineName::Sim, after);
@@ -279,6 +287,12 @@ impl Rerun {
             .then(|| self.runs(&mut Sim, EngineName::Sim, after))
             .flatten();
         (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses)
+    }
+
+    /// The runs of the path as it is, by the simulator.
+    fn baseline(&self) -> Option<&Runs> {
+        let runs = || self.runs(&mut Sim, EngineName::Sim, &self.scenario);
+        self.baseline.get_or_init(runs).as_ref()
     }
 
     /// The path with errors that strike the packets that were lost.

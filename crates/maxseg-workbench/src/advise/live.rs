@@ -6,6 +6,7 @@ use maxseg_core::advise::{Advice, Advised, Ends, HostEnd, SocketVerdict, System}
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::settings::CongestionName;
+use maxseg_core::units::approx;
 
 use super::captured::{merge, settings};
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
@@ -41,8 +42,12 @@ pub fn of_connection(
         })
         .filter(|advice| !question.ignored.contains(&advice.id));
     let advice = match (path_of(connection), &concluded) {
-        (Err(_), Some(concluded)) => PathAdvice {
+        (Err(unknown), Some(concluded)) => PathAdvice {
             advised: Some(Advised { advice: vec![concluded.clone()], ..Advised::default() }),
+            notes: vec![format!(
+                "How much it gains is unknown: {}. Shown by: {}.",
+                unknown.why, unknown.shown_by
+            )],
             ..PathAdvice::unrun(SourceKind::Connection, &target, ends, question)
         },
         (Err(unknown), None) => {
@@ -77,6 +82,13 @@ fn unknown(why: &str, shown_by: &str) -> Unknown {
 
 const FAR_END: &str = "`maxseg responder` on the far host and `maxseg path HOST --far-end responder`, or a capture of a transfer";
 
+/// What holds a sender back that is not the path.
+const HOLDERS: [(LimitedBy, &str); 3] = [
+    (LimitedBy::ReceiveWindow, "the receive window limits"),
+    (LimitedBy::SendBuffer, "the send buffer limits"),
+    (LimitedBy::Application, "the program has no more to send"),
+];
+
 /// Share of retransmitted bytes below which losses are left out.
 const LEAST_LOSS: f64 = 1e-5;
 /// A smoothed round trip of so many times the least one shows a queue.
@@ -102,6 +114,16 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
         return Err(unknown("no round trip was measured yet", "this command a few seconds later"));
     };
     let by_model = sample.bbr.map(|bbr| 8.0 * bbr.bandwidth as f64).filter(|rate| *rate > 0.0);
+    // A sender that its own host or its peer holds back shows that rate alone, to BBR as well.
+    if let Some((_, holder)) = HOLDERS.iter().find(|(held, _)| *held == limit) {
+        let reached = by_model.or(state.delivery_bps).map_or_else(
+            || "what the connection reaches".to_owned(),
+            |reached| format!("{}, which the connection reaches", approx::rate(reached)),
+        );
+        let why =
+            format!("{holder}: the path carries at least {reached}; how much more is not seen");
+        return Err(unknown(&why, FAR_END));
+    }
     // What was delivered is the path's rate only where the path was the limit.
     let is_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
     let delivered = state.delivery_bps.filter(|_| is_path && state.is_app_limited != Some(true));
@@ -162,9 +184,6 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
         )),
     }
     text += "[receiver]\nstack = \"linux\"\n";
-    if let Some(window) = state.window_bytes.filter(|_| limit == LimitedBy::ReceiveWindow) {
-        let _ = writeln!(text, "window = \"{} B\"", window.max(1));
-    }
     text += "[until]\ntime = \"20 s\"\n";
     Ok((text, notes))
 }

@@ -17,8 +17,6 @@ use super::words;
 const MOST_CONDITIONS: usize = 6;
 /// Choices as good as the best one that it can name.
 const MOST_OTHERS: usize = 3;
-/// Choices that are tried for one that is as fast as any everywhere.
-const MOST_CHOICES: usize = 50;
 
 /// The sentence; empty where no run that counts has a goodput.
 pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
@@ -113,13 +111,12 @@ fn as_fast_everywhere(
     places: &[Vec<&Group<'_>>],
     settings: &[&str],
 ) -> Option<String> {
-    let is_as_fast = |choice: &str, best: &Group<'_>, groups: &[&Group<'_>]| {
-        groups.iter().any(|group| values(group, settings) == choice && cannot_be_told(best, group))
-    };
-    let chosen: BTreeSet<String> = best.iter().map(|group| values(group, settings)).collect();
-    chosen.into_iter().take(MOST_CHOICES).find(|choice| {
-        best.iter().zip(places).all(|(best, groups)| is_as_fast(choice, best, groups))
-    })
+    let as_fast = best.iter().zip(places).map(|(best, groups)| {
+        let as_fast = groups.iter().filter(|group| cannot_be_told(best, group));
+        as_fast.map(|group| values(group, settings)).collect::<BTreeSet<String>>()
+    });
+    let everywhere = as_fast.reduce(|everywhere, here| &everywhere & &here)?;
+    best.iter().map(|group| values(group, settings)).find(|choice| everywhere.contains(choice))
 }
 
 /// The fastest of these; of those that cannot be told from it, the one with the shortest round trips under load, where these were

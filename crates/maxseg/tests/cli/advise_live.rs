@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Output;
 
+use nix::sys::socket::{setsockopt, sockopt};
 use serde_json::Value;
 
 use super::kernel::skipped;
@@ -59,11 +60,13 @@ fn checked(document: &Value) {
     }
 }
 
-#[test]
-fn a_live_connection_is_advised_by_its_ends() {
-    let Some(host) = host() else { return };
+/// Asks for advice about a connection over which as much is sent as its reader, whose buffer is of `receive_buffer` bytes, takes.
+fn advised_while_sending(host: &Namespace, receive_buffer: Option<usize>) -> (String, Value) {
     let (mut sender, mut receiver) = host.inside(|| {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        if let Some(bytes) = receive_buffer {
+            setsockopt(&listener, sockopt::RcvBuf, &bytes).unwrap();
+        }
         let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         (sender, listener.accept().unwrap().0)
     });
@@ -80,11 +83,18 @@ fn a_live_connection_is_advised_by_its_ends() {
             sender.write_all(&payload).unwrap();
         }
     });
-    let answer = document(&advise(&host, &ends));
+    let answer = document(&advise(host, &ends));
     stop.send(()).unwrap();
     writing.join().unwrap();
     reading.join().unwrap();
     checked(&answer);
+    (ends, answer)
+}
+
+#[test]
+fn a_live_connection_is_advised_by_its_ends() {
+    let Some(host) = host() else { return };
+    let (ends, answer) = advised_while_sending(&host, None);
     assert_eq!(
         (&answer["source"]["kind"], &answer["source"]["target"]),
         (&"connection".into(), &ends.as_str().into())
@@ -93,6 +103,21 @@ fn a_live_connection_is_advised_by_its_ends() {
     let gone = advise(&host, "127.0.0.1:1-127.0.0.1:2");
     assert_eq!(gone.status.code(), Some(1));
     assert!(stderr(&gone).contains("there is no connection"), "{}", stderr(&gone));
+}
+
+#[test]
+fn behind_a_receive_window_the_rate_of_the_path_is_a_lower_bound() {
+    let Some(host) = host() else { return };
+    // To BBR the rate that the window lets through is that of the path.
+    if !host.run("sysctl -qw net.ipv4.tcp_congestion_control=bbr").status.success() {
+        skipped("BBR in a network namespace");
+        return;
+    }
+    let (_, answer) = advised_while_sending(&host, Some(8192));
+    assert_eq!(answer["verdict"], "unknown", "{answer:#}");
+    let why = answer["unknown"]["why"].as_str().unwrap();
+    assert!(why.starts_with("the receive window limits: the path carries at least"), "{why}");
+    assert!(answer["notes"].to_string().contains("larger receive window"), "{answer:#}");
 }
 
 #[test]

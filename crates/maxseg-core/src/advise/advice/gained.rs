@@ -72,6 +72,8 @@ pub struct AdviceGain {
     pub over: GainOver,
     /// Pairs of runs with the same draws.
     pub runs: usize,
+    /// Whether needless retransmissions, which there are without it, end.
+    pub ends_needless_retransmissions: bool,
 }
 
 /// The gain of `b` over `a`, by the draws that chose nothing; by all of both where there are none.
@@ -109,5 +111,6 @@ pub(super) fn gain(bench: &Bench, [a, b]: [usize; 2], request: &Request<'_>) -> 
         ci95_of,
         over: if a == AS_IT_IS { GainOver::AsItIs } else { GainOver::OtherChanges },
         runs: pairs.len(),
+        ends_needless_retransmissions: super::search::mends(bench, a, b),
     }
 }

@@ -138,7 +138,7 @@ fn gains(
 }
 
 /// Whether needless retransmissions end from `a` to `b`.
-fn mends(bench: &Bench, a: usize, b: usize) -> bool {
+pub(super) fn mends(bench: &Bench, a: usize, b: usize) -> bool {
     let needless = |point: usize| {
         let outcome: Option<&Outcome> = bench.points[point].outcome();
         outcome.and_then(|outcome| outcome.spurious_retransmissions).unwrap_or(0)

@@ -5,9 +5,7 @@ use super::{LossModel, Rerun};
 use crate::advise::Case;
 use crate::advise::gain::Measured;
 use crate::advise::path::{Confidence, ObservedPath};
-use crate::engine::EngineName;
 use crate::settings::CongestionName;
-use crate::sim::Sim;
 
 /// A queue is looked for in so many steps, of this factor until they turn.
 const MOST_STEPS: u32 = 6;
@@ -53,16 +51,18 @@ impl Rerun {
     /// The same with a queue with which the rerun has what was observed, where a queue overflowed and such a one is found: no
     /// capture elsewhere than at the sender shows round trips through a full queue well.
     pub(super) fn fitted(&self, case: &Case<'_>, file: &str) -> Self {
-        let mut fitted = self.clone();
-        if self.loss != LossModel::QueueOverflow || self.path.loss.value <= 0.0 {
-            return fitted;
+        // What is known of the path as it is goes with each clone.
+        if self.loss != LossModel::QueueOverflow
+            || self.path.loss.value <= 0.0
+            || self.baseline().is_none()
+        {
+            return self.clone();
         }
+        let mut fitted = self.clone();
         let (mut step, mut was_larger) = (QUEUE_STEP, None);
         for _ in 0..MOST_STEPS {
-            let Some(baseline) = fitted.runs(&mut Sim, EngineName::Sim, &fitted.scenario) else {
-                break;
-            };
-            let misses = fitted.misses(case, self.observed_bps(case), &baseline);
+            let Some(baseline) = fitted.baseline() else { break };
+            let misses = fitted.misses(case, self.observed_bps(case), baseline);
             // A longer queue brings more goodput, and longer round trips.
             let told = |of| misses.iter().find(|miss| miss.of == of);
             let miss = told(Measured::Goodput).or_else(|| told(Measured::RoundTrip));
@@ -104,12 +104,13 @@ impl Rerun {
             let mut path = path.clone();
             path.set_send_buffer_size(middle);
             let candidate = Self::with(case, file, path, LossModel::QueueOverflow).ok()?;
-            let baseline = candidate.runs(&mut Sim, EngineName::Sim, &candidate.scenario)?;
+            let baseline = candidate.baseline()?;
             let observed_bps = candidate.observed_bps(case);
-            if candidate.misses(case, observed_bps, &baseline).is_empty() {
+            let goodput_bps = baseline.goodput_bps;
+            if candidate.misses(case, observed_bps, baseline).is_empty() {
                 return Some(candidate);
             }
-            if baseline.goodput_bps < observed_bps {
+            if goodput_bps < observed_bps {
                 least = middle;
             } else {
                 most = middle;

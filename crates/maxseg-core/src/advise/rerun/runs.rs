@@ -30,6 +30,7 @@ fn vary(run: &mut Scenario, scenario: &Scenario, number: u64) {
 }
 
 /// The means of some runs of a scenario.
+#[derive(Debug, Clone)]
 pub(super) struct Runs {
     pub(super) goodput_bps: f64,
     /// Standard deviation of one run's goodput, over the mean.

@@ -5,7 +5,7 @@ mod page;
 
 pub use front::front_text;
 pub(super) use page::trials_table;
-pub use page::{gain_in_words, goal_in_words, page};
+pub use page::{gain_in_words, goal_in_words, is_joint, page};
 
 use std::io;
 

@@ -102,6 +102,12 @@ fn of_way(way: &HowTo) -> Markup {
     }
 }
 
+/// Whether the gain is that of all changes, as no run without this one tells its part.
+pub fn is_joint(piece: &Advice) -> bool {
+    let is_over_none = piece.gain.over == GainOver::AsItIs;
+    is_over_none && piece.proof.last().is_some_and(|row| row.changes.len() > 1)
+}
+
 /// `goodput +12%, round trip under load -3% over the path as it is; 95% interval of goodput +10% to +14%, 5 pairs of runs`.
 pub fn gain_in_words(piece: &Advice) -> String {
     let gain = &piece.gain;
@@ -119,10 +125,14 @@ pub fn gain_in_words(piece: &Advice) -> String {
     if parts.is_empty() {
         return "no run shows it".to_owned();
     }
+    if gain.ends_needless_retransmissions {
+        parts.push("no more needless retransmissions".to_owned());
+    }
     let mut text = parts.join(", ");
-    let is_joint = piece.proof.last().is_some_and(|row| row.changes.len() > 1);
     text += match gain.over {
-        GainOver::AsItIs if is_joint => " together with the other changes, over the path as it is",
+        GainOver::AsItIs if is_joint(piece) => {
+            " together with the other changes, over the path as it is"
+        }
         GainOver::AsItIs => " over the path as it is",
         GainOver::OtherChanges => " over the other changes without this one",
     };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use maxseg_core::advise::Judged;
 use maxseg_core::units::approx;
 use maxseg_workbench::advise::JudgedGuide;
 
@@ -39,11 +40,22 @@ pub(super) fn guides_text(guides: &[JudgedGuide], printer: Printer) -> String {
             ]);
         }
         let _ = writeln!(text, "{}", table.text(printer.table_width()));
-        let unknown = guide.settings.iter().filter(|one| one.verdict == "unknown");
-        for one in unknown {
-            let line = format!("{}: {}.", one.setting, one.reason);
+        for (settings, reason) in reasons(&guide.settings) {
+            let line = format!("{}: {reason}.", settings.join("; "));
             let _ = writeln!(text, "{}", wrapped(&line, printer.width(), "   "));
         }
     }
     text
+}
+
+/// Why there is no number, with the settings for which that holds, in their order.
+fn reasons(settings: &[Judged]) -> Vec<(Vec<&str>, &str)> {
+    let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
+    for one in settings.iter().filter(|one| one.verdict == "unknown" || one.gain.is_none()) {
+        match reasons.iter_mut().find(|(_, reason)| *reason == one.reason) {
+            Some((settings, _)) => settings.push(&one.setting),
+            None => reasons.push((vec![&one.setting], &one.reason)),
+        }
+    }
+    reasons
 }

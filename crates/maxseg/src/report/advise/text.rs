@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::advise::{Advice, Advised, Change, CommandKind, Form, HowTo, limit_in_words};
 use maxseg_core::units::approx;
 use maxseg_workbench::advise::{PathAdvice, SourceKind};
-use maxseg_workbench::report::advise::{front_text, gain_in_words, goal_in_words};
+use maxseg_workbench::report::advise::{front_text, gain_in_words, goal_in_words, is_joint};
 
 use super::guides::guides_text;
 use super::trials::trial_table;
@@ -75,15 +75,21 @@ impl Lines {
                 ),
             );
         }
+        let mut is_told = false;
         for piece in &advised.advice {
             self.label("Change:", &format!("{}.", piece.text));
-            self.label("Gain:", &format!("{}.", gain_in_words(piece)));
+            if is_joint(piece) && is_told {
+                self.label("Gain:", "that of all changes together, as above.");
+            } else {
+                self.label("Gain:", &format!("{}.", gain_in_words(piece)));
+            }
+            is_told |= is_joint(piece);
             if let Some(way) = first_way(piece) {
                 self.label("Command:", &format!("{}:", place(way)));
                 self.line(&format!("  {}", way.line));
             }
         }
-        if let Some(together) = together(advised) {
+        if let Some(together) = together(advised).filter(|_| !is_told) {
             self.label("Together:", &format!("{together}."));
         }
     }

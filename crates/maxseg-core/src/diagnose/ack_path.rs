@@ -25,8 +25,10 @@ const IN_ROUND_TRIPS: f64 = 0.5;
 /// And where the delays of the acknowledgements are not known, nearly all of the data waits for less than this share of what the
 /// round trips do.
 const REST: f64 = 0.25;
-/// What makes acknowledgements queue is sent in spite of losses; a larger share of them limits the sender itself.
+/// What makes acknowledgements queue is sent in spite of losses; a larger share of them, again and again, limits the sender itself:
+/// slow start overflows a queue once.
 const MUCH_LOSS: f64 = 0.1;
+const AGAIN: u64 = 2;
 /// A sender that paces to what comes back fills the queue when it probes for more (BBR): then one in twenty waits so many
 /// times as long as the data, and the rate is about that of the trains of acknowledgements.
 const PROBED: f64 = 2.0;
@@ -44,8 +46,14 @@ const MOST: f64 = 0.75;
 const ENOUGH_OTHERS: u32 = 8;
 /// The capture is at the receiver where the path behind it has less than this share of the round trip.
 const AT_RECEIVER: f64 = 0.125;
-/// A window that is sent at once comes at intervals of a round trip, whatever it holds: within these multiples of the least.
-const ROUND_TRIPS: std::ops::Range<f64> = 0.5..2.0;
+/// A window that is sent at once comes at intervals of a round trip, whatever it holds: within these multiples of it. It comes no
+/// sooner, but for what a histogram rounds.
+const ROUND_TRIPS: std::ops::Range<f64> = 0.8..2.0;
+/// And there the first flight, sent at once, came out so many times as fast as the rest.
+const FASTER_FIRST: f64 = 1.5;
+/// Start-up filled a queue of theirs where one in twenty waits for longer than the whole path takes, and so many times as long as
+/// the data. A sender that waits by itself for as long would leave the path idle.
+const START_UP: f64 = 4.0;
 
 /// The link of the acknowledgements, as it shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,6 +62,8 @@ pub(super) struct AckPath {
     is_even: bool,
     /// And that link is never idle, while they wait for longer than the path takes without a queue, by the round trips.
     outlasts: bool,
+    /// It was overflowed or filled in start-up, as the receiver's side shows it.
+    was_filled: bool,
     /// What they wait for on their way, and what the data waits for, where that is known.
     acks: Option<WayDelay>,
     data: Option<WayDelay>,
@@ -62,7 +72,8 @@ pub(super) struct AckPath {
 impl AckPath {
     /// Looks at a direction, whose acknowledgements are `acks`; `None` where they do not queue, or that is not known.
     pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Option<Self> {
-        let loses = data.needed_retransmissions() as f64 > MUCH_LOSS * data.data_packets as f64;
+        let loses = data.loss_episodes.count() >= AGAIN
+            && data.needed_retransmissions() as f64 > MUCH_LOSS * data.data_packets as f64;
         // Whoever answers payload with payload thinks in between.
         let is_dialogue = acks.data_packets >= 3;
         if loses || is_dialogue {
@@ -79,17 +90,20 @@ impl AckPath {
             .max(DRIFT * lasted)
             .max(held_s(data));
         let seen = LoadedTrips::of(data, acks);
-        let is_busy = is_always_busy(data)
+        let is_busy = is_always_busy(data, seen)
             && !waits_alone(data, acks)
             && seen.is_none_or(|seen| seen.median.as_secs_f64() >= longer);
         let outlasts = is_busy && seen.is_some_and(|seen| seen.low >= seen.least);
         let is_even = is_even || is_busy;
-        let path = Self { is_even, outlasts, acks: acks.way_delay, data: data.way_delay };
+        let was_filled =
+            data.needed_retransmissions() == 0 && is_filled_at_first(data, acks, longer);
+        let ways = (acks.way_delay, data.way_delay);
+        let path = Self { is_even, outlasts, was_filled, acks: ways.0, data: ways.1 };
         let waits = match acks.way_delay {
             Some(way) => path.stands(way, data, acks, longer) || path.is_probed(way, data, longer),
             None => path.is_rest(data, acks, longer),
         };
-        (is_even || waits).then_some(path)
+        (is_even || waits || was_filled).then_some(path)
     }
 
     fn stands(
@@ -136,7 +150,7 @@ impl AckPath {
     /// Whether a round trip, where one was measured, holds the queue.
     pub(super) fn is_in(self, round_trip: Option<Time>, least_s: Option<f64>) -> bool {
         match (round_trip, least_s, self.acks) {
-            (Some(mean), Some(least), Some(way)) if !self.is_even => {
+            (Some(mean), Some(least), Some(way)) if !self.is_even && !self.was_filled => {
                 mean.as_secs_f64() - least >= 0.5 * way.low_s
             }
             _ => true,
@@ -183,17 +197,39 @@ impl LoadedTrips {
     }
 }
 
+/// Whether, at the receiver, start-up filled a queue of the acknowledgements and none of the data: a sender that then paces to what
+/// comes back (BBR) keeps that queue short.
+fn is_filled_at_first(data: &DirectionStats, acks: &DirectionStats, longer: f64) -> bool {
+    let is_at_receiver = is_behind(data, AT_RECEIVER);
+    let first = data.first_flight_bps.zip(data.goodput_bps);
+    let is_slower = first.is_some_and(|(first, rest)| first >= FASTER_FIRST * rest);
+    let ways = acks.way_delay.zip(data.way_delay).zip(data.path_rtt_min_s);
+    is_at_receiver
+        && is_slower
+        && !runs_out(data)
+        && ways.is_some_and(|((back, there), least)| {
+            back.high_s >= least.max(MEDIAN * longer) && back.high_s >= START_UP * there.high_s
+        })
+}
+
+/// Whether the path behind the capture point has less than this share of the round trip.
+fn is_behind(data: &DirectionStats, share: f64) -> bool {
+    data.rtt_min_s.zip(data.path_rtt_min_s).is_some_and(|(behind, path)| behind < share * path)
+}
+
 /// Whether acknowledgements come at equal intervals, or at the receiver what they release.
-fn is_always_busy(data: &DirectionStats) -> bool {
+fn is_always_busy(data: &DirectionStats, seen: Option<LoadedTrips>) -> bool {
     let (Some(intervals), Some((behind, path))) =
         (data.intervals, data.rtt_min_s.zip(data.path_rtt_min_s))
     else {
         return false;
     };
     let is_of_data = behind < 0.5 * path;
+    // An acknowledgement that takes long on its link is most of the least round trip.
+    let trip = seen.map_or(path, |seen| seen.least.saturating_add(seen.median).as_secs_f64());
     // A program's writes at equal intervals end with a short segment.
     let is_released = behind < AT_RECEIVER * path
-        && !ROUND_TRIPS.contains(&(intervals.usual_s / path))
+        && !ROUND_TRIPS.contains(&(intervals.usual_s / trip))
         && !runs_out(data);
     intervals.equal >= NEARLY_ALL
         && intervals.others >= ENOUGH_OTHERS
@@ -273,6 +309,26 @@ mod tests {
             !waits(way(0.5, 0.6), way(0.0, 0.0)),
             "no part of the round trips: the sender waits"
         );
+    }
+
+    #[test]
+    fn start_up_fills_a_queue_of_the_acknowledgements_alone() {
+        let is_filled = |there, back, behind| {
+            let way = |high_s| Some(WayDelay { count: 1000, low_s: 0.0, median_s: 0.001, high_s });
+            let stats = DirectionStats {
+                way_delay: way(there),
+                rtt_min_s: Some(behind),
+                goodput_bps: Some(10e6),
+                first_flight_bps: Some(40e6),
+                ..stats()
+            };
+            let acks = DirectionStats { way_delay: way(back), ..DirectionStats::default() };
+            is_filled_at_first(&stats, &acks, 0.005)
+        };
+        assert!(is_filled(0.001, 0.1, 0.0001));
+        assert!(!is_filled(0.001, 0.1, 0.03), "the sender's own waits are not told apart there");
+        assert!(!is_filled(0.05, 0.1, 0.0001), "the data waits as well");
+        assert!(!is_filled(0.001, 0.02, 0.0001), "no longer than the path takes");
     }
 
     #[test]

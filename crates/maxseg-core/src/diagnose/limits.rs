@@ -15,18 +15,20 @@ use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
 use super::pace::Pace;
 use super::queueing::{Course, QUEUEING, Surroundings};
-use super::send_buffer::may_be_late;
-use super::windows::losses_take;
+use super::send_buffer::{lets_flight_drain, may_be_late};
+use super::windows::{WINDOW_LEFT, losses_take, outlasts_losses};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
 
-/// The window is full when less than so many segments of it are left: one that it has no room for, and one that
-/// a delayed acknowledgement holds back.
-const WINDOW_LEFT: u64 = 2;
 /// Where round trips are long the link is full from this share on: what else they show is another's queue, or
 /// hosts that are slow to answer.
 const BUSY_LINK: f64 = 0.6;
+/// Bursts of a send buffer fill the link for so much of the time that a faster link brings more than a larger buffer, which brings
+/// half as much again at most.
+const IN_TURNS: f64 = 0.65;
+/// But where more than one packet in so many is lost, the congestion window takes long to fill a faster link again (Reno's).
+const LOST_IN_TURNS: u64 = 150;
 /// Slow start grows by half in a round trip, or doubles (RFC 5681 §3.1); what grows by less does not.
 const GROWING: f64 = 1.25;
 /// A buffer is what holds the sender back when it does so for this share of an interval.
@@ -106,6 +108,8 @@ struct Judge<'a> {
     /// The rate does not follow the flight.
     has_ceiling: bool,
     ack_path: Option<AckPath>,
+    /// They look like it, or a sender with a clock of its own makes them.
+    acks_may_queue: bool,
     /// The reader is behind for most of the time, whatever is lost on the way.
     is_read_slowly: bool,
     /// The data queues for what spaces its segments, or drops some of them.
@@ -114,6 +118,8 @@ struct Judge<'a> {
     others_queue: bool,
     /// Losses leave a good part of the window unused.
     losses_take_window: bool,
+    /// Behind each loss the congestion window soon comes to the receive window again.
+    window_outlasts: bool,
     /// Pauses with data in flight are of a full send buffer, or of a program that is late.
     may_be_late: bool,
     segment: u64,
@@ -122,6 +128,10 @@ struct Judge<'a> {
     has_hole: bool,
     /// The transfer gets a good part of the link.
     is_busy: bool,
+    /// A sender that waits for room in its buffer overflows the queue of a link that is busy for most of the time.
+    fills_in_turns: bool,
+    /// The flight falls to the same low mark a few times: its program may wait for room in its buffer.
+    may_wait: bool,
     /// Most that was in flight before.
     in_flight: u64,
     /// What limited the interval before.
@@ -134,7 +144,11 @@ impl<'a> Judge<'a> {
         let (course, pace) = (Course::of(bins, stats), Pace::over(bins, stats, acks));
         let rates = stats.goodput_bps.zip(trains_bps(stats));
         let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
-        let loses = stats.needed_retransmissions() > 0;
+        let is_mostly_busy = rates.is_some_and(|(goodput, link)| goodput >= IN_TURNS * link);
+        let ack_path = AckPath::of(stats, acks);
+        let lost = stats.needed_retransmissions();
+        let loses = lost > 0;
+        let is_seldom = loses && lost * LOST_IN_TURNS <= stats.segments();
         Self {
             stats,
             pace,
@@ -142,10 +156,11 @@ impl<'a> Judge<'a> {
             has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
             course,
             // A sender with a clock of its own whose flight is at a ceiling answers late by itself.
-            ack_path: AckPath::of(stats, acks)
-                .filter(|_| !pace.may_be_buffered && !pace.waits_for_room),
+            ack_path: ack_path.filter(|_| !pace.may_be_buffered && !pace.waits_for_room),
+            acks_may_queue: ack_path.is_some(),
             others_queue: data_queue::is_of_others(stats, acks),
             losses_take_window: losses_take(stats, acks),
+            window_outlasts: outlasts_losses(stats),
             may_be_late: !pace.is_dialogue && may_be_late(stats, acks),
             data_queues: (pace.is_spaced || is_busy && loses) && data_queue::stands(stats, acks),
             is_read_slowly: is_always_behind(acks),
@@ -153,6 +168,8 @@ impl<'a> Judge<'a> {
             has_lost: false,
             has_hole: false,
             is_busy,
+            fills_in_turns: pace.waits_for_room && is_seldom && is_mostly_busy,
+            may_wait: !pace.is_dialogue && lets_flight_drain(stats),
             in_flight: 0,
             before: LimitedBy::StartUp,
             count: 0,
@@ -190,6 +207,8 @@ impl<'a> Judge<'a> {
     const fn pauses(&self) -> LimitedBy {
         if self.pace.waits_for_room && !self.is_busy {
             LimitedBy::SendBuffer
+        } else if self.fills_in_turns {
+            LimitedBy::Bandwidth
         } else if self.pace.pauses_are_paced {
             LimitedBy::Paced
         } else if self.may_be_late {
@@ -236,11 +255,17 @@ impl<'a> Judge<'a> {
 
     /// The limit where a loss keeps the congestion window down.
     fn losses(&self, bin: &Bin) -> LimitedBy {
-        if self.is_read_slowly {
+        if self.is_read_slowly || self.window_outlasts {
             LimitedBy::ReceiveWindow
-        } else if self.pace.drains_as_buffer {
+        } else if self.fills_in_turns {
+            LimitedBy::Bandwidth
+        } else if self.pace.drains_as_buffer && self.stats.sack_permitted {
             LimitedBy::SendBuffer
-        } else if self.pace.leaves_window_unused || self.fills_in_vain(bin) {
+        } else if self.pace.leaves_window_unused
+            || self.pace.waits_for_room
+            || self.may_wait && self.stats.sack_permitted
+            || self.fills_in_vain(bin)
+        {
             LimitedBy::Unknown
         } else {
             LimitedBy::Congestion
@@ -312,6 +337,13 @@ impl<'a> Judge<'a> {
             || is_buffered && !is_full && !is_queueing
         {
             LimitedBy::SendBuffer
+        } else if self.stats.begins_late
+            && self.may_wait
+            && !self.pace.waits_for_room
+            && self.stats.needed_retransmissions() > 0
+        {
+            // Whether it has SACK, and what it lost before, is not known.
+            LimitedBy::Unknown
         } else if window_is_full
             && self.stats.begins_late
             && self.pace.is_as_trains
@@ -354,7 +386,9 @@ impl<'a> Judge<'a> {
             // Nothing was lost, no window is full, the round trips are short, and yet the flight does not grow: if all
             // of that was seen.
             let is_seen = bin.window_left_min.is_some() && self.stats.path_rtt_min_s.is_some();
-            if is_seen && self.pace.may_be_buffered {
+            if self.fills_in_turns {
+                LimitedBy::Bandwidth
+            } else if is_seen && self.pace.may_be_buffered && !self.acks_may_queue {
                 LimitedBy::SendBuffer
             } else {
                 LimitedBy::Unknown

@@ -2,9 +2,11 @@
 //! few limits leave a sign, and the others stay unknown.
 
 use super::data_queue::tell_delays;
+use super::full_link::has_room;
 use super::intervals::{busy_bins, share_of_time};
 use super::pace::{Pace, variation};
-use crate::evidence::{Direction, DirectionStats, Evidence};
+use super::send_buffer::lets_flight_drain;
+use crate::evidence::{AckGaps, Direction, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::Time;
 
@@ -25,6 +27,13 @@ const QUEUE_S: f64 = 0.002;
 const DELAYED_ACK_SEGMENTS: f64 = 3.0;
 /// and where half of them wait for no more than so many times that: a queue that empties after each loss does not stand.
 const STANDS: f64 = 2.0;
+/// Gaps between acknowledgements grow with what they cover, by about so much, and vary by no more than this (the standard deviation
+/// of their logarithms), behind a link that is full, whoever fills it; fewer may be chance.
+const TWICE: std::ops::Range<f64> = 1.7..2.4;
+const STEADY_GAPS: f64 = 0.35;
+const ENOUGH_GAPS: u32 = 100;
+/// The timer limits where waits for it take this share of the time.
+const OF_TIMER: f64 = 0.15;
 /// A window that shut so often is what limits.
 const OFTEN_SHUT: u64 = 5;
 /// So is one that is low for this share of the time.
@@ -48,13 +57,26 @@ fn of_late(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
     if is_read_slowly(acks) {
         return Some(LimitedBy::ReceiveWindow);
     }
-    if Pace::of(data, acks).keeps_rate {
+    if Pace::of(data, acks).keeps_rate && !lets_flight_drain(data) || is_full_of_late(data) {
         Some(LimitedBy::Bandwidth)
     } else if data.path_rtt_min_s.is_none() {
         of_losses(data, variation(data)?)
+    } else if has_room(data) && share_of_time(data, |bin| bin.rto_wait) < OF_TIMER {
+        of_losses(data, variation(data)?).filter(|limit| *limit == LimitedBy::Congestion)
     } else {
         None
     }
+}
+
+/// Whether acknowledgements of two segments come twice as long after the one before as those of one, without a loss: the link of the
+/// data is full, where its trains are no faster. A window leaves pauses.
+fn is_full_of_late(data: &DirectionStats) -> bool {
+    let is_of_link = |gaps: AckGaps| {
+        gaps.count >= ENOUGH_GAPS && TWICE.contains(&gaps.ratio) && gaps.deviation < STEADY_GAPS
+    };
+    data.ack_gaps.is_some_and(is_of_link)
+        && data.needed_retransmissions() == 0
+        && (data.capacity_bps.is_none() || !has_room(data))
 }
 
 /// The data alone shows pauses behind short segments, losses, and how the rate changes.
@@ -141,6 +163,25 @@ mod tests {
         assert_eq!(shows(&none, &none), None);
         let lossy = DirectionStats { duplicate_acks: 100, ..none };
         assert_eq!(shows(&way(0.02, 0.03), &lossy), None);
+    }
+
+    #[test]
+    fn gaps_as_long_as_what_they_cover_are_of_a_full_link() {
+        let is_full = |ratio, deviation, needed, capacity_bps| {
+            is_full_of_late(&DirectionStats {
+                ack_gaps: Some(AckGaps { count: 500, ratio, deviation }),
+                retransmitted_packets: needed,
+                goodput_bps: Some(5e6),
+                capacity_bps,
+                ..DirectionStats::default()
+            })
+        };
+        assert!(is_full(2.0, 0.3, 0, None));
+        assert!(is_full(2.0, 0.3, 0, Some(5.2e6)));
+        assert!(!is_full(2.0, 0.3, 0, Some(9e6)), "trains show that it carries more");
+        assert!(!is_full(2.0, 0.5, 0, None), "pauses");
+        assert!(!is_full(1.0, 0.3, 0, None), "of no link of the data");
+        assert!(!is_full(2.0, 0.3, 5, None), "losses open gaps as well");
     }
 
     #[test]

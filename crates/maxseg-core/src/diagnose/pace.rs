@@ -218,7 +218,7 @@ impl Pace {
                 || has_first && is_as_fast_as_first(data) && is_even(),
             gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
-                && !(faster_first && trips == RoundTripView::Flat)
+                && !(faster_first && (trips == RoundTripView::Flat || data.begins_late))
                 && is_at_trains(data, || *variation),
             is_as_trains,
             is_as_first: is_undisturbed && is_as_trains && is_even() && is_first_as_fast(data),

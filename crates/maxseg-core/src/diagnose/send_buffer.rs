@@ -53,6 +53,11 @@ const IDLE_LINK: f64 = 0.6;
 const REFILLS: u32 = 6;
 const ALIKE_PERCENT: u32 = 60;
 const ACKED_IN_PAUSES: f64 = 0.3;
+/// So many of them may be, in which so much was acknowledged.
+const FEW_REFILLS: u32 = 3;
+const ACKED_IN_FEW: f64 = 0.2;
+/// A path keeps the order of packets where no more than one in so many is overtaken.
+const OVERTAKEN: u64 = 100;
 /// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
 const ROUND_TRIPS: f64 = 0.95;
 
@@ -66,13 +71,27 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
     let times = data.first_data.zip(data.last_ack).zip(data.path_rtt_loaded_s);
     let Some(((first, last), round_trip)) = times else { return false };
     let lasted = last.since(first).as_secs_f64();
-    data.refills.is_some_and(|refills| {
-        refills.count >= REFILLS
-            && lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip
-            && data.capacity_bps.is_some()
-            && refills.alike_percent >= ALIKE_PERCENT
-            && refills.acked_bytes as f64 >= ACKED_IN_PAUSES * data.acked_bytes as f64
-    })
+    drains(data, REFILLS, ACKED_IN_PAUSES)
+        && data
+            .refills
+            .is_some_and(|refills| lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip)
+}
+
+/// Whether it may: a loss that takes most of the time to repair leaves few pauses. Losses that come again leave pauses themselves.
+pub(super) fn lets_flight_drain(data: &DirectionStats) -> bool {
+    data.loss_episodes.count() < MANY_EPISODES && drains(data, FEW_REFILLS, ACKED_IN_FEW)
+}
+
+/// Whether the flight fell to the same low mark so many times, while this share of the payload was acknowledged. What is overtaken on
+/// the way lets acknowledgements pass as well.
+fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
+    data.capacity_bps.is_some()
+        && data.out_of_order_packets * OVERTAKEN <= data.data_packets
+        && data.refills.is_some_and(|refills| {
+            refills.count >= least
+                && refills.alike_percent >= ALIKE_PERCENT
+                && refills.acked_bytes as f64 >= acked * data.acked_bytes as f64
+        })
 }
 
 /// Whether the flight drains as behind a send buffer, which cuts segments short, in front of a link that is idle for a good part
@@ -256,6 +275,14 @@ mod tests {
         assert!(!waits_for_room(&refills(20, 40, 600_000)), "a program that is late");
         assert!(!waits_for_room(&refills(20, 90, 100_000)), "mostly it sends");
         assert!(!waits_for_room(&refills(60, 90, 600_000)), "a clock: twice in a round trip");
+        assert!(lets_flight_drain(&refills(3, 90, 250_000)), "a few");
+        assert!(!lets_flight_drain(&refills(2, 90, 250_000)));
+        let overtaken = DirectionStats {
+            data_packets: 900,
+            out_of_order_packets: 50,
+            ..refills(20, 90, 600_000)
+        };
+        assert!(!waits_for_room(&overtaken), "packets are overtaken");
     }
 
     #[test]

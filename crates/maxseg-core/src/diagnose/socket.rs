@@ -316,9 +316,12 @@ impl Judge<'_> {
     }
 }
 
+/// How sure the largest of two shares that are equal is.
+const EVEN: f64 = 0.7;
+
 /// How sure the largest share is: the kernel counts windows and buffers, what holds the congestion window down is inferred.
 fn confidence(first: LimitShare, limits: &[LimitShare]) -> f64 {
-    let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share));
+    let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share), EVEN);
     let is_counted = matches!(
         first.kind,
         LimitedBy::ReceiveWindow | LimitedBy::SendBuffer | LimitedBy::Application

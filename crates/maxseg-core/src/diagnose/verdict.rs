@@ -3,8 +3,8 @@
 use super::ack_path::AckPath;
 use super::data_queue;
 use super::pace::Pace;
-use super::send_buffer::{may_be_late, waits_for_room};
-use super::windows::losses_take;
+use super::send_buffer::{lets_flight_drain, may_be_late, waits_for_room};
+use super::windows::{full_share, losses_take};
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::approx;
@@ -25,14 +25,19 @@ const MOSTLY: f64 = 0.6;
 const LEAD: f64 = 0.1;
 /// Waits for the timer are seen, and lead by less.
 const LEAD_OF_TIMER: f64 = 0.03;
+/// But a link that is full between losses that leave it half empty need not lead, nor these losses, where the two together hold for
+/// so much of the time: without either the transfer gains about as much.
+const NEARLY_ALL: f64 = 0.8;
 /// Losses in a dialogue make its turns longer, and its pauses are no congestion window's: either leads by more.
 const LEAD_OF_PROGRAM: f64 = 0.3;
 /// The confidence of a limit that holds all the time, in a capture without faults; where it leads by a third, and where by
 /// nothing: between them it grows evenly. Calibrated on the lab's tuning runs (docs/validation-explain.md).
 const MOST: f64 = 0.99;
 const LEADING: f64 = 0.92;
-const EVEN: f64 = 0.7;
+const EVEN: f64 = 0.84;
 const THIRD: f64 = 1.0 / 3.0;
+/// A receive window that is full for less of the time than this is not what limits.
+const OFTEN_FULL: f64 = 0.1;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
 pub(super) const INFERRED: f64 = 0.98;
 /// What is left of it without the other direction, and for each other fault of the capture.
@@ -41,7 +46,7 @@ const FAULT: f64 = 0.97;
 
 impl Verdict {
     pub(super) fn of(evidence: &Evidence, direction: Direction, shares: &[LimitShare]) -> Self {
-        if let Some(because) = mixed(shares) {
+        if let Some(because) = mixed(shares).filter(|_| !are_link_and_losses(shares)) {
             return Self::unknown(because);
         }
         match shares.first() {
@@ -91,6 +96,14 @@ pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
     })
 }
 
+/// Whether a full link and losses share nearly all of the time.
+fn are_link_and_losses(shares: &[LimitShare]) -> bool {
+    let [first, second, ..] = shares else { return false };
+    let has = |kind| [first.kind, second.kind].contains(&kind);
+    let is_pair = has(LimitedBy::Bandwidth) && has(LimitedBy::Congestion);
+    is_pair && first.share + second.share >= NEARLY_ALL
+}
+
 /// How sure the largest limit is: by how far it leads, and by what the capture lacks.
 fn confidence(evidence: &Evidence, first: &LimitShare, second: Option<&LimitShare>) -> f64 {
     let lead = first.share - second.map_or(0.0, |limit| limit.share);
@@ -100,13 +113,13 @@ fn confidence(evidence: &Evidence, first: &LimitShare, second: Option<&LimitShar
     let is_inferred = matches!(first.kind, LimitedBy::Congestion | LimitedBy::SendBuffer);
     let inferred = if is_inferred { INFERRED } else { 1.0 };
     let one_way = if marks.one_way { ONE_WAY } else { 1.0 };
-    sureness(lead) * discount * one_way * inferred
+    sureness(lead, EVEN) * discount * one_way * inferred
 }
 
-/// How sure the largest of some shares is of which all is seen, by how far it leads.
-pub(super) fn sureness(lead: f64) -> f64 {
+/// How sure the largest of some shares is of which all is seen, by how far it leads; by nothing, it is as sure as `even`.
+pub(super) fn sureness(lead: f64, even: f64) -> f64 {
     if lead < THIRD {
-        EVEN + (LEADING - EVEN) * lead.max(0.0) / THIRD
+        even + (LEADING - even) * lead.max(0.0) / THIRD
     } else {
         LEADING + (MOST - LEADING) * (lead.min(1.0) - THIRD) / (1.0 - THIRD)
     }
@@ -127,11 +140,14 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             "the sender's program waits for room in its send buffer, and the link is full for much of the time: either may be what \
              limits; `ss -tim` on {sender} shows how full the buffer is"
         )
-    } else if losses_take(data, acks) {
+    } else if losses_take(data, acks) && full_share(data) >= OFTEN_FULL {
         "the receive window is full while nothing is lost, and losses leave a good part of it unused: either may be what limits; \
          a longer capture shows which lasts"
             .to_owned()
-    } else if Pace::of(data, acks).leaves_window_unused || may_be_late(data, acks) {
+    } else if Pace::of(data, acks).leaves_window_unused
+        || may_be_late(data, acks)
+        || lets_flight_drain(data)
+    {
         format!(
             "besides its losses the sender uses less of its congestion window than acknowledgements open, as with a small \
              send buffer or a program that is late: `ss -ti` on {sender} shows which"
@@ -172,6 +188,16 @@ mod tests {
     use LimitedBy::{Application, Bandwidth, Congestion, Rto, Unknown};
 
     use super::*;
+
+    #[test]
+    fn a_full_link_and_losses_that_share_the_time_need_no_lead() {
+        let are = |shares: [(LimitedBy, f64); 2]| {
+            are_link_and_losses(&shares.map(|(kind, share)| LimitShare { kind, share }))
+        };
+        assert!(are([(Congestion, 0.51), (Bandwidth, 0.47)]));
+        assert!(!are([(Congestion, 0.38), (Bandwidth, 0.35)]), "a third limit besides");
+        assert!(!are([(Application, 0.51), (Bandwidth, 0.47)]), "a program");
+    }
 
     #[test]
     fn neither_of_two_limits_that_share_the_time_is_named() {

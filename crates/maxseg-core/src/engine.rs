@@ -297,7 +297,7 @@ fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Cave
 
 fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Caveat> {
     let asked = mss.asked.map_or("the interface's MTU".to_owned(), |mss| mss.to_string());
-    let offered = mss.offered_by_sender.min(mss.offered_by_receiver);
+    let offered = mss.offered().map_or_else(|| "none".to_owned(), |mss| mss.to_string());
     let decision = format!("MSS asked {asked}, advertised {offered}, effective {}", mss.effective);
     let mtu = smallest_mtu(scenario.hops(flow));
     if mss.is_too_large() {
@@ -321,7 +321,9 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
         return Some(Caveat::new("mss-lowered", text));
     }
     let asked = mss.asked.filter(|asked| mss.effective < *asked)?;
-    let reason = if mss.offered_by_receiver < asked {
+    let reason = if mss.offered_by_receiver.is_none() {
+        "the receiver sends no MSS option".to_owned()
+    } else if mss.offered_by_receiver.is_some_and(|offered| offered < asked) {
         "the receiver's MSS option is smaller".to_owned()
     } else if mss.effective.bytes() + mss.options == asked.bytes() {
         format!("options take {} of every segment", mss.options)

@@ -207,6 +207,20 @@ fn asked_advertised_and_effective_sizes_are_told_with_their_reason() {
 }
 
 #[test]
+fn metrics_of_routes_are_those_of_the_scenario() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let outcome = lab("[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\nmtu = 1500\n\
+         [sender.linux]\nroute_mtu = 1000\n[receiver.linux]\nroute_advmss = 1200\n[until]\ntime = \"1 s\"\n");
+    let flow = &proof(&outcome).flows[0];
+    assert_eq!(flow.mss_advertised_by_sender, Some(960));
+    assert_eq!(flow.mss_advertised_by_receiver, Some(1200));
+    assert_eq!(flow.mss_effective, Some(948));
+}
+
+#[test]
 fn a_window_is_the_limit_as_long_as_the_link_is_not() {
     if !has_rights() {
         return;

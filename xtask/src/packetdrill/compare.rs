@@ -50,7 +50,7 @@ impl Wire {
             Stamps { value, echo: if flags.ack { echo } else { 0 } }
         });
         let syn = flags.syn.then_some(SynOptions {
-            mss: options.mss.unwrap_or(536),
+            mss: options.mss,
             window_scale: options.window_scale,
             sack_permitted: options.sack_permitted,
         });
@@ -79,7 +79,7 @@ impl Wire {
     /// The options of a packet of the socket, its timestamps as the script counts them.
     fn options(&self, packet: &Packet) -> TcpOptions {
         TcpOptions {
-            mss: packet.syn.map(|syn| syn.mss),
+            mss: packet.syn.and_then(|syn| syn.mss),
             sack_permitted: packet.syn.is_some_and(|syn| syn.sack_permitted),
             window_scale: packet.syn.and_then(|syn| syn.window_scale),
             stamps: packet.stamps.map(|stamps| {

@@ -11,7 +11,17 @@ pub fn in_base_units(point: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Bare numbers of the scenario file that are bytes, by the last word of their keys.
-const BYTES: [&str; 6] = ["mss", "off_subnet_mss", "mtu", "frame", "size", "header"];
+const BYTES: [&str; 9] = [
+    "mss",
+    "mss_option",
+    "off_subnet_mss",
+    "mtu",
+    "route_mtu",
+    "route_advmss",
+    "frame",
+    "size",
+    "header",
+];
 /// Those that are shares, from 0 to 1. A rate of errors has no unit, that of a link always has one.
 const SHARES: [&str; 7] = ["rate", "good", "bad", "reorder", "duplicate", "max_p", "weight"];
 

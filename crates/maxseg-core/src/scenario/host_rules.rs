@@ -5,7 +5,7 @@ use super::{Flow, Scenario};
 use crate::framing::{IpVersion, TCP_HEADER};
 use crate::mss::freebsd::{self, Buffer, Release};
 use crate::mss::{Cause, Derivation, rfc, stcp};
-use crate::settings::{FreeBsdRules, Settings, WindowSize};
+use crate::settings::{FreeBsdRules, MssOption, Settings, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
 
 /// One end of a connection with what its stack's rules depend on.
@@ -13,26 +13,38 @@ use crate::units::{Bytes, Mss, Mtu};
 pub(super) struct ConnectionEnd<'a> {
     pub(super) settings: &'a Settings,
     pub(super) ip: IpVersion,
-    /// The MTU of its interface.
+    /// The MTU of its route to the peer.
     pub(super) mtu: Mtu,
     /// Whether no router is between the hosts.
     pub(super) same_subnet: bool,
 }
 
 impl ConnectionEnd<'_> {
-    /// The MSS option of its SYN.
-    pub(super) fn offer(&self) -> Mss {
+    /// The MSS option that its peer gets with its SYN; `None` where there is none.
+    pub(super) fn option(&self) -> Option<Mss> {
+        self.settings.mss_option.map_or_else(|| Some(self.offer()), MssOption::value)
+    }
+
+    /// The MSS option of its SYN, as the host sends it.
+    fn offer(&self) -> Mss {
+        let asked = self.settings.mss;
         let by_mtu = || segment(&rfc::advertised(self.ip, self.mtu, None));
-        let asked = self.settings.mss.unwrap_or_else(by_mtu);
+        let offered = match self.settings.linux {
+            // `TCP_MAXSEG` only lowers it (`tcp_mss_clamp`).
+            Some(rules) => {
+                let of_route = rules.route_advmss.unwrap_or_else(by_mtu);
+                asked.map_or(of_route, |asked| asked.min(of_route))
+            }
+            None => asked.unwrap_or_else(by_mtu),
+        };
         self.towards_other_subnets(None)
-            .map_or(asked, |decision| asked.min(segment(&decision.advertised)))
+            .map_or(offered, |decision| offered.min(segment(&decision.advertised)))
     }
 
     /// The most that it puts into a segment by its own rules, whatever path and peer allow; `None` for no bound.
-    pub(super) fn own_limit(&self, peer_option: Mss) -> Option<Mss> {
-        let off_subnet = self
-            .towards_other_subnets(Some(peer_option))
-            .map(|decision| segment(&decision.effective));
+    pub(super) fn own_limit(&self, peer_option: Option<Mss>) -> Option<Mss> {
+        let off_subnet =
+            self.towards_other_subnets(peer_option).map(|decision| segment(&decision.effective));
         self.settings.mss.into_iter().chain(off_subnet).min()
     }
 
@@ -42,14 +54,14 @@ impl ConnectionEnd<'_> {
             local_mtu: self.mtu,
             same_subnet: self.same_subnet,
             min_mtu: largest.bytes() + TCP_HEADER,
-            peer_option: peer_option.and_then(|mss| u16::try_from(mss.bytes().get()).ok()),
+            peer_option: peer_option.map(Mss::get),
         }))
     }
 
     /// Payload of a full segment as FreeBSD has it, where the host runs that.
     pub(super) fn freebsd_segment(
         &self,
-        peer_option: Mss,
+        peer_option: Option<Mss>,
         path_mtu: Mtu,
         options: Bytes,
     ) -> Option<Mss> {
@@ -64,7 +76,7 @@ impl ConnectionEnd<'_> {
     /// FreeBSD's decision, where the host runs it.
     pub(super) fn freebsd(
         &self,
-        peer_option: Mss,
+        peer_option: Option<Mss>,
         path_mtu: Mtu,
         timestamps: bool,
     ) -> Option<freebsd::Decision> {
@@ -74,7 +86,7 @@ impl ConnectionEnd<'_> {
             rules.release,
             &freebsd::Inputs {
                 mtu: path_mtu.min(self.mtu),
-                peer_option: u16::try_from(peer_option.bytes().get()).ok(),
+                peer_option: peer_option.map(Mss::get),
                 timestamps,
                 send: asked.0,
                 receive: asked.1,
@@ -102,7 +114,7 @@ impl Scenario {
         let stamped = self.mss(flow).options > Bytes::ZERO;
         let in_use = |host: &ConnectionEnd<'_>, settings: &Settings, peer: &ConnectionEnd<'_>| {
             let mut settings = settings.clone();
-            if let Some(decision) = host.freebsd(peer.offer(), host.mtu, stamped) {
+            if let Some(decision) = host.freebsd(peer.option(), host.mtu, stamped) {
                 settings.send_buffer = Some(decision.send_buffer.value());
                 settings.window = WindowSize::Bytes(decision.receive_buffer.value());
             }
@@ -116,8 +128,11 @@ impl Scenario {
         let (sender, receiver) = self.endpoints(flow);
         let (near, far) = self.first_links(flow);
         let same_subnet = self.hops(flow).len() == 1;
-        let host = |settings, mtu| ConnectionEnd { settings, ip: self.ip, mtu, same_subnet };
-        [host(sender, near.mtu), host(receiver, far.mtu)]
+        let ends = [(sender, near.mtu), (receiver, far.mtu)];
+        ends.map(|(settings, interface)| {
+            let mtu = settings.route_mtu(interface);
+            ConnectionEnd { settings, ip: self.ip, mtu, same_subnet }
+        })
     }
 }
 

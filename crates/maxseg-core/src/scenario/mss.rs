@@ -13,10 +13,10 @@ use crate::units::{Bytes, Mss, Mtu};
 pub struct MssDecision {
     /// What the sender's settings ask for; `None` where they leave it to the MTU.
     pub asked: Option<Mss>,
-    /// The option that the data's sender puts in its SYN.
-    pub offered_by_sender: Mss,
-    /// The option that the data's receiver answers with: the most that it wants to be sent.
-    pub offered_by_receiver: Mss,
+    /// The MSS option that comes with the SYN of the data's sender; `None` for none.
+    pub offered_by_sender: Option<Mss>,
+    /// The option that the data's receiver answers with: the most that it wants to be sent; `None` for none.
+    pub offered_by_receiver: Option<Mss>,
     /// The largest segment that passes every hop whole.
     pub path_allows: Mss,
     /// Bytes of options in every segment.
@@ -33,6 +33,11 @@ pub struct MssDecision {
 }
 
 impl MssDecision {
+    /// The smaller of the options, as the most that either end is to be sent.
+    pub fn offered(&self) -> Option<Mss> {
+        self.offered_by_sender.into_iter().chain(self.offered_by_receiver).min()
+    }
+
     /// Whether a hop on the way, not the two hosts, decided.
     pub fn is_lowered_by_path(&self) -> bool {
         self.effective < self.initial
@@ -49,7 +54,7 @@ impl Scenario {
     pub fn mss(&self, flow: &Flow) -> MssDecision {
         let (sender, receiver) = self.endpoints(flow);
         let [near, far] = self.hosts(flow);
-        let (offered_by_sender, offered_by_receiver) = (near.offer(), far.offer());
+        let (offered_by_sender, offered_by_receiver) = (near.option(), far.option());
         let links = self.links_from_sender_of(flow);
         let path = links.iter().map(|link| link.mtu).min().unwrap_or(near.mtu);
         let tells = |link: &&&LinkSpec| link.icmp == IcmpPolicy::Send;
@@ -59,7 +64,7 @@ impl Scenario {
             let by_rfc = rfc::decide(&rfc::Inputs {
                 ip: self.ip,
                 local_mtu: near.mtu,
-                peer_option: Some(offered_by_receiver.get()),
+                peer_option: offered_by_receiver.map(Mss::get),
                 path_mtu,
                 user_mss: near.own_limit(offered_by_receiver),
                 ip_options: Bytes::ZERO,

@@ -1,4 +1,5 @@
 mod links;
+mod mss;
 mod sweeps;
 
 use super::*;
@@ -377,7 +378,8 @@ fn the_path_can_lower_the_segment_size() {
     draft.set_argument("sender.mss=1460").unwrap();
     let scenario = draft.scenario().unwrap();
     let mss = scenario.mss(&scenario.flows[0]);
-    assert_eq!((mss.offered_by_sender.get(), mss.offered_by_receiver.get()), (1460, 536));
+    let offered = [mss.offered_by_sender, mss.offered_by_receiver].map(|mss| mss.map(crate::units::Mss::get));
+    assert_eq!(offered, [Some(1460), Some(536)]);
     draft.set_argument("receiver.mss=1460").unwrap();
     let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
     assert!(mss.is_lowered_by_path());

@@ -1,10 +1,10 @@
-//! What Linux's own TCP goes by, under the names of its sysctls.
+//! What Linux's own TCP goes by, under the names of its sysctls and of its routes' metrics.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
-use crate::units::Bytes;
+use crate::units::{Bytes, Mss, Mtu};
 
 /// As written: every key optional, the stack filling in the rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -28,6 +28,12 @@ pub struct LinuxSpec {
     /// `net.ipv4.tcp_slow_start_after_idle`.
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_slow_start_after_idle: Option<bool>,
+    /// The route's `mtu` (`ip route … mtu N`): packets and the MSS option go by it where it is smaller than the interface's.
+    #[schemars(extend("x-example" = "1400"))]
+    pub route_mtu: Option<Mtu>,
+    /// The route's `advmss` (`ip route … advmss N`): the MSS option of the SYN.
+    #[schemars(extend("x-example" = "1360"))]
+    pub route_advmss: Option<Mss>,
     /// Whether CUBIC may leave slow start before a loss (`HyStart`).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim"))]
     pub hystart: Option<bool>,
@@ -52,6 +58,12 @@ pub struct LinuxRules {
     pub tcp_frto: bool,
     /// Whether an idle connection begins anew.
     pub tcp_slow_start_after_idle: bool,
+    /// The route's `mtu`, where it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_mtu: Option<Mtu>,
+    /// The route's `advmss`, where it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_advmss: Option<Mss>,
     /// `HyStart`.
     pub hystart: bool,
     /// Ticks a second.
@@ -78,6 +90,8 @@ impl LinuxSpec {
             tcp_slow_start_after_idle: self
                 .tcp_slow_start_after_idle
                 .or(base.tcp_slow_start_after_idle),
+            route_mtu: self.route_mtu.or(base.route_mtu),
+            route_advmss: self.route_advmss.or(base.route_advmss),
             hystart: self.hystart.or(base.hystart),
             hz: self.hz.or(base.hz),
         }
@@ -98,6 +112,8 @@ impl LinuxSpec {
             tcp_slow_start_after_idle: self
                 .tcp_slow_start_after_idle
                 .ok_or(missing("linux.tcp_slow_start_after_idle"))?,
+            route_mtu: self.route_mtu,
+            route_advmss: self.route_advmss,
             hystart: self.hystart.ok_or(missing("linux.hystart"))?,
             hz: match self.hz.ok_or(missing("linux.hz"))? {
                 0 => return Err(SettingsError::Nothing("linux.hz")),

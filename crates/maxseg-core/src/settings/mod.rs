@@ -6,6 +6,7 @@ mod error;
 mod freebsd;
 mod linux;
 mod memory;
+mod mss_option;
 mod spec;
 mod stack;
 mod values;
@@ -17,6 +18,7 @@ pub use error::SettingsError;
 pub use freebsd::{FreeBsdRules, FreeBsdSpec};
 pub use linux::{LinuxRules, LinuxSpec};
 pub use memory::SocketMemory;
+pub use mss_option::MssOption;
 pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
 pub use stack::{DEFAULT as DEFAULT_STACK, Stack, StackError, builtin_stacks, stack};
 pub(crate) use stack::{ROOT as ROOT_STACK, is_file as is_stack_file};
@@ -27,7 +29,7 @@ pub use values::{
 
 pub use window::OfferedWindow;
 
-use crate::units::{BitsPerSec, Bytes, Mss, Time};
+use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 
 /// An endpoint's settings, complete.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,6 +39,9 @@ pub struct Settings {
     pub stack: String,
     /// The MSS option's value, where it is set; otherwise it follows from the MTU.
     pub mss: Option<Mss>,
+    /// The MSS option that reaches the peer; `None` for the one that the host sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss_option: Option<MssOption>,
     /// The largest segment towards a host on another subnet, whatever that host offers; `None` for no such rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off_subnet_mss: Option<Mss>,
@@ -101,6 +106,12 @@ impl Settings {
     /// The most that may be sent and not acknowledged, as formulas take it; `None` where memory is no limit.
     pub fn largest_send_buffer(&self) -> Option<Bytes> {
         self.send_buffer.or_else(|| self.linux.map(|rules| Bytes::new(rules.tcp_wmem[2])))
+    }
+
+    /// The MTU of the route to the peer: the interface's, or the route's own where that is smaller.
+    pub fn route_mtu(&self, interface: Mtu) -> Mtu {
+        let of_route = self.linux.and_then(|rules| rules.route_mtu);
+        of_route.map_or(interface, |mtu| mtu.min(interface))
     }
 
     /// The window that a sender of `mss`-sized segments sees once the connection stands.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::error::SettingsError;
 use super::freebsd::FreeBsdSpec;
 use super::linux::LinuxSpec;
+use super::mss_option::MssOption;
 use super::values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
     WindowSize,
@@ -23,6 +24,10 @@ pub struct SettingsSpec {
     /// The MSS option's value in bytes; TCP options are not subtracted from it.
     #[schemars(extend("x-example" = "1460"))]
     pub mss: Option<Mss>,
+    /// The MSS option that reaches the peer, whatever the host says: a number, as where a gateway writes it (MSS clamping), or `false`
+    /// for none, upon which the peer sends 536 bytes, or 1220 over IPv6.
+    #[schemars(extend("x-example" = "false", "x-engines" = "model, sim"))]
+    pub mss_option: Option<MssOption>,
     /// Whether packets carry DF, so that hops must not fragment them (IPv4); `true` unless given.
     #[schemars(extend("x-example" = "true"))]
     pub df: Option<bool>,
@@ -169,6 +174,7 @@ impl SettingsSpec {
         Self {
             stack: self.stack.clone().or_else(|| base.stack.clone()),
             mss: self.mss.or(base.mss),
+            mss_option: self.mss_option.or(base.mss_option),
             off_subnet_mss: self.off_subnet_mss.or(base.off_subnet_mss),
             df: self.df.or(base.df),
             window: self.window.or(base.window),
@@ -231,6 +237,7 @@ impl SettingsSpec {
         Ok(Settings {
             stack: self.stack.clone().unwrap_or_default(),
             mss: self.mss,
+            mss_option: self.mss_option,
             off_subnet_mss: self.off_subnet_mss,
             df: self.df.unwrap_or(true),
             window: match (self.window.ok_or(SettingsError::Missing("window"))?, &linux) {

@@ -8,10 +8,12 @@ use crate::units::Bytes;
 /// The sizes of segments as packets, the same in both directions.
 #[derive(Debug)]
 pub(super) struct Sizes {
-    /// A segment without payload, the same with timestamps, and a SYN.
+    /// A segment without payload, the same with timestamps.
     header: IpPacket,
     stamped: IpPacket,
+    /// The SYN, and the one that answers it.
     syn: IpPacket,
+    syn_ack: IpPacket,
     options: OptionCharge,
     /// Bytes of options in every segment.
     constant_options: Bytes,
@@ -32,10 +34,13 @@ impl Sizes {
     /// Those of a flow whose ends agree on `config`.
     pub(super) fn new(scenario: &Scenario, flow: &Flow, config: &Config) -> Self {
         let header = Headers::plain(scenario.ip);
+        let (opens, answers) = scenario.endpoints(flow);
+        let syn = |host| IpPacket::from(header.bytes() + config.syn_options(host));
         Self {
             header: header.packet(Bytes::ZERO),
             stamped: IpPacket::from(header.bytes() + TCP_TIMESTAMPS),
-            syn: IpPacket::from(header.bytes() + config.syn_options()),
+            syn: syn(opens),
+            syn_ack: syn(answers),
             options: OptionCharge::of(config),
             constant_options: scenario.mss(flow).options,
         }
@@ -50,7 +55,7 @@ impl Sizes {
     #[inline(always)]
     pub(super) fn packet(&self, segment: &Segment) -> IpPacket {
         if segment.syn {
-            return self.syn;
+            return self.of_syn(segment.ack);
         }
         let options = match self.options {
             OptionCharge::Absent => return self.header.with_payload(segment.len),
@@ -68,12 +73,17 @@ impl Sizes {
             return self.stamped.with_payload(len);
         }
         if packet.syn.is_some() {
-            return self.syn;
+            return self.of_syn(packet.ack);
         }
         if self.options == OptionCharge::Absent {
             return self.header.with_payload(len);
         }
         IpPacket::from(self.header.length() + Bytes::new(packet.len + packet.option_bytes()))
+    }
+
+    /// The first of two SYNs acknowledges nothing.
+    fn of_syn(&self, ack: u64) -> IpPacket {
+        if ack == 0 { self.syn } else { self.syn_ack }
     }
 
     /// What a full segment's packet holds besides payload.

@@ -1,6 +1,6 @@
 use crate::framing::TCP_TIMESTAMPS;
 use crate::scenario::{Flow, Scenario};
-use crate::settings::{Settings, WindowScale};
+use crate::settings::{MssOption, Settings, WindowScale};
 use crate::units::{Bytes, Mss};
 
 /// What both ends of one connection agreed on, and the settings that each keeps to.
@@ -47,19 +47,20 @@ impl Config {
         self.receiver.window_scale != WindowScale::Unlimited
     }
 
-    /// Bytes of a SYN's options: MSS (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2), SACK permitted
+    /// Bytes of the options in the SYN of `host`: MSS (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2), SACK permitted
     /// (RFC 2018 §2), which fills what pads the timestamps (RFC 7323 appendix A).
-    pub fn syn_options(&self) -> Bytes {
+    pub fn syn_options(&self, host: &Settings) -> Bytes {
         if !self.has_options() {
             return Bytes::ZERO;
         }
+        let mss = if host.mss_option == Some(MssOption::Absent) { 0 } else { 4 };
         let scale = if self.receiver.window_scale == WindowScale::Off { 0 } else { 4 };
         let rest = match (self.uses_timestamps(), self.uses_sack()) {
             (true, _) => TCP_TIMESTAMPS,
             (false, true) => Bytes::new(4),
             (false, false) => Bytes::ZERO,
         };
-        Bytes::new(4 + scale) + rest
+        Bytes::new(mss + scale) + rest
     }
 
     /// What the ends of a flow with data one way agree on.

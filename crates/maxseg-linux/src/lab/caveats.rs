@@ -46,6 +46,11 @@ const MSS: std::ops::RangeInclusive<u64> = 88..=32_767;
 fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
     let (sender, receiver) = scenario.endpoints(way);
     for settings in [sender, receiver] {
+        if settings.mss_option.is_some() {
+            return Some(
+                "`mss_option`: Linux sends an MSS option of its own with every SYN".to_owned(),
+            );
+        }
         if let Some(mss) = settings.mss.map(|mss| mss.bytes().get())
             && !MSS.contains(&mss)
         {

@@ -67,9 +67,15 @@ fn metrics(settings: &Settings, window: Option<Bytes>, fits: Bytes) -> Vec<Route
     let mut metrics =
         vec![RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(number(rto_min.max(1)))];
     metrics.extend(window.map(|window| RouteMetric::Window(number(route_window(window)))));
-    if let Some(mss) = settings.mss {
+    let of_route = settings.linux.as_ref();
+    if let Some(mtu) = of_route.and_then(|rules| rules.route_mtu) {
+        metrics.push(RouteMetric::Mtu(number(mtu.bytes().get())));
+    }
+    let advmss = of_route.and_then(|rules| rules.route_advmss);
+    if let Some(mss) = advmss.into_iter().chain(settings.mss).min() {
         // The kernel takes the metric as it is, be it larger than the interface's MTU.
-        metrics.push(RouteMetric::Advmss(number(mss.bytes().min(fits).get())));
+        let most = if advmss.is_some() { mss.bytes() } else { mss.bytes().min(fits) };
+        metrics.push(RouteMetric::Advmss(number(most.get())));
     }
     if let InitialWindow::Segments(segments) = settings.initial_window {
         metrics.push(RouteMetric::InitCwnd(segments));

@@ -131,14 +131,16 @@ fn mss_reason(
     let effective = effective?;
     let headers = Headers::plain(scenario.ip).bytes().get();
     let (near, _) = scenario.first_links(flow);
-    let fits = near.mtu.bytes().get().saturating_sub(headers);
+    let (sender, receiver) = scenario.endpoints(flow);
+    let mtu = sender.route_mtu(near.mtu);
+    let whose = if mtu < near.mtu { "route" } else { "interface" };
+    let fits = mtu.bytes().get().saturating_sub(headers);
     let mut reasons = Vec::new();
     let own = u64::from(sent.mss?);
     if let Some(asked) = asked.filter(|asked| *asked > own) {
         reasons.push(format!(
-            "{asked} bytes of payload do not fit: the interface's MTU of {} less {headers} bytes of IP and TCP \
-             headers leaves {fits}, so the SYN has {own}",
-            near.mtu
+            "{asked} bytes of payload do not fit: the {whose}'s MTU of {mtu} less {headers} bytes of IP and TCP \
+             headers leaves {fits}, so the SYN has {own}"
         ));
     }
     let peer = u64::from(back.mss?);
@@ -146,7 +148,6 @@ fn mss_reason(
         reasons.push(format!("the receiver advertises {peer}"));
     }
     let agreed = own.min(peer);
-    let (sender, receiver) = scenario.endpoints(flow);
     if effective < agreed {
         let options = if sender.timestamps && receiver.timestamps { 12 } else { 0 };
         if options > 0 {

@@ -24,9 +24,21 @@ pub struct TunnelPart<'a> {
     pub said: Vec<(&'static str, String)>,
 }
 
+/// Why a size that fills its radio frames is better than its neighbours.
+#[derive(Debug)]
+pub struct FrameEnd {
+    /// The sizes, as a question.
+    pub question: String,
+    /// What they take of frames.
+    pub why: String,
+    /// Two sizes, and what the first gains over the second at each error rate.
+    pub gains: Vec<(String, String)>,
+}
+
 /// The page: the tunnel, and the report of the radio link's sweep with the scenario's text.
 pub fn demo_page(
     tunnel: &TunnelPart<'_>,
+    frame_end: Option<&FrameEnd>,
     document: &Document,
     text: &str,
     swept: Swept<'_>,
@@ -42,6 +54,11 @@ pub fn demo_page(
         }
         section {
             h2.part { "2. " (swept.scenario.name) }
+            @if let Some(frame_end) = frame_end {
+                h3 { (frame_end.question) }
+                p { (frame_end.why) }
+                (facts(&frame_end.gains))
+            }
             (report(document, text, swept, advice))
         }
     };

@@ -44,7 +44,7 @@ pub use caveats::{Gathered, Gathering, caveat_lines};
 pub use chart::Chart;
 pub use cost::cost_picture;
 pub use csv::csv;
-pub use demo::{TunnelPart, demo_page};
+pub use demo::{FrameEnd, TunnelPart, demo_page};
 pub use figures::{Figures, figures};
 pub use html::page;
 pub use numbers::{Number, numbers_of_runs};

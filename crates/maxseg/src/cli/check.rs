@@ -241,19 +241,20 @@ fn lab_seconds(scenario: &Scenario) -> Result<f64, Failure> {
     Ok(SECONDS_PER_LAB + outcome.elapsed_s.unwrap_or(most).min(most))
 }
 
-/// The option that counts: no end sends more than the other one offers.
-fn advertised(decision: &MssDecision) -> u64 {
-    decision.offered_by_sender.min(decision.offered_by_receiver).bytes().get()
+/// The option that counts: no end sends more than the other one offers. `None` where neither has one.
+fn advertised(decision: &MssDecision) -> Option<u64> {
+    decision.offered().map(|mss| mss.bytes().get())
 }
 
 /// Whether it is not what was asked for, or what the hosts offer where nothing was.
 fn is_lowered(decision: &MssDecision) -> bool {
-    let wanted = decision.asked.map_or_else(|| advertised(decision), |mss| mss.bytes().get());
-    wanted != decision.effective.bytes().get()
+    let wanted = decision.asked.map(|mss| mss.bytes().get()).or_else(|| advertised(decision));
+    wanted.is_some_and(|wanted| wanted != decision.effective.bytes().get())
 }
 
 fn mss_line(decision: &MssDecision) -> String {
-    let (advertised, effective) = (advertised(decision), decision.effective);
+    let advertised = advertised(decision).map_or_else(|| "none".to_owned(), |mss| mss.to_string());
+    let effective = decision.effective;
     match decision.asked {
         Some(asked) => format!("asked {asked}, advertised {advertised}, effective {effective}"),
         None => format!("advertised {advertised}, effective {effective}"),

@@ -66,11 +66,19 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let rows = rows_of(&plan, printer)?;
     let advice = segment_sizes(&rows, &plan.scenarios());
     let scenario = &points[0].scenario;
-    printer.data(&demo_cellular::show(&rows, scenario, &advice, printer))?;
+    let frame_end = demo_cellular::frame_end(&rows, scenario);
+    printer.data(&demo_cellular::show(&rows, scenario, &advice, frame_end.as_ref(), printer))?;
     if let Some(report) = report {
         let document = demo_cellular::document(&cellular, rows, &advice);
         let swept = Swept::new(&points, true);
-        let page = demo_page(&tunnel.part(), &document, &cellular.text, swept, &advice);
+        let page = demo_page(
+            &tunnel.part(),
+            frame_end.as_ref(),
+            &document,
+            &cellular.text,
+            swept,
+            &advice,
+        );
         report.finish(page.as_bytes()).map_err(|error| not_written(path, &error))?;
         printer.data(&format!("\n   Report with charts: {}", path.display()))?;
     }

@@ -18,7 +18,7 @@ use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::axes::distinct;
 use maxseg_workbench::report::document::Document;
-use maxseg_workbench::report::{advice_lines, words};
+use maxseg_workbench::report::{FrameEnd, advice_lines, words};
 
 const SIZE: &str = "sender.mss";
 const RATE: &str = "hop.radio.errors.rate";
@@ -27,6 +27,7 @@ pub(super) fn show(
     rows: &[Row],
     scenario: &Scenario,
     advice: &[SegmentSizeAdvice],
+    frame_end: Option<&FrameEnd>,
     printer: Printer,
 ) -> String {
     let mut text = printer.bold(&format!("2. {}\n", scenario.name));
@@ -42,7 +43,13 @@ pub(super) fn show(
     for line in advice_lines(advice) {
         text += &hanging(&format!("   {line}"), printer.width(), "  ");
     }
-    text += &around_a_frame(rows, scenario, printer).unwrap_or_default();
+    if let Some(frame_end) = frame_end {
+        let _ = writeln!(text, "\n   {}", printer.bold(&frame_end.question));
+        text += &wrapped(&frame_end.why, printer.width(), "   ");
+        for (sizes, gains) in &frame_end.gains {
+            text += &hanging(&format!("   {sizes}: {gains}"), printer.width(), "  ");
+        }
+    }
     text
 }
 
@@ -82,25 +89,21 @@ impl Neighbours {
     }
 }
 
-/// What a byte more or less around a frame's end does.
-fn around_a_frame(rows: &[Row], scenario: &Scenario, printer: Printer) -> Option<String> {
+/// What a byte more or less around a frame's end does; `None` where the sweep has no such sizes.
+pub(super) fn frame_end(rows: &[Row], scenario: &Scenario) -> Option<FrameEnd> {
     let groups = groups(rows);
     let sizes = distinct(&groups, SIZE).into_iter().filter_map(Value::as_u64).collect();
     let Neighbours { smaller, full, above, frames } = Neighbours::of(&sizes, scenario)?;
-    let mut text = String::new();
-    let question = format!("Why {full}, not {smaller} or {above}?");
-    let _ = writeln!(text, "\n   {}", printer.bold(&question));
-    let why = format!(
-        "{smaller} and {full} take {frames} frames each and are lost as often, but {full} fills them; one byte more \
-         takes {}.",
-        frames + 1
-    );
-    text += &wrapped(&why, printer.width(), "   ");
-    for other in [smaller, above] {
-        let gains = format!("   {full} over {other}: {}", gains(&groups, full, other).join(", "));
-        text += &hanging(&gains, printer.width(), "  ");
-    }
-    Some(text)
+    let over = |other| (format!("{full} over {other}"), gains(&groups, full, other).join(", "));
+    Some(FrameEnd {
+        question: format!("Why {full}, not {smaller} or {above}?"),
+        why: format!(
+            "{smaller} and {full} take {frames} frames each and are lost as often, but {full} fills them; one byte more \
+             takes {}.",
+            frames + 1
+        ),
+        gains: [smaller, above].map(over).to_vec(),
+    })
 }
 
 /// What one size gains over another at each error rate under which frames are lost at all, run by run

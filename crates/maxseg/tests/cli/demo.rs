@@ -47,8 +47,11 @@ fn the_demo_computes_what_it_says() {
     assert!(gains.iter().all(|gains| !gains.contains("at 0%")), "{text}");
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"), "old content left");
-    for part in ["1. Slow transfer through a tunnel", "2. Cellular link with 128-byte radio frames"]
-    {
+    for part in [
+        "1. Slow transfer through a tunnel",
+        "2. Cellular link with 128-byte radio frames",
+        "Why 600, not 536 or 601?",
+    ] {
         assert!(html.contains(part), "no {part:?}");
     }
 }

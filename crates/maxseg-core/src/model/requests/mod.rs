@@ -74,7 +74,9 @@ impl RequestModel<'_> {
     /// SYN and SYN-ACK, each repeated after its timeout until both have come.
     fn handshake(&self) -> Parts {
         let (config, _) = Config::both_ways(self.scenario, self.flow);
-        let syn = Headers::plain(self.scenario.ip).packet(config.syn_options());
+        let header = Headers::plain(self.scenario.ip);
+        let [syn, syn_ack] =
+            [&config.sender, &config.receiver].map(|host| header.packet(config.syn_options(host)));
         let (there, back) = (&self.upload.flow_path, &self.download.flow_path);
         let repeated = |loss: f64| {
             let timeout = self.upload.sender.rto.initial.as_secs_f64();
@@ -82,8 +84,10 @@ impl RequestModel<'_> {
             0.5 * (half.latency().handshake - half.rtt)
         };
         Parts {
-            on_the_way: there.train(syn, 1.0, syn) + back.train(syn, 1.0, syn) + self.queues,
-            losses: repeated(there.loss(syn).get()) + repeated(back.loss(syn).get()),
+            on_the_way: there.train(syn, 1.0, syn)
+                + back.train(syn_ack, 1.0, syn_ack)
+                + self.queues,
+            losses: repeated(there.loss(syn).get()) + repeated(back.loss(syn_ack).get()),
             ..Parts::default()
         }
     }

@@ -59,7 +59,7 @@ impl FlowFacts {
         }
         // A simulator's stack without a window field has no options either.
         let speaks = config.has_options() && back.has_options();
-        let option = |mss: Mss| u16::try_from(mss.bytes().get()).ok().filter(|_| speaks);
+        let option = |mss: Option<Mss>| mss.map(Mss::get).filter(|_| speaks);
         Self {
             from: flow.from,
             is_two_way,

@@ -18,10 +18,19 @@ const UNSCALED: u64 = 65_535;
 const RCV_MSS_MIN: u64 = 88;
 
 impl Socket {
-    /// What the MSS option says (`tcp_mss_clamp`).
+    /// What the MSS option says (`ipv4_default_advmss`, `tcp_mss_clamp`).
     fn mss_option(&self) -> u64 {
-        let mss = self.host.mtu.saturating_sub(self.host.headers);
+        let by_mtu = || self.host.mtu.saturating_sub(self.host.headers);
+        let mss = self.host.route_advmss.map_or_else(by_mtu, |advmss| advmss.max(RCV_MSS_MIN));
         self.host.maxseg.map_or(mss, |most| mss.min(most))
+    }
+
+    /// The MSS option that reaches the peer.
+    fn mss_option_on_the_wire(&self) -> Option<u64> {
+        self.host.mss_option.map_or_else(
+            || Some(self.mss_option()),
+            |written| written.value().map(|mss| mss.bytes().get()),
+        )
     }
 
     /// Whether segments carry timestamps, or will once the peer agrees.
@@ -62,7 +71,7 @@ impl Socket {
     /// Puts a SYN on the wire.
     pub(super) fn emit_syn(&mut self, skb: &Skb) {
         let options = SynOptions {
-            mss: self.mss_option(),
+            mss: self.mss_option_on_the_wire(),
             window_scale: self.host.tcp_window_scaling.then_some(self.rcv_wscale),
             sack_permitted: self.host.tcp_sack,
         };
@@ -97,7 +106,8 @@ impl Socket {
             }
             None => self.rcv_wscale = 0,
         }
-        self.mss_clamp = self.host.maxseg.map_or(options.mss, |most| most.min(options.mss));
+        let offered = options.mss.unwrap_or(self.host.mss_without_option);
+        self.mss_clamp = self.host.maxseg.map_or(offered, |most| most.min(offered));
         if let Some(stamps) = packet.stamps.filter(|_| self.stamps_ok) {
             self.ts_recent = stamps.value;
         }
@@ -126,7 +136,7 @@ impl Socket {
 
     fn send_syn_ack(&mut self) {
         let options = SynOptions {
-            mss: self.mss_option(),
+            mss: self.mss_option_on_the_wire(),
             window_scale: self.scales_ok.then_some(self.rcv_wscale),
             sack_permitted: self.sack_ok,
         };

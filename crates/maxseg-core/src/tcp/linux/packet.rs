@@ -3,8 +3,8 @@
 /// What a SYN says besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SynOptions {
-    /// The MSS option, in bytes.
-    pub mss: u64,
+    /// The MSS option, in bytes; `None`: none is sent.
+    pub mss: Option<u64>,
     /// The window scale option; `None`: none is sent.
     pub window_scale: Option<u32>,
     /// SACK permitted.

@@ -1,6 +1,7 @@
 //! What a host's administrator and its kernel's build decide: keys have the names of the sysctls.
 
-use super::constants::INITIAL_CWND;
+use super::constants::{INITIAL_CWND, MSS_DEFAULT};
+use crate::settings::MssOption;
 use crate::units::Time;
 
 /// Which congestion control a socket has (`TCP_CONGESTION`).
@@ -68,6 +69,12 @@ pub struct Host {
     pub rcvbuf: Option<u64>,
     /// `TCP_MAXSEG`, in bytes.
     pub maxseg: Option<u64>,
+    /// The route's `advmss`, in bytes.
+    pub route_advmss: Option<u64>,
+    /// The MSS option that reaches the peer, where it is not what the host sends.
+    pub mss_option: Option<MssOption>,
+    /// What a peer without an MSS option is sent (`TCP_MSS_DEFAULT`; in `tcp_v6_conn_request` what 1280 bytes hold).
+    pub mss_without_option: u64,
     /// The MTU of the first link, in bytes.
     pub mtu: u64,
     /// Bytes of IP and TCP headers without options: 40, or 60 of IPv6.
@@ -133,6 +140,9 @@ impl Default for Host {
             tcp_wmem: [4096, 16_384, 4_194_304],
             rcvbuf: None,
             maxseg: None,
+            route_advmss: None,
+            mss_option: None,
+            mss_without_option: MSS_DEFAULT,
             mtu: 1500,
             headers: 40,
             tcp_reordering: 3,

@@ -143,19 +143,23 @@ impl<'a> StackText<'a> {
     fn interface(&mut self, route: &Route, interface: &Interface) {
         let number = |name| metric(route, name).and_then(|value| value.parse::<u32>().ok());
         let (headers, version) = HEADERS[usize::from(route.is_v6)];
-        let of_route = number("mtu").map(|mtu| (mtu, "mtu of the route".to_owned()));
-        let of_interface = interface.mtu.map(|mtu| (mtu, format!("MTU of {}", interface.name)));
-        let mtu = of_route.into_iter().chain(of_interface).min_by_key(|(mtu, _)| *mtu);
-        let from_mtu = mtu.map(|(mtu, source)| {
-            (
-                mtu.saturating_sub(headers),
-                format!("{source} ({mtu}) less {headers} bytes of {version} and TCP"),
-            )
-        });
-        let advmss = number("advmss").map(|mss| (mss, "advmss of the route".to_owned()));
-        match advmss.or(from_mtu).filter(|(mss, _)| (1..=65_495).contains(mss)) {
-            Some((mss, source)) => line(&mut self.top, "mss", mss, &source),
+        let segments = 1..=65_495;
+        let of_mtu = interface.mtu.map(|mtu| (mtu.saturating_sub(headers), mtu));
+        match of_mtu.filter(|(mss, _)| segments.contains(mss)) {
+            Some((mss, mtu)) => {
+                let source = format!(
+                    "MTU of {} ({mtu}) less {headers} bytes of {version} and TCP",
+                    interface.name
+                );
+                line(&mut self.top, "mss", mss, &source);
+            }
             None => self.note("no MTU, and so no mss: it follows from the scenario's hops"),
+        }
+        if let Some(mtu) = number("mtu").filter(|mtu| (68..=65_535).contains(mtu)) {
+            line(&mut self.linux, "route_mtu", mtu, "mtu of the route");
+        }
+        if let Some(mss) = number("advmss").filter(|mss| segments.contains(mss)) {
+            line(&mut self.linux, "route_advmss", mss, "advmss of the route");
         }
         let qdisc = interface.qdisc.as_deref().unwrap_or("unknown");
         let paces = if qdisc == "fq" { "paces; simulated without" } else { "simulated without fq" };
@@ -342,7 +346,7 @@ mod tests {
         for wanted in [
             "congestion = \"bbr\"",
             "initial_window = \"32 segments\"",
-            "mss = 1300",
+            "route_advmss = 1300",
             "min = \"70 ms\"",
             "delayed_ack = false",
             "window = \"70000 B\"",

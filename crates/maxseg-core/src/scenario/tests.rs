@@ -368,32 +368,3 @@ fn flows_share_the_hosts_where_they_begin_and_end() {
     assert!((scenario.steady_load(scenario.host(whole, End::Sender)) - 0.2).abs() < 1e-12);
     assert!(scenario.steady_load(scenario.host(whole, End::Receiver)).abs() < 1e-12);
 }
-
-#[test]
-fn the_path_can_lower_the_segment_size() {
-    let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
-    for end in ["sender", "receiver"] {
-        draft.set_argument(&format!("{end}.timestamps=false")).unwrap();
-    }
-    draft.set_argument("sender.mss=1460").unwrap();
-    let scenario = draft.scenario().unwrap();
-    let mss = scenario.mss(&scenario.flows[0]);
-    let offered = [mss.offered_by_sender, mss.offered_by_receiver].map(|mss| mss.map(crate::units::Mss::get));
-    assert_eq!(offered, [Some(1460), Some(536)]);
-    draft.set_argument("receiver.mss=1460").unwrap();
-    let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
-    assert!(mss.is_lowered_by_path());
-    assert_eq!((mss.initial.get(), mss.effective.get()), (1460, 536));
-    // Nobody tells where DF is clear, nor where the hop is silent.
-    for set in ["sender.df=false", "hop.radio.icmp=drop"] {
-        let mut draft = draft.clone();
-        draft.set_argument(set).unwrap();
-        let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
-        assert!(mss.is_too_large() && mss.effective.get() == 1460, "{set}");
-    }
-    // But who probes finds 1024, and half of that, after three timeouts and one more.
-    draft.set_argument("hop.radio.icmp=drop").unwrap();
-    draft.set_argument("sender.mtu_probing=true").unwrap();
-    let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
-    assert_eq!((mss.effective.get(), mss.timeouts), (512, 4));
-}

@@ -147,7 +147,9 @@ fn linux(row: &mut Row) -> Result<(), &'static str> {
     };
     let offers = match window {
         // Windows are whole segments, but for the field of a SYN that would say more.
-        65_535 => "window_scale = \"off\"\nlinux = { tcp_rmem = [4096, 262144, 6291456] }".to_owned(),
+        65_535 => {
+            "window_scale = \"off\"\nlinux = { tcp_rmem = [4096, 262144, 6291456] }".to_owned()
+        }
         bytes => format!("window = \"{bytes} B\""),
     };
     let seen = wire(&format!(

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use maxseg_core::tcp::linux::{Algorithm, Host};
-use maxseg_core::units::Time;
+use maxseg_core::units::{Mss, Time};
 
 use crate::tables::Row;
 
@@ -168,7 +168,7 @@ impl Cell {
         let mut receiver = Host { nodelay: true, congestion, fq: false, ..host };
         host.nodelay = matches!(self.app, App::OneWay { .. } | App::Requests { .. });
         if self.mss != 1448 {
-            host.maxseg = Some(self.mss + STAMPS);
+            host.maxseg = Mss::new(self.mss + STAMPS).ok();
         }
         if let Some(bytes) = self.variant.strip_prefix("rcvbuf") {
             let bytes = bytes.split('_').next().unwrap_or(bytes);

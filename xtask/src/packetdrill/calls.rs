@@ -1,7 +1,7 @@
 //! System calls, as far as they are a socket's affair.
 
 use maxseg_core::tcp::linux::Socket;
-use maxseg_core::units::Time;
+use maxseg_core::units::{Mss, Time};
 
 use super::host::{UnderTest, Wait, Waiting};
 use super::script::Call;
@@ -98,7 +98,7 @@ impl UnderTest {
             }
             "TCP_CORK" => self.socket_mut()?.set_cork(now, value != 0),
             "TCP_MAXSEG" if !self.is_open() => {
-                self.settings.host.maxseg = Some(value);
+                self.settings.host.maxseg = Mss::new(value).ok();
                 if self.socket.is_some() {
                     self.socket = Some(Socket::listen(self.settings.host, now));
                 }
@@ -117,7 +117,7 @@ impl UnderTest {
         let value = match option {
             "SO_ERROR" => 0,
             "TCP_MAXSEG" if self.is_open() => self.socket_mut()?.info().snd_mss,
-            "TCP_MAXSEG" => self.settings.host.maxseg.unwrap_or(536),
+            "TCP_MAXSEG" => self.settings.host.maxseg.map_or(536, |mss| mss.bytes().get()),
             "SO_SNDBUF" => self.socket_mut()?.send_buffer(),
             _ => return Err(unknown(option)),
         };

@@ -125,6 +125,7 @@ fn freebsd(row: &mut Row) -> Result<(), &'static str> {
     Ok(())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as of the other rules")]
 fn linux(row: &mut Row) -> Result<(), &'static str> {
     let mtu = row.count("dev_mtu_bytes");
     let peer = row.maybe::<u64>("peer_mss_option_bytes");

@@ -1,7 +1,6 @@
 //! Between what a scenario and links know and what Linux's sockets do.
 
 use crate::framing::{Headers, IpVersion};
-use crate::mss::default_mss;
 use crate::settings::{
     CongestionName, InitialWindow, LinuxRules, Settings, SocketMemory, WindowScale,
 };
@@ -39,10 +38,9 @@ pub(in crate::sim) fn host(settings: &Settings, ip: IpVersion, mtu: Mtu, mss: By
         window_clamp: memory.clamp.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)),
         tcp_rmem: memory.tcp_rmem,
         tcp_wmem: memory.tcp_wmem,
-        maxseg: settings.mss.map(|mss| mss.bytes().get()),
-        route_advmss: rules.route_advmss.map(|mss| mss.bytes().get()),
+        maxseg: settings.mss,
+        route_advmss: rules.route_advmss,
         mss_option: settings.mss_option,
-        mss_without_option: u64::from(default_mss(ip)),
         mtu: settings.route_mtu(mtu).bytes().get(),
         headers: Headers::plain(ip).bytes().get(),
         hz: u64::from(rules.hz),

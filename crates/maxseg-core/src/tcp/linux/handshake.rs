@@ -21,8 +21,16 @@ impl Socket {
     /// What the MSS option says (`ipv4_default_advmss`, `tcp_mss_clamp`).
     fn mss_option(&self) -> u64 {
         let by_mtu = || self.host.mtu.saturating_sub(self.host.headers);
-        let mss = self.host.route_advmss.map_or_else(by_mtu, |advmss| advmss.max(RCV_MSS_MIN));
-        self.host.maxseg.map_or(mss, |most| mss.min(most))
+        let mss = self
+            .host
+            .route_advmss
+            .map_or_else(by_mtu, |advmss| advmss.bytes().get().max(RCV_MSS_MIN));
+        self.maxseg().map_or(mss, |most| mss.min(most))
+    }
+
+    /// `TCP_MAXSEG`, in bytes.
+    fn maxseg(&self) -> Option<u64> {
+        self.host.maxseg.map(|mss| mss.bytes().get())
     }
 
     /// The MSS option that reaches the peer.
@@ -106,8 +114,8 @@ impl Socket {
             }
             None => self.rcv_wscale = 0,
         }
-        let offered = options.mss.unwrap_or(self.host.mss_without_option);
-        self.mss_clamp = self.host.maxseg.map_or(offered, |most| most.min(offered));
+        let offered = options.mss.unwrap_or_else(|| self.host.mss_without_option());
+        self.mss_clamp = self.maxseg().map_or(offered, |most| most.min(offered));
         if let Some(stamps) = packet.stamps.filter(|_| self.stamps_ok) {
             self.ts_recent = stamps.value;
         }

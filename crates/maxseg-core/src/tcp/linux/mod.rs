@@ -246,7 +246,7 @@ impl Socket {
             scales_ok: false,
             snd_wscale: 0,
             rcv_wscale: 0,
-            mss_clamp: host.maxseg.unwrap_or(constants::MSS_DEFAULT),
+            mss_clamp: host.maxseg.map_or(constants::MSS_DEFAULT, |mss| mss.bytes().get()),
             advmss: 0,
             ts_recent: 0,
             rcv_tsecr: 0,

@@ -1,8 +1,10 @@
 //! What a host's administrator and its kernel's build decide: keys have the names of the sysctls.
 
-use super::constants::{INITIAL_CWND, MSS_DEFAULT};
+use super::constants::INITIAL_CWND;
+use crate::framing::{Headers, IpVersion};
+use crate::mss::default_mss;
 use crate::settings::MssOption;
-use crate::units::Time;
+use crate::units::{Mss, Time};
 
 /// Which congestion control a socket has (`TCP_CONGESTION`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,14 +69,12 @@ pub struct Host {
     pub tcp_wmem: [u64; 3],
     /// `SO_RCVBUF` as asked for, in bytes: the kernel doubles it, and keeps it.
     pub rcvbuf: Option<u64>,
-    /// `TCP_MAXSEG`, in bytes.
-    pub maxseg: Option<u64>,
-    /// The route's `advmss`, in bytes.
-    pub route_advmss: Option<u64>,
+    /// `TCP_MAXSEG`.
+    pub maxseg: Option<Mss>,
+    /// The route's `advmss`.
+    pub route_advmss: Option<Mss>,
     /// The MSS option that reaches the peer, where it is not what the host sends.
     pub mss_option: Option<MssOption>,
-    /// What a peer without an MSS option is sent (`TCP_MSS_DEFAULT`; in `tcp_v6_conn_request` what 1280 bytes hold).
-    pub mss_without_option: u64,
     /// The MTU of the first link, in bytes.
     pub mtu: u64,
     /// Bytes of IP and TCP headers without options: 40, or 60 of IPv6.
@@ -142,7 +142,6 @@ impl Default for Host {
             maxseg: None,
             route_advmss: None,
             mss_option: None,
-            mss_without_option: MSS_DEFAULT,
             mtu: 1500,
             headers: 40,
             tcp_reordering: 3,
@@ -186,6 +185,13 @@ pub(super) struct Memory {
 }
 
 impl Host {
+    /// What a peer without an MSS option is sent: `TCP_MSS_DEFAULT`, and over IPv6 what 1280 bytes hold
+    /// (`tcp_v6_conn_request`).
+    pub(super) fn mss_without_option(&self) -> u64 {
+        let is_v6 = self.headers >= Headers::plain(IpVersion::V6).bytes().get();
+        u64::from(default_mss(if is_v6 { IpVersion::V6 } else { IpVersion::V4 }))
+    }
+
     /// The widest window that its receive buffer grows to, in bytes, where full segments of this payload come: the payload's
     /// share of what they count (`scaling_ratio`, `tcp_win_from_space`).
     pub(crate) fn widest_window(&self, mss: u64) -> f64 {

@@ -89,6 +89,17 @@ const HOLDERS: [(LimitedBy, &str); 3] = [
     (LimitedBy::Application, "the program has no more to send"),
 ];
 
+/// Why the path's rate is unknown where a sender is held back by its own host or by its peer: it shows that rate alone, to BBR as well.
+fn held_back(limit: LimitedBy, reached_bps: Option<f64>) -> Option<Unknown> {
+    let (_, holder) = HOLDERS.iter().find(|(held, _)| *held == limit)?;
+    let reached = reached_bps.map_or_else(
+        || "what the connection reaches".to_owned(),
+        |reached| format!("{}, which the connection reaches", approx::rate(reached)),
+    );
+    let why = format!("{holder}: the path carries at least {reached}; how much more is not seen");
+    Some(unknown(&why, FAR_END))
+}
+
 /// Share of retransmitted bytes below which losses are left out.
 const LEAST_LOSS: f64 = 1e-5;
 /// A smoothed round trip of so many times the least one shows a queue.
@@ -113,16 +124,15 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
     let Some(min_rtt) = min_rtt else {
         return Err(unknown("no round trip was measured yet", "this command a few seconds later"));
     };
+    if connection.local.ip() == connection.remote.ip() {
+        return Err(unknown(
+            "both ends are on this host: its processors are the path, and no link",
+            "`top`, or `perf top -p` of either program",
+        ));
+    }
     let by_model = sample.bbr.map(|bbr| 8.0 * bbr.bandwidth as f64).filter(|rate| *rate > 0.0);
-    // A sender that its own host or its peer holds back shows that rate alone, to BBR as well.
-    if let Some((_, holder)) = HOLDERS.iter().find(|(held, _)| *held == limit) {
-        let reached = by_model.or(state.delivery_bps).map_or_else(
-            || "what the connection reaches".to_owned(),
-            |reached| format!("{}, which the connection reaches", approx::rate(reached)),
-        );
-        let why =
-            format!("{holder}: the path carries at least {reached}; how much more is not seen");
-        return Err(unknown(&why, FAR_END));
+    if let Some(unknown) = held_back(limit, by_model.or(state.delivery_bps)) {
+        return Err(unknown);
     }
     // What was delivered is the path's rate only where the path was the limit.
     let is_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
@@ -186,4 +196,24 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
     text += "[receiver]\nstack = \"linux\"\n";
     text += "[until]\ntime = \"20 s\"\n";
     Ok((text, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn behind_a_window_the_rate_of_the_path_is_a_lower_bound() {
+        let why = |limit, reached| held_back(limit, reached).map(|unknown| unknown.why);
+        assert_eq!(
+            why(LimitedBy::ReceiveWindow, Some(20e6)).as_deref(),
+            Some(
+                "the receive window limits: the path carries at least 20.0 Mbit/s, which the connection reaches; \
+                 how much more is not seen"
+            )
+        );
+        assert!(why(LimitedBy::SendBuffer, None).is_some());
+        assert_eq!(why(LimitedBy::Bandwidth, Some(20e6)), None);
+        assert_eq!(why(LimitedBy::Congestion, Some(20e6)), None);
+    }
 }

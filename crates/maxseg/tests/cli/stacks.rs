@@ -97,7 +97,7 @@ fn a_namespace_gives_exactly_what_it_is_set_to() {
 #[test]
 fn the_route_to_an_address_is_that_routes() {
     let Some(text) = in_a_namespace("--to 198.51.100.7") else { return };
-    assert_has(&text, &["mss = 900"]);
+    assert_has(&text, &["mss = 1360", "route_advmss = 900"]);
     assert!(!text.contains("initial_window"), "{text}");
     assert!(text.contains("route to 198.51.100.7 by wan"), "{text}");
 }

@@ -213,7 +213,8 @@ fn metrics_of_routes_are_those_of_the_scenario() {
     }
     let _alone = alone();
     let outcome = lab("[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\nmtu = 1500\n\
-         [sender.linux]\nroute_mtu = 1000\n[receiver.linux]\nroute_advmss = 1200\n[until]\ntime = \"1 s\"\n");
+         [sender]\nstack = \"linux\"\nlinux = { route_mtu = 1000 }\n[receiver]\nstack = \"linux\"\n\
+         linux = { route_advmss = 1200 }\n[until]\ntime = \"1 s\"\n");
     let flow = &proof(&outcome).flows[0];
     assert_eq!(flow.mss_advertised_by_sender, Some(960));
     assert_eq!(flow.mss_advertised_by_receiver, Some(1200));

@@ -36,11 +36,19 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
         ],
         frames: vec![hole.frame],
         text: format!(
-            "Packets of {packet} bytes are lost {}: a segment of {} bytes was retransmitted {} times in \
-             {seconds:.1} s, and {}",
+            "Packets of {packet} bytes are lost {}: {}, and {}",
             told.as_deref().unwrap_or("without ICMP"),
-            hole.segment_bytes,
-            hole.repeats,
+            match hole.repeats {
+                // Behind the narrow hop nothing of that size is seen.
+                0 => format!(
+                    "nothing came for {seconds:.1} s, and then the first {} bytes in smaller segments",
+                    hole.segment_bytes
+                ),
+                repeats => format!(
+                    "a segment of {} bytes was retransmitted {repeats} times in {seconds:.1} s",
+                    hole.segment_bytes
+                ),
+            },
             match (hole.passed_bytes, hole.passed_before_bytes) {
                 (0, 0) => "only packets without payload arrived".to_owned(),
                 (0, before) =>

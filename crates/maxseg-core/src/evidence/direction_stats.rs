@@ -238,7 +238,7 @@ pub struct BlackHole {
     pub frame: u64,
     /// Payload of the segment.
     pub segment_bytes: u32,
-    /// Retransmissions in this size.
+    /// Retransmissions in this size; 0 where the capture is behind the narrow hop, and shows none of them.
     pub repeats: u32,
     /// Largest payload of a segment that arrived; 0 where none did.
     pub passed_bytes: u32,

@@ -5,7 +5,7 @@ use maxseg_core::evidence::BlackHole;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::segments::{AckSegment, DataSegment};
+use super::segments::{AckSegment, DataSegment, HistoryStart};
 
 /// The segment that the retransmission timer repeats, and the black hole that it proves.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -23,6 +23,7 @@ pub(super) struct BlackHoleDetector {
     /// Largest segment that ever arrived without retransmission, in bytes.
     largest: i64,
     found: Option<BlackHole>,
+    first: FirstSegment,
 }
 
 /// Timeouts of a segment that prove a black hole, if a smaller one arrives in its place.
@@ -31,6 +32,15 @@ const HEALED_AFTER: u32 = 2;
 const STUCK_AFTER: u32 = 3;
 
 impl BlackHoleDetector {
+    pub(super) fn new(begin: &HistoryStart) -> Self {
+        Self { first: FirstSegment::new(begin), ..Self::default() }
+    }
+
+    /// A segment, in the order of the capture.
+    pub(super) fn on_data(&mut self, data: &DataSegment) {
+        self.first.on_data(data);
+    }
+
     /// The timer retransmitted a segment that was sent at `before`.
     pub(super) fn on_timeout(&mut self, data: &DataSegment, before: Option<u64>) {
         let size = data.end - data.start;
@@ -39,7 +49,7 @@ impl BlackHoleDetector {
             self.now = size;
         } else {
             let since = before.unwrap_or(data.at);
-            let found = self.found.take();
+            let (found, first) = (self.found.take(), std::mem::take(&mut self.first));
             *self = Self {
                 start: data.start,
                 size,
@@ -51,6 +61,7 @@ impl BlackHoleDetector {
                 passed: 0,
                 largest: self.largest,
                 found,
+                first,
             };
         }
     }
@@ -95,10 +106,120 @@ impl BlackHoleDetector {
         });
     }
 
-    pub(super) const fn found(&self) -> Option<BlackHole> {
-        self.found
+    pub(super) fn found(&self) -> Option<BlackHole> {
+        self.found.or_else(|| self.first.found())
     }
 }
 
 /// The MSS that every path takes: a segment of at most this size is not lost for its size (RFC 9293 §3.7.1).
 const LEAST_MSS: i64 = 536;
+
+/// The first full segment of a sender that finds by itself what passes (RFC 4821), seen behind the narrow hop: of its transmissions in
+/// full size nothing comes, and after the silence it comes in pieces.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct FirstSegment {
+    silent_since: u64,
+    /// Payload of a full segment by the SYN options, in bytes.
+    full: i64,
+    at: u64,
+    frame: u64,
+    /// The first piece, and where the next one begins, in bytes.
+    piece: i64,
+    next: i64,
+    pieces: u8,
+    /// Its end is the end of a piece.
+    ends: bool,
+    /// The largest segment that came.
+    largest: i64,
+}
+
+/// What Linux sends after the timeouts that show it a black hole: `net.ipv4.tcp_base_mss`, and half of it (`tcp_mtu_probing`,
+/// net/ipv4/tcp_timer.c).
+const BASES: [i64; 2] = [1024, 512];
+/// Pieces that a segment may come in.
+const MOST_PIECES: u8 = 4;
+/// At least so long nothing comes, in nanoseconds: three timeouts of 200 ms, doubled each time.
+const LEAST_SILENCE: u64 = 1_000_000_000;
+
+impl FirstSegment {
+    fn new(begin: &HistoryStart) -> Self {
+        // Behind a beginning that was not captured it is not known where segments ended.
+        let pieces = if begin.nxt == 0 { 0 } else { MOST_PIECES };
+        Self { silent_since: begin.silent_since, full: begin.full, pieces, ..Self::default() }
+    }
+
+    fn on_data(&mut self, data: &DataSegment) {
+        let size = data.end - data.start;
+        self.largest = self.largest.max(size);
+        // New segments come between the pieces.
+        if self.ends || self.pieces >= MOST_PIECES || data.start != self.next {
+            return;
+        }
+        if self.pieces == 0 {
+            if !BASES.contains(&size) {
+                self.pieces = MOST_PIECES;
+                return;
+            }
+            (self.at, self.frame, self.piece) = (data.at, data.frame, size);
+        }
+        self.pieces += 1;
+        self.next = data.end;
+        self.ends = self.pieces > 1 && data.end == self.full;
+    }
+
+    fn found(&self) -> Option<BlackHole> {
+        let silence = self.at.saturating_sub(self.silent_since);
+        let bytes = |n: i64| u32::try_from(n).unwrap_or(0);
+        let is_found = self.ends && self.largest < self.full && silence >= LEAST_SILENCE;
+        is_found.then(|| BlackHole {
+            from: Time::from_nanos(self.silent_since),
+            to: Time::from_nanos(self.at),
+            frame: self.frame,
+            segment_bytes: bytes(self.full),
+            repeats: 0,
+            passed_bytes: bytes(self.piece),
+            passed_before_bytes: 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of these lengths, the first of them after a silence of so many seconds, of a host that may send 1448 bytes.
+    fn found(silence_s: u64, lengths: &[i64]) -> Option<BlackHole> {
+        let at = silence_s * 1_000_000_000;
+        let mut first = FirstSegment::new(&HistoryStart {
+            at,
+            silent_since: 0,
+            to_sender: None,
+            to_receiver: None,
+            full: 1448,
+            nxt: 0,
+            edge: None,
+            traced: false,
+        });
+        let mut start = 0;
+        for (frame, length) in (7..).zip(lengths) {
+            let end = start + length;
+            let data =
+                DataSegment { at, frame, start, end, stamp: None, ip_id: None, is_pushed: false };
+            first.on_data(&data);
+            start = end;
+        }
+        first.found()
+    }
+
+    #[test]
+    fn a_first_segment_in_pieces_was_too_large() {
+        let hole = found(4, &[1024, 424, 1024, 424, 1221]).unwrap();
+        assert_eq!((hole.segment_bytes, hole.passed_bytes, hole.frame), (1448, 1024, 7));
+        assert_eq!(hole.to.since(hole.from), Time::from_secs(4));
+        assert!(found(5, &[512, 512, 424]).is_some(), "half of the base");
+        assert!(found(0, &[1024, 424]).is_none(), "no silence");
+        assert!(found(4, &[1024, 424, 1448]).is_none(), "full segments pass");
+        assert!(found(4, &[1024, 1024]).is_none(), "writes of a program");
+        assert!(found(4, &[1000, 448]).is_none(), "no base");
+    }
+}

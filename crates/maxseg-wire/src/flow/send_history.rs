@@ -119,7 +119,7 @@ impl SendHistory {
             is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
             edge: i64::MIN,
             untimed_until: 0,
-            black_hole: BlackHoleDetector::default(),
+            black_hole: BlackHoleDetector::new(begin),
             events: Events::default(),
             trace: begin.traced.then(Box::default),
             nxt: begin.nxt,
@@ -182,6 +182,7 @@ impl SendHistory {
         self.counts.longest_gap = self.counts.longest_gap.max(gap);
         let payload = data.end - data.start;
         self.sizes.add(payload, data.is_pushed);
+        self.black_hole.on_data(data);
         let is_resent = if data.end > self.nxt && data.start >= self.nxt {
             self.on_new(data);
             false

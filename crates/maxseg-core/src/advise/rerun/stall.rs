@@ -21,7 +21,7 @@ impl Rerun {
     /// [`NoGain::Stalled`]: no stall has a share of the time, or the path cannot be run.
     pub fn gain_without_stall(&self, case: &Case<'_>) -> Result<Gain, NoGain> {
         let share = case.share(LimitedBy::PathMtu);
-        if share <= 0.0 {
+        if share <= 0.0 && !self.grows_back(case) {
             return Err(NoGain::Stalled);
         }
         let observed_bps = self.path.goodput_bps;
@@ -55,5 +55,20 @@ impl Rerun {
             shortened_to: self.shortened_to,
             is_bound,
         })
+    }
+
+    /// Whether the window grew for most of the time from what the stall had left of it: by a segment a round trip, or in two where
+    /// acknowledgements are delayed (RFC 5681 §3.1), until it covers the path.
+    fn grows_back(&self, case: &Case<'_>) -> bool {
+        let data = case.data();
+        let Some(from) = data.black_hole.filter(|hole| hole.repeats == 0).map(|hole| hole.to)
+        else {
+            return false;
+        };
+        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+        let rtt_s = self.path.rtt_s.value;
+        let held = self.path.payload_rate_bps() * rtt_s / 8.0 / segment;
+        let lasted = data.last_ack.map_or(0.0, |last| last.since(from).as_secs_f64());
+        lasted <= 2.0 * held * rtt_s
     }
 }

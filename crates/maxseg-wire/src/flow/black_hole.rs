@@ -134,7 +134,7 @@ struct FirstSegment {
 }
 
 /// What Linux sends after the timeouts that show it a black hole: `net.ipv4.tcp_base_mss`, and half of it (`tcp_mtu_probing`,
-/// net/ipv4/tcp_timer.c).
+/// `net/ipv4/tcp_timer.c`).
 const BASES: [i64; 2] = [1024, 512];
 /// Pieces that a segment may come in.
 const MOST_PIECES: u8 = 4;

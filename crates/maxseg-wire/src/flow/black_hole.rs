@@ -23,7 +23,8 @@ pub(super) struct BlackHoleDetector {
     /// Largest segment that ever arrived without retransmission, in bytes.
     largest: i64,
     found: Option<BlackHole>,
-    first: FirstSegment,
+    /// `None` where nothing was silent, or its size is known to pass.
+    first: Option<Box<FirstSegment>>,
 }
 
 /// Timeouts of a segment that prove a black hole, if a smaller one arrives in its place.
@@ -38,7 +39,11 @@ impl BlackHoleDetector {
 
     /// A segment, in the order of the capture.
     pub(super) fn on_data(&mut self, data: &DataSegment) {
-        self.first.on_data(data);
+        if let Some(first) = &mut self.first
+            && !first.on_data(data)
+        {
+            self.first = None;
+        }
     }
 
     /// The timer retransmitted a segment that was sent at `before`.
@@ -49,7 +54,7 @@ impl BlackHoleDetector {
             self.now = size;
         } else {
             let since = before.unwrap_or(data.at);
-            let (found, first) = (self.found.take(), std::mem::take(&mut self.first));
+            let (found, first) = (self.found.take(), self.first.take());
             *self = Self {
                 start: data.start,
                 size,
@@ -107,7 +112,7 @@ impl BlackHoleDetector {
     }
 
     pub(super) fn found(&self) -> Option<BlackHole> {
-        self.found.or_else(|| self.first.found())
+        self.found.or_else(|| self.first.as_ref()?.found())
     }
 }
 
@@ -129,8 +134,6 @@ struct FirstSegment {
     pieces: u8,
     /// Its end is the end of a piece.
     ends: bool,
-    /// The largest segment that came.
-    largest: i64,
 }
 
 /// What Linux sends after the timeouts that show it a black hole: `net.ipv4.tcp_base_mss`, and half of it (`tcp_mtu_probing`,
@@ -142,36 +145,33 @@ const MOST_PIECES: u8 = 4;
 const LEAST_SILENCE: u64 = 1_000_000_000;
 
 impl FirstSegment {
-    fn new(begin: &HistoryStart) -> Self {
-        // Behind a beginning that was not captured it is not known where segments ended.
-        let pieces = if begin.nxt == 0 { 0 } else { MOST_PIECES };
-        Self { silent_since: begin.silent_since, full: begin.full, pieces, ..Self::default() }
+    /// `None` where nothing was silent. Behind a beginning that was not captured it is not known where segments ended.
+    fn new(begin: &HistoryStart) -> Option<Box<Self>> {
+        let silent_since = begin.silent_since.filter(|since| begin.at >= since + LEAST_SILENCE)?;
+        let first = Self { silent_since, full: begin.full, ..Self::default() };
+        (begin.nxt == 0).then(|| Box::new(first))
     }
 
-    fn on_data(&mut self, data: &DataSegment) {
+    /// Gives whether it may still be one.
+    fn on_data(&mut self, data: &DataSegment) -> bool {
         let size = data.end - data.start;
-        self.largest = self.largest.max(size);
         // New segments come between the pieces.
-        if self.ends || self.pieces >= MOST_PIECES || data.start != self.next {
-            return;
-        }
-        if self.pieces == 0 {
-            if !BASES.contains(&size) {
-                self.pieces = MOST_PIECES;
-                return;
-            }
+        let is_next = data.start == self.next && !self.ends;
+        if is_next && self.pieces == 0 {
             (self.at, self.frame, self.piece) = (data.at, data.frame, size);
         }
-        self.pieces += 1;
-        self.next = data.end;
-        self.ends = self.pieces > 1 && data.end == self.full;
+        if is_next {
+            self.pieces += 1;
+            self.next = data.end;
+            self.ends = self.pieces > 1 && data.end == self.full;
+        }
+        let is_small = size < self.full && (self.pieces == 0 || BASES.contains(&self.piece));
+        is_small && (self.ends || self.pieces < MOST_PIECES)
     }
 
     fn found(&self) -> Option<BlackHole> {
-        let silence = self.at.saturating_sub(self.silent_since);
         let bytes = |n: i64| u32::try_from(n).unwrap_or(0);
-        let is_found = self.ends && self.largest < self.full && silence >= LEAST_SILENCE;
-        is_found.then(|| BlackHole {
+        self.ends.then(|| BlackHole {
             from: Time::from_nanos(self.silent_since),
             to: Time::from_nanos(self.at),
             frame: self.frame,
@@ -192,20 +192,22 @@ mod tests {
         let at = silence_s * 1_000_000_000;
         let mut first = FirstSegment::new(&HistoryStart {
             at,
-            silent_since: 0,
+            silent_since: Some(0),
             to_sender: None,
             to_receiver: None,
             full: 1448,
             nxt: 0,
             edge: None,
             traced: false,
-        });
+        })?;
         let mut start = 0;
         for (frame, length) in (7..).zip(lengths) {
             let end = start + length;
             let data =
                 DataSegment { at, frame, start, end, stamp: None, ip_id: None, is_pushed: false };
-            first.on_data(&data);
+            if !first.on_data(&data) {
+                return None;
+            }
             start = end;
         }
         first.found()

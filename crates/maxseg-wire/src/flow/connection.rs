@@ -31,8 +31,6 @@ pub(super) struct Connection {
     halves: Pair<HalfConnection>,
     begin: u64,
     end: u64,
-    /// When the packet before the last came.
-    before: u64,
     /// The endpoint that sent the SYN; `None` where no SYN was seen.
     client: Option<Endpoint>,
     /// When its SYN and its SYN-ACK were seen; `None` for one that was retransmitted (Karn).
@@ -86,7 +84,6 @@ impl Connection {
             halves: Pair::default(),
             begin: seen.at_nanos,
             end: seen.at_nanos,
-            before: seen.at_nanos,
             client: None,
             syn_at: None,
             answer_at: None,
@@ -356,12 +353,14 @@ impl Connection {
         let is_stamped = own.uses_timestamps || own.timestamps && other.timestamps;
         let stamps = if is_stamped { TCP_TIMESTAMPS.get().cast_signed() } else { 0 };
         let full = peer.offered.mss.map_or(USUAL_MSS, i64::from) - stamps;
-        let (window, silent_since) = (peer.window_bytes(), self.before);
+        let window = peer.window_bytes();
+        let acked = [s, s.other()].map(|end| Some(self.halves.of(end).last_ack));
+        let silent_since = acked.into_iter().chain([self.syn_at, self.answer_at]).flatten().max();
         let half = self.halves.of_mut(s);
         half.first_data = seen.at_nanos;
         half.stream = Some(Box::new(SendHistory::new(&HistoryStart {
             at: seen.at_nanos,
-            silent_since,
+            silent_since: silent_since.filter(|at| *at > 0),
             to_sender,
             to_receiver,
             full,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HistoryStart {
     pub(super) at: u64,
-    /// When the packet before it came.
-    pub(super) silent_since: u64,
+    /// When a SYN or an acknowledgement last came before it.
+    pub(super) silent_since: Option<u64>,
     /// Round trips of the handshake between capture point and sender, and receiver, in nanoseconds.
     pub(super) to_sender: Option<u64>,
     pub(super) to_receiver: Option<u64>,

@@ -35,7 +35,6 @@ impl Connection {
 
     #[inline(always)]
     fn on_packet(&mut self, seen: &Seen<'_>, s: Endpoint) {
-        self.before = self.end;
         self.end = self.end.max(seen.at_nanos);
         let half = self.halves.of_mut(s);
         half.count(seen);

@@ -38,16 +38,16 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
         text: format!(
             "Packets of {packet} bytes are lost {}: {}, and {}",
             told.as_deref().unwrap_or("without ICMP"),
-            match hole.repeats {
-                // Behind the narrow hop nothing of that size is seen.
-                0 => format!(
+            if hole.is_seen_behind() {
+                format!(
                     "nothing came for {seconds:.1} s, and then the first {} bytes in smaller segments",
                     hole.segment_bytes
-                ),
-                repeats => format!(
-                    "a segment of {} bytes was retransmitted {repeats} times in {seconds:.1} s",
-                    hole.segment_bytes
-                ),
+                )
+            } else {
+                format!(
+                    "a segment of {} bytes was retransmitted {} times in {seconds:.1} s",
+                    hole.segment_bytes, hole.repeats
+                )
             },
             match (hole.passed_bytes, hole.passed_before_bytes) {
                 (0, 0) => "only packets without payload arrived".to_owned(),

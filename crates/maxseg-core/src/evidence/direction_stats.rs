@@ -247,6 +247,11 @@ pub struct BlackHole {
 }
 
 impl BlackHole {
+    /// Whether the capture is behind the narrow hop: it shows that a segment came in pieces, and no transmission of it whole.
+    pub const fn is_seen_behind(&self) -> bool {
+        self.repeats == 0
+    }
+
     /// Whether size is the reason: smaller segments arrived in place of it, or none of its size ever did.
     pub const fn is_by_size(&self) -> bool {
         self.passed_bytes > 0 || self.passed_before_bytes < self.segment_bytes

@@ -15,6 +15,7 @@ use maxseg_wire::Checksum;
 use maxseg_wire::bpf::{Protocol as Selected, Selection, compile};
 use maxseg_wire::icmp::{Icmp, Message};
 use maxseg_wire::ip::{Header, Packet, protocol};
+use maxseg_wire::procnet::Counters;
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 
 use crate::observe::capture::{LINKS, link_header_len};
@@ -240,17 +241,11 @@ fn filter(far: IpAddr) -> Vec<SockFilter> {
 /// there: what its firewall dropped of what came in, and a few things besides. Everybody may read it. `None` where the kernel does
 /// not tell.
 pub fn undelivered(is_v4: bool) -> Option<i64> {
-    let file = if is_v4 { "snmp" } else { "snmp6" };
-    let text = std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok()?;
     let [come, taken, passed] = if is_v4 {
-        let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
-        let names: Vec<&str> = lines.next()?.split(' ').collect();
-        let values: Vec<&str> = lines.next()?.split(' ').collect();
-        ["InReceives", "InDelivers", "ForwDatagrams"].map(|wanted| {
-            let at = names.iter().position(|name| *name == wanted)?;
-            values.get(at)?.parse::<i64>().ok()
-        })
+        let counters = counters("snmp")?;
+        ["InReceives", "InDelivers", "ForwDatagrams"].map(|name| counters.get("Ip", name))
     } else {
+        let text = std::fs::read_to_string("/proc/thread-self/net/snmp6").ok()?;
         ["Ip6InReceives", "Ip6InDelivers", "Ip6OutForwDatagrams"].map(|wanted| {
             let mut lines = text.lines().map(str::split_whitespace);
             let mut line = lines.find(|line| line.clone().next() == Some(wanted))?;
@@ -262,9 +257,11 @@ pub fn undelivered(is_v4: bool) -> Option<i64> {
 
 /// Packets that the reverse path filter of this network namespace has dropped (`TcpExt: IPReversePathFilter`).
 fn reverse_path_drops() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/thread-self/net/netstat").ok()?;
-    let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
-    let (names, values) = (lines.next()?, lines.next()?);
-    let at = names.split(' ').position(|name| name == "IPReversePathFilter")?;
-    values.split(' ').nth(at)?.parse().ok()
+    counters("netstat")?.get("TcpExt", "IPReversePathFilter")?.try_into().ok()
+}
+
+/// The counters of this network namespace in `netstat` or `snmp`; `None` where the kernel does not tell.
+fn counters(file: &str) -> Option<Counters> {
+    let text = std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok()?;
+    Some(Counters::parse(&text))
 }

@@ -12,14 +12,14 @@ use super::far_end::direction_word;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bottleneck {
     /// Towards the far end.
-    pub forward: Option<Narrowest>,
+    pub forward: Option<BottleneckRate>,
     /// From the far end.
-    pub reverse: Option<Narrowest>,
+    pub reverse: Option<BottleneckRate>,
 }
 
 /// The narrowest link of a direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Narrowest {
+pub struct BottleneckRate {
     /// Bits per second of IP packets.
     pub bps: f64,
     /// How it was measured.
@@ -98,7 +98,7 @@ fn is_link(found: &TrainsFound) -> bool {
     found.limit == TrainLimit::Link && found.short_train_bps <= BURST * found.lasting_bps
 }
 
-impl Narrowest {
+impl BottleneckRate {
     /// From what TCP filled, and what trains have shown.
     pub(super) fn of(filled: &Filled, trains: Option<&TrainsFound>) -> Self {
         Self::settled(filled.packet_bps, filled.is_lower_bound, trains)
@@ -138,7 +138,7 @@ impl Narrowest {
 }
 
 impl Bottleneck {
-    pub(super) const fn set(&mut self, towards: Towards, found: Narrowest) {
+    pub(super) const fn set(&mut self, towards: Towards, found: BottleneckRate) {
         match towards {
             Towards::Responder => self.forward = Some(found),
             Towards::Client => self.reverse = Some(found),
@@ -170,7 +170,7 @@ impl Bottleneck {
 /// Says where a path was not filled, and nothing else tells what it carries.
 pub(super) fn note_bound(
     towards: Towards,
-    (filled, found): (&Filled, &Narrowest),
+    (filled, found): (&Filled, &BottleneckRate),
     report: &mut PathReport,
 ) {
     if !found.is_lower_bound() {
@@ -205,7 +205,7 @@ mod tests {
             short_train_bps,
             lost_share: 0.0,
         });
-        let found = Narrowest::settled(tcp, is_held, trains.as_ref());
+        let found = BottleneckRate::settled(tcp, is_held, trains.as_ref());
         (found.bps, format!("{:?} {}", found.method, found.confidence.word()))
     }
 

@@ -30,7 +30,9 @@ mod under_load;
 mod with_far_end;
 
 pub use crate::error::PathError;
-pub use bottleneck::{Bottleneck, BottleneckConfidence, BottleneckMethod, Narrowest, QueueCounts};
+pub use bottleneck::{
+    Bottleneck, BottleneckConfidence, BottleneckMethod, BottleneckRate, QueueCounts,
+};
 pub use findings::{PathFinding, PathFindingKind};
 pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;

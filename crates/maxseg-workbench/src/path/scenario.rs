@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
     use crate::path::{
-        BlackHole, Bottleneck, BottleneckConfidence, BottleneckMethod, MtuReport, Narrowest,
+        BlackHole, Bottleneck, BottleneckConfidence, BottleneckMethod, BottleneckRate, MtuReport,
         RttMethod, RttReport, UnderLoadRow,
     };
 
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(mtus, [1500, 1400, 1500], "the last link is not known to be narrow");
         let of = |bps| {
             let (method, confidence) = (BottleneckMethod::Both, BottleneckConfidence::Confirmed);
-            Some(Narrowest { bps, method, confidence })
+            Some(BottleneckRate { bps, method, confidence })
         };
         report.bottleneck = Some(Bottleneck { forward: of(5e6), reverse: of(20e6) });
         let row = |load: &str, rtt_s| UnderLoadRow {

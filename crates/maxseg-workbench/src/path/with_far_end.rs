@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use maxseg_linux::far_end::{FarEndError, Pings};
 
-use super::bottleneck::{Bottleneck, Narrowest, note_bound};
+use super::bottleneck::{Bottleneck, BottleneckRate, note_bound};
 use super::far_end::{Baseline, DIRECTIONS, FarEnd, direction_word};
 use super::measure_mtu::logged;
 use super::probing::Probing;
@@ -90,7 +90,7 @@ fn fill_both_ways(
         observer.on_step(&format!("filling the path, {}", direction_word(towards)));
         let filled = super::bulk::fill(end, options, towards, (baseline, shown.as_ref()))?;
         let Some(filled) = filled else { continue };
-        let found = Narrowest::of(&filled, shown.as_ref());
+        let found = BottleneckRate::of(&filled, shown.as_ref());
         bottleneck.set(towards, found);
         note_bound(towards, (&filled, &found), report);
         rows.push(loaded_row(towards, &filled, baseline));

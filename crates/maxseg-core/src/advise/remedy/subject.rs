@@ -28,8 +28,7 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     let has_black_hole =
         case.findings_of_data().any(|finding| finding.kind == FindingKind::BlackHole);
     // Behind the narrow hop the time of the stall is not that of any data: what is seen is how the window grows back.
-    let hole = case.data().black_hole.filter(|hole| hole.repeats == 0);
-    let is_aftermath = hole.is_some()
+    let is_aftermath = case.data().black_hole.is_some_and(|hole| hole.is_seen_behind())
         && matches!(limited_by, LimitedBy::Congestion | LimitedBy::Rto | LimitedBy::Unknown);
     let is_long = case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limits.is_empty();
     if has_black_hole && (is_long || is_aftermath) {

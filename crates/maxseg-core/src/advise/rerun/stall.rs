@@ -4,6 +4,7 @@ use super::Rerun;
 use crate::advise::gain::{FOUR_FIFTHS, Gain, NoGain, Prediction};
 use crate::advise::{Case, Change, changed};
 use crate::engine::EngineName;
+use crate::evidence::BlackHole;
 use crate::outcome::LimitedBy;
 use crate::sim::Sim;
 
@@ -61,14 +62,13 @@ impl Rerun {
     /// acknowledgements are delayed (RFC 5681 §3.1), until it covers the path.
     fn grows_back(&self, case: &Case<'_>) -> bool {
         let data = case.data();
-        let Some(from) = data.black_hole.filter(|hole| hole.repeats == 0).map(|hole| hole.to)
-        else {
+        let Some(hole) = data.black_hole.filter(BlackHole::is_seen_behind) else {
             return false;
         };
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
         let rtt_s = self.path.rtt_s.value;
         let held = self.path.payload_rate_bps() * rtt_s / 8.0 / segment;
-        let lasted = data.last_ack.map_or(0.0, |last| last.since(from).as_secs_f64());
+        let lasted = data.last_ack.map_or(0.0, |last| last.since(hole.to).as_secs_f64());
         lasted <= 2.0 * held * rtt_s
     }
 }

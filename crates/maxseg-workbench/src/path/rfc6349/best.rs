@@ -3,14 +3,14 @@
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{RunMetrics, TrainLimit, TrainsFound};
 
-use crate::path::bottleneck::Narrowest;
+use crate::path::bottleneck::BottleneckRate;
 use crate::path::bulk::{Filled, packet_share};
 
 /// The payload per second that the path carries: at least what any run reached. What was to be expected is by that, and so is every share
 /// of the BDP. Where losses without a queue hold it, it may be policed: what passes in a short step has a burst in it.
 pub(super) fn best_bps(
     filled: &Filled,
-    (found, trains): (&Narrowest, Option<&TrainsFound>),
+    (found, trains): (&BottleneckRate, Option<&TrainsFound>),
     runs: &[(RunMetrics, Vec<LimitShare>)],
     swept: &[(u32, Option<RunMetrics>)],
 ) -> f64 {

@@ -16,7 +16,7 @@ use maxseg_core::units::{BitsPerSec, Bytes, Mtu, approx};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
 
-use super::bottleneck::{Bottleneck, Narrowest, note_bound};
+use super::bottleneck::{Bottleneck, BottleneckRate, note_bound};
 use super::bulk::{
     self, Filled, fill, limits, metrics, packet_share, plan_of, segment_bytes, window_of,
 };
@@ -57,7 +57,7 @@ struct BothWays {
 /// What is known of a direction before the window sweep.
 struct Known {
     filled: Filled,
-    found: Narrowest,
+    found: BottleneckRate,
     trains: Option<TrainsFound>,
 }
 
@@ -145,7 +145,7 @@ impl Rfc6349Test<'_> {
             if found.negotiated.is_none() {
                 found.negotiated = NegotiatedEntry::of(&filled.result);
             }
-            let narrowest = Narrowest::of(&filled, shown.as_ref());
+            let narrowest = BottleneckRate::of(&filled, shown.as_ref());
             note_bound(towards, (&filled, &narrowest), report);
             report.under_load.push(loaded_row(towards, &filled, baseline));
             found.bottleneck.set(towards, narrowest);
@@ -153,7 +153,7 @@ impl Rfc6349Test<'_> {
             let notes = &mut report.notes;
             let direction = self.direction(end, towards, known, observer, notes)?;
             let bps = direction.bottleneck_bps;
-            found.bottleneck.set(towards, Narrowest { bps, ..narrowest });
+            found.bottleneck.set(towards, BottleneckRate { bps, ..narrowest });
             found.directions.push(direction);
         }
         observer.on_step("both directions at once");

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::path::{Bottleneck, MssReport, Narrowest, PortMss, SynAsReceived};
+use crate::path::{Bottleneck, BottleneckRate, MssReport, PortMss, SynAsReceived};
 
 /// The MSS options of both ends.
 #[derive(Serialize, JsonSchema)]
@@ -81,7 +81,7 @@ impl BottleneckEntry {
     }
 }
 
-fn confidence(found: Option<Narrowest>) -> Option<&'static str> {
+fn confidence(found: Option<BottleneckRate>) -> Option<&'static str> {
     found.map(|found| found.confidence.word())
 }
 

@@ -6,8 +6,8 @@ use maxseg_core::outcome::LimitShare;
 use maxseg_core::rfc6349::{Cause, Check, Metric, RunMetrics, TrainLimit, TrainsFound, Verdict};
 use maxseg_core::units::approx;
 use maxseg_workbench::path::{
-    BothAtOnce, BottleneckConfidence, BottleneckMethod, DirectionReport, GRADE_RULE, Narrowest,
-    PathReport, Rfc6349Report, SizeTable, UnderLoadRow,
+    BothAtOnce, BottleneckConfidence, BottleneckMethod, BottleneckRate, DirectionReport,
+    GRADE_RULE, PathReport, Rfc6349Report, SizeTable, UnderLoadRow,
 };
 
 use crate::printer::Printer;
@@ -65,7 +65,7 @@ pub(super) fn far_end_text(report: &PathReport, printer: Printer) -> String {
 }
 
 /// The narrowest link of a direction, and how sure it is.
-fn way(found: Option<Narrowest>) -> String {
+fn way(found: Option<BottleneckRate>) -> String {
     let Some(found) = found else { return "unknown".to_owned() };
     let rate = approx::rate(found.bps);
     match found.confidence {

@@ -7,6 +7,7 @@ pub(crate) struct Numbers<'a>(pub(crate) &'a [u8]);
 
 impl Numbers<'_> {
     /// The next bytes; once they have run out, nothing more.
+    #[inline(always)]
     pub(crate) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) =
             self.0.split_first_chunk::<N>().map_or((None, &[][..]), |(h, r)| (Some(*h), r));

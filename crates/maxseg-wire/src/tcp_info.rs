@@ -68,6 +68,8 @@ macro_rules! tcp_info {
         }
 
         impl TcpInfo {
+            // Inlined where the length is known, so that not every field is asked whether it is there.
+            #[inline(always)]
             fn read(numbers: &mut Numbers<'_>) -> Option<Self> {
                 Some(Self {
                     $( $name: numbers.$read()?, )*
@@ -235,7 +237,11 @@ impl TcpInfo {
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let short =
             DecodeError::Short { layer: Layer::TcpInfo, have: bytes.len(), need: Self::LEAST };
-        Self::read(&mut Numbers(bytes)).ok_or(short)
+        let info = match bytes.first_chunk::<{ Self::LEN }>() {
+            Some(whole) => Self::read(&mut Numbers(whole)),
+            None => Self::read(&mut Numbers(bytes)),
+        };
+        info.ok_or(short)
     }
 
     /// Where the connection stands (RFC 9293 §3.3.2); `None` for a number that is no such state.

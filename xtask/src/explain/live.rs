@@ -72,7 +72,7 @@ fn samples(file: &Path) -> Option<Vec<Timed>> {
     let cookie = snapshots.first()?.connections.first()?.cookie;
     let of = |snapshot: &Snapshot| {
         let one = snapshot.connections.iter().find(|one| one.cookie == cookie)?;
-        Some((snapshot.time_s?, one.sample?))
+        Some((snapshot.time_s?, *one.sample.as_deref()?))
     };
     Some(snapshots.iter().filter_map(of).collect())
 }

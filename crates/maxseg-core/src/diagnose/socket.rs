@@ -7,6 +7,8 @@
 mod black_hole;
 mod findings;
 
+use std::borrow::Cow;
+
 pub use findings::{SocketFinding, socket_findings};
 
 use self::black_hole::loses_full_segments_alone;
@@ -47,7 +49,7 @@ pub struct SocketDiagnosis {
     /// The largest; [`LimitedBy::Unknown`] where the samples do not show it.
     pub limited_by: LimitedBy,
     /// Why it is unknown, and what would show it; a clause without a full stop.
-    pub unknown_because: Option<String>,
+    pub unknown_because: Option<Cow<'static, str>>,
     /// An estimate from 0 to 1 of how sure `limited_by` is; 0 where it is unknown.
     pub confidence: f64,
 }
@@ -56,7 +58,7 @@ pub struct SocketDiagnosis {
 pub fn diagnose_socket(evidence: &SocketEvidence) -> SocketDiagnosis {
     let judge = Judge { evidence, state: &evidence.state };
     let (limits, why) = judge.limits();
-    let because = mixed(&limits).or_else(|| judge.why_unknown(&limits, why));
+    let because = mixed(&limits).map(Cow::Owned).or_else(|| judge.why_unknown(&limits, why));
     let first = limits.first().copied();
     match (first, because) {
         (Some(first), None) => SocketDiagnosis {
@@ -273,7 +275,7 @@ impl Judge<'_> {
         Some(bin.acked_bytes as f64 * 8.0 / seconds)
     }
 
-    fn why_unknown(&self, limits: &[LimitShare], why: Option<Unseen>) -> Option<String> {
+    fn why_unknown(&self, limits: &[LimitShare], why: Option<Unseen>) -> Option<Cow<'static, str>> {
         let is_known = limits.first().is_some_and(|first| first.kind != LimitedBy::Unknown);
         if is_known {
             return None;
@@ -282,26 +284,27 @@ impl Judge<'_> {
             Some(Unseen::AtPeer) => {
                 "the peer sends the data, and this host's reader keeps up: the \
                 peer's sockets, or a capture, show the limit"
-                    .to_owned()
+                    .into()
             }
             Some(Unseen::NoData) | None => {
-                "no payload was sent or received, so there is no transfer to judge".to_owned()
+                "no payload was sent or received, so there is no transfer to judge".into()
             }
             Some(Unseen::Handshake) => match self.state.timeouts_in_a_row {
-                0 => "the handshake is not complete".to_owned(),
+                0 => "the handshake is not complete".into(),
                 times => format!(
                     "the handshake is not complete: its segment was sent again {} without an answer",
                     counted_times(times.into())
-                ),
+                )
+                .into(),
             },
             Some(Unseen::BufferOrApplication) => {
                 "the send buffer was the limit for a part of the time and empty at its end, so that \
                  the buffer and the application's writes are not told apart; a larger send buffer would show"
-                    .to_owned()
+                    .into()
             }
             Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
                 "one sample does not show what holds the congestion window down; a second one may"
-                    .to_owned()
+                    .into()
             }
             Some(Unseen::CongestionWindow) => {
                 let rtt = approx::time(self.state.rtt.as_secs_f64());
@@ -311,6 +314,7 @@ impl Judge<'_> {
                      capture shows more",
                     self.state.cwnd_segments
                 )
+                .into()
             }
         })
     }

@@ -80,9 +80,9 @@ pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
     } else {
         LEAD
     };
-    let [first_share, second_share] =
-        [first, second].map(|limit| approx::whole_percent(limit.share));
     (is_named && first.share < MOSTLY && first.share - second.share < lead).then(|| {
+        let [first_share, second_share] =
+            [first, second].map(|limit| approx::whole_percent(limit.share));
         if second.kind == LimitedBy::Unknown {
             return format!(
                 "{} held for {first_share} of the time, and what limited {second_share} of it is unknown; a longer capture shows which lasts",

@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::AsRawFd as _;
 
-use maxseg_wire::inet_diag::{Family, Message, Messages, Request, Socket, StateSet};
+use maxseg_wire::DecodeError;
+use maxseg_wire::inet_diag::{Family, Framed, Message, Messages, Request, Socket, StateSet};
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, getsockopt, recv, setsockopt, sockopt};
@@ -46,20 +47,37 @@ impl SockDiag {
         request: &Request,
         mut on_socket: impl FnMut(&Socket<'_>),
     ) -> io::Result<ListReading> {
+        self.list_payloads(request, |payload| {
+            Socket::decode(payload).map(|socket| on_socket(&socket))
+        })
+    }
+
+    /// The same, of each socket the payload of its message; `on_payload` says whether it can be decoded.
+    ///
+    /// # Errors
+    /// As of [`Self::list`].
+    pub(crate) fn list_payloads(
+        &mut self,
+        request: &Request,
+        mut on_payload: impl FnMut(&[u8]) -> Result<(), DecodeError>,
+    ) -> io::Result<ListReading> {
         self.sequence = self.sequence.wrapping_add(1);
         self.socket.send(&request.encode(self.sequence), 0)?;
         let mut reading = ListReading::default();
         loop {
             let length = self.receive()?;
-            for message in Messages::new(&self.buffer[..length]) {
+            let mut messages = Messages::new(&self.buffer[..length]);
+            while let Some(message) = messages.next_framed() {
                 match message {
-                    Ok(Message::Socket(socket)) => on_socket(&socket),
-                    Ok(Message::Done { interrupted }) => {
+                    Ok(Framed::Socket(payload)) => {
+                        reading.unreadable += u64::from(on_payload(payload).is_err());
+                    }
+                    Ok(Framed::Done { interrupted }) => {
                         reading.interrupted |= interrupted;
                         return Ok(reading);
                     }
-                    Ok(Message::Error(0) | Message::Other) => {}
-                    Ok(Message::Error(number)) => {
+                    Ok(Framed::Error(0) | Framed::Other) => {}
+                    Ok(Framed::Error(number)) => {
                         return Err(io::Error::from_raw_os_error(number));
                     }
                     Err(_) => reading.unreadable += 1,
@@ -74,7 +92,8 @@ impl SockDiag {
     /// As of [`Self::list`].
     pub(crate) fn probe(&mut self) -> io::Result<()> {
         let (family, states) = (Family::Ipv4, StateSet::NONE);
-        self.list(&Request { family, states, filter: None }, |_| {}).map(|_| ())
+        let request = Request { family, states, filter: None, type_of_service: false };
+        self.list(&request, |_| {}).map(|_| ())
     }
 
     fn receive(&mut self) -> io::Result<usize> {

@@ -64,7 +64,8 @@ impl RunningSocket {
                 }
                 Some(Err(error)) => match error.raw_os_error() {
                     Some(libc::EPERM | libc::EACCES) => {
-                        fault = SocketError::Denied { pid, name: Process::of(pid).name };
+                        fault =
+                            SocketError::Denied { pid, name: Process::of(pid).name.to_string() };
                     }
                     Some(libc::ENOSYS) => {
                         return Err(SocketError::NotSupported { option: "pidfd_getfd" });

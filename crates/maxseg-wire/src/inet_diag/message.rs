@@ -30,6 +30,22 @@ pub enum Message<'a> {
     Other,
 }
 
+/// One message of the kernel, a socket not decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framed<'a> {
+    /// The payload of a socket's message: see [`Socket::decode`].
+    Socket(&'a [u8]),
+    /// As [`Message::Done`].
+    Done {
+        /// Whether the list changed while it was read.
+        interrupted: bool,
+    },
+    /// As [`Message::Error`].
+    Error(i32),
+    /// A message of another kind.
+    Other,
+}
+
 /// The message of a socket, as the kernel frames it, from its payload.
 pub fn socket_message(payload: &[u8]) -> Vec<u8> {
     framed(BY_FAMILY, 0, payload)
@@ -88,11 +104,10 @@ impl<'a> Messages<'a> {
     }
 }
 
-impl<'a> Iterator for Messages<'a> {
-    type Item = Result<Message<'a>, DecodeError>;
-
-    /// After an error in the framing nothing more comes; after one within a message the next does.
-    fn next(&mut self) -> Option<Self::Item> {
+impl<'a> Messages<'a> {
+    /// The next message, a socket not decoded. After an error in the framing nothing more comes; after one within a message the
+    /// next does.
+    pub fn next_framed(&mut self) -> Option<Result<Framed<'a>, DecodeError>> {
         if self.bytes.is_empty() {
             return None;
         }
@@ -104,19 +119,36 @@ impl<'a> Iterator for Messages<'a> {
             }
         };
         Some(match kind {
-            BY_FAMILY | GET_SOCKET => {
+            BY_FAMILY | GET_SOCKET => Ok(Framed::Socket(payload)),
+            DONE => Ok(Framed::Done { interrupted: flags & INTERRUPTED != 0 }),
+            ERROR => error_number(payload).map(Framed::Error),
+            _ => Ok(Framed::Other),
+        })
+    }
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = Result<Message<'a>, DecodeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let framed = match self.next_framed()? {
+            Ok(framed) => framed,
+            Err(error) => return Some(Err(error)),
+        };
+        Some(match framed {
+            Framed::Socket(payload) => {
                 Socket::decode(payload).map(|socket| Message::Socket(Box::new(socket)))
             }
-            DONE => Ok(Message::Done { interrupted: flags & INTERRUPTED != 0 }),
-            ERROR => error_number(payload),
-            _ => Ok(Message::Other),
+            Framed::Done { interrupted } => Ok(Message::Done { interrupted }),
+            Framed::Error(number) => Ok(Message::Error(number)),
+            Framed::Other => Ok(Message::Other),
         })
     }
 }
 
 /// The number of `struct nlmsgerr`, which the kernel gives negative.
-fn error_number<'a>(payload: &[u8]) -> Result<Message<'a>, DecodeError> {
+fn error_number(payload: &[u8]) -> Result<i32, DecodeError> {
     let number = payload.first_chunk::<4>().map(|bytes| i32::from_ne_bytes(*bytes));
     let short = DecodeError::Short { layer: Layer::InetDiag, have: payload.len(), need: 4 };
-    number.map(|number| Message::Error(number.saturating_neg())).ok_or(short)
+    number.map(i32::saturating_neg).ok_or(short)
 }

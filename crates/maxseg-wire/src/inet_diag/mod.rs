@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! Request { family, states, filter } → bytes → kernel → bytes → Messages → Socket (borrows the bytes)
+//!                                                                        └→ Outline (a few numbers of it)
 //! two Samples of a socket → SocketEvidence → core::diagnose
 //! ```
 //!
@@ -13,6 +14,7 @@ mod evidence;
 mod filter;
 mod framing;
 mod message;
+mod outline;
 mod request;
 mod selection;
 mod socket;
@@ -21,7 +23,8 @@ mod tests;
 
 pub use evidence::Sample;
 pub use filter::{Endpoint, Filter, Prefix};
-pub use message::{Message, Messages, done_message, socket_message};
+pub use message::{Framed, Message, Messages, done_message, socket_message};
+pub use outline::Outline;
 pub use request::Request;
 pub use selection::{Family, StateSet};
 pub use socket::{Bbr, Memory, Socket, Timer, TimerKind, Vegas};

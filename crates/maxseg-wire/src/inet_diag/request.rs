@@ -13,8 +13,10 @@ const BODY: usize = 56;
 /// Bytes of `struct nlattr`.
 const ATTRIBUTE: usize = 4;
 /// Attributes to add, each a bit of `idiag_ext`: `INET_DIAG_INFO`, `VEGASINFO` (and the like of BBR and DCTCP),
-/// `CONG`, `TOS`, `TCLASS`, `SKMEMINFO`. What has no bit, the kernel adds where it may.
-const ATTRIBUTES: u8 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6;
+/// `CONG`, `SKMEMINFO`. What has no bit, the kernel adds where it may.
+const ATTRIBUTES: u8 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6;
+/// `TOS`, `TCLASS`.
+const TYPE_OF_SERVICE: u8 = 1 << 4 | 1 << 5;
 
 /// A list of TCP sockets that is asked for.
 #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ pub struct Request {
     pub states: StateSet,
     /// That match this; all where there is none.
     pub filter: Option<Filter>,
+    /// Whether their type of service and traffic class are told.
+    pub type_of_service: bool,
 }
 
 impl Request {
@@ -39,7 +43,8 @@ impl Request {
         bytes.extend_from_slice(&REQUEST_DUMP.to_ne_bytes());
         bytes.extend_from_slice(&sequence.to_ne_bytes());
         bytes.extend_from_slice(&[0; 4]);
-        bytes.extend_from_slice(&[self.family as u8, TCP, ATTRIBUTES, 0]);
+        let attributes = ATTRIBUTES | if self.type_of_service { TYPE_OF_SERVICE } else { 0 };
+        bytes.extend_from_slice(&[self.family as u8, TCP, attributes, 0]);
         bytes.extend_from_slice(&self.states.bits().to_ne_bytes());
         bytes.resize(HEADER + BODY, 0);
         if let Some(code) = code {

@@ -10,7 +10,7 @@ use crate::tcp_info::{State, TcpInfo};
 use crate::{DecodeError, Layer};
 
 /// Bytes of `struct inet_diag_msg`.
-const LEN: usize = 72;
+pub(super) const LEN: usize = 72;
 /// Bytes of `struct nlattr`, and its bits that are no type (`NLA_F_NESTED`, `NLA_F_NET_BYTEORDER`).
 const ATTRIBUTE: usize = 4;
 const TYPE: u16 = 0x3fff;
@@ -149,8 +149,12 @@ pub struct Vegas {
 }
 
 impl<'a> Socket<'a> {
-    /// The payload of a message.
-    pub(super) fn decode(payload: &'a [u8]) -> Result<Self, DecodeError> {
+    /// The socket of a message's payload.
+    ///
+    /// # Errors
+    /// The payload is shorter than `struct inet_diag_msg`.
+    #[inline]
+    pub fn decode(payload: &'a [u8]) -> Result<Self, DecodeError> {
         let short = DecodeError::Short { layer: Layer::InetDiag, have: payload.len(), need: LEN };
         let mut socket = Numbers(payload).socket().ok_or(short)?;
         socket.payload = payload;
@@ -163,6 +167,7 @@ impl<'a> Socket<'a> {
     }
 
     /// An attribute (`INET_DIAG_*`); one of another length than it should have is passed over.
+    #[inline]
     fn take(&mut self, kind: u16, value: &'a [u8]) {
         match kind {
             2 => self.info = TcpInfo::decode(value).ok(),
@@ -185,7 +190,7 @@ impl<'a> Socket<'a> {
 }
 
 /// The first attribute: its type, its value, and what follows.
-fn attribute(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+pub(super) fn attribute(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     let [low, high, kind_low, kind_high] = *bytes.first_chunk::<ATTRIBUTE>()?;
     let length = usize::from(u16::from_ne_bytes([low, high]));
     let value = bytes.get(ATTRIBUTE..length)?;

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use proptest::prelude::*;
 
 use super::*;
-use crate::tcp_info::State;
+use crate::tcp_info::{State, TcpInfo};
 
 /// A message of this kind with so much padding as netlink has.
 fn message(kind: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
@@ -219,6 +219,26 @@ proptest! {
     #[test]
     fn any_bytes_are_read_to_their_end(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         crate::fuzz::inet_diag(&bytes);
+    }
+
+    #[test]
+    fn an_outline_is_of_the_decoded_socket(
+        info in proptest::collection::vec(any::<u8>(), 90..290),
+        rest in proptest::collection::vec(any::<u8>(), 0..40),
+        state in 0_u8..14,
+    ) {
+        let mut payload = [ipv4_socket(), attribute(2, &info), rest].concat();
+        payload[1] = state;
+        let (outline, socket) = (Outline::of(&payload).unwrap(), Socket::decode(&payload).unwrap());
+        let bytes = |of: fn(&TcpInfo) -> Option<u64>| socket.info.as_ref().and_then(of).unwrap_or(0);
+        let moved_bytes = bytes(|info| info.bytes_acked).saturating_add(bytes(|info| info.bytes_received));
+        prop_assert_eq!(outline, Outline {
+            is_listening: socket.state == Some(State::Listen),
+            inode: socket.inode,
+            has_info: socket.info.is_some(),
+            moved_bytes,
+        });
+        prop_assert_eq!(Outline::of(&payload[..71]).unwrap_err(), Socket::decode(&payload[..71]).unwrap_err());
     }
 
     #[test]

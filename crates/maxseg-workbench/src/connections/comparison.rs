@@ -1,6 +1,7 @@
 //! The samples of the last snapshot, with which those of the next are compared.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use maxseg_wire::inet_diag::Sample;
@@ -16,7 +17,7 @@ pub(super) struct PreviousSnapshot(HashMap<Key, Known>);
 
 #[derive(Debug)]
 struct Known {
-    sample: Sample,
+    sample: Arc<Sample>,
     process: Option<Owner>,
 }
 
@@ -31,13 +32,14 @@ impl PreviousSnapshot {
     ) -> Self {
         let mut seen = HashMap::with_capacity(connections.len());
         for (connection, netns) in connections.iter_mut().zip(netns) {
-            let Some(sample) = connection.sample else { continue };
+            let Some(sample) = &connection.sample else { continue };
             let key = (*netns, connection.cookie);
             if let Some((known, interval)) = self.0.get(&key).zip(interval) {
                 let evidence = sample.evidence(Some((&known.sample, interval)));
                 connection.since_last = Some(Box::new(evidence));
             }
-            seen.insert(key, Known { sample, process: connection.process.clone() });
+            let (sample, process) = (Arc::clone(sample), connection.process.clone());
+            seen.insert(key, Known { sample, process });
         }
         Self(seen)
     }
@@ -50,7 +52,7 @@ impl PreviousSnapshot {
         interval: Option<Duration>,
     ) {
         let known = self.0.remove(&(netns, connection.cookie));
-        let since = known.as_ref().map(|known| &known.sample).zip(interval);
+        let since = known.as_ref().map(|known| &*known.sample).zip(interval);
         connection.since_last = connection
             .sample
             .as_ref()

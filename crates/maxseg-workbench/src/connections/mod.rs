@@ -1,13 +1,14 @@
 //! The TCP connections of a host: from the kernel, now and again, or from a file that `ss -D` wrote.
 //!
 //! ```text
-//! kernel ──→ Watch ──┬→ Snapshot: connections with SocketEvidence, listeners ──→ core::diagnose, report::connections
-//! ss -D FILE ────────┘                                                                       │
+//! kernel ──→ Watch ──┬→ Listing (the messages) → Snapshot: connections with SocketEvidence, listeners ──→ core::diagnose,
+//! ss -D FILE ────────┘                                                                       │       report::connections
 //!                                                      Recording (a file) ←→ Snapshot …, History ←┘
 //! ```
 
 mod comparison;
 mod history;
+mod listing;
 #[cfg(feature = "lab")]
 mod owners;
 mod recording;
@@ -21,11 +22,11 @@ use std::time::Duration;
 
 use maxseg_core::diagnose::{SocketDiagnosis, diagnose_socket};
 use maxseg_core::evidence::SocketEvidence;
-use maxseg_wire::DecodeError;
-use maxseg_wire::inet_diag::{Message, Messages, Sample, Socket, Timer};
+use maxseg_wire::inet_diag::{Sample, Socket, Timer};
 use maxseg_wire::tcp_info::{State, TcpInfo};
 
 pub use history::{History, Point, Track, TrackKey};
+pub use listing::{Chosen, Connections, Listing, Stopped};
 pub use recording::{Frame, Recorder, Recording, RecordingError};
 #[cfg(feature = "lab")]
 pub use watch::{Watch, WatchOptions, read_options};
@@ -48,6 +49,12 @@ pub struct SocketOptions {
     pub buffers_set: Option<[bool; 2]>,
     /// Why they were not read; a clause without a full stop.
     pub unread_because: Option<Arc<str>>,
+}
+
+impl SocketOptions {
+    fn unread(why: &Arc<str>) -> Self {
+        Self { unread_because: Some(Arc::clone(why)), ..Self::default() }
+    }
 }
 
 impl fmt::Display for Owner {
@@ -85,8 +92,9 @@ pub struct Connection {
     pub congestion: Option<Arc<str>>,
     /// The upper-layer protocol, `tls` or `mptcp`; the kernel lists it only with `CAP_NET_ADMIN`.
     pub upper_layer: Option<Arc<str>>,
-    /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`).
-    pub sample: Option<Sample>,
+    /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`). It is most of a
+    /// connection, and looked at again with the next sample.
+    pub sample: Option<Arc<Sample>>,
     /// Index of the interface that it is bound to; 0 for none.
     pub interface: u32,
     /// Its mark (`SO_MARK`), which only root is told.
@@ -103,12 +111,14 @@ pub struct Connection {
 
 impl Connection {
     fn of(socket: &Socket<'_>, netns: Option<&Arc<str>>, names: &mut Names) -> Self {
-        let sample = socket.info.map(|info| Sample {
-            info,
-            memory: socket.memory,
-            bbr: socket.bbr,
-            unread_bytes: socket.receive_queue,
-            unacked_bytes: socket.send_queue,
+        let sample = socket.info.map(|info| {
+            Arc::new(Sample {
+                info,
+                memory: socket.memory,
+                bbr: socket.bbr,
+                unread_bytes: socket.receive_queue,
+                unacked_bytes: socket.send_queue,
+            })
         });
         Self {
             netns: netns.cloned(),
@@ -259,27 +269,6 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The sockets in what `ss -tinmO -D FILE` wrote: the kernel's messages as they came.
-    ///
-    /// # Errors
-    /// The bytes are no such messages, from the given offset on.
-    pub fn from_dump(bytes: &[u8]) -> Result<Self, (usize, DecodeError)> {
-        let (mut snapshot, mut names) = (Self::default(), Names::default());
-        let mut messages = Messages::new(bytes);
-        loop {
-            let at = bytes.len() - messages.rest().len();
-            match messages.next() {
-                Some(Ok(Message::Socket(socket))) => {
-                    snapshot.add(&socket, None, &mut names, None, None);
-                }
-                Some(Ok(Message::Done { interrupted })) => snapshot.interrupted |= interrupted,
-                Some(Ok(Message::Error(_) | Message::Other)) => {}
-                Some(Err(error)) => return Err((at, error)),
-                None => return Ok(snapshot),
-            }
-        }
-    }
-
     /// Adds a socket, with the process and the message that are to be kept of it.
     fn add(
         &mut self,

@@ -1,6 +1,6 @@
 //! The processes of sockets, from one look to the next: going through /proc takes longer than the kernel's list.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,15 +30,7 @@ impl Owners {
                 inodes(snapshot).filter(|inode| self.found.with(*inode).is_none()).collect();
             self.at = Some(now);
         }
-        let mut names: HashMap<u32, Owner> = HashMap::new();
-        let mut owner = |inode: u32| {
-            let process = self.found.with(inode)?;
-            let owner = names.entry(process.pid).or_insert_with(|| Owner {
-                pid: process.pid,
-                name: Arc::from(process.name.as_str()),
-            });
-            Some(owner.clone())
-        };
+        let owner = |inode: u32| self.owner(inode);
         for connection in &mut snapshot.connections {
             connection.process = owner(connection.inode);
         }
@@ -46,6 +38,22 @@ impl Owners {
             listener.process = owner(listener.inode);
         }
         snapshot.hidden_processes = self.found.hidden();
+    }
+
+    /// The process that has the socket of this inode open.
+    pub(super) fn owner(&self, inode: u32) -> Option<Owner> {
+        let process = self.found.with(inode)?;
+        Some(Owner { pid: process.pid, name: Arc::clone(&process.name) })
+    }
+
+    /// Looks through /proc.
+    pub(super) fn scan() -> Self {
+        Self { found: Processes::scan(), ..Self::default() }
+    }
+
+    /// Processes whose sockets this user may not see.
+    pub(super) const fn hidden(&self) -> usize {
+        self.found.hidden()
     }
 
     fn knows(&self, inode: u32) -> bool {

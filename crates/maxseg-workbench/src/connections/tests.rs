@@ -17,7 +17,7 @@ fn message(state: u8, ports: [u16; 2], queues: [u32; 2]) -> Vec<u8> {
 #[test]
 fn a_file_of_ss_has_connections_and_listeners() {
     let bytes = [message(1, [80, 4000], [5, 6]), message(10, [80, 0], [3, 128])].concat();
-    let snapshot = Snapshot::from_dump(&bytes).unwrap();
+    let snapshot = Listing::from_dump(&bytes).unwrap().into_snapshot();
     let [connection] = &snapshot.connections[..] else { panic!("{snapshot:?}") };
     assert_eq!(connection.remote, "127.0.0.1:4000".parse().unwrap());
     assert_eq!((connection.receive_queue_bytes, connection.send_queue_bytes), (5, 6));
@@ -30,5 +30,5 @@ fn a_file_of_ss_has_connections_and_listeners() {
 fn a_file_of_something_else_is_refused_with_its_offset() {
     let whole = message(1, [80, 4000], [5, 6]);
     let bytes = [&whole[..], b"State  Recv-Q"].concat();
-    assert_eq!(Snapshot::from_dump(&bytes).unwrap_err().0, whole.len());
+    assert_eq!(Listing::from_dump(&bytes).unwrap_err().0, whole.len());
 }

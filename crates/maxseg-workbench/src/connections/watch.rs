@@ -9,7 +9,7 @@ use maxseg_linux::observe::sockets::{
 
 use super::comparison::PreviousSnapshot;
 use super::owners::Owners;
-use super::{Connection, Names, Snapshot, SocketOptions};
+use super::{Connection, Listing, Names, Snapshot, SocketOptions};
 
 /// What is watched.
 #[derive(Debug, Clone)]
@@ -84,6 +84,32 @@ impl Watch {
         Ok(snapshot)
     }
 
+    /// Looks at all sockets once, comparing them with nothing, and decodes none yet.
+    ///
+    /// # Errors
+    /// The kernel gives no list.
+    pub fn list_once(mut self) -> Result<Listing<'static>, NamespaceError> {
+        let mut listing = Listing::begun(Snapshot {
+            time_s: seconds_now(),
+            denied_namespaces: self.listers.denied,
+            ..Snapshot::default()
+        });
+        for lister in &mut self.listers.each {
+            listing.enter(lister.place().name.clone());
+            let selection = &self.options.selection;
+            let reading = lister.list_payloads(selection, |payload| listing.add(payload))?;
+            let rest = listing.rest_mut();
+            rest.interrupted |= reading.interrupted;
+            rest.missed += reading.unreadable;
+        }
+        if self.options.processes {
+            listing.set_owners(Owners::scan());
+        } else {
+            listing.leave_unread(LEFT_OUT);
+        }
+        Ok(listing)
+    }
+
     /// The sockets as they are now, the namespace of each connection among those watched, and when that was.
     fn list(&mut self) -> Result<(Snapshot, Vec<usize>, Instant), NamespaceError> {
         let now = Instant::now();
@@ -105,7 +131,7 @@ impl Watch {
         if self.options.processes {
             self.owners.set(&mut snapshot, now);
         } else {
-            leave_unread(&mut snapshot.connections, "processes were left out");
+            leave_unread(&mut snapshot.connections, LEFT_OUT);
         }
         Ok((snapshot, keys, now))
     }
@@ -143,15 +169,22 @@ impl Watch {
 
 /// The options of more sockets than these are not read: each takes a few system calls, and the list of all of them few.
 const MOST_READ: usize = 1000;
+/// Without their processes, sockets cannot be read.
+const LEFT_OUT: &str = "processes were left out";
+
+/// Why the options of so many sockets are not read.
+pub(super) fn too_many(count: usize) -> Option<String> {
+    (count > MOST_READ).then(|| {
+        format!("of more than {MOST_READ} connections none are read: choose with --port or --dst")
+    })
+}
 
 /// Reads what only the sockets themselves tell, of connections whose processes are known: several calls for each.
 pub fn read_options(connections: &mut [Connection]) {
     let has_options =
         |connection: &Connection| connection.sample.is_some() && !connection.is_closed;
-    if connections.iter().filter(|connection| has_options(connection)).count() > MOST_READ {
-        let why = format!(
-            "of more than {MOST_READ} connections none are read: choose with --port or --dst"
-        );
+    let count = connections.iter().filter(|connection| has_options(connection)).count();
+    if let Some(why) = too_many(count) {
         leave_unread(connections, &why);
         return;
     }
@@ -170,7 +203,7 @@ pub fn read_options(connections: &mut [Connection]) {
                 buffers_set: read.buffers_set,
                 unread_because: None,
             },
-            Err(why) => unread(&Arc::from(why.to_string())),
+            Err(why) => SocketOptions::unread(&Arc::from(why.to_string())),
         };
     }
 }
@@ -180,12 +213,8 @@ fn leave_unread(connections: &mut [Connection], why: &str) {
     let is_there =
         |connection: &&mut Connection| connection.sample.is_some() && !connection.is_closed;
     for connection in connections.iter_mut().filter(is_there) {
-        connection.options = unread(&why);
+        connection.options = SocketOptions::unread(&why);
     }
-}
-
-fn unread(why: &Arc<str>) -> SocketOptions {
-    SocketOptions { unread_because: Some(Arc::clone(why)), ..SocketOptions::default() }
 }
 
 fn seconds_now() -> Option<f64> {

@@ -60,10 +60,10 @@ impl Why {
 
     /// Explains a connection with what is known of its path.
     pub fn with(connection: &Connection, path: PathReading) -> Option<Self> {
-        let sample = connection.sample?;
+        let sample = connection.sample.as_deref()?;
         let (evidence, diagnosis) = (connection.evidence()?, connection.diagnosis()?);
-        let mss_facts = reading::mss_facts(connection, &sample, &path);
-        let window_facts = reading::window_facts(connection, &sample, &path);
+        let mss_facts = reading::mss_facts(connection, sample, &path);
+        let window_facts = reading::window_facts(connection, sample, &path);
         let (mss, window) = (why_mss(&mss_facts), why_window(&window_facts));
         let is_held_by_route = is_held_by_route(&window_facts, &window);
         let verdict = socket_verdict(&SocketCase {

@@ -136,11 +136,12 @@ impl App {
             });
         } else {
             let (metric, ascending) = (self.metric, self.ascending);
+            let key = |connection: &Connection| (metric.of(connection), connection.moved_bytes());
             let mut keyed: Vec<_> =
-                rows.into_iter().map(|row| (metric.of(&row.1.connection), row)).collect();
-            keyed.sort_by(|(x, (_, a)), (y, (_, b))| {
+                rows.into_iter().map(|row| (key(&row.1.connection), row)).collect();
+            keyed.sort_by(|((x, moved_x), (_, a)), ((y, moved_y), (_, b))| {
                 by_value(*x, *y, ascending)
-                    .then_with(|| b.connection.moved_bytes().cmp(&a.connection.moved_bytes()))
+                    .then_with(|| moved_y.cmp(moved_x))
                     .then_with(|| by_ends(&a.connection, &b.connection))
             });
             rows = keyed.into_iter().map(|(_, row)| row).collect();

@@ -12,6 +12,7 @@ mod processes;
 
 use std::io;
 
+use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 
 pub use namespaces::{NamespaceError, Place, PlaceName};
@@ -105,20 +106,43 @@ impl SocketLister {
         selection: &Selection,
         mut on_socket: impl FnMut(&Socket<'_>),
     ) -> io::Result<ListReading> {
-        let mut whole = ListReading::default();
-        for family in [Family::Ipv4, Family::Ipv6] {
-            let (states, filter) = (selection.states, selection.filter.clone());
-            let request = Request { family, states, filter };
-            let reading = match self.socket.list(&request, &mut on_socket) {
-                // A kernel without IPv6 has no sockets of it.
-                Err(error) if family == Family::Ipv6 && is_unknown(&error) => continue,
-                reading => reading?,
-            };
-            whole.interrupted |= reading.interrupted;
-            whole.unreadable += reading.unreadable;
-        }
-        Ok(whole)
+        in_both_families(selection, true, |request| self.socket.list(request, &mut on_socket))
     }
+
+    /// Gives the payload of each socket's message to `on_payload`, which says whether it can be decoded. The type of service is
+    /// not among it.
+    ///
+    /// # Errors
+    /// As of [`Self::list`].
+    pub fn list_payloads(
+        &mut self,
+        selection: &Selection,
+        mut on_payload: impl FnMut(&[u8]) -> Result<(), DecodeError>,
+    ) -> io::Result<ListReading> {
+        in_both_families(selection, false, |request| {
+            self.socket.list_payloads(request, &mut on_payload)
+        })
+    }
+}
+
+fn in_both_families(
+    selection: &Selection,
+    type_of_service: bool,
+    mut list: impl FnMut(&Request) -> io::Result<ListReading>,
+) -> io::Result<ListReading> {
+    let mut whole = ListReading::default();
+    for family in [Family::Ipv4, Family::Ipv6] {
+        let (states, filter) = (selection.states, selection.filter.clone());
+        let request = Request { family, states, filter, type_of_service };
+        let reading = match list(&request) {
+            // A kernel without IPv6 has no sockets of it.
+            Err(error) if family == Family::Ipv6 && is_unknown(&error) => continue,
+            reading => reading?,
+        };
+        whole.interrupted |= reading.interrupted;
+        whole.unreadable += reading.unreadable;
+    }
+    Ok(whole)
 }
 
 fn is_unknown(error: &io::Error) -> bool {

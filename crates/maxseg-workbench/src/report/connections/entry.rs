@@ -1,5 +1,6 @@
 //! A connection and a listening socket in the document.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -97,7 +98,7 @@ pub struct ConnectionEntry<'a> {
     /// An estimate from 0 to 1 of how sure that is.
     confidence: Option<f64>,
     /// Why the limit is unknown, and what would show it.
-    unknown_because: Option<String>,
+    unknown_because: Option<Cow<'static, str>>,
     /// Shares of the time, largest first.
     limits: Vec<LimitShare>,
     /// What else there is to know.
@@ -265,41 +266,39 @@ impl<'a> ProcessEntry<'a> {
 /// An address as `Display` writes it; one of IPv4 without its formatter, which is most of the time of an entry.
 fn address<S: Serializer>(address: &SocketAddr, to: S) -> Result<S::Ok, S::Error> {
     let SocketAddr::V4(v4) = address else { return to.collect_str(address) };
-    let mut digits = Digits { text: [0; LONGEST], used: 0 };
-    for (at, octet) in v4.ip().octets().into_iter().enumerate() {
-        if at > 0 {
-            digits.put(b'.');
-        }
+    let mut digits = Digits { text: [0; LONGEST], from: LONGEST };
+    digits.number(v4.port());
+    let [a, b, c, d] = v4.ip().octets();
+    for (octet, before) in [(d, b':'), (c, b'.'), (b, b'.'), (a, b'.')] {
+        digits.put(before);
         digits.number(octet.into());
     }
-    digits.put(b':');
-    digits.number(v4.port());
-    to.serialize_str(std::str::from_utf8(&digits.text[..digits.used]).unwrap_or_default())
+    to.serialize_str(std::str::from_utf8(&digits.text[digits.from..]).unwrap_or_default())
 }
 
 /// Characters of `255.255.255.255:65535`.
 const LONGEST: usize = 21;
 
+/// Text that is written from its end.
 struct Digits {
     text: [u8; LONGEST],
-    used: usize,
+    from: usize,
 }
 
 impl Digits {
     fn put(&mut self, character: u8) {
-        self.text[self.used] = character;
-        self.used += 1;
+        self.from -= 1;
+        self.text[self.from] = character;
     }
 
-    fn number(&mut self, number: u16) {
-        let mut power = 10_000;
-        while power > 1 && number < power {
-            power /= 10;
-        }
-        while power > 0 {
-            // One digit.
-            self.put(b'0' + u8::try_from(number / power % 10).unwrap_or(0));
-            power /= 10;
+    fn number(&mut self, mut number: u16) {
+        loop {
+            let [_, digit] = (number % 10).to_be_bytes();
+            self.put(b'0' + digit);
+            number /= 10;
+            if number == 0 {
+                return;
+            }
         }
     }
 }

@@ -7,11 +7,12 @@ mod json;
 use std::io;
 
 use schemars::JsonSchema;
+use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::csv::field;
-use crate::connections::{Connection, Listener, Snapshot};
+use crate::connections::{Connection, Connections, Listener, Snapshot, Stopped};
 pub use columns::{ColumnName, UnknownColumn, value, without_unit};
 pub use entry::ConnectionEntry;
 pub(in crate::report) use entry::ListenerEntry;
@@ -40,7 +41,7 @@ pub struct ConnectionsDocument<'a> {
     /// The connections.
     #[serde(serialize_with = "connections")]
     #[schemars(with = "Vec<ConnectionEntry<'static>>")]
-    connections: &'a [Connection],
+    connections: &'a dyn Connections,
     /// The listening sockets.
     #[serde(serialize_with = "listeners")]
     #[schemars(with = "Vec<ListenerEntry<'static>>")]
@@ -48,8 +49,14 @@ pub struct ConnectionsDocument<'a> {
 }
 
 /// Entries are made one at a time: there may be many.
-fn connections<S: Serializer>(all: &&[Connection], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(all.iter().map(ConnectionEntry::of))
+fn connections<S: Serializer>(all: &&dyn Connections, to: S) -> Result<S::Ok, S::Error> {
+    let mut list = to.serialize_seq(None)?;
+    let mut written = Ok(());
+    let _ = all.each(&mut |connection| {
+        written = list.serialize_element(&ConnectionEntry::of(connection));
+        written.as_ref().map_err(|_| Stopped).copied()
+    });
+    written.and_then(|()| list.end())
 }
 
 fn listeners<S: Serializer>(all: &&[Listener], to: S) -> Result<S::Ok, S::Error> {
@@ -57,8 +64,12 @@ fn listeners<S: Serializer>(all: &&[Listener], to: S) -> Result<S::Ok, S::Error>
 }
 
 impl<'a> ConnectionsDocument<'a> {
-    /// The document of a snapshot, on the host of this name.
-    pub fn new(snapshot: &'a Snapshot, host: Option<&'a str>) -> Self {
+    /// The document of a snapshot with these connections, on the host of this name.
+    pub fn new(
+        snapshot: &'a Snapshot,
+        connections: &'a dyn Connections,
+        host: Option<&'a str>,
+    ) -> Self {
         Self {
             schema_version: 1,
             host,
@@ -68,7 +79,7 @@ impl<'a> ConnectionsDocument<'a> {
             interrupted: snapshot.interrupted,
             hidden_processes: snapshot.hidden_processes,
             denied_namespaces: snapshot.denied_namespaces,
-            connections: &snapshot.connections,
+            connections,
             listeners: &snapshot.listeners,
         }
     }
@@ -88,16 +99,21 @@ impl<'a> ConnectionsDocument<'a> {
 ///
 /// # Errors
 /// Writing fails.
-pub fn write_csv(out: &mut dyn io::Write, connections: &[Connection]) -> io::Result<()> {
+pub fn write_csv(out: &mut dyn io::Write, connections: &dyn Connections) -> io::Result<()> {
     let columns = ColumnName::all();
     let header: Vec<&str> = columns.iter().map(ColumnName::key).collect();
     writeln!(out, "{}", header.join(","))?;
-    for connection in connections {
+    let mut row = |connection: &Connection| {
         let entry = serde_json::to_value(ConnectionEntry::of(connection))?;
         let fields: Vec<String> = columns.iter().map(|column| plain(column.of(&entry))).collect();
-        writeln!(out, "{}", fields.join(","))?;
-    }
-    Ok(())
+        writeln!(out, "{}", fields.join(","))
+    };
+    let mut written = Ok(());
+    let _ = connections.each(&mut |connection| {
+        written = row(connection);
+        written.as_ref().map_err(|_| Stopped).copied()
+    });
+    written
 }
 
 /// A value as a field: nothing for null.

@@ -3,14 +3,14 @@
 mod selection;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::NamespaceError;
-use maxseg_workbench::connections::{Snapshot, Watch, read_options};
+use maxseg_workbench::connections::{Connections, Listing, Snapshot, Watch, read_options};
 use maxseg_workbench::report::connections::{ColumnName, ConnectionsDocument, write_csv};
 
 use crate::failure::Failure;
@@ -78,9 +78,8 @@ pub(crate) struct ConnectionsArgs {
 pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failure> {
     let shown = args.shown()?;
     if let Some(file) = &args.from_dump {
-        let mut snapshot = read_dump(file)?;
-        args.selection.retain(&mut snapshot);
-        return args.print(snapshot, &shown, printer);
+        let bytes = bytes_of(file)?;
+        return args.print_listing(read_dump(file, &bytes)?, &shown, printer);
     }
     let mut watch =
         Watch::new(args.selection.watch_options(!args.no_processes, args.watch.is_some())?)
@@ -96,8 +95,10 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
         if !waits(interval, stop) {
             return Err(Failure::Interrupted("nothing was listed yet".to_owned()));
         }
+        return args.print(args.looked_at(watch.look_last())?, &shown, printer);
     }
-    args.print(args.looked_at(watch.look_last())?, &shown, printer)
+    let listing = watch.list_once().map_err(|error| namespace_failure(&error))?;
+    args.print_listing(listing, &shown, printer)
 }
 
 /// Says that events of closed connections may be missed.
@@ -173,6 +174,31 @@ impl ConnectionsArgs {
         Ok(())
     }
 
+    /// Prints sockets that are compared with nothing: a long list of data from the kernel's messages as they are.
+    fn print_listing(
+        &self,
+        mut listing: Listing<'_>,
+        shown: &Shown,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let finds_processes = self.selection.finds_processes(!self.no_processes);
+        let reads_options =
+            self.from_dump.is_none() && finds_processes && !listing.is_too_long_for_options();
+        if reads_options || shown.sort.is_some() || !(self.json || self.csv) {
+            let mut snapshot = listing.into_snapshot();
+            if reads_options {
+                read_options(&mut snapshot.connections);
+            }
+            self.selection.retain(&mut snapshot);
+            return self.print(snapshot, shown, printer);
+        }
+        self.selection.retain(listing.rest_mut());
+        listing.sort_by_traffic();
+        let has = self.selection.chooser();
+        let chosen = listing.chosen(&has, self.limit.unwrap_or(usize::MAX));
+        self.print_data(listing.rest(), &chosen, printer)
+    }
+
     fn print(
         &self,
         mut snapshot: Snapshot,
@@ -187,16 +213,26 @@ impl ConnectionsArgs {
         if let Some(limit) = self.limit {
             snapshot.connections.truncate(limit);
         }
-        if self.json {
-            let host = self.from_dump.is_none().then(host_name).flatten();
-            let document = ConnectionsDocument::new(&snapshot, host.as_deref());
-            printer.stream(|out| document.write(out))?;
-        } else if self.csv {
-            printer.stream(|out| write_csv(out, &snapshot.connections))?;
+        if self.json || self.csv {
+            self.print_data(&snapshot, &snapshot.connections, printer)
         } else {
-            printer.text(&text(&snapshot, shown, printer))?;
+            Ok(printer.text(&text(&snapshot, shown, printer))?)
         }
-        Ok(())
+    }
+
+    /// Prints JSON or CSV.
+    fn print_data(
+        &self,
+        snapshot: &Snapshot,
+        connections: &dyn Connections,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        if self.csv {
+            return Ok(printer.stream(|out| write_csv(out, connections))?);
+        }
+        let host = self.from_dump.is_none().then(host_name).flatten();
+        let document = ConnectionsDocument::new(snapshot, connections, host.as_deref());
+        Ok(printer.stream(|out| document.write(out))?)
     }
 }
 
@@ -209,15 +245,19 @@ fn column(name: &str) -> Result<ColumnName, Failure> {
     })
 }
 
-fn read_dump(file: &std::path::Path) -> Result<Snapshot, Failure> {
+/// The content of a file; of standard input for `-`.
+fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = if file.as_os_str() == "-" {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
     } else {
         fs::read(file)
     };
-    let bytes = bytes.map_err(|error| Failure::file("read", file, &error))?;
-    Snapshot::from_dump(&bytes).map_err(|(offset, error)| {
+    bytes.map_err(|error| Failure::file("read", file, &error))
+}
+
+fn read_dump<'b>(file: &Path, bytes: &'b [u8]) -> Result<Listing<'b>, Failure> {
+    Listing::from_dump(bytes).map_err(|(offset, error)| {
         Failure::with_hint(
             format!("{}: byte {offset}: not a socket dump: {error}", file.display()),
             "`ss -tinmO -D FILE` writes such a file; without -i and -m there is less to judge by",

@@ -114,8 +114,18 @@ impl SelectionArgs {
 
     /// Removes what the kernel did not: it knows no processes, and a file has everything.
     pub(in crate::cli) fn retain(&self, snapshot: &mut Snapshot) {
+        let has = self.chooser();
+        snapshot.connections.retain(|connection| has(connection));
+        snapshot.listeners.retain(|listener| {
+            let of_port = self.port.is_empty() || self.port.contains(&listener.local.port());
+            of_port && self.has_process(listener.process.as_ref())
+        });
+    }
+
+    /// Whether a connection is one of those that were asked for.
+    pub(in crate::cli) fn chooser(&self) -> impl Fn(&Connection) -> bool + '_ {
         let (states, filter) = (self.states(), self.filter());
-        snapshot.connections.retain(|connection| {
+        move |connection| {
             let is_in_state =
                 connection.is_closed || connection.state.is_some_and(|state| states.has(state));
             let has_ends = filter
@@ -125,11 +135,7 @@ impl SelectionArgs {
                 && has_ends
                 && self.has_process(connection.process.as_ref())
                 && self.has_congestion_control(connection)
-        });
-        snapshot.listeners.retain(|listener| {
-            let of_port = self.port.is_empty() || self.port.contains(&listener.local.port());
-            of_port && self.has_process(listener.process.as_ref())
-        });
+        }
     }
 
     fn has_process(&self, owner: Option<&Owner>) -> bool {

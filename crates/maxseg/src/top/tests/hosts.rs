@@ -67,7 +67,7 @@ fn between(mut connection: Connection, before: Option<&TcpInfo>, now: &TcpInfo) 
     let now = sample(now);
     let since = earlier.as_ref().map(|earlier| (earlier, Duration::from_secs(1)));
     connection.since_last = since.map(|since| Box::new(now.evidence(Some(since))));
-    connection.sample = Some(now);
+    connection.sample = Some(now.into());
     connection
 }
 

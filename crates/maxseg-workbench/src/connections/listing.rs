@@ -1,0 +1,229 @@
+//! The sockets of a host that are listed once: the kernel's messages as they came, each decoded when it is its connection's turn.
+//! Decoded connections of a long list take twice the memory, and more time to fill it than to decode them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use maxseg_wire::DecodeError;
+use maxseg_wire::inet_diag::{Framed, Messages, Outline, Socket};
+
+#[cfg(feature = "lab")]
+use super::owners::Owners;
+use super::{Connection, Listener, Names, Owner, Snapshot, SocketOptions};
+
+/// Connections that are shown one after the other.
+pub trait Connections {
+    /// Gives each to `show`, until that fails.
+    ///
+    /// # Errors
+    /// `show` fails.
+    fn each(&self, show: &mut dyn FnMut(&Connection) -> Result<(), Stopped>)
+    -> Result<(), Stopped>;
+}
+
+/// No more connections are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped;
+
+impl<T: AsRef<[Connection]>> Connections for T {
+    fn each(
+        &self,
+        show: &mut dyn FnMut(&Connection) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        self.as_ref().iter().try_for_each(show)
+    }
+}
+
+/// The sockets of a host at one time, as the kernel's messages.
+#[derive(Debug, Default)]
+pub struct Listing<'a> {
+    /// All but the connections.
+    rest: Snapshot,
+    messages: Cow<'a, [u8]>,
+    rows: Vec<Row>,
+    namespaces: Vec<Option<Arc<str>>>,
+    #[cfg(feature = "lab")]
+    owners: Option<Owners>,
+    /// Why the options of sockets are not read.
+    unread_because: Option<Arc<str>>,
+}
+
+/// A connection of the list.
+#[derive(Debug)]
+struct Row {
+    /// Where its message's payload is.
+    payload: Range<usize>,
+    namespace: usize,
+    moved_bytes: u64,
+    has_info: bool,
+}
+
+impl<'a> Listing<'a> {
+    /// The sockets in what `ss -tinmO -D FILE` wrote: the kernel's messages as they came.
+    ///
+    /// # Errors
+    /// The bytes are no such messages, from the given offset on.
+    pub fn from_dump(bytes: &'a [u8]) -> Result<Self, (usize, DecodeError)> {
+        let mut listing = Self { namespaces: vec![None], ..Self::default() };
+        let mut messages = Messages::new(bytes);
+        let offset = |messages: &Messages<'_>| bytes.len() - messages.rest().len();
+        loop {
+            let at = offset(&messages);
+            match messages.next_framed() {
+                Some(Ok(Framed::Socket(payload))) => {
+                    // Behind its header of 16 bytes.
+                    let start = at + 16;
+                    listing.note(payload, start).map_err(|error| (at, error))?;
+                }
+                Some(Ok(Framed::Done { interrupted })) => listing.rest.interrupted |= interrupted,
+                Some(Ok(Framed::Error(_) | Framed::Other)) => {}
+                Some(Err(error)) => return Err((at, error)),
+                None => break,
+            }
+        }
+        listing.messages = Cow::Borrowed(bytes);
+        Ok(listing)
+    }
+
+    /// Notes a socket whose payload is, or will be, at `start` of the messages. Whether it is a connection.
+    fn note(&mut self, payload: &[u8], start: usize) -> Result<bool, DecodeError> {
+        let outline = Outline::of(payload)?;
+        let namespace = self.namespaces.len() - 1;
+        if outline.is_listening {
+            let socket = Socket::decode(payload)?;
+            let listener = Listener::of(&socket, self.namespaces[namespace].as_ref());
+            self.rest.listeners.push(listener);
+            return Ok(false);
+        }
+        let (moved_bytes, has_info) = (outline.moved_bytes, outline.has_info);
+        let payload = start..start + payload.len();
+        self.rows.push(Row { payload, namespace, moved_bytes, has_info });
+        Ok(true)
+    }
+
+    /// All but the connections.
+    pub const fn rest(&self) -> &Snapshot {
+        &self.rest
+    }
+
+    /// The same, to choose among the listening sockets.
+    pub const fn rest_mut(&mut self) -> &mut Snapshot {
+        &mut self.rest
+    }
+
+    /// Puts the connections with the most traffic first.
+    pub fn sort_by_traffic(&mut self) {
+        self.rows.sort_by_key(|row| std::cmp::Reverse(row.moved_bytes));
+    }
+
+    /// The connections for which `has` is true, `limit` of them at most.
+    pub const fn chosen<'l>(
+        &'l self,
+        has: &'l dyn Fn(&Connection) -> bool,
+        limit: usize,
+    ) -> Chosen<'l> {
+        Chosen { listing: self, has, limit }
+    }
+
+    /// All connections decoded.
+    pub fn into_snapshot(mut self) -> Snapshot {
+        let mut connections = Vec::with_capacity(self.rows.len());
+        let mut names = Names::default();
+        connections.extend(self.rows.iter().filter_map(|row| self.connection(row, &mut names)));
+        self.rest.connections = connections;
+        self.rest
+    }
+
+    fn connection(&self, row: &Row, names: &mut Names) -> Option<Connection> {
+        // What has an outline can be decoded.
+        let socket = Socket::decode(self.messages.get(row.payload.clone())?).ok()?;
+        let netns = self.namespaces.get(row.namespace)?.as_ref();
+        let mut connection = Connection::of(&socket, netns, names);
+        connection.process = self.owner(connection.inode);
+        if let Some(why) = &self.unread_because
+            && row.has_info
+        {
+            connection.options = SocketOptions::unread(why);
+        }
+        Some(connection)
+    }
+
+    #[cfg(feature = "lab")]
+    fn owner(&self, inode: u32) -> Option<Owner> {
+        self.owners.as_ref()?.owner(inode)
+    }
+
+    #[cfg(not(feature = "lab"))]
+    #[expect(clippy::unused_self, reason = "files tell of no processes")]
+    const fn owner(&self, _: u32) -> Option<Owner> {
+        None
+    }
+}
+
+/// What only a live list has.
+#[cfg(feature = "lab")]
+impl Listing<'_> {
+    /// An empty one, of this time.
+    pub(super) fn begun(rest: Snapshot) -> Self {
+        Self { rest, ..Self::default() }
+    }
+
+    /// What is added from now on is in this network namespace.
+    pub(super) fn enter(&mut self, netns: Option<Arc<str>>) {
+        self.namespaces.push(netns);
+    }
+
+    /// Adds a socket by its message's payload.
+    pub(super) fn add(&mut self, payload: &[u8]) -> Result<(), DecodeError> {
+        let start = self.messages.len();
+        if self.note(payload, start)? {
+            self.messages.to_mut().extend_from_slice(payload);
+        }
+        Ok(())
+    }
+
+    /// Whether there are more connections than those whose options are read: then they tell why theirs are not.
+    pub fn is_too_long_for_options(&mut self) -> bool {
+        let is_too_long =
+            super::watch::too_many(self.rows.iter().filter(|row| row.has_info).count());
+        self.unread_because = is_too_long.clone().map(Arc::from);
+        is_too_long.is_some()
+    }
+
+    /// The options of no socket are read.
+    pub(super) fn leave_unread(&mut self, why: &str) {
+        self.unread_because = Some(Arc::from(why));
+    }
+
+    /// Sets the processes.
+    pub(super) fn set_owners(&mut self, owners: Owners) {
+        for listener in &mut self.rest.listeners {
+            listener.process = owners.owner(listener.inode);
+        }
+        self.rest.hidden_processes = owners.hidden();
+        self.owners = Some(owners);
+    }
+}
+
+/// Connections of a [`Listing`].
+#[expect(missing_debug_implementations, reason = "it has a function")]
+pub struct Chosen<'l> {
+    listing: &'l Listing<'l>,
+    has: &'l dyn Fn(&Connection) -> bool,
+    limit: usize,
+}
+
+impl Connections for Chosen<'_> {
+    fn each(
+        &self,
+        show: &mut dyn FnMut(&Connection) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        let mut names = Names::default();
+        let connections = self.listing.rows.iter().filter_map(|row| {
+            let connection = self.listing.connection(row, &mut names)?;
+            (self.has)(&connection).then_some(connection)
+        });
+        connections.take(self.limit).try_for_each(|connection| show(&connection))
+    }
+}

@@ -161,6 +161,18 @@ impl<'a> Listing<'a> {
     }
 }
 
+/// The options of more sockets than these are not read: each takes a few system calls, and the list of all of them few.
+#[cfg(feature = "lab")]
+const MOST_READ: usize = 1000;
+
+/// Why the options of so many sockets are not read.
+#[cfg(feature = "lab")]
+pub(super) fn too_many(count: usize) -> Option<String> {
+    (count > MOST_READ).then(|| {
+        format!("of more than {MOST_READ} connections none are read: choose with --port or --dst")
+    })
+}
+
 /// What only a live list has.
 #[cfg(feature = "lab")]
 impl Listing<'_> {
@@ -185,8 +197,7 @@ impl Listing<'_> {
 
     /// Whether there are more connections than those whose options are read: then they tell why theirs are not.
     pub fn is_too_long_for_options(&mut self) -> bool {
-        let is_too_long =
-            super::watch::too_many(self.rows.iter().filter(|row| row.has_info).count());
+        let is_too_long = too_many(self.rows.iter().filter(|row| row.has_info).count());
         self.unread_because = is_too_long.clone().map(Arc::from);
         is_too_long.is_some()
     }

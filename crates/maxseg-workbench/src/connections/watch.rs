@@ -8,6 +8,7 @@ use maxseg_linux::observe::sockets::{
 };
 
 use super::comparison::PreviousSnapshot;
+use super::listing::too_many;
 use super::owners::Owners;
 use super::{Connection, Listing, Names, Snapshot, SocketOptions};
 
@@ -167,17 +168,8 @@ impl Watch {
     }
 }
 
-/// The options of more sockets than these are not read: each takes a few system calls, and the list of all of them few.
-const MOST_READ: usize = 1000;
 /// Without their processes, sockets cannot be read.
 const LEFT_OUT: &str = "processes were left out";
-
-/// Why the options of so many sockets are not read.
-pub(super) fn too_many(count: usize) -> Option<String> {
-    (count > MOST_READ).then(|| {
-        format!("of more than {MOST_READ} connections none are read: choose with --port or --dst")
-    })
-}
 
 /// Reads what only the sockets themselves tell, of connections whose processes are known: several calls for each.
 pub fn read_options(connections: &mut [Connection]) {

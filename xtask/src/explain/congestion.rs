@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use maxseg_core::diagnose::CongestionAlgorithm;
+use maxseg_core::outcome::LimitedBy;
 
 use super::run::Run;
 use super::score::{Grade, Scored, Verdict};
 use super::stratum::Stratum;
+use super::truth::Truth;
 use super::view::View;
 use crate::draws::Congestion;
 
@@ -54,7 +56,7 @@ impl Tally {
     /// Of the captures of both directions that were made at an end, of the runs and views that count.
     fn of(scored: &[Scored], counts: impl Fn(&Run, &View) -> bool) -> Self {
         let mut tally = Self::default();
-        for one in scored.iter().filter(|one| shows_algorithm(&one.run)) {
+        for one in scored.iter().filter(|one| shows_algorithm(&one.run, &one.truth)) {
             let verdicts = one.run.setup.views.iter().zip(&one.verdicts);
             for (view, verdict) in verdicts.filter(|(view, _)| view.only.is_none()) {
                 if counts(&one.run, view) {
@@ -103,13 +105,17 @@ fn grade(truth: Congestion, verdict: &Verdict) -> Grade {
 }
 
 /// Whether the run lost enough packets, or had enough round trips in which its congestion window or the path limited it: not
-/// the application, a window, a buffer or a pace.
-fn shows_algorithm(run: &Run) -> bool {
+/// the application, a window, a buffer or a pace. The kernel does not count all time in which a window or a buffer limits BBR, which
+/// then paces at the rate that they left it: what the truth is decides, too.
+fn shows_algorithm(run: &Run, truth: &Truth) -> bool {
+    const HOST_LIMITS: [LimitedBy; 4] =
+        [LimitedBy::ReceiveWindow, LimitedBy::SendBuffer, LimitedBy::Application, LimitedBy::Paced];
     let facts = &run.facts;
     let elsewhere = facts.window_limited_s + facts.buffer_limited_s;
     let loaded_s = if run.setup.pace.is_some() { 0.0 } else { facts.busy_s - elsewhere };
     let round_trip = run.outcome.rtt_mean_s.unwrap_or(facts.base_rtt_s).max(1e-4);
-    facts.dropped_packets() >= LEAST_LOST || loaded_s / round_trip >= LEAST_ROUND_TRIPS
+    let is_loaded = truth.limits.iter().any(|limit| !HOST_LIMITS.contains(limit));
+    facts.dropped_packets() >= LEAST_LOST || is_loaded && loaded_s / round_trip >= LEAST_ROUND_TRIPS
 }
 
 /// The tables of the page.
@@ -117,7 +123,7 @@ pub(super) fn section(scored: &[Scored]) -> String {
     let mut text = format!(
         "## Congestion control\n\nOf captures of both directions, of runs with at least {LEAST_LOST} lost packets or \
          {LEAST_ROUND_TRIPS} round trips under load: those in which neither window, buffer, application nor pace was the \
-         sender's limit by its own count. At least 90% right and at most 3% wrong are asked, at the sender and at the \
+         sender's limit, by its own count and by the truth. At least 90% right and at most 3% wrong are asked, at the sender and at the \
          receiver.\n\n| end | congestion control | captures | right | wrong | unknown |\n|---|---|---|---|---|---|\n"
     );
     for end in End::ALL {

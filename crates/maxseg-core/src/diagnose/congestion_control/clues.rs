@@ -12,8 +12,12 @@ const CLOCKED: f64 = 0.95;
 const CLOCK_VARIES: f64 = 0.2;
 /// The clock speaks against an algorithm by this at most: behind a shaper of the host segments have its clock.
 const MOST_OF_CLOCK: f64 = 3.2;
+/// Where the limit is unknown it may be such a shaper: the clock alone names none.
+const MOST_OF_CLOCK_ALONE: f64 = 2.0;
+/// A host answers an acknowledgement within this time.
+const ON_HOST_S: f64 = 0.0005;
 /// What no clock explains.
-const OTHER_CLOCK: f64 = 0.05;
+const OTHER_CLOCK: f64 = 0.08;
 /// All others by this.
 const MOST: f64 = 2.5;
 /// Fewer round trips show no falls.
@@ -24,11 +28,23 @@ const SUNK: f64 = 0.68;
 /// and it stays there for so many round trips, after a loss for so many.
 const LONG: u32 = 12;
 const LONG_AFTER_LOSS: u32 = 30;
+/// Congestion avoidance adds to the flight in every round trip or two (RFC 5681 §3.1, RFC 9438 §4.3): so many without a new maximum,
+/// and no window that is full, are no congestion avoidance.
+const STILL: u32 = 10;
+/// After a loss so many, and growth by less than so many segments a round trip: CUBIC adds half a one at least.
+const STILL_AFTER_LOSS: u32 = 15;
+const HARDLY: f64 = 0.2;
+/// Of a flight that had filled the window and left it again, the mean is below this share of its maximum, by so many segments.
+const BELOW_WINDOW: f64 = 0.88;
+const BELOW_WINDOW_BY: f64 = 3.0;
 /// Slow start ended without a loss where so many round trips of growth are no doublings.
 const SLOW_ROUNDS: f64 = 5.0;
 /// It went on until the end where at most so many are none, and there are so many doublings.
 const NO_SLOW_ROUND: f64 = 1.2;
 const MANY_DOUBLINGS: f64 = 3.5;
+/// BBR's start-up keeps 2.89 times what the path holds in flight at most (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`): round trips
+/// rise by 1.89 of the least.
+const STARTUP_QUEUE: f64 = 1.89;
 /// `HyStart` ends slow start where round trips rise by an eighth, of 16 ms at most (RFC 9406 §4.2); twice that is plain.
 const RISEN: f64 = 0.3;
 const RISEN_S: f64 = 0.02;
@@ -47,17 +63,16 @@ impl Clues {
         let mut clues = Self::default();
         let is_free =
             !matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer);
-        let has_own_clock = matches!(
-            limit,
-            LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Rto | LimitedBy::StartUp
-        );
-        if view == View::Sender && has_own_clock {
-            clues.add_clock(data);
+        if view == View::Sender && is_on_host(data) {
+            clues.add_clock(data, limit);
         }
         if is_free {
             clues.add_falls(data);
             for (index, epoch) in data.epochs.as_slice().iter().enumerate() {
                 clues.add_sinking(epoch, index == 0, data);
+            }
+            if matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion) {
+                clues.add_stillness(data);
             }
             if let Some(first) = data.epochs.as_slice().first().filter(|_| !data.begins_late) {
                 clues.add_slow_start(first, data);
@@ -89,7 +104,20 @@ impl Clues {
     }
 
     /// A sender without pacing sends when acknowledgements arrive; BBR by its own clock.
-    fn add_clock(&mut self, data: &DirectionStats) {
+    fn add_clock(&mut self, data: &DirectionStats, limit: LimitedBy) {
+        let most = match limit {
+            LimitedBy::Bandwidth
+            | LimitedBy::Congestion
+            | LimitedBy::Rto
+            | LimitedBy::StartUp
+            | LimitedBy::SendBuffer => MOST_OF_CLOCK,
+            LimitedBy::Unknown => MOST_OF_CLOCK_ALONE,
+            LimitedBy::Application
+            | LimitedBy::Paced
+            | LimitedBy::ReceiveWindow
+            | LimitedBy::Host
+            | LimitedBy::PathMtu => return,
+        };
         let Some(clocked) = clocked_share(data.bins.as_slice()) else { return };
         let by_acks = normal(clocked, CLOCKED, CLOCK_VARIES) + OTHER_CLOCK;
         // Less than by chance is as good as that.
@@ -103,7 +131,7 @@ impl Clues {
                 "new segments left at a pace of the sender's, not when acknowledgements came";
             (&[Bbr], text.to_owned())
         };
-        self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
+        self.add([by_acks, by_acks, by_itself], most, names, text);
     }
 
     /// BBR's cycle of gains lowers the flight every eighth round trip.
@@ -151,6 +179,21 @@ impl Clues {
         }
     }
 
+    /// A flight that does not grow though the path is full and the window is not: BBR keeps what it measured.
+    fn add_stillness(&mut self, data: &DirectionStats) {
+        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        for (index, epoch) in data.epochs.as_slice().iter().enumerate() {
+            let is_first = index == 0 && !data.begins_late;
+            if !epoch.after_timer && is_still(epoch, is_first, segment) {
+                let rounds = if is_first { epoch.flat_rounds } else { epoch.rounds };
+                let text =
+                    format!("the flight did not grow in {rounds} round trips without a loss");
+                self.add([0.05, 0.05, 1.0], MOST, &[Bbr], text);
+                return;
+            }
+        }
+    }
+
     /// CUBIC leaves slow start when round trips rise (`HyStart`), Reno only at a loss.
     fn add_slow_start(&mut self, epoch: &CongestionEpoch, data: &DirectionStats) {
         let grown = epoch.most as f64 / epoch.first.max(1) as f64;
@@ -171,7 +214,7 @@ impl Clues {
             && doublings >= MANY_DOUBLINGS
             && rise > (RISEN * least).max(RISEN_S)
         {
-            let bbr = if rise > least { 0.15 } else { 0.3 };
+            let bbr = if rise > STARTUP_QUEUE * least { 0.15 } else { 0.6 };
             let text = format!("slow start doubled the flight to its end, while {}", queued());
             self.add([1.0, 0.1, bbr], MOST, &[Reno], text);
         } else if epoch.is_capped
@@ -185,6 +228,28 @@ impl Clues {
             self.add([1.0, 0.15, 0.15], MOST, &[Reno], text);
         }
     }
+}
+
+/// Whether the capture is on the sending host, not at a router beside it, where segments have another clock.
+fn is_on_host(data: &DirectionStats) -> bool {
+    let behind = data.path_rtt_min_s.zip(data.rtt_min_s);
+    behind.is_some_and(|(all, behind)| all - behind <= ON_HOST_S)
+}
+
+/// Whether the flight did not grow for so long that congestion avoidance is excluded.
+fn is_still(epoch: &CongestionEpoch, is_first: bool, segment: f64) -> bool {
+    let rounds = f64::from(epoch.rounds);
+    if is_first {
+        let (most, mean) = (epoch.most as f64, epoch.sum as f64 / rounds.max(1.0));
+        let is_below = mean < BELOW_WINDOW * most && most - mean >= BELOW_WINDOW_BY * segment;
+        let is_flat = epoch.flat_rounds >= STILL && 2 * epoch.flat_rounds >= epoch.rounds;
+        return is_flat && (is_below || !epoch.is_capped);
+    }
+    // The first round trip may have what duplicates released, the last one a probe.
+    let first = epoch.first as f64;
+    let mean = (epoch.sum as f64 - first) / (rounds - 1.0).max(1.0);
+    let grown = 2.0 * (epoch.last as f64 - mean).abs().min((mean - first).abs());
+    epoch.rounds >= STILL_AFTER_LOSS && !epoch.is_capped && grown < HARDLY * rounds * segment
 }
 
 /// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. Of intervals

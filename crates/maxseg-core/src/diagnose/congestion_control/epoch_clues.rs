@@ -29,6 +29,11 @@ const LONG_GROWTH: f64 = 8.0;
 /// One epoch speaks against an algorithm by this at most, too little to name one: BBR may leave any share. All together count
 /// as if they were so many: what spoils one may spoil all.
 const MOST_OF_ONE: f64 = 2.0;
+/// By less where slow start came before: the window may then have been twice the flight (`tcp_is_cwnd_limited` in
+/// `include/net/tcp.h`), and what the loss left of the flight is more than its share of the window.
+const MOST_AFTER_SLOW_START: f64 = 1.0;
+/// Slow start has grown the flight so many times.
+const SLOW_START_GROWTH: u64 = 2;
 const MOST_EPOCHS: f64 = 8.0;
 
 /// What all epochs show.
@@ -49,6 +54,8 @@ struct Scale {
     segments_off: f64,
     is_undone: bool,
     grows_freely: bool,
+    /// Neither a pace nor what the application writes holds the flight down.
+    writes_enough: bool,
 }
 
 impl EpochClues {
@@ -63,13 +70,16 @@ impl EpochClues {
                 limit,
                 LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer
             ),
+            writes_enough: !matches!(limit, LimitedBy::Paced | LimitedBy::Application),
         };
         let mut all = Self::default();
         let mut before: Option<&CongestionEpoch> = None;
         for epoch in data.epochs.as_slice() {
             if !epoch.after_timer {
-                all.add_reduction(epoch, before.is_some_and(|before| before.is_capped), &scale);
-                if before.is_some() && scale.grows_freely {
+                all.add_reduction(epoch, before, &scale);
+                // A flight that still grew at its end was held by no buffer.
+                let grew_on = epoch.flat_rounds <= 1 && f64::from(epoch.rounds) >= LONG_GROWTH;
+                if before.is_some() && (scale.grows_freely || grew_on && scale.writes_enough) {
                     all.add_growth(epoch, &scale);
                 }
             }
@@ -88,7 +98,16 @@ impl EpochClues {
         (MOST_EPOCHS / (self.count() as f64).max(1.0)).min(1.0)
     }
 
-    fn add_reduction(&mut self, epoch: &CongestionEpoch, was_capped: bool, scale: &Scale) {
+    fn add_reduction(
+        &mut self,
+        epoch: &CongestionEpoch,
+        before: Option<&CongestionEpoch>,
+        scale: &Scale,
+    ) {
+        let was_capped = before.is_some_and(|before| before.is_capped);
+        let was_slow_start = before.is_some_and(|before| {
+            before.peak == 0 && before.most >= SLOW_START_GROWTH * before.first
+        });
         let peak = epoch.peak as f64 / scale.segment;
         let left = epoch.first as f64 / epoch.peak.max(1) as f64;
         let says_nothing = (scale.is_undone || was_capped) && left > MAYBE_UNDONE;
@@ -103,7 +122,8 @@ impl EpochClues {
             normal(left, leaves(CUBIC_LEAVES), off) + other,
             if left < 1.3 { 0.8 } else { 0.3 },
         ];
-        self.weights.add(likelihoods, MOST_OF_ONE);
+        let most = if was_slow_start { MOST_AFTER_SLOW_START } else { MOST_OF_ONE };
+        self.weights.add(likelihoods, most);
         self.left.push(left);
     }
 

@@ -101,6 +101,49 @@ fn a_flight_that_sinks_without_a_loss_is_bbr() {
 }
 
 #[test]
+fn a_flight_that_does_not_grow_is_bbr() {
+    // Start-up filled the window once; then the flight stays below it.
+    let below = CongestionEpoch {
+        to: Time::from_secs(2),
+        rounds: 50,
+        first: 10 * SEGMENT,
+        most: 60 * SEGMENT,
+        last: 46 * SEGMENT,
+        sum: 50 * 45 * SEGMENT,
+        flat_rounds: 44,
+        falls: 4,
+        is_capped: true,
+        ..CongestionEpoch::default()
+    };
+    let found = CongestionControl::of(&direction(&[below]), LimitedBy::Bandwidth);
+    assert_eq!(found.name, CongestionAlgorithm::Bbr, "{found:?}");
+    assert!(found.evidence.contains("did not grow in 44 round trips"), "{}", found.evidence);
+    // A full window does the same with any algorithm.
+    let full = CongestionEpoch { sum: 50 * 59 * SEGMENT, last: 60 * SEGMENT, falls: 0, ..below };
+    assert_eq!(named(&direction(&[full]), LimitedBy::Bandwidth), CongestionAlgorithm::Unknown);
+    // After losses, though what duplicates released came first.
+    let mut after = sawtooth(1, 50, 30, |_| 36.0);
+    after[1].first = 53 * SEGMENT;
+    let found = CongestionControl::of(&direction(&after), LimitedBy::Bandwidth);
+    assert_eq!(found.name, CongestionAlgorithm::Bbr, "{found:?}");
+}
+
+#[test]
+fn a_clock_counts_only_on_the_sending_host() {
+    let mut bins = Bins::new(Time::ZERO, ROUND);
+    for n in 0..100 {
+        let bin = bins.at(ROUND.times(n));
+        bin.sent_bytes = 100 * SEGMENT;
+        bin.clock_time = Time::from_millis(2);
+    }
+    let epochs = sawtooth(1, 10, 3, |_| 6.0);
+    let host = DirectionStats { bins, ..direction(&epochs) };
+    assert_eq!(named(&host, LimitedBy::SendBuffer), CongestionAlgorithm::Bbr);
+    let router = DirectionStats { path_rtt_min_s: Some(0.042), ..host };
+    assert_eq!(named(&router, LimitedBy::SendBuffer), CongestionAlgorithm::Unknown);
+}
+
+#[test]
 fn slow_start_that_ends_without_a_loss_is_cubic_and_one_that_does_not_is_reno() {
     let ends = CongestionEpoch {
         to: Time::from_secs(3),

@@ -30,10 +30,10 @@ const LONG: u32 = 12;
 const LONG_AFTER_LOSS: u32 = 30;
 /// Congestion avoidance adds to the flight in every round trip or two (RFC 5681 §3.1, RFC 9438 §4.3): so many without a new maximum,
 /// and no window that is full, are no congestion avoidance.
-const STILL: u32 = 10;
+const FLAT: u32 = 10;
 /// After a loss so many, and growth by less than so many segments a round trip: CUBIC adds half a one at least.
-const STILL_AFTER_LOSS: u32 = 15;
-const HARDLY: f64 = 0.2;
+const FLAT_AFTER_LOSS: u32 = 15;
+const NO_GROWTH: f64 = 0.2;
 /// Of a flight that had filled the window and left it again, the mean is below this share of its maximum, by so many segments.
 const BELOW_WINDOW: f64 = 0.88;
 const BELOW_WINDOW_BY: f64 = 3.0;
@@ -72,7 +72,7 @@ impl Clues {
                 clues.add_sinking(epoch, index == 0, data);
             }
             if matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion) {
-                clues.add_stillness(data);
+                clues.add_no_growth(data);
             }
             if let Some(first) = data.epochs.as_slice().first().filter(|_| !data.begins_late) {
                 clues.add_slow_start(first, data);
@@ -180,11 +180,11 @@ impl Clues {
     }
 
     /// A flight that does not grow though the path is full and the window is not: BBR keeps what it measured.
-    fn add_stillness(&mut self, data: &DirectionStats) {
+    fn add_no_growth(&mut self, data: &DirectionStats) {
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
         for (index, epoch) in data.epochs.as_slice().iter().enumerate() {
             let is_first = index == 0 && !data.begins_late;
-            if !epoch.after_timer && is_still(epoch, is_first, segment) {
+            if !epoch.after_timer && does_not_grow(epoch, is_first, segment) {
                 let rounds = if is_first { epoch.flat_rounds } else { epoch.rounds };
                 let text =
                     format!("the flight did not grow in {rounds} round trips without a loss");
@@ -237,19 +237,19 @@ fn is_on_host(data: &DirectionStats) -> bool {
 }
 
 /// Whether the flight did not grow for so long that congestion avoidance is excluded.
-fn is_still(epoch: &CongestionEpoch, is_first: bool, segment: f64) -> bool {
+fn does_not_grow(epoch: &CongestionEpoch, is_first: bool, segment: f64) -> bool {
     let rounds = f64::from(epoch.rounds);
     if is_first {
         let (most, mean) = (epoch.most as f64, epoch.sum as f64 / rounds.max(1.0));
         let is_below = mean < BELOW_WINDOW * most && most - mean >= BELOW_WINDOW_BY * segment;
-        let is_flat = epoch.flat_rounds >= STILL && 2 * epoch.flat_rounds >= epoch.rounds;
+        let is_flat = epoch.flat_rounds >= FLAT && 2 * epoch.flat_rounds >= epoch.rounds;
         return is_flat && (is_below || !epoch.is_capped);
     }
     // The first round trip may have what duplicates released, the last one a probe.
     let first = epoch.first as f64;
     let mean = (epoch.sum as f64 - first) / (rounds - 1.0).max(1.0);
     let grown = 2.0 * (epoch.last as f64 - mean).abs().min((mean - first).abs());
-    epoch.rounds >= STILL_AFTER_LOSS && !epoch.is_capped && grown < HARDLY * rounds * segment
+    epoch.rounds >= FLAT_AFTER_LOSS && !epoch.is_capped && grown < NO_GROWTH * rounds * segment
 }
 
 /// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. Of intervals

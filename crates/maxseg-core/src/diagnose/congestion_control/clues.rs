@@ -12,8 +12,6 @@ const CLOCKED: f64 = 0.95;
 const CLOCK_VARIES: f64 = 0.2;
 /// The clock speaks against an algorithm by this at most: behind a shaper of the host segments have its clock.
 const MOST_OF_CLOCK: f64 = 3.2;
-/// Where the limit is unknown it may be such a shaper: the clock alone names none.
-const MOST_OF_CLOCK_ALONE: f64 = 2.0;
 /// A host answers an acknowledgement within this time.
 const ON_HOST_S: f64 = 0.0005;
 /// What no clock explains.
@@ -105,24 +103,22 @@ impl Clues {
 
     /// A sender without pacing sends when acknowledgements arrive; BBR by its own clock.
     fn add_clock(&mut self, data: &DirectionStats, limit: LimitedBy) {
-        let most = match limit {
-            LimitedBy::Bandwidth
-            | LimitedBy::Congestion
-            | LimitedBy::Rto
-            | LimitedBy::StartUp
-            | LimitedBy::SendBuffer => MOST_OF_CLOCK,
-            LimitedBy::Unknown => MOST_OF_CLOCK_ALONE,
-            LimitedBy::Application
-            | LimitedBy::Paced
-            | LimitedBy::ReceiveWindow
-            | LimitedBy::Host
-            | LimitedBy::PathMtu => return,
-        };
+        let is_of_path = matches!(
+            limit,
+            LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Rto | LimitedBy::StartUp
+        );
+        if !is_of_path && !matches!(limit, LimitedBy::SendBuffer | LimitedBy::Unknown) {
+            return;
+        }
         let Some(clocked) = clocked_share(data.bins.as_slice()) else { return };
         let by_acks = normal(clocked, CLOCKED, CLOCK_VARIES) + OTHER_CLOCK;
         // Less than by chance is as good as that.
         let by_itself =
             normal(clocked.max(PACED_BY_ITSELF), PACED_BY_ITSELF, CLOCK_VARIES) + OTHER_CLOCK;
+        // A program that waits for room in its buffer, or a shaper of the host, has a clock of its own with any algorithm.
+        if by_itself >= by_acks && !is_of_path {
+            return;
+        }
         let share = approx::whole_percent(clocked.clamp(0.0, 1.0));
         let (names, text): (&[_], _) = if by_acks > by_itself {
             (&[Reno, Cubic], format!("{share} of new segments left when an acknowledgement came"))
@@ -131,7 +127,7 @@ impl Clues {
                 "new segments left at a pace of the sender's, not when acknowledgements came";
             (&[Bbr], text.to_owned())
         };
-        self.add([by_acks, by_acks, by_itself], most, names, text);
+        self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
     }
 
     /// BBR's cycle of gains lowers the flight every eighth round trip.

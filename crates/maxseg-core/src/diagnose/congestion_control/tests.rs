@@ -138,9 +138,11 @@ fn a_clock_counts_only_on_the_sending_host() {
     }
     let epochs = sawtooth(1, 10, 3, |_| 6.0);
     let host = DirectionStats { bins, ..direction(&epochs) };
-    assert_eq!(named(&host, LimitedBy::SendBuffer), CongestionAlgorithm::Bbr);
+    assert_eq!(named(&host, LimitedBy::Bandwidth), CongestionAlgorithm::Bbr);
+    // The program that waits for room in the buffer is such a clock as well.
+    assert_eq!(named(&host, LimitedBy::SendBuffer), CongestionAlgorithm::Unknown);
     let router = DirectionStats { path_rtt_min_s: Some(0.042), ..host };
-    assert_eq!(named(&router, LimitedBy::SendBuffer), CongestionAlgorithm::Unknown);
+    assert_eq!(named(&router, LimitedBy::Bandwidth), CongestionAlgorithm::Unknown);
 }
 
 #[test]

@@ -8,10 +8,13 @@ use foldhash::fast::RandomState;
 use maxseg_core::evidence::PathMtuEvent;
 use maxseg_core::units::Time;
 
+use super::backlog::Backlog;
 use super::connection::Connection;
 use super::connection_store::ConnectionStore;
-use super::key::{FlowKey, LastFlowCache};
+use super::key::FlowKey;
+use super::last_flows::LastFlows;
 use super::options::FlowOptions;
+use super::owned_segment::OwnedSegment;
 use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
 use super::{Seen, TooBig};
@@ -25,7 +28,11 @@ pub(super) struct Follower {
     places: HashMap<FlowKey, Place, RandomState>,
     /// The connections of each part.
     pub(super) stores: [ConnectionStore; PARTS],
-    recent: LastFlowCache,
+    /// Segments of each part that are put off.
+    backlogs: [Backlog; PARTS],
+    /// From so many connections in use in a part on its segments are put off.
+    pub(super) crowd: usize,
+    recent: LastFlows,
     /// Connections that have begun, those of other followers included.
     begun: Arc<AtomicUsize>,
     pub(super) notices: Vec<Notice>,
@@ -77,7 +84,9 @@ impl Follower {
             options,
             places: HashMap::default(),
             stores: std::array::from_fn(|_| ConnectionStore::new(most_awake)),
-            recent: LastFlowCache::new(),
+            backlogs: Default::default(),
+            crowd: CROWD,
+            recent: LastFlows::new(),
             begun,
             notices: Vec::new(),
             untracked: HashSet::default(),
@@ -94,32 +103,77 @@ impl Follower {
         let Some((place, sender)) = recent.or_else(|| self.look_up(seen, passing.count)) else {
             return;
         };
-        match self.get_mut(place, seen.at_nanos) {
-            Some(connection) => connection.on_segment(seen, sender),
+        if self.is_crowded(place.part()) {
+            self.put_off(place, seen, sender, passing);
+            return;
+        }
+        let store = self.stores.get_mut(place.part());
+        match store.and_then(|store| store.get_mut(place.number(), seen.at_nanos)) {
+            Some(connection) => follow(connection, seen, sender, passing),
             None => self.untracked_packets += 1,
         }
-        if passing.fragments > 0 || passing.is_late {
-            self.on_unusual(seen, passing);
-        }
     }
 
+    /// Whether so many connections of a part are in use that the processor's caches do not hold them.
     #[inline]
-    fn get_mut(&mut self, place: Place, now: u64) -> Option<&mut Connection> {
-        self.stores.get_mut(place.part())?.get_mut(place.number(), now)
+    fn is_crowded(&self, part: usize) -> bool {
+        self.stores.get(part).is_some_and(|store| store.awake() >= self.crowd)
     }
 
-    /// The last segment came in fragments, or behind later ones.
-    #[cold]
-    fn on_unusual(&mut self, seen: &Seen<'_>, passing: Passing) {
-        let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        let Some(place) = self.places.get(&key).copied() else { return };
-        let Some(connection) = self.get_mut(place, seen.at_nanos) else { return };
-        if passing.fragments > 0 {
-            connection.on_fragmented(seen, sender);
+    #[inline(never)]
+    fn put_off(&mut self, place: Place, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
+        let Some(backlog) = self.backlogs.get_mut(place.part()) else { return };
+        if backlog.push(place.number(), seen, sender, passing) {
+            self.work_off(place.part());
         }
-        if passing.is_late {
-            connection.on_late();
+    }
+
+    /// Follows all segments of a part that were put off, connection by connection.
+    fn work_off(&mut self, part: usize) {
+        let Some(backlog) = self.backlogs.get_mut(part) else { return };
+        let numbers = backlog.take_numbers();
+        for number in &numbers {
+            self.catch_up(part, *number as usize);
         }
+        if let Some(backlog) = self.backlogs.get_mut(part) {
+            backlog.clear(numbers);
+        }
+    }
+
+    /// Follows the segments of a connection that were put off.
+    fn catch_up(&mut self, part: usize, number: usize) {
+        let (Some(backlog), Some(store)) = (self.backlogs.get_mut(part), self.stores.get_mut(part))
+        else {
+            return;
+        };
+        let since = backlog.since(u64::MAX);
+        let mut waiting = backlog.take(number).peekable();
+        if waiting.peek().is_none() {
+            return;
+        }
+        let mut followed = 0;
+        let connection = store.get_mut(number, since);
+        match connection {
+            Some(connection) => waiting.for_each(|(segment, sender)| {
+                follow(connection, &segment.seen(), sender, Passing::of(segment));
+                followed += 1;
+            }),
+            None => self.untracked_packets += waiting.count() as u64,
+        }
+        store.add_uses(followed);
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(mut self) -> Self {
+        (0..PARTS).for_each(|part| self.work_off(part));
+        self
+    }
+
+    /// A connection with all of its segments so far.
+    fn get_mut(&mut self, place: Place, now: u64) -> Option<&mut Connection> {
+        self.catch_up(place.part(), place.number());
+        let now = self.backlogs.get(place.part())?.since(now);
+        self.stores.get_mut(place.part())?.get_mut(place.number(), now)
     }
 
     /// Where the connection of a segment is, perhaps a new one, and which of its ends sent it; `None` where there are too
@@ -175,7 +229,8 @@ impl Follower {
         if again {
             connection.reuse_ports();
         }
-        store.push(connection, count, seen.at_nanos);
+        let now = self.backlogs.get(part)?.since(seen.at_nanos);
+        store.push(connection, count, now);
         self.places.insert(key, place);
         Some(place)
     }
@@ -207,6 +262,27 @@ impl Follower {
     }
 }
 
+impl Passing {
+    /// As it was kept; which segment it is does not matter any more.
+    const fn of(segment: &OwnedSegment) -> Self {
+        Self { count: 0, fragments: segment.fragments, is_late: segment.is_late }
+    }
+}
+
+#[inline(always)]
+fn follow(connection: &mut Connection, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
+    connection.on_segment(seen, sender);
+    if passing.fragments > 0 {
+        connection.on_fragmented(seen, sender);
+    }
+    if passing.is_late {
+        connection.on_late();
+    }
+}
+
+/// Those in use in one part from which on segments are put off: each takes about 10 kB, and they are to fit into the
+/// second-level cache.
+const CROWD: usize = 64;
 /// Most ends of untracked connections that are kept, to count each once; beyond that packets count.
 const MOST_UNTRACKED: usize = 1 << 20;
 /// Most notices of hops that are kept, of a connection and of all.

@@ -3,8 +3,6 @@
 //! With thousands of connections in use, what is known of one has left the processor's caches when its next segment comes,
 //! and to fetch it takes most of the time. Within each connection the order stays as it was, and none needs another.
 
-use super::Seen;
-use super::follower::Passing;
 use super::owned_segment::OwnedSegment;
 use super::pair::Endpoint;
 
@@ -12,7 +10,7 @@ use super::pair::Endpoint;
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     list: Vec<Waiting>,
-    /// By the number of the connection.
+    /// By the number of the connection: twelve bytes for each that there is.
     chains: Vec<Option<Chain>>,
     /// The connections in the order of their first segments; some may have no chain any more.
     numbers: Vec<u32>,
@@ -35,24 +33,16 @@ struct Chain {
     last: u32,
 }
 
-/// Segments that are put off at most: a few of each of a thousand connections.
+/// Segments that are put off at most: a few of each of a thousand connections, in 2 MB.
 const MOST: usize = 1 << 13;
 
 impl Backlog {
     /// Puts off a segment of the connection with this number. Gives whether it is time to follow all.
-    pub(super) fn push(
-        &mut self,
-        number: usize,
-        seen: &Seen<'_>,
-        sender: Endpoint,
-        passing: Passing,
-    ) -> bool {
+    pub(super) fn push(&mut self, number: usize, segment: OwnedSegment, sender: Endpoint) -> bool {
         if self.list.is_empty() {
-            self.since = seen.at_nanos;
+            self.since = segment.at();
         }
         let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
-        let mut segment = OwnedSegment::of(seen, passing.fragments);
-        segment.is_late = passing.is_late;
         self.list.push(Waiting { segment, sender, next: None });
         self.link(number, place);
         self.list.len() >= MOST
@@ -63,17 +53,14 @@ impl Backlog {
             self.chains.resize(number + 1, None);
         }
         let Some(chain) = self.chains.get_mut(number) else { return };
-        match chain {
-            Some(Chain { last, .. }) => {
-                if let Some(before) = self.list.get_mut(*last as usize) {
-                    before.next = Some(place);
-                }
-                *last = place;
+        if let Some(Chain { last, .. }) = chain {
+            if let Some(before) = self.list.get_mut(*last as usize) {
+                before.next = Some(place);
             }
-            None => {
-                *chain = Some(Chain { first: place, last: place });
-                self.numbers.push(u32::try_from(number).unwrap_or(u32::MAX));
-            }
+            *last = place;
+        } else {
+            *chain = Some(Chain { first: place, last: place });
+            self.numbers.push(u32::try_from(number).unwrap_or(u32::MAX));
         }
     }
 
@@ -114,9 +101,9 @@ mod tests {
     #[test]
     fn each_connection_keeps_its_order() {
         let mut backlog = Backlog::default();
-        let passing = Passing { count: 1, fragments: 0, is_late: false };
+        let made = |micros| OwnedSegment::of(&segment(micros), 0);
         for (micros, number) in [(1, 7), (2, 3), (3, 7), (4, 7), (5, 3)] {
-            backlog.push(number, &segment(micros), Endpoint::Low, passing);
+            backlog.push(number, made(micros), Endpoint::Low);
         }
         let zero = segment(0).at_nanos;
         let times = |backlog: &mut Backlog, number| -> Vec<u64> {
@@ -124,7 +111,7 @@ mod tests {
         };
         assert_eq!(backlog.since(u64::MAX), zero + 1000);
         assert_eq!(times(&mut backlog, 3), [2, 5]);
-        backlog.push(3, &segment(6), Endpoint::Low, passing);
+        backlog.push(3, made(6), Endpoint::Low);
         let numbers = backlog.take_numbers();
         assert_eq!(numbers, [7, 3, 3]);
         assert_eq!(times(&mut backlog, 7), [1, 3, 4]);

@@ -64,7 +64,7 @@ impl ConnectionStore {
         self.awake.len()
     }
 
-    /// One that was used stood for so many packets more.
+    /// The last use of a connection was for so many packets more.
     pub(super) const fn add_uses(&mut self, more: u32) {
         self.uses = self.uses.saturating_add(more);
     }

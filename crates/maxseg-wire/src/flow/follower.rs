@@ -30,8 +30,9 @@ pub(super) struct Follower {
     pub(super) stores: [ConnectionStore; PARTS],
     /// Segments of each part that are put off.
     backlogs: [Backlog; PARTS],
-    /// From so many connections in use in a part on its segments are put off.
-    pub(super) crowd: usize,
+    /// A part's segments are put off from so many connections on that are not packed. Their number never falls below it
+    /// again: no segment is followed at once while one before it waits.
+    pub(super) puts_off_from: usize,
     recent: LastFlows,
     /// Connections that have begun, those of other followers included.
     begun: Arc<AtomicUsize>,
@@ -85,7 +86,7 @@ impl Follower {
             places: HashMap::default(),
             stores: std::array::from_fn(|_| ConnectionStore::new(most_awake)),
             backlogs: Default::default(),
-            crowd: CROWD,
+            puts_off_from: PUTS_OFF_FROM.min(most_awake),
             recent: LastFlows::new(),
             begun,
             notices: Vec::new(),
@@ -103,7 +104,7 @@ impl Follower {
         let Some((place, sender)) = recent.or_else(|| self.look_up(seen, passing.count)) else {
             return;
         };
-        if self.is_crowded(place.part()) {
+        if self.puts_off(place.part()) {
             self.put_off(place, seen, sender, passing);
             return;
         }
@@ -116,14 +117,16 @@ impl Follower {
 
     /// Whether so many connections of a part are in use that the processor's caches do not hold them.
     #[inline]
-    fn is_crowded(&self, part: usize) -> bool {
-        self.stores.get(part).is_some_and(|store| store.awake() >= self.crowd)
+    fn puts_off(&self, part: usize) -> bool {
+        self.stores.get(part).is_some_and(|store| store.awake() >= self.puts_off_from)
     }
 
     #[inline(never)]
     fn put_off(&mut self, place: Place, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
         let Some(backlog) = self.backlogs.get_mut(place.part()) else { return };
-        if backlog.push(place.number(), seen, sender, passing) {
+        let mut segment = OwnedSegment::of(seen, passing.fragments);
+        segment.is_late = passing.is_late;
+        if backlog.push(place.number(), segment, sender) {
             self.work_off(place.part());
         }
     }
@@ -151,16 +154,16 @@ impl Follower {
         if waiting.peek().is_none() {
             return;
         }
-        let mut followed = 0;
-        let connection = store.get_mut(number, since);
-        match connection {
-            Some(connection) => waiting.for_each(|(segment, sender)| {
-                follow(connection, &segment.seen(), sender, Passing::of(segment));
-                followed += 1;
-            }),
-            None => self.untracked_packets += waiting.count() as u64,
+        let Some(connection) = store.get_mut(number, since) else {
+            self.untracked_packets += waiting.count() as u64;
+            return;
+        };
+        let mut followed = 0_u32;
+        for (segment, sender) in waiting {
+            follow(connection, &segment.seen(), sender, Passing::of(segment));
+            followed += 1;
         }
-        store.add_uses(followed);
+        store.add_uses(followed.saturating_sub(1));
     }
 
     /// Nothing more comes.
@@ -280,9 +283,9 @@ fn follow(connection: &mut Connection, seen: &Seen<'_>, sender: Endpoint, passin
     }
 }
 
-/// Those in use in one part from which on segments are put off: each takes about 10 kB, and they are to fit into the
-/// second-level cache.
-const CROWD: usize = 64;
+/// Connections in use in a part from which on its segments are put off: each takes about 10 kB, and fewer stay in the
+/// processor's second-level cache.
+const PUTS_OFF_FROM: usize = 64;
 /// Most ends of untracked connections that are kept, to count each once; beyond that packets count.
 const MOST_UNTRACKED: usize = 1 << 20;
 /// Most notices of hops that are kept, of a connection and of all.

@@ -39,9 +39,9 @@ fn what_is_put_off_comes_out_as_it_was() {
     LossyLoad { connections: 20, segments: 800, one_in: 50 }.write(lossy).unwrap();
     for capture in &captures {
         let options = FlowOptions::default();
-        let following = |crowd| {
+        let following = |puts_off_from| {
             let mut follower = Follower::new(options);
-            follower.crowd = crowd;
+            follower.puts_off_from = puts_off_from;
             connections(capture, Flows::followed_by(Followers::Here(Box::new(follower))))
         };
         assert_eq!(following(usize::MAX), following(0));

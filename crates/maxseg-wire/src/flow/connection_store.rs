@@ -59,6 +59,16 @@ impl ConnectionStore {
         self.slots.len()
     }
 
+    /// How many are not packed.
+    pub(super) const fn awake(&self) -> usize {
+        self.awake.len()
+    }
+
+    /// The last use of a connection was for so many packets more.
+    pub(super) const fn add_uses(&mut self, more: u32) {
+        self.uses = self.uses.saturating_add(more);
+    }
+
     /// Adds one, which begins with the packet of this count, at the time `now`; its number is the number of those before it.
     pub(super) fn push(&mut self, connection: Connection, count: u64, now: u64) {
         self.wake(self.slots.len(), now);

@@ -8,10 +8,13 @@ use foldhash::fast::RandomState;
 use maxseg_core::evidence::PathMtuEvent;
 use maxseg_core::units::Time;
 
+use super::backlog::Backlog;
 use super::connection::Connection;
 use super::connection_store::ConnectionStore;
-use super::key::{FlowKey, LastFlowCache};
+use super::key::FlowKey;
+use super::last_flows::LastFlows;
 use super::options::FlowOptions;
+use super::owned_segment::OwnedSegment;
 use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
 use super::{Seen, TooBig};
@@ -25,7 +28,12 @@ pub(super) struct Follower {
     places: HashMap<FlowKey, Place, RandomState>,
     /// The connections of each part.
     pub(super) stores: [ConnectionStore; PARTS],
-    recent: LastFlowCache,
+    /// Segments of each part that are put off.
+    backlogs: [Backlog; PARTS],
+    /// A part's segments are put off from so many connections on that are not packed. Their number never falls below it
+    /// again: no segment is followed at once while one before it waits.
+    pub(super) puts_off_from: usize,
+    recent: LastFlows,
     /// Connections that have begun, those of other followers included.
     begun: Arc<AtomicUsize>,
     pub(super) notices: Vec<Notice>,
@@ -77,7 +85,9 @@ impl Follower {
             options,
             places: HashMap::default(),
             stores: std::array::from_fn(|_| ConnectionStore::new(most_awake)),
-            recent: LastFlowCache::new(),
+            backlogs: Default::default(),
+            puts_off_from: PUTS_OFF_FROM.min(most_awake),
+            recent: LastFlows::new(),
             begun,
             notices: Vec::new(),
             untracked: HashSet::default(),
@@ -94,32 +104,79 @@ impl Follower {
         let Some((place, sender)) = recent.or_else(|| self.look_up(seen, passing.count)) else {
             return;
         };
-        match self.get_mut(place, seen.at_nanos) {
-            Some(connection) => connection.on_segment(seen, sender),
+        if self.puts_off(place.part()) {
+            self.put_off(place, seen, sender, passing);
+            return;
+        }
+        let store = self.stores.get_mut(place.part());
+        match store.and_then(|store| store.get_mut(place.number(), seen.at_nanos)) {
+            Some(connection) => follow(connection, seen, sender, passing),
             None => self.untracked_packets += 1,
         }
-        if passing.fragments > 0 || passing.is_late {
-            self.on_unusual(seen, passing);
-        }
     }
 
+    /// Whether so many connections of a part are in use that the processor's caches do not hold them.
     #[inline]
-    fn get_mut(&mut self, place: Place, now: u64) -> Option<&mut Connection> {
-        self.stores.get_mut(place.part())?.get_mut(place.number(), now)
+    fn puts_off(&self, part: usize) -> bool {
+        self.stores.get(part).is_some_and(|store| store.awake() >= self.puts_off_from)
     }
 
-    /// The last segment came in fragments, or behind later ones.
-    #[cold]
-    fn on_unusual(&mut self, seen: &Seen<'_>, passing: Passing) {
-        let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        let Some(place) = self.places.get(&key).copied() else { return };
-        let Some(connection) = self.get_mut(place, seen.at_nanos) else { return };
-        if passing.fragments > 0 {
-            connection.on_fragmented(seen, sender);
+    #[inline(never)]
+    fn put_off(&mut self, place: Place, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
+        let Some(backlog) = self.backlogs.get_mut(place.part()) else { return };
+        let mut segment = OwnedSegment::of(seen, passing.fragments);
+        segment.is_late = passing.is_late;
+        if backlog.push(place.number(), segment, sender) {
+            self.work_off(place.part());
         }
-        if passing.is_late {
-            connection.on_late();
+    }
+
+    /// Follows all segments of a part that were put off, connection by connection.
+    fn work_off(&mut self, part: usize) {
+        let Some(backlog) = self.backlogs.get_mut(part) else { return };
+        let numbers = backlog.take_numbers();
+        for number in &numbers {
+            self.catch_up(part, *number as usize);
         }
+        if let Some(backlog) = self.backlogs.get_mut(part) {
+            backlog.clear(numbers);
+        }
+    }
+
+    /// Follows the segments of a connection that were put off.
+    fn catch_up(&mut self, part: usize, number: usize) {
+        let (Some(backlog), Some(store)) = (self.backlogs.get_mut(part), self.stores.get_mut(part))
+        else {
+            return;
+        };
+        let since = backlog.since(u64::MAX);
+        let mut waiting = backlog.take(number).peekable();
+        if waiting.peek().is_none() {
+            return;
+        }
+        let Some(connection) = store.get_mut(number, since) else {
+            self.untracked_packets += waiting.count() as u64;
+            return;
+        };
+        let mut followed = 0_u32;
+        for (segment, sender) in waiting {
+            follow(connection, &segment.seen(), sender, Passing::of(segment));
+            followed += 1;
+        }
+        store.add_uses(followed.saturating_sub(1));
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(mut self) -> Self {
+        (0..PARTS).for_each(|part| self.work_off(part));
+        self
+    }
+
+    /// A connection with all of its segments so far.
+    fn get_mut(&mut self, place: Place, now: u64) -> Option<&mut Connection> {
+        self.catch_up(place.part(), place.number());
+        let now = self.backlogs.get(place.part())?.since(now);
+        self.stores.get_mut(place.part())?.get_mut(place.number(), now)
     }
 
     /// Where the connection of a segment is, perhaps a new one, and which of its ends sent it; `None` where there are too
@@ -175,7 +232,8 @@ impl Follower {
         if again {
             connection.reuse_ports();
         }
-        store.push(connection, count, seen.at_nanos);
+        let now = self.backlogs.get(part)?.since(seen.at_nanos);
+        store.push(connection, count, now);
         self.places.insert(key, place);
         Some(place)
     }
@@ -207,6 +265,27 @@ impl Follower {
     }
 }
 
+impl Passing {
+    /// As it was kept; which segment it is does not matter any more.
+    const fn of(segment: &OwnedSegment) -> Self {
+        Self { count: 0, fragments: segment.fragments, is_late: segment.is_late }
+    }
+}
+
+#[inline(always)]
+fn follow(connection: &mut Connection, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
+    connection.on_segment(seen, sender);
+    if passing.fragments > 0 {
+        connection.on_fragmented(seen, sender);
+    }
+    if passing.is_late {
+        connection.on_late();
+    }
+}
+
+/// Connections in use in a part from which on its segments are put off: each takes about 10 kB, and fewer stay in the
+/// processor's second-level cache.
+const PUTS_OFF_FROM: usize = 64;
 /// Most ends of untracked connections that are kept, to count each once; beyond that packets count.
 const MOST_UNTRACKED: usize = 1 << 20;
 /// Most notices of hops that are kept, of a connection and of all.

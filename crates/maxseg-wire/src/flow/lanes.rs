@@ -128,5 +128,5 @@ fn work_off(
         // Nobody takes it back at the end.
         let _ = worked_off.send(batch);
     }
-    follower
+    follower.finish()
 }

@@ -8,6 +8,7 @@
 
 mod ack_clock;
 mod ack_gaps;
+mod backlog;
 mod black_hole;
 mod capacity;
 mod capture_duplicates;
@@ -26,6 +27,7 @@ mod in_flight;
 mod intervals;
 mod key;
 mod lanes;
+mod last_flows;
 #[cfg(test)]
 mod made;
 mod options;

@@ -117,7 +117,7 @@ impl Flows {
     pub fn finish(mut self) -> FlowResults<impl Iterator<Item = Evidence>> {
         self.rest_ordered();
         gather(match self.followers {
-            Followers::Here(follower) => vec![*follower],
+            Followers::Here(follower) => vec![follower.finish()],
             Followers::Lanes(lanes) => lanes.finish(),
         })
     }

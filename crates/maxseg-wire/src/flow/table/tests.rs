@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::reading::PacketReader;
-use crate::synthetic::Load;
+use crate::synthetic::{DialogueLoad, Load, LossyLoad};
 
 fn connections(capture: &[u8], mut flows: Flows) -> Vec<Evidence> {
     let mut packets = PacketReader::open(capture, None).unwrap();
@@ -25,5 +25,25 @@ fn what_is_packed_comes_out_as_it_was() {
             let flows = Flows::followed_by(Followers::Here(Box::new(follower)));
             assert_eq!(plain, connections(&capture, flows));
         }
+    }
+}
+
+/// Segments that are put off come to the same as those that are followed at once.
+#[test]
+fn what_is_put_off_comes_out_as_it_was() {
+    let mut captures = [const { Vec::new() }; 3];
+    let [bulk, talk, lossy] = &mut captures;
+    let load = Load { connections: 90, rounds: 20, at_once: 30, rounds_a_turn: 3, ends: true };
+    load.write(bulk).unwrap();
+    DialogueLoad { connections: 90, turns: 150 }.write(talk).unwrap();
+    LossyLoad { connections: 20, segments: 800, one_in: 50 }.write(lossy).unwrap();
+    for capture in &captures {
+        let options = FlowOptions::default();
+        let following = |puts_off_from| {
+            let mut follower = Follower::new(options);
+            follower.puts_off_from = puts_off_from;
+            connections(capture, Flows::followed_by(Followers::Here(Box::new(follower))))
+        };
+        assert_eq!(following(usize::MAX), following(0));
     }
 }

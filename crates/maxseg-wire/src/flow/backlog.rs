@@ -1,0 +1,123 @@
+//! Segments of many connections at once, put off for a short while so that those of one connection are followed together.
+//!
+//! With thousands of connections in use, what is known of one has left the processor's caches when its next segment comes,
+//! and to fetch it takes most of the time. Within each connection the order stays as it was, and none needs another.
+
+use super::owned_segment::OwnedSegment;
+use super::pair::Endpoint;
+
+/// Segments of a [part](super::part) that are put off.
+#[derive(Debug, Default)]
+pub(super) struct Backlog {
+    list: Vec<Waiting>,
+    /// By the number of the connection: twelve bytes for each that there is.
+    chains: Vec<Option<Chain>>,
+    /// The connections in the order of their first segments; some may have no chain any more.
+    numbers: Vec<u32>,
+    /// When the first of the segments passed.
+    since: u64,
+}
+
+/// A segment, and the next of its connection.
+#[derive(Debug)]
+struct Waiting {
+    segment: OwnedSegment,
+    sender: Endpoint,
+    next: Option<u32>,
+}
+
+/// Where the first and the last segment of a connection are.
+#[derive(Debug, Clone, Copy)]
+struct Chain {
+    first: u32,
+    last: u32,
+}
+
+/// Segments that are put off at most: a few of each of a thousand connections, in 2 MB.
+const MOST: usize = 1 << 13;
+
+impl Backlog {
+    /// Puts off a segment of the connection with this number. Gives whether it is time to follow all.
+    pub(super) fn push(&mut self, number: usize, segment: OwnedSegment, sender: Endpoint) -> bool {
+        if self.list.is_empty() {
+            self.since = segment.at();
+        }
+        let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.list.push(Waiting { segment, sender, next: None });
+        self.link(number, place);
+        self.list.len() >= MOST
+    }
+
+    fn link(&mut self, number: usize, place: u32) {
+        if number >= self.chains.len() {
+            self.chains.resize(number + 1, None);
+        }
+        let Some(chain) = self.chains.get_mut(number) else { return };
+        if let Some(Chain { last, .. }) = chain {
+            if let Some(before) = self.list.get_mut(*last as usize) {
+                before.next = Some(place);
+            }
+            *last = place;
+        } else {
+            *chain = Some(Chain { first: place, last: place });
+            self.numbers.push(u32::try_from(number).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// When the first that is put off passed; `now` where there is none.
+    pub(super) fn since(&self, now: u64) -> u64 {
+        if self.list.is_empty() { now } else { self.since.min(now) }
+    }
+
+    /// The connections with segments, in the order in which these came.
+    pub(super) fn take_numbers(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.numbers)
+    }
+
+    /// The segments of a connection in order, which are put off no longer.
+    pub(super) fn take(
+        &mut self,
+        number: usize,
+    ) -> impl Iterator<Item = (&OwnedSegment, Endpoint)> + use<'_> {
+        let chain = self.chains.get_mut(number).and_then(Option::take);
+        let waiting = |place: u32| self.list.get(place as usize);
+        let first = chain.and_then(|chain| waiting(chain.first));
+        std::iter::successors(first, move |it| waiting(it.next?)).map(|it| (&it.segment, it.sender))
+    }
+
+    /// All have been taken; `numbers` is room for the next.
+    pub(super) fn clear(&mut self, mut numbers: Vec<u32>) {
+        numbers.clear();
+        self.numbers = numbers;
+        self.list.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::made::segment;
+
+    #[test]
+    fn each_connection_keeps_its_order() {
+        let mut backlog = Backlog::default();
+        let made = |micros| OwnedSegment::of(&segment(micros), 0);
+        for (micros, number) in [(1, 7), (2, 3), (3, 7), (4, 7), (5, 3)] {
+            backlog.push(number, made(micros), Endpoint::Low);
+        }
+        let zero = segment(0).at_nanos;
+        let times = |backlog: &mut Backlog, number| -> Vec<u64> {
+            backlog.take(number).map(|(it, _)| (it.at() - zero) / 1000).collect()
+        };
+        assert_eq!(backlog.since(u64::MAX), zero + 1000);
+        assert_eq!(times(&mut backlog, 3), [2, 5]);
+        backlog.push(3, made(6), Endpoint::Low);
+        let numbers = backlog.take_numbers();
+        assert_eq!(numbers, [7, 3, 3]);
+        assert_eq!(times(&mut backlog, 7), [1, 3, 4]);
+        assert_eq!(times(&mut backlog, 3), [6]);
+        assert_eq!(times(&mut backlog, 3), [0; 0]);
+        backlog.clear(numbers);
+        assert_eq!(backlog.since(9), 9);
+    }
+}

@@ -6,14 +6,14 @@ use crate::evidence::{Bin, CongestionEpoch, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 
+/// A host answers an acknowledgement within this time.
+const ON_HOST_S: f64 = 0.0005;
 /// Shares of new payload that acknowledgements clock out: of a sender that paces, and of one that does not.
 const PACED_BY_ITSELF: f64 = 0.1;
 const CLOCKED: f64 = 0.95;
 const CLOCK_VARIES: f64 = 0.2;
 /// The clock speaks against an algorithm by this at most: behind a shaper of the host segments have its clock.
 const MOST_OF_CLOCK: f64 = 3.2;
-/// A host answers an acknowledgement within this time.
-const ON_HOST_S: f64 = 0.0005;
 /// What no clock explains.
 const OTHER_CLOCK: f64 = 0.08;
 /// All others by this.
@@ -115,17 +115,16 @@ impl Clues {
         // Less than by chance is as good as that.
         let by_itself =
             normal(clocked.max(PACED_BY_ITSELF), PACED_BY_ITSELF, CLOCK_VARIES) + OTHER_CLOCK;
-        // A program that waits for room in its buffer, or a shaper of the host, has a clock of its own with any algorithm.
-        if by_itself >= by_acks && !is_of_path {
-            return;
-        }
-        let share = approx::whole_percent(clocked.clamp(0.0, 1.0));
         let (names, text): (&[_], _) = if by_acks > by_itself {
+            let share = approx::whole_percent(clocked.clamp(0.0, 1.0));
             (&[Reno, Cubic], format!("{share} of new segments left when an acknowledgement came"))
-        } else {
+        } else if is_of_path {
             let text =
                 "new segments left at a pace of the sender's, not when acknowledgements came";
             (&[Bbr], text.to_owned())
+        } else {
+            // A program that waits for room in its buffer, or a shaper of the host, has a clock of its own with any algorithm.
+            return;
         };
         self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
     }

@@ -29,12 +29,12 @@ const LONG_GROWTH: f64 = 8.0;
 /// One epoch speaks against an algorithm by this at most, too little to name one: BBR may leave any share. All together count
 /// as if they were so many: what spoils one may spoil all.
 const MOST_OF_ONE: f64 = 2.0;
+const MOST_EPOCHS: f64 = 8.0;
 /// By less where slow start came before: the window may then have been twice the flight (`tcp_is_cwnd_limited` in
 /// `include/net/tcp.h`), and what the loss left of the flight is more than its share of the window.
 const MOST_AFTER_SLOW_START: f64 = 1.0;
 /// Slow start has grown the flight so many times.
 const SLOW_START_GROWTH: u64 = 2;
-const MOST_EPOCHS: f64 = 8.0;
 
 /// What all epochs show.
 #[derive(Debug, Clone, Default)]
@@ -53,9 +53,10 @@ struct Scale {
     /// A flight is known to so many segments.
     segments_off: f64,
     is_undone: bool,
-    grows_freely: bool,
     /// Neither a pace nor what the application writes holds the flight down.
     writes_enough: bool,
+    /// The send buffer may.
+    has_full_buffer: bool,
 }
 
 impl EpochClues {
@@ -66,11 +67,8 @@ impl EpochClues {
             grain: view.grain(data),
             segments_off: if view == View::Sender { 0.7 } else { 1.0 },
             is_undone: needless,
-            grows_freely: !matches!(
-                limit,
-                LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer
-            ),
             writes_enough: !matches!(limit, LimitedBy::Paced | LimitedBy::Application),
+            has_full_buffer: limit == LimitedBy::SendBuffer,
         };
         let mut all = Self::default();
         let mut before: Option<&CongestionEpoch> = None;
@@ -79,7 +77,8 @@ impl EpochClues {
                 all.add_reduction(epoch, before, &scale);
                 // A flight that still grew at its end was held by no buffer.
                 let grew_on = epoch.flat_rounds <= 1 && f64::from(epoch.rounds) >= LONG_GROWTH;
-                if before.is_some() && (scale.grows_freely || grew_on && scale.writes_enough) {
+                let grows_freely = scale.writes_enough && (grew_on || !scale.has_full_buffer);
+                if before.is_some() && grows_freely {
                     all.add_growth(epoch, &scale);
                 }
             }

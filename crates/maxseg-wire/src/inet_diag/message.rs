@@ -76,6 +76,9 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
+    /// Bytes of `struct nlmsghdr`, in front of each payload.
+    pub const HEADER: usize = HEADER;
+
     /// Those of `bytes`.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
@@ -102,9 +105,7 @@ impl<'a> Messages<'a> {
         self.bytes = self.bytes.get(aligned(length)..).unwrap_or_default();
         Ok((u16::from_ne_bytes([kind0, kind1]), u16::from_ne_bytes([flags0, flags1]), payload))
     }
-}
 
-impl<'a> Messages<'a> {
     /// The next message, a socket not decoded. After an error in the framing nothing more comes; after one within a message the
     /// next does.
     pub fn next_framed(&mut self) -> Option<Result<Framed<'a>, DecodeError>> {

@@ -2,7 +2,7 @@
 //! Decoded connections of a long list take twice the memory, and more time to fill it than to decode them.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use maxseg_wire::DecodeError;
@@ -14,23 +14,27 @@ use super::{Connection, Listener, Names, Owner, Snapshot, SocketOptions};
 
 /// Connections that are shown one after the other.
 pub trait Connections {
+    /// Gives each to `show`, until that breaks.
+    fn each(&self, show: &mut dyn FnMut(&Connection) -> ControlFlow<()>) -> ControlFlow<()>;
+}
+
+impl dyn Connections + '_ {
     /// Gives each to `show`, until that fails.
     ///
     /// # Errors
-    /// `show` fails.
-    fn each(&self, show: &mut dyn FnMut(&Connection) -> Result<(), Stopped>)
-    -> Result<(), Stopped>;
+    /// That of `show`.
+    pub fn try_each<E>(&self, mut show: impl FnMut(&Connection) -> Result<(), E>) -> Result<(), E> {
+        let mut shown = Ok(());
+        let _ = self.each(&mut |connection| {
+            shown = show(connection);
+            if shown.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        shown
+    }
 }
 
-/// No more connections are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stopped;
-
 impl<T: AsRef<[Connection]>> Connections for T {
-    fn each(
-        &self,
-        show: &mut dyn FnMut(&Connection) -> Result<(), Stopped>,
-    ) -> Result<(), Stopped> {
+    fn each(&self, show: &mut dyn FnMut(&Connection) -> ControlFlow<()>) -> ControlFlow<()> {
         self.as_ref().iter().try_for_each(show)
     }
 }
@@ -72,9 +76,7 @@ impl<'a> Listing<'a> {
             let at = offset(&messages);
             match messages.next_framed() {
                 Some(Ok(Framed::Socket(payload))) => {
-                    // Behind its header of 16 bytes.
-                    let start = at + 16;
-                    listing.note(payload, start).map_err(|error| (at, error))?;
+                    listing.note(payload, at + Messages::HEADER).map_err(|error| (at, error))?;
                 }
                 Some(Ok(Framed::Done { interrupted })) => listing.rest.interrupted |= interrupted,
                 Some(Ok(Framed::Error(_) | Framed::Other)) => {}
@@ -195,11 +197,13 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Whether there are more connections than those whose options are read: then they tell why theirs are not.
-    pub fn is_too_long_for_options(&mut self) -> bool {
-        let is_too_long = too_many(self.rows.iter().filter(|row| row.has_info).count());
-        self.unread_because = is_too_long.clone().map(Arc::from);
-        is_too_long.is_some()
+    /// Leaves the options of all unread where there are more connections than those whose options are read. Whether it did.
+    pub fn leave_too_many_unread(&mut self) -> bool {
+        let why = too_many(self.rows.iter().filter(|row| row.has_info).count());
+        if let Some(why) = &why {
+            self.leave_unread(why);
+        }
+        why.is_some()
     }
 
     /// The options of no socket are read.
@@ -209,10 +213,7 @@ impl Listing<'_> {
 
     /// Sets the processes.
     pub(super) fn set_owners(&mut self, owners: Owners) {
-        for listener in &mut self.rest.listeners {
-            listener.process = owners.owner(listener.inode);
-        }
-        self.rest.hidden_processes = owners.hidden();
+        owners.assign(&mut self.rest);
         self.owners = Some(owners);
     }
 }
@@ -226,10 +227,7 @@ pub struct Chosen<'l> {
 }
 
 impl Connections for Chosen<'_> {
-    fn each(
-        &self,
-        show: &mut dyn FnMut(&Connection) -> Result<(), Stopped>,
-    ) -> Result<(), Stopped> {
+    fn each(&self, show: &mut dyn FnMut(&Connection) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut names = Names::default();
         let connections = self.listing.rows.iter().filter_map(|row| {
             let connection = self.listing.connection(row, &mut names)?;

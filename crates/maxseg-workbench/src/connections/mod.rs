@@ -26,7 +26,7 @@ use maxseg_wire::inet_diag::{Sample, Socket, Timer};
 use maxseg_wire::tcp_info::{State, TcpInfo};
 
 pub use history::{History, Point, Track, TrackKey};
-pub use listing::{Chosen, Connections, Listing, Stopped};
+pub use listing::{Chosen, Connections, Listing};
 pub use recording::{Frame, Recorder, Recording, RecordingError};
 #[cfg(feature = "lab")]
 pub use watch::{Watch, WatchOptions, read_options};

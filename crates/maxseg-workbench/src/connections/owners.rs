@@ -30,12 +30,16 @@ impl Owners {
                 inodes(snapshot).filter(|inode| self.found.with(*inode).is_none()).collect();
             self.at = Some(now);
         }
-        let owner = |inode: u32| self.owner(inode);
+        self.assign(snapshot);
+    }
+
+    /// Gives each socket of a snapshot its process, as it is known.
+    pub(super) fn assign(&self, snapshot: &mut Snapshot) {
         for connection in &mut snapshot.connections {
-            connection.process = owner(connection.inode);
+            connection.process = self.owner(connection.inode);
         }
         for listener in &mut snapshot.listeners {
-            listener.process = owner(listener.inode);
+            listener.process = self.owner(listener.inode);
         }
         snapshot.hidden_processes = self.found.hidden();
     }
@@ -49,11 +53,6 @@ impl Owners {
     /// Looks through /proc.
     pub(super) fn scan() -> Self {
         Self { found: Processes::scan(), ..Self::default() }
-    }
-
-    /// Processes whose sockets this user may not see.
-    pub(super) const fn hidden(&self) -> usize {
-        self.found.hidden()
     }
 
     fn knows(&self, inode: u32) -> bool {

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::sys::LinkReader;
 
@@ -23,32 +24,9 @@ pub struct Process {
 pub struct Processes {
     found: Vec<Process>,
     /// By the socket's inode, the place of its process among them.
-    by_inode: HashMap<u32, usize, BuildHasherDefault<InodeHasher>>,
+    by_inode: HashMap<u32, usize, RandomState>,
     /// Processes whose descriptors this user may not see.
     hidden: usize,
-}
-
-/// The kernel counts inodes up, and nobody chooses them: one multiplication spreads them (Fibonacci hashing).
-#[derive(Debug, Clone, Copy, Default)]
-struct InodeHasher(u64);
-
-impl Hasher for InodeHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u32((*byte).into());
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        /// 2^64 divided by the golden ratio.
-        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-        self.0 = (self.0.rotate_left(5) ^ u64::from(number)).wrapping_mul(SPREAD);
-    }
-
-    fn finish(&self) -> u64 {
-        // The low bits of a product are the poorer ones.
-        self.0.rotate_left(32)
-    }
 }
 
 impl Process {

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::csv::field;
-use crate::connections::{Connection, Connections, Listener, Snapshot, Stopped};
+use crate::connections::{Connections, Listener, Snapshot};
 pub use columns::{ColumnName, UnknownColumn, value, without_unit};
 pub use entry::ConnectionEntry;
 pub(in crate::report) use entry::ListenerEntry;
@@ -51,12 +51,8 @@ pub struct ConnectionsDocument<'a> {
 /// Entries are made one at a time: there may be many.
 fn connections<S: Serializer>(all: &&dyn Connections, to: S) -> Result<S::Ok, S::Error> {
     let mut list = to.serialize_seq(None)?;
-    let mut written = Ok(());
-    let _ = all.each(&mut |connection| {
-        written = list.serialize_element(&ConnectionEntry::of(connection));
-        written.as_ref().map_err(|_| Stopped).copied()
-    });
-    written.and_then(|()| list.end())
+    all.try_each(|connection| list.serialize_element(&ConnectionEntry::of(connection)))?;
+    list.end()
 }
 
 fn listeners<S: Serializer>(all: &&[Listener], to: S) -> Result<S::Ok, S::Error> {
@@ -103,17 +99,11 @@ pub fn write_csv(out: &mut dyn io::Write, connections: &dyn Connections) -> io::
     let columns = ColumnName::all();
     let header: Vec<&str> = columns.iter().map(ColumnName::key).collect();
     writeln!(out, "{}", header.join(","))?;
-    let mut row = |connection: &Connection| {
+    connections.try_each(|connection| {
         let entry = serde_json::to_value(ConnectionEntry::of(connection))?;
         let fields: Vec<String> = columns.iter().map(|column| plain(column.of(&entry))).collect();
         writeln!(out, "{}", fields.join(","))
-    };
-    let mut written = Ok(());
-    let _ = connections.each(&mut |connection| {
-        written = row(connection);
-        written.as_ref().map_err(|_| Stopped).copied()
-    });
-    written
+    })
 }
 
 /// A value as a field: nothing for null.

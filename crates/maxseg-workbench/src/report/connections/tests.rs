@@ -1,4 +1,5 @@
 use super::*;
+use crate::connections::Connection;
 
 #[test]
 fn columns_are_found_with_and_without_their_unit() {

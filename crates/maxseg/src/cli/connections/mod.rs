@@ -183,7 +183,7 @@ impl ConnectionsArgs {
     ) -> Result<(), Failure> {
         let finds_processes = self.selection.finds_processes(!self.no_processes);
         let reads_options =
-            self.from_dump.is_none() && finds_processes && !listing.is_too_long_for_options();
+            self.from_dump.is_none() && finds_processes && !listing.leave_too_many_unread();
         if reads_options || shown.sort.is_some() || !(self.json || self.csv) {
             let mut snapshot = listing.into_snapshot();
             if reads_options {

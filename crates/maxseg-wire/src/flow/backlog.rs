@@ -1,4 +1,4 @@
-//! Segments of many connections at once, put off for a short while so that those of one connection are followed together.
+//! Segments of many connections at once, deferred for a short while so that those of one connection are followed together.
 //!
 //! With thousands of connections in use, what is known of one has left the processor's caches when its next segment comes,
 //! and to fetch it takes most of the time. Within each connection the order stays as it was, and none needs another.
@@ -6,7 +6,7 @@
 use super::owned_segment::OwnedSegment;
 use super::pair::Endpoint;
 
-/// Segments of a [part](super::part) that are put off.
+/// Deferred segments of a [part](super::part).
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     list: Vec<Waiting>,
@@ -33,11 +33,11 @@ struct Chain {
     last: u32,
 }
 
-/// Segments that are put off at most: a few of each of a thousand connections, in 2 MB.
+/// Most segments that are deferred: a few of each of a thousand connections, in 2 MB.
 const MOST: usize = 1 << 13;
 
 impl Backlog {
-    /// Puts off a segment of the connection with this number. Gives whether it is time to follow all.
+    /// Defers a segment of the connection with this number. Gives whether it is time to follow all.
     pub(super) fn push(&mut self, number: usize, segment: OwnedSegment, sender: Endpoint) -> bool {
         if self.list.is_empty() {
             self.since = segment.at();
@@ -64,7 +64,7 @@ impl Backlog {
         }
     }
 
-    /// When the first that is put off passed; `now` where there is none.
+    /// When the first deferred one passed; `now` where there is none.
     pub(super) fn since(&self, now: u64) -> u64 {
         if self.list.is_empty() { now } else { self.since.min(now) }
     }
@@ -74,7 +74,7 @@ impl Backlog {
         std::mem::take(&mut self.numbers)
     }
 
-    /// The segments of a connection in order, which are put off no longer.
+    /// The segments of a connection in order, which are deferred no longer.
     pub(super) fn take(
         &mut self,
         number: usize,

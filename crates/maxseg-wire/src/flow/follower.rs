@@ -28,11 +28,11 @@ pub(super) struct Follower {
     places: HashMap<FlowKey, Place, RandomState>,
     /// The connections of each part.
     pub(super) stores: [ConnectionStore; PARTS],
-    /// Segments of each part that are put off.
+    /// Deferred segments of each part.
     backlogs: [Backlog; PARTS],
-    /// A part's segments are put off from so many connections on that are not packed. Their number never falls below it
+    /// A part's segments are deferred from so many connections on that are not packed. Their number never falls below it
     /// again: no segment is followed at once while one before it waits.
-    pub(super) puts_off_from: usize,
+    pub(super) defers_from: usize,
     recent: LastFlows,
     /// Connections that have begun, those of other followers included.
     begun: Arc<AtomicUsize>,
@@ -86,7 +86,7 @@ impl Follower {
             places: HashMap::default(),
             stores: std::array::from_fn(|_| ConnectionStore::new(most_awake)),
             backlogs: Default::default(),
-            puts_off_from: PUTS_OFF_FROM.min(most_awake),
+            defers_from: DEFERS_FROM.min(most_awake),
             recent: LastFlows::new(),
             begun,
             notices: Vec::new(),
@@ -104,8 +104,8 @@ impl Follower {
         let Some((place, sender)) = recent.or_else(|| self.look_up(seen, passing.count)) else {
             return;
         };
-        if self.puts_off(place.part()) {
-            self.put_off(place, seen, sender, passing);
+        if self.defers(place.part()) {
+            self.defer(place, seen, sender, passing);
             return;
         }
         let store = self.stores.get_mut(place.part());
@@ -117,34 +117,34 @@ impl Follower {
 
     /// Whether so many connections of a part are in use that the processor's caches do not hold them.
     #[inline]
-    fn puts_off(&self, part: usize) -> bool {
-        self.stores.get(part).is_some_and(|store| store.awake() >= self.puts_off_from)
+    fn defers(&self, part: usize) -> bool {
+        self.stores.get(part).is_some_and(|store| store.awake() >= self.defers_from)
     }
 
     #[inline(never)]
-    fn put_off(&mut self, place: Place, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
+    fn defer(&mut self, place: Place, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
         let Some(backlog) = self.backlogs.get_mut(place.part()) else { return };
         let mut segment = OwnedSegment::of(seen, passing.fragments);
         segment.is_late = passing.is_late;
         if backlog.push(place.number(), segment, sender) {
-            self.work_off(place.part());
+            self.drain(place.part());
         }
     }
 
-    /// Follows all segments of a part that were put off, connection by connection.
-    fn work_off(&mut self, part: usize) {
+    /// Follows the deferred segments of a part, connection by connection.
+    fn drain(&mut self, part: usize) {
         let Some(backlog) = self.backlogs.get_mut(part) else { return };
         let numbers = backlog.take_numbers();
         for number in &numbers {
-            self.catch_up(part, *number as usize);
+            self.drain_connection(part, *number as usize);
         }
         if let Some(backlog) = self.backlogs.get_mut(part) {
             backlog.clear(numbers);
         }
     }
 
-    /// Follows the segments of a connection that were put off.
-    fn catch_up(&mut self, part: usize, number: usize) {
+    /// Follows the deferred segments of a connection.
+    fn drain_connection(&mut self, part: usize, number: usize) {
         let (Some(backlog), Some(store)) = (self.backlogs.get_mut(part), self.stores.get_mut(part))
         else {
             return;
@@ -168,13 +168,13 @@ impl Follower {
 
     /// Nothing more comes.
     pub(super) fn finish(mut self) -> Self {
-        (0..PARTS).for_each(|part| self.work_off(part));
+        (0..PARTS).for_each(|part| self.drain(part));
         self
     }
 
     /// A connection with all of its segments so far.
     fn get_mut(&mut self, place: Place, now: u64) -> Option<&mut Connection> {
-        self.catch_up(place.part(), place.number());
+        self.drain_connection(place.part(), place.number());
         let now = self.backlogs.get(place.part())?.since(now);
         self.stores.get_mut(place.part())?.get_mut(place.number(), now)
     }
@@ -283,9 +283,9 @@ fn follow(connection: &mut Connection, seen: &Seen<'_>, sender: Endpoint, passin
     }
 }
 
-/// Connections in use in a part from which on its segments are put off: each takes about 10 kB, and fewer stay in the
+/// Connections in use in a part from which on its segments are deferred: each takes about 10 kB, and fewer stay in the
 /// processor's second-level cache.
-const PUTS_OFF_FROM: usize = 64;
+const DEFERS_FROM: usize = 64;
 /// Most ends of untracked connections that are kept, to count each once; beyond that packets count.
 const MOST_UNTRACKED: usize = 1 << 20;
 /// Most notices of hops that are kept, of a connection and of all.

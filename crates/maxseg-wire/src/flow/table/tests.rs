@@ -28,9 +28,9 @@ fn what_is_packed_comes_out_as_it_was() {
     }
 }
 
-/// Segments that are put off come to the same as those that are followed at once.
+/// Deferred segments come to the same as those that are followed at once.
 #[test]
-fn what_is_put_off_comes_out_as_it_was() {
+fn deferred_segments_come_to_the_same() {
     let mut captures = [const { Vec::new() }; 3];
     let [bulk, talk, lossy] = &mut captures;
     let load = Load { connections: 90, rounds: 20, at_once: 30, rounds_a_turn: 3, ends: true };
@@ -39,9 +39,9 @@ fn what_is_put_off_comes_out_as_it_was() {
     LossyLoad { connections: 20, segments: 800, one_in: 50 }.write(lossy).unwrap();
     for capture in &captures {
         let options = FlowOptions::default();
-        let following = |puts_off_from| {
+        let following = |defers_from| {
             let mut follower = Follower::new(options);
-            follower.puts_off_from = puts_off_from;
+            follower.defers_from = defers_from;
             connections(capture, Flows::followed_by(Followers::Here(Box::new(follower))))
         };
         assert_eq!(following(usize::MAX), following(0));

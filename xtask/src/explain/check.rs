@@ -109,10 +109,11 @@ fn publish_live(
 /// Which half of the runs it is, and where its randomness begins.
 fn half(options: &ExplainArgs) -> Result<Half> {
     if let Some(kept) = &options.from {
-        // What was kept tells.
+        // What was kept tells; the commit that is named, only if the seed is from it.
         let first = Stratum::ALL.iter().find_map(|stratum| read(kept, *stratum).ok()?.pop());
         let seed = first.with_context(|| format!("{} holds no runs", kept.display()))?.seed;
-        return Ok(Half::of(seed));
+        let asked = options.draws.half().ok().filter(|half| half.seed == seed);
+        return Ok(asked.unwrap_or_else(|| Half::of(seed)));
     }
     options.draws.half()
 }

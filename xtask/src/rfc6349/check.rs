@@ -117,11 +117,12 @@ fn measured(program: &Path, case: &Case, options: &Rfc6349Args) -> Result<Vec<Ro
             let began = number(&direction["runs_began_s"][at])?;
             let from = began + number(&run["equilibrium"]["from_s"])?;
             let until = from + number(&run["counted_s"])?;
-            let found = Counted::between(case, &looks, [from, until], link);
+            let found = Counted::between(case, &looks, [from, until], link, baseline_s);
             counted.push(found.context("no look at the counters")?);
             measured.push(Counted {
                 ratio: number(&run["transfer_time_ratio"])?,
                 efficiency: number(&run["efficiency"])?,
+                round_trip_s: number(&run["rtt_mean_s"])?,
                 buffer_delay: number(&run["buffer_delay"])?,
             });
         }
@@ -146,6 +147,7 @@ fn medians(all: &[Counted]) -> Result<Counted> {
     Ok(Counted {
         ratio: of(|one| one.ratio)?,
         efficiency: of(|one| one.efficiency)?,
+        round_trip_s: of(|one| one.round_trip_s)?,
         buffer_delay: of(|one| one.buffer_delay)?,
     })
 }

@@ -43,6 +43,7 @@ struct Link {
 pub(super) struct Counted {
     pub(super) ratio: f64,
     pub(super) efficiency: f64,
+    pub(super) round_trip_s: f64,
     pub(super) buffer_delay: f64,
 }
 
@@ -136,12 +137,13 @@ impl Link {
 }
 
 impl Counted {
-    /// Of the link with this index between two times; `None` where nobody looked then.
+    /// Of the link with this index between two times, beside the baseline that was measured; `None` where nobody looked then.
     pub(super) fn between(
         case: &Case,
         looks: &[Look],
         [from, until]: [f64; 2],
         link: usize,
+        baseline_s: f64,
     ) -> Option<Self> {
         // What was sent and lost in the time; what was heard of in it.
         let (a, b) = (Link::at(looks, from, link)?, Link::at(looks, until, link)?);
@@ -163,11 +165,14 @@ impl Counted {
         let late = Late::mean_s(looks, [from, until])?;
         let on_links = 2.0 * case.delay_s + 2.0 * case.wire_s(PACKET) + case.wire_s(ACK);
         // A packet is late, and its acknowledgement.
-        let round_trip = on_links + wait + 2.0 * late;
+        let round_trip_s = on_links + wait + 2.0 * late;
         Some(Self {
             ratio: case.ideal_bps() / throughput,
             efficiency: 1.0 - lost / full,
-            buffer_delay: round_trip / case.baseline_s() - 1.0,
+            round_trip_s,
+            // The links count what load adds. Hosts take a tenth of a millisecond of each round trip, with load and without, that no
+            // link counts: what was added is a share of the baseline as it was measured, which has a bar of its own.
+            buffer_delay: (round_trip_s - case.baseline_s()) / baseline_s,
         })
     }
 }

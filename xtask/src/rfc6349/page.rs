@@ -13,15 +13,15 @@ const END: &str = "<!-- end of figures -->";
 /// The table: measured, and beside it what the lab's links counted.
 pub(super) fn figures(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| network | direction | bottleneck, is | baseline, is | transfer time ratio, is | efficiency, is | buffer delay, is | cause |\n\
-         |---|---|---|---|---|---|---|---|\n",
+        "| network | direction | bottleneck, is | baseline, is | transfer time ratio, is | efficiency, is | round trip, is | buffer delay, is | cause |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     for row in rows {
         let (got, is) = (&row.measured, &row.counted);
         let percent = |share: f64| 100.0 * share;
         let _ = writeln!(
             text,
-            "| {} | {} | {:.2} Mbit/s, {:.2} | {:.3} ms, {:.3} | {:.3}, {:.3} | {:.2}%, {:.2}% | {:.1}%, {:.1}% | {} |",
+            "| {} | {} | {:.2} Mbit/s, {:.2} | {:.3} ms, {:.3} | {:.3}, {:.3} | {:.2}%, {:.2}% | {:.2} ms, {:.2} | {:.1}%, {:.1}% | {} |",
             row.case.name,
             row.direction,
             row.bottleneck_bps / 1e6,
@@ -32,6 +32,8 @@ pub(super) fn figures(rows: &[Row]) -> String {
             is.ratio,
             percent(got.efficiency),
             percent(is.efficiency),
+            got.round_trip_s * 1e3,
+            is.round_trip_s * 1e3,
             percent(got.buffer_delay),
             percent(is.buffer_delay),
             row.cause

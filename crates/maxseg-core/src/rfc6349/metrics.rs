@@ -239,7 +239,8 @@ fn at(points: &[SenderPoint], time: f64, of: impl Fn(&SenderPoint) -> u64) -> f6
     }
 }
 
-/// The mean over time of the smoothed round trips between two times: that of the means of every second.
+/// The mean over time of the smoothed round trips between two times: that of the means of every second. Samples are interpolated
+/// linearly: a queue fills for seconds, and the later sample for the whole interval would be too much.
 fn mean_rtt(series: &[Vec<SenderPoint>], from: f64, until: f64) -> Option<f64> {
     let (mut sum, mut time) = (0.0, 0.0);
     for points in series {
@@ -249,7 +250,10 @@ fn mean_rtt(series: &[Vec<SenderPoint>], from: f64, until: f64) -> Option<f64> {
             if let Some(rtt) = b.rtt_s
                 && end > begin
             {
-                sum += rtt * (end - begin);
+                // The mean of a straight line is its middle.
+                let share = (f64::midpoint(begin, end) - a.at_s) / (b.at_s - a.at_s);
+                let before = a.rtt_s.unwrap_or(rtt);
+                sum += (before + share * (rtt - before)) * (end - begin);
                 time += end - begin;
             }
         }

@@ -1,5 +1,6 @@
 //! Bulk data between this host and the far end.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -56,6 +57,17 @@ pub struct BulkResult {
 pub struct BulkSeries {
     /// The samples.
     pub samples: Vec<SenderSample>,
+}
+
+impl BulkSeries {
+    /// Samples with times since the connection began to send, which was `after` the transfer began; those of its time.
+    fn since_transfer(mut samples: Vec<SenderSample>, after: Duration, time: Duration) -> Self {
+        for sample in &mut samples {
+            sample.at += after;
+        }
+        samples.retain(|sample| sample.at <= time + Duration::from_millis(50));
+        Self { samples }
+    }
 }
 
 /// What kernels granted. Buffers are as the kernel accounts them: twice what is asked for. `None` where it is unknown.
@@ -120,7 +132,7 @@ impl ResponderClient<'_> {
                     let request = plan.request(transfer, connection, all);
                     let has_failed = &has_failed;
                     scope.spawn(move || {
-                        let end = one(plan, frames, request, is_over);
+                        let end = one(plan, frames, request, began, is_over);
                         has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
                         end
                     })
@@ -157,18 +169,23 @@ impl ResponderClient<'_> {
                 std::iter::from_fn(|| ends.next_if(|end| connections.contains(&end.connection)))
                     .collect();
             let granted = own.first().map(|end| end.granted.clone()).unwrap_or_default();
-            let mut series: Vec<BulkSeries> = match plan.towards {
+            let began_after: BTreeMap<u16, Duration> =
+                own.iter().map(|end| (end.connection, end.began_after)).collect();
+            let sampled: Vec<(u16, Vec<SenderSample>)> = match plan.towards {
                 Towards::Responder => {
-                    own.into_iter().map(|end| BulkSeries { samples: end.samples }).collect()
+                    own.into_iter().map(|end| (end.connection, end.samples)).collect()
                 }
                 Towards::Client => theirs
                     .extract_if(.., |(connection, _)| connections.contains(connection))
-                    .map(|(_, samples)| BulkSeries { samples })
                     .collect(),
             };
-            for one in &mut series {
-                one.samples.retain(|sample| sample.at <= time + Duration::from_millis(50));
-            }
+            let series = sampled
+                .into_iter()
+                .map(|(connection, samples)| {
+                    let after = began_after.get(&connection).copied().unwrap_or_default();
+                    BulkSeries::since_transfer(samples, after, time)
+                })
+                .collect();
             let (pings, began) = (pings.clone(), Some(began_at));
             BulkResult { series, granted, pings, has_sockets: true, is_v6, began }
         }))
@@ -213,21 +230,31 @@ impl ResponderClient<'_> {
 struct End {
     /// Its number in the transfer.
     connection: u16,
+    /// When its sender began, since the transfer did.
+    began_after: Duration,
     granted: Granted,
+    /// With times since its sender began.
     samples: Vec<SenderSample>,
 }
 
-/// One connection, from its request to its end.
+/// One connection, from its request to its end, of a transfer that `began` then.
 fn one(
     plan: &BulkPlan,
     mut frames: Frames,
     request: TransferRequest,
+    began: Instant,
     is_over: &dyn Fn() -> bool,
 ) -> Result<End, FarEndError> {
+    let asked = began.elapsed();
     let answer = answer_to(&mut frames, &Message::Transfer(request), is_over);
     let Message::Begun(theirs) = answer? else {
         // Nothing else answers it.
         return next_answer(&mut frames, is_over).map(|_| End::nothing(request.connection));
+    };
+    let began_after = match plan.towards {
+        Towards::Responder => began.elapsed(),
+        // The responder began when it answered: half of a round trip ago.
+        Towards::Client => (asked + began.elapsed()) / 2,
     };
     let own = granted(&frames.socket);
     let socket = &frames.socket;
@@ -236,7 +263,7 @@ fn one(
     let mut samples = Vec::new();
     match plan.towards {
         Towards::Responder => {
-            let turns = Sampler::new(Instant::now(), request.connections.into());
+            let turns = Sampler::new(began + began_after, request.connections.into());
             send(socket, &Zeros::new()?, turns, None, is_over, |sample| samples.push(sample))?;
         }
         Towards::Client => {
@@ -248,12 +275,13 @@ fn one(
         Towards::Client => (theirs, own),
     };
     let connection = request.connection;
-    Ok(End { connection, granted: Granted::of(&sender, &receiver), samples })
+    Ok(End { connection, began_after, granted: Granted::of(&sender, &receiver), samples })
 }
 
 impl End {
     fn nothing(connection: u16) -> Self {
-        Self { connection, granted: Granted::default(), samples: Vec::new() }
+        let (began_after, granted) = (Duration::ZERO, Granted::default());
+        Self { connection, began_after, granted, samples: Vec::new() }
     }
 }
 
@@ -303,5 +331,24 @@ impl BulkPlan {
             send_buffer: self.send_buffer.filter(|_| !sends).unwrap_or(0),
             congestion,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_wire::inet_diag::Sample;
+    use maxseg_wire::tcp_info::TcpInfo;
+
+    use super::*;
+
+    #[test]
+    fn times_are_since_the_transfer_and_what_comes_after_it_does_not_count() {
+        let info = TcpInfo::decode(&[0; TcpInfo::LEAST]).unwrap();
+        let sample = Sample { info, memory: None, bbr: None, unread_bytes: 0, unacked_bytes: 0 };
+        let millis = Duration::from_millis;
+        let samples = [0, 980, 1080].map(|at| SenderSample { at: millis(at), sample });
+        let series = BulkSeries::since_transfer(samples.to_vec(), millis(20), millis(1000));
+        let times: Vec<Duration> = series.samples.iter().map(|sample| sample.at).collect();
+        assert_eq!(times, [millis(20), millis(1000)]);
     }
 }

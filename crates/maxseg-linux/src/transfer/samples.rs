@@ -30,7 +30,7 @@ impl Sampler {
         Self { began, next: Duration::ZERO, connections }
     }
 
-    /// Since the transfer began.
+    /// Since `began`.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }

@@ -44,6 +44,20 @@ fn slow_start_does_not_count() {
 }
 
 #[test]
+fn a_round_trip_that_rises_counts_with_its_middle() {
+    let mut rising = points(0.0, 50);
+    for point in &mut rising {
+        point.rtt_s = Some(0.040 + 0.020 * point.at_s);
+    }
+    let run = measure(&[rising], 10.0, Some(0.040)).unwrap();
+    let from = run.equilibrium.from_s;
+    let middle = 0.040 + 0.020 * f64::midpoint(from, 10.0);
+    assert!((run.rtt_mean_s.unwrap() - middle).abs() < 1e-9, "{run:?}");
+    // A second that begins between two samples, too.
+    assert!((run.seconds[4].rtt_s.unwrap() - 0.130).abs() < 1e-9, "{run:?}");
+}
+
+#[test]
 fn slow_start_without_end_is_said() {
     let rising: Vec<SenderPoint> = (0..=100)
         .map(|step| SenderPoint {

@@ -129,6 +129,8 @@ fn a_buffer_that_no_kernel_grants_leaves_out_what_needs_it() {
     let asked = ["--far-end", "iperf3", "--rfc6349", "--duration", "3s", "--buffer", "512 MiB"];
     let (report, code) = net.report(&[&[TO[0]], &asked[..]].concat());
     assert_eq!(code, 0, "{report:#}");
+    let syn = [&report["syn_as_received"], &report["mss"]["received_bytes"]];
+    assert_eq!(syn, [&Value::Null; 2], "its server does not tell");
     let notes = report["notes"].to_string();
     assert!(notes.contains("does not grant a buffer of 536870912 bytes"), "{notes}");
     assert!(notes.contains("net.core.rmem_max"), "what helps: {notes}");

@@ -7,6 +7,8 @@ mod reader;
 
 pub(super) use end::LinuxEnd;
 
+use std::vec::Drain;
+
 use super::meter::Meter;
 use super::sizes::Sizes;
 use crate::engine::Sample;
@@ -47,7 +49,7 @@ pub(super) struct LinuxConnection {
 
 /// The packets that one end puts on its wire now.
 pub(super) struct Outgoing<'a> {
-    socket: &'a mut Socket,
+    packets: Drain<'a, Box<Packet>>,
     meter: &'a mut Meter,
     sizes: &'a Sizes,
 }
@@ -56,7 +58,7 @@ impl Outgoing<'_> {
     /// The next one, as itself and as links see it.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<(Box<Packet>, IpPacket)> {
-        let mut packet = self.socket.next_packet()?;
+        let mut packet = self.packets.next()?;
         // On a link of its own each segment is a packet of its own.
         packet.alone = true;
         let shape = self.sizes.of_linux(&packet);
@@ -208,7 +210,11 @@ impl LinuxConnection {
         } else {
             (&mut self.receiver, &mut self.answered)
         };
-        socket.has_packets().then_some(Outgoing { socket, meter, sizes: &self.sizes })
+        socket.has_packets().then(|| Outgoing {
+            packets: socket.drain_packets(),
+            meter,
+            sizes: &self.sizes,
+        })
     }
 
     /// Brings what is summed over time up to `now`.

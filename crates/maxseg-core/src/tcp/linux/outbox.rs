@@ -1,6 +1,6 @@
 //! Packets that are to go now.
 
-use std::collections::VecDeque;
+use std::vec::Drain;
 
 use super::Socket;
 use super::packet::Packet;
@@ -10,7 +10,7 @@ use super::packet::Packet;
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "packets travel in boxes, and these are theirs")]
 pub(super) struct Outbox {
-    packets: VecDeque<Box<Packet>>,
+    packets: Vec<Box<Packet>>,
     spare: Vec<Box<Packet>>,
 }
 
@@ -26,13 +26,7 @@ impl Outbox {
 
     #[inline]
     pub(super) fn push(&mut self, packet: Box<Packet>) {
-        self.packets.push_back(packet);
-    }
-
-    /// The next one.
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<Box<Packet>> {
-        self.packets.pop_front()
+        self.packets.push(packet);
     }
 
     #[inline]
@@ -51,9 +45,12 @@ impl Outbox {
 
 impl Socket {
     /// The next packet to send now, if there is one.
-    #[inline]
     pub fn poll_transmit(&mut self) -> Option<Packet> {
-        let packet = self.out.take()?;
+        if !self.has_packets() {
+            return None;
+        }
+        // The others move up: a write queues few. Where packets are many, `drain_packets` takes them.
+        let packet = self.out.packets.remove(0);
         let copy = *packet;
         self.out.reuse(packet);
         Some(copy)
@@ -65,10 +62,10 @@ impl Socket {
         !self.out.is_empty()
     }
 
-    /// The same without a copy: [`Self::reuse`] takes the box back.
+    /// All of them, without copies: [`Self::reuse`] takes the boxes back.
     #[inline(always)]
-    pub(crate) fn next_packet(&mut self) -> Option<Box<Packet>> {
-        self.out.take()
+    pub(crate) fn drain_packets(&mut self) -> Drain<'_, Box<Packet>> {
+        self.out.packets.drain(..)
     }
 
     /// The box of a packet that nobody looks at any more, for one to come.

@@ -1,6 +1,5 @@
 //! Bulk data between this host and the far end.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -60,7 +59,7 @@ pub struct BulkSeries {
 }
 
 impl BulkSeries {
-    /// Samples with times since the connection began to send, which was `after` the transfer began; those of its time.
+    /// Samples with times since their sender began, which was `after` the transfer began; those of its time.
     fn since_transfer(mut samples: Vec<SenderSample>, after: Duration, time: Duration) -> Self {
         for sample in &mut samples {
             sample.at += after;
@@ -169,23 +168,20 @@ impl ResponderClient<'_> {
                 std::iter::from_fn(|| ends.next_if(|end| connections.contains(&end.connection)))
                     .collect();
             let granted = own.first().map(|end| end.granted.clone()).unwrap_or_default();
-            let began_after: BTreeMap<u16, Duration> =
-                own.iter().map(|end| (end.connection, end.began_after)).collect();
-            let sampled: Vec<(u16, Vec<SenderSample>)> = match plan.towards {
-                Towards::Responder => {
-                    own.into_iter().map(|end| (end.connection, end.samples)).collect()
-                }
+            let series = match plan.towards {
+                Towards::Responder => own
+                    .into_iter()
+                    .map(|end| BulkSeries::since_transfer(end.samples, Duration::ZERO, time))
+                    .collect(),
                 Towards::Client => theirs
                     .extract_if(.., |(connection, _)| connections.contains(connection))
+                    .map(|(connection, samples)| {
+                        let end = own.iter().find(|end| end.connection == connection);
+                        let after = end.map_or(Duration::ZERO, |end| end.answered_after);
+                        BulkSeries::since_transfer(samples, after, time)
+                    })
                     .collect(),
             };
-            let series = sampled
-                .into_iter()
-                .map(|(connection, samples)| {
-                    let after = began_after.get(&connection).copied().unwrap_or_default();
-                    BulkSeries::since_transfer(samples, after, time)
-                })
-                .collect();
             let (pings, began) = (pings.clone(), Some(began_at));
             BulkResult { series, granted, pings, has_sockets: true, is_v6, began }
         }))
@@ -230,10 +226,11 @@ impl ResponderClient<'_> {
 struct End {
     /// Its number in the transfer.
     connection: u16,
-    /// When its sender began, since the transfer did.
-    began_after: Duration,
+    /// When the far end answered its request, since the transfer began: the middle between request and answer. A sender
+    /// there begins with its answer.
+    answered_after: Duration,
     granted: Granted,
-    /// With times since its sender began.
+    /// This host's sender's, with times since the transfer began.
     samples: Vec<SenderSample>,
 }
 
@@ -251,11 +248,7 @@ fn one(
         // Nothing else answers it.
         return next_answer(&mut frames, is_over).map(|_| End::nothing(request.connection));
     };
-    let began_after = match plan.towards {
-        Towards::Responder => began.elapsed(),
-        // The responder began when it answered: half of a round trip ago.
-        Towards::Client => (asked + began.elapsed()) / 2,
-    };
+    let answered_after = (asked + began.elapsed()) / 2;
     let own = granted(&frames.socket);
     let socket = &frames.socket;
     // What is in flight when the time is over must not outlive the transfer.
@@ -263,7 +256,7 @@ fn one(
     let mut samples = Vec::new();
     match plan.towards {
         Towards::Responder => {
-            let turns = Sampler::new(began + began_after, request.connections.into());
+            let turns = Sampler::new(began, request.connections.into());
             send(socket, &Zeros::new()?, turns, None, is_over, |sample| samples.push(sample))?;
         }
         Towards::Client => {
@@ -275,13 +268,13 @@ fn one(
         Towards::Client => (theirs, own),
     };
     let connection = request.connection;
-    Ok(End { connection, began_after, granted: Granted::of(&sender, &receiver), samples })
+    Ok(End { connection, answered_after, granted: Granted::of(&sender, &receiver), samples })
 }
 
 impl End {
     fn nothing(connection: u16) -> Self {
-        let (began_after, granted) = (Duration::ZERO, Granted::default());
-        Self { connection, began_after, granted, samples: Vec::new() }
+        let (answered_after, granted) = (Duration::ZERO, Granted::default());
+        Self { connection, answered_after, granted, samples: Vec::new() }
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) const FULL_LINK: f64 = 0.85;
 /// Segments fill the time without a pause from this share of the rate of their trains on.
 pub(super) const AS_TRAINS: f64 = 0.9;
 /// A first flight that came out so many times as fast as the rest shows that the link carries more.
-const FASTER: f64 = 1.5;
+pub(super) const FASTER: f64 = 1.5;
 /// A larger window brings no more than the link, from this share of the rate of its trains on, where the first flight, sent at
 /// once, came out no faster than so many times the goodput.
 const AT_LINK: f64 = 0.95;
@@ -61,7 +61,7 @@ pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
     has_link_gaps && (is_clocked || !carries_more || needs_queue(data))
         || queue_never_empties(data)
             && (is_as_trains && !carries_more
-                || is_at(data, trains_bps(data), AS_TRAINS) && needs_queue(data))
+                || is_at(data, trains_bps(data), FULL_LINK) && needs_queue(data))
 }
 
 /// Whether the goodput is that of the trains, and of the first flight.

@@ -15,7 +15,7 @@ use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
 use super::pace::Pace;
 use super::queueing::{Course, QUEUEING, Surroundings};
-use super::send_buffer::{lets_flight_drain, may_be_late};
+use super::send_buffer::{fills_in_turns, leaves_path_idle, lets_flight_drain, may_be_late};
 use super::windows::{WINDOW_LEFT, losses_take, outlasts_losses};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -24,11 +24,6 @@ use crate::units::Time;
 /// Where round trips are long the link is full from this share on: what else they show is another's queue, or
 /// hosts that are slow to answer.
 const BUSY_LINK: f64 = 0.6;
-/// Bursts of a send buffer fill the link for so much of the time that a faster link brings more than a larger buffer, which brings
-/// half as much again at most.
-const IN_TURNS: f64 = 0.65;
-/// But where more than one packet in so many is lost, the congestion window takes long to fill a faster link again (Reno's).
-const LOST_IN_TURNS: u64 = 150;
 /// Slow start grows by half in a round trip, or doubles (RFC 5681 §3.1); what grows by less does not.
 const GROWING: f64 = 1.25;
 /// A buffer is what holds the sender back when it does so for this share of an interval.
@@ -128,10 +123,12 @@ struct Judge<'a> {
     has_hole: bool,
     /// The transfer gets a good part of the link.
     is_busy: bool,
-    /// A sender that waits for room in its buffer overflows the queue of a link that is busy for most of the time.
+    /// A sender that waits, or may wait, for room in its buffer fills the link whenever the buffer is full.
     fills_in_turns: bool,
     /// The flight falls to the same low mark a few times: its program may wait for room in its buffer.
     may_wait: bool,
+    /// And that buffer holds less than the path does.
+    leaves_path_idle: bool,
     /// Most that was in flight before.
     in_flight: u64,
     /// What limited the interval before.
@@ -144,11 +141,9 @@ impl<'a> Judge<'a> {
         let (course, pace) = (Course::of(bins, stats), Pace::over(bins, stats, acks));
         let rates = stats.goodput_bps.zip(trains_bps(stats));
         let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
-        let is_mostly_busy = rates.is_some_and(|(goodput, link)| goodput >= IN_TURNS * link);
         let ack_path = AckPath::of(stats, acks);
-        let lost = stats.needed_retransmissions();
-        let loses = lost > 0;
-        let is_seldom = loses && lost * LOST_IN_TURNS <= stats.segments();
+        let loses = stats.needed_retransmissions() > 0;
+        let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
         Self {
             stats,
             pace,
@@ -168,8 +163,9 @@ impl<'a> Judge<'a> {
             has_lost: false,
             has_hole: false,
             is_busy,
-            fills_in_turns: pace.waits_for_room && is_seldom && is_mostly_busy,
-            may_wait: !pace.is_dialogue && lets_flight_drain(stats),
+            fills_in_turns: (pace.waits_for_room || may_wait) && fills_in_turns(stats),
+            may_wait,
+            leaves_path_idle: may_wait && leaves_path_idle(stats, acks),
             in_flight: 0,
             before: LimitedBy::StartUp,
             count: 0,
@@ -367,7 +363,7 @@ impl<'a> Judge<'a> {
             || self.data_queues && !grows
             || self.pace.keeps_rate && !self.is_read_slowly
             || self.pace.is_as_first && !grows
-            || self.pace.fills_link && self.stats.begins_late
+            || self.pace.fills_link && (self.stats.begins_late || self.pace.is_as_trains && !grows)
         {
             LimitedBy::Bandwidth
         } else if (self.has_lost || is_repairing) && !self.pace.is_paced {
@@ -388,7 +384,10 @@ impl<'a> Judge<'a> {
             let is_seen = bin.window_left_min.is_some() && self.stats.path_rtt_min_s.is_some();
             if self.fills_in_turns {
                 LimitedBy::Bandwidth
-            } else if is_seen && self.pace.may_be_buffered && !self.acks_may_queue {
+            } else if is_seen
+                && (self.pace.may_be_buffered || self.leaves_path_idle)
+                && !self.acks_may_queue
+            {
                 LimitedBy::SendBuffer
             } else {
                 LimitedBy::Unknown

@@ -1,8 +1,9 @@
 //! Whether a send buffer holds the flight: at a ceiling that explains the rate, below an ample window. A congestion window
 //! grows, or falls at a loss.
 
-use super::intervals::{decile, share_of_time};
-use super::trip_view::RoundTripView;
+use super::full_link::{AS_TRAINS, FASTER, trains_bps};
+use super::intervals::{busy_bins, decile, share_of_time};
+use super::trip_view::{CLOCK_STEP, RoundTripView};
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
 
@@ -49,6 +50,14 @@ const CUT_SEGMENTS: f64 = 0.01;
 /// Of a link that is busier than this, bursts of any sender may wait for their turn.
 const IDLE_LINK: f64 = 0.6;
 
+/// Bursts of a send buffer fill the link for so much of the time that a faster link brings more than a larger buffer, which brings
+/// half as much again at most.
+const IN_TURNS: f64 = 0.65;
+/// But where the window is reduced more than once in so many segments, it takes long to fill a faster link again (Reno's).
+const SEGMENTS_BETWEEN: u64 = 150;
+/// Nothing waits on the way where timestamps have no more than this share of a round trip beyond the least, and a step of each clock.
+const WAITS: f64 = 0.15;
+
 /// So many pauses, alike in this share, in which so much of the payload was acknowledged, are of a sender that waits for room.
 const REFILLS: u32 = 6;
 const ALIKE_PERCENT: u32 = 60;
@@ -64,8 +73,7 @@ const ROUND_TRIPS: f64 = 0.95;
 /// Whether the sender lets acknowledgements pass until its flight has fallen to the same low mark, again and again: its program waits
 /// for room in the send buffer. Without SACK each lost segment takes a round trip (RFC 6582): losses may cost more than the pauses.
 pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
-    let repairs_at_once = data.sack_permitted || data.resent.sack > 0;
-    if data.needed_retransmissions() > 0 && !repairs_at_once {
+    if !repairs_at_once(data) {
         return false;
     }
     let times = data.first_data.zip(data.last_ack).zip(data.path_rtt_loaded_s);
@@ -75,6 +83,47 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
         && data
             .refills
             .is_some_and(|refills| lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip)
+}
+
+/// Whether nothing is lost, or SACK tells what is.
+fn repairs_at_once(data: &DirectionStats) -> bool {
+    data.needed_retransmissions() == 0 || data.sack_permitted || data.resent.sack > 0
+}
+
+/// Whether a sender that waits for room in its buffer fills the link whenever the buffer is full, and that for most of the time: a
+/// faster link brings more than a larger buffer. Losses show it, for then path and queue were full; else what is in flight on the
+/// average is more than the path holds, or all of it is while a larger buffer brings no more than a tenth.
+pub(super) fn fills_in_turns(data: &DirectionStats) -> bool {
+    let Some((goodput, link)) = data.goodput_bps.zip(trains_bps(data)) else { return false };
+    let carries_more = data.first_flight_bps.is_some_and(|first| first >= FASTER * link);
+    if goodput < IN_TURNS * link || carries_more || !repairs_at_once(data) {
+        return false;
+    }
+    if data.needed_retransmissions() > 0 {
+        return data.loss_episodes.count() * SEGMENTS_BETWEEN <= data.segments();
+    }
+    most_of_path(data)
+        .is_some_and(|most| REFILLED * most >= 1.0 || goodput >= AS_TRAINS * link && most >= 1.0)
+}
+
+/// Whether the buffer that a program may wait for holds less than the path, as it is refilled: nothing is lost, and by round trips
+/// and timestamps nothing waits on the way.
+pub(super) fn leaves_path_idle(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let waits = data
+        .way_delay
+        .zip(data.path_rtt_min_s)
+        .is_some_and(|(way, least)| way.high_s > WAITS * least + 2.0 * CLOCK_STEP.as_secs_f64());
+    data.needed_retransmissions() + data.congestion_marks == 0
+        && RoundTripView::of(data, acks) == RoundTripView::Flat
+        && !waits
+        && most_of_path(data).is_some_and(|most| REFILLED * most < 1.0)
+}
+
+/// What nine of ten flights do not exceed, in what the path holds at the rate of its trains.
+fn most_of_path(data: &DirectionStats) -> Option<f64> {
+    let most = decile(busy_bins(data).map(flight).collect(), 9)?;
+    let holds = trains_bps(data)? * data.path_rtt_min_s? / 8.0;
+    (holds > 0.0).then(|| most / holds)
 }
 
 /// Whether it may: a loss that takes most of the time to repair leaves few pauses. Losses that come again leave pauses themselves.
@@ -214,7 +263,7 @@ fn explains(data: &DirectionStats, ceiling: f64) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::diagnose::intervals::round_trips;
-    use crate::evidence::{Bins, Refills};
+    use crate::evidence::{Bins, LoadedRoundTrips, Refills, WayDelay};
 
     /// Round trips of 40 ms with these flights, of which each tenth of a second carries 60%.
     fn transfer(flight: impl Fn(u64) -> u64) -> DirectionStats {
@@ -283,6 +332,47 @@ mod tests {
             ..refills(20, 90, 600_000)
         };
         assert!(!waits_for_room(&overtaken), "packets are overtaken");
+    }
+
+    #[test]
+    fn a_buffer_fills_the_link_in_turns_that_holds_more_than_the_path() {
+        // 40 ms at 20 Mbit/s are 100 kB.
+        let data = |flight: u64, goodput_mbps: f64| DirectionStats {
+            goodput_bps: Some(1e6 * goodput_mbps),
+            capacity_bps: Some(20e6),
+            ..transfer(|_| flight)
+        };
+        assert!(fills_in_turns(&data(130_000, 14.0)));
+        assert!(!fills_in_turns(&data(130_000, 12.0)), "a larger buffer brings more");
+        assert!(!fills_in_turns(&data(110_000, 14.0)), "less than the path, as it is refilled");
+        assert!(fills_in_turns(&data(110_000, 18.0)), "a larger buffer brings a tenth");
+        assert!(!fills_in_turns(&data(90_000, 18.0)), "less than the path holds");
+        let paced = DirectionStats { first_flight_bps: Some(40e6), ..data(130_000, 18.0) };
+        assert!(!fills_in_turns(&paced), "trains are the sender's own");
+        let lost = DirectionStats { retransmitted_packets: 40, ..data(90_000, 14.0) };
+        assert!(!fills_in_turns(&lost), "without SACK");
+        let repaired = DirectionStats { sack_permitted: true, ..lost };
+        assert!(fills_in_turns(&repaired), "path and queue were full");
+    }
+
+    #[test]
+    fn a_buffer_that_holds_less_than_the_path_leaves_it_idle() {
+        let mut loaded_round_trips = LoadedRoundTrips::default();
+        (0..100).for_each(|_| loaded_round_trips.add(Time::from_millis(41)));
+        // 40 ms at 20 Mbit/s are 100 kB.
+        let data = |flight| DirectionStats {
+            rtt_min_s: Some(0.04),
+            capacity_bps: Some(20e6),
+            loaded_round_trips: loaded_round_trips.clone(),
+            ..transfer(|_| flight)
+        };
+        let acks = DirectionStats::default();
+        let leaves_idle = |data: &DirectionStats| leaves_path_idle(data, &acks);
+        assert!(leaves_idle(&data(110_000)));
+        assert!(!leaves_idle(&data(130_000)), "more than the path, as it is refilled");
+        let waits = WayDelay { count: 500, low_s: 0.002, median_s: 0.01, high_s: 0.02 };
+        assert!(!leaves_idle(&DirectionStats { way_delay: Some(waits), ..data(110_000) }));
+        assert!(!leaves_idle(&DirectionStats { retransmitted_packets: 3, ..data(110_000) }));
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub use processes::{Process, Processes};
 
 pub use crate::netlink::ListReading;
 use crate::netlink::{DestroyEvents, SockDiag};
+pub use crate::sys::prefer_huge_pages;
 
 /// Which sockets are listed.
 #[derive(Debug, Clone)]

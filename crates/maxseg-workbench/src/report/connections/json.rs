@@ -65,6 +65,13 @@ impl<'o> Pieces<'o> {
         self.pending.extend_from_slice(text.as_bytes());
     }
 
+    /// Writes text in which nothing wants escaping.
+    fn put_word(&mut self, word: &str) {
+        self.put("\"");
+        self.put(word);
+        self.put("\"");
+    }
+
     fn write_if_large(&mut self) -> Result<(), Error> {
         if self.pending.len() < PIECE {
             return Ok(());
@@ -134,9 +141,7 @@ impl<'w, 'o> Serializer for Json<'w, 'o> {
         if value.bytes().fold(false, |any, byte| any | wants_escape(byte)) {
             return serde_json::Serializer::new(&mut self.0.pending).serialize_str(value);
         }
-        self.0.put("\"");
-        self.0.put(value);
-        self.0.put("\"");
+        self.0.put_word(value);
         Ok(())
     }
 
@@ -157,13 +162,15 @@ impl<'w, 'o> Serializer for Json<'w, 'o> {
         self.serialize_none()
     }
 
+    /// Its name wants no escaping, as a field's.
     fn serialize_unit_variant(
         self,
         _: &'static str,
         _: u32,
         variant: &'static str,
     ) -> Result<(), Error> {
-        self.serialize_str(variant)
+        self.0.put_word(variant);
+        Ok(())
     }
 
     fn serialize_newtype_struct<T: ?Sized + Serialize>(

@@ -63,6 +63,11 @@ struct Row {
     namespace: usize,
     moved_bytes: u64,
     has_info: bool,
+    #[cfg(feature = "lab")]
+    inode: u32,
+    /// The place of its process among the owners.
+    #[cfg(feature = "lab")]
+    process: Option<u32>,
 }
 
 impl<'a> Listing<'a> {
@@ -100,9 +105,16 @@ impl<'a> Listing<'a> {
             self.rest.listeners.push(listener);
             return Ok(false);
         }
-        let (moved_bytes, has_info) = (outline.moved_bytes, outline.has_info);
-        let payload = start..start + payload.len();
-        self.rows.push(Row { payload, namespace, moved_bytes, has_info });
+        self.rows.push(Row {
+            payload: start..start + payload.len(),
+            namespace,
+            moved_bytes: outline.moved_bytes,
+            has_info: outline.has_info,
+            #[cfg(feature = "lab")]
+            inode: outline.inode,
+            #[cfg(feature = "lab")]
+            process: None,
+        });
         Ok(true)
     }
 
@@ -144,7 +156,7 @@ impl<'a> Listing<'a> {
         let socket = Socket::decode(self.messages.get(row.payload.clone())?).ok()?;
         let netns = self.namespaces.get(row.namespace)?.as_ref();
         let mut connection = Connection::of(&socket, netns, names);
-        connection.process = self.owner(connection.inode);
+        connection.process = self.owner(row);
         if let Some(why) = &self.unread_because
             && row.has_info
         {
@@ -154,13 +166,13 @@ impl<'a> Listing<'a> {
     }
 
     #[cfg(feature = "lab")]
-    fn owner(&self, inode: u32) -> Option<Owner> {
-        self.owners.as_ref()?.owner(inode)
+    fn owner(&self, row: &Row) -> Option<Owner> {
+        self.owners.as_ref()?.at(row.process?)
     }
 
     #[cfg(not(feature = "lab"))]
     #[expect(clippy::unused_self, reason = "files tell of no processes")]
-    const fn owner(&self, _: u32) -> Option<Owner> {
+    const fn owner(&self, _: &Row) -> Option<Owner> {
         None
     }
 }
@@ -226,9 +238,18 @@ impl Listing<'_> {
         self.unread_because = Some(Arc::from(why));
     }
 
+    /// Sockets that were added.
+    pub(super) const fn socket_count(&self) -> usize {
+        self.rows.len() + self.rest.listeners.len()
+    }
+
     /// Sets the processes.
     pub(super) fn set_owners(&mut self, owners: Owners) {
         owners.assign(&mut self.rest);
+        // One after the other, these look-ups wait for memory together; between the entries that are written, each alone.
+        for row in &mut self.rows {
+            row.process = owners.place(row.inode);
+        }
         self.owners = Some(owners);
     }
 }

@@ -1,7 +1,7 @@
 //! The TCP sockets of this host, as the kernel lists them, with their processes, in one network namespace or in all.
 //!
 //! ```text
-//! Place → namespaces → SocketLister (one each) → Socket …, Processes (one scan of /proc)
+//! Place → namespaces → SocketLister (one each) → Socket …, Processes (through /proc, or by the kernel)
 //!                    → SocketEnds (destroyed since)
 //! process and inode → SocketReader → SocketOptions
 //! ```
@@ -9,6 +9,7 @@
 mod namespaces;
 mod options;
 mod processes;
+mod task_files;
 
 use std::io;
 
@@ -20,6 +21,7 @@ pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};
 pub(crate) use processes::pids;
 pub use processes::{Process, Processes};
+pub(crate) use task_files::{NotIterated, probe as probe_task_files};
 
 pub use crate::netlink::ListReading;
 use crate::netlink::{DestroyEvents, SockDiag};

@@ -265,10 +265,18 @@ pub struct Chosen<'l> {
 impl Connections for Chosen<'_> {
     fn each(&self, show: &mut dyn FnMut(&Connection) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut names = Names::default();
-        let connections = self.listing.rows.iter().filter_map(|row| {
-            let connection = self.listing.connection(row, &mut names)?;
-            (self.has)(&connection).then_some(connection)
-        });
-        connections.take(self.limit).try_for_each(|connection| show(&connection))
+        let mut left = self.limit;
+        for row in &self.listing.rows {
+            if left == 0 {
+                break;
+            }
+            // Not handed through iterators: each would copy the connection.
+            let Some(connection) = self.listing.connection(row, &mut names) else { continue };
+            if (self.has)(&connection) {
+                left -= 1;
+                show(&connection)?;
+            }
+        }
+        ControlFlow::Continue(())
     }
 }

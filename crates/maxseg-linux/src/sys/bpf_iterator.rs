@@ -256,11 +256,11 @@ mod tests {
     #[test]
     #[cfg(target_endian = "little")]
     fn instructions_are_encoded_as_the_rfc_has_them() {
+        use Register::{R0, R1, R6, R10};
         let bytes = |instruction: Instruction| {
             let Instruction { code, registers, offset, immediate } = instruction;
             (code, registers, offset, immediate)
         };
-        use Register::{R0, R1, R6, R10};
         // What `llvm-objdump` names `r6 = r1`, `r1 = *(u64 *)(r6 + 24)`, `*(u32 *)(r10 - 8) = r1`.
         assert_eq!(bytes(Instruction::copy(R6, R1)), (0xbf, 0x16, 0, 0));
         assert_eq!(bytes(Instruction::load(Width::Double, R1, R6, 24)), (0x79, 0x61, 24, 0));

@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use maxseg_core::diagnose::diagnose;
 
+use crate::btf::{Btf, Kind};
 use crate::capture_file::{CaptureFile, Record};
 use crate::encapsulation::decapsulate;
 use crate::flow::{Decoded, Decoder, FlowOptions, Flows, Seen};
@@ -43,6 +44,7 @@ macro_rules! targets {
 }
 
 targets![
+    btf,
     capture_file,
     fragments,
     icmp,
@@ -291,6 +293,16 @@ pub fn tcp_info(bytes: &[u8]) {
 pub fn inet_diag(bytes: &[u8]) {
     for message in Messages::new(bytes) {
         let _ = black_box(message);
+    }
+}
+
+/// The kernel's types, and the members of two structures.
+pub fn btf(bytes: &[u8]) {
+    let Some(types) = Btf::decode(bytes) else { return };
+    let wanted = [(Kind::Function, "walk"), (Kind::Structure, "file"), (Kind::Structure, "inode")];
+    for found in types.find(wanted).into_iter().flatten() {
+        assert!(found.id > 0, "numbers begin with 1");
+        black_box((found.offset_of("f_inode"), found.offset_of("i_ino")));
     }
 }
 

@@ -15,9 +15,9 @@
 //!
 //! <!-- layers of maxseg-wire -->
 //! ```text
-//! error checksum numbers pcap procnet · fields link_type options tcp_info · inet_diag ip pcapng · bpf
-//! icmp tcp udp capture_file responder · encapsulation path_probe synthetic · flow · joined tshark ·
-//! fuzz reading
+//! btf error checksum numbers pcap procnet · fields link_type options tcp_info · inet_diag ip pcapng ·
+//! bpf icmp tcp udp capture_file responder · encapsulation path_probe synthetic · flow · joined tshark
+//! · fuzz reading
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -33,6 +33,7 @@
 )]
 
 pub mod bpf;
+pub mod btf;
 pub mod capture_file;
 mod checksum;
 pub mod encapsulation;

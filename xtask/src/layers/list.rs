@@ -38,7 +38,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg-wire",
         groups: &[
-            &["error", "checksum", "numbers", "pcap", "procnet"],
+            &["btf", "error", "checksum", "numbers", "pcap", "procnet"],
             &["fields", "link_type", "options", "tcp_info"],
             &["inet_diag", "ip", "pcapng"],
             &["bpf", "icmp", "tcp", "udp", "capture_file", "responder"],

@@ -6,10 +6,12 @@ use super::programs::installed;
 use super::{Check, State};
 use crate::netlink::SockDiag;
 use crate::observe::path::{Clamps, ClampsUnknown};
+use crate::observe::sockets::{NotIterated, probe_task_files};
 
-pub(super) fn check() -> [Check; 5] {
+pub(super) fn check() -> [Check; 6] {
     [
         sockets(),
+        processes(&probe_task_files()),
         options(Uid::effective().is_root()),
         firewall(&Clamps::read()),
         installed("nft", "`maxseg explain HOST`: clamps of the MSS option", "nftables"),
@@ -28,6 +30,16 @@ fn sockets() -> Check {
                 .mend(["sudo modprobe tcp_diag"])
         }
     }
+}
+
+/// Which way the processes of many sockets are found. Both find the same.
+fn processes(by_kernel: &Result<(), NotIterated>) -> Check {
+    let purpose = "`maxseg connections`: the processes of thousands of sockets";
+    let found = match by_kernel {
+        Ok(()) => "the kernel goes through all files at once (a BPF iterator)".to_owned(),
+        Err(why) => format!("through /proc, a descriptor at a time: {why}"),
+    };
+    Check::new("processes", purpose, found).value("bpf_iterator", by_kernel.is_ok())
 }
 
 /// What only the socket itself tells, and whose it is.
@@ -69,6 +81,9 @@ mod tests {
         let check = options(false);
         assert_eq!((check.state, check.required), (State::Limited, false));
         assert!(check.found.contains("clamp") && check.mend[0].starts_with("sudo "), "{check:?}");
+        let by_proc = processes(&Err(NotIterated::NoRight));
+        assert_eq!(by_proc.state, State::Ok, "nothing is missing from what is found");
+        assert!(by_proc.found.starts_with("through /proc") && by_proc.found.contains("CAP_BPF"));
         let none = Clamps { rules: Vec::new(), unknown: None };
         assert_eq!(firewall(&none).found, "no rule changes the MSS option");
         let denied = Clamps { rules: Vec::new(), unknown: Some(ClampsUnknown::Denied) };

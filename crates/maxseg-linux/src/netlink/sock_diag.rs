@@ -91,7 +91,7 @@ impl SockDiag {
     /// # Errors
     /// As of [`Self::list`].
     pub(crate) fn probe(&mut self) -> io::Result<()> {
-        let (family, states) = (Family::Ipv4, StateSet::NONE);
+        let (family, states) = (Some(Family::Ipv4), StateSet::NONE);
         let request = Request { family, states, filter: None, type_of_service: false };
         self.list(&request, |_| {}).map(|_| ())
     }

@@ -1,4 +1,4 @@
-//! Giving up capabilities, for good (capabilities(7)).
+//! The capabilities of this process, and giving them up, for good (capabilities(7)).
 
 use std::io;
 
@@ -11,6 +11,10 @@ const VERSION: u32 = 0x2008_0522;
 const CAPABILITIES: std::ops::Range<libc::c_ulong> = 0..64;
 /// `CAP_NET_RAW` in `linux/capability.h`, as a bit of the first word.
 const NET_RAW: u32 = 1 << 13;
+
+/// `CAP_SYS_ADMIN` in the first word; `CAP_PERFMON` and `CAP_BPF` (since Linux 5.8) in the second.
+const SYS_ADMIN: u32 = 1 << 21;
+const PERFMON_AND_BPF: u32 = 1 << (38 - 32) | 1 << (39 - 32);
 
 #[repr(C)]
 struct Header {
@@ -63,6 +67,14 @@ pub(crate) fn give_up_file_right() -> io::Result<()> {
         *set &= !NET_RAW;
     }
     set(&sets)
+}
+
+/// Whether this process has the right to load BPF programs that read the kernel's memory (capabilities(7), `CAP_BPF`). In a user
+/// namespace it is worth nothing.
+pub(crate) fn may_trace_kernel() -> bool {
+    get().is_ok_and(|[low, high]| {
+        low.effective & SYS_ADMIN != 0 || high.effective & PERFMON_AND_BPF == PERFMON_AND_BPF
+    })
 }
 
 /// Empties the bounding and ambient sets. Where the bounding set cannot be changed, `no_new_privs` has the same effect.

@@ -3,6 +3,7 @@
 //! Each file wraps its descriptors into values that close them when dropped; decisions are made elsewhere.
 
 mod borrowed_socket;
+mod bpf_iterator;
 mod bulk_socket;
 mod capabilities;
 mod clock;
@@ -11,6 +12,7 @@ mod datagram_socket;
 mod error_queue;
 mod find_program;
 mod hosts_file;
+mod huge_pages;
 mod interface;
 mod link_reader;
 mod namespace_access;
@@ -26,14 +28,16 @@ mod userns;
 mod wait;
 
 pub(crate) use borrowed_socket::{BorrowedSocket, Buffer};
+pub(crate) use bpf_iterator::{BpfIterator, Instruction, Register, Width};
 pub(crate) use bulk_socket::send_as_probes;
-pub(crate) use capabilities::{give_up_file_right, give_up_rights};
+pub(crate) use capabilities::{give_up_file_right, give_up_rights, may_trace_kernel};
 pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};
 pub(crate) use datagram_socket::{Arrived, note_arrivals, receive_noted};
 pub(crate) use error_queue::{ProbeSocket, QueuedError, SendResult};
 pub use find_program::find_program;
 pub(crate) use hosts_file::add_to_private_hosts;
+pub use huge_pages::prefer_huge_pages;
 pub(crate) use interface::{Offload, hardware_type, has_offload, offloads_off};
 pub(crate) use link_reader::LinkReader;
 pub use namespace_access::NamespaceAccess;

@@ -1,7 +1,7 @@
 //! The kernel's messages (`include/uapi/linux/netlink.h`).
 
 use super::Socket;
-use super::framing::{BY_FAMILY, HEADER, aligned};
+use super::framing::{BY_FAMILY, GET_SOCKET, HEADER, aligned};
 use crate::{DecodeError, Layer};
 
 /// `NLMSG_ERROR` and `NLMSG_DONE`.
@@ -11,8 +11,6 @@ const DONE: u16 = 3;
 const INTERRUPTED: u16 = 0x10;
 /// `NLM_F_MULTI`: one message of several.
 const MULTI: u16 = 2;
-/// `TCPDIAG_GETSOCK` of old requests gives the same as [`BY_FAMILY`].
-const GET_SOCKET: u16 = 18;
 
 /// One message of the kernel.
 #[derive(Debug, Clone, PartialEq)]

@@ -78,6 +78,30 @@ fn a_socket_with_its_attributes() {
     assert_eq!((socket.cgroup, socket.upper_layer), (Some(99), Some("mptcp")));
 }
 
+/// `struct inet_diag_req_v2` and `struct inet_diag_req` in `include/uapi/linux/inet_diag.h`.
+#[test]
+fn both_families_are_asked_for_as_before_there_were_families() {
+    let states = StateSet::NONE.with(State::Established);
+    let filter = Some(Filter::All(Vec::new()));
+    let of = |family, filter| {
+        Request { family, states, filter, type_of_service: false }.encode(0x0102_0304)
+    };
+    let established = 2_u32.to_ne_bytes();
+    let one = of(Some(Family::Ipv6), None);
+    assert_eq!(
+        (one.len(), &one[16..20], &one[20..24]),
+        (72, &[10, 6, 0x4e, 0][..], &established[..])
+    );
+    let both = of(None, None);
+    assert_eq!((both.len(), both[4], &both[16..20]), (76, 18, &[0, 0, 0, 0x4e][..]));
+    assert_eq!(&both[8..12], 0x0102_0304_u32.to_ne_bytes());
+    assert_eq!((&both[20..68], &both[68..72]), (&[0; 48][..], &established[..]));
+    // What is filtered follows either, and is told among the length.
+    let filtered = of(None, filter);
+    assert_eq!(filtered[..4], u32::try_from(filtered.len()).unwrap().to_ne_bytes());
+    assert_eq!((&filtered[4..76], &filtered[78..80]), (&both[4..], &1_u16.to_ne_bytes()[..]));
+}
+
 #[test]
 fn a_list_ends_with_done_and_an_error_has_a_number() {
     let bytes = [

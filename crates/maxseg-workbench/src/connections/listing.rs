@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+#[cfg(feature = "lab")]
+use maxseg_linux::observe::sockets::prefer_huge_pages;
 use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Framed, Messages, Outline, Socket};
 
@@ -61,6 +63,11 @@ struct Row {
     namespace: usize,
     moved_bytes: u64,
     has_info: bool,
+    #[cfg(feature = "lab")]
+    inode: u32,
+    /// The place of its process among the owners.
+    #[cfg(feature = "lab")]
+    process: Option<u32>,
 }
 
 impl<'a> Listing<'a> {
@@ -98,9 +105,16 @@ impl<'a> Listing<'a> {
             self.rest.listeners.push(listener);
             return Ok(false);
         }
-        let (moved_bytes, has_info) = (outline.moved_bytes, outline.has_info);
-        let payload = start..start + payload.len();
-        self.rows.push(Row { payload, namespace, moved_bytes, has_info });
+        self.rows.push(Row {
+            payload: start..start + payload.len(),
+            namespace,
+            moved_bytes: outline.moved_bytes,
+            has_info: outline.has_info,
+            #[cfg(feature = "lab")]
+            inode: outline.inode,
+            #[cfg(feature = "lab")]
+            process: None,
+        });
         Ok(true)
     }
 
@@ -142,7 +156,7 @@ impl<'a> Listing<'a> {
         let socket = Socket::decode(self.messages.get(row.payload.clone())?).ok()?;
         let netns = self.namespaces.get(row.namespace)?.as_ref();
         let mut connection = Connection::of(&socket, netns, names);
-        connection.process = self.owner(connection.inode);
+        connection.process = self.owner(row);
         if let Some(why) = &self.unread_because
             && row.has_info
         {
@@ -152,13 +166,13 @@ impl<'a> Listing<'a> {
     }
 
     #[cfg(feature = "lab")]
-    fn owner(&self, inode: u32) -> Option<Owner> {
-        self.owners.as_ref()?.owner(inode)
+    fn owner(&self, row: &Row) -> Option<Owner> {
+        self.owners.as_ref()?.at(row.process?)
     }
 
     #[cfg(not(feature = "lab"))]
     #[expect(clippy::unused_self, reason = "files tell of no processes")]
-    const fn owner(&self, _: u32) -> Option<Owner> {
+    const fn owner(&self, _: &Row) -> Option<Owner> {
         None
     }
 }
@@ -174,6 +188,13 @@ pub(super) fn too_many(count: usize) -> Option<String> {
         format!("of more than {MOST_READ} connections none are read: choose with --port or --dst")
     })
 }
+
+/// From so many bytes of messages on a list is long, some 2000 connections: a page fault for every eight of them is a tenth of its
+/// time. Room is taken for 100,000, of which only what is filled becomes memory.
+#[cfg(feature = "lab")]
+const LONG: usize = 1 << 20;
+#[cfg(feature = "lab")]
+const LONG_ROOM: usize = 48 << 20;
 
 /// What only a live list has.
 #[cfg(feature = "lab")]
@@ -192,7 +213,13 @@ impl Listing<'_> {
     pub(super) fn add(&mut self, payload: &[u8]) -> Result<(), DecodeError> {
         let start = self.messages.len();
         if self.note(payload, start)? {
-            self.messages.to_mut().extend_from_slice(payload);
+            let messages = self.messages.to_mut();
+            if messages.len() >= LONG && messages.capacity() - messages.len() < payload.len() {
+                messages.reserve(LONG_ROOM);
+                // Without them it takes longer.
+                let _ = prefer_huge_pages(messages);
+            }
+            messages.extend_from_slice(payload);
         }
         Ok(())
     }
@@ -211,9 +238,18 @@ impl Listing<'_> {
         self.unread_because = Some(Arc::from(why));
     }
 
+    /// Sockets that were added.
+    pub(super) const fn socket_count(&self) -> usize {
+        self.rows.len() + self.rest.listeners.len()
+    }
+
     /// Sets the processes.
     pub(super) fn set_owners(&mut self, owners: Owners) {
         owners.assign(&mut self.rest);
+        // One after the other, these look-ups wait for memory together; between the entries that are written, each alone.
+        for row in &mut self.rows {
+            row.process = owners.place(row.inode);
+        }
         self.owners = Some(owners);
     }
 }
@@ -229,10 +265,18 @@ pub struct Chosen<'l> {
 impl Connections for Chosen<'_> {
     fn each(&self, show: &mut dyn FnMut(&Connection) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut names = Names::default();
-        let connections = self.listing.rows.iter().filter_map(|row| {
-            let connection = self.listing.connection(row, &mut names)?;
-            (self.has)(&connection).then_some(connection)
-        });
-        connections.take(self.limit).try_for_each(|connection| show(&connection))
+        let mut left = self.limit;
+        for row in &self.listing.rows {
+            if left == 0 {
+                break;
+            }
+            // Not handed through iterators: each would copy the connection.
+            let Some(connection) = self.listing.connection(row, &mut names) else { continue };
+            if (self.has)(&connection) {
+                left -= 1;
+                show(&connection)?;
+            }
+        }
+        ControlFlow::Continue(())
     }
 }

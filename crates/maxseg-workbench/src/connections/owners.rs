@@ -1,4 +1,4 @@
-//! The processes of sockets, from one look to the next: going through /proc takes longer than the kernel's list.
+//! The processes of sockets, from one look to the next: finding them takes longer than the kernel's list.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use maxseg_linux::observe::sockets::Processes;
 
 use super::{Owner, Snapshot};
 
-/// After so long /proc is read again, though no socket is new: a process may have passed its sockets to another one, or ended.
+/// After so long they are found anew, though no socket is new: a process may have passed its sockets to another one, or ended.
 const KEPT: Duration = Duration::from_secs(10);
 
-/// What the last look through /proc has found.
+/// What the last search has found.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     found: Processes,
@@ -25,7 +25,7 @@ impl Owners {
     pub(super) fn set(&mut self, snapshot: &mut Snapshot, now: Instant) {
         let is_old = self.at.is_none_or(|at| now.duration_since(at) >= KEPT);
         if is_old || inodes(snapshot).any(|inode| !self.knows(inode)) {
-            self.found = Processes::scan();
+            self.found = Processes::find(inodes(snapshot).count());
             self.without =
                 inodes(snapshot).filter(|inode| self.found.with(*inode).is_none()).collect();
             self.at = Some(now);
@@ -46,13 +46,23 @@ impl Owners {
 
     /// The process that has the socket of this inode open.
     pub(super) fn owner(&self, inode: u32) -> Option<Owner> {
-        let process = self.found.with(inode)?;
+        self.at(self.place(inode)?)
+    }
+
+    /// Where that process is among those that were found.
+    pub(super) fn place(&self, inode: u32) -> Option<u32> {
+        self.found.place(inode)
+    }
+
+    /// The process at a place.
+    pub(super) fn at(&self, place: u32) -> Option<Owner> {
+        let process = self.found.at(place)?;
         Some(Owner { pid: process.pid, name: Arc::clone(&process.name) })
     }
 
-    /// Looks through /proc.
-    pub(super) fn scan() -> Self {
-        Self { found: Processes::scan(), ..Self::default() }
+    /// Those of so many sockets.
+    pub(super) fn find(sockets: usize) -> Self {
+        Self { found: Processes::find(sockets), ..Self::default() }
     }
 
     fn knows(&self, inode: u32) -> bool {

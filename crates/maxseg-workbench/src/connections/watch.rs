@@ -104,7 +104,8 @@ impl Watch {
             rest.missed += reading.unreadable;
         }
         if self.options.processes {
-            listing.set_owners(Owners::scan());
+            let owners = Owners::find(listing.socket_count());
+            listing.set_owners(owners);
         } else {
             listing.leave_unread(LEFT_OUT);
         }

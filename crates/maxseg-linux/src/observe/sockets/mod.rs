@@ -1,7 +1,7 @@
 //! The TCP sockets of this host, as the kernel lists them, with their processes, in one network namespace or in all.
 //!
 //! ```text
-//! Place → namespaces → SocketLister (one each) → Socket …, Processes (one scan of /proc)
+//! Place → namespaces → SocketLister (one each) → Socket …, Processes (through /proc, or by the kernel)
 //!                    → SocketEnds (destroyed since)
 //! process and inode → SocketReader → SocketOptions
 //! ```
@@ -9,6 +9,7 @@
 mod namespaces;
 mod options;
 mod processes;
+mod task_files;
 
 use std::io;
 
@@ -20,9 +21,11 @@ pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};
 pub(crate) use processes::pids;
 pub use processes::{Process, Processes};
+pub(crate) use task_files::{NotIterated, probe as probe_task_files};
 
 pub use crate::netlink::ListReading;
 use crate::netlink::{DestroyEvents, SockDiag};
+pub use crate::sys::prefer_huge_pages;
 
 /// Which sockets are listed.
 #[derive(Debug, Clone)]
@@ -125,24 +128,35 @@ impl SocketLister {
     }
 }
 
+/// Lists both families at once, which takes the kernel one way through its sockets; one after the other where it refuses that.
 fn in_both_families(
     selection: &Selection,
     type_of_service: bool,
     mut list: impl FnMut(&Request) -> io::Result<ListReading>,
 ) -> io::Result<ListReading> {
-    let mut whole = ListReading::default();
-    for family in [Family::Ipv4, Family::Ipv6] {
+    let mut of = |family| {
         let (states, filter) = (selection.states, selection.filter.clone());
-        let request = Request { family, states, filter, type_of_service };
-        let reading = match list(&request) {
-            // A kernel without IPv6 has no sockets of it.
-            Err(error) if family == Family::Ipv6 && is_unknown(&error) => continue,
-            reading => reading?,
-        };
-        whole.interrupted |= reading.interrupted;
-        whole.unreadable += reading.unreadable;
+        list(&Request { family, states, filter, type_of_service })
+    };
+    match of(None) {
+        Err(error) if is_refusal(&error) => {}
+        reading => return reading,
     }
-    Ok(whole)
+    let ipv4 = of(Some(Family::Ipv4))?;
+    let ipv6 = match of(Some(Family::Ipv6)) {
+        // A kernel without IPv6 has no sockets of it.
+        Err(error) if is_unknown(&error) => ListReading::default(),
+        reading => reading?,
+    };
+    Ok(ListReading {
+        interrupted: ipv4.interrupted || ipv6.interrupted,
+        unreadable: ipv4.unreadable + ipv6.unreadable,
+    })
+}
+
+/// Whether the kernel does not take such a request, which it says before the first socket.
+fn is_refusal(error: &io::Error) -> bool {
+    is_unknown(error) || matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EINVAL))
 }
 
 fn is_unknown(error: &io::Error) -> bool {
@@ -184,5 +198,46 @@ impl SocketEnds {
     /// Netlink fails.
     pub fn drain(&mut self, on_socket: impl FnMut(&Socket<'_>)) -> io::Result<u64> {
         self.events.drain(on_socket)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use maxseg_wire::tcp_info::State;
+
+    use super::*;
+
+    #[test]
+    fn one_request_lists_what_two_do() {
+        let own = [TcpListener::bind("127.0.0.1:0"), TcpListener::bind("[::1]:0")];
+        // Without IPv6 there is one.
+        let own: Vec<_> = own.into_iter().flatten().map(|l| (l.local_addr().unwrap(), l)).collect();
+        let mut kernel = SockDiag::open().unwrap();
+        let selection = Selection { states: StateSet::NONE.with(State::Listen), filter: None };
+        let mut found = |refuses_both: bool| {
+            let mut ends = Vec::new();
+            let listed = in_both_families(&selection, false, |request| {
+                if refuses_both && request.family.is_none() {
+                    return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
+                }
+                kernel.list(request, |socket| ends.push(socket.local))
+            });
+            assert_eq!(listed.unwrap().unreadable, 0);
+            own.iter().filter(|(end, _)| ends.contains(end)).count()
+        };
+        assert_eq!((found(false), found(true)), (own.len(), own.len()));
+    }
+
+    #[test]
+    fn what_fails_within_a_list_is_not_listed_again() {
+        let selection = Selection { states: StateSet::ALL, filter: None };
+        let mut requests = 0;
+        let listed = in_both_families(&selection, false, |_| {
+            requests += 1;
+            Err(io::Error::from_raw_os_error(libc::ENOBUFS))
+        });
+        assert_eq!((listed.unwrap_err().raw_os_error(), requests), (Some(libc::ENOBUFS), 1));
     }
 }

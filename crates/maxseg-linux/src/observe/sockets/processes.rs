@@ -1,4 +1,4 @@
-//! Which process has a socket open, by the names of its descriptors (`proc_pid_fd(5)`).
+//! Which process has a socket open: by the names of its descriptors (`proc_pid_fd(5)`), or as the kernel goes through all files.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::task_files::{OpenSocket, open_sockets};
 use crate::sys::LinkReader;
 
 /// A process.
@@ -24,7 +25,7 @@ pub struct Process {
 pub struct Processes {
     found: Vec<Process>,
     /// By the socket's inode, the place of its process among them.
-    by_inode: HashMap<u32, usize, RandomState>,
+    by_inode: HashMap<u32, u32, RandomState>,
     /// Processes whose descriptors this user may not see.
     hidden: usize,
 }
@@ -45,31 +46,53 @@ pub(crate) fn pids() -> impl Iterator<Item = u32> {
 }
 
 impl Processes {
-    /// Looks through /proc once. A process that ends meanwhile is left out, one of another user is hidden but for root.
-    pub fn scan() -> Self {
+    /// Finds the processes of so many sockets, or more. A process that ends meanwhile is left out, one of another user is hidden
+    /// but for root.
+    pub fn find(sockets: usize) -> Self {
+        if sockets < MANY {
+            return Self::scan();
+        }
+        open_sockets(sockets).map_or_else(|_| Self::scan(), |open| Self::having(&open))
+    }
+
+    /// Looks through /proc once.
+    fn scan() -> Self {
         let mut processes = Self::default();
         for pid in pids() {
-            processes.add(pid);
+            match sockets_of(pid) {
+                Ok(sockets) => processes.add(pid, sockets.map(|(inode, _)| inode)),
+                Err(error) => {
+                    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+                    processes.hidden += usize::from(is_denied);
+                }
+            }
         }
         processes
     }
 
-    fn add(&mut self, pid: u32) {
-        let sockets = match sockets_of(pid) {
-            Ok(sockets) => sockets,
-            Err(error) => {
-                self.hidden += usize::from(error.kind() == io::ErrorKind::PermissionDenied);
-                return;
-            }
-        };
-        let place = self.found.len();
-        for (inode, _) in sockets {
-            if self.found.len() == place {
-                self.found.push(Process::of(pid));
-            }
+    /// The processes that have these sockets open, those of a process one after the other: none is hidden from the kernel.
+    fn having(open: &[OpenSocket]) -> Self {
+        let mut processes = Self::default();
+        processes.by_inode.reserve(open.len());
+        for of_process in open.chunk_by(|one, next| one.pid == next.pid) {
+            let inodes = of_process.iter().map(|socket| socket.inode);
+            processes.add(of_process[0].pid, inodes);
+        }
+        processes
+    }
+
+    fn add(&mut self, pid: u32, inodes: impl Iterator<Item = u32>) {
+        let mut inodes = inodes.peekable();
+        if inodes.peek().is_none() {
+            return;
+        }
+        // There are fewer processes than numbers for them.
+        let place = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
+        self.found.push(Process::of(pid));
+        for inode in inodes {
             // A socket that a parent shares with its children is the parent's: it has the lowest number.
             let known = self.by_inode.entry(inode).or_insert(place);
-            if self.found[*known].pid > pid {
+            if at(&self.found, *known).is_some_and(|process| process.pid > pid) {
                 *known = place;
             }
         }
@@ -77,7 +100,17 @@ impl Processes {
 
     /// The process that has the socket of this inode open; the one with the lowest number of several.
     pub fn with(&self, inode: u32) -> Option<&Process> {
-        self.by_inode.get(&inode).map(|place| &self.found[*place])
+        self.at(self.place(inode)?)
+    }
+
+    /// Where that process is among those that were found: for whoever looks up many sockets, and their processes later.
+    pub fn place(&self, inode: u32) -> Option<u32> {
+        self.by_inode.get(&inode).copied()
+    }
+
+    /// The process at a place.
+    pub fn at(&self, place: u32) -> Option<&Process> {
+        at(&self.found, place)
     }
 
     /// Processes whose descriptors this user may not see: theirs are the sockets without a process.
@@ -85,6 +118,14 @@ impl Processes {
         self.hidden
     }
 }
+
+fn at(found: &[Process], place: u32) -> Option<&Process> {
+    found.get(usize::try_from(place).ok()?)
+}
+
+/// From so many sockets on the kernel is asked to go through the files. To read its types and check the program takes it as long as
+/// the names of some 1200 descriptors in /proc; and a host that audits programs (auditd(8)) notes each one that is loaded.
+const MANY: usize = 4096;
 
 /// The descriptors of a process that are sockets, each with the socket's inode before it.
 pub(super) fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
@@ -135,11 +176,15 @@ fn inode_of(target: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::net::TcpListener;
-    use std::os::fd::AsRawFd as _;
+    use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
     use std::os::linux::fs::MetadataExt as _;
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
 
     use nix::fcntl::{FcntlArg, fcntl};
+    use nix::sched::{CloneFlags, unshare};
 
     use super::*;
 
@@ -155,10 +200,73 @@ mod tests {
     #[test]
     fn a_socket_of_this_process_is_found() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let path = format!("/proc/self/fd/{}", listener.as_raw_fd());
-        let inode = u32::try_from(fs::metadata(path).unwrap().st_ino()).unwrap();
-        let processes = Processes::scan();
-        assert_eq!(processes.with(inode).unwrap().pid, std::process::id());
+        let inode = inode_at(&listener);
+        for sockets in [1, MANY] {
+            let processes = Processes::find(sockets);
+            assert_eq!(processes.with(inode).unwrap().pid, std::process::id());
+        }
+    }
+
+    /// The number of the process of each socket.
+    fn owners(processes: &Processes) -> BTreeMap<u32, u32> {
+        let pid = |place: u32| processes.at(place).unwrap().pid;
+        processes.by_inode.iter().map(|(inode, place)| (*inode, pid(*place))).collect()
+    }
+
+    fn inode_at(file: impl AsFd) -> u32 {
+        let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+        u32::try_from(fs::metadata(path).unwrap().st_ino()).unwrap()
+    }
+
+    #[test]
+    #[expect(clippy::print_stderr, reason = "what is skipped is said")]
+    fn the_kernel_finds_the_processes_that_proc_has() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let shared = inode_at(&listener);
+        let mut child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(OwnedFd::from(listener.try_clone().unwrap()))
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let before = owners(&Processes::scan());
+        match open_sockets(before.len()) {
+            Err(why) => eprintln!("skipped: through /proc alone: {why}"),
+            Ok(open) => {
+                let after = owners(&Processes::scan());
+                let of_child = open.iter().filter(|socket| socket.pid == child.id());
+                assert_eq!(of_child.map(|socket| socket.inode).collect::<Vec<_>>(), [shared]);
+                let found = owners(&Processes::having(&open));
+                // The lowest number of several.
+                assert_eq!(found[&shared], std::process::id().min(child.id()));
+                let stayed = before.iter().filter(|(inode, pid)| after.get(*inode) == Some(*pid));
+                for (inode, pid) in stayed {
+                    assert_eq!(found.get(inode), Some(pid), "socket {inode}");
+                }
+            }
+        }
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_a_thread_alone_has_open_is_found_neither_way() {
+        let (tell, told) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            unshare(CloneFlags::CLONE_FILES).unwrap();
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let path = format!("/proc/thread-self/fd/{}", listener.as_raw_fd());
+            tell.send(fs::metadata(path).unwrap().st_ino()).unwrap();
+            // Until the test is done.
+            let _ = ended.recv();
+        });
+        let inode = u32::try_from(told.recv().unwrap()).unwrap();
+        for sockets in [1, MANY] {
+            assert_eq!(Processes::find(sockets).with(inode), None, "of {sockets}");
+        }
+        drop(end);
+        thread.join().unwrap();
     }
 
     #[test]

@@ -65,6 +65,13 @@ impl<'o> Pieces<'o> {
         self.pending.extend_from_slice(text.as_bytes());
     }
 
+    /// Writes text in which nothing wants escaping.
+    fn put_word(&mut self, word: &str) {
+        self.put("\"");
+        self.put(word);
+        self.put("\"");
+    }
+
     fn write_if_large(&mut self) -> Result<(), Error> {
         if self.pending.len() < PIECE {
             return Ok(());
@@ -128,15 +135,11 @@ impl<'w, 'o> Serializer for Json<'w, 'o> {
         self.0.put_fraction(value)
     }
 
-    /// Most text wants no escaping, which is quicker to see of all of it at once than to look for.
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        let wants_escape = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-        if value.bytes().fold(false, |any, byte| any | wants_escape(byte)) {
+        if wants_escaping(value) {
             return serde_json::Serializer::new(&mut self.0.pending).serialize_str(value);
         }
-        self.0.put("\"");
-        self.0.put(value);
-        self.0.put("\"");
+        self.0.put_word(value);
         Ok(())
     }
 
@@ -157,13 +160,15 @@ impl<'w, 'o> Serializer for Json<'w, 'o> {
         self.serialize_none()
     }
 
+    /// Its name wants no escaping, as a field's.
     fn serialize_unit_variant(
         self,
         _: &'static str,
         _: u32,
         variant: &'static str,
     ) -> Result<(), Error> {
-        self.serialize_str(variant)
+        self.0.put_word(variant);
+        Ok(())
     }
 
     fn serialize_newtype_struct<T: ?Sized + Serialize>(
@@ -231,6 +236,23 @@ impl<'w, 'o> Serializer for Json<'w, 'o> {
     }
 }
 
+/// Whether JSON escapes some character of a text: a control character, a quote or a backslash. Most text has none, which is
+/// quickest to see of eight bytes at once.
+fn wants_escaping(text: &str) -> bool {
+    let (words, rest) = text.as_bytes().as_chunks();
+    words.iter().any(|word| has_escaped(u64::from_ne_bytes(*word)))
+        || rest.iter().any(|byte| matches!(byte, 0..b' ' | b'"' | b'\\'))
+}
+
+/// The same of eight bytes.
+fn has_escaped(word: u64) -> bool {
+    const EACH: u64 = u64::MAX / 255;
+    // A byte below the limit borrows from its highest bit (Anderson, "Bit Twiddling Hacks", hasless).
+    let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word & (EACH << 7);
+    let equal = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
+    below(word, u64::from(b' ')) | equal(b'"') | equal(b'\\') != 0
+}
+
 fn not_written() -> Error {
     Error::custom("maps, tuples and variants with content have no place in lists of connections")
 }
@@ -284,5 +306,25 @@ impl SerializeStruct for Object<'_, '_> {
     fn end(self) -> Result<(), Error> {
         self.out.put("}");
         self.out.write_if_large()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_escaped_is_seen_wherever_it_stands() {
+        for byte in 0..=127_u8 {
+            let escaped = byte < b' ' || byte == b'"' || byte == b'\\';
+            // Neighbours of what is escaped, and bytes above 127.
+            let plain = "!#[]!\u{7f} é!#[]";
+            assert!(!wants_escaping(plain));
+            for (place, _) in plain.char_indices() {
+                let mut text = plain.to_owned();
+                text.insert(place, char::from(byte));
+                assert_eq!(wants_escaping(&text), escaped, "{byte} at {place}");
+            }
+        }
     }
 }

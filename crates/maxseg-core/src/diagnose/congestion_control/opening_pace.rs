@@ -45,7 +45,9 @@ impl OpeningPace {
         let mut found = Self::default();
         let Opening { round_trip, rounds } = data.epochs.opening;
         let trip_s = round_trip.as_secs_f64();
-        let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
+        // What a slow reader's window lets go has the reader's pace.
+        let is_held =
+            matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::ReceiveWindow);
         let Some(link_bps) = data.capacity_bps.filter(|_| !is_held && trip_s > 0.0) else {
             return found;
         };

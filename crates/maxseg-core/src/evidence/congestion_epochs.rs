@@ -36,16 +36,55 @@ pub struct CongestionEpoch {
     pub by_loss: bool,
 }
 
+/// The flight at a loss (`FlightSize`, RFC 5681 §2) and what was sent since the loss before. Both are numbers of bytes in order
+/// of their sequence: they are the same wherever packets were seen, and need neither round trips nor timestamps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlightAtLoss {
+    /// When the first of the lost segments was sent again.
+    pub at: Time,
+    /// Bytes sent and not acknowledged then, those that were lost among them.
+    pub in_flight: u64,
+    /// New bytes since the loss before was noticed in the same way, or since the first flight.
+    pub sent_since: u64,
+    /// Segments that this recovery sent again.
+    pub resent: u32,
+    /// Whether the retransmission timer expired, at first or later in this recovery.
+    pub by_timer: bool,
+    /// Whether the receive window had less room than a segment since the loss before.
+    pub is_capped: bool,
+}
+
+/// What passes in a round trip of the connection's opening.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpeningRound {
+    /// New bytes.
+    pub bytes: u64,
+    /// From the first to the last of their segments.
+    pub span: Time,
+}
+
+/// The first round trips with data, by the round trip of the handshake.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// The round trip of the handshake; zero where the handshake or the first flight was not seen.
+    pub round_trip: Time,
+    /// In order, from the first data on.
+    pub rounds: [OpeningRound; 3],
+}
+
 /// The first epochs of a direction: an algorithm that shows in none of them does not show in later ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CongestionEpochs {
     list: Vec<CongestionEpoch>,
+    losses: Vec<FlightAtLoss>,
+    /// The first round trips.
+    pub opening: Opening,
     /// Whether timestamps told what the sender knew (RFC 7323 §4), so that flights are its own wherever they were seen.
     pub is_by_echo: bool,
 }
 
 impl CongestionEpochs {
-    /// Most epochs that are kept.
+    /// Most epochs, and most losses, that are kept.
     pub const MOST: usize = 256;
 
     /// Adds the next one.
@@ -53,6 +92,18 @@ impl CongestionEpochs {
         if self.list.len() < Self::MOST {
             self.list.push(epoch);
         }
+    }
+
+    /// A loss recovery begins.
+    pub fn push_loss(&mut self, loss: FlightAtLoss) {
+        if self.losses.len() < Self::MOST {
+            self.losses.push(loss);
+        }
+    }
+
+    /// The first losses, in order.
+    pub fn losses(&self) -> &[FlightAtLoss] {
+        &self.losses
     }
 
     /// In order.

@@ -28,7 +28,9 @@ use serde::{Deserialize, Serialize};
 
 pub use bins::{Bin, Bins};
 pub use capture_facts::CaptureFacts;
-pub use congestion_epochs::{CongestionEpoch, CongestionEpochs};
+pub use congestion_epochs::{
+    CongestionEpoch, CongestionEpochs, FlightAtLoss, Opening, OpeningRound,
+};
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
 pub use ending::{Ending, Handshake, Outage, Silence};
 pub use event::{Cause, Event, EventKind, Events};

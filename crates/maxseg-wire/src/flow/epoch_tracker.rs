@@ -1,9 +1,10 @@
 //! Congestion epochs: growth of the flight between losses.
 
-use maxseg_core::evidence::{CongestionEpoch, CongestionEpochs};
+use maxseg_core::evidence::{CongestionEpoch, CongestionEpochs, FlightAtLoss};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::opening_rounds::OpeningTracker;
 use super::segments::Echo;
 
 /// Follows the flight, round trip by round trip. A packet costs two comparisons; the rest is work of once a round trip.
@@ -18,6 +19,11 @@ pub(super) struct EpochTracker {
     /// A segment was sent again, and not all of that flight is acknowledged yet.
     is_recovering: bool,
     epoch: CongestionEpoch,
+    opening: OpeningTracker,
+    /// The last loss; its recovery may still go on.
+    loss: Option<FlightAtLoss>,
+    /// What had been sent when it was noticed.
+    sent_until: i64,
     /// What the sender knew to be acknowledged, by the last timestamp that it echoed; then acknowledgements that pass elsewhere
     /// than at the sender tell nothing more.
     echoed: Option<Echo>,
@@ -25,9 +31,18 @@ pub(super) struct EpochTracker {
 }
 
 impl EpochTracker {
-    pub(super) fn new(at: u64) -> Self {
+    /// A sender whose flight at `at` begins at `una`.
+    pub(super) fn new(at: u64, una: i64, opening: OpeningTracker) -> Self {
         let epoch = CongestionEpoch { from: Time::from_nanos(at), ..CongestionEpoch::default() };
-        Self { epoch, ..Self::default() }
+        Self { epoch, sent_until: una, opening, ..Self::default() }
+    }
+
+    /// A new segment was sent: it may belong to the connection's opening.
+    #[inline(always)]
+    pub(super) fn on_new(&mut self, at: u64, payload: u64) {
+        if at < self.opening.until {
+            self.opening.on_send(at, payload);
+        }
     }
 
     /// A new segment was sent, with so much in flight then.
@@ -96,13 +111,18 @@ impl EpochTracker {
         epoch.last = flight;
     }
 
-    /// A segment was sent again; what is new begins at `nxt`.
+    /// A segment was sent again; what is new begins at `nxt`, what is not acknowledged at `una`.
     #[inline(never)]
-    pub(super) fn on_resend(&mut self, at: u64, nxt: i64, by_timer: bool) {
+    pub(super) fn on_resend(&mut self, at: u64, una: i64, nxt: i64, by_timer: bool) {
         if self.is_recovering {
             self.epoch.after_timer |= by_timer;
+            if let Some(loss) = &mut self.loss {
+                loss.resent = loss.resent.saturating_add(1);
+                loss.by_timer |= by_timer;
+            }
             return;
         }
+        self.begin_loss(at, una, nxt, by_timer);
         self.is_recovering = true;
         self.round_end = nxt;
         let most = u64::try_from(std::mem::take(&mut self.most)).unwrap_or(0);
@@ -113,6 +133,22 @@ impl EpochTracker {
         self.epoch = CongestionEpoch { peak, after_timer: by_timer, ..CongestionEpoch::default() };
     }
 
+    fn begin_loss(&mut self, at: u64, una: i64, nxt: i64, by_timer: bool) {
+        let bytes = |span: i64| u64::try_from(span).unwrap_or(0);
+        let loss = FlightAtLoss {
+            at: Time::from_nanos(at),
+            in_flight: bytes(nxt - una),
+            sent_since: bytes(nxt - self.sent_until),
+            resent: 1,
+            by_timer,
+            is_capped: self.epoch.is_capped,
+        };
+        self.sent_until = nxt;
+        if let Some(before) = self.loss.replace(loss) {
+            self.list.push_loss(before);
+        }
+    }
+
     fn end(&mut self, at: u64, by_loss: bool) {
         self.list.push(CongestionEpoch { to: Time::from_nanos(at), by_loss, ..self.epoch });
     }
@@ -120,6 +156,10 @@ impl EpochTracker {
     /// The capture ends.
     pub(super) fn finish(&mut self, at: u64) {
         self.list.is_by_echo = self.echoed.is_some();
+        self.list.opening = self.opening.found;
+        if let Some(loss) = self.loss.take() {
+            self.list.push_loss(loss);
+        }
         if !self.is_recovering && self.epoch.rounds > 0 {
             self.end(at, false);
         }
@@ -154,7 +194,8 @@ mod tests {
 
     #[test]
     fn epochs_run_from_loss_to_loss() {
-        let mut sender = Sender { epochs: EpochTracker::new(0), at: 0, nxt: 0 };
+        let mut sender =
+            Sender { epochs: EpochTracker::new(0, 0, OpeningTracker::default()), at: 0, nxt: 0 };
         sender.epochs.on_ack(0, 0, 0, true);
         for window in [10, 20, 40, 40] {
             sender.round(window);
@@ -170,7 +211,7 @@ mod tests {
             sender.nxt += SEGMENT;
             sender.epochs.on_send(sender.nxt - una);
         }
-        sender.epochs.on_resend(sender.at, sender.nxt, false);
+        sender.epochs.on_resend(sender.at, una, sender.nxt, false);
         sender.at += 10 * MILLI;
         sender.epochs.on_ack(sender.at, sender.nxt, sender.nxt, true);
         for window in [20, 21, 22] {
@@ -183,12 +224,15 @@ mod tests {
         assert!(epochs[0].by_loss && !epochs[1].by_loss);
         assert_eq!((epochs[1].peak, epochs[1].first, epochs[1].last), (40_000, 20_000, 22_000));
         assert_eq!(epochs[1].rounds, 3);
+        let losses = sender.epochs.list.losses();
+        assert_eq!(losses.len(), 1);
+        assert_eq!((losses[0].in_flight, losses[0].sent_since), (43_000, 153_000));
     }
 
     /// A timestamp that is echoed tells what the sender knew, however long the way is.
     #[test]
     fn echoes_tell_flights_anywhere() {
-        let mut tracker = EpochTracker::new(0);
+        let mut tracker = EpochTracker::new(0, 0, OpeningTracker::default());
         for round in 0..5_i64 {
             let una = round * 8 * SEGMENT;
             let stamp = u32::try_from(round).unwrap();

@@ -30,6 +30,7 @@ mod lanes;
 mod last_flows;
 #[cfg(test)]
 mod made;
+mod opening_rounds;
 mod options;
 mod owned_segment;
 mod pair;

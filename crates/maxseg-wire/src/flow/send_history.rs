@@ -91,8 +91,6 @@ const NEAR: u64 = 8;
 const AT_THE_HOST: u64 = 100_000;
 /// No host takes so long to answer but to delay an acknowledgement, in nanoseconds.
 const BEYOND_THE_HOST: u64 = 1_000_000;
-/// Least length of an interval, in nanoseconds.
-const LEAST_WIDTH: u64 = 1_000_000;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
 const BULK: u32 = 2;
 /// And gaps between acknowledgements, and intervals between arrivals, from this one on.
@@ -102,12 +100,11 @@ impl SendHistory {
     pub(super) fn new(begin: &HistoryStart) -> Self {
         let near = is_near(begin.to_sender, begin.to_receiver);
         let rtt = begin.to_sender.unwrap_or(0).saturating_add(begin.to_receiver.unwrap_or(0));
-        let width = rtt.clamp(LEAST_WIDTH, 100_000_000);
         Self {
             sent: InFlight::default(),
             gaps: Gaps::default(),
             retransmissions: Retransmissions::default(),
-            sender: SenderReplay::new(begin.at, width, begin.full, begin.nxt, begin.edge),
+            sender: SenderReplay::new(begin.at, rtt, begin.full, begin.nxt, begin.edge),
             sizes: Sizes::default(),
             capacity: None,
             intervals: None,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::epoch_tracker::EpochTracker;
 use super::idle_restart::{Departure, IdleRestarts};
+use super::opening_rounds::OpeningTracker;
 use super::refills::{RefillTracker, Sent};
 use super::segments::Echo;
 
@@ -27,6 +28,8 @@ pub(super) struct SenderReplay {
     window_most: i64,
     /// Payload of a full segment.
     full: i64,
+    /// The round trip of the handshake, in nanoseconds; 0 where none was seen.
+    first_round_trip: u64,
     /// When the last short segment was sent, after which the send queue was empty.
     drained_from: Option<u64>,
     /// Full-sized segments since the last short one, and between the two short ones before.
@@ -69,6 +72,9 @@ pub(super) struct AckUpdate {
     pub(super) delivered: u64,
 }
 
+/// Least and most length of an interval, in nanoseconds.
+const LEAST_WIDTH: u64 = 1_000_000;
+const MOST_WIDTH: u64 = 100_000_000;
 /// A flight of no more segments grows and falls by steps that tell no congestion control from another.
 const FEW_SEGMENTS: i64 = 4;
 /// Least full-sized segments between short ones of a sender whose send buffer is full; fewer mean short messages.
@@ -83,8 +89,10 @@ fn bytes(n: i64) -> u64 {
 }
 
 impl SenderReplay {
-    /// A sender whose first data segment is sent at `at`; its intervals have `width` nanoseconds.
-    pub(super) fn new(at: u64, width: u64, full: i64, nxt: i64, edge: Option<i64>) -> Self {
+    /// A sender whose first data segment is sent at `at`, after a handshake with this round trip in nanoseconds, 0 where none was
+    /// seen.
+    pub(super) fn new(at: u64, round_trip: u64, full: i64, nxt: i64, edge: Option<i64>) -> Self {
+        let width = round_trip.clamp(LEAST_WIDTH, MOST_WIDTH);
         Self {
             bins: Bins::new(time(at), time(width)),
             clock: at,
@@ -93,6 +101,7 @@ impl SenderReplay {
             edge,
             window_most: 0,
             full: full.max(1),
+            first_round_trip: round_trip,
             drained_from: None,
             full_since_short: 0,
             full_before_short: 0,
@@ -213,7 +222,13 @@ impl SenderReplay {
         let nxt = self.nxt;
         let flight = sent.known.map_or(nxt - una, |known| sent.end - known.una);
         if self.epochs.is_some() || flight > FEW_SEGMENTS * self.full {
-            let epochs = self.epochs.get_or_insert_with(|| Box::new(EpochTracker::new(sent.at)));
+            let epochs = self.epochs.get_or_insert_with(|| {
+                let begin = self.bins.as_slice().first().map_or(sent.at, |bin| bin.at.as_nanos());
+                let before = bytes(sent.end - sent.payload - una);
+                let opening = OpeningTracker::new(sent.at, begin, self.first_round_trip, before);
+                Box::new(EpochTracker::new(sent.at, una, opening))
+            });
+            epochs.on_new(sent.at, bytes(sent.payload));
             match sent.known {
                 None => epochs.on_send(flight),
                 Some(known) => epochs.on_echo(sent.at, known, sent.end),
@@ -258,7 +273,7 @@ impl SenderReplay {
         }
         self.last_progress = at;
         if let Some(epochs) = &mut self.epochs {
-            epochs.on_resend(at, self.nxt, by_timer);
+            epochs.on_resend(at, self.una, self.nxt, by_timer);
         }
         if let Some(refills) = &mut self.refills {
             refills.on_resend();

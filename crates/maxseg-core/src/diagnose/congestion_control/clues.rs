@@ -14,6 +14,8 @@ const CLOCKED: f64 = 0.95;
 const CLOCK_VARIES: f64 = 0.2;
 /// The clock speaks against an algorithm by this at most: behind a shaper of the host segments have its clock.
 const MOST_OF_CLOCK: f64 = 3.2;
+/// Where the receive window holds the flight down, BBR waits for acknowledgements as well.
+const MOST_OF_CLOCK_IN_WINDOW: f64 = 1.0;
 /// What no clock explains.
 const OTHER_CLOCK: f64 = 0.08;
 /// All others by this.
@@ -43,6 +45,9 @@ const MANY_DOUBLINGS: f64 = 3.5;
 /// BBR's start-up keeps 2.89 times what the path holds in flight at most (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`): round trips
 /// rise by 1.89 of the least.
 const STARTUP_QUEUE: f64 = 1.89;
+/// Later it keeps two bandwidth-delay products in flight at most (`bbr_cwnd_gain`), and 1.25 of that while it probes: round trips
+/// rise by so much of the least.
+const KEPT_QUEUE: f64 = 1.25;
 /// `HyStart` ends slow start where round trips rise by an eighth, of 16 ms at most (RFC 9406 §4.2); twice that is plain.
 const RISEN: f64 = 0.3;
 const RISEN_S: f64 = 0.02;
@@ -52,6 +57,7 @@ const RISEN_S: f64 = 0.02;
 pub(super) struct Clues {
     pub(super) weights: Weights,
     found: Vec<(&'static [CongestionAlgorithm], String)>,
+    has_slow_start: bool,
 }
 
 use CongestionAlgorithm::{Bbr, Cubic, Reno};
@@ -73,7 +79,9 @@ impl Clues {
                 clues.add_no_growth(data);
             }
             if let Some(first) = data.epochs.as_slice().first().filter(|_| !data.begins_late) {
+                let before = clues.found.len();
                 clues.add_slow_start(first, data);
+                clues.has_slow_start = clues.found.len() > before;
             }
         }
         clues
@@ -82,6 +90,11 @@ impl Clues {
     /// How many speak for an algorithm.
     pub(super) fn count(&self) -> usize {
         self.found.len()
+    }
+
+    /// Whether slow start showed anything.
+    pub(super) const fn has_slow_start(&self) -> bool {
+        self.has_slow_start
     }
 
     /// Those that speak for it, as clauses.
@@ -126,7 +139,14 @@ impl Clues {
             // A program that waits for room in its buffer, or a shaper of the host, has a clock of its own with any algorithm.
             return;
         };
-        self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
+        let epochs = data.epochs.as_slice();
+        let is_capped = !epochs.is_empty() && epochs.iter().all(|epoch| epoch.is_capped);
+        let most = if is_capped && names.contains(&Reno) {
+            MOST_OF_CLOCK_IN_WINDOW
+        } else {
+            MOST_OF_CLOCK
+        };
+        self.add([by_acks, by_acks, by_itself], most, names, text);
     }
 
     /// BBR's cycle of gains lowers the flight every eighth round trip.
@@ -220,7 +240,8 @@ impl Clues {
         {
             let text =
                 format!("slow start doubled the flight up to the window, while {}", queued());
-            self.add([1.0, 0.15, 0.15], MOST, &[Reno], text);
+            let bbr = if rise > KEPT_QUEUE * least { 0.15 } else { 0.6 };
+            self.add([1.0, 0.15, bbr], MOST, &[Reno], text);
         }
     }
 }

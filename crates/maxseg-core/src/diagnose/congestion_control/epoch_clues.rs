@@ -1,19 +1,12 @@
 //! What the flight becomes after a loss, and how it grows until the next.
 
-use super::View;
 use super::weights::{Weights, normal};
+use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES, View};
 use crate::evidence::{CongestionEpoch, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::stats::median;
 use crate::units::approx;
 
-/// What a loss leaves of the window: RFC 5681 §3.1, RFC 9438 §4.6.
-const RENO_LEAVES: f64 = 0.5;
-const CUBIC_LEAVES: f64 = 0.7;
-/// CUBIC's factor of the cube, in segments per second cubed (RFC 9438 §5), and its growth per round trip where Reno would be
-/// faster, in segments: 3 · (1 − 0.7) ÷ (1 + 0.7).
-const CUBIC_FACTOR: f64 = 0.4;
-const CUBIC_AS_RENO: f64 = 0.53;
 /// What is left of a smaller flight is a matter of rounding, in segments.
 const LEAST_PEAK: f64 = 6.0;
 /// A first flight of so many times that before the loss is none of its making: what seemed lost was not, and the reduction

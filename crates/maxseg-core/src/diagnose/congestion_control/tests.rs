@@ -1,7 +1,7 @@
 //! Flights made by the rules of each algorithm, and what hides them.
 
 use super::*;
-use crate::evidence::{Bins, CongestionEpoch, CongestionEpochs};
+use crate::evidence::{Bins, CongestionEpoch, CongestionEpochs, FlightAtLoss};
 use crate::units::Time;
 
 const SEGMENT: u64 = 1000;
@@ -218,4 +218,23 @@ fn what_hides_the_flights_is_told() {
     // Nothing was sent.
     let none = CongestionControl::of(&direction(&[]), LimitedBy::Application);
     assert!(none.evidence.contains("no whole round trip"), "{}", none.evidence);
+}
+
+/// At the receiver, without timestamps: flights at losses and what was sent between them are numbers of bytes, which need no clock.
+#[test]
+fn losses_name_it_without_timestamps() {
+    let mut epochs = CongestionEpochs::default();
+    for (flight, sent, millis) in [(41, 0, 0), (41, 641, 900), (25, 113, 1200), (29, 362, 2100)] {
+        epochs.push_loss(FlightAtLoss {
+            at: Time::from_millis(millis),
+            in_flight: flight * SEGMENT,
+            sent_since: sent * SEGMENT,
+            resent: 1,
+            ..FlightAtLoss::default()
+        });
+    }
+    let far = DirectionStats { rtt_min_s: Some(0.000_1), epochs, ..direction(&[]) };
+    let found = CongestionControl::of(&far, LimitedBy::Congestion);
+    assert_eq!(found.name, CongestionAlgorithm::Reno, "{found:?}");
+    assert!(found.evidence.contains("a segment a round trip"), "{}", found.evidence);
 }

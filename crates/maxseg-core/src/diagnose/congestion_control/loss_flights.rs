@@ -1,0 +1,251 @@
+//! From one loss to the next: what each algorithm makes of the flight at a loss, with so much sent since.
+//!
+//! With a window of w segments w are acknowledged in a round trip, and Reno adds one to the window then. From β·W on, therefore,
+//! (w² − β²·W²) ÷ 2 segments have been acknowledged when its window is w: the flight at the next loss follows from the flight at this
+//! one and from what was acknowledged in between, without any round trip. CUBIC's cubic goes by the time since, which is as well seen anywhere.
+
+use super::CongestionAlgorithm::{self, Cubic, Reno};
+use super::weights::{Weights, normal};
+use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES};
+use crate::evidence::{DirectionStats, FlightAtLoss};
+use crate::outcome::LimitedBy;
+use crate::units::approx;
+
+/// What duplicates release before the third of them is beyond the window (RFC 3042): two segments, and one less for the lost
+/// one's place.
+const BEYOND_WINDOW: f64 = 1.0;
+/// Smaller flights change by steps that are as large as the difference between algorithms, in segments.
+const LEAST_FLIGHT: f64 = 6.0;
+/// A flight is known to so many segments, and a prediction to this share: acknowledgements are delayed and stretched.
+const SEGMENTS_OFF: f64 = 1.0;
+const SHARE_OFF: f64 = 0.05;
+/// A recovery of several segments adds to that with the root of their number: each may end its round trip earlier or later.
+const EACH_RESENT_OFF: f64 = 0.5;
+/// Where more of a flight was lost, its recovery takes several round trips, and new losses fall into it.
+const MOST_RESENT: f64 = 0.55;
+/// Windows are whole segments: of what is predicted half a segment is lost on the average.
+const ROUNDED: f64 = 0.5;
+/// BBR keeps two bandwidth-delay products in flight, which its estimates of both change by about so much (`bbr_cwnd_gain` and
+/// `bbr_pacing_gain` in `net/ipv4/tcp_bbr.c`).
+const BBR_VARIES: f64 = 0.3;
+/// What no rule explains, as a share of all flights from none to that before.
+const OTHER: f64 = 0.1;
+/// One loss speaks against an algorithm by this at most, and all together count as if they were so many.
+const MOST_OF_ONE: f64 = 2.0;
+const MOST_LOSSES: f64 = 8.0;
+/// A flight that is kept speaks for BBR by less: a reduction that is undone keeps it as well.
+const MOST_FOR_BBR: f64 = 1.0;
+/// A flight so many deviations from a prediction is not what it predicts.
+const FAR: f64 = 2.0;
+
+/// What the flights at losses show.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LossFlights {
+    pub(super) weights: Weights,
+    /// How many flights were compared with what was predicted, and how many of them each of Reno and CUBIC predicted.
+    count: usize,
+    as_predicted: [usize; 2],
+}
+
+impl LossFlights {
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
+        let mut all = Self::default();
+        // A sender undoes a reduction by what it hears of: D-SACKs (RFC 3708) and timestamps (RFC 3522).
+        let heard_of = data.spurious.dsack + data.spurious.timestamps;
+        let is_undone = 5 * heard_of > data.retransmitted_packets;
+        let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
+        if is_undone || is_held {
+            return all;
+        }
+        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let trip_s = data.path_rtt_min_s.unwrap_or(0.0);
+        let mut last_max = 0.0;
+        for pair in data.epochs.losses().windows(2) {
+            let [before, loss] = pair else { continue };
+            let step = Step::between(before, loss, segment, trip_s, last_max);
+            last_max = step.last_max;
+            let is_plain = !before.by_timer && !loss.by_timer;
+            if is_plain && step.from >= LEAST_FLIGHT && step.resent <= MOST_RESENT * step.from {
+                all.add(&step, limit == LimitedBy::SendBuffer);
+            }
+        }
+        all
+    }
+
+    /// How many flights were compared.
+    pub(super) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The share with which their weights count.
+    pub(super) fn share(&self) -> f64 {
+        (MOST_LOSSES / (self.count as f64).max(1.0)).min(1.0)
+    }
+
+    fn add(&mut self, step: &Step, is_held_by_buffer: bool) {
+        let resent = EACH_RESENT_OFF * libm::sqrt((step.resent - 1.0).max(0.0));
+        let exact = libm::hypot(SEGMENTS_OFF, resent);
+        let off = |predicted: f64| libm::hypot(exact, SHARE_OFF * predicted);
+        let is_below = |predicted: f64| step.to < predicted - FAR * off(predicted);
+        let (reno, cubic) = (step.reno(), step.cubic());
+        // What a buffer holds down below both tells nothing.
+        if is_held_by_buffer && is_below(reno) && is_below(cubic) {
+            return;
+        }
+        let other = OTHER / step.from.max(1.0);
+        let by_reno = normal(step.to, reno, off(reno)) + other;
+        let by_cubic = normal(step.to, cubic, off(cubic)) + other;
+        let kept = libm::log((step.to / step.from).max(0.01));
+        let mut by_bbr = normal(kept, 0.0, BBR_VARIES) / step.to.max(1.0) + other;
+        // A window or a buffer may have held any algorithm down there.
+        if is_below(reno) && is_below(cubic) {
+            by_bbr = by_bbr.min(by_reno.max(by_cubic));
+        }
+        let most = if by_bbr > by_reno.max(by_cubic) { MOST_FOR_BBR } else { MOST_OF_ONE };
+        self.weights.add([by_reno, by_cubic, by_bbr], most);
+        self.count += 1;
+        for (count, predicted) in self.as_predicted.iter_mut().zip([reno, cubic]) {
+            *count += usize::from((step.to - predicted).abs() <= FAR * off(predicted));
+        }
+    }
+
+    /// What they show for an algorithm, as a clause; `None` where they show nothing of it.
+    pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
+        let (fitting, rule) = match (name, self.as_predicted) {
+            (Reno, [reno, _]) => (reno, "half of it and a segment a round trip"),
+            (Cubic, [_, cubic]) => (cubic, "70% of it and the growth of CUBIC"),
+            _ => return None,
+        };
+        let share = fitting as f64 / self.count.max(1) as f64;
+        (fitting > 0).then(|| {
+            let share = approx::whole_percent(share);
+            format!(
+                "{share} of the flights at losses were what follows from the one before by {rule}"
+            )
+        })
+    }
+}
+
+/// From a loss to the next; flights in segments.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    from: f64,
+    to: f64,
+    /// New segments that were sent between, and the segments that the first recovery sent again.
+    sent: f64,
+    resent: f64,
+    seconds: f64,
+    trip_s: f64,
+    /// What CUBIC takes for the largest window after the first of the two losses (fast convergence, RFC 9438 §4.7).
+    last_max: f64,
+    /// The receive window ended the growth.
+    is_capped: bool,
+}
+
+impl Step {
+    fn between(
+        before: &FlightAtLoss,
+        loss: &FlightAtLoss,
+        segment: f64,
+        trip_s: f64,
+        last_max: f64,
+    ) -> Self {
+        let flight = |loss: &FlightAtLoss| loss.in_flight as f64 / segment - BEYOND_WINDOW;
+        let from = flight(before);
+        let converged = from * (1.0 + CUBIC_LEAVES) / 2.0;
+        Self {
+            from,
+            to: flight(loss),
+            sent: loss.sent_since as f64 / segment,
+            resent: f64::from(before.resent),
+            seconds: loss.at.since(before.at).as_secs_f64(),
+            trip_s,
+            last_max: if from < last_max { converged } else { from },
+            is_capped: loss.is_capped,
+        }
+    }
+
+    /// The flight that Reno has after it.
+    fn reno(&self) -> f64 {
+        self.capped(self.grown_by_trip(RENO_LEAVES, 1.0))
+    }
+
+    /// The flight that CUBIC has after it: along the cubic, or as much as Reno's growth makes of it where that is more (RFC 9438
+    /// §4.2, §4.3).
+    fn cubic(&self) -> f64 {
+        let left = CUBIC_LEAVES * self.from;
+        let until_max = libm::cbrt((self.last_max - left).max(0.0) / CUBIC_FACTOR);
+        // The recovery sends as much as the loss leaves (RFC 6937 §3); the cubic begins behind it, and looks a round trip ahead.
+        let growing = (1.0 - left / self.sent.max(1.0)).max(0.0);
+        let off = self.seconds * growing + self.trip_s - until_max;
+        let cubic = self.last_max.max(left) + CUBIC_FACTOR * off * off * off;
+        self.capped(cubic.max(self.grown_by_trip(CUBIC_LEAVES, CUBIC_AS_RENO)))
+    }
+
+    /// The flight after a reduction to a share, grown by so many segments a round trip. What was in flight at either loss was not
+    /// acknowledged in between, and made nothing grow.
+    fn grown_by_trip(&self, leaves: f64, growth: f64) -> f64 {
+        let left = leaves * self.from;
+        let acknowledged = (self.sent - self.to).max(0.0);
+        libm::sqrt(left * left + 2.0 * growth * acknowledged)
+    }
+
+    /// In whole segments; a window that was full held down what is predicted above it.
+    fn capped(&self, flight: f64) -> f64 {
+        let whole = flight - ROUNDED;
+        if self.is_capped { whole.min(self.to) } else { whole }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::CongestionEpochs;
+    use crate::units::Time;
+
+    const SEGMENT: u64 = 1000;
+
+    /// A direction that lost at these flights, in segments, with so many segments and seconds between.
+    fn direction(losses: &[(u64, u64, u64)]) -> DirectionStats {
+        let mut epochs = CongestionEpochs::default();
+        let mut at = Time::ZERO;
+        for (flight, sent, millis) in losses {
+            at = at.saturating_add(Time::from_millis(*millis));
+            epochs.push_loss(FlightAtLoss {
+                at,
+                in_flight: (flight + 1) * SEGMENT,
+                sent_since: sent * SEGMENT,
+                resent: 1,
+                ..FlightAtLoss::default()
+            });
+        }
+        DirectionStats { mss_used_bytes: Some(1000), epochs, ..DirectionStats::default() }
+    }
+
+    /// From 20 to 40 segments 600 are acknowledged, and 40 more are in flight; from 20 to 24 there are 88 and 24.
+    #[test]
+    fn half_and_a_segment_a_round_trip_are_reno() {
+        let data = direction(&[(40, 0, 0), (40, 640, 900), (24, 112, 200)]);
+        let found = LossFlights::of(&data, LimitedBy::Congestion);
+        assert_eq!(found.count(), 2);
+        assert_eq!(found.weights.best().0, Reno);
+        assert!(found.sentence(Reno).unwrap().contains("100%"), "{found:?}");
+    }
+
+    /// 0.4 t³ in segments: with 100 at a loss the window is that again after 4.2 s.
+    #[test]
+    fn seven_tenths_and_the_cubic_are_cubic() {
+        let data = direction(&[(100, 0, 0), (100, 9000, 4217), (71, 80, 40)]);
+        let found = LossFlights::of(&data, LimitedBy::Congestion);
+        assert_eq!(found.weights.best().0, Cubic, "{found:?}");
+    }
+
+    #[test]
+    fn a_flight_that_is_kept_is_bbr() {
+        let data = direction(&[(40, 0, 0), (41, 30, 40), (39, 50, 60), (42, 35, 40)]);
+        let found = LossFlights::of(&data, LimitedBy::Congestion);
+        assert_eq!(found.weights.best().0, CongestionAlgorithm::Bbr, "{found:?}");
+        // A program that sends less leaves no window to see.
+        assert_eq!(LossFlights::of(&data, LimitedBy::Application).count(), 0);
+    }
+}

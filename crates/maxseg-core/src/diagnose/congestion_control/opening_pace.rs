@@ -1,0 +1,159 @@
+//! Whether a pace of the sender's spreads its first flights over their round trips.
+//!
+//! In slow start acknowledgements clock segments out in trains: a flight takes as long to pass as the narrowest link needs for it,
+//! and the rest of the round trip is silent until the path is full. BBR sends at 2.89 times the rate at which segments arrived
+//! before (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`): a flight that is twice as large takes 2 ÷ 2.89 of the round trip, whatever the
+//! rate of the link. The very first flight is sent at once by all of them, and shows that rate.
+
+use super::CongestionAlgorithm::{self, Bbr, Cubic, Reno};
+use super::weights::{Weights, normal};
+use crate::evidence::{DirectionStats, Opening};
+use crate::outcome::LimitedBy;
+use crate::units::approx;
+
+/// Fewer segments make no flight to measure.
+const LEAST_SEGMENTS: f64 = 10.0;
+/// Slow start makes a flight so many times as large as that before; one that grows less is not the congestion window's.
+const GROWS: f64 = 1.4;
+/// The shares of their round trips that BBR's second and third flight take. The second has twice the segments of the first: it
+/// takes 2 ÷ 2.89 less the last segments, which leave two at a time, and a little more where acknowledgements come late. The third
+/// is paced by what the second measured, and has most of the round trip.
+const PACED: [(f64, f64); 2] = [(0.55, 0.8), (0.8, 1.0)];
+/// How exactly a train's length follows from the rate of the link, as a share of it and of the round trip: other traffic and
+/// acknowledgements that wait stretch it.
+const TRAIN_VARIES: f64 = 0.15;
+const TRIP_VARIES: f64 = 0.04;
+/// A train at the sender is as long as the acknowledgements that clock it out, which are of half as many segments.
+const AT_SENDER: f64 = 0.5;
+/// A train that takes more than this share of what a paced flight takes at least is not told from it.
+const APART: f64 = 0.75;
+/// What neither explains, as a density over a round trip.
+const OTHER: f64 = 0.2;
+/// Each of the flights speaks against an algorithm by this at most, too little to name one.
+const MOST_OF_ONE: f64 = 2.0;
+
+/// What the opening shows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpeningPace {
+    pub(super) weights: Weights,
+    /// The share of its round trip that the last flight took that was looked at.
+    taken: Option<f64>,
+}
+
+impl OpeningPace {
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, is_at_sender: bool) -> Self {
+        let mut found = Self::default();
+        let Opening { round_trip, rounds } = data.epochs.opening;
+        let trip_s = round_trip.as_secs_f64();
+        // What a slow reader's window lets go has the reader's pace.
+        let is_held =
+            matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::ReceiveWindow);
+        let Some(link_bps) = data.capacity_bps.filter(|_| !is_held && trip_s > 0.0) else {
+            return found;
+        };
+        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        for (pair, paced) in rounds.windows(2).zip(PACED) {
+            let [before, round] = pair else { continue };
+            let bytes = round.bytes as f64;
+            let is_flight =
+                bytes >= LEAST_SEGMENTS * segment && bytes >= GROWS * before.bytes as f64;
+            if is_flight {
+                let on_link = (bytes * 8.0 / link_bps / trip_s).min(1.0);
+                let taken = round.span.as_secs_f64() / trip_s;
+                let train = if is_at_sender { AT_SENDER * on_link } else { on_link };
+                if train <= APART * paced.0 {
+                    found.add(taken, train, paced);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether anything was looked at.
+    pub(super) const fn count(&self) -> usize {
+        self.taken.is_some() as usize
+    }
+
+    /// A flight that took this share of its round trip, where a train takes `train` of it; a paced one takes what is between these.
+    fn add(&mut self, taken: f64, train: f64, (least, most): (f64, f64)) {
+        let clocked = normal(taken, train, TRIP_VARIES + TRAIN_VARIES * train) + OTHER;
+        let is_paced = (least..=most).contains(&taken);
+        let paced = if is_paced { 1.0 / (most - least) } else { 0.0 } + OTHER;
+        self.weights.add([clocked, clocked, paced], MOST_OF_ONE);
+        self.taken = Some(taken);
+    }
+
+    /// What it shows for an algorithm, as a clause.
+    pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
+        let share = approx::whole_percent(self.taken?.clamp(0.0, 1.0));
+        match (name, self.weights.best().0) {
+            (Bbr, Bbr) => {
+                Some(format!("its first flights were spread over {share} of a round trip"))
+            }
+            (Reno | Cubic, Reno | Cubic) => {
+                Some(format!("its first flights were trains, of {share} of a round trip"))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{CongestionEpochs, OpeningRound};
+    use crate::units::Time;
+
+    /// Flights of 10, 20 and so many segments over 100 ms round trips of a link that needs 1 ms for a segment.
+    fn direction(spans_ms: [u64; 2], third: u64) -> DirectionStats {
+        let round = |segments: u64, millis| OpeningRound {
+            bytes: segments * 1000,
+            span: Time::from_millis(millis),
+        };
+        let mut epochs = CongestionEpochs::default();
+        epochs.opening = Opening {
+            round_trip: Time::from_millis(100),
+            rounds: [round(10, 9), round(20, spans_ms[0]), round(third, spans_ms[1])],
+        };
+        DirectionStats {
+            mss_used_bytes: Some(1000),
+            capacity_bps: Some(8e6),
+            epochs,
+            ..DirectionStats::default()
+        }
+    }
+
+    fn best(data: &DirectionStats, is_at_sender: bool) -> (CongestionAlgorithm, f64) {
+        OpeningPace::of(data, LimitedBy::Bandwidth, is_at_sender).weights.best()
+    }
+
+    #[test]
+    fn flights_that_are_spread_are_paced() {
+        let (name, probability) = best(&direction([61, 92], 34), false);
+        assert_eq!(name, Bbr);
+        assert!(probability > 0.9, "{probability}");
+    }
+
+    #[test]
+    fn trains_are_no_pace() {
+        for (data, is_at_sender) in
+            [(direction([19, 39], 40), false), (direction([9, 19], 40), true)]
+        {
+            let found = OpeningPace::of(&data, LimitedBy::Bandwidth, is_at_sender);
+            assert_eq!(found.count(), 1);
+            assert_ne!(found.weights.best().0, Bbr);
+            assert!(found.sentence(Reno).is_some_and(|text| text.contains("trains")));
+        }
+    }
+
+    /// A flight that does not grow, a program that paces: neither is the congestion window's.
+    #[test]
+    fn what_else_spreads_flights_is_not_counted() {
+        let mut data = direction([61, 92], 34);
+        let paced = OpeningPace::of(&data, LimitedBy::Paced, false);
+        assert_eq!(paced.count(), 0);
+        data.epochs.opening.rounds[1].bytes = 11_000;
+        data.epochs.opening.rounds[2].bytes = 12_000;
+        assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false).count(), 0);
+    }
+}

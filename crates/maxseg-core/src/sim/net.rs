@@ -10,7 +10,7 @@ use super::tap::Observer;
 use crate::framing::IpPacket;
 use crate::link::{Fate, SendOutcome};
 use crate::scenario::End;
-use crate::tcp::{OptionsPool, Segment};
+use crate::tcp::{OptionsPool, Segment, linux};
 use crate::units::Time;
 
 /// The links between the hosts, and what the flows share on them.
@@ -169,6 +169,24 @@ impl<E: Observer> Net<E> {
         self.wake = self.wake.min(requests.deadline());
     }
 
+    /// A packet of Linux's own TCP is delivered at `end`; gives whether its flow is complete now. Apart, so that the
+    /// world's loop keeps its registers for bulk flows of the other stacks.
+    #[inline(never)]
+    pub(super) fn deliver_linux(
+        &mut self,
+        now: Time,
+        end: End,
+        flow: &mut RunningFlow,
+        packet: Box<linux::Packet>,
+    ) -> bool {
+        let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
+        let Traffic::Linux(connection) = traffic else { return false };
+        let to_sender = end == *from;
+        let completes = connection.on_packet(now, to_sender, packet);
+        self.send_linux(now, end, to_sender, hop_spans, connection, losses);
+        completes
+    }
+
     /// Sends all that the data's sender, or their receiver, has to send now, of two hosts with Linux's own TCP.
     #[inline(always)]
     pub(super) fn send_linux(
@@ -186,7 +204,7 @@ impl<E: Observer> Net<E> {
         self.wake = self.wake.min(connection.note_deadline(of_sender));
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_outgoing(
         &mut self,
         now: Time,

@@ -11,7 +11,7 @@ use crate::engine::{Continue, EngineError, Watch};
 use crate::link::LinkChain;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Scenario};
-use crate::tcp::{OptionsPool, linux};
+use crate::tcp::OptionsPool;
 use crate::units::Time;
 
 /// Everything that a run consists of.
@@ -188,29 +188,19 @@ impl<E: Observer> World<E> {
                 self.net.send_acks(now, end, hop_spans, connection);
             }
             (_, cargo) => {
-                let cargo = std::mem::replace(cargo, Cargo::Datagram);
-                let flow = packet.flow;
-                match cargo {
-                    Cargo::Linux(packet) => self.deliver_linux(end, flow, packet),
+                let index = packet.flow;
+                match std::mem::replace(cargo, Cargo::Datagram) {
+                    Cargo::Linux(packet) => {
+                        if self.net.deliver_linux(now, end, flow, packet) {
+                            self.complete();
+                        }
+                    }
                     cargo @ (Cargo::Segment(_)
                     | Cargo::Datagram
                     | Cargo::EchoRequest { .. }
-                    | Cargo::EchoReply { .. }) => self.deliver_other(end, flow, cargo),
+                    | Cargo::EchoReply { .. }) => self.deliver_other(end, index, cargo),
                 }
             }
-        }
-    }
-
-    /// A packet of Linux's own TCP: apart, so that the loop keeps its registers for bulk flows of the other stacks.
-    #[inline(never)]
-    fn deliver_linux(&mut self, end: End, flow: u32, packet: Box<linux::Packet>) {
-        let RunningFlow { from, traffic, losses, hop_spans, .. } = &mut self.flows[flow as usize];
-        let Traffic::Linux(connection) = traffic else { return };
-        let to_sender = end == *from;
-        let completes = connection.on_packet(self.now, to_sender, packet);
-        self.net.send_linux(self.now, end, to_sender, hop_spans, connection, losses);
-        if completes {
-            self.complete();
         }
     }
 

@@ -43,6 +43,7 @@ mod rtt;
 mod sack;
 mod segmentation;
 mod settings;
+mod shift;
 mod skb;
 mod socket_options;
 #[cfg(test)]
@@ -160,6 +161,8 @@ pub struct Socket {
     lost: u64,
     /// End of the highest packet that SACK told of (`highest_sack`).
     highest_sack: u64,
+    /// Packets from this number on are no SYN, were sent once and have no tag of the scoreboard.
+    untagged_from: u64,
     /// Where in the queue the last block that SACK told of ended.
     sacked_index: usize,
     /// Where the search for packets to send again goes on (`retransmit_skb_hint`).
@@ -275,6 +278,7 @@ impl Socket {
             delivered: 0,
             lost: 0,
             highest_sack: 0,
+            untagged_from: 1,
             sacked_index: 0,
             retransmit_hint: None,
             retransmit_index: 0,

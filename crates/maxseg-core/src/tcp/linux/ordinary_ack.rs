@@ -38,25 +38,21 @@ impl Socket {
             && packet.sack.is_empty()
             && !self.ecn.ok
             && self.may_probe_tail()
-            && self.acknowledges_first_copies(packet.ack)
+            && self.snd_una >= self.untagged_from
+            && self.takes_segments(packet.ack)
     }
 
-    /// Whether it takes whole segments, none of which was sent again.
+    /// Whether the first packet's first segment is acknowledged, so that there is a round trip to learn from.
     #[inline(always)]
-    fn acknowledges_first_copies(&self, ack: u64) -> bool {
-        let mut index = 0;
-        while let Some(skb) = self.rtx_queue.get(index).filter(|skb| skb.seq < ack) {
-            let takes_segments =
-                skb.end_seq <= ack || (skb.segments > 1 && ack - skb.seq >= skb.gso_size);
-            if skb.sacked != 0 || skb.is_syn || skb.delivered_micros == 0 || !takes_segments {
-                return false;
-            }
-            index += 1;
-        }
-        index > 0
+    fn takes_segments(&self, ack: u64) -> bool {
+        self.rtx_queue.front().is_some_and(|skb| {
+            let first_end = if skb.segments > 1 { skb.seq + skb.gso_size } else { skb.end_seq };
+            first_end.min(skb.end_seq) <= ack && skb.delivered_micros > 0
+        })
     }
 
     /// Takes it. The timer for retransmissions is owed: what is sent now may set it as well.
+    #[inline(always)]
     pub(super) fn take_ordinary_ack(&mut self, packet: &Packet) {
         let (prior_una, prior_in_flight) = (self.snd_una, self.packets_out);
         self.retransmits = 0;
@@ -100,6 +96,22 @@ impl Socket {
         let (mut last_sent, mut last_end) = (0, 0);
         let mut sample = RateSample::default();
         while let Some(skb) = self.rtx_queue.front_mut().filter(|skb| skb.seq < una) {
+            let mut taken = skb.segments;
+            if skb.end_seq > una {
+                if skb.segments <= 1 {
+                    break;
+                }
+                let bytes = una - skb.seq;
+                skb.seq = una;
+                skb.truesize -= bytes;
+                skb.count_segments(skb.gso_size);
+                self.writer.queued -= bytes;
+                taken -= skb.segments;
+                if taken == 0 {
+                    break;
+                }
+                fully = false;
+            }
             last_sent = skb.sent_micros();
             last_end = skb.end_seq;
             first_sent.get_or_insert(last_sent);
@@ -108,20 +120,11 @@ impl Socket {
             sample.is_app_limited = skb.app_limited;
             sample.last_end_seq = last_end;
             sample.interval_sent = last_sent - skb.first_tx_micros;
-            if last_end <= una {
-                segments += skb.segments;
+            segments += taken;
+            if fully {
                 self.writer.queued -= skb.truesize;
                 self.highest_sack = self.highest_sack.max(last_end);
                 self.rtx_queue.pop_front();
-            } else {
-                fully = false;
-                let taken = una - skb.seq;
-                let before = skb.segments;
-                skb.seq = una;
-                skb.truesize -= taken;
-                skb.count_segments(skb.gso_size);
-                segments += before - skb.segments;
-                self.writer.queued -= taken;
             }
         }
         self.packets_out -= segments;

@@ -64,6 +64,7 @@ impl Socket {
             return;
         }
         let (seq, segments) = (skb.seq, skb.segments);
+        self.untagged_from = self.untagged_from.max(skb.end_seq);
         let is_first = match self.retransmit_hint {
             None => self.retrans_out >= self.lost_out,
             Some(hint) => seq < hint,

@@ -152,7 +152,11 @@ impl Socket {
     fn detect_loss_of_resent(&mut self, window: u64) -> u64 {
         let mut timeout = 0;
         let mut at = 0;
-        while let Some(&resent) = self.rack.resent.get(at) {
+        // They lie in the order of their sending: behind the first that was sent later all were.
+        let later = 1000 * (self.rack.sent_at + 1);
+        while let Some(&resent) =
+            self.rack.resent.get(at).filter(|resent| resent.sent_nanos < later)
+        {
             match self.look_at_resent(resent, window, &mut timeout) {
                 Look::SentLater => break,
                 Look::Waits => at += 1,

@@ -85,6 +85,9 @@ impl Socket {
     pub(super) fn process(&mut self, packet: &Packet) {
         if self.is_ordinary(packet) {
             self.take_ordinary_ack(packet);
+        } else if self.tells_nothing_new(packet) {
+            self.take_stamp(packet);
+            self.snd_wl1 = self.snd_wl1.max(packet.seq);
         } else if self.on_ack(packet) == Verdict::Invalid {
             return;
         }
@@ -101,6 +104,20 @@ impl Socket {
             self.set_retransmit_timer();
         }
         self.check_ack();
+    }
+
+    /// Whether it acknowledges and offers what the one before did, while this end has nothing out and nothing to send:
+    /// most data out of order do.
+    #[inline(always)]
+    fn tells_nothing_new(&self, packet: &Packet) -> bool {
+        self.packets_out == 0
+            && packet.ack == self.snd_una
+            && packet.window == self.snd_wnd
+            && packet.window > 0
+            && packet.sack.is_empty()
+            && self.write_queue.is_empty()
+            && self.tlp_high_seq == 0
+            && !self.ecn.ok
     }
 
     /// `tcp_send_challenge_ack`.

@@ -23,6 +23,43 @@ pub(super) struct SackState {
 /// A range of numbers, and whether it is told of as a duplicate.
 type Block = (u64, u64);
 
+/// What a block covers of a packet: whole segments only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Covered {
+    Whole,
+    Nothing,
+    /// It ends within the packet's first segment.
+    TooLittle,
+    /// So many bytes from the packet's begin on.
+    Front(u64),
+    /// All behind so many bytes.
+    Back(u64),
+}
+
+/// What the block covers of a packet (`tcp_match_skb_to_sack`).
+fn covered(skb: &Skb, start: u64, end: u64) -> Covered {
+    // It is told of already: it may have been before as a part of another block, and is not to be cut for that.
+    if skb.sacked == ACKED {
+        return Covered::Nothing;
+    }
+    let begins_before = start <= skb.seq;
+    if begins_before && end >= skb.end_seq {
+        return Covered::Whole;
+    }
+    if skb.segments <= 1 || skb.end_seq <= start {
+        return Covered::Nothing;
+    }
+    let mss = skb.gso_size;
+    if begins_before {
+        return match (end - skb.seq) / mss {
+            0 => Covered::TooLittle,
+            segments => Covered::Front(segments * mss),
+        };
+    }
+    let uncovered = (start - skb.seq).max(mss).div_ceil(mss) * mss;
+    if uncovered >= skb.len() { Covered::Nothing } else { Covered::Back(uncovered) }
+}
+
 impl Socket {
     /// Tags the packets that the blocks of `packet` tell of.
     pub(super) fn tag_sacked(
@@ -116,8 +153,7 @@ impl Socket {
         prior_una: u64,
         found_dup: bool,
     ) -> (Blocks, Option<Block>) {
-        let mut usable = [(0, 0); Blocks::MOST];
-        let mut count = 0;
+        let mut blocks = Blocks::default();
         let mut dup = None;
         for (index, &(start, end)) in packet.sack.as_slice().iter().enumerate() {
             let is_dup = index == 0 && found_dup;
@@ -127,14 +163,7 @@ impl Socket {
             if is_dup {
                 dup = Some((start, end));
             }
-            usable[count] = (start, end);
-            count += 1;
-        }
-        let usable = &mut usable[..count];
-        usable.sort_unstable_by_key(|block| block.0);
-        let mut blocks = Blocks::default();
-        for &block in &*usable {
-            blocks.push(block);
+            blocks.insert_in_order((start, end));
         }
         (blocks, dup)
     }
@@ -190,55 +219,48 @@ impl Socket {
         sample: &mut RateSample,
     ) {
         let mut index = self.find_sent_near(start, self.sacked_index);
-        while let Some(skb) = self.rtx_queue.get(index) {
-            if skb.seq >= end {
-                break;
-            }
+        while let Some(skb) = self.rtx_queue.get(index).filter(|skb| skb.seq < end) {
             let is_dup = dup.is_some_and(|(from, to)| from <= skb.seq && skb.end_seq <= to);
-            match self.match_to_block(index, start, end) {
-                None => break,
-                Some(false) => {}
-                Some(true) => self.tag(index, is_dup, state, sample),
+            let mss = skb.gso_size;
+            match covered(skb, start, end) {
+                Covered::TooLittle => break,
+                Covered::Nothing => {}
+                Covered::Whole => self.tag(index, is_dup, state, sample),
+                Covered::Front(len) if self.can_shift(index) => {
+                    self.shift(index, len, state, sample);
+                    continue;
+                }
+                Covered::Front(len) => {
+                    self.split_sent(index, len, mss);
+                    self.tag(index, is_dup, state, sample);
+                }
+                Covered::Back(len) => self.split_sent(index, len, mss),
             }
             index += 1;
         }
         self.sacked_index = index;
     }
 
-    /// Whether the block covers a packet, which is cut where that covers it in part: whole segments only.
-    /// `None`: it ends within the packet's first segment (`tcp_match_skb_to_sack`).
-    fn match_to_block(&mut self, index: usize, start: u64, end: u64) -> Option<bool> {
-        let skb = &self.rtx_queue[index];
-        let begins_before = start <= skb.seq;
-        if begins_before && end >= skb.end_seq {
-            return Some(true);
-        }
-        if skb.segments <= 1 || skb.end_seq <= start {
-            return Some(false);
-        }
-        let mss = skb.gso_size;
-        let len = if begins_before {
-            let covered = end - skb.seq;
-            if covered < mss {
-                return None;
-            }
-            covered / mss * mss
-        } else {
-            let uncovered = (start - skb.seq).max(mss).div_ceil(mss) * mss;
-            if uncovered >= skb.len() {
-                return Some(false);
-            }
-            uncovered
-        };
-        self.split_sent(index, len, mss);
-        Some(begins_before)
-    }
-
-    /// A packet has arrived (`tcp_sacktag_one`).
+    /// A packet has arrived.
     fn tag(&mut self, index: usize, is_dup: bool, state: &mut SackState, sample: &mut RateSample) {
         let mut skb = self.rtx_queue[index];
         let is_new = !skb.is(ACKED);
         let can_join = is_dup || skb.sacked & (LOST | RETRANSMITTED) != RETRANSMITTED;
+        self.tag_one(&mut skb, is_dup, state, sample);
+        self.rtx_queue[index] = skb;
+        if is_new && can_join && skb.is(ACKED) {
+            self.join_sacked(index);
+        }
+    }
+
+    /// The same of a packet that is not in the queue now (`tcp_sacktag_one`).
+    pub(super) fn tag_one(
+        &mut self,
+        skb: &mut Skb,
+        is_dup: bool,
+        state: &mut SackState,
+        sample: &mut RateSample,
+    ) {
         if is_dup && skb.is(ANY_RETRANSMISSION) {
             if self.undo_retrans > 0 && self.undo_marker.is_some_and(|at| skb.end_seq > at) {
                 self.undo_retrans = (self.undo_retrans - skb.segments.cast_signed()).max(0);
@@ -249,50 +271,17 @@ impl Socket {
         }
         if skb.end_seq > self.snd_una {
             if !skb.is(ACKED) {
-                self.tag_first_time(&mut skb, state);
+                self.tag_first_time(skb, state);
             }
             if is_dup && skb.is(RETRANSMITTED) {
                 skb.sacked &= !RETRANSMITTED;
                 self.retrans_out -= skb.segments;
             }
         }
-        self.sample_delivery(&mut skb, sample);
+        self.sample_delivery(skb, sample);
         if skb.seq >= self.highest_sack_seq() {
             self.highest_sack = skb.end_seq;
         }
-        self.rtx_queue[index] = skb;
-        if is_new && can_join && skb.is(ACKED) {
-            self.join_sacked(index);
-        }
-    }
-
-    /// Packets in a row that SACK told of become one, and the others' heads are freed: that makes room in the
-    /// send buffer (`tcp_shift_skb_data`). Here they stay apart, because nothing else depends on it.
-    fn join_sacked(&mut self, index: usize) {
-        let is_told = |skb: &Skb| skb.sacked & (ACKED | LOST | RETRANSMITTED) == ACKED;
-        let size = |skb: &Skb| if skb.gso_size > 0 { skb.gso_size } else { skb.len() };
-        let skb = self.rtx_queue[index];
-        let Some(before) = index.checked_sub(1).map(|before| self.rtx_queue[before]) else {
-            return;
-        };
-        if !is_told(&before) || size(&before) != size(&skb) {
-            return;
-        }
-        self.free_head(index);
-        if self
-            .rtx_queue
-            .get(index + 1)
-            .is_some_and(|next| is_told(next) && size(next) == size(&skb))
-        {
-            self.free_head(index + 1);
-        }
-    }
-
-    fn free_head(&mut self, index: usize) {
-        let skb = &mut self.rtx_queue[index];
-        let freed = skb.truesize - skb.len();
-        skb.truesize = skb.len();
-        self.writer.queued -= freed;
     }
 
     fn tag_first_time(&mut self, skb: &mut Skb, state: &mut SackState) {
@@ -321,6 +310,7 @@ impl Socket {
             }
         }
         skb.sacked |= ACKED;
+        self.untagged_from = self.untagged_from.max(skb.end_seq);
         state.flags |= DATA_SACKED;
         self.sacked_out += skb.segments;
         state.delivered += skb.segments;

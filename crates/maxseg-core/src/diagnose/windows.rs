@@ -21,7 +21,7 @@ const USED_WITHOUT_SACK: f64 = 0.8;
 /// and would have grown on. Where the two are equal by Reno's law, 1.22 ÷ √p segments at a loss of p (Mathis et al., 1997), half of a
 /// window grows back, by a segment a round trip, in five eighths of the time, and is full in three: somewhat more shows it.
 const FULL: f64 = 0.45;
-/// Without SACK a larger window loses more at a time, and repairs that segment by segment: then for more than half of it.
+/// Without SACK a larger window loses more at a time, and repairs that segment by segment: then for half of it.
 const FULL_WITHOUT_SACK: f64 = 0.5;
 
 /// Whether losses take a good part of what a window, that of no slow reader, admits in each round trip: without either the
@@ -38,10 +38,15 @@ pub(super) fn losses_take(data: &DirectionStats, acks: &DirectionStats) -> bool 
 }
 
 /// Whether losses matter less than the window, which had no room for a segment, and one that a delayed acknowledgement holds back,
-/// for so much of the time.
+/// for so much of the time. Without SACK a window also stands still behind each packet that is overtaken.
 pub(super) fn outlasts_losses(data: &DirectionStats) -> bool {
-    let full = if data.sack_permitted { FULL } else { FULL_WITHOUT_SACK };
-    data.needed_retransmissions() > 0 && full_share(data) >= full
+    let lost = data.needed_retransmissions();
+    let (full, keeps_order) = if data.sack_permitted {
+        (FULL, true)
+    } else {
+        (FULL_WITHOUT_SACK, data.spurious_retransmissions <= lost)
+    };
+    lost > 0 && keeps_order && full_share(data) >= full
 }
 
 /// The share of the time in which the window had no more room than that.
@@ -201,6 +206,12 @@ mod tests {
         assert!(!outlasts_losses(&data(37, true)), "as Reno's law has it where both are equal");
         assert!(!outlasts_losses(&data(47, false)), "without SACK");
         assert!(outlasts_losses(&data(55, false)), "for most of the time");
+        let overtaken = DirectionStats {
+            retransmitted_packets: 500,
+            spurious_retransmissions: 495,
+            ..data(55, false)
+        };
+        assert!(!outlasts_losses(&overtaken), "packets are overtaken");
         let none = DirectionStats { retransmitted_packets: 0, ..data(50, true) };
         assert!(!outlasts_losses(&none), "nothing was lost");
     }

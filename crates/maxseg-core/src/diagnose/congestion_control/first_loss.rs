@@ -48,14 +48,14 @@ impl FirstLoss {
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
         let flight = loss.in_flight.max(1) as f64;
         let (times, over) = (loss.sent_since as f64 / flight, flight / path.max(1.0));
-        let lost = f64::from(loss.resent) * segment / flight;
+        let sent_again = f64::from(loss.resent) * segment / flight;
         if times <= BY_DOUBLING && over >= QUEUED && path >= LEAST_PATH * segment {
             let bbr = if over > STARTUP_FLIGHT { 0.3 } else { 0.6 };
             found.weights.add([1.0, 0.1, bbr], MOST);
             let text =
                 format!("slow start doubled the flight to {over:.1} times what the path holds");
             found.found = Some((Reno, text));
-        } else if times >= BY_GROWING && over >= FULL && lost <= LITTLE_LOST {
+        } else if times >= BY_GROWING && over >= FULL && sent_again <= LITTLE_LOST {
             found.weights.add([0.1, 1.0, 0.3], MOST);
             let text = "slow start ended before the first loss, and the flight went on growing";
             found.found = Some((Cubic, text.to_owned()));

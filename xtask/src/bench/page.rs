@@ -76,8 +76,8 @@ fn where_it_goes(profile: &Profile) -> String {
 
 /// What is known of the limit of Linux's stack.
 const LINUX: &str = "\
-A packet of the stack `linux` costs nearly twice what was asked of it. Nothing of that is large: where SACK
-cuts a packet, the queue of packets sent is moved, for a twenty-fifth; no line of the source has a hundredth.
+A packet of the stack `linux` costs nearly twice what was asked of it. Nothing of that is large: no
+line of the source has a hundredth.
 By what brings it about:
 
 - **Carrying packets** costs about 600, as with ns-2's stack: each packet and its share of an acknowledgement

@@ -3,7 +3,7 @@
 
 use super::full_link::{AS_TRAINS, FASTER, trains_bps};
 use super::intervals::{busy_bins, decile, share_of_time};
-use super::trip_view::{CLOCK_STEP, RoundTripView};
+use super::trip_view::{RoundTripView, is_flat};
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
 
@@ -55,8 +55,6 @@ const IDLE_LINK: f64 = 0.6;
 const IN_TURNS: f64 = 0.65;
 /// But where the window is reduced more than once in so many segments, it takes long to fill a faster link again (Reno's).
 const SEGMENTS_BETWEEN: u64 = 150;
-/// Nothing waits on the way where timestamps have no more than this share of a round trip beyond the least, and a step of each clock.
-const WAITS: f64 = 0.15;
 
 /// So many pauses, alike in this share, in which so much of the payload was acknowledged, are of a sender that waits for room.
 const REFILLS: u32 = 6;
@@ -109,13 +107,11 @@ pub(super) fn fills_in_turns(data: &DirectionStats) -> bool {
 /// Whether the buffer that a program may wait for holds less than the path, as it is refilled: nothing is lost, and by round trips
 /// and timestamps nothing waits on the way.
 pub(super) fn leaves_path_idle(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let waits = data
-        .way_delay
-        .zip(data.path_rtt_min_s)
-        .is_some_and(|(way, least)| way.high_s > WAITS * least + 2.0 * CLOCK_STEP.as_secs_f64());
+    let is_flat_there =
+        data.way_delay.zip(data.path_rtt_min_s).is_none_or(|(way, least)| is_flat(way, least));
     data.needed_retransmissions() + data.congestion_marks == 0
         && RoundTripView::of(data, acks) == RoundTripView::Flat
-        && !waits
+        && is_flat_there
         && most_of_path(data).is_some_and(|most| REFILLED * most < 1.0)
 }
 

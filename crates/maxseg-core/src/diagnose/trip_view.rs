@@ -1,7 +1,7 @@
 //! What is seen of the round trips of a transfer: whether they are those of the whole path, and whether they hold a queue.
 
 use super::full_link::held_s;
-use crate::evidence::DirectionStats;
+use crate::evidence::{DirectionStats, WayDelay};
 use crate::units::Time;
 
 /// Round trips are flat while nine of ten under load are within so many times the least,
@@ -30,11 +30,9 @@ impl RoundTripView {
         if !sees_round_trips(data, acks) {
             return Self::Unseen;
         }
-        // By the timestamps of both ends, nothing waits on either way.
-        let longest = (FLAT - 1.0) * least + 2.0 * CLOCK_STEP.as_secs_f64();
         if let Some((there, back)) = data.way_delay.zip(acks.way_delay)
-            && there.high_s <= longest
-            && back.high_s <= longest
+            && is_flat(there, least)
+            && is_flat(back, least)
         {
             return Self::Flat;
         }
@@ -52,6 +50,11 @@ impl RoundTripView {
             _ => Self::Varied,
         }
     }
+}
+
+/// Whether nothing waits on one way, by the timestamps of both ends, on a path of this least round trip in seconds.
+pub(super) fn is_flat(way: WayDelay, least_s: f64) -> bool {
+    way.high_s <= (FLAT - 1.0) * least_s + 2.0 * CLOCK_STEP.as_secs_f64()
 }
 
 /// Whether round trips are no longer than a delayed acknowledgement makes them.

@@ -41,11 +41,8 @@ pub(super) fn losses_take(data: &DirectionStats, acks: &DirectionStats) -> bool 
 /// for so much of the time. Without SACK a window also stands still behind each packet that is overtaken.
 pub(super) fn outlasts_losses(data: &DirectionStats) -> bool {
     let lost = data.needed_retransmissions();
-    let (full, keeps_order) = if data.sack_permitted {
-        (FULL, true)
-    } else {
-        (FULL_WITHOUT_SACK, data.spurious_retransmissions <= lost)
-    };
+    let full = if data.sack_permitted { FULL } else { FULL_WITHOUT_SACK };
+    let keeps_order = data.sack_permitted || data.spurious_retransmissions <= lost;
     lost > 0 && keeps_order && full_share(data) >= full
 }
 

@@ -23,7 +23,8 @@ const PEERS: [(&str, &str); 9] = [
 
 /// Runs every check and test, as CI does (`CI=true`): peers are installed, every row of every table is checked, and
 /// lints, documentation, the release build's demo and the bar of instructions follow. Without it, what a newcomer
-/// waits for: the tests with whatever peers are there, and a sample of the large tables.
+/// waits for: the tests with whatever peers are there, and samples of the
+/// large tables and of long lists of cases.
 ///
 /// # Errors
 /// The first that fails.
@@ -79,7 +80,7 @@ fn sample() -> Result<()> {
         None => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
     };
     println!(
-        "a sample: of the large tables some rows, by {}={seed}; CI=true also checks the others, and runs lints, \
+        "a sample: of large tables and long lists of cases some, by {}={seed}; CI=true also checks the others, and runs lints, \
          documentation, the demo of the release build and the bar of instructions",
         tables::SAMPLE
     );

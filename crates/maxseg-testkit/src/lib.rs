@@ -4,7 +4,9 @@ pub mod captures;
 mod connections;
 mod flights;
 pub mod rows;
+mod sample;
 pub mod spoil;
 
 pub use connections::{BEGIN, at, full_link, linux_syn, packet_too_big, traced, windowed};
 pub use flights::{ROUND_TRIP, clean, flight, offers};
+pub use sample::sampled;

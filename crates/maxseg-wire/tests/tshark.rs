@@ -16,10 +16,14 @@ use std::fs::File;
 use std::path::Path;
 
 use maxseg_testkit::captures::{Capture, captures};
+use maxseg_testkit::sampled;
 use maxseg_wire::tshark::{Counts, Tshark};
 
 use tshark::fields::Said;
 use tshark::{fields, made, segments, truth};
+
+/// Of the sample, one capture in so many: tshark starts for each.
+const SAMPLED: u64 = 4;
 
 /// The captures but those of another format, which are told.
 fn readable() -> Vec<Capture> {
@@ -62,7 +66,7 @@ fn the_installed_tshark_says_the_same_of_every_frame() {
     }
     let mut faults = Vec::new();
     let mut frames = 0;
-    let captures = readable();
+    let captures = sampled("captures", readable(), SAMPLED);
     for capture in &captures {
         frames += packets(&compared(&capture.path, &mut faults));
     }

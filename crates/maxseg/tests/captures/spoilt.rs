@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Direction, Evidence};
 use maxseg_core::outcome::LimitedBy;
+use maxseg_testkit::sampled;
 use maxseg_testkit::spoil::{Packet, Packets, Spoiler};
 use maxseg_wire::capture_file::CaptureFile;
 use maxseg_wire::reading::{ReadOptions, read};
@@ -190,16 +191,7 @@ fn labelled() -> Vec<Labelled> {
     let mut files: Vec<(PathBuf, Vec<String>)> =
         folders.iter().flat_map(|folder| files_of(folder)).collect();
     files.sort();
-    let whole = files.len();
-    if let Ok(seed) = std::env::var("MAXSEG_SAMPLE") {
-        let seed: u64 = seed.parse().unwrap();
-        files =
-            (seed..).zip(files).filter(|(n, _)| n % SAMPLED == 0).map(|(_, file)| file).collect();
-        println!(
-            "a sample: {} of {whole} captures, MAXSEG_SAMPLE={seed}; CI=true checks all",
-            files.len()
-        );
-    }
+    let files = sampled("captures", files, SAMPLED);
     let captures = files.into_iter().filter_map(|(path, limits)| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let packets = packets(&path)?;

@@ -4,8 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use maxseg_testkit::sampled;
+
 use super::accessible::{axe, violations};
 use super::{Browser, LOSSY, Tab, capture};
+
+/// What each page is looked at on: the width in pixels and the colour scheme. Of the sample, on one in so many.
+const SCREENS: [(u32, &str); 6] =
+    [(400, "light"), (400, "dark"), (800, "light"), (800, "dark"), (1280, "light"), (1280, "dark")];
+const SAMPLED: u64 = 3;
 
 /// Where axe-core looks at each page. Its rule `target-size` is left out: a column that stays in view hides a part of the title
 /// that is scrolled below it.
@@ -130,25 +137,23 @@ fn no_text_of_any_page_overlaps_or_is_cut_off_and_all_can_be_read() {
     let mut tab = browser.open_tab();
     let folder = tempfile::tempdir().unwrap();
     let axe = axe();
+    let screens = sampled("screens", SCREENS.to_vec(), SAMPLED);
     let mut wrong: Vec<String> = Vec::new();
     for (kind, page) in pages(folder.path()) {
         let url = url_of(&page);
-        for width in [400, 800, 1280] {
-            for scheme in ["light", "dark"] {
-                tab.set_screen(width, 900, scheme);
-                tab.go_to(&url);
-                let mut found = faults(&mut tab);
-                // Its rules look at colours and roles, which the width does not change.
-                if let Some(axe) = axe.as_ref().filter(|_| AXE_SCREENS.contains(&(width, scheme))) {
-                    // The rows of a table are alike, and many take it seconds.
-                    tab.value("document.querySelectorAll('tbody').forEach((b) => [...b.rows].slice(6).forEach((r) => r.remove())), 0");
-                    found.extend(violations(&mut tab, axe, &["target-size"]));
-                }
-                found.extend(tab.complaints(&url));
-                wrong.extend(
-                    found.iter().map(|fault| format!("{kind}, {width} px, {scheme}: {fault}")),
-                );
+        for &(width, scheme) in &screens {
+            tab.set_screen(width, 900, scheme);
+            tab.go_to(&url);
+            let mut found = faults(&mut tab);
+            // Its rules look at colours and roles, which the width does not change.
+            if let Some(axe) = axe.as_ref().filter(|_| AXE_SCREENS.contains(&(width, scheme))) {
+                // The rows of a table are alike, and many take it seconds.
+                tab.value("document.querySelectorAll('tbody').forEach((b) => [...b.rows].slice(6).forEach((r) => r.remove())), 0");
+                found.extend(violations(&mut tab, axe, &["target-size"]));
             }
+            found.extend(tab.complaints(&url));
+            wrong
+                .extend(found.iter().map(|fault| format!("{kind}, {width} px, {scheme}: {fault}")));
         }
         assert_eq!(
             tab.count("img, i, iframe, script[src]"),

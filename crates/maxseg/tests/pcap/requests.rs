@@ -1,7 +1,12 @@
 //! Captures of request flows: connections with data both ways, as tshark reads them.
 
+use maxseg_testkit::sampled;
+
 use super::peers::{FAULTY, NONE, installed, tshark};
 use super::runs::{Capture, captured};
+
+/// Of the sample, one run in so many: tshark starts a dozen times for each.
+const SAMPLED: u64 = 3;
 
 const PATH: &str = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\n";
 const LOSSY: &str = "errors = { model = \"uniform\", rate = 0.05 }\n[hop.reverse]\nerrors = { model = \"uniform\", rate = 0.05 }\n";
@@ -21,26 +26,26 @@ fn what_is_whole_looks_whole() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("point.pcapng");
-    for keys in [
+    let kinds = [
         "",
         "connection = \"new\"\n",
         "from = \"receiver\"\npause = \"500 ms\"\nthink = \"50 ms\"\n",
-    ] {
-        for settings in ["", OPTIONS, "window_scale = \"off\"\n"] {
-            let capture = run(PATH, keys, settings, &[]);
-            for point in capture.interfaces() {
-                capture.write_whole(&point, &file);
-                assert_eq!(tshark(&file, FAULTY, &["frame.number"]), NONE, "{keys}{settings}");
-                // Nothing lost, repeated, out of order or acknowledged twice. A window may be full.
-                let flags = "tcp.analysis.flags && !tcp.analysis.window_full";
-                assert_eq!(tshark(&file, flags, &["_ws.col.info"]), NONE, "{keys}{settings}");
-            }
-            let opened =
-                tshark(&file, "tcp.flags.syn == 1 && tcp.flags.ack == 0", &["tcp.srcport"]);
-            let connections = if keys.contains("new") { 40 } else { 1 };
-            assert_eq!(opened.len(), connections, "{keys}");
-            assert_eq!(capture.outcome["requests"], 40);
+    ];
+    let settings = ["", OPTIONS, "window_scale = \"off\"\n"];
+    let runs = kinds.into_iter().flat_map(|keys| settings.map(|settings| (keys, settings)));
+    for (keys, settings) in sampled("runs", runs.collect(), SAMPLED) {
+        let capture = run(PATH, keys, settings, &[]);
+        for point in capture.interfaces() {
+            capture.write_whole(&point, &file);
+            assert_eq!(tshark(&file, FAULTY, &["frame.number"]), NONE, "{keys}{settings}");
+            // Nothing lost, repeated, out of order or acknowledged twice. A window may be full.
+            let flags = "tcp.analysis.flags && !tcp.analysis.window_full";
+            assert_eq!(tshark(&file, flags, &["_ws.col.info"]), NONE, "{keys}{settings}");
         }
+        let opened = tshark(&file, "tcp.flags.syn == 1 && tcp.flags.ack == 0", &["tcp.srcport"]);
+        let connections = if keys.contains("new") { 40 } else { 1 };
+        assert_eq!(opened.len(), connections, "{keys}");
+        assert_eq!(capture.outcome["requests"], 40);
     }
 }
 

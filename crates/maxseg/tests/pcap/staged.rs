@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
 
+use maxseg_testkit::sampled;
 use maxseg_wire::icmp::{Icmp, Message};
 use maxseg_wire::ip::{Header, Packet, protocol};
 use serde_json::Value;
@@ -22,6 +23,9 @@ fn path(queue: &str, more: &str) -> String {
          [[hop]]\nname = \"far\"\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\n"
     )
 }
+
+/// Of the sample, one run in so many: tshark starts a dozen times for each.
+const SAMPLED: u64 = 2;
 
 const TAIL: &str = "\"50 packets\"";
 const CODEL: &str = "{ limit = \"50 packets\", discipline = \"codel\" }";
@@ -99,7 +103,7 @@ fn tshark_puts_the_fragments_together() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("point.pcapng");
-    for queue in [TAIL, CODEL] {
+    for queue in sampled("queues", vec![TAIL, CODEL], SAMPLED) {
         // tshark files fragments under the exclusive or of identification and protocol, so that what is left
         // of an incomplete packet of one protocol gets into another's with a number nearby: none is lost.
         let text = format!("{}{CUT}{BULK_AND_DATAGRAMS}", path(queue, ROOM));
@@ -248,36 +252,37 @@ fn tshark_reads_the_notices() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.pcapng");
-    for (ip, mtu, kind) in [
+    let families = [
         ("4", "icmp.mtu", "icmp.type == 3 && icmp.code == 4"),
         ("6", "icmpv6.mtu", "icmpv6.type == 2"),
-    ] {
-        for queue in [TAIL, CODEL] {
-            // IPv6 knows no smaller MTU than 1280.
-            let text = format!("{}{BULK_AND_DATAGRAMS}", path(queue, "").replace("576", "1300"));
-            let capture = captured(&text, &["--set", &format!("ip={ip}")]);
-            capture.write(&file);
-            assert_eq!(tshark(&file, FAULTY, &["frame.number"]), NONE, "IPv{ip}");
-            let at_sender = format!("{kind} && frame.interface_name == \"sender\"");
-            let seen = tshark(&file, &at_sender, &[mtu, "udp.dstport", "tcp.dstport"]);
-            let of = |line: &str| seen.iter().filter(|seen| *seen == line).count() as u64;
-            assert!(seen.iter().all(|line| line.starts_with("1300\t")), "{seen:?}");
-            // Every datagram that the first hop passes on is refused; segments are until the sender knows.
-            let passed = "udp && ip.version == 4 && !pkt_comment && frame.interface_name == \"lan\" && !icmp";
-            let passed = match ip {
-                "4" => passed.to_owned(),
-                _ => passed.replace("ip.version == 4", "ipv6").replace("icmp", "icmpv6"),
-            };
-            let datagrams = tshark(&file, &passed, &["frame.number"]).len() as u64;
-            assert!(datagrams > 100);
-            assert_eq!(of("1300\t9\t"), datagrams, "{ip} {queue}");
-            assert!(of("1300\t\t9") >= 1, "{ip} {queue}");
-            capture.write_whole("sender", &file);
-            // Not FAULTY: tshark holds a quoted segment, which is cut, to the checksum of the whole one.
-            let layer = if ip == "4" { "icmp" } else { "icmpv6" };
-            let good = format!("({kind}) && {layer}.checksum.status == 1 && !_ws.malformed");
-            assert_eq!(tshark(&file, &good, &["frame.number"]).len(), seen.len());
-        }
+    ];
+    let runs = families.into_iter().flat_map(|family| [TAIL, CODEL].map(|queue| (family, queue)));
+    for ((ip, mtu, kind), queue) in sampled("runs", runs.collect(), SAMPLED) {
+        // IPv6 knows no smaller MTU than 1280.
+        let text = format!("{}{BULK_AND_DATAGRAMS}", path(queue, "").replace("576", "1300"));
+        let capture = captured(&text, &["--set", &format!("ip={ip}")]);
+        capture.write(&file);
+        assert_eq!(tshark(&file, FAULTY, &["frame.number"]), NONE, "IPv{ip}");
+        let at_sender = format!("{kind} && frame.interface_name == \"sender\"");
+        let seen = tshark(&file, &at_sender, &[mtu, "udp.dstport", "tcp.dstport"]);
+        let of = |line: &str| seen.iter().filter(|seen| *seen == line).count() as u64;
+        assert!(seen.iter().all(|line| line.starts_with("1300\t")), "{seen:?}");
+        // Every datagram that the first hop passes on is refused; segments are until the sender knows.
+        let passed =
+            "udp && ip.version == 4 && !pkt_comment && frame.interface_name == \"lan\" && !icmp";
+        let passed = match ip {
+            "4" => passed.to_owned(),
+            _ => passed.replace("ip.version == 4", "ipv6").replace("icmp", "icmpv6"),
+        };
+        let datagrams = tshark(&file, &passed, &["frame.number"]).len() as u64;
+        assert!(datagrams > 100);
+        assert_eq!(of("1300\t9\t"), datagrams, "{ip} {queue}");
+        assert!(of("1300\t\t9") >= 1, "{ip} {queue}");
+        capture.write_whole("sender", &file);
+        // Not FAULTY: tshark holds a quoted segment, which is cut, to the checksum of the whole one.
+        let layer = if ip == "4" { "icmp" } else { "icmpv6" };
+        let good = format!("({kind}) && {layer}.checksum.status == 1 && !_ws.malformed");
+        assert_eq!(tshark(&file, &good, &["frame.number"]).len(), seen.len());
     }
 }
 

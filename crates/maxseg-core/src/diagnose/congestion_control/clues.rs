@@ -1,5 +1,6 @@
 //! Clues of a whole direction: the clock of its segments, flights that fall without a loss, and how slow start ended.
 
+use super::first_loss::{Flight, path_bytes};
 use super::weights::{Weights, normal};
 use super::{CongestionAlgorithm, View};
 use crate::evidence::{Bin, CongestionEpoch, DirectionStats};
@@ -14,8 +15,6 @@ const CLOCKED: f64 = 0.95;
 const CLOCK_VARIES: f64 = 0.2;
 /// The clock speaks against an algorithm by this at most: behind a shaper of the host segments have its clock.
 const MOST_OF_CLOCK: f64 = 3.2;
-/// Where the receive window holds the flight down, BBR waits for acknowledgements as well.
-const MOST_OF_CLOCK_IN_WINDOW: f64 = 1.0;
 /// What no clock explains.
 const OTHER_CLOCK: f64 = 0.08;
 /// All others by this.
@@ -51,6 +50,8 @@ const KEPT_QUEUE: f64 = 1.25;
 /// `HyStart` ends slow start where round trips rise by an eighth, of 16 ms at most (RFC 9406 §4.2); twice that is plain.
 const RISEN: f64 = 0.3;
 const RISEN_S: f64 = 0.02;
+/// Round trips rise where the flight is so many times what the path holds.
+const QUEUED: f64 = 1.2;
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +76,7 @@ impl Clues {
             for (index, epoch) in data.epochs.as_slice().iter().enumerate() {
                 clues.add_sinking(epoch, index == 0, data);
             }
-            if matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion) {
+            if matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Unknown) {
                 clues.add_no_growth(data);
             }
             if let Some(first) = data.epochs.as_slice().first().filter(|_| !data.begins_late) {
@@ -128,7 +129,13 @@ impl Clues {
         // Less than by chance is as good as that.
         let by_itself =
             normal(clocked.max(PACED_BY_ITSELF), PACED_BY_ITSELF, CLOCK_VARIES) + OTHER_CLOCK;
+        let epochs = data.epochs.as_slice();
+        let is_capped = !epochs.is_empty() && epochs.iter().all(|epoch| epoch.is_capped);
         let (names, text): (&[_], _) = if by_acks > by_itself {
+            // Where the receive window holds the flight down, BBR waits for acknowledgements as well.
+            if is_capped {
+                return;
+            }
             let share = approx::whole_percent(clocked.clamp(0.0, 1.0));
             (&[Reno, Cubic], format!("{share} of new segments left when an acknowledgement came"))
         } else if is_of_path {
@@ -139,14 +146,7 @@ impl Clues {
             // A program that waits for room in its buffer, or a shaper of the host, has a clock of its own with any algorithm.
             return;
         };
-        let epochs = data.epochs.as_slice();
-        let is_capped = !epochs.is_empty() && epochs.iter().all(|epoch| epoch.is_capped);
-        let most = if is_capped && names.contains(&Reno) {
-            MOST_OF_CLOCK_IN_WINDOW
-        } else {
-            MOST_OF_CLOCK
-        };
-        self.add([by_acks, by_acks, by_itself], most, names, text);
+        self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
     }
 
     /// BBR's cycle of gains lowers the flight every eighth round trip.
@@ -227,6 +227,7 @@ impl Clues {
             self.add([0.06, 1.0, 0.15], MOST, &[Cubic], text);
         } else if slow <= NO_SLOW_ROUND
             && doublings >= MANY_DOUBLINGS
+            && overfills_queue(epoch, data)
             && rise > (RISEN * least).max(RISEN_S)
         {
             let bbr = if rise > STARTUP_QUEUE * least { 0.15 } else { 0.6 };
@@ -250,6 +251,15 @@ impl Clues {
 fn is_on_host(data: &DirectionStats) -> bool {
     let behind = data.path_rtt_min_s.zip(data.rtt_min_s);
     behind.is_some_and(|(all, behind)| all - behind <= ON_HOST_S)
+}
+
+/// Whether the first flights were more than the path holds, as far as that is known: then round trips rose, and `HyStart` had a
+/// reason to end slow start; and whether slow start went on until a loss showed.
+fn overfills_queue(epoch: &CongestionEpoch, data: &DirectionStats) -> bool {
+    let at_loss = data.epochs.losses().first().map_or(0, |loss| loss.in_flight);
+    let most = epoch.most.max(at_loss) as f64;
+    path_bytes(data).is_none_or(|path| most >= QUEUED * path)
+        && Flight::of(data).is_none_or(|flight| !flight.loses_little())
 }
 
 /// Whether the flight did not grow for so long that congestion avoidance is excluded.

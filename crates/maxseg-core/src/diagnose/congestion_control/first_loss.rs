@@ -8,59 +8,180 @@ use super::CongestionAlgorithm::{self, Cubic, Reno};
 use super::weights::Weights;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
+use crate::units::approx;
 
 /// Slow start has sent the flight twice at a loss; with a round trip or two that a buffer held it up, not more often than so.
 const BY_DOUBLING: f64 = 3.5;
+/// Less than this was sent by no doubling: segments of the flight were lost before, and nothing showed that.
+const LEAST_DOUBLING: f64 = 1.6;
 /// What has been sent so many times its flight has grown otherwise: CUBIC needs tens of round trips to double it then.
 const BY_GROWING: f64 = 6.0;
 /// A round trip has risen beyond doubt where the flight is so many times what the path holds,
 const QUEUED: f64 = 2.0;
-/// and at all where it is so many times that.
+/// at all where it is so many times that,
 const FULL: f64 = 1.3;
+/// and somewhat where it is so many times that.
+const ABOVE_PATH: f64 = 1.15;
 /// `HyStart` needs 16 segments in flight and 8 round trips of them (`hystart_low_window` and `HYSTART_MIN_SAMPLES` in
-/// `net/ipv4/tcp_cubic.c`): where the path holds fewer than so many it may come too late.
+/// `net/ipv4/tcp_cubic.c`): where the path holds fewer than so many segments it may come too late,
 const LEAST_PATH: f64 = 24.0;
+/// but not by three doublings.
+const LATE_HYSTART: f64 = 128.0;
 /// BBR's start-up keeps 2.89 times what the path holds in flight at most (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`), besides half as
 /// much again that was lost meanwhile.
 const STARTUP_FLIGHT: f64 = 4.3;
+/// By so much no estimate of the path is wrong.
+const BEYOND_STARTUP: f64 = 5.0;
+/// Behind its start-up BBR keeps two bandwidth-delay products (`bbr_cwnd_gain`), and what waits for delayed acknowledgements.
+const CRUISING_FLIGHT: f64 = 3.0;
 /// Reno loses a good part of a flight that it has doubled; one that grew by some segments loses only these, at most this share.
 const LITTLE_LOST: f64 = 0.2;
+/// Slow start into a full queue loses half of the flight; delayed acknowledgements, and what drains meanwhile, leave this share at least.
+const LOST_BY_DOUBLING: f64 = 0.15;
+/// Half of a flight that doubled into a full queue is more than that holds. In a large flight no other growth loses so much.
+const MUCH_LOST: f64 = 0.5;
+const LARGE_FLIGHT: f64 = 100.0;
+/// While a flight is doubled that loses so much, windows and buffers may hold it up for some round trips more.
+const BY_SLOW_DOUBLING: f64 = 5.5;
+/// A policer drops nearly all above its rate: what is in flight then is more than the sender keeps.
+const BY_POLICER: f64 = 0.8;
+/// BBR has sent 2.89 times a first window of ten segments (RFC 6928) and more before it knows the path: a flight of fewer segments tells
+/// nothing.
+const LEAST_FLIGHT: f64 = 48.0;
 /// It speaks against an algorithm by this at most: buffers and programs change how flights grow.
-const MOST: f64 = 2.3;
+const MOST: f64 = 3.0;
 
 /// What the first loss shows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FirstLoss {
     pub(super) weights: Weights,
-    found: Option<(CongestionAlgorithm, String)>,
+    found: Option<(&'static [CongestionAlgorithm], String)>,
+}
+
+/// The flight at the first loss.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flight {
+    segments: f64,
+    /// How many segments the path holds without a queue.
+    path: f64,
+    /// What was sent until then, and what of it was sent again, as shares of the flight.
+    sent: f64,
+    sent_again: f64,
+    /// A window held it down; that takes nothing from a flight that is beyond what another algorithm allows.
+    is_capped: bool,
+    has_sack: bool,
+}
+
+/// What the path holds without a queue, in bytes; `None` where its rate or round trip is not known.
+pub(super) fn path_bytes(data: &DirectionStats) -> Option<f64> {
+    // Where packets overtake each other, the least round trip of a segment may be too short.
+    let handshake_s = data.epochs.opening.round_trip.as_secs_f64();
+    let trip_s = data.path_rtt_min_s.unwrap_or(0.0).max(handshake_s);
+    data.capacity_bps.filter(|_| trip_s > 0.0).map(|bps| (bps / 8.0 * trip_s).max(1.0))
+}
+
+impl Flight {
+    /// `None` without a loss, or where what the path holds is not known.
+    pub(super) fn of(data: &DirectionStats) -> Option<Self> {
+        let loss = data.epochs.losses().first()?;
+        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let bytes = loss.in_flight.max(1) as f64;
+        Some(Self {
+            segments: bytes / segment,
+            path: path_bytes(data)? / segment,
+            sent: loss.sent_since as f64 / bytes,
+            sent_again: f64::from(loss.resent) * segment / bytes,
+            is_capped: loss.is_capped,
+            has_sack: data.sack_permitted,
+        })
+    }
+
+    /// How many times what the path holds it is.
+    fn over(&self) -> f64 {
+        self.segments / self.path
+    }
+
+    /// Slow start goes on for a round trip until a full queue's loss shows, and loses a good part of what that brings. With SACK all of
+    /// it is sent again in one recovery: where that was little, slow start had ended.
+    pub(super) fn loses_little(&self) -> bool {
+        self.has_sack && self.sent_again < LOST_BY_DOUBLING && !self.is_beyond_startup()
+    }
+
+    fn is_doubled(&self) -> bool {
+        (LEAST_DOUBLING..=BY_DOUBLING).contains(&self.sent) && !self.loses_little()
+    }
+
+    /// It is more than BBR puts into any path without a policer.
+    fn is_beyond_startup(&self) -> bool {
+        self.over() > BEYOND_STARTUP && self.sent_again < BY_POLICER
+    }
+
+    /// Doubled so far into a queue that `HyStart` would have ended slow start.
+    fn is_doubled_into_queue(&self) -> bool {
+        let hystart_works = self.path >= LEAST_PATH || self.segments >= LATE_HYSTART;
+        self.is_doubled() && self.over() >= QUEUED && hystart_works
+    }
+
+    /// Half of a large flight was lost at once.
+    fn is_lost_by_half(&self) -> bool {
+        (LEAST_DOUBLING..=BY_SLOW_DOUBLING).contains(&self.sent)
+            && self.over() >= ABOVE_PATH
+            && self.segments >= LARGE_FLIGHT
+            && self.sent_again >= MUCH_LOST
+    }
+
+    /// It grew on into a queue behind slow start, and lost only what it grew by.
+    fn grew_on(&self) -> bool {
+        self.sent >= BY_GROWING && self.over() >= FULL && self.sent_again <= LITTLE_LOST
+    }
 }
 
 impl FirstLoss {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
-        let mut found = Self::default();
-        let is_held =
-            matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer);
-        let loss = data.epochs.losses().first().filter(|loss| !loss.is_capped);
-        let path = data.capacity_bps.zip(data.path_rtt_min_s).map(|(bps, s)| bps / 8.0 * s);
-        let Some((loss, path)) = loss.zip(path).filter(|_| !data.begins_late && !is_held) else {
-            return found;
-        };
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
-        let flight = loss.in_flight.max(1) as f64;
-        let (times, over) = (loss.sent_since as f64 / flight, flight / path.max(1.0));
-        let sent_again = f64::from(loss.resent) * segment / flight;
-        if times <= BY_DOUBLING && over >= QUEUED && path >= LEAST_PATH * segment {
-            let bbr = if over > STARTUP_FLIGHT { 0.3 } else { 0.6 };
-            found.weights.add([1.0, 0.1, bbr], MOST);
+        let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
+        let shows = |flight: &Flight| !flight.is_capped || flight.is_beyond_startup();
+        let flight = Flight::of(data).filter(|_| !data.begins_late && !is_held);
+        match flight.filter(shows) {
+            // A buffer that holds the flight down later makes it grow more slowly before, too.
+            Some(flight) => Self::at(&flight, limit != LimitedBy::SendBuffer),
+            None => Self::default(),
+        }
+    }
+
+    fn at(flight: &Flight, grows_freely: bool) -> Self {
+        let over = flight.over();
+        if flight.is_doubled_into_queue() {
+            let bbr = match over {
+                _ if flight.is_beyond_startup() => 0.05,
+                over if over > STARTUP_FLIGHT => 0.3,
+                _ => 0.6,
+            };
             let text =
                 format!("slow start doubled the flight to {over:.1} times what the path holds");
-            found.found = Some((Reno, text));
-        } else if times >= BY_GROWING && over >= FULL && sent_again <= LITTLE_LOST {
-            found.weights.add([0.1, 1.0, 0.3], MOST);
+            Self::new([1.0, 0.1, bbr], &[Reno], text)
+        } else if flight.is_doubled()
+            && flight.is_beyond_startup()
+            && flight.segments >= LEAST_FLIGHT
+        {
+            let text = format!("the first loss came at {over:.1} times what the path holds");
+            Self::new([1.0, 1.0, 0.1], &[Reno, Cubic], text)
+        } else if flight.is_lost_by_half() {
+            let lost = approx::whole_percent(flight.sent_again.min(1.0));
+            let text = format!("slow start ended where {lost} of a flight were lost");
+            Self::new([1.0, 0.12, 0.7], &[Reno], text)
+        } else if grows_freely && flight.grew_on() {
+            let bbr = if over > CRUISING_FLIGHT { 0.1 } else { 0.3 };
             let text = "slow start ended before the first loss, and the flight went on growing";
-            found.found = Some((Cubic, text.to_owned()));
+            Self::new([0.1, 1.0, bbr], &[Cubic], text.to_owned())
+        } else {
+            Self::default()
         }
-        found
+    }
+
+    fn new(likelihoods: [f64; 3], names: &'static [CongestionAlgorithm], text: String) -> Self {
+        let mut weights = Weights::default();
+        weights.add(likelihoods, MOST);
+        Self { weights, found: Some((names, text)) }
     }
 
     /// Whether it shows anything.
@@ -70,7 +191,8 @@ impl FirstLoss {
 
     /// What it shows for an algorithm, as a clause.
     pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
-        self.found.as_ref().filter(|(of, _)| *of == name).map(|(_, text)| text.clone())
+        let found = self.found.as_ref().filter(|(names, _)| names.contains(&name));
+        found.map(|(_, text)| text.clone())
     }
 }
 
@@ -78,6 +200,7 @@ impl FirstLoss {
 mod tests {
     use super::*;
     use crate::evidence::{CongestionEpochs, FlightAtLoss};
+    use crate::units::Time;
 
     const SEGMENT: u64 = 1000;
 
@@ -92,6 +215,7 @@ mod tests {
         });
         DirectionStats {
             mss_used_bytes: Some(1000),
+            sack_permitted: true,
             capacity_bps: Some(8e6),
             path_rtt_min_s: Some(0.05),
             epochs,
@@ -108,6 +232,55 @@ mod tests {
     fn doubling_into_a_queue_is_reno_and_slower_growth_is_cubic() {
         assert_eq!(shown(&direction(200, 390, 95)), Some(Reno));
         assert_eq!(shown(&direction(120, 1400, 6)), Some(Cubic));
+    }
+
+    /// From 10 segments on slow start sends 10, 20, 40 and so on: about twice the flight. BBR keeps 2.89 times the path at most.
+    #[test]
+    fn a_flight_beyond_start_up_is_not_of_bbr() {
+        let probability =
+            |data: &DirectionStats| FirstLoss::of(data, LimitedBy::Bandwidth).weights.best().1;
+        assert!(probability(&direction(300, 590, 150)) > probability(&direction(200, 390, 95)));
+        // On a short path `HyStart` may come too late: Reno and CUBIC are not told apart, but no BBR.
+        let mut short = direction(60, 108, 30);
+        short.path_rtt_min_s = Some(0.009);
+        let found = FirstLoss::of(&short, LimitedBy::Bandwidth);
+        assert!(
+            found.sentence(Cubic).is_some() && found.sentence(CongestionAlgorithm::Bbr).is_none()
+        );
+        // A policer drops what is above its rate, from any sender.
+        let mut policed = short.clone();
+        policed.epochs = direction(60, 108, 60).epochs;
+        assert_eq!(shown(&policed), None);
+    }
+
+    /// Slow start into a queue of three times the path loses half of the flight: few lost segments are of slow growth. Without SACK
+    /// a recovery may end before all are sent again.
+    #[test]
+    fn slow_start_loses_much() {
+        let mut data = direction(200, 390, 8);
+        assert_eq!(shown(&data), None);
+        data.sack_permitted = false;
+        assert_eq!(shown(&data), Some(Reno));
+    }
+
+    #[test]
+    fn half_of_a_flight_lost_at_once_is_reno() {
+        // A window held slow start up for two round trips; then it overshot a queue of a fifth of the path.
+        let mut data = direction(120, 540, 60);
+        data.path_rtt_min_s = Some(0.1);
+        assert_eq!(shown(&data), Some(Reno));
+        // Errors strike few.
+        data.epochs = direction(120, 540, 3).epochs;
+        assert_eq!(shown(&data), None);
+    }
+
+    /// Segments that overtake others seem to have been faster than the path.
+    #[test]
+    fn the_handshake_bounds_the_round_trip() {
+        let mut data = direction(120, 230, 40);
+        assert_eq!(shown(&data), Some(Reno));
+        data.epochs.opening.round_trip = Time::from_millis(100);
+        assert_eq!(shown(&data), None);
     }
 
     #[test]

@@ -15,6 +15,9 @@ use crate::units::approx;
 const LEAST_SEGMENTS: f64 = 10.0;
 /// Slow start makes a flight so many times as large as that before; one that grows less is not the congestion window's.
 const GROWS: f64 = 1.4;
+/// A receive window that limits later may cut a flight short, whose last segments then wait for delayed acknowledgements; one that
+/// grows by so much is whole.
+const GROWS_IN_WINDOW: f64 = 1.8;
 /// The shares of their round trips that BBR's second and third flight take. The second has twice the segments of the first: it
 /// takes 2 ÷ 2.89 less the last segments, which leave two at a time, and a little more where acknowledgements come late. The third
 /// is paced by what the second measured, and has most of the round trip.
@@ -45,9 +48,8 @@ impl OpeningPace {
         let mut found = Self::default();
         let Opening { round_trip, rounds } = data.epochs.opening;
         let trip_s = round_trip.as_secs_f64();
-        // What a slow reader's window lets go has the reader's pace.
-        let is_held =
-            matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::ReceiveWindow);
+        let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
+        let grows = if limit == LimitedBy::ReceiveWindow { GROWS_IN_WINDOW } else { GROWS };
         let Some(link_bps) = data.capacity_bps.filter(|_| !is_held && trip_s > 0.0) else {
             return found;
         };
@@ -56,7 +58,7 @@ impl OpeningPace {
             let [before, round] = pair else { continue };
             let bytes = round.bytes as f64;
             let is_flight =
-                bytes >= LEAST_SEGMENTS * segment && bytes >= GROWS * before.bytes as f64;
+                bytes >= LEAST_SEGMENTS * segment && bytes >= grows * before.bytes as f64;
             if is_flight {
                 let on_link = (bytes * 8.0 / link_bps / trip_s).min(1.0);
                 let taken = round.span.as_secs_f64() / trip_s;
@@ -155,5 +157,9 @@ mod tests {
         data.epochs.opening.rounds[1].bytes = 11_000;
         data.epochs.opening.rounds[2].bytes = 12_000;
         assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false).count(), 0);
+        // A flight that a window cuts short.
+        data.epochs.opening.rounds[1].bytes = 15_000;
+        assert_eq!(OpeningPace::of(&data, LimitedBy::ReceiveWindow, false).count(), 0);
+        assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false).count(), 1);
     }
 }

@@ -7,8 +7,12 @@ use crate::outcome::LimitedBy;
 use crate::stats::median;
 use crate::units::approx;
 
-/// What is left of a smaller flight is a matter of rounding, in segments.
+/// What is left of a smaller flight is a matter of rounding, in segments,
 const LEAST_PEAK: f64 = 6.0;
+/// but where the receive window held it down: then the congestion window is known to the segment,
+const LEAST_CAPPED_PEAK: f64 = 3.8;
+/// as it has grown to so many segments more than the flight, which no longer fills it (`tcp_is_cwnd_limited` in `include/net/tcp.h`).
+const BEYOND_FLIGHT: f64 = 1.0;
 /// A first flight of so many times that before the loss is none of its making: what seemed lost was not, and the reduction
 /// was undone.
 const MOST_LEFT: f64 = 1.6;
@@ -23,8 +27,7 @@ const LONG_GROWTH: f64 = 8.0;
 /// as if they were so many: what spoils one may spoil all.
 const MOST_OF_ONE: f64 = 2.0;
 const MOST_EPOCHS: f64 = 8.0;
-/// By less where slow start came before: the window may then have been twice the flight (`tcp_is_cwnd_limited` in
-/// `include/net/tcp.h`), and what the loss left of the flight is more than its share of the window.
+/// By less where slow start came before: the window may then have been twice the flight (likewise), and what the loss left of the flight is more than its share of the window.
 const MOST_AFTER_SLOW_START: f64 = 1.0;
 /// Slow start has grown the flight so many times.
 const SLOW_START_GROWTH: u64 = 2;
@@ -103,11 +106,13 @@ impl EpochClues {
         let peak = epoch.peak as f64 / scale.segment;
         let left = epoch.first as f64 / epoch.peak.max(1) as f64;
         let says_nothing = (scale.is_undone || was_capped) && left > MAYBE_UNDONE;
-        if peak < LEAST_PEAK || !(LEAST_LEFT..MOST_LEFT).contains(&left) || says_nothing {
+        let (least, beyond) =
+            if was_capped { (LEAST_CAPPED_PEAK, BEYOND_FLIGHT) } else { (LEAST_PEAK, 0.0) };
+        if peak < least || !(LEAST_LEFT..MOST_LEFT).contains(&left) || says_nothing {
             return;
         }
         let off = libm::hypot(0.04 + scale.grain, scale.segments_off / peak);
-        let leaves = |share: f64| (share * peak).floor().max(2.0) / peak;
+        let leaves = |share: f64| (share * (peak + beyond)).floor().max(2.0) / peak;
         let other = 0.08; // what no rule explains
         let likelihoods = [
             normal(left, leaves(RENO_LEAVES), off) + other,

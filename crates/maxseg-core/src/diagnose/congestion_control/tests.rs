@@ -220,6 +220,25 @@ fn what_hides_the_flights_is_told() {
     assert!(none.evidence.contains("no whole round trip"), "{}", none.evidence);
 }
 
+/// Below a receive window of four or five segments the congestion window stops one above the flight: of 6 segments Reno keeps 3
+/// and CUBIC 4, of 5 they keep 2 and 3.
+#[test]
+fn a_loss_in_a_full_small_window_tells_them_apart() {
+    let full = |flight: u64, left: u64| {
+        let mut epochs = sawtooth(6, flight, 12, |round| (left as f64 + round).min(flight as f64));
+        for epoch in &mut epochs {
+            epoch.is_capped = true;
+            epoch.flat_rounds = 10;
+        }
+        epochs[0].first = flight * SEGMENT;
+        named(&direction(&epochs), LimitedBy::ReceiveWindow)
+    };
+    assert_eq!(full(5, 3), CongestionAlgorithm::Reno);
+    assert_eq!(full(5, 4), CongestionAlgorithm::Cubic);
+    assert_eq!(full(4, 2), CongestionAlgorithm::Reno);
+    assert_eq!(full(4, 3), CongestionAlgorithm::Cubic);
+}
+
 /// At the receiver, without timestamps: flights at losses and what was sent between them are numbers of bytes, which need no clock.
 #[test]
 fn losses_name_it_without_timestamps() {

@@ -4,14 +4,18 @@
 //! of the time since (RFC 9438); BBR reduces it for no single loss, paces what it sends, and drains what its start-up queued.
 //! Each clue weighs by how likely it is under each of the three; what none of them explains weighs little.
 //!
-//! Flights of whole round trips are seen at the sender, and elsewhere where timestamps tell what the sender knew. Flights at losses, and
-//! how the first flights spread over their round trips, are seen anywhere.
+//! Flights of whole round trips are seen at the sender, elsewhere where timestamps tell what the sender knew, or where nothing waits and
+//! all round trips are that of the handshake. Flights at losses, and how the first flights spread over their round trips, are seen
+//! anywhere.
 
 mod clues;
 mod epoch_clues;
 mod first_loss;
+mod frequent_losses;
 mod loss_flights;
 mod opening_pace;
+mod steady_growth;
+mod view;
 mod weights;
 
 use schemars::JsonSchema;
@@ -22,8 +26,11 @@ use crate::outcome::LimitedBy;
 use clues::Clues;
 use epoch_clues::EpochClues;
 use first_loss::FirstLoss;
+use frequent_losses::FrequentLosses;
 use loss_flights::LossFlights;
 use opening_pace::OpeningPace;
+use steady_growth::SteadyGrowth;
+use view::View;
 
 /// A congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -75,33 +82,30 @@ const NAMED: f64 = 0.75;
 /// The most that is claimed: other algorithms exist.
 const MOST: f64 = 0.97;
 
-/// Where packets of a direction were seen, as far as its flights depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum View {
-    /// At the sender: flights and their clock are its own.
-    Sender,
-    /// Elsewhere, with timestamps that tell what the sender knew: flights are its own, as precisely as the timestamps.
-    Elsewhere,
-}
-
 impl CongestionControl {
     /// Of the sender of `data`, whose limit is known.
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
-        let view = View::of(data);
+        let view = View::of(data, limit);
         let epochs = view.map(|view| EpochClues::of(data, limit, view)).unwrap_or_default();
-        let clues = view.map(|view| Clues::of(data, limit, view)).unwrap_or_default();
+        let steady = view.map(|_| SteadyGrowth::of(data, limit)).unwrap_or_default();
+        let exact = view.filter(|view| *view != View::ByHandshake);
+        let clues = exact.map(|view| Clues::of(data, limit, view)).unwrap_or_default();
         let losses = LossFlights::of(data, limit);
+        let frequent = FrequentLosses::of(data, limit);
         // Flights of whole round trips show more of slow start.
         let first =
             if clues.has_slow_start() { FirstLoss::default() } else { FirstLoss::of(data, limit) };
         let opening = OpeningPace::of(data, limit, view == Some(View::Sender));
         let mut weights = clues.weights;
         weights.join(&epochs.weights, epochs.share());
+        weights.join(&steady.weights, 1.0);
         weights.join(&losses.weights, losses.share());
+        weights.join(&frequent.weights, 1.0);
         weights.join(&opening.weights, 1.0);
         weights.join(&first.weights, 1.0);
         let (name, probability) = weights.best();
-        let others = clues.count() + opening.count() + first.count() + losses.count();
+        let of_losses = losses.count() + frequent.count() + first.count();
+        let others = clues.count() + steady.count() + opening.count() + of_losses;
         if epochs.count() + others == 0 {
             return Self::unknown(no_clue(data, view).to_owned());
         }
@@ -117,6 +121,8 @@ impl CongestionControl {
         sentences.extend(opening.sentence(name));
         sentences.extend(first.sentence(name));
         sentences.extend(losses.sentence(name));
+        sentences.extend(frequent.sentence().filter(|_| name == CongestionAlgorithm::Bbr));
+        sentences.extend(steady.sentence(name));
         sentences.extend(epochs.sentence());
         Self { name, confidence: probability.min(MOST), evidence: sentences.join("; ") }
     }
@@ -125,6 +131,13 @@ impl CongestionControl {
     pub(super) const fn unknown(evidence: String) -> Self {
         Self { name: CongestionAlgorithm::Unknown, confidence: 0.0, evidence }
     }
+}
+
+/// A sender undoes a reduction by what it hears of needless retransmissions: by D-SACKs (RFC 3708) and timestamps (RFC 3522). Where it
+/// hears of many, flights at losses say little.
+fn hears_of_needless(data: &DirectionStats) -> bool {
+    let heard_of = data.spurious.dsack + data.spurious.timestamps;
+    5 * heard_of > data.retransmitted_packets
 }
 
 /// Why there is no clue.
@@ -136,30 +149,6 @@ fn no_clue(data: &DirectionStats, view: Option<View>) -> &'static str {
         [] => "no whole round trip with data was seen",
         [_] => "no loss was followed by a whole round trip, and slow start told nothing",
         _ => "the window or the application limited the flights between losses",
-    }
-}
-
-impl View {
-    /// The capture is at the sender from this share of the path behind it on.
-    const AT_SENDER: f64 = 0.9;
-
-    fn of(data: &DirectionStats) -> Option<Self> {
-        let near = data.path_rtt_min_s.zip(data.rtt_min_s);
-        let is_near = near.is_some_and(|(least, behind)| behind >= Self::AT_SENDER * least);
-        match (data.epochs.is_by_echo, is_near) {
-            (true, _) => Some(Self::Elsewhere),
-            (false, true) => Some(Self::Sender),
-            (false, false) => None,
-        }
-    }
-
-    /// How far a flight may be wrong for its timestamps' sake, as a share of itself: they count milliseconds.
-    fn grain(self, data: &DirectionStats) -> f64 {
-        const TICK_S: f64 = 0.001;
-        match (self, data.path_rtt_loaded_s) {
-            (Self::Elsewhere, Some(loaded)) => TICK_S / loaded.max(TICK_S),
-            _ => 0.0,
-        }
     }
 }
 

@@ -35,6 +35,8 @@ const MOST_OF_ONE: f64 = 2.0;
 const MOST_LOSSES: f64 = 8.0;
 /// A flight that is kept speaks for BBR by less: a reduction that is undone keeps it as well.
 const MOST_FOR_BBR: f64 = 1.0;
+/// A flight below this share of what congestion avoidance makes of it has not grown: the path let it.
+const FAR_BELOW: f64 = 0.6;
 /// A flight so many deviations from a prediction is not what it predicts.
 const FAR: f64 = 2.0;
 
@@ -50,11 +52,8 @@ pub(super) struct LossFlights {
 impl LossFlights {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
         let mut all = Self::default();
-        // A sender undoes a reduction by what it hears of: D-SACKs (RFC 3708) and timestamps (RFC 3522).
-        let heard_of = data.spurious.dsack + data.spurious.timestamps;
-        let is_undone = 5 * heard_of > data.retransmitted_packets;
         let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
-        if is_undone || is_held {
+        if is_held || super::hears_of_needless(data) {
             return all;
         }
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
@@ -66,7 +65,7 @@ impl LossFlights {
             last_max = step.last_max;
             let is_plain = !before.by_timer && !loss.by_timer;
             if is_plain && step.from >= LEAST_FLIGHT && step.resent <= MOST_RESENT * step.from {
-                all.add(&step, limit == LimitedBy::SendBuffer);
+                all.add(&step, limit);
             }
         }
         all
@@ -82,14 +81,15 @@ impl LossFlights {
         (MOST_LOSSES / (self.count as f64).max(1.0)).min(1.0)
     }
 
-    fn add(&mut self, step: &Step, is_held_by_buffer: bool) {
+    fn add(&mut self, step: &Step, limit: LimitedBy) {
         let resent = EACH_RESENT_OFF * libm::sqrt((step.resent - 1.0).max(0.0));
         let exact = libm::hypot(SEGMENTS_OFF, resent);
         let off = |predicted: f64| libm::hypot(exact, SHARE_OFF * predicted);
         let is_below = |predicted: f64| step.to < predicted - FAR * off(predicted);
         let (reno, cubic) = (step.reno(), step.cubic());
+        let is_below_both = is_below(reno) && is_below(cubic);
         // What a buffer holds down below both tells nothing.
-        if is_held_by_buffer && is_below(reno) && is_below(cubic) {
+        if limit == LimitedBy::SendBuffer && is_below_both {
             return;
         }
         let other = OTHER / step.from.max(1.0);
@@ -97,8 +97,10 @@ impl LossFlights {
         let by_cubic = normal(step.to, cubic, off(cubic)) + other;
         let kept = libm::log((step.to / step.from).max(0.01));
         let mut by_bbr = normal(kept, 0.0, BBR_VARIES) / step.to.max(1.0) + other;
-        // A window or a buffer may have held any algorithm down there.
-        if is_below(reno) && is_below(cubic) {
+        // A window or a buffer may have held any algorithm down there, where the path is not the limit.
+        let is_of_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
+        let is_kept = is_of_path && !step.is_capped && step.to < FAR_BELOW * reno.min(cubic);
+        if is_below_both && !is_kept {
             by_bbr = by_bbr.min(by_reno.max(by_cubic));
         }
         let most = if by_bbr > by_reno.max(by_cubic) { MOST_FOR_BBR } else { MOST_OF_ONE };
@@ -245,6 +247,12 @@ mod tests {
         let data = direction(&[(40, 0, 0), (41, 30, 40), (39, 50, 60), (42, 35, 40)]);
         let found = LossFlights::of(&data, LimitedBy::Congestion);
         assert_eq!(found.weights.best().0, CongestionAlgorithm::Bbr, "{found:?}");
+        // 48 round trips at a policer's rate that it has measured (`bbr_lt_bw_max_rtts`): Reno would have 44 segments.
+        let policed = direction(&[(14, 0, 0), (14, 1000, 700), (13, 1000, 700)]);
+        let best = LossFlights::of(&policed, LimitedBy::Bandwidth).weights.best().0;
+        assert_eq!(best, CongestionAlgorithm::Bbr);
+        let buffered = LossFlights::of(&policed, LimitedBy::Unknown);
+        assert_ne!(buffered.weights.best().0, CongestionAlgorithm::Bbr);
         // A program that sends less leaves no window to see.
         assert_eq!(LossFlights::of(&data, LimitedBy::Application).count(), 0);
     }

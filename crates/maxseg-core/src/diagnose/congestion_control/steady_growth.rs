@@ -1,0 +1,168 @@
+//! The slope of a flight that grows evenly for many round trips.
+//!
+//! In congestion avoidance Reno adds a segment in each round trip (RFC 5681 §3.1), and CUBIC, where it would be slower than Reno, 0.53
+//! (RFC 9438 §4.3). That needs no loss before: it shows in a capture that begins in mid-stream, and behind losses that were none.
+
+use super::CUBIC_AS_RENO;
+use super::CongestionAlgorithm::{self, Cubic, Reno};
+use super::weights::{Weights, normal};
+use crate::evidence::{CongestionEpoch, DirectionStats};
+use crate::outcome::LimitedBy;
+
+/// So many round trips tell one slope from the other, where a flight is known to a segment at both ends.
+const LEAST_ROUNDS: f64 = 15.0;
+/// A flight of whole segments.
+const LEAST_FLIGHT: f64 = 4.0;
+/// A flight that grows has its maximum in the last round trips: this share of all of them.
+const FLAT: u32 = 8;
+/// The mean of an even growth is that of its ends, to so many segments and to this share of the growth; the cubic's is not.
+const MEAN_OFF: f64 = 0.7;
+const MEAN_SHARE_OFF: f64 = 0.05;
+/// Delayed and stretched acknowledgements, and a first round trip that still recovers, cost this share of a slope.
+const LOST_SLOPE: f64 = 0.08;
+/// A slope varies by so many segments a round trip, and as a flight's segments do at both ends; CUBIC counts by the time, in
+/// thousandths of a second, and varies less.
+const SLOPE_OFF: f64 = 0.08;
+const SLOPE_OFF_CUBIC: f64 = 0.05;
+const ENDS_OFF: f64 = 0.7;
+const ENDS_OFF_CUBIC: f64 = 0.5;
+/// A window that is not used in every round trip grows in fewer of them (`tcp_is_cwnd_limited` in `include/net/tcp.h`): Reno's slope is
+/// anywhere in here then, so often.
+const NOT_ALWAYS_USED: std::ops::RangeInclusive<f64> = 0.6..=0.95;
+const SELDOM: f64 = 0.3;
+/// CUBIC's cubic has any slope, as often as not: up to so many segments a round trip. Steeper ones are slow start's.
+const CUBIC_SLOPES: f64 = 2.0;
+/// BBR's flight follows what it measures: that it grows evenly for so long is chance.
+const BY_CHANCE: f64 = 0.15;
+/// It speaks against an algorithm by this at most.
+const MOST: f64 = 3.0;
+
+/// What the longest even growth shows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SteadyGrowth {
+    pub(super) weights: Weights,
+    /// Segments a round trip, and in how many of them.
+    found: Option<(f64, f64)>,
+}
+
+impl SteadyGrowth {
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
+        let mut all = Self::default();
+        // A small buffer leaves windows unused, which then grow in some round trips only.
+        if matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer) {
+            return all;
+        }
+        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        // A connection begins with slow start.
+        let epochs = data.epochs.as_slice().iter().skip(usize::from(!data.begins_late));
+        let slopes = epochs.filter_map(|epoch| slope(epoch, segment));
+        let longest = slopes.max_by(|one, other| one.1.total_cmp(&other.1));
+        if let Some((slope, rounds)) = longest {
+            all.weights.add(likelihoods(slope, rounds), MOST);
+            all.found = longest;
+        }
+        all
+    }
+
+    /// Whether there is any.
+    pub(super) const fn count(&self) -> usize {
+        self.found.is_some() as usize
+    }
+
+    /// What it shows for an algorithm, as a clause.
+    pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
+        let (slope, rounds) = self.found.filter(|_| self.weights.best().0 == name)?;
+        matches!(name, Reno | Cubic).then(|| {
+            format!(
+                "the flight grew evenly by {slope:.2} segments in each of {rounds:.0} round trips"
+            )
+        })
+    }
+}
+
+/// Segments a round trip, and how many round trips, of an epoch whose flight grew evenly.
+fn slope(epoch: &CongestionEpoch, segment: f64) -> Option<(f64, f64)> {
+    let rounds = f64::from(epoch.rounds) - 1.0;
+    let (first, last) = (epoch.first as f64 / segment, epoch.last as f64 / segment);
+    let grown = last - first;
+    let mean = epoch.sum as f64 / segment / f64::from(epoch.rounds.max(1));
+    let off_mean = (mean - 0.5 * (first + last)).abs();
+    let is_even = !epoch.after_timer
+        && rounds >= LEAST_ROUNDS
+        && first >= LEAST_FLIGHT
+        && (0.0..CUBIC_SLOPES * rounds).contains(&grown)
+        && epoch.flat_rounds <= (epoch.rounds / FLAT).max(1)
+        && off_mean <= MEAN_OFF + MEAN_SHARE_OFF * grown;
+    is_even.then_some((grown / rounds, rounds))
+}
+
+/// Of Reno, CUBIC and BBR.
+fn likelihoods(slope: f64, rounds: f64) -> [f64; 3] {
+    let expected = |slope: f64| (1.0 - LOST_SLOPE) * slope;
+    let unused = if NOT_ALWAYS_USED.contains(&slope) {
+        SELDOM / (NOT_ALWAYS_USED.end() - NOT_ALWAYS_USED.start())
+    } else {
+        0.0
+    };
+    let reno = normal(slope, expected(1.0), SLOPE_OFF + ENDS_OFF / rounds);
+    let as_reno = normal(slope, expected(CUBIC_AS_RENO), SLOPE_OFF_CUBIC + ENDS_OFF_CUBIC / rounds);
+    [(1.0 - SELDOM) * reno + unused, 0.5 * as_reno + 0.5 / CUBIC_SLOPES, BY_CHANCE]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::CongestionEpochs;
+
+    const SEGMENT: u64 = 1000;
+
+    /// A capture in mid-stream of a flight that grows from 100 segments as `flight` tells.
+    fn direction(rounds: u32, flight: impl Fn(f64) -> f64) -> DirectionStats {
+        let segments = |round: u32| {
+            let whole = flight(f64::from(round)).floor();
+            (0..10_000_u64).find(|n| *n as f64 >= whole).unwrap_or(0) * SEGMENT
+        };
+        let mut epochs = CongestionEpochs::default();
+        epochs.push(CongestionEpoch {
+            rounds,
+            first: segments(0),
+            last: segments(rounds - 1),
+            most: segments(rounds - 1),
+            sum: (0..rounds).map(segments).sum(),
+            ..CongestionEpoch::default()
+        });
+        DirectionStats {
+            mss_used_bytes: Some(1000),
+            begins_late: true,
+            epochs,
+            ..DirectionStats::default()
+        }
+    }
+
+    fn shown(data: &DirectionStats) -> Option<CongestionAlgorithm> {
+        let found = SteadyGrowth::of(data, LimitedBy::Bandwidth);
+        (found.count() > 0).then(|| found.weights.best().0)
+    }
+
+    #[test]
+    fn a_segment_a_round_trip_is_reno_and_half_of_one_is_cubic() {
+        assert_eq!(shown(&direction(40, |round| 100.0 + round)), Some(Reno));
+        assert_eq!(shown(&direction(40, |round| 100.0 + 0.53 * round)), Some(Cubic));
+    }
+
+    /// RFC 9438 §4.2: 0.4 (t − K)³ + W behind W = 143, with round trips of 100 ms: concave, then convex.
+    #[test]
+    fn a_cubic_is_not_even() {
+        let until_peak = libm::cbrt(43.0 / 0.4);
+        let data = direction(40, |round| 143.0 + 0.4 * (0.1 * round - until_peak).powi(3));
+        assert_eq!(shown(&data), None);
+    }
+
+    #[test]
+    fn slow_start_and_programs_are_no_slope() {
+        let mut data = direction(40, |round| 100.0 + round);
+        assert_eq!(SteadyGrowth::of(&data, LimitedBy::Application).count(), 0);
+        data.begins_late = false;
+        assert_eq!(shown(&data), None);
+    }
+}

@@ -92,12 +92,17 @@ const HOLDERS: [(LimitedBy, &str); 3] = [
 /// Why the path's rate is unknown where a sender is held back by its own host or by its peer: it shows that rate alone, to BBR as well.
 fn held_back(limit: LimitedBy, reached_bps: Option<f64>) -> Option<Unknown> {
     let (_, holder) = HOLDERS.iter().find(|(held, _)| *held == limit)?;
+    Some(at_least(holder, reached_bps))
+}
+
+/// The path's rate is unknown, and no less than what the connection reaches while something else limits it.
+fn at_least(holder: &str, reached_bps: Option<f64>) -> Unknown {
     let reached = reached_bps.map_or_else(
         || "what the connection reaches".to_owned(),
         |reached| format!("{}, which the connection reaches", approx::rate(reached)),
     );
     let why = format!("{holder}: the path carries at least {reached}; how much more is not seen");
-    Some(unknown(&why, FAR_END))
+    unknown(&why, FAR_END)
 }
 
 /// Share of retransmitted bytes below which losses are left out.
@@ -134,6 +139,12 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
     if let Some(unknown) = held_back(limit, by_model.or(state.delivery_bps)) {
         return Err(unknown);
     }
+    let rtt_s = min_rtt.as_secs_f64();
+    let is_queued = state.rtt.as_secs_f64() > QUEUED * rtt_s;
+    // Losses keep the window of Reno and CUBIC below what the path holds, unless a queue stands behind them.
+    if limit == LimitedBy::Congestion && by_model.is_none() && !is_queued {
+        return Err(at_least("losses limit", state.delivery_bps));
+    }
     // What was delivered is the path's rate only where the path was the limit.
     let is_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
     let delivered = state.delivery_bps.filter(|_| is_path && state.is_app_limited != Some(true));
@@ -145,7 +156,6 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
     };
     let mss = f64::from(state.mss_bytes.max(1));
     let rate = payload_bps * (mss + 52.0) / mss;
-    let rtt_s = min_rtt.as_secs_f64();
     let standing = (state.rtt.as_secs_f64() - rtt_s).max(0.0) * rate / 8.0;
     let held = rate * rtt_s / 8.0;
     let queue = (1.5 * standing).max(held).max(15_000.0);
@@ -170,7 +180,6 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
     }
     let sent = info.bytes_sent.unwrap_or(0).max(1) as f64;
     let lost = info.bytes_retrans.unwrap_or(0) as f64 / sent;
-    let is_queued = state.rtt.as_secs_f64() > QUEUED * rtt_s;
     if lost > LEAST_LOSS && !is_queued {
         let _ = writeln!(
             text,

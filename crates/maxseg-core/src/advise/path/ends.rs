@@ -97,6 +97,9 @@ pub(super) fn initial_window(case: &Case<'_>) -> Option<Known<u64>> {
     let bins = case.data().bins.as_slice();
     let first: u64 =
         bins.iter().take_while(|bin| bin.acked_bytes == 0).map(|bin| bin.sent_bytes).sum();
+    let segment = u64::from(case.data().mss_used_bytes.unwrap_or(1).max(1));
+    // A congestion window is of whole segments: what else went first is what the application wrote.
+    let is_window = first > 0 && first.is_multiple_of(segment);
     let how = "sent before the first acknowledgement";
-    (first > 0).then(|| Known::new(first, Confidence::Medium, how))
+    is_window.then(|| Known::new(first, Confidence::Medium, how))
 }

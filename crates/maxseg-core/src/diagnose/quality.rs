@@ -247,7 +247,8 @@ const fn wanted_capture(code: ReasonCode) -> &'static str {
             "a capture of both directions, at one of the hosts: with asymmetric routes no other point sees both"
         }
         ReasonCode::Merged => {
-            "the two captures as two files, the sender's first: maxseg explain SENDER RECEIVER joins them"
+            "one of the two captures alone (--interface 0 where each has an interface of its own), or both as two files, the sender's \
+             first: maxseg explain SENDER RECEIVER joins them"
         }
         ReasonCode::MidStream => {
             "a capture that begins before the connection does: its SYNs show window scale and round trip"
@@ -283,9 +284,11 @@ fn captured_twice(evidence: &Evidence) -> Option<Reason> {
         0 => "at the same point".to_owned(),
         others => format!("at {} points", others + 1),
     };
+    // With a path between, what was lost behind one place was seen before.
+    let rest = if evidence.capture.is_merged { "" } else { ": each counts once" };
     Some(reason(
         ReasonCode::CapturedTwice,
-        format!("{} captured twice, {place}: each counts once", counted(copies, "packet")),
+        format!("{} captured twice, {place}{rest}", counted(copies, "packet")),
     ))
 }
 

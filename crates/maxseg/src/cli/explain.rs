@@ -313,10 +313,15 @@ impl<'a> OutputFiles<'a> {
             let Some(rerun) = rerun else {
                 let why = headline.and_then(Headline::no_gain).map(|why| why.to_string());
                 let why = why.unwrap_or_else(|| "there is no connection".to_owned());
-                return Err(Failure::with_hint(
-                    format!("no scenario can be made: {why}"),
-                    "choose another connection, such as --connection 0; without it all are listed",
-                ));
+                let wanted = headline.and_then(|it| it.case.diagnosis.quality.wanted.clone());
+                let hint = match wanted {
+                    Some(wanted) => format!("it takes {wanted}"),
+                    None if explanation.total_connections > 1 => {
+                        "choose another connection, such as --connection 0; without it all are listed".to_owned()
+                    }
+                    None => "without --scenario the connection is explained".to_owned(),
+                };
+                return Err(Failure::with_hint(format!("no scenario can be made: {why}"), hint));
             };
             let path = file.path;
             file.finish(&rerun.text)?;

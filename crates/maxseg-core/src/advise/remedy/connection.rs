@@ -1,6 +1,7 @@
 //! Handshake, options, start-up, and the capture itself.
 
 use super::{Facts, Host, Remedy, System, linux};
+use crate::diagnose::ReasonCode;
 
 pub(super) fn paced(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
@@ -80,11 +81,19 @@ pub(super) fn bad_option(facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn capture_quality(facts: &Facts<'_>) -> Remedy {
-    let remedy = Remedy::new(format!(
-        "capture at the sender {}, both directions, from before the handshake",
-        facts.sender
-    ));
-    if facts.case.evidence.marks.offloaded {
+    let is_offloaded = facts.case.evidence.marks.offloaded;
+    let mut reasons = facts.case.diagnosis.quality.reasons.iter();
+    let remedy = if is_offloaded && reasons.all(|reason| reason.code == ReasonCode::Offload) {
+        Remedy::new(
+            "no other capture is needed for this verdict; without offload it would show the packets of the wire",
+        )
+    } else {
+        Remedy::new(format!(
+            "capture at the sender {}, both directions, from before the handshake",
+            facts.sender
+        ))
+    };
+    if is_offloaded {
         let capturing = Host::role("the capturing host");
         return remedy
             .look_linux(&capturing, "ethtool -k DEVICE")

@@ -64,7 +64,7 @@ const LINES: &[Line] = &[
     ("RTT mean, here", |d| known(d.rtt_mean_s, words::time)),
     ("RTT min, whole path", |d| known(d.path_rtt_min_s, words::time)),
     ("RTT mean, whole path", |d| known(d.path_rtt_mean_s, words::time)),
-    ("capacity of the path", |d| known(d.capacity_bps, words::rate)),
+    ("rate of packet trains", |d| known(d.capacity_bps, words::rate)),
     ("retransmitted", |d| words::grouped(d.retransmitted_packets)),
     ("  timeout", |d| words::grouped(d.resent.rto)),
     ("  fast retransmit", |d| words::grouped(d.resent.fast)),

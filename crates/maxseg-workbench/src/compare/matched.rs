@@ -62,7 +62,7 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
     }
     left_out[1] = rows_of_b.values().map(|(_, _, rows)| rows.len()).sum();
     if points.is_empty() {
-        return Err(no_pair(sides, between).into());
+        return Err(no_pair(sides, between, invalid).into());
     }
     let changed = changed(&sides[0].scenario, &sides[1].scenario);
     Ok(Matched { points, left_out, invalid, changed })
@@ -120,8 +120,20 @@ fn ordered(mut points: BTreeMap<String, Place>, order: &[String]) -> Vec<(String
     order.iter().filter_map(|key| points.remove_entry(key)).collect()
 }
 
-fn no_pair(sides: [&RunSet; 2], between: Option<&Between>) -> CompareError {
+fn no_pair(sides: [&RunSet; 2], between: Option<&Between>, invalid: [usize; 2]) -> CompareError {
     let [a, b] = sides.map(|side| side.name.clone());
+    if invalid != [0, 0] {
+        return CompareError::NoPair {
+            a,
+            b,
+            why: format!(
+                "runs that the lab calls invalid are left out: {} on one side, {} on the other",
+                invalid[0], invalid[1]
+            ),
+            hint: "run the lab again while the machine is idle; maxseg doctor shows how late its timers are"
+                .to_owned(),
+        };
+    }
     let engines = sides.map(|side| words(side.rows.iter().map(|row| row.engine.word().to_owned())));
     let keys = sides.map(|side| words(side.rows.iter().flat_map(|row| row.point.keys().cloned())));
     let (why, hint) = match between {
@@ -209,6 +221,7 @@ fn flatten(value: &Value, key: &str, leaves: &mut BTreeMap<String, Value>) {
 
 #[cfg(test)]
 mod tests {
+    use maxseg_core::outcome::LabProof;
     use maxseg_testkit::rows::{model, row, sim};
     use serde_json::json;
 
@@ -256,5 +269,17 @@ mod tests {
         assert_eq!((engines.points.len(), engines.points[0].engine), (1, None));
         let error = matched([&both, &both], Some(&between("engine", "sim", "lab"))).unwrap_err();
         assert!(error.hint().unwrap().contains("model, sim"), "{error}");
+    }
+
+    #[test]
+    fn that_all_runs_are_invalid_is_said() {
+        let mut lab = row(EngineName::Lab, Some(1), &json!({}), 20.0);
+        let invalid_because = vec!["late".to_owned()];
+        lab.outcome.lab = Some(Box::new(LabProof { invalid_because, ..LabProof::default() }));
+        let both = set("both", Value::Null, vec![sim(&json!({}), 10.0), lab]);
+        let between =
+            Between { key: "engine".to_owned(), values: ["sim".to_owned(), "lab".to_owned()] };
+        let error = matched([&both, &both], Some(&between)).unwrap_err().to_string();
+        assert!(error.contains("invalid are left out: 0 on one side, 1 on the other"), "{error}");
     }
 }

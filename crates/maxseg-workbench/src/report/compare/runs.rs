@@ -75,7 +75,9 @@ impl NumberLine {
         let half = difference.relative_half().unwrap_or(0.0);
         match (difference.relative(), difference.difference()) {
             (Some(relative), _) if difference.verdict == Verdict::NotShown => {
-                format!("{} to {}", gain(relative - half), gain(relative + half))
+                // No number falls below zero.
+                let least = (relative - half).max(-1.0);
+                format!("{} to {}", gain(least), gain(relative + half))
             }
             (Some(relative), _) => gain_within(relative, half),
             (None, Some(by)) => {

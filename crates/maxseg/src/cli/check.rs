@@ -39,6 +39,8 @@ pub(crate) struct CheckArgs {
 /// What a simulated data packet takes with its acknowledgement, and a run whatever it sends: a guess for
 /// a machine nobody has measured, good for "seconds or hours?".
 const SECONDS_PER_PACKET: f64 = 60e-9;
+/// The same by the stack `linux`, which has more to do for each.
+const SECONDS_PER_PACKET_OF_LINUX: f64 = 400e-9;
 const SECONDS_PER_RUN: f64 = 50e-6;
 
 /// What making hosts and links of a lab takes about, and taking them away.
@@ -116,17 +118,20 @@ impl Check {
 
     /// What simulating all points takes, if they are like these.
     fn estimate(&mut self, sample: &[Point], seeds: u64) {
-        let (mut simulated_s, mut sent) = (0.0, 0.0);
+        let (mut simulated_s, mut sent, mut cpu_s) = (0.0, 0.0, 0.0);
         for Point { scenario, .. } in sample {
             let outcome = Model.run(scenario, &mut Unwatched).expect("nobody stops the model");
             simulated_s += outcome.elapsed_s.unwrap_or(0.0);
-            sent += packets(scenario, &outcome);
+            let packets = packets(scenario, &outcome);
+            sent += packets;
+            let is_linux = scenario.sender.linux.is_some();
+            let each = if is_linux { SECONDS_PER_PACKET_OF_LINUX } else { SECONDS_PER_PACKET };
+            cpu_s += SECONDS_PER_RUN + packets * each;
         }
         let each = seeds as f64 * self.points as f64 / sample.len().max(1) as f64;
         self.simulated_s = each * simulated_s;
         self.packets = each * sent;
-        let runs = seeds as f64 * self.points as f64;
-        self.cpu_s = runs * SECONDS_PER_RUN + self.packets * SECONDS_PER_PACKET;
+        self.cpu_s = each * cpu_s;
     }
 
     fn note_mss(&mut self, scenario: &Scenario) {
@@ -172,7 +177,7 @@ impl Check {
         if self.lab_s.is_none() || experiment.engines.len() > 1 {
             say("simulated", &words::long_time(self.simulated_s));
             say("packets", &format!("about {}", words::count(self.packets)));
-            let wall = words::long_time(self.cpu_s / cores() as f64);
+            let wall = words::long_time(to_one_digit(self.cpu_s / cores() as f64));
             say("takes", &format!("about {wall} on {} cores", cores()));
         }
         if let Some(seconds) = self.lab_s {
@@ -227,6 +232,15 @@ impl Check {
         });
         format!("{document}\n")
     }
+}
+
+/// A guess has no second digit.
+fn to_one_digit(seconds: f64) -> f64 {
+    if seconds <= 0.0 {
+        return 0.0;
+    }
+    let unit = 10_f64.powf(seconds.log10().floor());
+    (seconds / unit).round() * unit
 }
 
 /// How long a lab run takes: to the end of its time, or of its bytes and requests as the closed form has it.

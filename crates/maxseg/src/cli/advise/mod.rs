@@ -204,7 +204,14 @@ fn answer(
         Found::Scenario => {
             let given = ScenarioArgs::of(target, args.stack.clone(), args.set.clone()).load()?;
             let scenario = given.draft.scenario()?;
-            Ok(of_scenario(&scenario, target, question)?)
+            let mut advice = of_scenario(&scenario, target, question)?;
+            if !given.draft.sweep()?.is_empty() {
+                advice.notes.push(
+                    "Its sweep is left out: this is about the path as the rest of the file has it."
+                        .to_owned(),
+                );
+            }
+            Ok(advice)
         }
         Found::Capture => {
             let explanation = found::explanation(target, args.connection)?;

@@ -49,6 +49,11 @@ impl UpArgs {
 pub(crate) fn run(args: &UpArgs, printer: Printer) -> Result<(), Failure> {
     let Given { name: file, text, assignments, draft } = args.scenario.load()?;
     draft.scenario()?;
+    if !draft.sweep()?.is_empty() {
+        printer.note(&format!(
+            "the sweep of {file} is left out: the lab is the path as the rest of the file has it"
+        ));
+    }
     if args.foreground {
         let lab = PersistentLab::up(&args.name.name, draft)?;
         let waker = Waker::new().map_err(|error| Failure::new(error.to_string()))?;

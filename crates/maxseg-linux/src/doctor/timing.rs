@@ -52,8 +52,8 @@ fn judged(late: &[Duration]) -> Check {
     if *p99 <= LATE_P99 {
         return check;
     }
-    let check =
-        Check { found: format!("{}; other load, or a low clock rate", check.found), ..check };
+    let why = "other load, or a low clock rate; runs whose links are later than 5% of the path's round trip, or 1 ms, are invalid";
+    let check = Check { found: format!("{}: {why}", check.found), ..check };
     check.state(State::Limited).mend(full_speed())
 }
 

@@ -93,8 +93,8 @@ impl FarEndError {
                 "raise net.core.rmem_max and net.core.wmem_max at both ends".into()
             }
             Self::Iperf3(_) => "start `iperf3 -s` on the far host; it serves one test at a time".into(),
+            Self::Silent(_) => "look whether `maxseg responder` still runs on the far host, and what it printed".into(),
             Self::Refused(_)
-            | Self::Silent(_)
             | Self::Stopped
             | Self::Unaskable(_)
             | Self::NoReport(_)

@@ -104,7 +104,7 @@ fn find<'s>(stored: &'s Stored, id: &str) -> Result<&'s StoredAdvice, TuningErro
         let hint = match closest(id, ids.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if ids.is_empty() => {
-                "the last `maxseg advise` had none: leave it as it is".to_owned()
+                "the last `maxseg advise` found no change to apply".to_owned()
             }
             None => format!("there are {}", ids.join(", ")),
         };

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &ResponderArgs, printer: Printer) -> Result<(), Failure>
 /// A token of fewer characters is guessed.
 const LEAST_TOKEN: usize = 6;
 
-/// What to do at the other host.
+/// What to do next, and where.
 fn announcement(address: SocketAddr, made: Option<&str>) -> String {
     let port =
         if address.port() == DEFAULT_PORT { String::new() } else { format!(":{}", address.port()) };
@@ -127,15 +127,15 @@ fn announcement(address: SocketAddr, made: Option<&str>) -> String {
         address.ip().to_string()
     };
     let token = made.unwrap_or("TOKEN");
-    let reach = if address.ip().is_loopback() {
-        "for this host alone; --listen 0.0.0.0 is for others\n"
+    let (reach, place) = if address.ip().is_loopback() {
+        ("for this host alone; --listen 0.0.0.0 is for others\n", "at this host")
     } else {
-        ""
+        ("", "at the other host")
     };
     let made = made.map_or_else(String::new, |token| format!("token {token}\n"));
     format!(
         "listening on {address} over TCP and UDP\n{reach}{made}\
-         at the other host: MAXSEG_TOKEN={token} maxseg path {host} --far-end responder{port} --rfc6349\n"
+         {place}: MAXSEG_TOKEN={token} maxseg path {host} --far-end responder{port} --rfc6349\n"
     )
 }
 

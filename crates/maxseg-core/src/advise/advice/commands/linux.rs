@@ -53,7 +53,10 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
                 &on,
                 format!("setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, {})", mss.get()),
             )
-            .only_where = Some("before connect or listen; afterwards it does nothing".to_owned());
+            .only_where = Some(
+                "the program has not called connect or listen yet; afterwards it does nothing"
+                    .to_owned(),
+            );
         }
         Change::Mtu(mtu) => {
             let (on, to) = case.sender();
@@ -234,7 +237,7 @@ fn networkd(lines: &mut Lines, on: &str, to: &str, entry: &str) {
         format!("[Route]\nDestination={to}\n{entry}"),
     );
     line.only_where = Some(
-        "with the Gateway= of the route in use: without it the destination is taken to be on the link"
+        "it has the Gateway= of the route in use: without it the destination is taken to be on the link"
             .to_owned(),
     );
 }

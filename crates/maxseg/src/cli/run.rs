@@ -42,7 +42,7 @@ Examples:
   maxseg run path.toml --set receiver.window=\"1 MiB\" \\
       --axis sender.mss=536,1220,1460
   maxseg run cellular-mss --seeds 10 --svg goodput.svg
-  maxseg run path.toml --axis hop.radio.errors.rate=0%,1%,5% \\
+  maxseg run cellular-mss --axis hop.radio.errors.rate=0%,1%,5% \\
       --axis sender.mss=88..1460..128 --json
   maxseg run jumbo-frames --engine model,sim,lab
   maxseg run path.toml --engine model,sim,lab --measured path.json

@@ -39,6 +39,8 @@ pub struct Rerun {
     loss: LossModel,
     /// Payload of a run in bytes, where the transfer was longer.
     shortened_to: Option<u64>,
+    /// Whether it is tried beside the path that is told of: nobody hears of its numbers where it does not explain what was observed.
+    is_alternative: bool,
 }
 
 /// Most data packets of a run, which keeps it far below a second: Linux's TCP takes a microsecond or two for each.
@@ -86,7 +88,19 @@ impl Rerun {
         let shortened_to = (path.bytes > most).then_some(most);
         scenario.until.bytes = Some(Bytes::new(path.bytes.clamp(1, most)));
         let baseline = OnceLock::new();
-        Ok(Self { connection, path, text, scenario, baseline, loss, shortened_to })
+        let is_alternative = false;
+        Ok(Self { connection, path, text, scenario, baseline, loss, shortened_to, is_alternative })
+    }
+
+    /// Another path for the same connection, which is tried as well.
+    fn alternative(
+        case: &Case<'_>,
+        file: &str,
+        path: ObservedPath,
+        loss: LossModel,
+    ) -> Option<Self> {
+        let path = Self::with(case, file, path, loss).ok()?;
+        Some(Self { is_alternative: true, ..path })
     }
 
     /// The path as it is, as it is run.
@@ -114,7 +128,7 @@ impl Rerun {
             .flatten()
             .chain(self.with_other_congestion(case, file));
         for fitted in candidates {
-            let Some(baseline) = fitted.baseline() else { continue };
+            let Some(baseline) = fitted.baseline(case) else { continue };
             let differs = fitted.misses(case, fitted.observed_bps(case), baseline);
             if differs.is_empty() {
                 return Ok(fitted);
@@ -269,9 +283,9 @@ impl Rerun {
         let mut last = None;
         let as_lost = || {
             let scenario = self.with_lost_packets()?;
-            self.runs(&mut Sim, EngineName::Sim, &scenario)
+            self.runs_until_far(case, &scenario)
         };
-        let by_chance = || self.baseline().cloned();
+        let by_chance = || self.baseline(case).cloned();
         for baseline in [&as_lost as &dyn Fn() -> Option<Runs>, &by_chance] {
             let Some(baseline) = baseline() else { continue };
             let misses = self.misses(case, observed_bps, &baseline);
@@ -282,16 +296,21 @@ impl Rerun {
             last = Some((baseline, misses));
         }
         let Some((baseline, misses)) = last else { return (None, Vec::new()) };
-        let runs = self
-            .bounds(changes, &misses)
+        let runs = (!self.is_alternative && self.bounds(changes, &misses))
             .then(|| self.runs(&mut Sim, EngineName::Sim, after))
             .flatten();
         (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses)
     }
 
-    /// The runs of the path as it is, by the simulator.
-    fn baseline(&self) -> Option<&Runs> {
-        let runs = || self.runs(&mut Sim, EngineName::Sim, &self.scenario);
+    /// The runs of the path as it is, by the simulator; of an alternative no more than it takes to see that it is none.
+    fn baseline(&self, case: &Case<'_>) -> Option<&Runs> {
+        let runs = || {
+            if self.is_alternative {
+                self.runs_until_far(case, &self.scenario)
+            } else {
+                self.runs(&mut Sim, EngineName::Sim, &self.scenario)
+            }
+        };
         self.baseline.get_or_init(runs).as_ref()
     }
 

@@ -26,7 +26,7 @@ impl Rerun {
             LossModel::QueueOverflow | LossModel::Policer => LossModel::Errors,
         };
         (self.path.loss.value > 0.0)
-            .then(|| Self::with(case, file, self.path.clone(), other).ok())
+            .then(|| Self::alternative(case, file, self.path.clone(), other))
             .flatten()
     }
 
@@ -44,7 +44,7 @@ impl Rerun {
             path.congestion.value = *other;
             "assumed: with it, and not with CUBIC, the rerun has what was observed"
                 .clone_into(&mut path.congestion.how);
-            Some(Self::with(case, file, path, self.loss).ok()?.fitted(case, file))
+            Some(Self::alternative(case, file, path, self.loss)?.fitted(case, file))
         })
     }
 
@@ -54,19 +54,22 @@ impl Rerun {
         // What is known of the path as it is goes with each clone.
         if self.loss != LossModel::QueueOverflow
             || self.path.loss.value <= 0.0
-            || self.baseline().is_none()
+            || self.baseline(case).is_none()
         {
             return self.clone();
         }
         let mut fitted = self.clone();
         let (mut step, mut was_larger) = (QUEUE_STEP, None);
         for _ in 0..MOST_STEPS {
-            let Some(baseline) = fitted.baseline() else { break };
+            let Some(baseline) = fitted.baseline(case) else { break };
             let misses = fitted.misses(case, self.observed_bps(case), baseline);
             // A longer queue brings more goodput, and longer round trips.
             let told = |of| misses.iter().find(|miss| miss.of == of);
             let miss = told(Measured::Goodput).or_else(|| told(Measured::RoundTrip));
-            let Some(miss) = miss else { return fitted };
+            let Some(miss) = miss else {
+                // It takes the place of this one.
+                return Self { is_alternative: self.is_alternative, ..fitted };
+            };
             let larger = miss.observed > miss.rerun;
             if was_larger.is_some_and(|was| was != larger) {
                 step = libm::sqrt(step);
@@ -74,7 +77,7 @@ impl Rerun {
             was_larger = Some(larger);
             let mut path = fitted.path.clone();
             path.scale_queue(if larger { step } else { 1.0 / step });
-            let Ok(next) = Self::with(case, file, path, self.loss) else { break };
+            let Some(next) = Self::alternative(case, file, path, self.loss) else { break };
             fitted = next;
         }
         self.clone()
@@ -103,8 +106,8 @@ impl Rerun {
             let middle = libm::sqrt(least * most);
             let mut path = path.clone();
             path.set_send_buffer_size(middle);
-            let candidate = Self::with(case, file, path, LossModel::QueueOverflow).ok()?;
-            let baseline = candidate.baseline()?;
+            let candidate = Self::alternative(case, file, path, LossModel::QueueOverflow)?;
+            let baseline = candidate.baseline(case)?;
             let observed_bps = candidate.observed_bps(case);
             let goodput_bps = baseline.goodput_bps;
             if candidate.misses(case, observed_bps, baseline).is_empty() {

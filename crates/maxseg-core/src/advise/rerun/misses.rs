@@ -2,7 +2,7 @@
 
 use super::runs::Runs;
 use super::{LossModel, Rerun};
-use crate::advise::gain::{CLOSE, FOUR_FIFTHS, Measured, Miss};
+use crate::advise::gain::{CLOSE, Measured, Miss};
 use crate::advise::{Case, Change};
 use crate::diagnose::LossCause;
 
@@ -49,7 +49,7 @@ impl Rerun {
         let data = case.data();
         let mut misses = Vec::new();
         let rerun = baseline.goodput_bps;
-        if (rerun / observed_bps - 1.0).abs() > CLOSE + FOUR_FIFTHS * baseline.spread {
+        if baseline.is_off(observed_bps, CLOSE) {
             misses.push(Miss { of: Measured::Goodput, observed: observed_bps, rerun });
         }
         let Some(rtt_s) = baseline.rtt_s else { return misses };

@@ -1,11 +1,13 @@
 //! Runs of a scenario, as many as chance asks for.
 
 use super::{MOST_PACKETS, Rerun};
-use crate::advise::gain::Prediction;
+use crate::advise::Case;
+use crate::advise::gain::{CLOSE, FOUR_FIFTHS, Prediction};
 use crate::engine::{Engine, EngineName, Unwatched};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::Scenario;
 use crate::settings::CongestionName;
+use crate::sim::Sim;
 use crate::stats::Summary;
 use crate::units::{Bytes, Time};
 
@@ -17,6 +19,10 @@ const LEAST_SEEDS: u64 = 3;
 /// percent each time, which is how well a round trip is known.
 const VARIANTS: u64 = 5;
 const VARIANT_PERCENT: u64 = 1;
+
+/// A run whose goodput is off by twice what it may be is one of another path, whatever the others would have. That is so where a run is
+/// too long for more than [`LEAST_SEEDS`]: chance evens out in it. In a short one a timeout more or less makes all the difference.
+const FAR: f64 = 2.0 * CLOSE;
 
 /// Sets the delay of the `number`-th variant: that of `scenario`, longer, shorter, and so on.
 fn vary(run: &mut Scenario, scenario: &Scenario, number: u64) {
@@ -41,6 +47,31 @@ pub(super) struct Runs {
     pub(super) then_limited_by: Option<LimitedBy>,
 }
 
+impl Runs {
+    /// Whether their goodput is off by more than this share of what was observed, and what chance adds.
+    pub(super) fn is_off(&self, observed_bps: f64, share: f64) -> bool {
+        (self.goodput_bps / observed_bps - 1.0).abs() > share + FOUR_FIFTHS * self.spread
+    }
+
+    /// The means of these, with the goodput of each.
+    fn of(name: EngineName, outcomes: &[(f64, Outcome)]) -> Self {
+        let mean = |of: &dyn Fn(&Outcome) -> Option<f64>| {
+            let values: Vec<f64> = outcomes.iter().filter_map(|(_, outcome)| of(outcome)).collect();
+            (!values.is_empty()).then(|| Summary::of(&values).mean)
+        };
+        let goodputs: Vec<f64> = outcomes.iter().map(|(goodput, _)| *goodput).collect();
+        let goodput = Summary::of(&goodputs);
+        Self {
+            spread: goodput.coefficient_of_variation().unwrap_or(0.0),
+            retransmissions: mean(&|outcome| outcome.retransmitted_packets.map(|n| n as f64))
+                .unwrap_or(0.0),
+            rtt_s: mean(&|outcome| outcome.rtt_mean_s).filter(|_| name == EngineName::Sim),
+            then_limited_by: outcomes.first().and_then(|(_, outcome)| outcome.limited_by),
+            goodput_bps: goodput.mean,
+        }
+    }
+}
+
 impl Prediction {
     pub(super) fn of(engine: EngineName, baseline: &Runs, after: Option<&Runs>) -> Self {
         Self {
@@ -62,6 +93,25 @@ impl Rerun {
         name: EngineName,
         scenario: &Scenario,
     ) -> Option<Runs> {
+        self.runs_until(engine, name, scenario, |_, _| false)
+    }
+
+    /// The same by the simulator; of long ones none behind one that is [far](FAR) from what was observed.
+    pub(super) fn runs_until_far(&self, case: &Case<'_>, scenario: &Scenario) -> Option<Runs> {
+        let observed_bps = self.observed_bps(case);
+        self.runs_until(&mut Sim, EngineName::Sim, scenario, |so_far, wanted| {
+            wanted <= LEAST_SEEDS && Runs::of(EngineName::Sim, so_far).is_off(observed_bps, FAR)
+        })
+    }
+
+    /// The same, until those so far, of as many as are wanted, are enough.
+    fn runs_until(
+        &self,
+        engine: &mut dyn Engine,
+        name: EngineName,
+        scenario: &Scenario,
+        are_enough: impl Fn(&[(f64, Outcome)], u64) -> bool,
+    ) -> Option<Runs> {
         let bytes = scenario.until.bytes.map_or(0, Bytes::get);
         let packets = bytes / u64::from(self.path.segment.value.max(1)) + 1;
         let is_chance = scenario.is_random() || scenario.sender.congestion == CongestionName::Bbr;
@@ -70,29 +120,20 @@ impl Rerun {
             (_, true) => (LEAST_SEEDS, SEEDS),
             (_, false) => (1, VARIANTS),
         };
+        let wanted = (MOST_PACKETS / packets).clamp(least, most);
         let mut run = scenario.clone();
         let mut outcomes: Vec<(f64, Outcome)> = Vec::new();
-        for number in 0..(MOST_PACKETS / packets).clamp(least, most) {
+        for number in 0..wanted {
             run.seed = scenario.seed + number;
             if !is_chance {
                 vary(&mut run, scenario, number);
             }
             outcomes.push(self.goodput(engine, &run)?);
+            if are_enough(&outcomes, wanted) {
+                break;
+            }
         }
-        let mean = |of: &dyn Fn(&Outcome) -> Option<f64>| {
-            let values: Vec<f64> = outcomes.iter().filter_map(|(_, outcome)| of(outcome)).collect();
-            (!values.is_empty()).then(|| Summary::of(&values).mean)
-        };
-        let goodputs: Vec<f64> = outcomes.iter().map(|(goodput, _)| *goodput).collect();
-        let goodput = Summary::of(&goodputs);
-        Some(Runs {
-            spread: goodput.coefficient_of_variation().unwrap_or(0.0),
-            retransmissions: mean(&|outcome| outcome.retransmitted_packets.map(|n| n as f64))
-                .unwrap_or(0.0),
-            rtt_s: mean(&|outcome| outcome.rtt_mean_s).filter(|_| name == EngineName::Sim),
-            then_limited_by: outcomes.first().and_then(|(_, outcome)| outcome.limited_by),
-            goodput_bps: goodput.mean,
-        })
+        Some(Runs::of(name, &outcomes))
     }
 
     /// Goodput from the first data on, as a capture counts it: a run's elapsed time includes the handshake.
@@ -105,5 +146,31 @@ impl Rerun {
         let (bytes, elapsed) = (outcome.payload_bytes? as f64, outcome.elapsed_s?);
         let since_data = elapsed - Time::from_secs_f64(self.path.rtt_s.value).as_secs_f64();
         (since_data > 0.0 && bytes > 0.0).then(|| (8.0 * bytes / since_data, outcome))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(goodput_bps: f64, spread: f64) -> Runs {
+        let rtt_s = Some(0.02);
+        Runs { goodput_bps, spread, retransmissions: 0.0, rtt_s, then_limited_by: None }
+    }
+
+    /// What is far is off in any case: who stops at it has a run that does not explain what was observed.
+    #[test]
+    fn chance_adds_to_what_runs_may_be_off_by() {
+        for (goodput_bps, spread, expected) in [
+            (11e6, 0.0, [false, false]),
+            (12e6, 0.0, [true, false]),
+            (14e6, 0.0, [true, true]),
+            (6e6, 0.0, [true, true]),
+            (14e6, 0.1, [true, false]),
+            (14e6, 0.3, [false, false]),
+        ] {
+            let is_off = [CLOSE, FAR].map(|share| runs(goodput_bps, spread).is_off(10e6, share));
+            assert_eq!(is_off, expected, "{goodput_bps} bit/s, spread {spread}");
+        }
     }
 }

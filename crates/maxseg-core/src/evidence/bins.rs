@@ -225,14 +225,17 @@ impl Bins {
     /// Joins neighbours, so that there are half as many; new ones are twice as long.
     fn halve(&mut self) {
         self.width = self.width.times(2);
-        let joined = self.list.chunks(2).map(|pair| {
-            let mut bin = pair[0];
-            for next in &pair[1..] {
+        // In place: connections by the thousand do this again and again, and memory that is new has to be cleared.
+        let mut kept = 0;
+        for first in (0..self.list.len()).step_by(2) {
+            let mut bin = self.list[first];
+            if let Some(next) = self.list.get(first + 1) {
                 bin.join(next);
             }
-            bin
-        });
-        self.list = joined.collect();
+            self.list[kept] = bin;
+            kept += 1;
+        }
+        self.list.truncate(kept);
         self.current = 0;
     }
 }

@@ -3,25 +3,26 @@
 //! With thousands of connections in use, what is known of one has left the processor's caches when its next segment comes,
 //! and to fetch it takes most of the time. Within each connection the order stays as it was, and none needs another.
 
-use super::owned_segment::OwnedSegment;
+use super::Seen;
+use super::follower::Passing;
 use super::pair::Endpoint;
+use super::segment_batch::SegmentBatch;
 
 /// Deferred segments of a [part](super::part).
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    list: Vec<Waiting>,
+    segments: SegmentBatch,
+    /// For each of them who sent it, and which is the next of its connection.
+    links: Vec<Link>,
     /// By the number of the connection: twelve bytes for each that there is.
     chains: Vec<Option<Chain>>,
     /// The connections in the order of their first segments; some may have no chain any more.
     numbers: Vec<u32>,
-    /// When the first of the segments passed.
-    since: u64,
 }
 
-/// A segment, and the next of its connection.
-#[derive(Debug)]
-struct Waiting {
-    segment: OwnedSegment,
+/// The sender of a segment, and the place of the next of its connection.
+#[derive(Debug, Clone, Copy)]
+struct Link {
     sender: Endpoint,
     next: Option<u32>,
 }
@@ -33,19 +34,23 @@ struct Chain {
     last: u32,
 }
 
-/// Most segments that are deferred: a few of each of a thousand connections, in 2 MB.
+/// Most segments that are deferred: a few of each of a thousand connections, in 1 MB.
 const MOST: usize = 1 << 13;
 
 impl Backlog {
     /// Defers a segment of the connection with this number. Gives whether it is time to follow all.
-    pub(super) fn push(&mut self, number: usize, segment: OwnedSegment, sender: Endpoint) -> bool {
-        if self.list.is_empty() {
-            self.since = segment.at();
-        }
-        let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
-        self.list.push(Waiting { segment, sender, next: None });
+    pub(super) fn push(
+        &mut self,
+        number: usize,
+        seen: &Seen<'_>,
+        passing: Passing,
+        sender: Endpoint,
+    ) -> bool {
+        let place = u32::try_from(self.links.len()).unwrap_or(u32::MAX);
+        self.segments.push(seen, passing);
+        self.links.push(Link { sender, next: None });
         self.link(number, place);
-        self.list.len() >= MOST
+        self.links.len() >= MOST
     }
 
     fn link(&mut self, number: usize, place: u32) {
@@ -54,7 +59,7 @@ impl Backlog {
         }
         let Some(chain) = self.chains.get_mut(number) else { return };
         if let Some(Chain { last, .. }) = chain {
-            if let Some(before) = self.list.get_mut(*last as usize) {
+            if let Some(before) = self.links.get_mut(*last as usize) {
                 before.next = Some(place);
             }
             *last = place;
@@ -66,7 +71,7 @@ impl Backlog {
 
     /// When the first deferred one passed; `now` where there is none.
     pub(super) fn since(&self, now: u64) -> u64 {
-        if self.list.is_empty() { now } else { self.since.min(now) }
+        self.segments.begin().map_or(now, |begin| begin.min(now))
     }
 
     /// The connections with segments, in the order in which these came.
@@ -78,18 +83,25 @@ impl Backlog {
     pub(super) fn take(
         &mut self,
         number: usize,
-    ) -> impl Iterator<Item = (&OwnedSegment, Endpoint)> + use<'_> {
+    ) -> impl Iterator<Item = (Seen<'_>, Passing, Endpoint)> + use<'_> {
         let chain = self.chains.get_mut(number).and_then(Option::take);
-        let waiting = |place: u32| self.list.get(place as usize);
-        let first = chain.and_then(|chain| waiting(chain.first));
-        std::iter::successors(first, move |it| waiting(it.next?)).map(|it| (&it.segment, it.sender))
+        let mut next = chain.map(|chain| chain.first);
+        let Self { segments, links, .. } = &*self;
+        std::iter::from_fn(move || {
+            let place = next? as usize;
+            let link = links.get(place)?;
+            next = link.next;
+            let (seen, passing) = segments.get(place)?;
+            Some((seen, passing, link.sender))
+        })
     }
 
     /// All have been taken; `numbers` is room for the next.
     pub(super) fn clear(&mut self, mut numbers: Vec<u32>) {
         numbers.clear();
         self.numbers = numbers;
-        self.list.clear();
+        self.segments.clear();
+        self.links.clear();
     }
 }
 
@@ -101,17 +113,17 @@ mod tests {
     #[test]
     fn each_connection_keeps_its_order() {
         let mut backlog = Backlog::default();
-        let made = |micros| OwnedSegment::of(&segment(micros), 0);
+        let passing = Passing { count: 0, fragments: 0, is_late: false };
         for (micros, number) in [(1, 7), (2, 3), (3, 7), (4, 7), (5, 3)] {
-            backlog.push(number, made(micros), Endpoint::Low);
+            backlog.push(number, &segment(micros), passing, Endpoint::Low);
         }
         let zero = segment(0).at_nanos;
         let times = |backlog: &mut Backlog, number| -> Vec<u64> {
-            backlog.take(number).map(|(it, _)| (it.at() - zero) / 1000).collect()
+            backlog.take(number).map(|(it, ..)| (it.at_nanos - zero) / 1000).collect()
         };
         assert_eq!(backlog.since(u64::MAX), zero + 1000);
         assert_eq!(times(&mut backlog, 3), [2, 5]);
-        backlog.push(3, made(6), Endpoint::Low);
+        backlog.push(3, &segment(6), passing, Endpoint::Low);
         let numbers = backlog.take_numbers();
         assert_eq!(numbers, [7, 3, 3]);
         assert_eq!(times(&mut backlog, 7), [1, 3, 4]);

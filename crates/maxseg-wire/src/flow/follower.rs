@@ -14,7 +14,6 @@ use super::connection_store::ConnectionStore;
 use super::key::FlowKey;
 use super::last_flows::LastFlows;
 use super::options::FlowOptions;
-use super::owned_segment::OwnedSegment;
 use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
 use super::{Seen, TooBig};
@@ -44,7 +43,7 @@ pub(super) struct Follower {
 }
 
 /// How a segment passes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Passing {
     /// Which segment or notice it is, in the order of their times, counted from 1.
     pub(super) count: u64,
@@ -124,9 +123,7 @@ impl Follower {
     #[inline(never)]
     fn defer(&mut self, place: Place, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
         let Some(backlog) = self.backlogs.get_mut(place.part()) else { return };
-        let mut segment = OwnedSegment::of(seen, passing.fragments);
-        segment.is_late = passing.is_late;
-        if backlog.push(place.number(), segment, sender) {
+        if backlog.push(place.number(), seen, passing, sender) {
             self.drain(place.part());
         }
     }
@@ -159,8 +156,8 @@ impl Follower {
             return;
         };
         let mut followed = 0_u32;
-        for (segment, sender) in waiting {
-            follow(connection, &segment.seen(), sender, Passing::of(segment));
+        for (seen, passing, sender) in waiting {
+            follow(connection, &seen, sender, passing);
             followed += 1;
         }
         store.add_uses(followed.saturating_sub(1));
@@ -262,13 +259,6 @@ impl Follower {
         if self.notices.len() < MOST_EVENTS {
             self.notices.push(Notice { count, event, place });
         }
-    }
-}
-
-impl Passing {
-    /// As it was kept; which segment it is does not matter any more.
-    const fn of(segment: &OwnedSegment) -> Self {
-        Self { count: 0, fragments: segment.fragments, is_late: segment.is_late }
     }
 }
 

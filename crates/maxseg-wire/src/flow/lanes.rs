@@ -11,8 +11,8 @@ use std::thread::{Builder, JoinHandle};
 
 use super::follower::{Follower, Passing};
 use super::options::FlowOptions;
-use super::owned_segment::OwnedSegment;
 use super::part::{PARTS, part_of};
+use super::segment_batch::SegmentBatch;
 use super::{Seen, TooBig};
 
 /// A lane for each thread.
@@ -25,21 +25,21 @@ pub(super) struct Lanes {
 #[derive(Debug)]
 struct Lane {
     /// What it gets next.
-    batch: Vec<Queued>,
-    to: SyncSender<Vec<Queued>>,
+    batch: SegmentBatch,
+    to: SyncSender<Queued>,
     /// Batches that it has worked off.
-    back: Receiver<Vec<Queued>>,
+    back: Receiver<SegmentBatch>,
     thread: JoinHandle<Follower>,
 }
 
-/// What waits for a thread, with its count.
+/// What waits for a thread: segments, or a notice with its count.
 #[derive(Debug)]
 enum Queued {
-    Segment(OwnedSegment, u64),
-    TooBig(TooBig, u64),
+    Segments(SegmentBatch),
+    TooBig(Box<TooBig>, u64),
 }
 
-/// Packets of a batch: about 200 kB, which stay in the processor's second-level cache.
+/// Packets of a batch: about 100 kB, which stay in the processor's second-level cache.
 const BATCH: usize = 1024;
 /// Batches that wait for a thread at most.
 const WAITING: usize = 4;
@@ -56,25 +56,26 @@ impl Lanes {
     #[inline]
     pub(super) fn on_segment(&mut self, seen: &Seen<'_>, passing: Passing) {
         let part = part_of(&seen.source, &seen.destination);
-        let mut segment = OwnedSegment::of(seen, passing.fragments);
-        segment.is_late = passing.is_late;
-        self.queue(part, Queued::Segment(segment, passing.count));
-    }
-
-    pub(super) fn on_too_big(&mut self, notice: &TooBig, count: u64) {
-        let part = notice.quoted.map_or(0, |quoted| part_of(&quoted.source, &quoted.destination));
-        self.queue(part, Queued::TooBig(*notice, count));
-    }
-
-    #[inline]
-    fn queue(&mut self, part: usize, what: Queued) {
-        let place = part * self.list.len() / PARTS;
-        if let Some(lane) = self.list.get_mut(place) {
-            lane.batch.push(what);
+        if let Some(lane) = self.of_part(part) {
+            lane.batch.push(seen, passing);
             if lane.batch.len() >= BATCH {
                 lane.send();
             }
         }
+    }
+
+    pub(super) fn on_too_big(&mut self, notice: &TooBig, count: u64) {
+        let part = notice.quoted.map_or(0, |quoted| part_of(&quoted.source, &quoted.destination));
+        if let Some(lane) = self.of_part(part) {
+            lane.send();
+            lane.queue(Queued::TooBig(Box::new(*notice), count));
+        }
+    }
+
+    #[inline]
+    fn of_part(&mut self, part: usize) -> Option<&mut Lane> {
+        let place = part * self.list.len() / PARTS;
+        self.list.get_mut(place)
     }
 
     /// Nothing more comes: waits for the threads, and gives what they have followed.
@@ -91,14 +92,23 @@ impl Lane {
         let thread = Builder::new()
             .name("follower".to_owned())
             .spawn(move || work_off(follower, &batches, &worked_off))?;
-        Ok(Self { batch: Vec::with_capacity(BATCH), to, back, thread })
+        Ok(Self { batch: SegmentBatch::with_capacity(BATCH), to, back, thread })
     }
 
+    /// Hands over the segments so far.
     fn send(&mut self) {
-        let empty = self.back.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH));
+        if self.batch.is_empty() {
+            return;
+        }
+        let empty = self.back.try_recv();
+        let empty = empty.unwrap_or_else(|_| SegmentBatch::with_capacity(BATCH));
         let batch = std::mem::replace(&mut self.batch, empty);
+        self.queue(Queued::Segments(batch));
+    }
+
+    fn queue(&self, what: Queued) {
         // A thread that takes nothing any more has panicked: whoever waits for it hears of that.
-        let _ = self.to.send(batch);
+        let _ = self.to.send(what);
     }
 
     fn finish(self) -> Follower {
@@ -110,23 +120,21 @@ impl Lane {
 /// What a thread does.
 fn work_off(
     mut follower: Follower,
-    batches: &Receiver<Vec<Queued>>,
-    worked_off: &Sender<Vec<Queued>>,
+    batches: &Receiver<Queued>,
+    worked_off: &Sender<SegmentBatch>,
 ) -> Follower {
-    for mut batch in batches {
-        for queued in &batch {
-            match queued {
-                Queued::Segment(segment, count) => {
-                    let (fragments, is_late) = (segment.fragments, segment.is_late);
-                    let passing = Passing { count: *count, fragments, is_late };
-                    follower.on_segment(&segment.seen(), passing);
+    for queued in batches {
+        match queued {
+            Queued::Segments(mut batch) => {
+                for (seen, passing) in batch.iter() {
+                    follower.on_segment(&seen, passing);
                 }
-                Queued::TooBig(notice, count) => follower.on_too_big(notice, *count),
+                batch.clear();
+                // Nobody takes it back at the end.
+                let _ = worked_off.send(batch);
             }
+            Queued::TooBig(notice, count) => follower.on_too_big(&notice, count),
         }
-        batch.clear();
-        // Nobody takes it back at the end.
-        let _ = worked_off.send(batch);
     }
     follower.finish()
 }

@@ -42,6 +42,7 @@ mod round_trips;
 mod sacked_ranges;
 mod seen;
 mod seen_options;
+mod segment_batch;
 mod segments;
 mod send_history;
 mod sender_replay;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Seen → TimeOrder → Followers ─┬→ Follower, in this thread
-//!                               └→ Lanes: batches of OwnedSegment → a Follower in each thread
+//!                               └→ Lanes: a SegmentBatch at a time → a Follower in each thread
 //! ```
 
 use std::io;

@@ -9,7 +9,7 @@ use crate::tcp::Flags;
 /// Segments without their payload, in the order in which they came. What few of them have takes room only for these.
 #[derive(Debug, Default)]
 pub(super) struct SegmentBatch {
-    list: Vec<Kept>,
+    list: Vec<Entry>,
     options: Vec<u8>,
     /// Both ends of those that are not IPv4's.
     other_ends: Vec<(SocketAddr, SocketAddr)>,
@@ -17,7 +17,7 @@ pub(super) struct SegmentBatch {
 
 /// A segment, but for its options.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct Entry {
     at_nanos: u64,
     frame: u64,
     count: u64,
@@ -83,7 +83,7 @@ impl SegmentBatch {
             }
         };
         let options = seen.options.get(..MOST_OPTIONS).unwrap_or(seen.options);
-        self.list.push(Kept {
+        self.list.push(Entry {
             at_nanos: seen.at_nanos,
             frame: seen.frame,
             count: passing.count,

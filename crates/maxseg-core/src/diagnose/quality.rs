@@ -286,10 +286,8 @@ fn captured_twice(evidence: &Evidence) -> Option<Reason> {
     };
     // With a path between, what was lost behind one place was seen before.
     let rest = if evidence.capture.is_merged { "" } else { ": each counts once" };
-    Some(reason(
-        ReasonCode::CapturedTwice,
-        format!("{} captured twice, {place}{rest}", counted(copies, "packet")),
-    ))
+    let text = format!("{} captured twice, {place}{rest}", counted(copies, "packet"));
+    Some(reason(ReasonCode::CapturedTwice, text))
 }
 
 fn merged(evidence: &Evidence) -> Option<Reason> {

@@ -3,9 +3,8 @@
 //! With thousands of connections in use, what is known of one has left the processor's caches when its next segment comes,
 //! and to fetch it takes most of the time. Within each connection the order stays as it was, and none needs another.
 
-use super::Seen;
-use super::follower::Passing;
 use super::pair::Endpoint;
+use super::seen::{Passing, Seen};
 use super::segment_batch::SegmentBatch;
 
 /// Deferred segments of a [part](super::part).

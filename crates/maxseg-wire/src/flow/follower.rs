@@ -16,6 +16,7 @@ use super::last_flows::LastFlows;
 use super::options::FlowOptions;
 use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
+use super::seen::Passing;
 use super::{Seen, TooBig};
 use crate::tcp::Flags;
 
@@ -40,17 +41,6 @@ pub(super) struct Follower {
     untracked: HashSet<FlowKey, RandomState>,
     pub(super) untracked_connections: u64,
     pub(super) untracked_packets: u64,
-}
-
-/// How a segment passes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Passing {
-    /// Which segment or notice it is, in the order of their times, counted from 1.
-    pub(super) count: u64,
-    /// Fragments that it was put together from; 0 where it came in one piece.
-    pub(super) fragments: u32,
-    /// Whether it was stored behind later ones.
-    pub(super) is_late: bool,
 }
 
 /// What a hop said of a packet that was too big for it.

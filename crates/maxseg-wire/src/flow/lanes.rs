@@ -9,11 +9,12 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-use super::follower::{Follower, Passing};
+use super::TooBig;
+use super::follower::Follower;
 use super::options::FlowOptions;
 use super::part::{PARTS, part_of};
+use super::seen::{Passing, Seen};
 use super::segment_batch::SegmentBatch;
-use super::{Seen, TooBig};
 
 /// A lane for each thread.
 #[derive(Debug)]

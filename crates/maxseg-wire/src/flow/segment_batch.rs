@@ -2,8 +2,7 @@
 
 use std::net::{SocketAddr, SocketAddrV4};
 
-use super::Seen;
-use super::follower::Passing;
+use super::seen::{Passing, Seen};
 use crate::tcp::Flags;
 
 /// Segments without their payload, in the order in which they came. What few of them have takes room only for these.

@@ -9,11 +9,12 @@ use std::io;
 
 use maxseg_core::evidence::Evidence;
 
-use super::follower::{Follower, Passing};
+use super::follower::Follower;
 use super::lanes::Lanes;
 use super::options::{FlowOptions, FlowResults};
 use super::owned_segment::OwnedSegment;
 use super::results::gather;
+use super::seen::Passing;
 use super::time_order::{TimeOrder, Turn};
 use super::{Decoded, DecodedPacket, Seen, TooBig};
 

@@ -77,9 +77,8 @@ const CUBIC_LEAVES: f64 = 0.7;
 const CUBIC_FACTOR: f64 = 0.4;
 const CUBIC_AS_RENO: f64 = 0.53;
 
-/// Named from this probability on. Each clue's weight has a bound, so that probabilities are low: of the 14 captures that were named
-/// with 0.6 to 0.75, of 694 in four draws of `cargo x validate explain`, 13 were named rightly.
-const NAMED: f64 = 0.6;
+/// Named from this probability on.
+const NAMED: f64 = 0.75;
 /// The most that is claimed: other algorithms exist.
 const MOST: f64 = 0.97;
 

@@ -86,8 +86,9 @@ fn a_router_that_says_what_fits_is_named() {
     assert_eq!(flows.len(), 4);
     assert!(flows.iter().all(|flow| flow["mtu_bytes"] == 1400), "{flows:?}");
     assert_eq!(document["rtt"]["lost"], 0);
-    // 3 ms each way.
-    assert!(document["rtt"]["min_s"].as_f64().unwrap() >= 0.006);
+    // 3 ms each way; a packet that is due within half a wake-up latency of the relay, 50 us at most, leaves each of six links at once.
+    let least_s = 0.006 - 6.0 * 50e-6;
+    assert!(document["rtt"]["min_s"].as_f64().unwrap() >= least_s, "{document:#}");
     let text = lab.path(&[]);
     assert_eq!(text.status.code(), Some(0), "{}", stderr(&text));
     assert!(stdout(&text).starts_with("No fault: the path takes 1400 bytes"), "{}", stdout(&text));

@@ -39,7 +39,7 @@ pub struct Rerun {
     loss: LossModel,
     /// Payload of a run in bytes, where the transfer was longer.
     shortened_to: Option<u64>,
-    /// Whether it is tried beside the path that is told of: nobody hears of its numbers where it does not explain what was observed.
+    /// Whether it is tried beside the path that is told of: where it does not explain what was observed, none of its numbers is used.
     is_alternative: bool,
 }
 

@@ -27,7 +27,8 @@ const LONG_GROWTH: f64 = 8.0;
 /// as if they were so many: what spoils one may spoil all.
 const MOST_OF_ONE: f64 = 2.0;
 const MOST_EPOCHS: f64 = 8.0;
-/// By less where slow start came before: the window may then have been twice the flight (likewise), and what the loss left of the flight is more than its share of the window.
+/// By less where slow start came before: the window may then have been twice the flight (`tcp_is_cwnd_limited` again), and what the
+/// loss left of the flight is more than its share of the window.
 const MOST_AFTER_SLOW_START: f64 = 1.0;
 /// Slow start has grown the flight so many times.
 const SLOW_START_GROWTH: u64 = 2;

@@ -15,7 +15,7 @@ pub(super) struct OwnedSegment {
 }
 
 /// Most bytes of TCP options (RFC 9293 §3.1).
-const MOST_OPTIONS: usize = 40;
+pub(super) const MOST_OPTIONS: usize = 40;
 
 impl OwnedSegment {
     #[inline]

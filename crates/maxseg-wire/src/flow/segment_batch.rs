@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, SocketAddrV4};
 
+use super::owned_segment::MOST_OPTIONS;
 use super::seen::{Passing, Seen};
 use crate::tcp::Flags;
 
@@ -160,8 +161,6 @@ impl SegmentBatch {
     }
 }
 
-/// Most bytes of TCP options (RFC 9293 §3.1).
-const MOST_OPTIONS: usize = 40;
 /// Those of a segment with timestamps (RFC 7323 appendix A).
 const STAMPED: usize = 12;
 

@@ -49,6 +49,7 @@ pub struct MatchedPoint {
 pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched, Error> {
     let [a, b] = [0, 1].map(|side| by_point(sides[side], side, between));
     let invalid = [a.invalid, b.invalid];
+    let has_invalid_only = [&a, &b].iter().any(|side| side.invalid > 0 && side.points.is_empty());
     let mut rows_of_b = b.points;
     let mut left_out = [0, 0];
     let mut points = Vec::new();
@@ -62,6 +63,7 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
     }
     left_out[1] = rows_of_b.values().map(|(_, _, rows)| rows.len()).sum();
     if points.is_empty() {
+        let invalid = has_invalid_only.then_some(invalid);
         return Err(no_pair(sides, between, invalid).into());
     }
     let changed = changed(&sides[0].scenario, &sides[1].scenario);
@@ -120,15 +122,19 @@ fn ordered(mut points: BTreeMap<String, Place>, order: &[String]) -> Vec<(String
     order.iter().filter_map(|key| points.remove_entry(key)).collect()
 }
 
-fn no_pair(sides: [&RunSet; 2], between: Option<&Between>, invalid: [usize; 2]) -> CompareError {
+/// Why nothing stands beside anything; `invalid` are the invalid runs of each side, where one has no other.
+fn no_pair(
+    sides: [&RunSet; 2],
+    between: Option<&Between>,
+    invalid: Option<[usize; 2]>,
+) -> CompareError {
     let [a, b] = sides.map(|side| side.name.clone());
-    if invalid != [0, 0] {
+    if let Some([of_a, of_b]) = invalid {
         return CompareError::NoPair {
             a,
             b,
             why: format!(
-                "runs that the lab calls invalid are left out: {} on one side, {} on the other",
-                invalid[0], invalid[1]
+                "runs that the lab calls invalid are left out: {of_a} on one side, {of_b} on the other"
             ),
             hint: "run the lab again while the machine is idle; maxseg doctor shows how late its timers are"
                 .to_owned(),

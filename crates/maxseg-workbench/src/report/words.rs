@@ -26,8 +26,14 @@ pub(super) fn round_rate(bps: f64) -> String {
 /// A gain with the interval that holds it with 95% confidence, where that is wide enough to be seen:
 /// `+58% (+45% to +71%)`.
 pub fn gain_within(relative: f64, half: f64) -> String {
-    let [low, mean, high] = [relative - half, relative, relative + half].map(gain);
+    let mean = gain(relative);
+    let [low, high] = gain_interval(relative, half);
     if low == high { mean } else { format!("{mean} ({low} to {high})") }
+}
+
+/// The ends of such an interval, in words: nothing falls by more than all of it.
+pub fn gain_interval(relative: f64, half: f64) -> [String; 2] {
+    [(relative - half).max(-1.0), relative + half].map(gain)
 }
 
 /// A time that may be years: `8.91 days`.
@@ -253,6 +259,7 @@ mod tests {
             (gain(-0.0), "0%"),
             (gain_within(0.58, 0.13), "+58% (+45% to +71%)"),
             (gain_within(0.58, 0.001), "+58%"),
+            (gain_within(-0.9, 0.3), "-90% (-100% to -60%)"),
             (long_time(59.04), "59.0 s"),
             (long_time(770_000.0), "8.91 days"),
             (long_time(1e16), "317 million years"),

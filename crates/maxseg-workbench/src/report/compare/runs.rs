@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::chart::{Axis, Chart, Legend, Line, Order, Point, Series, Spacing, Tick};
 use super::super::metrics::{METRICS, Metric};
-use super::super::words::{self, counted, gain, gain_within};
+use super::super::words::{self, counted, gain, gain_interval, gain_within};
 use crate::compare::{Matched, MatchedPoint};
 
 /// Categories of the picture.
@@ -75,9 +75,8 @@ impl NumberLine {
         let half = difference.relative_half().unwrap_or(0.0);
         match (difference.relative(), difference.difference()) {
             (Some(relative), _) if difference.verdict == Verdict::NotShown => {
-                // No number falls below zero.
-                let least = (relative - half).max(-1.0);
-                format!("{} to {}", gain(least), gain(relative + half))
+                let [low, high] = gain_interval(relative, half);
+                format!("{low} to {high}")
             }
             (Some(relative), _) => gain_within(relative, half),
             (None, Some(by)) => {

@@ -13,7 +13,7 @@ pub fn sampled<T>(what: &str, list: Vec<T>, one_in: u64) -> Vec<T> {
     let Ok(seed) = std::env::var(SAMPLE) else { return list };
     let seed: u64 = seed.parse().unwrap_or_else(|_| panic!("{SAMPLE}={seed} is not a number"));
     let whole = list.len();
-    // At least the first, however short the list.
+    // At least one, however short the list.
     let is_taken = |number: u64| number % one_in == seed % one_in.min(whole.max(1) as u64);
     let sample: Vec<T> =
         (0..).zip(list).filter(|(number, _)| is_taken(*number)).map(|(_, one)| one).collect();

@@ -177,7 +177,7 @@ impl Check {
         if self.lab_s.is_none() || experiment.engines.len() > 1 {
             say("simulated", &words::long_time(self.simulated_s));
             say("packets", &format!("about {}", words::count(self.packets)));
-            let wall = words::long_time(to_one_digit(self.cpu_s / cores() as f64));
+            let wall = words::long_time(self.cpu_s / cores() as f64);
             say("takes", &format!("about {wall} on {} cores", cores()));
         }
         if let Some(seconds) = self.lab_s {
@@ -232,15 +232,6 @@ impl Check {
         });
         format!("{document}\n")
     }
-}
-
-/// A guess has no second digit.
-fn to_one_digit(seconds: f64) -> f64 {
-    if seconds <= 0.0 {
-        return 0.0;
-    }
-    let unit = 10_f64.powf(seconds.log10().floor());
-    (seconds / unit).round() * unit
 }
 
 /// How long a lab run takes: to the end of its time, or of its bytes and requests as the closed form has it.

@@ -8,7 +8,9 @@ use maxseg_wire::responder::{NONCE, TrainHead, TrainRequest, TrainSent};
 /// So long before a datagram is due a program that sleeps is waked, to be there in time.
 const AWAKE: Duration = Duration::from_micros(200);
 
-/// After so many datagrams that are all too large, none is sent: a router's message about one counts for the next alone.
+/// Calls for one datagram: the error of each may be a router's message about an earlier datagram, and ends the next call alone.
+const TRIES: u32 = 4;
+/// After so many datagrams that are all too large, none is sent.
 const REFUSED: u32 = 4;
 
 /// Sends a train by `put`, which takes a datagram's payload, of so many bytes. Datagrams that are due are sent one behind the other; none
@@ -38,18 +40,23 @@ pub(crate) fn send_train(
         }
         TrainHead { train: request.train, number }.write(key, &mut datagram);
         let at = began.elapsed();
-        let is_too_large = |error: &io::Error| error.raw_os_error() == Some(libc::EMSGSIZE);
-        match put(&datagram) {
+        let mut tries = (1..TRIES).map(|_| put(&datagram));
+        let taken = tries.find(|taken| !taken.as_ref().is_err_and(is_too_large));
+        match taken.unwrap_or_else(|| put(&datagram)) {
             Err(error) if !has_passed && is_too_large(&error) && number >= REFUSED => {
                 return Err(error);
             }
-            // A queue of this host that is full, or a message about an earlier datagram, which may be forged: this one is lost.
+            // A queue of this host that is full, or messages about earlier datagrams, which may be forged: this one is lost.
             Err(_) => {}
             Ok(_) => has_passed = true,
         }
         sent = TrainSent { count: number + 1, elapsed: at };
     }
     Ok(sent)
+}
+
+fn is_too_large(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EMSGSIZE)
 }
 
 /// Sleeps for most of the time, and waits awake for the rest.
@@ -70,4 +77,43 @@ fn wait_until(due: Instant) {
 /// Whether nothing can be sent now, and may be soon.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a train of ten datagrams does with a socket that refuses those calls, and how many it took.
+    fn train(refuses: impl Fn(u32) -> bool) -> (io::Result<TrainSent>, u32) {
+        let request = TrainRequest { train: 1, packet_bytes: 1500, count: 10, bits_per_second: 0 };
+        let (mut calls, mut taken) = (0, 0);
+        let sent = send_train(
+            &request,
+            &[0; NONCE],
+            1472,
+            |_| false,
+            |datagram| {
+                calls += 1;
+                if refuses(calls) {
+                    return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
+                }
+                taken += 1;
+                Ok(datagram.len())
+            },
+        );
+        (sent, taken)
+    }
+
+    #[test]
+    fn messages_about_earlier_datagrams_lose_none() {
+        let (sent, taken) = train(|call| !call.is_multiple_of(TRIES));
+        assert_eq!((sent.unwrap().count, taken), (10, 10));
+    }
+
+    #[test]
+    fn a_size_that_the_interface_does_not_carry_is_an_error() {
+        let (sent, taken) = train(|_| true);
+        assert_eq!(sent.unwrap_err().raw_os_error(), Some(libc::EMSGSIZE));
+        assert_eq!(taken, 0);
+    }
 }

@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use maxseg_core::evidence::Evidence;
 
-/// The packets of a connection.
-pub(super) fn connection_filter(evidence: &Evidence) -> String {
+/// Wireshark's display filter for the packets of a connection.
+pub fn connection_filter(evidence: &Evidence) -> String {
     let end = |end: SocketAddr| {
         let address = match end.ip().to_canonical() {
             IpAddr::V4(address) => format!("ip.addr == {address}"),

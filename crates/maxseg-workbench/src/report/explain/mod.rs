@@ -12,6 +12,7 @@ mod page;
 
 pub use csv::write_csv;
 pub use document::{ExplainDocument, write_conclusion, write_connections};
+pub use filter::connection_filter;
 pub use joined::{BetweenCaptures, between_captures};
 pub use numbers::{
     headline_numbers, host_systems, marks, no_connection, not_followed, numbers, packets, shares,

@@ -44,6 +44,7 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
         "limits receive-window 96%, start-up 4%",
         "largest advertised window 65 535 B (no scaling); filled 2 000 times",
         "bandwidth 100%",
+        "in Wireshark: ip.addr == 10.0.0.1 && tcp.port == ",
     ] {
         assert!(flat.contains(wanted), "{wanted}\n{text}");
     }
@@ -60,7 +61,7 @@ fn lines_fit_a_terminal() {
             // A command is for copying: it stays on its line.
             let is_command = |line: &&str| {
                 line.starts_with("    ")
-                    && ["sysctl", "[ \"$(sysctl", "netsh", "ip ", "ss ", "maxseg"]
+                    && ["sysctl", "[ \"$(sysctl", "netsh", "ip ", "ip.addr", "ss ", "maxseg"]
                         .iter()
                         .any(|c| line.trim_start().starts_with(c))
             };

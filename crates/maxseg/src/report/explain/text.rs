@@ -11,7 +11,7 @@ use super::parts::{Detail, problem_text, wrapped};
 use crate::printer::Printer;
 use maxseg_workbench::explain::Explanation;
 use maxseg_workbench::report::explain::{
-    headline_numbers, marks, no_connection, not_followed, numbers,
+    connection_filter, headline_numbers, marks, no_connection, not_followed, numbers,
 };
 use maxseg_workbench::report::words::{self, capital, counted, size};
 
@@ -143,6 +143,9 @@ fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> St
             let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
         }
     }
+    // A filter is for copying: it stays on its line.
+    let filter = connection_filter(headline.case.evidence);
+    let _ = writeln!(text, "\n  its packets, in Wireshark:\n    {filter}");
     text.trim_start_matches('\n').to_owned()
 }
 

@@ -3,12 +3,17 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 
+use maxseg_testkit::sampled;
+
 use super::super::kernel::skipped;
 use super::host::Host;
 
 /// The calls by which anything is changed, on disk or in the kernel; strace counts those of each name for themselves.
 const CALLS: [&str; 7] =
     ["write", "fdatasync", "fsync", "mkdir", "fallocate", "clone,clone3,vfork", "sendto"];
+
+/// Of a sample, one name in so many.
+const SAMPLED: u64 = 3;
 
 /// Each with a line that shows whether it is there, and what it shows then.
 const WANTED: [(&str, &str, &str); 5] = [
@@ -70,7 +75,7 @@ fn walk(walk: &Walk, stride: u32) {
         return;
     }
     let before = host.kernel();
-    for name in CALLS {
+    for name in sampled("calls that write", CALLS.to_vec(), SAMPLED) {
         let step = if name == "sendto" { stride } else { 1 };
         let mut killed = 0_usize;
         for number in (1..MOST).step_by(step as usize) {

@@ -16,6 +16,7 @@ use maxseg_wire::tshark::FlagCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::super::filter::connection_filter;
 use super::joined::JoinedEntry;
 
 /// A connection.
@@ -26,6 +27,8 @@ pub(super) struct ConnectionEntry<'a> {
     client: String,
     /// Its peer.
     server: String,
+    /// Wireshark's display filter for its packets.
+    wireshark_filter: String,
     begin_time_s: f64,
     end_time_s: f64,
     handshake: HandshakeEntry,
@@ -171,6 +174,7 @@ impl<'a> ConnectionEntry<'a> {
             id: evidence.id,
             client: evidence.client.to_string(),
             server: evidence.server.to_string(),
+            wireshark_filter: connection_filter(evidence),
             begin_time_s: evidence.begin.as_secs_f64(),
             end_time_s: evidence.end.as_secs_f64(),
             handshake: HandshakeEntry {

@@ -18,9 +18,11 @@ pub(super) struct ConnectionStore {
     most_awake: usize,
     /// Of `most_awake`.
     least_awake: usize,
-    /// Packets of connections, and how many of them unpacked one, since memory was last looked at.
+    /// Packets of connections, and how many of them were of one that was unpacked for them, since memory was last looked at.
     uses: u32,
     returned: u32,
+    /// Whether the last packet's connection was.
+    has_returned: bool,
     /// Where the next one to pack is looked for.
     hand: usize,
     /// Room to pack in.
@@ -50,6 +52,7 @@ impl ConnectionStore {
             least_awake,
             uses: 0,
             returned: 0,
+            has_returned: false,
             hand: 0,
             room: Vec::new(),
         }
@@ -67,6 +70,15 @@ impl ConnectionStore {
     /// The last use of a connection was for so many packets more.
     pub(super) const fn add_uses(&mut self, more: u32) {
         self.uses = self.uses.saturating_add(more);
+        if self.has_returned {
+            self.returned = self.returned.saturating_add(more);
+        }
+    }
+
+    /// Whether so many new ones are half of those that stay unpacked: the other half is packed for them. Of more, those that come
+    /// back would have some packed before their segments are followed, each of which then comes back itself.
+    pub(super) const fn is_half_new(&self, new: usize) -> bool {
+        new >= self.most_awake.div_ceil(2)
     }
 
     /// Adds one, which begins with the packet of this count, at the time `now`; its number is the number of those before it.
@@ -88,7 +100,8 @@ impl ConnectionStore {
         if self.uses >= LOOK_EVERY {
             self.look_at_memory(now);
         }
-        if matches!(self.slots.get(number)?, Slot::Packed(_)) {
+        self.has_returned = matches!(self.slots.get(number)?, Slot::Packed(_));
+        if self.has_returned {
             self.unpack(number, now);
         }
         match self.slots.get_mut(number)? {

@@ -136,21 +136,31 @@ impl Follower {
         else {
             return;
         };
-        let since = backlog.since(u64::MAX);
-        let mut waiting = backlog.take(number).peekable();
-        if waiting.peek().is_none() {
+        if !backlog.has(number) {
             return;
         }
-        let Some(connection) = store.get_mut(number, since) else {
-            self.untracked_packets += waiting.count() as u64;
-            return;
-        };
+        let mut connection = store.get_mut(number, backlog.since(u64::MAX));
         let mut followed = 0_u32;
-        for (seen, passing, sender) in waiting {
-            follow(connection, &seen, sender, passing);
-            followed += 1;
+        while backlog.gather(number) {
+            for (seen, passing, sender) in backlog.gathered() {
+                match &mut connection {
+                    Some(connection) => follow(connection, &seen, sender, passing),
+                    None => self.untracked_packets += 1,
+                }
+                followed += 1;
+            }
         }
         store.add_uses(followed.saturating_sub(1));
+    }
+
+    /// Follows the deferred segments of a part before one of its new connections is packed, only to be unpacked for them.
+    fn drain_before_packing(&mut self, part: usize) {
+        let Some((store, backlog)) = self.stores.get(part).zip(self.backlogs.get(part)) else {
+            return;
+        };
+        if store.is_half_new(backlog.begun()) {
+            self.drain(part);
+        }
     }
 
     /// Nothing more comes.
@@ -201,8 +211,7 @@ impl Follower {
         again: bool,
     ) -> Option<Place> {
         let part = part_of(&seen.source, &seen.destination);
-        let store = self.stores.get_mut(part)?;
-        let place = Place::new(part, store.len());
+        let place = Place::new(part, self.stores.get(part)?.len());
         let has_room = self.begun.fetch_add(1, Ordering::Relaxed) < self.options.most_connections;
         let Some(place) = place.filter(|_| has_room) else {
             self.untracked_packets += 1;
@@ -219,8 +228,9 @@ impl Follower {
         if again {
             connection.reuse_ports();
         }
+        self.drain_before_packing(part);
         let now = self.backlogs.get(part)?.since(seen.at_nanos);
-        store.push(connection, count, now);
+        self.stores.get_mut(part)?.push(connection, count, now);
         self.places.insert(key, place);
         Some(place)
     }

@@ -110,6 +110,28 @@ impl SegmentBatch {
         self.options.extend_from_slice(options);
     }
 
+    /// Adds the segment at a place of another batch.
+    #[inline]
+    pub(super) fn push_from(&mut self, other: &Self, place: usize) {
+        let Some(kept) = other.list.get(place) else { return };
+        let ends = match kept.ends {
+            Ends::V4(..) => kept.ends,
+            Ends::Other(place) => {
+                self.other_ends.extend(other.other_ends.get(place as usize));
+                Ends::Other(place_of_last(self.other_ends.len()))
+            }
+        };
+        let options_place = u32::try_from(self.options.len()).unwrap_or(u32::MAX);
+        self.list.push(Entry { ends, options_place, ..*kept });
+        self.options.extend_from_slice(other.options_of(kept).unwrap_or_default());
+    }
+
+    #[inline]
+    fn options_of(&self, kept: &Entry) -> Option<&[u8]> {
+        let begin = kept.options_place as usize;
+        self.options.get(begin..begin + usize::from(kept.options_kept))
+    }
+
     /// The segment at this place, but for its payload's bytes.
     #[inline]
     pub(super) fn get(&self, place: usize) -> Option<(Seen<'_>, Passing)> {
@@ -118,8 +140,6 @@ impl SegmentBatch {
             Ends::V4(source, destination) => (source.into(), destination.into()),
             Ends::Other(place) => *self.other_ends.get(place as usize)?,
         };
-        let begin = kept.options_place as usize;
-        let options = self.options.get(begin..begin + usize::from(kept.options_kept))?;
         let seen = Seen {
             at_nanos: kept.at_nanos,
             frame: kept.frame,
@@ -140,7 +160,7 @@ impl SegmentBatch {
             payload_len: kept.payload_len,
             payload: &[],
             options_len: kept.options_len,
-            options,
+            options: self.options_of(kept)?,
         };
         let passing =
             Passing { count: kept.count, fragments: kept.fragments, is_late: kept.is_late };
@@ -193,6 +213,14 @@ mod tests {
             assert_eq!(kept.iter().map(|(seen, _)| *seen).collect::<Vec<_>>(), expected);
             assert_eq!(kept.iter().map(|(_, passing)| *passing).collect::<Vec<_>>(), passings);
             assert_eq!((batch.len(), batch.begin()), (3, Some(stamped.at_nanos)));
+            drop(kept);
+            let mut copies = SegmentBatch::default();
+            for place in [2, 1, 0] {
+                copies.push_from(&batch, place);
+            }
+            let mut kept: Vec<_> = copies.iter().collect();
+            kept.reverse();
+            assert_eq!(kept, batch.iter().collect::<Vec<_>>());
             drop(kept);
             batch.clear();
             assert!(batch.is_empty());

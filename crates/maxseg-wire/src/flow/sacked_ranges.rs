@@ -37,10 +37,10 @@ impl SackedRanges {
     /// Marks `left..right` as applied.
     pub(super) fn add(&mut self, left: i64, right: i64) {
         let first = self.blocks.partition_point(|block| block.1 <= left);
-        let last = self.blocks.partition_point(|block| block.0 < right);
         if left >= right || self.blocks.get(first).is_some_and(|it| it.0 <= left && right <= it.1) {
             return;
         }
+        let last = self.blocks.partition_point(|block| block.0 < right);
         if self.blocks.len() >= Self::MOST {
             self.blocks.clear();
             self.blocks.push((left, right));

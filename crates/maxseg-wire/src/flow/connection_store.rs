@@ -75,8 +75,8 @@ impl ConnectionStore {
         }
     }
 
-    /// Whether so many new ones are half of those that stay unpacked: the other half is packed for them. Of more, those that come
-    /// back would have some packed before their segments are followed, each of which then comes back itself.
+    /// Whether so many connections, of which no segment was followed yet, are half of those that stay unpacked. More would have each
+    /// other packed before their segments are followed, for which each is unpacked again.
     pub(super) const fn is_half_new(&self, new: usize) -> bool {
         new >= self.most_awake.div_ceil(2)
     }

@@ -351,7 +351,8 @@ mod tests {
     #[test]
     fn bursts_at_equal_distances_are_released_by_acknowledgements() {
         let is_path = |usual_s, equal, others_equal, behind| {
-            let intervals = Intervals { count: 500, usual_s, equal, others: 100, others_equal };
+            let intervals =
+                Intervals { count: 500, usual_s, equal, others: 100, others_equal, bursts: None };
             let stats =
                 DirectionStats { intervals: Some(intervals), rtt_min_s: Some(behind), ..stats() };
             AckPath::of(&stats, &DirectionStats::default()).is_some()

@@ -6,8 +6,9 @@
 //!
 //! Flights of whole round trips are seen at the sender, elsewhere where timestamps tell what the sender knew, or where nothing waits and
 //! all round trips are that of the handshake. Flights at losses, and how the first flights spread over their round trips, are seen
-//! anywhere.
+//! anywhere, and how many segments come at a time behind a link that is not full.
 
+mod burst_sizes;
 mod clues;
 mod epoch_clues;
 mod first_loss;
@@ -23,6 +24,7 @@ use serde::Serialize;
 
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
+use burst_sizes::BurstSizes;
 use clues::Clues;
 use epoch_clues::EpochClues;
 use first_loss::FirstLoss;
@@ -96,6 +98,7 @@ impl CongestionControl {
         let first =
             if clues.has_slow_start() { FirstLoss::default() } else { FirstLoss::of(data, limit) };
         let opening = OpeningPace::of(data, limit, view == Some(View::Sender));
+        let bursts = BurstSizes::of(data, limit);
         let mut weights = clues.weights;
         weights.join(&epochs.weights, epochs.share());
         weights.join(&steady.weights, 1.0);
@@ -103,9 +106,10 @@ impl CongestionControl {
         weights.join(&frequent.weights, 1.0);
         weights.join(&opening.weights, 1.0);
         weights.join(&first.weights, 1.0);
+        weights.join(&bursts.weights, 1.0);
         let (name, probability) = weights.best();
         let of_losses = losses.count() + frequent.count() + first.count();
-        let others = clues.count() + steady.count() + opening.count() + of_losses;
+        let others = clues.count() + steady.count() + opening.count() + bursts.count() + of_losses;
         if epochs.count() + others == 0 {
             return Self::unknown(no_clue(data, view).to_owned());
         }
@@ -119,6 +123,7 @@ impl CongestionControl {
         }
         let mut sentences = clues.sentences(name);
         sentences.extend(opening.sentence(name));
+        sentences.extend(bursts.sentence(name));
         sentences.extend(first.sentence(name));
         sentences.extend(losses.sentence(name));
         sentences.extend(frequent.sentence().filter(|_| name == CongestionAlgorithm::Bbr));

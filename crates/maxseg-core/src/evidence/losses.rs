@@ -110,6 +110,21 @@ pub struct Intervals {
     pub others: u32,
     /// and the share of them that are about as long as the median.
     pub others_equal: f64,
+    /// What arrived at a time; `None` of acknowledgements.
+    pub bursts: Option<Bursts>,
+}
+
+/// Bursts: segments that came at the distance of the first flight, which the narrowest link gave them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bursts {
+    /// The share of those of one segment,
+    pub of_one: f64,
+    /// and of two.
+    pub of_two: f64,
+    /// The share of the time that their segments took on the link.
+    pub busy: f64,
+    /// Their payload, in bits per second.
+    pub rate_bps: f64,
 }
 
 /// Delays of one way beyond its least, of packets that were answered.

@@ -37,7 +37,9 @@ pub use event::{Cause, Event, EventKind, Events};
 pub use joined::{
     Change, ChangedField, ClockDifference, DelayAtLosses, Joined, OneWayDelay, Passage,
 };
-pub use losses::{AckGaps, Intervals, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay};
+pub use losses::{
+    AckGaps, Bursts, Intervals, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay,
+};
 pub use path_mtu::PathMtuEvent;
 pub use refills::Refills;
 pub use requests::{Requests, Waits};

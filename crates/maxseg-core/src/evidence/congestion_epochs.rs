@@ -26,8 +26,6 @@ pub struct CongestionEpoch {
     pub flat_rounds: u32,
     /// The sum of the flights of all round trips, in bytes.
     pub sum: u64,
-    /// Round trips whose flight was an eighth and more below that of the one before.
-    pub falls: u32,
     /// Whether the receive window had less room than a segment: it was the limit, not the congestion window.
     pub is_capped: bool,
     /// Whether the recovery before it began with an expiry of the retransmission timer, and so with slow start.

@@ -103,7 +103,6 @@ impl EpochTracker {
         epoch.rounds = epoch.rounds.saturating_add(1);
         epoch.flat_rounds = epoch.flat_rounds.saturating_add(1);
         epoch.sum = epoch.sum.saturating_add(flight);
-        epoch.falls += u32::from(flight < epoch.last - epoch.last / 8);
         if flight > epoch.most {
             epoch.most = flight;
             epoch.flat_rounds = 0;

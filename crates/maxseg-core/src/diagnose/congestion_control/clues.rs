@@ -1,4 +1,7 @@
-//! Clues of a whole direction: the clock of its segments, flights that fall without a loss, and how slow start ended.
+//! Clues of a whole direction: the clock of its segments, flights that do not grow, and how slow start ended.
+//!
+//! Likelihoods are those of captures in the lab at the sender and the receiver, by the law of succession: 342 of Reno, 365 of CUBIC and
+//! 256 of BBR, of runs that lost packets or were under load.
 
 use super::first_loss::{Flight, path_bytes};
 use super::weights::{Weights, normal};
@@ -17,16 +20,8 @@ const CLOCK_VARIES: f64 = 0.2;
 const MOST_OF_CLOCK: f64 = 3.2;
 /// What no clock explains.
 const OTHER_CLOCK: f64 = 0.08;
-/// All others by this.
-const MOST: f64 = 2.5;
-/// Fewer round trips show no falls.
-const LEAST_ROUNDS: u32 = 10;
-const LEAST_FALLS: u32 = 3;
-/// Of a flight that fell for good, the mean is below this share of its maximum,
-const SUNK: f64 = 0.68;
-/// and it stays there for so many round trips, after a loss for so many.
-const LONG: u32 = 12;
-const LONG_AFTER_LOSS: u32 = 30;
+/// All others by this: no algorithm is excluded by one of them.
+const MOST: f64 = 3.5;
 /// Congestion avoidance adds to the flight in every round trip or two (RFC 5681 §3.1, RFC 9438 §4.3): so many without a new maximum,
 /// and no window that is full, are no congestion avoidance.
 const FLAT: u32 = 10;
@@ -44,14 +39,19 @@ const MANY_DOUBLINGS: f64 = 3.5;
 /// BBR's start-up keeps 2.89 times what the path holds in flight at most (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`): round trips
 /// rise by 1.89 of the least.
 const STARTUP_QUEUE: f64 = 1.89;
-/// Later it keeps two bandwidth-delay products in flight at most (`bbr_cwnd_gain`), and 1.25 of that while it probes: round trips
-/// rise by so much of the least.
-const KEPT_QUEUE: f64 = 1.25;
 /// `HyStart` ends slow start where round trips rise by an eighth, of 16 ms at most (RFC 9406 §4.2); twice that is plain.
 const RISEN: f64 = 0.3;
 const RISEN_S: f64 = 0.02;
 /// Round trips rise where the flight is so many times what the path holds.
 const QUEUED: f64 = 1.2;
+
+/// How likely each is under Reno, CUBIC and BBR: a flight that does not grow, of which 1, 1 and 132 captures were,
+const NO_GROWTH_SEEN: [f64; 3] = [0.01, 0.01, 1.0];
+/// slow start that ends without a loss, of which 2, 81 and 3 were,
+const ENDED_EARLY: [f64; 3] = [0.03, 1.0, 0.06];
+/// and slow start into a queue until a loss, of which 12, 2 and 2 were with a queue that start-up may fill, and 44, 2 and none with more.
+const NEVER_ENDED: [f64; 3] = [1.0, 0.19, 0.27];
+const NEVER_ENDED_BEYOND_STARTUP: [f64; 3] = [1.0, 0.05, 0.02];
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
@@ -72,10 +72,6 @@ impl Clues {
             clues.add_clock(data, limit);
         }
         if is_free {
-            clues.add_falls(data);
-            for (index, epoch) in data.epochs.as_slice().iter().enumerate() {
-                clues.add_sinking(epoch, index == 0, data);
-            }
             if matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Unknown) {
                 clues.add_no_growth(data);
             }
@@ -149,51 +145,6 @@ impl Clues {
         self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
     }
 
-    /// BBR's cycle of gains lowers the flight every eighth round trip.
-    fn add_falls(&mut self, data: &DirectionStats) {
-        let free = data.epochs.as_slice().iter().filter(|epoch| !epoch.is_capped);
-        let (mut falls, mut rounds) = (0, 0);
-        for epoch in free {
-            falls += epoch.falls;
-            rounds += epoch.rounds;
-        }
-        if rounds < LEAST_ROUNDS {
-            return;
-        }
-        let share = f64::from(falls) / f64::from(rounds);
-        let bbr = match share {
-            share if share < 0.01 => 0.5,
-            share if share < 0.03 || falls < LEAST_FALLS => 1.0,
-            share if share < 0.06 => 2.0,
-            _ => 3.0,
-        };
-        self.weights.add([1.0, 1.0, bbr], MOST);
-        if bbr > 1.0 {
-            let text =
-                format!("the flight fell by an eighth and more {falls} times without a loss");
-            self.found.push((&[Bbr], text));
-        }
-    }
-
-    /// BBR drains what its start-up queued: the flight falls for good, without a loss.
-    fn add_sinking(&mut self, epoch: &CongestionEpoch, is_first: bool, data: &DirectionStats) {
-        let least = if is_first { LONG } else { LONG_AFTER_LOSS };
-        let mean = epoch.sum as f64 / f64::from(epoch.rounds.max(1));
-        let sinks = !epoch.is_capped
-            && epoch.rounds >= least
-            && epoch.flat_rounds >= epoch.rounds / 2
-            && mean < SUNK * epoch.most as f64;
-        if sinks {
-            let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
-            let text = format!(
-                "the flight fell from {:.0} to {:.0} segments without a loss, and stayed there",
-                epoch.most as f64 / segment,
-                mean / segment
-            );
-            self.add([0.05, 0.05, 1.0], MOST, &[Bbr], text);
-        }
-    }
-
     /// A flight that does not grow though the path is full and the window is not: BBR keeps what it measured.
     fn add_no_growth(&mut self, data: &DirectionStats) {
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
@@ -203,7 +154,7 @@ impl Clues {
                 let rounds = if is_first { epoch.flat_rounds } else { epoch.rounds };
                 let text =
                     format!("the flight did not grow in {rounds} round trips without a loss");
-                self.add([0.05, 0.05, 1.0], MOST, &[Bbr], text);
+                self.add(NO_GROWTH_SEEN, MOST, &[Bbr], text);
                 return;
             }
         }
@@ -221,28 +172,18 @@ impl Clues {
         let rise = at_loss.max(data.path_rtt_loaded_s.unwrap_or(0.0)) - least;
         let queued = || format!("round trips rose by {}", approx::time(rise));
         let keeps_growing = epoch.flat_rounds <= (epoch.rounds / 8).max(2);
-        let is_high = epoch.sum as f64 > 0.85 * epoch.most as f64 * rounds;
         if !epoch.is_capped && keeps_growing && slow >= SLOW_ROUNDS && doublings >= 0.5 {
             let text = "slow start ended without a loss, and the flight went on growing".to_owned();
-            self.add([0.06, 1.0, 0.15], MOST, &[Cubic], text);
+            self.add(ENDED_EARLY, MOST, &[Cubic], text);
         } else if slow <= NO_SLOW_ROUND
             && doublings >= MANY_DOUBLINGS
             && overfills_queue(epoch, data)
             && rise > (RISEN * least).max(RISEN_S)
         {
-            let bbr = if rise > STARTUP_QUEUE * least { 0.15 } else { 0.6 };
             let text = format!("slow start doubled the flight to its end, while {}", queued());
-            self.add([1.0, 0.1, bbr], MOST, &[Reno], text);
-        } else if epoch.is_capped
-            && slow <= 2.0
-            && rise > RISEN * least
-            && is_high
-            && epoch.flat_rounds >= LEAST_ROUNDS
-        {
-            let text =
-                format!("slow start doubled the flight up to the window, while {}", queued());
-            let bbr = if rise > KEPT_QUEUE * least { 0.15 } else { 0.6 };
-            self.add([1.0, 0.15, bbr], MOST, &[Reno], text);
+            let is_beyond_startup = rise > STARTUP_QUEUE * least;
+            let seen = if is_beyond_startup { NEVER_ENDED_BEYOND_STARTUP } else { NEVER_ENDED };
+            self.add(seen, MOST, &[Reno], text);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! trips rise by an eighth (`HyStart`, RFC 9406 §4.2), Reno does not: what is in flight beyond what the path holds tells that they
 //! rose, and how often the flight was sent before tells whether slow start went on. Neither needs round trips under load.
 
-use super::CongestionAlgorithm::{self, Cubic, Reno};
+use super::CongestionAlgorithm::{self, Bbr, Cubic, Reno};
 use super::weights::Weights;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
@@ -28,12 +28,8 @@ const LEAST_PATH: f64 = 24.0;
 /// but not by three doublings.
 const LATE_HYSTART: f64 = 128.0;
 /// BBR's start-up keeps 2.89 times what the path holds in flight at most (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`), besides half as
-/// much again that was lost meanwhile.
-const STARTUP_FLIGHT: f64 = 4.3;
-/// By so much no estimate of the path is wrong.
+/// much again that was lost meanwhile. By so much no estimate of the path is wrong.
 const BEYOND_STARTUP: f64 = 5.0;
-/// Behind its start-up BBR keeps two bandwidth-delay products (`bbr_cwnd_gain`), and what waits for delayed acknowledgements.
-const CRUISING_FLIGHT: f64 = 3.0;
 /// Reno loses a good part of a flight that it has doubled; one that grew by some segments loses only these, at most this share.
 const LITTLE_LOST: f64 = 0.2;
 /// Slow start into a full queue loses half of the flight; delayed acknowledgements, and what drains meanwhile, leave this share at least.
@@ -49,7 +45,17 @@ const BY_POLICER: f64 = 0.8;
 /// nothing.
 const LEAST_FLIGHT: f64 = 48.0;
 /// It speaks against an algorithm by this at most: buffers and programs change how flights grow.
-const MOST: f64 = 3.0;
+const MOST: f64 = 3.5;
+/// How likely each is under Reno, CUBIC and BBR, by what was seen in the lab (see `clues`): a flight that doubled into a queue, of which
+/// 24, 9 and 20 captures were, and beyond what start-up keeps 17 and none of the others;
+const DOUBLED: [f64; 3] = [1.0, 0.33, 1.0];
+const DOUBLED_BEYOND_STARTUP: [f64; 3] = [1.0, 0.03, 0.04];
+/// likewise where `HyStart` may have come too late, of which 26, 7 and none were;
+const DOUBLED_ON_SHORT_PATH: [f64; 3] = [1.0, 0.27, 0.03];
+/// half of a flight lost at once, of which 14, 3 and 2 were;
+const LOST_BY_HALF: [f64; 3] = [1.0, 0.23, 0.23];
+/// and a flight that grew on behind slow start, of which none, 7 and 1 were.
+const GREW_ON: [f64; 3] = [0.07, 1.0, 0.28];
 
 /// What the first loss shows.
 #[derive(Debug, Clone, Default)]
@@ -151,28 +157,26 @@ impl FirstLoss {
     fn at(flight: &Flight, grows_freely: bool) -> Self {
         let over = flight.over();
         if flight.is_doubled_into_queue() {
-            let bbr = match over {
-                _ if flight.is_beyond_startup() => 0.05,
-                over if over > STARTUP_FLIGHT => 0.3,
-                _ => 0.6,
-            };
             let text =
-                format!("slow start doubled the flight to {over:.1} times what the path holds");
-            Self::new([1.0, 0.1, bbr], &[Reno], text)
+                format!("its first flights doubled up to {over:.1} times what the path holds");
+            if flight.is_beyond_startup() {
+                Self::new(DOUBLED_BEYOND_STARTUP, &[Reno], text)
+            } else {
+                Self::new(DOUBLED, &[Reno, Bbr], text)
+            }
         } else if flight.is_doubled()
             && flight.is_beyond_startup()
             && flight.segments >= LEAST_FLIGHT
         {
             let text = format!("the first loss came at {over:.1} times what the path holds");
-            Self::new([1.0, 1.0, 0.1], &[Reno, Cubic], text)
+            Self::new(DOUBLED_ON_SHORT_PATH, &[Reno, Cubic], text)
         } else if flight.is_lost_by_half() {
             let lost = approx::whole_percent(flight.sent_again.min(1.0));
             let text = format!("slow start ended where {lost} of a flight were lost");
-            Self::new([1.0, 0.12, 0.7], &[Reno], text)
+            Self::new(LOST_BY_HALF, &[Reno], text)
         } else if grows_freely && flight.grew_on() {
-            let bbr = if over > CRUISING_FLIGHT { 0.1 } else { 0.3 };
             let text = "slow start ended before the first loss, and the flight went on growing";
-            Self::new([0.1, 1.0, bbr], &[Cubic], text.to_owned())
+            Self::new(GREW_ON, &[Cubic], text.to_owned())
         } else {
             Self::default()
         }
@@ -229,8 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn doubling_into_a_queue_is_reno_and_slower_growth_is_cubic() {
-        assert_eq!(shown(&direction(200, 390, 95)), Some(Reno));
+    fn doubling_into_a_queue_is_not_cubic_and_slower_growth_is() {
+        let doubled = FirstLoss::of(&direction(200, 390, 95), LimitedBy::Bandwidth);
+        assert!(doubled.sentence(Reno).is_some() && doubled.sentence(Cubic).is_none());
+        assert_eq!(shown(&direction(300, 590, 150)), Some(Reno));
         assert_eq!(shown(&direction(120, 1400, 6)), Some(Cubic));
     }
 
@@ -245,7 +251,7 @@ mod tests {
         short.path_rtt_min_s = Some(0.009);
         let found = FirstLoss::of(&short, LimitedBy::Bandwidth);
         assert!(
-            found.sentence(Cubic).is_some() && found.sentence(CongestionAlgorithm::Bbr).is_none()
+            found.sentence(Cubic).is_some() && found.sentence(Bbr).is_none()
         );
         // A policer drops what is above its rate, from any sender.
         let mut policed = short.clone();
@@ -260,7 +266,7 @@ mod tests {
         let mut data = direction(200, 390, 8);
         assert_eq!(shown(&data), None);
         data.sack_permitted = false;
-        assert_eq!(shown(&data), Some(Reno));
+        assert!(shown(&data).is_some());
     }
 
     #[test]
@@ -278,7 +284,7 @@ mod tests {
     #[test]
     fn the_handshake_bounds_the_round_trip() {
         let mut data = direction(120, 230, 40);
-        assert_eq!(shown(&data), Some(Reno));
+        assert!(shown(&data).is_some());
         data.epochs.opening.round_trip = Time::from_millis(100);
         assert_eq!(shown(&data), None);
     }

@@ -250,9 +250,7 @@ mod tests {
         let mut short = direction(60, 108, 30);
         short.path_rtt_min_s = Some(0.009);
         let found = FirstLoss::of(&short, LimitedBy::Bandwidth);
-        assert!(
-            found.sentence(Cubic).is_some() && found.sentence(Bbr).is_none()
-        );
+        assert!(found.sentence(Cubic).is_some() && found.sentence(Bbr).is_none());
         // A policer drops what is above its rate, from any sender.
         let mut policed = short.clone();
         policed.epochs = direction(60, 108, 60).epochs;

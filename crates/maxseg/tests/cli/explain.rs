@@ -305,8 +305,8 @@ fn lines_fit_what_columns_says() {
             .output()
             .unwrap();
         let text = stdout(&output);
-        // A command is for copying, and the file's name has no blank: both stay whole.
-        let copied = ["sysctl ", "ip route ", "maxseg tune apply ", WINDOW];
+        // Commands and Wireshark's filter are for copying, and the file's name has no blank: they stay whole.
+        let copied = ["sysctl ", "ip route ", "maxseg tune apply ", "    ip.addr ", WINDOW];
         let is_prose = |line: &&str| !copied.iter().any(|part| line.contains(part));
         let longest = text.lines().filter(is_prose).map(|line| line.chars().count()).max();
         assert!(longest.is_some_and(|longest| longest <= width && longest > width / 2), "{text}");

@@ -27,15 +27,15 @@ fn assert_fits(arguments: &[&str], output: &Output) {
     assert!(wrong.is_empty(), "{arguments:?}:\n{}", wrong.join("\n"));
 }
 
-/// An indented command to paste; or a name, path or URL that is longer than a line has room for.
+/// An indented command or display filter to paste; or a name, path or URL that is longer than a line has room for.
 fn must_stay_whole(line: &str) -> bool {
     let text = line.trim_start();
     let indent = line.chars().count() - text.chars().count();
-    let is_command = ["maxseg ", "sudo ", "sysctl ", "ip ", "tc "]
+    let is_pasted = ["maxseg ", "sudo ", "sysctl ", "ip ", "tc ", "ip.addr ", "ipv6.addr "]
         .iter()
-        .any(|command| text.starts_with(command));
+        .any(|begin| text.starts_with(begin));
     let is_one_word = !text.contains(' ');
-    (indent >= 2 && is_command) || is_one_word
+    (indent >= 2 && is_pasted) || is_one_word
 }
 
 fn scenarios() -> &'static Path {

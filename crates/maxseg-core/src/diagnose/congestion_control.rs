@@ -9,6 +9,7 @@
 //! anywhere, and how many segments come at a time behind a link that is not full.
 
 mod burst_sizes;
+mod clue;
 mod clues;
 mod epoch_clues;
 mod first_loss;
@@ -23,10 +24,9 @@ use serde::Serialize;
 
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
-use burst_sizes::BurstSizes;
+use clue::Clue;
 use clues::Clues;
 use epoch_clues::EpochClues;
-use first_loss::FirstLoss;
 use loss_flights::LossFlights;
 use opening_pace::OpeningPace;
 use steady_growth::SteadyGrowth;
@@ -93,9 +93,9 @@ impl CongestionControl {
         let losses = LossFlights::of(data, limit);
         // Flights of whole round trips show more of slow start.
         let first =
-            if clues.has_slow_start() { FirstLoss::default() } else { FirstLoss::of(data, limit) };
+            if clues.has_slow_start() { Clue::default() } else { first_loss::of(data, limit) };
         let opening = OpeningPace::of(data, limit, view == Some(View::Sender));
-        let bursts = BurstSizes::of(data, limit);
+        let bursts = burst_sizes::of(data, limit);
         let mut weights = clues.weights;
         weights.join(&epochs.weights, epochs.share());
         weights.join(&steady.weights, 1.0);

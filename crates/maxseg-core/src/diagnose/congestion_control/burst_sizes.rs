@@ -5,8 +5,8 @@
 //! segments release two as well, but one more where the window grows, and many where they come together. In front of a link that is
 //! not full nothing joins what left apart: so it arrives, and needs neither round trips nor timestamps.
 
-use super::CongestionAlgorithm::{self, Bbr, Cubic, Reno};
-use super::weights::Weights;
+use super::CongestionAlgorithm::{Bbr, Cubic, Reno};
+use super::clue::Clue;
 use crate::evidence::{Bursts, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::approx;
@@ -35,49 +35,25 @@ const LARGER: [f64; 3] = [1.0, 1.0, 0.16];
 const MOST: f64 = 3.5;
 
 /// What the sizes of bursts show.
-#[derive(Debug, Clone, Default)]
-pub(super) struct BurstSizes {
-    pub(super) weights: Weights,
-    found: Option<(&'static [CongestionAlgorithm], String)>,
-}
-
-impl BurstSizes {
-    pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
-        // What a program writes, a pace or a full receive window lets go two by two is no window's growth.
-        if matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::ReceiveWindow) {
-            return Self::default();
+pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
+    // What a program writes, a pace or a full receive window lets go two by two is no window's growth.
+    if matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::ReceiveWindow) {
+        return Clue::default();
+    }
+    let segment_bits = 8.0 * f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+    let seen = data.intervals.and_then(|all| Some((all.bursts?, all.equal)));
+    match seen {
+        Some((bursts, equal)) if equal < EQUAL && is_small(&bursts) => {
+            let share = approx::whole_percent(1.0 - larger(&bursts));
+            let text = format!("{share} of its bursts had two segments at most");
+            Clue::new(SMALL, MOST, &[Bbr], text)
         }
-        let segment_bits = 8.0 * f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
-        let seen = data.intervals.and_then(|all| Some((all.bursts?, all.equal)));
-        match seen {
-            Some((bursts, equal)) if equal < EQUAL && is_small(&bursts) => {
-                let share = approx::whole_percent(1.0 - larger(&bursts));
-                Self::new(SMALL, &[Bbr], format!("{share} of its bursts had two segments at most"))
-            }
-            Some((bursts, _)) if is_of_window(&bursts, segment_bits) => {
-                let share = approx::whole_percent(larger(&bursts));
-                let text = format!("{share} of its bursts had more than two segments");
-                Self::new(LARGER, &[Reno, Cubic], text)
-            }
-            _ => Self::default(),
+        Some((bursts, _)) if is_of_window(&bursts, segment_bits) => {
+            let share = approx::whole_percent(larger(&bursts));
+            let text = format!("{share} of its bursts had more than two segments");
+            Clue::new(LARGER, MOST, &[Reno, Cubic], text)
         }
-    }
-
-    fn new(likelihoods: [f64; 3], names: &'static [CongestionAlgorithm], text: String) -> Self {
-        let mut weights = Weights::default();
-        weights.add(likelihoods, MOST);
-        Self { weights, found: Some((names, text)) }
-    }
-
-    /// Whether they show anything.
-    pub(super) const fn count(&self) -> usize {
-        self.found.is_some() as usize
-    }
-
-    /// What they show for an algorithm, as a clause.
-    pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
-        let found = self.found.as_ref().filter(|(names, _)| names.contains(&name));
-        found.map(|(_, text)| text.clone())
+        _ => Clue::default(),
     }
 }
 
@@ -101,6 +77,7 @@ fn is_of_window(bursts: &Bursts, segment_bits: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnose::CongestionAlgorithm;
     use crate::evidence::Intervals;
 
     /// At the receiver, behind a link that was busy for 40% of the time.
@@ -116,7 +93,7 @@ mod tests {
     }
 
     fn shown(data: &DirectionStats, limit: LimitedBy) -> Option<CongestionAlgorithm> {
-        let found = BurstSizes::of(data, limit);
+        let found = of(data, limit);
         (found.count() > 0).then(|| found.weights.best().0)
     }
 
@@ -149,7 +126,7 @@ mod tests {
     #[test]
     fn large_bursts_on_an_empty_link_are_of_a_window() {
         let mut data = direction(0.2, 0.3, 0.3);
-        let found = BurstSizes::of(&data, LimitedBy::Congestion);
+        let found = of(&data, LimitedBy::Congestion);
         assert!(found.sentence(Reno).is_some_and(|text| text.contains("50%")), "{found:?}");
         assert_eq!(found.sentence(Bbr), None);
         // A full link joins bursts; a faster pace sends larger ones.

@@ -4,8 +4,8 @@
 //! trips rise by an eighth (`HyStart`, RFC 9406 §4.2), Reno does not: what is in flight beyond what the path holds tells that they
 //! rose, and how often the flight was sent before tells whether slow start went on. Neither needs round trips under load.
 
-use super::CongestionAlgorithm::{self, Bbr, Cubic, Reno};
-use super::weights::Weights;
+use super::CongestionAlgorithm::{Bbr, Cubic, Reno};
+use super::clue::Clue;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
@@ -56,13 +56,6 @@ const DOUBLED_ON_SHORT_PATH: [f64; 3] = [1.0, 0.27, 0.03];
 const LOST_BY_HALF: [f64; 3] = [1.0, 0.23, 0.23];
 /// and a flight that grew on behind slow start, of which none, 7 and 1 were.
 const GREW_ON: [f64; 3] = [0.07, 1.0, 0.28];
-
-/// What the first loss shows.
-#[derive(Debug, Clone, Default)]
-pub(super) struct FirstLoss {
-    pub(super) weights: Weights,
-    found: Option<(&'static [CongestionAlgorithm], String)>,
-}
 
 /// The flight at the first loss.
 #[derive(Debug, Clone, Copy)]
@@ -142,67 +135,46 @@ impl Flight {
     }
 }
 
-impl FirstLoss {
-    pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
-        let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
-        let shows = |flight: &Flight| !flight.is_capped || flight.is_beyond_startup();
-        let flight = Flight::of(data).filter(|_| !data.begins_late && !is_held);
-        match flight.filter(shows) {
-            // A buffer that holds the flight down later makes it grow more slowly before, too.
-            Some(flight) => Self::at(&flight, limit != LimitedBy::SendBuffer),
-            None => Self::default(),
-        }
+/// What the first loss shows.
+pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
+    let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
+    let shows = |flight: &Flight| !flight.is_capped || flight.is_beyond_startup();
+    let flight = Flight::of(data).filter(|_| !data.begins_late && !is_held);
+    match flight.filter(shows) {
+        // A buffer that holds the flight down later makes it grow more slowly before, too.
+        Some(flight) => at(&flight, limit != LimitedBy::SendBuffer),
+        None => Clue::default(),
     }
+}
 
-    fn at(flight: &Flight, grows_freely: bool) -> Self {
-        let over = flight.over();
-        if flight.is_doubled_into_queue() {
-            let text =
-                format!("its first flights doubled up to {over:.1} times what the path holds");
-            if flight.is_beyond_startup() {
-                Self::new(DOUBLED_BEYOND_STARTUP, &[Reno], text)
-            } else {
-                Self::new(DOUBLED, &[Reno, Bbr], text)
-            }
-        } else if flight.is_doubled()
-            && flight.is_beyond_startup()
-            && flight.segments >= LEAST_FLIGHT
-        {
-            let text = format!("the first loss came at {over:.1} times what the path holds");
-            Self::new(DOUBLED_ON_SHORT_PATH, &[Reno, Cubic], text)
-        } else if flight.is_lost_by_half() {
-            let lost = approx::whole_percent(flight.sent_again.min(1.0));
-            let text = format!("slow start ended where {lost} of a flight were lost");
-            Self::new(LOST_BY_HALF, &[Reno], text)
-        } else if grows_freely && flight.grew_on() {
-            let text = "slow start ended before the first loss, and the flight went on growing";
-            Self::new(GREW_ON, &[Cubic], text.to_owned())
+fn at(flight: &Flight, grows_freely: bool) -> Clue {
+    let over = flight.over();
+    if flight.is_doubled_into_queue() {
+        let text = format!("its first flights doubled up to {over:.1} times what the path holds");
+        if flight.is_beyond_startup() {
+            Clue::new(DOUBLED_BEYOND_STARTUP, MOST, &[Reno], text)
         } else {
-            Self::default()
+            Clue::new(DOUBLED, MOST, &[Reno, Bbr], text)
         }
-    }
-
-    fn new(likelihoods: [f64; 3], names: &'static [CongestionAlgorithm], text: String) -> Self {
-        let mut weights = Weights::default();
-        weights.add(likelihoods, MOST);
-        Self { weights, found: Some((names, text)) }
-    }
-
-    /// Whether it shows anything.
-    pub(super) const fn count(&self) -> usize {
-        self.found.is_some() as usize
-    }
-
-    /// What it shows for an algorithm, as a clause.
-    pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
-        let found = self.found.as_ref().filter(|(names, _)| names.contains(&name));
-        found.map(|(_, text)| text.clone())
+    } else if flight.is_doubled() && flight.is_beyond_startup() && flight.segments >= LEAST_FLIGHT {
+        let text = format!("the first loss came at {over:.1} times what the path holds");
+        Clue::new(DOUBLED_ON_SHORT_PATH, MOST, &[Reno, Cubic], text)
+    } else if flight.is_lost_by_half() {
+        let lost = approx::whole_percent(flight.sent_again.min(1.0));
+        let text = format!("slow start ended where {lost} of a flight were lost");
+        Clue::new(LOST_BY_HALF, MOST, &[Reno], text)
+    } else if grows_freely && flight.grew_on() {
+        let text = "slow start ended before the first loss, and the flight went on growing";
+        Clue::new(GREW_ON, MOST, &[Cubic], text.to_owned())
+    } else {
+        Clue::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnose::CongestionAlgorithm;
     use crate::evidence::{CongestionEpochs, FlightAtLoss};
     use crate::units::Time;
 
@@ -228,14 +200,18 @@ mod tests {
     }
 
     fn shown(data: &DirectionStats) -> Option<CongestionAlgorithm> {
-        let found = FirstLoss::of(data, LimitedBy::Bandwidth);
+        let found = of(data, LimitedBy::Bandwidth);
         (found.count() > 0).then(|| found.weights.best().0)
+    }
+
+    fn spoken_for(data: &DirectionStats) -> Vec<CongestionAlgorithm> {
+        let found = of(data, LimitedBy::Bandwidth);
+        [Reno, Cubic, Bbr].into_iter().filter(|name| found.sentence(*name).is_some()).collect()
     }
 
     #[test]
     fn doubling_into_a_queue_is_not_cubic_and_slower_growth_is() {
-        let doubled = FirstLoss::of(&direction(200, 390, 95), LimitedBy::Bandwidth);
-        assert!(doubled.sentence(Reno).is_some() && doubled.sentence(Cubic).is_none());
+        assert_eq!(spoken_for(&direction(200, 390, 95)), [Reno, Bbr]);
         assert_eq!(shown(&direction(300, 590, 150)), Some(Reno));
         assert_eq!(shown(&direction(120, 1400, 6)), Some(Cubic));
     }
@@ -243,14 +219,12 @@ mod tests {
     /// From 10 segments on slow start sends 10, 20, 40 and so on: about twice the flight. BBR keeps 2.89 times the path at most.
     #[test]
     fn a_flight_beyond_start_up_is_not_of_bbr() {
-        let probability =
-            |data: &DirectionStats| FirstLoss::of(data, LimitedBy::Bandwidth).weights.best().1;
+        let probability = |data: &DirectionStats| of(data, LimitedBy::Bandwidth).weights.best().1;
         assert!(probability(&direction(300, 590, 150)) > probability(&direction(200, 390, 95)));
         // On a short path `HyStart` may come too late: Reno and CUBIC are not told apart, but no BBR.
         let mut short = direction(60, 108, 30);
         short.path_rtt_min_s = Some(0.009);
-        let found = FirstLoss::of(&short, LimitedBy::Bandwidth);
-        assert!(found.sentence(Cubic).is_some() && found.sentence(Bbr).is_none());
+        assert_eq!(spoken_for(&short), [Reno, Cubic]);
         // A policer drops what is above its rate, from any sender.
         let mut policed = short.clone();
         policed.epochs = direction(60, 108, 60).epochs;
@@ -264,7 +238,7 @@ mod tests {
         let mut data = direction(200, 390, 8);
         assert_eq!(shown(&data), None);
         data.sack_permitted = false;
-        assert!(shown(&data).is_some());
+        assert_eq!(spoken_for(&data), [Reno, Bbr]);
     }
 
     #[test]
@@ -282,7 +256,7 @@ mod tests {
     #[test]
     fn the_handshake_bounds_the_round_trip() {
         let mut data = direction(120, 230, 40);
-        assert!(shown(&data).is_some());
+        assert_eq!(spoken_for(&data), [Reno, Bbr]);
         data.epochs.opening.round_trip = Time::from_millis(100);
         assert_eq!(shown(&data), None);
     }

@@ -164,9 +164,8 @@ impl Follower {
     }
 
     /// Nothing more comes.
-    pub(super) fn finish(mut self) -> Self {
+    pub(super) fn finish(&mut self) {
         (0..PARTS).for_each(|part| self.drain(part));
-        self
     }
 
     /// A connection with all of its segments so far.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Seen → Flows: TimeOrder → Follower → Connection → two HalfConnections → SendHistory of payload → Evidence
-//!                           (one a thread)          (options, windows)    (segments in flight, gaps,
+//!                           (one, or one a part)      (options, windows)    (segments in flight, gaps,
 //!                                                                          retransmissions, sender, capacity)
 //! ```
 

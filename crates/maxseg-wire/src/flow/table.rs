@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Seen → TimeOrder → Followers ─┬→ Follower, in this thread
-//!                               └→ Lanes: a SegmentBatch at a time → a Follower in each thread
+//!                               └→ Lanes: a SegmentBatch at a time → a Follower for each part, in any thread
 //! ```
 
 use std::io;
@@ -32,8 +32,8 @@ pub struct Flows {
 enum Followers {
     /// This thread.
     Here(Box<Follower>),
-    /// Others, which have some of the connections each.
-    Lanes(Lanes),
+    /// Several threads, this one among them.
+    Lanes(Box<Lanes>),
 }
 
 impl Flows {
@@ -42,12 +42,12 @@ impl Flows {
         Self::followed_by(Followers::Here(Box::new(Follower::new(options))))
     }
 
-    /// None yet; so many other threads follow them, at most one for each part of the connections.
+    /// None yet; so many threads beside this one follow them, at most one for each part of the connections.
     ///
     /// # Errors
     /// The threads cannot be started.
     pub fn in_threads(options: FlowOptions, threads: usize) -> io::Result<Self> {
-        Ok(Self::followed_by(Followers::Lanes(Lanes::start(options, threads)?)))
+        Ok(Self::followed_by(Followers::Lanes(Box::new(Lanes::start(options, threads)?))))
     }
 
     const fn followed_by(followers: Followers) -> Self {
@@ -118,7 +118,10 @@ impl Flows {
     pub fn finish(mut self) -> FlowResults<impl Iterator<Item = Evidence>> {
         self.rest_ordered();
         gather(match self.followers {
-            Followers::Here(follower) => vec![follower.finish()],
+            Followers::Here(mut follower) => {
+                follower.finish();
+                vec![*follower]
+            }
             Followers::Lanes(lanes) => lanes.finish(),
         })
     }

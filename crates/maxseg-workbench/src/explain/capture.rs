@@ -33,8 +33,8 @@ pub struct Capture<'a> {
 /// Files from this size on are read by several threads, in bytes: threads take as long as a few thousand packets.
 const LARGE: u64 = 4 << 20;
 
-/// Reads the capture in a file; see [`read`]. A large one is read here, while other threads follow its connections, one for
-/// each of so many cores, or of all.
+/// Reads the capture in a file; see [`read`]. The connections of a large one are followed by so many threads, one for
+/// each core by default; the one that reads it is among them.
 ///
 /// # Errors
 /// The file cannot be opened, is no capture, or does not have the interface that is asked for.
@@ -50,7 +50,7 @@ pub fn read_file(
     if jobs <= 1 {
         return read(input, &name, options);
     }
-    let reading = reading::read_in_threads(input, options, jobs)
+    let reading = reading::read_in_threads(input, options, jobs - 1)
         .map_err(|source| Error::Reading { name: name.clone(), source })?;
     match reading {
         Some(reading) => Ok(Capture::new(&name, reading)),

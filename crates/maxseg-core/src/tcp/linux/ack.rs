@@ -59,7 +59,7 @@ impl Socket {
         }
         flags |= self.clean_rtx_queue(prior_fack, prior_una, &state, &mut sample);
         sample.may_be_delayed = flags & MAY_BE_DELAYED != 0;
-        self.update_reordering_window(&sample);
+        self.update_reordering_window(sample.prior_delivered);
         if self.tlp_high_seq > 0 {
             self.process_probe_ack(packet.ack, flags);
         }

@@ -9,7 +9,7 @@ use super::packet::Packet;
 use super::rate::RateSample;
 
 /// What it takes out of the queue of packets sent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     segments: u64,
     /// The last packet was taken as a whole.
@@ -17,8 +17,13 @@ struct Taken {
     /// When the first and the last were sent, in microseconds.
     first_sent: u64,
     last_sent: u64,
-    /// What the sample of the delivery rate takes from the last, which was sent last.
-    sample: RateSample,
+    /// Where the last ends, which was sent last, and what the sample of the delivery rate takes from it
+    /// ([`RateSample`]).
+    last_end: u64,
+    prior_delivered: u64,
+    prior_at: u64,
+    interval_sent: u64,
+    is_app_limited: bool,
 }
 
 impl Socket {
@@ -59,27 +64,27 @@ impl Socket {
         self.take_stamp(packet);
         self.snd_wl1 = packet.seq;
         self.snd_una = packet.ack;
-        let Taken { segments, fully, first_sent, last_sent, mut sample } = self.take_first_copies();
+        let taken = self.take_first_copies();
+        let Taken { segments, prior_delivered, .. } = taken;
         let now = self.clock.micros;
-        sample.may_be_delayed = segments == 1
-            && fully
+        let may_be_delayed = segments == 1
+            && taken.fully
             && self.snd_una - prior_una < self.mss_cache
-            && sample.prior_delivered + 1 == self.delivered;
-        let last = now.saturating_sub(last_sent);
-        let first = now.saturating_sub(first_sent);
-        self.learn_round_trip(first, Some(last), sample.may_be_delayed);
+            && prior_delivered + 1 == self.delivered;
+        let last = now.saturating_sub(taken.last_sent);
+        let first = now.saturating_sub(taken.first_sent);
+        self.learn_round_trip(first, Some(last), may_be_delayed);
         let view = self.view();
         self.congestion.on_round_trip(&mut self.window, &view, last);
-        self.update_reordering_window(&sample);
+        self.update_reordering_window(prior_delivered);
         self.timers.is_owed = true;
         if self.packets_out == 0 {
             self.set_retransmit_timer();
         }
         if self.congestion.is_rate_based() {
-            sample.rtt = Some(last);
-            sample.prior_in_flight = prior_in_flight;
-            self.complete_sample(segments, 0, self.is_sack_reneg, &mut sample);
-            self.control_rate(&sample);
+            let rtt = Some(last);
+            let base = RateSample { rtt, may_be_delayed, prior_in_flight, ..RateSample::default() };
+            self.sample_rate(taken, base);
         } else {
             self.note_delivery(segments);
             self.raise_cwnd(segments);
@@ -87,16 +92,29 @@ impl Socket {
         }
     }
 
+    /// The sample of what was taken, for a congestion control that measures the path; `base` has the rest of it.
+    #[inline(never)]
+    fn sample_rate(&mut self, taken: Taken, base: RateSample) {
+        let mut sample = RateSample {
+            prior_delivered: taken.prior_delivered,
+            prior_at: taken.prior_at,
+            last_end_seq: taken.last_end,
+            interval_sent: taken.interval_sent,
+            is_app_limited: taken.is_app_limited,
+            ..base
+        };
+        self.complete_sample(taken.segments, 0, self.is_sack_reneg, &mut sample);
+        self.control_rate(&sample);
+    }
+
     /// Takes out of the queue what is acknowledged, the whole segments of the last packet included.
     #[inline(always)]
     fn take_first_copies(&mut self) -> Taken {
         let una = self.snd_una;
-        let (mut segments, mut fully) = (0, true);
+        let mut taken = Taken { fully: true, ..Taken::default() };
         let mut first_sent = None;
-        let (mut last_sent, mut last_end) = (0, 0);
-        let mut sample = RateSample::default();
         while let Some(skb) = self.rtx_queue.front_mut().filter(|skb| skb.seq < una) {
-            let mut taken = skb.segments;
+            let mut segments = skb.segments;
             if skb.end_seq > una {
                 if skb.segments <= 1 {
                     break;
@@ -106,34 +124,37 @@ impl Socket {
                 skb.truesize -= bytes;
                 skb.count_segments(skb.gso_size);
                 self.writer.queued -= bytes;
-                taken -= skb.segments;
-                if taken == 0 {
+                segments -= skb.segments;
+                if segments == 0 {
                     break;
                 }
-                fully = false;
+                taken.fully = false;
             }
-            last_sent = skb.sent_micros();
-            last_end = skb.end_seq;
-            first_sent.get_or_insert(last_sent);
-            sample.prior_delivered = skb.delivered;
-            sample.prior_at = skb.delivered_micros;
-            sample.is_app_limited = skb.app_limited;
-            sample.last_end_seq = last_end;
-            sample.interval_sent = last_sent - skb.first_tx_micros;
-            segments += taken;
-            if fully {
+            taken.segments += segments;
+            taken.last_sent = skb.sent_micros();
+            taken.last_end = skb.end_seq;
+            taken.prior_delivered = skb.delivered;
+            taken.prior_at = skb.delivered_micros;
+            taken.interval_sent = taken.last_sent - skb.first_tx_micros;
+            taken.is_app_limited = skb.app_limited;
+            first_sent.get_or_insert(taken.last_sent);
+            if taken.fully {
                 self.writer.queued -= skb.truesize;
-                self.highest_sack = self.highest_sack.max(last_end);
+                self.highest_sack = self.highest_sack.max(taken.last_end);
                 self.rtx_queue.pop_front();
             }
+            if taken.last_end >= una {
+                break;
+            }
         }
-        self.packets_out -= segments;
-        self.delivered += segments;
-        self.rate.first_tx = last_sent;
-        self.advance_rack(0, last_end, last_sent);
+        taken.first_sent = first_sent.unwrap_or(0);
+        self.packets_out -= taken.segments;
+        self.delivered += taken.segments;
+        self.rate.first_tx = taken.last_sent;
+        self.advance_rack(0, taken.last_end, taken.last_sent);
         if self.rtx_queue.is_empty() {
             self.end_limit(Limit::Busy);
         }
-        Taken { segments, fully, first_sent: first_sent.unwrap_or(0), last_sent, sample }
+        taken
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::CaState;
 use super::Socket;
-use super::rate::{RateSample, sent_after};
+use super::rate::sent_after;
 use super::skb::{ACKED, ANY_RETRANSMISSION, LOST, RETRANSMITTED, Skb};
 use super::timers::Retransmit;
 
@@ -246,12 +246,14 @@ impl Socket {
     }
 
     /// Duplicates that the receiver tells of widen the window of reordering (`tcp_rack_update_reo_wnd`).
-    pub(super) fn update_reordering_window(&mut self, sample: &RateSample) {
-        if sample.prior_delivered == 0 {
+    /// `prior_delivered` is the sample's of the delivery rate.
+    #[inline]
+    pub(super) fn update_reordering_window(&mut self, prior_delivered: u64) {
+        if prior_delivered == 0 {
             return;
         }
         let rack = &mut self.rack;
-        if sample.prior_delivered < rack.last_delivered {
+        if prior_delivered < rack.last_delivered {
             rack.dsack_seen = false;
         }
         if rack.dsack_seen {

@@ -90,24 +90,26 @@ impl Cubic {
     }
 
     /// How many segments are to be acknowledged for each that the window grows by (`bictcp_update`).
-    #[inline]
+    #[inline(always)]
     fn update(&mut self, cwnd: u64, view: &View, acked: u64) {
         self.ack_count += acked;
         let since = view.jiffies - self.last_time;
         if self.last_cwnd != cwnd || since > view.hz / 32 {
-            self.update_now(cwnd, view, acked, since);
+            self.update_now(cwnd, *view, acked, since);
         }
     }
 
-    /// `since` the last time, in jiffies.
-    fn update_now(&mut self, cwnd: u64, view: &View, acked: u64, since: u64) {
+    /// `since` the last time, in jiffies. By value: a view that most acknowledgements do not need is made for those
+    /// alone that do.
+    #[inline(never)]
+    fn update_now(&mut self, cwnd: u64, view: View, acked: u64, since: u64) {
         if self.epoch_start == 0 || since != 0 {
             self.last_cwnd = cwnd;
             self.last_time = view.jiffies;
             if self.epoch_start == 0 {
-                self.begin_epoch(cwnd, view, acked);
+                self.begin_epoch(cwnd, &view, acked);
             }
-            self.follow_curve(cwnd, view);
+            self.follow_curve(cwnd, &view);
         }
         self.keep_up_with_reno(cwnd);
         self.per_segment = self.per_segment.max(2);
@@ -156,17 +158,18 @@ impl Cubic {
     }
 
     /// Ends slow start where acknowledgements show that the path is full (`hystart_update`).
-    fn look_for_exit(&mut self, window: &mut Window, view: &View, delay: u64) {
+    #[inline(never)]
+    fn look_for_exit(&mut self, window: &mut Window, view: View, delay: u64) {
         let is_low = window.cwnd < HYSTART_LOW_WINDOW;
         if view.snd_una > self.round_end_seq && !(is_low && self.rounds_need_window) {
-            self.begin_round(view);
+            self.begin_round(&view);
         }
         if is_low {
             return;
         }
         if view.micros - self.last_ack <= HYSTART_ACK_DELTA {
             self.last_ack = view.micros;
-            let mut threshold = self.delay_min + ack_delay(view);
+            let mut threshold = self.delay_min + ack_delay(&view);
             if !view.is_paced {
                 threshold /= 2;
             }
@@ -207,7 +210,7 @@ impl CongestionControl for Cubic {
     }
 
     /// `cubictcp_cong_avoid`.
-    #[inline]
+    #[inline(always)]
     fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64) {
         let mut left = delivered;
         if window.in_slow_start() {
@@ -236,7 +239,7 @@ impl CongestionControl for Cubic {
     }
 
     /// `cubictcp_acked`.
-    #[inline]
+    #[inline(always)]
     fn on_round_trip(&mut self, window: &mut Window, view: &View, micros: u64) {
         // Just after a cut the queue may not have drained.
         if self.epoch_start > 0 && view.jiffies - self.epoch_start < view.hz {
@@ -247,7 +250,7 @@ impl CongestionControl for Cubic {
             self.delay_min = delay;
         }
         if !self.found && window.in_slow_start() && self.hystart {
-            self.look_for_exit(window, view, delay);
+            self.look_for_exit(window, *view, delay);
         }
     }
 }

@@ -184,7 +184,7 @@ impl CongestionControl for Congestion {
     fn ssthresh_after_loss(&mut self, window: &Window) -> u64 {
         each!(self, cc => cc.ssthresh_after_loss(window))
     }
-    #[inline]
+    #[inline(always)]
     fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64) {
         each!(self, cc => cc.on_delivery(window, view, delivered));
     }
@@ -207,7 +207,7 @@ impl CongestionControl for Congestion {
     fn least_burst(&self) -> Option<u64> {
         each!(self, cc => cc.least_burst())
     }
-    #[inline]
+    #[inline(always)]
     fn on_round_trip(&mut self, window: &mut Window, view: &View, micros: u64) {
         each!(self, cc => cc.on_round_trip(window, view, micros));
     }

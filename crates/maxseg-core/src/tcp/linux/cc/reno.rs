@@ -14,6 +14,7 @@ impl CongestionControl for Reno {
     }
 
     /// `tcp_reno_cong_avoid`.
+    #[inline]
     fn on_delivery(&mut self, window: &mut Window, _view: &View, delivered: u64) {
         let mut left = delivered;
         if window.in_slow_start() {

@@ -217,6 +217,7 @@ impl CongestionControl for Bbr {
         window.ssthresh
     }
 
+    #[inline]
     fn on_delivery(&mut self, _window: &mut Window, _view: &View, _delivered: u64) {}
 
     /// `bbr_main`.

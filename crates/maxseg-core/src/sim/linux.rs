@@ -7,8 +7,6 @@ mod reader;
 
 pub(super) use end::LinuxEnd;
 
-use std::vec::Drain;
-
 use super::meter::Meter;
 use super::sizes::Sizes;
 use crate::engine::Sample;
@@ -49,7 +47,7 @@ pub(super) struct LinuxConnection {
 
 /// The packets that one end puts on its wire now.
 pub(super) struct Outgoing<'a> {
-    packets: Drain<'a, Box<Packet>>,
+    socket: &'a mut Socket,
     meter: &'a mut Meter,
     sizes: &'a Sizes,
 }
@@ -58,7 +56,7 @@ impl Outgoing<'_> {
     /// The next one, as itself and as links see it.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<(Box<Packet>, IpPacket)> {
-        let mut packet = self.packets.next()?;
+        let mut packet = self.socket.take_packet()?;
         // On a link of its own each segment is a packet of its own.
         packet.alone = true;
         let shape = self.sizes.of_linux(&packet);
@@ -142,29 +140,31 @@ impl LinuxConnection {
         if readable == 0 {
             return;
         }
-        let most = match &mut self.reader {
-            None => u64::MAX,
-            Some(reader) => reader.read(now, readable),
+        let Some(reader) = &mut self.reader else {
+            self.receiver.read(now, u64::MAX);
+            return;
         };
+        let most = reader.read(now, readable);
         if most > 0 {
             self.receiver.read(now, most);
         }
     }
 
-    /// It begins, or timers expire. [`Self::note_deadline`] is to be called for both ends.
+    /// It begins, or timers expire. Gives whether they were the sender's, and the receiver's: [`Self::note_deadline`] is
+    /// to be called for each that has them.
     #[inline]
-    pub(super) fn on_timer(&mut self, now: Time) {
+    pub(super) fn on_timer(&mut self, now: Time) -> [bool; 2] {
         if !self.is_started {
             self.is_started = true;
             self.sender = Socket::connect(self.hosts.0, now);
-            return;
+            return [true, false];
         }
         self.account(now);
-        let [sender, receiver] = self.deadlines;
-        if sender <= now {
+        let is_due = self.deadlines.map(|deadline| deadline <= now);
+        if is_due[0] {
             self.sender.on_timer(now);
         }
-        if receiver <= now {
+        if is_due[1] {
             if self.receiver.next_timer() <= now {
                 self.receiver.on_timer(now);
             }
@@ -172,6 +172,7 @@ impl LinuxConnection {
                 self.read(now);
             }
         }
+        is_due
     }
 
     /// When something happens to it by itself.
@@ -202,19 +203,15 @@ impl LinuxConnection {
         self.sender.on_path_mtu(now, mtu.bytes().get());
     }
 
-    /// What the sender, or the receiver, has to put on its wire, if there is anything.
+    /// What the sender, or the receiver, has to put on its wire.
     #[inline(always)]
-    pub(super) fn outgoing(&mut self, of_sender: bool) -> Option<Outgoing<'_>> {
+    pub(super) fn outgoing(&mut self, of_sender: bool) -> Outgoing<'_> {
         let (socket, meter) = if of_sender {
             (&mut self.sender, &mut self.sent)
         } else {
             (&mut self.receiver, &mut self.answered)
         };
-        socket.has_packets().then(|| Outgoing {
-            packets: socket.drain_packets(),
-            meter,
-            sizes: &self.sizes,
-        })
+        Outgoing { socket, meter, sizes: &self.sizes }
     }
 
     /// Brings what is summed over time up to `now`.

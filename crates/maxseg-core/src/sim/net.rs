@@ -3,7 +3,7 @@
 use super::flow::{Cargo, Connection, Delivery, HopSpans, Losses, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
 use super::links::Links;
-use super::linux::{LinuxConnection, Outgoing};
+use super::linux::LinuxConnection;
 use super::notices::Notices;
 use super::request::Side;
 use super::tap::Observer;
@@ -183,7 +183,11 @@ impl<E: Observer> Net<E> {
         let Traffic::Linux(connection) = traffic else { return false };
         let to_sender = end == *from;
         let completes = connection.on_packet(now, to_sender, packet);
-        self.send_linux(now, end, to_sender, hop_spans, connection, losses);
+        if to_sender {
+            self.send_linux(now, end, true, hop_spans, connection, losses);
+        } else {
+            self.send_linux(now, end, false, hop_spans, connection, losses);
+        }
         completes
     }
 
@@ -198,21 +202,7 @@ impl<E: Observer> Net<E> {
         connection: &mut LinuxConnection,
         losses: &mut Losses,
     ) {
-        if let Some(outgoing) = connection.outgoing(of_sender) {
-            self.send_outgoing(now, from, hop_spans, outgoing, losses);
-        }
-        self.wake = self.wake.min(connection.note_deadline(of_sender));
-    }
-
-    #[inline(always)]
-    fn send_outgoing(
-        &mut self,
-        now: Time,
-        from: End,
-        hop_spans: &HopSpans,
-        mut outgoing: Outgoing<'_>,
-        losses: &mut Losses,
-    ) {
+        let mut outgoing = connection.outgoing(of_sender);
         while let Some((packet, shape)) = outgoing.next() {
             let has_payload = packet.len > 0;
             if let Some(at) = self.send(now, from, hop_spans, Cargo::Linux(packet), shape)
@@ -221,6 +211,7 @@ impl<E: Observer> Net<E> {
                 losses.push(now, at);
             }
         }
+        self.wake = self.wake.min(connection.note_deadline(of_sender));
     }
 
     /// Sends all that the sender of data has to send now.
@@ -350,11 +341,16 @@ impl<E: Observer> Net<E> {
                 return self.pump(now, flow, flow.from.other());
             }
             Traffic::Linux(connection) => {
-                connection.on_timer(now);
+                let [of_sender, of_receiver] = connection.on_timer(now);
                 let (spans, losses) = (&flow.hop_spans, &mut flow.losses);
-                self.send_linux(now, flow.from, true, spans, connection, losses);
-                let far = flow.from.other();
-                return self.send_linux(now, far, false, spans, connection, losses);
+                if of_sender {
+                    self.send_linux(now, flow.from, true, spans, connection, losses);
+                }
+                if of_receiver {
+                    let far = flow.from.other();
+                    self.send_linux(now, far, false, spans, connection, losses);
+                }
+                return;
             }
             Traffic::Requests(requests) => {
                 requests.on_timeout(now);

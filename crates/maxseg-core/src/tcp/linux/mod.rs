@@ -44,6 +44,7 @@ mod sack;
 mod segmentation;
 mod settings;
 mod shift;
+mod short_queue;
 mod skb;
 mod socket_options;
 #[cfg(test)]
@@ -51,7 +52,6 @@ mod tests;
 mod timers;
 mod tlp;
 mod undo;
-mod unread;
 mod unused_window;
 mod windowed;
 mod write;

@@ -1,16 +1,15 @@
 //! Packets that are to go now.
 
-use std::vec::Drain;
-
 use super::Socket;
 use super::packet::Packet;
+use super::short_queue::ShortQueue;
 
 /// Packets in the order of their sending, and room for those to come. A packet is written once, in a box that it
 /// keeps until it has arrived, and of which only the fields are written that it has: most have no SACK blocks.
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "packets travel in boxes, and these are theirs")]
 pub(super) struct Outbox {
-    packets: Vec<Box<Packet>>,
+    packets: ShortQueue<Box<Packet>>,
     spare: Vec<Box<Packet>>,
 }
 
@@ -29,14 +28,18 @@ impl Outbox {
         self.packets.push(packet);
     }
 
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
     /// A packet that has arrived, to be written anew.
     #[inline]
     pub(super) fn reuse(&mut self, packet: Box<Packet>) {
+        if self.spare.len() == self.spare.capacity() {
+            return self.reuse_beyond_room(packet);
+        }
+        self.spare.push(packet);
+    }
+
+    /// The same where there is no room for it.
+    #[cold]
+    fn reuse_beyond_room(&mut self, packet: Box<Packet>) {
         if self.spare.len() < Self::MOST_SPARE {
             self.spare.push(packet);
         }
@@ -46,26 +49,16 @@ impl Outbox {
 impl Socket {
     /// The next packet to send now, if there is one.
     pub fn poll_transmit(&mut self) -> Option<Packet> {
-        if !self.has_packets() {
-            return None;
-        }
-        // The others move up: a write queues few. Where packets are many, `drain_packets` takes them.
-        let packet = self.out.packets.remove(0);
+        let packet = self.take_packet()?;
         let copy = *packet;
         self.out.reuse(packet);
         Some(copy)
     }
 
-    /// Whether there is one.
-    #[inline]
-    pub(crate) fn has_packets(&self) -> bool {
-        !self.out.is_empty()
-    }
-
-    /// All of them, without copies: [`Self::reuse`] takes the boxes back.
+    /// The same without a copy: [`Self::reuse`] takes the box back.
     #[inline(always)]
-    pub(crate) fn drain_packets(&mut self) -> Drain<'_, Box<Packet>> {
-        self.out.packets.drain(..)
+    pub(crate) fn take_packet(&mut self) -> Option<Box<Packet>> {
+        self.out.packets.pop()
     }
 
     /// The box of a packet that nobody looks at any more, for one to come.

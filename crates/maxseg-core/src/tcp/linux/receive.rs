@@ -75,7 +75,7 @@ impl Socket {
         self.snd_wl1 = packet.seq;
         self.measure_receive_rtt_by_stamp(packet.len);
         self.dsack = None;
-        self.queue_in_order(packet);
+        self.queue_in_order(packet, packet.seq + packet.len, false);
         self.check_space();
         self.check_ack();
     }
@@ -162,7 +162,7 @@ impl Socket {
             self.note_duplicate(self.rcv_nxt - seq, false);
             self.set_dsack(seq, self.rcv_nxt);
         }
-        self.queue_in_order(packet);
+        self.queue_in_order(packet, end, packet.flags.has(Flags::FIN));
     }
 
     /// What a packet of data takes of the receive buffer.
@@ -183,8 +183,9 @@ impl Socket {
         self.ack.scheduled = true;
     }
 
+    /// Data that begin where those before ended, or before, and go up to `end`; whether a FIN is the last of it.
     #[inline(always)]
-    fn queue_in_order(&mut self, packet: &Packet) {
+    fn queue_in_order(&mut self, packet: &Packet, end: u64, has_fin: bool) {
         if !self.make_room(packet.seq) {
             self.ack.no_memory = true;
             self.ack.now = true;
@@ -193,7 +194,7 @@ impl Socket {
                 return;
             }
         }
-        self.rcv_nxt = packet.end();
+        self.rcv_nxt = end;
         self.buffer.offered = None;
         if packet.len > 0 {
             let memory = self.memory_of(packet);
@@ -201,7 +202,7 @@ impl Socket {
             self.buffer.queue(end, packet.len, memory.counted, memory.room);
             self.note_data_received(packet.len, packet.push, memory.counted);
         }
-        if packet.flags.has(Flags::FIN) {
+        if has_fin {
             self.on_fin();
         }
         if !self.out_of_order.is_empty() {

@@ -3,7 +3,7 @@
 use super::Socket;
 use super::constants::INITIAL_CWND;
 use super::settings::Host;
-use super::unread::{Unread, UnreadQueue};
+use super::short_queue::ShortQueue;
 
 /// `TCP_RMEM_TO_WIN_SCALE`: ratios are in 1/256.
 const RATIO_SHIFT: u32 = 8;
@@ -41,8 +41,17 @@ pub(super) struct ReceiveBuffer {
     rtt_seq: u64,
     rtt_since: u64,
     pub(super) last_tsecr: u64,
-    /// Packets in order that are not read.
-    unread: UnreadQueue,
+    /// Packets in order that are not read (`sk_receive_queue`).
+    unread: ShortQueue<Unread>,
+}
+
+/// A packet in order that waits to be read, or some in a row that were made one.
+#[derive(Debug)]
+struct Unread {
+    end: u64,
+    truesize: u64,
+    /// Room behind its data, in bytes.
+    room: u64,
 }
 
 impl ReceiveBuffer {
@@ -65,7 +74,7 @@ impl ReceiveBuffer {
             rtt_seq: 0,
             rtt_since: 0,
             last_tsecr: u64::MAX,
-            unread: UnreadQueue::default(),
+            unread: ShortQueue::default(),
         }
     }
 
@@ -365,7 +374,7 @@ impl Socket {
                 break;
             }
             self.buffer.used -= truesize;
-            self.buffer.unread.drop_first();
+            self.buffer.unread.pop();
         }
         self.copied_seq - begin
     }

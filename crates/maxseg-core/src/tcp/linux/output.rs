@@ -6,7 +6,7 @@ use super::chrono::Limit;
 use super::clock::Clock;
 use super::constants::{MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN};
 use super::packet::{Blocks, Flags, Packet, Stamps};
-use super::segmentation::Hold;
+use super::segmentation::{BurstSize, Hold};
 use super::skb::{ANY_RETRANSMISSION, Skb};
 use super::timers::Retransmit;
 
@@ -66,12 +66,12 @@ impl Socket {
 
     /// Sends as much of the send queue as windows allow; gives whether nothing is out though data wait.
     pub(super) fn write_xmit(&mut self, mss: u64, nagle: Nagle, push: Push) -> bool {
-        let most = self.most_segments(mss);
+        let size = self.burst_size(mss);
         // The probe's timer replaces that for retransmissions, once all that may go is out.
         let probes_tail = push != Push::Probe && self.may_probe_tail();
         let mut sent = 0;
         let hold = loop {
-            let limit = match self.next_burst(mss, most, nagle, push) {
+            let limit = match self.next_burst(mss, size, nagle, push) {
                 Ok(limit) => limit,
                 Err(hold) => break hold,
             };
@@ -95,7 +95,7 @@ impl Socket {
                 self.prr_out += sent;
             }
             if probes_tail {
-                self.schedule_loss_probe(false);
+                self.set_probe_timer(false);
             }
             return false;
         }
@@ -104,14 +104,22 @@ impl Socket {
 
     /// How many bytes of the send queue go next as one packet, or why none do.
     #[inline(always)]
-    fn next_burst(&mut self, mss: u64, most: u64, nagle: Nagle, push: Push) -> Result<u64, Hold> {
+    fn next_burst(
+        &mut self,
+        mss: u64,
+        size: BurstSize,
+        nagle: Nagle,
+        push: Push,
+    ) -> Result<u64, Hold> {
         if self.write_queue.is_empty() || self.must_wait_for_pace() {
             return Err(Hold::Other);
         }
-        let quota = match self.cwnd_quota() {
-            0 if push == Push::Probe => 1,
-            0 => return Err(Hold::Other),
-            quota => quota.min(most),
+        let quota = if self.in_flight() < self.window.cwnd {
+            self.within_burst(self.cwnd_quota(), size)
+        } else if push == Push::Probe {
+            1
+        } else {
+            return Err(Hold::Other);
         };
         self.grow_head(quota * mss);
         let is_last = self.write_queue.len() == 1;
@@ -127,7 +135,7 @@ impl Socket {
             }
         } else {
             if push == Push::All {
-                self.may_defer(head, is_last, most)?;
+                self.may_defer(head, is_last, size)?;
             }
             limit = self.split_point(head, is_last, mss, quota, nagle);
         }
@@ -180,10 +188,10 @@ impl Socket {
         self.check_space();
     }
 
-    /// How many segments the congestion window lets go at once: half of it at most (`tcp_cwnd_test`).
+    /// How many segments a congestion window that is not full lets go at once: half of it at most (`tcp_cwnd_test`).
     #[inline]
     fn cwnd_quota(&self) -> u64 {
-        let room = self.window.cwnd.saturating_sub(self.in_flight());
+        let room = self.window.cwnd - self.in_flight();
         room.min((self.window.cwnd / 2).max(1))
     }
 

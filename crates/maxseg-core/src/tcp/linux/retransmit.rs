@@ -1,7 +1,7 @@
 //! Sending again (`net/ipv4/tcp_output.c`).
 
 use super::Socket;
-use super::skb::{ACKED, ANY_RETRANSMISSION, EVER_RETRANSMITTED, LOST, RETRANSMITTED};
+use super::skb::{ACKED, ANY_RETRANSMISSION, EVER_RETRANSMITTED, LOST, RETRANSMITTED, Skb};
 use super::timers::Retransmit;
 
 impl Socket {
@@ -74,7 +74,7 @@ impl Socket {
             let to = self.rtx_queue[index];
             let Some(&next) = self.rtx_queue.get(index + 1) else { break };
             let fits = to.len() + next.len() <= space && next.end_seq <= self.window_end();
-            let whole = |skb: &super::skb::Skb| skb.segments <= 1 && !skb.is(ACKED) && !skb.is_syn;
+            let whole = |skb: &Skb| skb.segments <= 1 && !skb.is(ACKED) && !skb.is_syn;
             if !fits || !whole(&to) || !whole(&next) {
                 break;
             }
@@ -97,31 +97,33 @@ impl Socket {
         if self.packets_out == 0 {
             return;
         }
-        let most = self.most_segments(self.current_mss());
+        let size = self.burst_size(self.current_mss());
         let mut index =
             self.retransmit_hint.map_or(0, |hint| self.find_sent_near(hint, self.retransmit_index));
         self.retransmit_index = index;
         let mut found_hole = false;
         let mut sent_head = false;
-        while let Some(&skb) = self.rtx_queue.get(index) {
+        while let Some(skb) = self.rtx_queue.get(index) {
+            let Skb { seq, truesize, sacked, .. } = *skb;
             if self.must_wait_for_pace() {
                 break;
             }
             if !found_hole {
-                self.retransmit_hint = Some(skb.seq);
+                self.retransmit_hint = Some(seq);
                 self.retransmit_index = index;
             }
             let room = self.window.cwnd.saturating_sub(self.in_flight());
             if room == 0 || self.retrans_out >= self.lost_out {
                 break;
             }
-            if !skb.is(LOST) {
-                found_hole |= !skb.is(RETRANSMITTED | ACKED);
-            } else if !skb.is(RETRANSMITTED | ACKED) {
-                if self.host.fq && self.is_queue_full(skb.truesize, true) {
+            let is_settled = sacked & (RETRANSMITTED | ACKED) != 0;
+            if sacked & LOST == 0 {
+                found_hole |= !is_settled;
+            } else if !is_settled {
+                if self.host.fq && self.is_queue_full(truesize, true) {
                     break;
                 }
-                if !self.retransmit_segment(index, room.min(most)) {
+                if !self.retransmit_segment(index, self.within_burst(room, size)) {
                     break;
                 }
                 if self.in_cwnd_reduction() {

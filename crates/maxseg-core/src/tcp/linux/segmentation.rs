@@ -23,18 +23,41 @@ pub(super) enum Hold {
     Other,
 }
 
+/// What sizes a burst.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BurstSize {
+    /// Payload of a segment.
+    mss: u64,
+    /// Segments of the least burst.
+    least: u64,
+    /// In bytes a second.
+    pacing_rate: u64,
+}
+
 impl Socket {
+    /// What sizes the bursts of one pass over the send queue: what is sent in it does not change them.
+    #[inline]
+    pub(super) fn burst_size(&self, mss: u64) -> BurstSize {
+        let least = self.congestion.least_burst().unwrap_or(self.host.tcp_min_tso_segs);
+        BurstSize { mss, least, pacing_rate: self.pacing_rate }
+    }
+
     /// Segments of the largest burst (`tcp_tso_segs`, `tcp_tso_autosize`).
-    pub(super) fn most_segments(&self, mss: u64) -> u64 {
+    fn most_segments(&self, size: BurstSize) -> u64 {
         let most = self.host.gso_max_size();
-        let mut bytes = self.pacing_rate >> PACING_SHIFT;
+        let mut bytes = size.pacing_rate >> PACING_SHIFT;
         // Nearby peers get larger bursts: they cost less there.
         let distance = self.rtt.min() >> self.host.tcp_tso_rtt_log;
         if distance < 32 {
             bytes += most >> distance;
         }
-        let least = self.congestion.least_burst().unwrap_or(self.host.tcp_min_tso_segs);
-        (bytes.min(most) / mss).max(least).min(GSO_MAX_SEGMENTS)
+        (bytes.min(most) / size.mss).max(size.least).min(GSO_MAX_SEGMENTS)
+    }
+
+    /// So many segments, as far as one burst takes them. Where the window leaves little, the least burst tells.
+    #[inline]
+    pub(super) fn within_burst(&self, segments: u64, size: BurstSize) -> u64 {
+        if segments <= size.least { segments } else { segments.min(self.most_segments(size)) }
     }
 
     /// Whether a packet that is no full segment waits (`tcp_nagle_check`).
@@ -67,12 +90,18 @@ impl Socket {
     }
 
     /// A packet may wait for a larger window, so that it can be larger (`tcp_tso_should_defer`).
-    pub(super) fn may_defer(&self, skb: &Skb, is_last: bool, most: u64) -> Result<(), Hold> {
+    #[inline]
+    pub(super) fn may_defer(&self, skb: &Skb, is_last: bool, size: BurstSize) -> Result<(), Hold> {
         if self.ca_state >= CaState::Recovery
             || self.clock.nanos > self.last_sent_nanos + MILLISECOND
         {
             return Ok(());
         }
+        self.defer_now(skb, is_last, self.most_segments(size))
+    }
+
+    /// The same while the last burst has just gone.
+    fn defer_now(&self, skb: &Skb, is_last: bool, most: u64) -> Result<(), Hold> {
         let by_window = self.window_end() - skb.seq;
         let by_cwnd = (self.window.cwnd - self.in_flight()) * self.mss_cache;
         let limit = by_window.min(by_cwnd);

@@ -22,6 +22,12 @@ impl Socket {
         if self.packets_out == 0 || !self.may_probe_tail() {
             return false;
         }
+        self.set_probe_timer(advancing);
+        true
+    }
+
+    /// The same where the tail is probed and packets are out.
+    pub(super) fn set_probe_timer(&mut self, advancing: bool) {
         self.timers.is_owed = false;
         let until_rto = if advancing {
             self.clock.micros_of_jiffies(self.rto).cast_signed()
@@ -38,7 +44,6 @@ impl Socket {
             self.clock.seconds(1, 1).min(self.clock.jiffies_of_micros(most))
         };
         self.reset_timer(Retransmit::LossProbe, timeout);
-        true
     }
 
     /// It is time to probe: with new data where the window has room, else with the last segment again

@@ -37,13 +37,14 @@ impl Socket {
     ) -> Flags {
         let prior_sacked = self.sacked_out;
         let mut cleaned = Cleaned { lowest: self.snd_nxt, fully: true, ..Cleaned::default() };
-        while let Some(&skb) = self.rtx_queue.front() {
+        while let Some(skb) = self.rtx_queue.front().filter(|skb| skb.seq < self.snd_una) {
+            let skb = *skb;
             if skb.end_seq <= self.snd_una {
                 self.take_acknowledged(skb, skb.segments, sample, &mut cleaned);
                 self.drop_acknowledged(&skb);
                 continue;
             }
-            if skb.segments > 1 && self.snd_una > skb.seq {
+            if skb.segments > 1 {
                 self.trim_acknowledged(skb, sample, &mut cleaned);
             }
             break;

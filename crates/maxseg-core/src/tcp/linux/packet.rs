@@ -48,11 +48,12 @@ impl Blocks {
         }
     }
 
-    /// The same before all that begin behind it.
+    /// The same before all that begin with it or behind it.
+    #[inline]
     pub(super) fn insert_in_order(&mut self, block: (u64, u64)) {
         let mut at = self.count;
         self.push(block);
-        while at > 0 && at < self.count && self.blocks[at - 1].0 > block.0 {
+        while at > 0 && at < self.count && self.blocks[at - 1].0 >= block.0 {
             self.blocks.swap(at - 1, at);
             at -= 1;
         }

@@ -44,7 +44,7 @@ impl RoundTrip {
     }
 
     /// Folds in a round trip (`tcp_rtt_estimator`).
-    #[inline]
+    #[inline(always)]
     fn sample(&mut self, micros: u64, rto_min: u64, snd_una: u64, snd_nxt: u64) {
         if self.srtt8 == 0 {
             self.srtt8 = (micros << 3).max(1);
@@ -150,6 +150,7 @@ impl Socket {
 
     /// `__tcp_set_rto` and `tcp_bound_rto`: the average and four times the mean deviation, which is 200 ms
     /// or more.
+    #[inline]
     pub(super) fn rto_of_estimate(&self) -> u64 {
         let rto = self.clock.jiffies_of_micros((self.rtt.srtt8 >> 3) + self.rtt.rttvar);
         rto.min(RTO_MAX_SECONDS * self.host.hz)

@@ -155,7 +155,8 @@ impl Socket {
     ) -> (Blocks, Option<Block>) {
         let mut blocks = Blocks::default();
         let mut dup = None;
-        for (index, &(start, end)) in packet.sack.as_slice().iter().enumerate() {
+        // Newer ones lie further up most often, and come first: the last is the lowest.
+        for (index, &(start, end)) in packet.sack.as_slice().iter().enumerate().rev() {
             let is_dup = index == 0 && found_dup;
             if !self.is_block_valid(is_dup, start, end) || end <= prior_una {
                 continue;

@@ -19,7 +19,7 @@ impl Socket {
     /// Whether the next packet has to wait, for which the timer is set (`tcp_pacing_check`).
     #[inline]
     pub(super) fn must_wait_for_pace(&mut self) -> bool {
-        if !self.is_paced() || self.host.fq || self.last_sent_nanos <= self.clock.nanos {
+        if self.last_sent_nanos <= self.clock.nanos || !self.is_paced() || self.host.fq {
             return false;
         }
         let when = self.clock.time_of_nanos(self.last_sent_nanos);

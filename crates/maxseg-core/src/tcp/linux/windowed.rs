@@ -13,6 +13,8 @@ struct Sample {
 pub(super) struct Windowed<const LARGEST: bool> {
     /// The best, the second best after it, and the third after that.
     samples: [Sample; 3],
+    /// Up to then none of them is too old for its place.
+    fresh_until: u64,
 }
 
 /// The least value (`minmax_running_min`).
@@ -22,7 +24,7 @@ pub(super) type WindowedMax = Windowed<true>;
 
 impl<const LARGEST: bool> Windowed<LARGEST> {
     pub(super) const fn new(at: u64, value: u64) -> Self {
-        Self { samples: [Sample { at, value }; 3] }
+        Self { samples: [Sample { at, value }; 3], fresh_until: at }
     }
 
     pub(super) const fn get(&self) -> u64 {
@@ -33,26 +35,25 @@ impl<const LARGEST: bool> Windowed<LARGEST> {
         if LARGEST { value >= other } else { value <= other }
     }
 
-    /// A new measurement.
+    /// A new measurement. `span` is the same at each.
     #[inline]
     pub(super) fn update(&mut self, span: u64, at: u64, value: u64) {
         let new = Sample { at, value };
         let [first, second, third] = &mut self.samples;
         if Self::is_as_good(value, first.value) || at - third.at > span {
             self.samples = [new; 3];
-            return;
-        }
-        if Self::is_as_good(value, second.value) {
+        } else if Self::is_as_good(value, second.value) {
             *second = new;
             *third = new;
         } else if Self::is_as_good(value, third.value) {
             *third = new;
+        } else if at <= self.fresh_until {
+            return;
         }
         self.age(span, new);
     }
 
     /// Old candidates make room (`minmax_subwin_update`).
-    #[inline]
     fn age(&mut self, span: u64, new: Sample) {
         let [first, second, third] = &self.samples;
         let elapsed = new.at - first.at;
@@ -66,5 +67,14 @@ impl<const LARGEST: bool> Windowed<LARGEST> {
         } else if third.at == second.at && elapsed > span / 2 {
             self.samples[2] = new;
         }
+        let [first, second, third] = &self.samples;
+        self.fresh_until = first.at
+            + if second.at == first.at {
+                span / 4
+            } else if third.at == second.at {
+                span / 2
+            } else {
+                span
+            };
     }
 }

@@ -5,11 +5,13 @@ use super::skb::{ACKED, LOST, RETRANSMITTED};
 
 impl Socket {
     /// The index of the first packet that ends beyond `seq`.
+    #[inline(never)]
     pub(super) fn find_sent(&self, seq: u64) -> usize {
         self.rtx_queue.partition_point(|skb| skb.end_seq <= seq)
     }
 
     /// The same, which is likely to be `near`, or right behind: where something was found last.
+    #[inline]
     pub(super) fn find_sent_near(&self, seq: u64, near: usize) -> usize {
         let ends_beyond =
             |index: usize| self.rtx_queue.get(index).is_none_or(|skb| skb.end_seq > seq);

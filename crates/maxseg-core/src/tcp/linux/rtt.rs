@@ -157,6 +157,7 @@ impl Socket {
     }
 
     /// What pacing would send at, which is also what sizes bursts (`tcp_update_pacing_rate`).
+    #[inline(always)]
     pub(super) fn update_pacing_rate(&mut self) {
         if let Some(rate) = self.congestion.pacing_rate() {
             self.pacing_rate = rate;

@@ -66,6 +66,7 @@ impl Timers {
     }
 
     /// Sets the timer for a delayed acknowledgement to that jiffy.
+    #[inline(always)]
     pub(super) fn set_delayed_ack(&mut self, clock: &Clock, jiffy: u64) {
         self.delayed_ack_jiffy = jiffy;
         self.delayed_ack_at = clock.time_of(clock.run_at(jiffy));

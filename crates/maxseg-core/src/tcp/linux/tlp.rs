@@ -27,6 +27,7 @@ impl Socket {
     }
 
     /// The same where the tail is probed and packets are out.
+    #[inline(always)]
     pub(super) fn set_probe_timer(&mut self, advancing: bool) {
         self.timers.is_owed = false;
         let until_rto = if advancing {

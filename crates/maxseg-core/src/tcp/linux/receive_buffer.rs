@@ -256,28 +256,28 @@ impl Socket {
 
     fn open_window(&mut self, len: u64, truesize: u64) {
         let buffer = &mut self.buffer;
+        // Small packets waste the buffer: the further it is open, the larger they have to be (`__tcp_grow_window`).
+        let is_wasteful = buffer.window_of(truesize) > len;
+        let mut window = buffer.window_of(self.host.tcp_rmem[2]) / 2;
+        if is_wasteful && buffer.rcv_ssthresh > window {
+            return;
+        }
         let most = buffer.window_clamp.min(buffer.free_space());
         let Some(room) = most.checked_sub(buffer.rcv_ssthresh).filter(|room| *room > 0) else {
             return;
         };
-        let step = if buffer.window_of(truesize) <= len {
-            2 * self.advmss
-        } else {
-            // Small packets waste the buffer: the further it is open, the larger they have to be
-            // (`__tcp_grow_window`).
+        let mut step = 2 * self.advmss;
+        if is_wasteful {
             let mut share = buffer.window_of(truesize) / 2;
-            let mut window = buffer.window_of(self.host.tcp_rmem[2]) / 2;
-            loop {
+            while share > len {
+                share /= 2;
+                window /= 2;
                 if buffer.rcv_ssthresh > window {
                     return;
                 }
-                if share <= len {
-                    break 2 * self.ack.rcv_mss;
-                }
-                share /= 2;
-                window /= 2;
             }
-        };
+            step = 2 * self.ack.rcv_mss;
+        }
         buffer.rcv_ssthresh += room.min(step.max(2 * len));
         self.ack.quick |= 1;
     }

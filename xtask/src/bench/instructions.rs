@@ -35,19 +35,19 @@ const OTHERS: [Stack; 4] = [
         what: "the same with the stack `linux`, CUBIC",
         sets: &LINUX,
         asked: Some(1250.0),
-        most: Some(2112.0),
+        most: Some(1989.0),
     },
     Stack {
         what: "the same with the stack `linux`, BBR",
         sets: &["sender.stack=linux", "receiver.stack=linux", "sender.congestion=bbr"],
         asked: Some(1560.0),
-        most: Some(2525.0),
+        most: Some(2433.0),
     },
     Stack {
         what: "1% of frames lost, the stack `linux` with SACK",
         sets: &["sender.stack=linux", "receiver.stack=linux", "hop.radio.errors.rate=0.01"],
         asked: None,
-        most: Some(2879.0),
+        most: Some(2761.0),
     },
     Stack {
         what: "1% of frames lost, the stack `ns2-sack`",

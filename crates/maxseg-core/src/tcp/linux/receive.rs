@@ -10,6 +10,15 @@ use crate::units::Time;
 /// `tcp_invalid_ratelimit`: two answers to packets out of the window are so far apart, in milliseconds.
 const INVALID_RATE_LIMIT: u64 = 500;
 
+/// A packet in order that waits to be read, or some in a row that were made one.
+#[derive(Debug)]
+pub(super) struct Unread {
+    pub(super) end: u64,
+    pub(super) truesize: u64,
+    /// Room behind its data, in bytes.
+    pub(super) room: u64,
+}
+
 impl Socket {
     /// A packet of this connection has come.
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 use super::Socket;
 use super::constants::INITIAL_CWND;
+use super::receive::Unread;
 use super::settings::Host;
 use super::short_queue::ShortQueue;
 
@@ -43,15 +44,6 @@ pub(super) struct ReceiveBuffer {
     pub(super) last_tsecr: u64,
     /// Packets in order that are not read (`sk_receive_queue`).
     unread: ShortQueue<Unread>,
-}
-
-/// A packet in order that waits to be read, or some in a row that were made one.
-#[derive(Debug)]
-struct Unread {
-    end: u64,
-    truesize: u64,
-    /// Room behind its data, in bytes.
-    room: u64,
 }
 
 impl ReceiveBuffer {

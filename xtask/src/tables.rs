@@ -44,19 +44,6 @@ pub fn tables<C: Row>(folders: &str, root: &Path) -> Result<Vec<Table<C>>> {
     Ok(tables)
 }
 
-/// The variable by which `cargo xtask test` asks for a sample; its value is the seed.
-pub const SAMPLE: &str = "MAXSEG_SAMPLE";
-
-/// The seed of the sample that is asked for; `None` where all is to be checked.
-///
-/// # Errors
-/// The variable is no number.
-pub fn sample_seed() -> Result<Option<u64>> {
-    let Ok(text) = std::env::var(SAMPLE) else { return Ok(None) };
-    let seed = text.parse().with_context(|| format!("{SAMPLE}={text} is not a number"))?;
-    Ok(Some(seed))
-}
-
 /// Whole tables, drawn by `seed` until they hold `rows` rows: what is judged of a table as one stays as it is.
 pub fn sample<C>(tables: Vec<Table<C>>, rows: usize, seed: u64) -> Vec<Table<C>> {
     let mut drawn: Vec<Table<C>> = tables;

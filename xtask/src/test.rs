@@ -3,10 +3,11 @@
 use std::process::Command;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
+use maxseg_testkit::{SAMPLE, sample_seed};
 
 use crate::bench::{self, instructions};
-use crate::{check_licences, generate, is_installed, layers, root, tables};
+use crate::{check_licences, generate, is_installed, layers, root};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
 const PEERS: [(&str, &str); 9] = [
@@ -75,14 +76,14 @@ fn everything() -> Result<()> {
 
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 fn sample() -> Result<()> {
-    let seed = match tables::sample_seed()? {
+    let seed = match sample_seed().map_err(Error::msg)? {
         Some(seed) => seed,
         None => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
     };
     println!(
         "a sample: of large tables and long lists of cases some, by {}={seed}; CI=true also checks the others, and runs lints, \
          documentation, the demo of the release build and the bar of instructions",
-        tables::SAMPLE
+        SAMPLE
     );
     step("peers", || {
         name_missing_peers();
@@ -91,9 +92,7 @@ fn sample() -> Result<()> {
     step("layers", layers::check)?;
     step("licences", check_licences::check)?;
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
-    step("tests", || {
-        succeed(Command::new("cargo").args(TESTS).env(tables::SAMPLE, seed.to_string()))
-    })?;
+    step("tests", || succeed(Command::new("cargo").args(TESTS).env(SAMPLE, seed.to_string())))?;
     step("generated files", || generate::run(true))?;
     // Of the program that the tests have built, beside this one: `cargo run` would build its crates again, without the
     // features that the tests' dependencies ask for.

@@ -1,8 +1,8 @@
 //! The simulator's Linux against Linux in virtual time (`MAXSEG_LINUX`).
 
 use maxseg_core::rng::Stream;
+use maxseg_testkit::{SAMPLE, sample_seed};
 use xtask::linux::{Cell, GOODPUT, Judged, cells, folders, judge};
-use xtask::tables::{SAMPLE, sample_seed};
 
 /// Cells of a sample of each folder: a cell takes a third of a second of a small machine.
 const SAMPLED_CELLS: usize = 60;

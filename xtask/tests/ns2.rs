@@ -1,8 +1,9 @@
 //! The simulator against the ns-2 reference tables (`MAXSEG_NS2`).
 
+use maxseg_testkit::{SAMPLE, sample_seed};
 use xtask::ns2::{Cell, Ns2, Replay, TableVerdict, Verdict, judge};
 use xtask::root;
-use xtask::tables::{SAMPLE, Table, sample, sample_seed, tables};
+use xtask::tables::{Table, sample, tables};
 
 /// Rows of a sample, at least: the tables have some 30 each, and a row takes about a second of a small machine.
 const SAMPLED_ROWS: usize = 60;

@@ -1,8 +1,9 @@
 //! The simulator against the ns-3 reference tables (`MAXSEG_NS3`).
 
+use maxseg_testkit::{SAMPLE, sample_seed};
 use xtask::ns3::{Cell, TableVerdict, Verdict, judge};
 use xtask::root;
-use xtask::tables::{SAMPLE, Table, sample, sample_seed, tables};
+use xtask::tables::{Table, sample, tables};
 
 /// Rows of a sample, at least.
 const SAMPLED_ROWS: usize = 120;

@@ -9,4 +9,4 @@ pub mod spoil;
 
 pub use connections::{BEGIN, at, full_link, linux_syn, packet_too_big, traced, windowed};
 pub use flights::{ROUND_TRIP, clean, flight, offers};
-pub use sample::sampled;
+pub use sample::{SAMPLE, sample_seed, sampled};

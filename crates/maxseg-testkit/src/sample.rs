@@ -1,7 +1,16 @@
 //! Samples of what takes long to check whole.
 
 /// The variable by which `cargo xtask test` asks for a sample; its value is the seed.
-const SAMPLE: &str = "MAXSEG_SAMPLE";
+pub const SAMPLE: &str = "MAXSEG_SAMPLE";
+
+/// The seed of the sample that is asked for; `None` where all is to be checked.
+///
+/// # Errors
+/// The variable is no number.
+pub fn sample_seed() -> Result<Option<u64>, String> {
+    let Ok(text) = std::env::var(SAMPLE) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| format!("{SAMPLE}={text} is not a number"))
+}
 
 /// One in `one_in` of a list, other ones by each seed, where a sample is asked for; else all of it. Prints what was left out;
 /// `what` names the list.
@@ -10,8 +19,7 @@ const SAMPLE: &str = "MAXSEG_SAMPLE";
 /// The seed is no number.
 #[expect(clippy::print_stdout, reason = "what a test leaves out, it says")]
 pub fn sampled<T>(what: &str, list: Vec<T>, one_in: u64) -> Vec<T> {
-    let Ok(seed) = std::env::var(SAMPLE) else { return list };
-    let seed: u64 = seed.parse().unwrap_or_else(|_| panic!("{SAMPLE}={seed} is not a number"));
+    let Some(seed) = sample_seed().unwrap_or_else(|error| panic!("{error}")) else { return list };
     let whole = list.len();
     // At least one, however short the list.
     let is_taken = |number: u64| number % one_in == seed % one_in.min(whole.max(1) as u64);

@@ -7,7 +7,7 @@
 
 use super::data_queue::DRIFT;
 use super::finding::{Finding, FindingKind, Severity, number};
-use super::full_link::held_s;
+use super::full_link::{FASTER, held_s};
 use super::send_buffer::runs_out;
 use super::trip_view::sees_round_trips;
 use crate::evidence::{Direction, DirectionStats, Evidence, WayDelay};
@@ -49,8 +49,6 @@ const AT_RECEIVER: f64 = 0.125;
 /// A window that is sent at once comes at intervals of a round trip, whatever it holds: within these multiples of it. It comes no
 /// sooner, but for what a histogram rounds.
 const ROUND_TRIPS: std::ops::Range<f64> = 0.8..2.0;
-/// And there the first flight, sent at once, came out so many times as fast as the rest.
-const FASTER_FIRST: f64 = 1.5;
 /// Start-up filled a queue of theirs where one in twenty waits for longer than the whole path takes, and so many times as long as
 /// the data. A sender that waits by itself for as long would leave the path idle.
 const START_UP: f64 = 4.0;
@@ -202,7 +200,7 @@ impl LoadedTrips {
 fn is_filled_at_first(data: &DirectionStats, acks: &DirectionStats, longer: f64) -> bool {
     let is_at_receiver = is_behind(data, AT_RECEIVER);
     let first = data.first_flight_bps.zip(data.goodput_bps);
-    let is_slower = first.is_some_and(|(first, rest)| first >= FASTER_FIRST * rest);
+    let is_slower = first.is_some_and(|(first, rest)| first >= FASTER * rest);
     let ways = acks.way_delay.zip(data.way_delay).zip(data.path_rtt_min_s);
     is_at_receiver
         && is_slower

@@ -4,7 +4,7 @@
 use std::cell::LazyCell;
 
 use super::full_link::{
-    AS_TRAINS, is_as_fast_as_first, is_at_trains, is_of_link, keeps_link_full, needs_queue,
+    AS_TRAINS, FASTER, is_as_fast_as_first, is_at_trains, is_of_link, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{
@@ -25,9 +25,7 @@ const LEAST_BUFFER: f64 = 16_384.0;
 const STANDING: f64 = 1.5;
 /// The capture point is near the sender where the path behind it has this share of the round trip.
 const AT_SENDER: f64 = 0.9;
-/// What the path carries at once is faster than what the sender sends, by so much at least.
-const FASTER: f64 = 1.5;
-/// Or where the rest is even, by so much: trains are told apart by an eighth of an octave, and slow start costs some goodput.
+/// Where the rest is even, what the path carries at once is faster than what the sender sends by so much: trains are told apart by an eighth of an octave, and slow start costs some goodput.
 const ABOVE: f64 = 1.2;
 /// Segments fill the time evenly where their trains are about as slow as the goodput,
 const SMOOTH: f64 = 0.7;

@@ -11,7 +11,7 @@ use crate::observe::sockets::{NotIterated, probe_task_files};
 pub(super) fn check() -> [Check; 6] {
     [
         sockets(),
-        processes(&probe_task_files()),
+        processes(probe_task_files()),
         options(Uid::effective().is_root()),
         firewall(&Clamps::read()),
         installed("nft", "`maxseg explain HOST`: clamps of the MSS option", "nftables"),
@@ -33,7 +33,7 @@ fn sockets() -> Check {
 }
 
 /// Which way the processes of many sockets are found. Both find the same.
-fn processes(by_kernel: &Result<(), NotIterated>) -> Check {
+fn processes(by_kernel: Result<(), &NotIterated>) -> Check {
     let purpose = "`maxseg connections`: the processes of thousands of sockets";
     let found = match by_kernel {
         Ok(()) => "the kernel goes through all files at once (a BPF iterator)".to_owned(),
@@ -81,7 +81,7 @@ mod tests {
         let check = options(false);
         assert_eq!((check.state, check.required), (State::Limited, false));
         assert!(check.found.contains("clamp") && check.mend[0].starts_with("sudo "), "{check:?}");
-        let by_proc = processes(&Err(NotIterated::NoRight));
+        let by_proc = processes(Err(&NotIterated::NoRight));
         assert_eq!(by_proc.state, State::Ok, "nothing is missing from what is found");
         assert!(by_proc.found.starts_with("through /proc") && by_proc.found.contains("CAP_BPF"));
         let none = Clamps { rules: Vec::new(), unknown: None };

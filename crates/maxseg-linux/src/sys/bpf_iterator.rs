@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
 /// An instruction (`struct bpf_insn`; RFC 9669 §3).
@@ -125,12 +125,11 @@ fn with_end(instructions: &[Instruction]) -> Vec<Instruction> {
     aimed.chain([Instruction::set(Register::R0, 0), Instruction::exit()]).collect()
 }
 
-/// The output of a program that runs for each object.
+/// A program that the kernel has taken, and runs for each object of a kind. It ends with this value.
 #[derive(Debug)]
 pub(crate) struct BpfIterator {
-    output: File,
-    /// Between the program and its objects: kept, for it to end with this value.
-    _link: OwnedFd,
+    /// Between the program and its objects.
+    link: OwnedFd,
     _program: OwnedFd,
 }
 
@@ -186,12 +185,16 @@ struct IteratorCreate {
 }
 
 impl BpfIterator {
-    /// Has a program of these instructions run for each object of a kind, as its output is read. `hook` is the kernel's number for the function
-    /// `bpf_iter_…` that stands for the kind, `licence` what the kernel's functions ask of a program that calls them.
+    /// Loads a program of these instructions. `hook` is the kernel's number for the function `bpf_iter_…` that stands for the kind of
+    /// objects, `licence` what the kernel's functions ask of a program that calls them.
     ///
     /// # Errors
     /// This user may not (`EPERM`), the kernel has no such programs, or its verifier rejects this one (`EINVAL`, `EACCES`).
-    pub(crate) fn new(instructions: &[Instruction], licence: &CStr, hook: u32) -> io::Result<Self> {
+    pub(crate) fn load(
+        instructions: &[Instruction],
+        licence: &CStr,
+        hook: u32,
+    ) -> io::Result<Self> {
         let instructions = with_end(instructions);
         let load = ProgramLoad {
             kind: TRACING,
@@ -218,19 +221,24 @@ impl BpfIterator {
             relocation_count: 0,
         };
         let program = bpf(PROGRAM_LOAD, &load)?;
-        let number = |file: &OwnedFd| file.as_raw_fd().cast_unsigned();
         let (target, flags) = (0, 0);
         let create = LinkCreate { program: number(&program), target, attach_kind: ITERATOR, flags };
         let link = bpf(LINK_CREATE, &create)?;
-        let output = bpf(ITERATOR_CREATE, &IteratorCreate { link: number(&link), flags })?;
-        Ok(Self { output: output.into(), _link: link, _program: program })
+        Ok(Self { link, _program: program })
+    }
+
+    /// Begins a pass through the objects. The program runs as its output is read.
+    ///
+    /// # Errors
+    /// There is no memory, or no descriptor left.
+    pub(crate) fn begin(&self) -> io::Result<File> {
+        let create = IteratorCreate { link: number(&self.link), flags: 0 };
+        Ok(bpf(ITERATOR_CREATE, &create)?.into())
     }
 }
 
-impl Read for BpfIterator {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.output.read(buffer)
-    }
+fn number(file: &OwnedFd) -> u32 {
+    file.as_raw_fd().cast_unsigned()
 }
 
 /// A command that gives a descriptor, which is closed in programs that are started (`O_CLOEXEC`, as all of BPF's are).
@@ -278,6 +286,6 @@ mod tests {
     fn a_program_that_reads_what_is_no_memory_is_refused() {
         let reads_nowhere = [Instruction::load(Width::Double, Register::R0, Register::R0, 0)];
         // By the verifier, or before it for want of the right.
-        assert!(BpfIterator::new(&reads_nowhere, c"Dual MIT/GPL", 1).is_err());
+        assert!(BpfIterator::load(&reads_nowhere, c"Dual MIT/GPL", 1).is_err());
     }
 }

@@ -10,6 +10,7 @@ use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::linux::fs::MetadataExt as _;
+use std::sync::OnceLock;
 
 use maxseg_wire::btf::{Btf, Kind};
 use thiserror::Error;
@@ -53,25 +54,29 @@ const FIRST_NAMESPACES: [(&str, u64); 2] =
 /// Bytes of a record of the program: the two numbers of an [`OpenSocket`].
 const RECORD: usize = 8;
 
-/// The sockets of all processes, those of a process one after the other; about as many as `expected`.
-///
-/// # Errors
-/// As of [`NotIterated`]: then `/proc` tells the same.
-pub(crate) fn open_sockets(expected: usize) -> Result<Vec<OpenSocket>, NotIterated> {
+/// The sockets of all processes, those of a process one after the other; about as many as `expected`. `None` where the kernel does
+/// not go through them: then `/proc` tells the same.
+pub(crate) fn open_sockets(expected: usize) -> Option<Vec<OpenSocket>> {
     let mut bytes = Vec::with_capacity(expected.saturating_mul(RECORD));
-    iterator()?.read_to_end(&mut bytes)?;
-    Ok(bytes.chunks_exact(RECORD).filter_map(OpenSocket::of).collect())
+    iterator().ok()?.begin().ok()?.read_to_end(&mut bytes).ok()?;
+    Some(bytes.chunks_exact(RECORD).filter_map(OpenSocket::of).collect())
 }
 
 /// Whether [`open_sockets`] works here. Nothing is read.
 ///
 /// # Errors
 /// As of [`NotIterated`].
-pub(crate) fn probe() -> Result<(), NotIterated> {
+pub(crate) fn probe() -> Result<(), &'static NotIterated> {
     iterator().map(|_| ())
 }
 
-fn iterator() -> Result<BpfIterator, NotIterated> {
+/// One for all readings of this process: to load it takes the kernel's types, and an entry in the audit log of a host that has one.
+fn iterator() -> Result<&'static BpfIterator, &'static NotIterated> {
+    static LOADED: OnceLock<Result<BpfIterator, NotIterated>> = OnceLock::new();
+    LOADED.get_or_init(load).as_ref()
+}
+
+fn load() -> Result<BpfIterator, NotIterated> {
     // What takes long, the reading of all types, comes last.
     let is_first = |(file, inode): (&str, u64)| {
         fs::metadata(file).is_ok_and(|namespace| namespace.st_ino() == inode)
@@ -85,7 +90,7 @@ fn iterator() -> Result<BpfIterator, NotIterated> {
     let types = read_types().map_err(|_| NotIterated::NoTypes)?;
     let layout = Btf::decode(&types).and_then(|types| Layout::of(&types));
     let layout = layout.ok_or(NotIterated::NoTypes)?;
-    Ok(BpfIterator::new(&layout.program(), LICENCE, layout.hook)?)
+    Ok(BpfIterator::load(&layout.program(), LICENCE, layout.hook)?)
 }
 
 /// Some megabytes.

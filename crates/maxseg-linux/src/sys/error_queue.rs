@@ -55,8 +55,8 @@ pub(crate) struct QueuedError {
     pub(crate) quoted: Vec<u8>,
 }
 
-/// Calls that may end with the error of an earlier packet.
-const TRIES: u32 = 4;
+/// Calls for one packet: the error of each may be that of an earlier one.
+pub(crate) const TRIES: u32 = 4;
 /// The largest packet.
 const ROOM: usize = 1 << 16;
 
@@ -114,21 +114,13 @@ impl ProbeSocket {
         if self.hop != hop {
             self.set_hop(hop)?;
         }
-        // The error of an earlier packet may end a call, which the queue has as well; there is one at a time.
-        let mut last = None;
-        for _ in 0..TRIES {
-            match self.socket.send(bytes) {
-                Ok(_) => return Ok(SendResult::Sent),
-                Err(error) if is_of_earlier(&error) => last = Some(error),
-                Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
-                    return Ok(SendResult::Refused);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        match last {
-            Some(error) if error.raw_os_error() != Some(libc::EMSGSIZE) => Err(error),
-            _ => Ok(SendResult::TooBig),
+        match send_past_errors(|| self.socket.send(bytes)) {
+            Ok(_) => Ok(SendResult::Sent),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EPERM) => Ok(SendResult::Refused),
+                Some(libc::EMSGSIZE) => Ok(SendResult::TooBig),
+                _ => Err(error),
+            },
         }
     }
 
@@ -234,6 +226,22 @@ impl ProbeSocket {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Sends a packet by `send`, which is called again where an ICMP message about an earlier packet may have ended it: a message
+/// ends one call, and the packet of that call was not sent.
+///
+/// # Errors
+/// That of the last call.
+pub(crate) fn send_past_errors(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    let mut result = send();
+    for _ in 1..TRIES {
+        if !result.as_ref().is_err_and(is_of_earlier) {
+            break;
+        }
+        result = send();
+    }
+    result
 }
 
 /// What an ICMP message about an earlier packet makes of the next call (`icmp_err_convert` in `net/ipv4/icmp.c`).

@@ -34,7 +34,9 @@ pub(crate) use capabilities::{give_up_file_right, give_up_rights, may_trace_kern
 pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};
 pub(crate) use datagram_socket::{Arrived, note_arrivals, receive_noted};
-pub(crate) use error_queue::{ProbeSocket, QueuedError, SendResult};
+#[cfg(test)]
+pub(crate) use error_queue::TRIES;
+pub(crate) use error_queue::{ProbeSocket, QueuedError, SendResult, send_past_errors};
 pub use find_program::find_program;
 pub(crate) use hosts_file::add_to_private_hosts;
 pub use huge_pages::prefer_huge_pages;

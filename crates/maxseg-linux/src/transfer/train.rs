@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use maxseg_wire::responder::{NONCE, TrainHead, TrainRequest, TrainSent};
 
+use crate::sys::send_past_errors;
+
 /// So long before a datagram is due a program that sleeps is waked, to be there in time.
 const AWAKE: Duration = Duration::from_micros(200);
 
-/// Calls for one datagram: the error of each may be a router's message about an earlier datagram, and ends the next call alone.
-const TRIES: u32 = 4;
 /// After so many datagrams that are all too large, none is sent.
 const REFUSED: u32 = 4;
 
@@ -40,9 +40,7 @@ pub(crate) fn send_train(
         }
         TrainHead { train: request.train, number }.write(key, &mut datagram);
         let at = began.elapsed();
-        let mut tries = (1..TRIES).map(|_| put(&datagram));
-        let taken = tries.find(|taken| !taken.as_ref().is_err_and(is_too_large));
-        match taken.unwrap_or_else(|| put(&datagram)) {
+        match send_past_errors(|| put(&datagram)) {
             Err(error) if !has_passed && is_too_large(&error) && number >= REFUSED => {
                 return Err(error);
             }
@@ -82,9 +80,10 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::TRIES;
 
-    /// What a train of ten datagrams does with a socket that refuses those calls, and how many it took.
-    fn train(refuses: impl Fn(u32) -> bool) -> (io::Result<TrainSent>, u32) {
+    /// What a train of ten datagrams does with a socket that has this error for those calls, and how many it took.
+    fn train(error: i32, refuses: impl Fn(u32) -> bool) -> (io::Result<TrainSent>, u32) {
         let request = TrainRequest { train: 1, packet_bytes: 1500, count: 10, bits_per_second: 0 };
         let (mut calls, mut taken) = (0, 0);
         let sent = send_train(
@@ -95,7 +94,7 @@ mod tests {
             |datagram| {
                 calls += 1;
                 if refuses(calls) {
-                    return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
+                    return Err(io::Error::from_raw_os_error(error));
                 }
                 taken += 1;
                 Ok(datagram.len())
@@ -106,13 +105,21 @@ mod tests {
 
     #[test]
     fn messages_about_earlier_datagrams_lose_none() {
-        let (sent, taken) = train(|call| !call.is_multiple_of(TRIES));
-        assert_eq!((sent.unwrap().count, taken), (10, 10));
+        for error in [libc::EMSGSIZE, libc::ECONNREFUSED, libc::EHOSTUNREACH] {
+            let (sent, taken) = train(error, |call| !call.is_multiple_of(TRIES));
+            assert_eq!((sent.unwrap().count, taken), (10, 10), "error {error}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_is_full_loses_what_comes() {
+        let (sent, taken) = train(libc::ENOBUFS, |call| call.is_multiple_of(2));
+        assert_eq!((sent.unwrap().count, taken), (10, 5));
     }
 
     #[test]
     fn a_size_that_the_interface_does_not_carry_is_an_error() {
-        let (sent, taken) = train(|_| true);
+        let (sent, taken) = train(libc::EMSGSIZE, |_| true);
         assert_eq!(sent.unwrap_err().raw_os_error(), Some(libc::EMSGSIZE));
         assert_eq!(taken, 0);
     }

@@ -90,23 +90,7 @@ const MOST_WAITING: usize = 8;
 impl Lanes {
     /// Starts so many threads, one at least, and no more than there are parts.
     pub(super) fn start(options: FlowOptions, threads: usize) -> io::Result<Self> {
-        let begun = Arc::new(AtomicUsize::new(0));
-        let lane = |_| Lane {
-            queue: Vec::new(),
-            follower: Some(Box::new(Follower::beside(options, Arc::clone(&begun)))),
-        };
-        let state = State {
-            lanes: std::array::from_fn(lane),
-            waiting: 0,
-            empty: Vec::new(),
-            is_complete: false,
-            has_lost: false,
-        };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            work: Condvar::new(),
-            done: Condvar::new(),
-        });
+        let shared = Arc::new(Shared::new(options));
         let mut started = Self {
             batches: std::array::from_fn(|_| SegmentBatch::with_capacity(BATCH)),
             shared: Arc::clone(&shared),
@@ -174,6 +158,22 @@ impl Drop for Lanes {
 }
 
 impl Shared {
+    fn new(options: FlowOptions) -> Self {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let lane = |_| Lane {
+            queue: Vec::new(),
+            follower: Some(Box::new(Follower::beside(options, Arc::clone(&begun)))),
+        };
+        let state = State {
+            lanes: std::array::from_fn(lane),
+            waiting: 0,
+            empty: Vec::new(),
+            is_complete: false,
+            has_lost: false,
+        };
+        Self { state: Mutex::new(state), work: Condvar::new(), done: Condvar::new() }
+    }
+
     /// What a thread does: follows what waits until nothing more comes.
     fn follow_all(&self) {
         let _told = TellOfPanic(self);
@@ -283,5 +283,31 @@ impl Drop for TellOfPanic<'_> {
             self.0.lock().has_lost = true;
             self.0.done.notify_one();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_panics_is_waited_for_no_longer() {
+        let shared = Arc::new(Shared::new(FlowOptions::default()));
+        let (tell, told) = mpsc::channel();
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || {
+            let _told = TellOfPanic(&of_thread);
+            let taken = of_thread.next();
+            tell.send(()).unwrap();
+            assert!(taken.is_none(), "as by a connection that is followed");
+        });
+        shared.queue(0, Queued::End);
+        told.recv().unwrap();
+        for _ in 0..2 * MOST_WAITING {
+            shared.queue(0, Queued::End);
+        }
+        assert!(thread.join().is_err());
     }
 }

@@ -6,7 +6,9 @@
 //! points holds a packet back for as long as it is full.
 //!
 //! A file that was merged from the captures of two places holds every packet twice as well, with a path between: what was
-//! sent and what answers it may then be counted at different places, and no round trip can be read from them.
+//! sent and what answers it may then be counted at different places, and no round trip can be read from them. Where the file
+//! does not say at which place a packet was captured (`mergecap` makes one interface of two), the identification does: a
+//! retransmission has a new one.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +28,11 @@ pub(super) struct CapturePoints {
     /// The one whose packets count.
     counted: Option<CapturePoint>,
     others: Vec<OtherPoint>,
-    /// The IP identification of the last packet at the point that counts.
+    /// The newest IP identification at the point that counts.
     last_id: u16,
+    /// Segments there that were sent before, with an identification from before the newest, and with a new one.
+    repeated: u32,
+    resent: u32,
     /// Packets with news at other points since the last at the point that counts.
     news_elsewhere: u8,
 }
@@ -64,6 +69,10 @@ const MOST: usize = 6;
 const PROOF: u16 = 2;
 /// Packets from which on a point that others had passed long before is another place.
 const MANY: u16 = 16;
+/// All is seen twice where it is a third of the segments at least, for a file may hold one place for longer; and where so many
+/// segments are repeated for one that is sent again: identifications may be random (RFC 6864 §3), and then half are.
+const THIRD: u32 = 3;
+const FOR_ONE_RESENT: u32 = 4;
 /// Between two interfaces of one host a packet takes less, in microseconds, when no queue holds it.
 const WITHIN_A_HOST: u32 = 1000;
 /// After so many packets with news at other points and none at the point that counts, one of them counts.
@@ -83,7 +92,9 @@ impl CapturePoints {
         let is_counted = *self.counted.get_or_insert(point) == point;
         if is_counted {
             self.news_elsewhere = 0;
-            self.last_id = seen.ip_id.unwrap_or(0);
+            if !self.is_older(seen) {
+                self.last_id = seen.ip_id.unwrap_or(0);
+            }
         }
         is_counted
     }
@@ -126,6 +137,39 @@ impl CapturePoints {
             self.news_elsewhere = 0;
         }
         is_copy
+    }
+
+    /// A segment of the point that counts that was sent before, as far as its numbers say.
+    #[cold]
+    pub(super) fn on_resent(&mut self, seen: &Seen<'_>) {
+        let count = if self.is_older(seen) { &mut self.repeated } else { &mut self.resent };
+        *count = count.saturating_add(1);
+    }
+
+    /// Whether a packet of the point that counts was captured at another place before, where all of so many segments were.
+    #[inline]
+    pub(super) fn is_repeat(&mut self, seen: &Seen<'_>, segments: u32) -> bool {
+        let is_repeat = self.repeated >= u32::from(MANY)
+            && self.repeats(segments)
+            && seen.payload_len > 0
+            && self.is_older(seen);
+        self.repeated = self.repeated.saturating_add(u32::from(is_repeat));
+        is_repeat
+    }
+
+    /// Whether all of so many segments were captured at another place before.
+    pub(super) fn repeats(&self, segments: u32) -> bool {
+        self.repeated >= u32::from(MANY)
+            && self.repeated / FOR_ONE_RESENT >= self.resent
+            && self.repeated >= segments / THIRD
+    }
+
+    /// Whether a packet's identification is from before the newest: senders count them up modulo 2¹⁶ (RFC 6864 §3).
+    fn is_older(&self, seen: &Seen<'_>) -> bool {
+        let before = |id: u16| self.last_id.wrapping_sub(id);
+        seen.ip_id.is_some_and(|id| {
+            id != 0 && self.last_id != 0 && (1..u16::MAX / 2).contains(&before(id))
+        })
     }
 
     /// Whether a packet whose bytes are all known passed the point that counts before: a retransmission would have a later

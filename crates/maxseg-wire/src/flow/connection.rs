@@ -323,6 +323,7 @@ impl Connection {
             is_pushed: seen.flags.contains(Flags::PSH) || seen.flags.contains(Flags::FIN),
         });
         if is_resent {
+            half.points.on_resent(seen);
             half.unanswered.on_retransmission(seen.at_nanos, is_first_unacked);
             self.turns.on_resent(s, seen.at_nanos);
         } else {

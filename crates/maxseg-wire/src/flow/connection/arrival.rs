@@ -39,7 +39,8 @@ impl Connection {
         let half = self.halves.of_mut(s);
         half.count(seen);
         let is_counted = half.points.is_counted(seen);
-        let has_matched = half.recent.is_copy(seen, !is_counted);
+        let has_matched = half.recent.is_copy(seen, !is_counted)
+            || is_counted && half.points.is_repeat(seen, half.counts.data_packets);
         if (has_matched || !is_counted) && self.is_copy(seen, s, is_counted, has_matched) {
             return;
         }

@@ -69,7 +69,8 @@ impl Connection {
         let packets = low.counts.packets + high.counts.packets;
         CaptureFacts {
             repeating_points: low.points.repeating().max(high.points.repeating()) as u64,
-            is_merged: low.points.are_two_places(&high.points),
+            is_merged: low.points.are_two_places(&high.points)
+                || [low, high].iter().any(|half| half.points.repeats(half.counts.data_packets)),
             is_split: interfaces.is_some_and(|(low, high)| low != high),
             late_packets: self.late_packets.into(),
             acks_before_data: self.acks_before_data.into(),

@@ -1,7 +1,7 @@
 //! What limited a sender: numbers on both sides of each border of `diagnose::Limits`.
 
 use maxseg_core::diagnose::{Diagnosis, diagnose};
-use maxseg_core::evidence::{Bin, BlackHole, DirectionStats};
+use maxseg_core::evidence::{Beside, Bin, BlackHole, DirectionStats};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 use maxseg_testkit::{ROUND_TRIP, flight};
@@ -228,6 +228,19 @@ fn pauses_of_the_application_are_taken_off_first() {
     assert_share(&paused, LimitedBy::Application, 0.25);
     assert_share(&paused, LimitedBy::ReceiveWindow, 0.75);
     assert_eq!(paused.limited_by, LimitedBy::ReceiveWindow);
+}
+
+/// Segments that wait in the host's queue for those of another connection look as if there were none.
+#[test]
+fn a_program_without_data_is_in_doubt_beside_other_connections() {
+    let mut evidence = flight(|_, bin| bin.app_limited = ROUND_TRIP);
+    assert_eq!(diagnose(&evidence).limited_by, LimitedBy::Application);
+    evidence.beside = Some(Beside { connections: 1, bytes: 1_000_000 });
+    let beside = diagnose(&evidence);
+    assert_eq!(beside.limited_by, LimitedBy::Unknown);
+    assert_share(&beside, LimitedBy::Application, 0.0);
+    let why = beside.unknown_because.unwrap();
+    assert!(why.starts_with("1 other connection from "), "{why}");
 }
 
 /// A window that has no room for more than half of an interval is what limits it, whatever is left in the end.

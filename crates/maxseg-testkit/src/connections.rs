@@ -133,6 +133,7 @@ pub fn windowed(id: u32) -> Evidence {
         marks: Marks::default(),
         capture: CaptureFacts::default(),
         joined: None,
+        beside: None,
     }
 }
 

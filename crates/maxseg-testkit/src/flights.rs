@@ -72,5 +72,6 @@ pub fn flight(each: impl Fn(u64, &mut Bin)) -> Evidence {
         marks: Marks::default(),
         capture: CaptureFacts::default(),
         joined: None,
+        beside: None,
     }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use super::path::PathError;
 use super::scenario_text::LossModel;
+use crate::diagnose::counted;
 use crate::engine::EngineName;
+use crate::evidence::Beside;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
@@ -159,6 +161,12 @@ pub enum NoGain {
         /// Whether the change is of a window or a buffer.
         is_window: bool,
     },
+    /// Others share the path: what a run of one connection gains would be theirs.
+    #[error(
+        "no gain is given: {} between these hosts sent {:.1} MB meanwhile and shares the path, which no run has",
+        counted(u64::from(.0.connections), "other connection"), .0.bytes as f64 / 1e6
+    )]
+    Shared(Beside),
     /// The link was full, and the runs predict far more than was observed.
     #[error("no gain is given: the link was full, and the runs predict far more than it carried")]
     BeyondFullLink,

@@ -213,6 +213,9 @@ impl Rerun {
         if changes.is_empty() {
             return Err(NoGain::NoChange);
         }
+        if let Some(beside) = case.evidence.beside {
+            return Err(NoGain::Shared(beside));
+        }
         if case.share(LimitedBy::Application) > MOST_IDLE {
             return Err(NoGain::ApplicationLimited);
         }

@@ -8,6 +8,7 @@
 //! ```
 
 mod ack_path;
+mod beside;
 mod capture;
 mod congestion_control;
 mod data_queue;
@@ -164,6 +165,11 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         (shares, spans) = all_of(LimitedBy::Unknown, &shares, &spans);
         findings.retain(|finding| !is_inferred(finding.kind));
     }
+    let doubt = beside::in_doubt(evidence, direction, verdict.limited_by);
+    if doubt.is_some() {
+        (shares, spans) = beside::without_doubtful(&shares, &spans);
+    }
+    let verdict = doubt.map_or(verdict, Verdict::unknown);
     let Verdict { limited_by, unknown_because, confidence } = verdict;
     // Segments of a program that writes at equal distances are acknowledged at equal distances.
     findings.retain(|finding| {
@@ -177,6 +183,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     };
     let leaves_window_unused = limited_by == LimitedBy::Unknown
         && quality.fit
+        && evidence.beside.is_none()
         && !evidence.marks.one_way
         && !evidence.marks.mid_stream
         && Pace::of(data, acks).leaves_window_unused;
@@ -184,6 +191,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);
     let waits_for_room = quality.fit
         && may_be_buffer
+        && evidence.beside.is_none()
         && full_link::has_room(data)
         && send_buffer::waits_for_room(data)
         && Pace::of(data, acks).waits_for_room;

@@ -6,6 +6,7 @@
 //!
 //! `None` is "this source cannot know"; it is never zero for that.
 
+mod beside;
 mod bins;
 mod capture_facts;
 mod congestion_epochs;
@@ -26,6 +27,7 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use beside::{Beside, note_beside};
 pub use bins::{Bin, Bins};
 pub use capture_facts::CaptureFacts;
 pub use congestion_epochs::{
@@ -87,6 +89,8 @@ pub struct Evidence {
     pub capture: CaptureFacts,
     /// What a second capture, nearer to the other end, adds; `None` where there is none.
     pub joined: Option<Box<Joined>>,
+    /// What other connections of the same hosts sent meanwhile; `None` where that is little, or not known.
+    pub beside: Option<Beside>,
 }
 
 /// A direction of a connection.

@@ -2,7 +2,7 @@
 
 use maxseg_core::advise::{Case, Change, Gain, MOST_PACKETS, Measured, NoGain, Rerun};
 use maxseg_core::engine::EngineName;
-use maxseg_core::evidence::Evidence;
+use maxseg_core::evidence::{Beside, Evidence};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Bytes;
 use maxseg_testkit::windowed;
@@ -64,6 +64,14 @@ fn without_a_measured_rate_there_is_no_gain() {
     assert_eq!(why, NoGain::RateUnknown { is_window: true });
     assert!(why.to_string().contains("doubling the window"), "{why}");
     assert_eq!(rerun(&windowed(0), &[]).unwrap_err(), NoGain::NoChange);
+}
+
+#[test]
+fn where_others_share_the_path_there_is_no_gain() {
+    let mut evidence = windowed(0);
+    evidence.beside = Some(Beside { connections: 2, bytes: 5_000_000 });
+    let why = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap_err();
+    assert!(why.to_string().contains("2 other connections"), "{why}");
 }
 
 #[test]

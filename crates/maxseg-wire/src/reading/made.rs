@@ -23,5 +23,6 @@ pub(crate) fn connection(id: u32) -> Evidence {
         marks: Marks::default(),
         capture: CaptureFacts::default(),
         joined: None,
+        beside: None,
     }
 }

@@ -2,18 +2,18 @@
 
 use maxseg_core::evidence::Evidence;
 
-/// A capture may have a million connections, each with its intervals: only so many are held at once.
-const MOST: usize = 10_000;
-
 /// The 10 000 connections of greatest weight. What a weight means is the caller's: payload, or what could be gained.
 #[derive(Debug, Clone, Default)]
 pub struct TopConnections {
     total: u64,
-    /// At most twice [`MOST`], in the order in which they were offered since the last [`prune`](Self::prune).
+    /// At most twice [`MOST`](Self::MOST), in the order in which they were offered since the last [`prune`](Self::prune).
     connections: Vec<(f64, Evidence)>,
 }
 
 impl TopConnections {
+    /// A capture may have a million connections, each with its intervals: only so many are held at once.
+    pub const MOST: usize = 10_000;
+
     /// The heaviest of these connections.
     pub fn select(
         connections: impl Iterator<Item = Evidence>,
@@ -28,7 +28,7 @@ impl TopConnections {
     pub fn offer(&mut self, weight: f64, evidence: Evidence) {
         self.total += 1;
         self.connections.push((weight, evidence));
-        if self.connections.len() >= 2 * MOST {
+        if self.connections.len() >= 2 * Self::MOST {
             self.prune();
         }
     }
@@ -51,7 +51,7 @@ impl TopConnections {
 
     /// The same, each with its weight.
     pub fn into_weighted(mut self) -> Vec<(f64, Evidence)> {
-        if self.connections.len() > MOST {
+        if self.connections.len() > Self::MOST {
             self.prune();
         }
         self.connections.sort_by_key(|(_, evidence)| evidence.id);
@@ -61,7 +61,7 @@ impl TopConnections {
     /// Of equal weights the first stays: the sort is stable.
     fn prune(&mut self) {
         self.connections.sort_by(|a, b| b.0.total_cmp(&a.0));
-        self.connections.truncate(MOST);
+        self.connections.truncate(Self::MOST);
     }
 }
 

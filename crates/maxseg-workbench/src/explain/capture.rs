@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use maxseg_core::advise::Case;
-use maxseg_core::evidence::Evidence;
+use maxseg_core::evidence::{Evidence, note_beside};
 use maxseg_wire::reading::{self, CaptureSummary, ReadOptions, Reading, TopConnections};
 
 use super::{CapturePair, Explanation};
@@ -75,12 +75,15 @@ pub fn read<'a, R: Read + 'a>(
 }
 
 impl<'a> Capture<'a> {
-    /// Connections from any source, under this name.
-    pub fn new<C: Iterator<Item = Evidence> + 'a>(name: &str, reading: Reading<C>) -> Self {
+    /// Connections from any source, under this name. Which share a path is noted among as many as an explanation holds.
+    pub fn new<C: Iterator<Item = Evidence> + 'a>(name: &str, mut reading: Reading<C>) -> Self {
+        let mut first: Vec<Evidence> =
+            reading.connections.by_ref().take(TopConnections::MOST).collect();
+        note_beside(&mut first);
         Self {
             name: name.to_owned(),
             summary: reading.summary,
-            connections: Box::new(reading.connections),
+            connections: Box::new(first.into_iter().chain(reading.connections)),
             is_selected: Box::new(|_| true),
             next: None,
             filtered_connections: 0,

@@ -60,6 +60,7 @@ impl Connection {
             marks,
             capture,
             joined: None,
+            beside: None,
         }
     }
 

@@ -1,0 +1,53 @@
+//! What may be of other connections that share the path.
+
+use super::finding::counted;
+use super::limits::LimitSpan;
+use crate::evidence::{Beside, Direction, Evidence};
+use crate::outcome::{LimitShare, LimitedBy};
+
+/// Whether a limit may be of other connections: their segments wait in the queue of this connection's host as its own do, and what then
+/// holds a sender back (TCP small queues, `tcp_small_queue_check` in `net/ipv4/tcp_output.c`) looks like a program without data, or
+/// like a full send buffer.
+const fn may_be_others(limit: LimitedBy) -> bool {
+    matches!(limit, LimitedBy::Application | LimitedBy::SendBuffer)
+}
+
+/// Why the limit is unknown though a program or its buffer seems to be it; `None` where that is not in doubt. Requests and replies show
+/// when a program is waited for.
+pub(super) fn in_doubt(
+    evidence: &Evidence,
+    direction: Direction,
+    limit: LimitedBy,
+) -> Option<String> {
+    let Beside { connections, bytes } = evidence.beside?;
+    let sender = evidence.sender(direction).ip();
+    (may_be_others(limit) && evidence.requests.is_none()).then(|| {
+        format!(
+            "{} from {sender} to {} sent {:.1} MB meanwhile: the program may have had no data, or no room in its send buffer, or waited for \
+             their segments in the queue of {sender}; `ss -ti` there shows which",
+            counted(connections.into(), "other connection"),
+            evidence.receiver(direction).ip(),
+            bytes as f64 / 1e6,
+        )
+    })
+}
+
+/// The same time with what may be of others as unknown.
+pub(super) fn without_doubtful(
+    shares: &[LimitShare],
+    spans: &[LimitSpan],
+) -> (Vec<LimitShare>, Vec<LimitSpan>) {
+    let known = |kind| if may_be_others(kind) { LimitedBy::Unknown } else { kind };
+    let mut joined: Vec<LimitShare> = Vec::new();
+    for LimitShare { kind, share } in
+        shares.iter().map(|it| LimitShare { kind: known(it.kind), ..*it })
+    {
+        match joined.iter_mut().find(|other| other.kind == kind) {
+            Some(other) => other.share += share,
+            None => joined.push(LimitShare { kind, share }),
+        }
+    }
+    joined.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let spans = spans.iter().map(|span| LimitSpan { kind: known(span.kind), ..*span });
+    (joined, spans.collect())
+}

@@ -1,0 +1,105 @@
+//! Connections that share a path.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use super::{Direction, Evidence};
+use crate::units::Time;
+
+/// What other connections of the same two hosts sent the same way while a connection sent its data. They share the host's queue, the
+/// path's rate, and what is lost there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// How many.
+    pub connections: u32,
+    /// Their payload in that time, in bytes: as if each had sent evenly.
+    pub bytes: u64,
+}
+
+/// Transfers below this payload, in bytes, neither fill a path nor are held back by others for long.
+const LEAST: u64 = 100_000;
+/// Others change little for a connection where they send less than this part of what it sends.
+const PART: u64 = 10;
+
+/// The payload of one direction.
+#[derive(Clone, Copy)]
+struct Transfer {
+    first: Time,
+    last: Time,
+    bytes: u64,
+}
+
+/// Notes for each of some connections of one capture what the others sent beside it.
+pub fn note_beside(connections: &mut [Evidence]) {
+    let mut transfers: BTreeMap<(IpAddr, IpAddr), Vec<Transfer>> = BTreeMap::new();
+    for evidence in &*connections {
+        for direction in [Direction::Forward, Direction::Reverse] {
+            if let Some(transfer) = Transfer::of(evidence, direction) {
+                transfers.entry(hosts(evidence, direction)).or_default().push(transfer);
+            }
+        }
+    }
+    for evidence in connections {
+        let direction = evidence.data_direction();
+        let own = Transfer::of(evidence, direction);
+        let same_way = transfers.get(&hosts(evidence, direction));
+        evidence.beside = own.zip(same_way).and_then(|(own, all)| own.beside(all));
+    }
+}
+
+/// Sender and receiver.
+fn hosts(evidence: &Evidence, direction: Direction) -> (IpAddr, IpAddr) {
+    (evidence.sender(direction).ip(), evidence.receiver(direction).ip())
+}
+
+impl Transfer {
+    fn of(evidence: &Evidence, direction: Direction) -> Option<Self> {
+        let stats = evidence.stats(direction);
+        let bytes = stats.unique_bytes;
+        let (first, last) = stats.first_data.zip(stats.last_ack)?;
+        (bytes >= LEAST && last > first).then_some(Self { first, last, bytes })
+    }
+
+    /// `all` transfers of these hosts, this one among them.
+    fn beside(self, all: &[Self]) -> Option<Beside> {
+        let parts = all.iter().map(|other| other.bytes_within(self)).filter(|bytes| *bytes > 0);
+        let (count, sum) = parts.fold((0_u32, 0_u64), |(count, sum), bytes| {
+            (count.saturating_add(1), sum.saturating_add(bytes))
+        });
+        let (connections, bytes) = (count.saturating_sub(1), sum.saturating_sub(self.bytes));
+        (connections > 0 && bytes.saturating_mul(PART) >= self.bytes)
+            .then_some(Beside { connections, bytes })
+    }
+
+    /// The part of it that was sent while another one was.
+    fn bytes_within(self, other: Self) -> u64 {
+        let (first, last) = (self.first.max(other.first), self.last.min(other.last));
+        if last <= first {
+            return 0;
+        }
+        let nanos = |from: Time, to: Time| u128::from(to.since(from).as_nanos());
+        let bytes =
+            u128::from(self.bytes) * nanos(first, last) / nanos(self.first, self.last).max(1);
+        u64::try_from(bytes).unwrap_or(self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transfer(first: u64, last: u64, bytes: u64) -> Transfer {
+        Transfer { first: Time::from_secs(first), last: Time::from_secs(last), bytes }
+    }
+
+    #[test]
+    fn what_others_sent_meanwhile_is_counted() {
+        let own = transfer(10, 20, 1_000_000);
+        let half_meanwhile = transfer(15, 25, 3_000_000);
+        let before = transfer(0, 10, 9_000_000);
+        let expected = Beside { connections: 1, bytes: 1_500_000 };
+        assert_eq!(own.beside(&[before, own, half_meanwhile]), Some(expected));
+        assert_eq!(own.beside(&[before, own]), None, "nothing meanwhile");
+        assert_eq!(own.beside(&[own, transfer(0, 100, 900_000)]), None, "little");
+    }
+}

@@ -24,7 +24,7 @@ fn first(
 pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
     let known = joined::known(evidence, direction);
-    let lost = known.map_or(stats.needed_retransmissions(), |passage| passage.lost_data_packets);
+    let lost = known.map_or(stats.lost_segments(), |passage| passage.lost_data_packets);
     // The packets that an offloading sender handed over are fewer than those of the wire.
     let sent = known.map_or(stats.segments(), Passage::followed_packets);
     let share = lost as f64 / sent.max(1) as f64;

@@ -189,13 +189,35 @@ const OUTAGE_S: f64 = 1.0;
 const OUTAGE_ROUND_TRIPS: f64 = 4.0;
 
 impl DirectionStats {
-    /// Data packets on the wire: those captured, or the segments that packets captured before segmentation offload, or
+    /// Data packets on the wire, each once however often it was captured: those captured, or the segments that packets captured before segmentation offload, or
     /// after receive offload, stand for.
     pub fn segments(&self) -> u64 {
+        let sent_once = |captured: u64| captured - self.copies_of(captured);
         match self.mss_used_bytes.filter(|_| self.offloaded_packets > 0) {
-            Some(mss) => self.data_packets.max(self.payload_bytes.div_ceil(u64::from(mss.max(1)))),
-            None => self.data_packets,
+            Some(mss) => {
+                sent_once(self.data_packets.max(self.payload_bytes.div_ceil(u64::from(mss.max(1)))))
+            }
+            None => sent_once(self.data_packets),
         }
+    }
+
+    /// How many of so many captured packets are copies of others.
+    fn copies_of(&self, captured: u64) -> u64 {
+        let copies = u128::from(captured) * u128::from(self.capture_duplicates);
+        u64::try_from(copies / u128::from(self.packets.max(1)))
+            .map_or(captured, |n| n.min(captured))
+    }
+
+    /// Retransmissions that repaired a loss, in segments of the wire: one captured packet may stand for several.
+    pub fn lost_segments(&self) -> u64 {
+        let packets = self.needed_retransmissions();
+        let Some(mss) = self.mss_used_bytes.filter(|_| self.offloaded_packets > 0) else {
+            return packets;
+        };
+        let bytes = u128::from(self.retransmitted_bytes) * u128::from(packets)
+            / u128::from(self.retransmitted_packets.max(1));
+        let segments = bytes.div_ceil(u128::from(mss.max(1)));
+        packets.max(u64::try_from(segments).unwrap_or(packets))
     }
 
     /// The time in which nothing passed: the retransmission timer expired again and again, or once after a long time,

@@ -72,6 +72,10 @@ const MUCH_LOSS: f64 = 0.04;
 const LEAST_LOSSES: f64 = 10.0;
 /// Fewer episodes show no regularity.
 const LEAST_EPISODES: usize = 4;
+/// Few single losses come as regularly as that by chance, too (exponential distances: 4 in one of 16 connections, 8 in one of 160);
+/// fewer than so many are a policer's only where they vary by less than this (4 by chance in one of 110).
+const MANY_SINGLE: usize = 8;
+const VERY_REGULAR: f64 = 0.2;
 /// Errors strike single segments; what drops by rate or room drops several at once, as often as not.
 const BURST: f64 = 2.0;
 
@@ -231,8 +235,10 @@ impl View {
             && self.filled.is_none_or(|filled| filled < TOO_LITTLE)
             && self.count >= LEAST_EPISODES
         {
+            let is_proof =
+                is_burst || self.count >= MANY_SINGLE || self.spacing_varies < VERY_REGULAR;
             let times = counted_times(self.count as u64);
-            return (self.over_goodput < CEILING).then(|| {
+            return (self.over_goodput < CEILING && is_proof).then(|| {
                 Loss::new(
                     LossCause::Policer,
                     0.75,

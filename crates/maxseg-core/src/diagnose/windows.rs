@@ -56,11 +56,12 @@ pub(super) fn full_share(data: &DirectionStats) -> f64 {
     full / bins.iter().map(seconds).sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
-/// Time in which the receive window had no room for a segment.
+/// Time in which the receive window had no room for a segment, and nothing was waited for but that: behind a lost segment what arrives
+/// fills a window as well, until the timer sends that segment again.
 fn shut_time(data: &DirectionStats) -> Time {
     let mut all = Time::ZERO;
     for bin in data.bins.as_slice() {
-        all = all.saturating_add(bin.rwnd_limited);
+        all = all.saturating_add(bin.rwnd_limited.since(bin.rto_wait));
     }
     all
 }

@@ -124,6 +124,10 @@ impl CongestionControl {
         sentences.extend(losses.sentence(name));
         sentences.extend(steady.sentence(name));
         sentences.extend(epochs.sentence());
+        if sentences.is_empty() {
+            sentences
+                .push("nothing speaks for it alone: what was seen fits the others less".to_owned());
+        }
         Self { name, confidence: probability.min(MOST), evidence: sentences.join("; ") }
     }
 

@@ -33,6 +33,10 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
         Change::Mtu(mtu) => bsd_mtu(&mut lines, &sender, &to_receiver, mtu.get().into()),
         Change::Clamp(mss) => pf(&mut lines, mss.get()),
         Change::Congestion(name) => {
+            if name == CongestionName::Bbr {
+                bsd_bbr(&mut lines, &sender);
+                return lines.sorted();
+            }
             lines.look(&sender, "sysctl net.inet.tcp.cc.available");
             let call = format!(
                 "setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{}\")",
@@ -160,6 +164,16 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
         | Change::NoErrors => {}
     }
     lines.sorted()
+}
+
+/// BBR of FreeBSD is a TCP stack of its own, no congestion control of the other ones (`tcp_bbr(4)`).
+fn bsd_bbr(lines: &mut Lines, on: &str) {
+    lines.look(on, "sysctl net.inet.tcp.functions_available net.inet.tcp.functions_default");
+    lines
+        .change(on, "sh -c 'kldload -n tcp_bbr && sysctl net.inet.tcp.functions_default=bbr'")
+        .only_where = Some(
+        "its kernel was built with TCPHPTS and RATELIMIT, and has the module tcp_bbr".to_owned(),
+    );
 }
 
 /// FreeBSD calls Reno by its variant.

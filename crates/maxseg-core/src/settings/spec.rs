@@ -37,7 +37,8 @@ pub struct SettingsSpec {
     /// How the window is carried.
     #[schemars(extend("x-example" = "\"auto\""))]
     pub window_scale: Option<WindowScale>,
-    /// How much may be sent and not yet acknowledged.
+    /// The send buffer: bytes that may be sent and not yet acknowledged; of the stack `linux` what `SO_SNDBUF` sets, which the kernel
+    /// doubles and counts by the memory of its packets.
     #[schemars(extend("x-example" = "\"256 KiB\""))]
     pub send_buffer: Option<Bytes>,
     /// Who decides how much may be in flight.

@@ -39,13 +39,10 @@ fn a_full_disk_leaves_whole_rows_and_a_usable_folder() {
     assert!(stderr(&again).contains(" runs are there already"), "{}", stderr(&again));
 }
 
-#[test]
-fn a_second_interrupt_leaves_no_temporary_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out");
-    // Its output goes to a pipe of 64 KiB that nobody reads. With most of that taken, what is printed after the
-    // first interrupt does not fit, and it cannot end before the second.
-    let svg = folder.path().join("goodput.svg");
+/// A run into `out` in this folder, with a picture beside it, once it has many rows. Its output goes to a pipe of 64 KiB that nobody reads:
+/// with most of that taken, what is printed after an interrupt does not fit, and it cannot end by itself.
+fn run_amid_its_rows(folder: &Path) -> Child {
+    let (out, svg) = (folder.join("out"), folder.join("goodput.svg"));
     let mut child = command(&["run", "cellular-mss", "--seeds", "2000", "--json-stream"])
         .args(["--out".as_ref(), out.as_os_str(), "--svg".as_ref(), svg.as_os_str()])
         .stdout(Stdio::piped())
@@ -57,8 +54,13 @@ fn a_second_interrupt_leaves_no_temporary_file() {
         assert_eq!(child.try_wait().unwrap(), None, "it ended before it was interrupted");
         std::thread::yield_now();
     }
-    let is_temporary = |name: &String| Path::new(name).extension().is_some_and(|it| it == "tmp");
-    assert!(names(folder.path()).iter().any(is_temporary), "the picture is begun");
+    child
+}
+
+#[test]
+fn a_second_interrupt_leaves_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = run_amid_its_rows(folder.path());
     // Interrupts within a second of the first count as the same one.
     let status = loop {
         signal(&child, "-INT");
@@ -68,5 +70,15 @@ fn a_second_interrupt_leaves_no_temporary_file() {
         std::thread::yield_now();
     };
     assert_eq!(status.code(), Some(130));
+    assert_eq!(names(folder.path()), ["out"]);
+}
+
+/// The picture was begun before the first row, and has no name until it is whole.
+#[test]
+fn what_is_killed_leaves_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = run_amid_its_rows(folder.path());
+    signal(&child, "-KILL");
+    child.wait().unwrap();
     assert_eq!(names(folder.path()), ["out"]);
 }

@@ -209,15 +209,19 @@ fn a_run_that_is_cut_short_leaves_no_file() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let unpublished = || {
-        let mut names =
-            std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        names.find(|path| path.extension().is_some_and(|extension| extension == "tmp"))
+    // It may have no name yet: its process has it open.
+    let descriptors = format!("/proc/{}/fd", run.id());
+    let is_begun = || {
+        let open = std::fs::read_dir(&descriptors).into_iter().flatten().flatten();
+        open.map(|entry| entry.path()).any(|entry| {
+            let is_capture = std::fs::read_link(&entry)
+                .is_ok_and(|it| it.starts_with(folder.path()) && it != text);
+            is_capture && entry.metadata().is_ok_and(|about| about.len() > 0)
+        })
     };
-    let begun = || unpublished().and_then(|path| path.metadata().ok());
     while run.try_wait().unwrap().is_none() {
         // The writer's first megabyte: the run is well on its way.
-        if begun().is_some_and(|about| about.len() > 0) {
+        if is_begun() {
             let kill = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
             assert!(kill.unwrap().success());
             break;
@@ -227,7 +231,8 @@ fn a_run_that_is_cut_short_leaves_no_file() {
     let output = run.wait_with_output().unwrap();
     let error = stderr(&output);
     assert!(output.status.code() == Some(130) || error.contains("a lab needs"), "{error}");
-    assert!(!file.exists() && unpublished().is_none(), "half a capture was left");
+    let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(left.collect::<Vec<_>>(), [text], "half a capture was left");
 }
 
 #[test]

@@ -157,6 +157,11 @@ impl CapturePoints {
         is_repeat
     }
 
+    /// A segment of the point that counts that is a copy of one of the last, so many microseconds behind it.
+    pub(super) fn on_near_copy(&mut self, apart: u32) {
+        self.repeated = self.repeated.saturating_add(u32::from(apart > WITHIN_A_HOST));
+    }
+
     /// Whether all of so many segments were captured at another place before.
     pub(super) fn repeats(&self, segments: u32) -> bool {
         self.repeated >= u32::from(MANY)

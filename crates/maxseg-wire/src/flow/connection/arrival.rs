@@ -69,6 +69,9 @@ impl Connection {
             has_news,
             is_known,
         };
+        if let Some(apart) = beside.matched.filter(|_| is_counted && seen.payload_len > 0) {
+            half.points.on_near_copy(apart);
+        }
         let is_copy = is_counted || half.points.is_copy(seen, beside);
         if is_copy {
             half.counts.on_copy(seen);

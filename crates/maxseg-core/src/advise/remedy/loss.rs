@@ -2,7 +2,7 @@
 
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
-use crate::advise::path::{Confidence, ObservedPath, whole};
+use crate::advise::path::{Confidence, whole};
 use crate::diagnose::LossCause;
 use crate::outcome::LimitedBy;
 use crate::units::Bytes;
@@ -43,21 +43,20 @@ pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
 /// A queue for fewer segments holds no bandwidth-delay product of a path, but that of the part of it that was captured.
 const LEAST_ROOM: u64 = 4;
 
-/// The path with the room of a queue that holds a bandwidth-delay product; `None` where the capture does not show it: the round trip is
-/// of a part of the path, or others share it, whose part of the rate and of the queue is not this connection's.
-fn told_room<'a>(facts: &Facts<'a>) -> Option<(&'a ObservedPath, Bytes)> {
+/// The room of a queue that holds a bandwidth-delay product; `None` where the capture does not show it: the round trip is of a part of
+/// the path, or others share it, whose part of the rate and of the queue is not this connection's.
+fn told_room(facts: &Facts<'_>) -> Option<Bytes> {
     let path = facts.path.filter(|_| facts.case.evidence.beside.is_none())?;
     let room = whole(path.bdp_bytes());
     let is_whole = path.rtt_s.confidence != Confidence::Low;
-    (is_whole && room >= LEAST_ROOM * u64::from(path.segment.value))
-        .then_some((path, Bytes::new(room)))
+    (is_whole && room >= LEAST_ROOM * u64::from(path.segment.value)).then_some(Bytes::new(room))
 }
 
 /// Whichever drops packets, mending it is what gains.
 fn unknown(facts: &Facts<'_>) -> Remedy {
     let look = "look at the drop counters of each hop: the capture does not show whether a queue, errors or a policer drops \
                 packets";
-    let room = told_room(facts).map(|(_, room)| room);
+    let room = told_room(facts);
     let mend = room.map_or_else(String::new, |room| {
         format!(
             ". Give a queue that overflows room for {} kB, a bandwidth-delay product; repair the hop that has errors",
@@ -93,10 +92,11 @@ fn policed(facts: &Facts<'_>) -> Remedy {
 /// (Appenzeller, Keslassy, `McKeown`: Sizing Router Buffers, 2004).
 fn overflowing(facts: &Facts<'_>) -> Remedy {
     let fair = "use a fair queue (fq_codel, CAKE) on the router before the bottleneck link";
-    let short = told_room(facts).filter(|(path, room)| path.queue_bytes.value < room.get());
+    let queue = facts.path.map_or(0, |path| path.queue_bytes.value);
+    let short = told_room(facts).filter(|room| queue < room.get());
     let is_full = facts.case.diagnosis.limited_by == LimitedBy::Bandwidth;
     let (change, what_if) = match short {
-        Some((_, room)) => {
+        Some(room) => {
             let change = format!(
                 "give the queue before the bottleneck link room for {} kB, a bandwidth-delay product, or {fair}: it overflows",
                 room.get().div_ceil(1000)

@@ -81,9 +81,8 @@ fn sample() -> Result<()> {
         None => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
     };
     println!(
-        "a sample: of large tables and long lists of cases some, by {}={seed}; CI=true also checks the others, and runs lints, \
-         documentation, the demo of the release build and the bar of instructions",
-        SAMPLE
+        "a sample: of large tables and long lists of cases some, by {SAMPLE}={seed}; CI=true also checks the others, and runs lints, \
+         documentation, the demo of the release build and the bar of instructions"
     );
     step("peers", || {
         name_missing_peers();

@@ -163,7 +163,7 @@ pub enum NoGain {
     },
     /// Others share the path: what a run of one connection gains would be theirs.
     #[error(
-        "no gain is given: {} between these hosts sent {:.1} MB meanwhile and shares the path, which no run has",
+        "no gain is given: {} between these hosts sent {:.1} MB meanwhile on the same path, and the rerun is of this connection alone",
         counted(u64::from(.0.connections), "other connection"), .0.bytes as f64 / 1e6
     )]
     Shared(Beside),

@@ -149,10 +149,7 @@ impl CapturePoints {
     /// Whether a packet of the point that counts was captured at another place before, where all of so many segments were.
     #[inline]
     pub(super) fn is_repeat(&mut self, seen: &Seen<'_>, segments: u32) -> bool {
-        let is_repeat = self.repeated >= u32::from(MANY)
-            && self.repeats(segments)
-            && seen.payload_len > 0
-            && self.is_older(seen);
+        let is_repeat = self.repeats(segments) && seen.payload_len > 0 && self.is_older(seen);
         self.repeated = self.repeated.saturating_add(u32::from(is_repeat));
         is_repeat
     }
@@ -178,10 +175,10 @@ impl CapturePoints {
     }
 
     /// Whether a packet whose bytes are all known passed the point that counts before: a retransmission would have a later
-    /// identification than the last one there, since senders count them up modulo 2¹⁶ (RFC 6864 §3).
+    /// identification than the newest one there.
     fn has_passed(&self, seen: &Seen<'_>) -> bool {
-        let is_before = |id: u16| self.last_id.wrapping_sub(id) < u16::MAX / 2;
-        seen.ip_id.is_some_and(|id| id != 0 && self.last_id != 0 && is_before(id))
+        let is_newest = self.last_id != 0 && seen.ip_id == Some(self.last_id);
+        is_newest || self.is_older(seen)
     }
 
     /// The time between the point that counts and the furthest other, when no queue holds a packet, in microseconds.

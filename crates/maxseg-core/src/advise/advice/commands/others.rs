@@ -32,11 +32,8 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
         }
         Change::Mtu(mtu) => bsd_mtu(&mut lines, &sender, &to_receiver, mtu.get().into()),
         Change::Clamp(mss) => pf(&mut lines, mss.get()),
+        Change::Congestion(CongestionName::Bbr) => bsd_bbr(&mut lines, &sender),
         Change::Congestion(name) => {
-            if name == CongestionName::Bbr {
-                bsd_bbr(&mut lines, &sender);
-                return lines.sorted();
-            }
             lines.look(&sender, "sysctl net.inet.tcp.cc.available");
             let call = format!(
                 "setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{}\")",

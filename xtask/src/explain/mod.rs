@@ -9,6 +9,7 @@
 //! ```
 
 mod bins;
+mod causes;
 mod check;
 mod congestion;
 mod draw;

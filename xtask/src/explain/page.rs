@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::diagnose::LossCause;
-
 use super::bins::Bin;
+use super::causes;
 use super::congestion;
 use super::ranges;
 use super::run::Run;
@@ -34,7 +33,7 @@ pub(super) fn page(half: &Half, runs: &[Run], scored: &[Scored]) -> String {
         confusion(&mut text, scored, stratum);
     }
     wrong(&mut text, scored);
-    causes(&mut text, scored);
+    text.push_str(&causes::section(scored));
     text.push_str(&congestion::section(scored));
     left_out(&mut text, runs);
     every(&mut text, scored);
@@ -190,7 +189,7 @@ fn wrong(text: &mut String, scored: &[Scored]) {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {}{direction} | {:.2} | {} | {} |",
-                name(&one.run),
+                one.run.name(),
                 view.words(),
                 truth(&one.truth),
                 shares(&verdict.said.limits),
@@ -206,48 +205,6 @@ fn wrong(text: &mut String, scored: &[Scored]) {
     text.push('\n');
 }
 
-/// Causes of losses that are not the truth.
-fn causes(text: &mut String, scored: &[Scored]) {
-    let verdicts = || scored.iter().flat_map(|one| &one.verdicts);
-    let named = verdicts()
-        .filter(|verdict| !matches!(verdict.said.cause, LossCause::Unknown | LossCause::None));
-    let wrong = verdicts().filter(|verdict| verdict.is_false_cause).count();
-    let _ = writeln!(
-        text,
-        "## Causes of losses\n\nBeside the limit, a verdict names why segments were lost (`loss.cause`), where it can tell: \
-         {} do, and {wrong} name a cause, or none, that the links' counters refute.\n",
-        named.count()
-    );
-    if wrong == 0 {
-        return;
-    }
-    text.push_str("| run | capture | truth | said | parameters |\n|---|---|---|---|---|\n");
-    for one in scored {
-        for (view, verdict) in one.run.setup.views.iter().zip(&one.verdicts) {
-            if verdict.is_false_cause {
-                let causes: Vec<String> = one.truth.causes.iter().copied().map(cause).collect();
-                let _ = writeln!(
-                    text,
-                    "| {} | {} | {} | {} | {} |",
-                    name(&one.run),
-                    view.words(),
-                    causes.join(" or "),
-                    cause(verdict.said.cause),
-                    parameters(&one.run.setup)
-                );
-            }
-        }
-    }
-    text.push('\n');
-}
-
-fn cause(cause: LossCause) -> String {
-    serde_json::to_value(cause)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
-}
-
 /// Runs that are not scored, by name: none is replaced without a word.
 fn left_out(text: &mut String, runs: &[Run]) {
     let mut lines = Vec::new();
@@ -257,7 +214,7 @@ fn left_out(text: &mut String, runs: &[Run]) {
         } else {
             format!("invalid after {} attempts: {}", run.attempts, run.invalid_because.join(", "))
         };
-        lines.push(format!("| {} | {} | {why} |\n", name(run), parameters(&run.setup)));
+        lines.push(format!("| {} | {} | {why} |\n", run.name(), parameters(&run.setup)));
     }
     text.push_str(
         "## Runs that are not scored\n\nA run that the lab calls invalid, as the machine could not keep time, is tried three \
@@ -299,16 +256,12 @@ fn every(text: &mut String, scored: &[Scored]) {
         let _ = writeln!(
             text,
             "| {} | {} | {} ({basis}) | {} |",
-            name(&one.run),
+            one.run.name(),
             parameters(&one.run.setup),
             truth(&one.truth),
             said.join("; ")
         );
     }
-}
-
-fn name(run: &Run) -> String {
-    format!("{} {}", run.setup.stratum.word(), run.number)
 }
 
 #[cfg(test)]

@@ -178,6 +178,11 @@ impl Run {
         self.setup.to_toml() == setup.to_toml() && self.setup.views == setup.views
     }
 
+    /// Its name on pages: the stratum, and its number there.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.setup.stratum.word(), self.number)
+    }
+
     /// Whether it is part of the score: it proves something, and it is known what.
     pub fn counts(&self) -> bool {
         self.invalid_because.is_empty() && self.truth.is_some()

@@ -60,7 +60,7 @@ const ON_PACE: f64 = 0.8;
 impl Truth {
     /// The truth of a run; `None` where nothing tells.
     pub fn of(run: &Run) -> Option<Self> {
-        let (setup, facts) = (&run.setup, &run.facts);
+        let facts = &run.facts;
         let (limits, basis) = if let Some(limits) = by_scenario(run) {
             (limits, Basis::Scenario)
         } else if run.second.is_empty() {
@@ -81,7 +81,7 @@ impl Truth {
             limits: once,
             is_ack_path: acks && !data,
             is_either_way: acks && data,
-            causes: facts.causes(setup.cross.is_none()),
+            causes: causes(run),
             basis,
         })
     }
@@ -114,6 +114,19 @@ impl Truth {
             }
         }
     }
+}
+
+/// The causes of losses that are right to name; none as well where a capture need not hold them: it begins late, or the
+/// queue of the sender's own host refused packets, which Linux sends when there is room (`tcp_transmit_skb`,
+/// `net_xmit_eval`).
+fn causes(run: &Run) -> Vec<LossCause> {
+    let setup = &run.setup;
+    let mut causes = run.facts.causes(setup.cross.is_none());
+    let is_shaped = matches!(setup.pace, Some(Pace::Shaper { .. }));
+    if is_shaped || setup.stratum == Stratum::MidStream {
+        causes.push(LossCause::None);
+    }
+    causes
 }
 
 /// What the scenario alone tells; empty where the run did not come to it.

@@ -248,6 +248,12 @@ impl<'a> Headline<'a> {
         match limit {
             LimitedBy::ReceiveWindow => format!("The receive window limited {ends} for {of_time}"),
             LimitedBy::SendBuffer => format!("The send buffer limited {ends} for {of_time}"),
+            LimitedBy::Bandwidth | LimitedBy::Congestion
+                if self.case.diagnosis.loss.cause == LossCause::Policer =>
+            {
+                let shown = &self.case.diagnosis.loss.evidence;
+                format!("A policer limited {ends} for {of_time}: {shown}")
+            }
             LimitedBy::Bandwidth if self.is_queued_back() => {
                 format!(
                     "A link of the reverse path was full: the acknowledgements queue there, and bandwidth limited {ends} for \

@@ -39,6 +39,7 @@ pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub(crate) use full_link::FULL_LINK;
 pub use limits::{LimitSpan, Limits};
+pub(crate) use loss_cause::RatesBetweenLosses;
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
 pub use socket::{SocketDiagnosis, SocketFinding, diagnose_socket, socket_findings};
@@ -176,7 +177,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         let is_of_data = finding.direction == Some(direction);
         finding.kind != FindingKind::AckPath || is_of_data && limited_by == LimitedBy::Bandwidth
     });
-    let alone = Loss::of(data, trip_view::sees_round_trips(data, acks));
+    let alone = Loss::of(data, limited_by, trip_view::sees_round_trips(data, acks));
     let congestion_control = match &unknown_because {
         Some(why) if !quality.fit => CongestionControl::unknown(why.clone()),
         _ => CongestionControl::of(data, limited_by),

@@ -195,6 +195,7 @@ mod tests {
                     rtt: None,
                     in_flight: 0,
                     lost: 1,
+                    sent_bytes: 0,
                     sent_since: 100,
                 });
             }

@@ -145,12 +145,15 @@ pub struct WayDelay {
 pub struct LossEpisode {
     /// When the first of them was sent again.
     pub at: Time,
-    /// The last round trip before that: of segments that left just before the lost one. `None` where none was measured.
+    /// The last round trip before that, of segments that left just before the lost one, and whose acknowledgement no timer
+    /// delayed. `None` where none was measured.
     pub rtt: Option<Time>,
     /// Bytes in flight then.
     pub in_flight: u64,
     /// Segments that were sent again.
     pub lost: u32,
+    /// Payload that had been sent until then, without what was sent again.
+    pub sent_bytes: u64,
     /// New segments since the episode before.
     pub sent_since: u32,
 }
@@ -231,7 +234,14 @@ mod tests {
         let mut episodes = LossEpisodes::default();
         for n in 0..1000 {
             let at = Time::from_millis(n);
-            episodes.begin(LossEpisode { at, rtt: None, in_flight: 1, lost: 1, sent_since: 1 });
+            episodes.begin(LossEpisode {
+                at,
+                rtt: None,
+                in_flight: 1,
+                lost: 1,
+                sent_bytes: 0,
+                sent_since: 1,
+            });
         }
         assert_eq!(episodes.count(), 1000);
         assert!(episodes.as_slice().len() <= LossEpisodes::MOST);

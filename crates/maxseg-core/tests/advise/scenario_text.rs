@@ -95,6 +95,7 @@ fn losses_have_the_cause_that_was_found() {
             rtt: Some(Time::from_millis(80)),
             in_flight: 60_000,
             lost: 6,
+            sent_bytes: 380_000 * number,
             sent_since: 1000,
         });
     }
@@ -111,6 +112,6 @@ fn losses_have_the_cause_that_was_found() {
     let errors = text(LossCause::Errors, LossModel::Errors);
     assert!(errors.contains("gilbert-elliott") && errors.contains("burst = 5.9"), "{errors}");
     let policer = text(LossCause::Policer, LossModel::Policer);
-    assert!(policer.contains("policer = { rate = \"6."), "{policer}");
+    assert!(policer.contains("policer = { rate = \"6.298"), "{policer}");
     assert!(!text(LossCause::Queue, LossModel::QueueOverflow).contains("errors ="));
 }

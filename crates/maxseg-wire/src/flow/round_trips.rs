@@ -1,5 +1,7 @@
 //! Round trips, and what a sender makes of them.
 
+use std::num::NonZeroU64;
+
 use serde::{Deserialize, Serialize};
 
 /// Round trips, in nanoseconds.
@@ -15,8 +17,8 @@ pub(super) struct RoundTrips {
     pub(super) path_count: u32,
     pub(super) path_sum: u64,
     pub(super) path_least: Option<u64>,
-    /// The last of the whole path.
-    pub(super) path_last: Option<u64>,
+    /// The last two of the whole path, the later first.
+    path_last: [Option<NonZeroU64>; 2],
 }
 
 /// Before a round trip is known (RFC 6298 §2.1).
@@ -26,6 +28,8 @@ pub(super) const LEAST_RTO: u64 = 200_000_000;
 
 /// The least of so many round trips is that of the path.
 const ENOUGH: u32 = 8;
+/// The least that a timer delays an acknowledgement, in nanoseconds: Linux's `TCP_DELACK_MIN` less a tick of 4 ms.
+const ACK_TIMER: u64 = 36_000_000;
 /// A receiver is far from here on, in nanoseconds.
 const FAR: u64 = 1_000_000;
 
@@ -36,7 +40,7 @@ impl RoundTrips {
         self.sum = self.sum.saturating_add(sample);
         self.path_sum = self.path_sum.saturating_add(path);
         self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
-        self.path_last = Some(path);
+        self.path_last = [NonZeroU64::new(path), self.path_last[0]];
         self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
         if self.count == 1 {
             (self.srtt, self.rttvar) = (path, path / 2);
@@ -48,7 +52,17 @@ impl RoundTrips {
 
     /// Those of the whole path so far were none.
     pub(super) const fn forget_path(&mut self) {
-        (self.path_count, self.path_sum, self.path_least, self.path_last) = (0, 0, None, None);
+        (self.path_count, self.path_sum, self.path_least, self.path_last) = (0, 0, None, [None; 2]);
+    }
+
+    /// That of the segments which left last, in nanoseconds; the one before where the last is so much longer that the
+    /// receiver's timer sent its acknowledgement. A queue lengthens one after the other by what leaves between them.
+    pub(super) fn before_loss(&self) -> Option<u64> {
+        let [last, before] = self.path_last.map(|sample| sample.map(NonZeroU64::get));
+        match (last, before) {
+            (Some(last), Some(before)) if last.saturating_sub(before) >= ACK_TIMER => Some(before),
+            _ => last,
+        }
     }
 
     /// No acknowledgement comes sooner after the segment that brings it about, in nanoseconds: a little less than the least
@@ -75,5 +89,26 @@ impl RoundTrips {
     /// None yet but that of the handshake.
     pub(super) fn since_handshake(rtt: u64) -> Self {
         Self { srtt: rtt, rttvar: rtt / 2, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_of_the_receiver_is_no_queue() {
+        let before_loss = |samples: &[u64]| {
+            let mut trips = RoundTrips::default();
+            for millis in samples {
+                trips.add(millis * 1_000_000, millis * 1_000_000);
+            }
+            trips.before_loss().map(|nanos| nanos / 1_000_000)
+        };
+        assert_eq!(before_loss(&[]), None);
+        assert_eq!(before_loss(&[20]), Some(20));
+        assert_eq!(before_loss(&[20, 60]), Some(20));
+        assert_eq!(before_loss(&[20, 40, 60]), Some(60), "a queue that fills");
+        assert_eq!(before_loss(&[60, 20]), Some(20));
     }
 }

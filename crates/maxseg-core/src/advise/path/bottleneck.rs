@@ -75,7 +75,7 @@ fn near_receiver(case: &Case<'_>) -> bool {
 
 /// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile over intervals of at
 /// least a round trip, so that no single burst decides.
-pub(super) fn peak(data: &DirectionStats) -> Option<f64> {
+fn peak(data: &DirectionStats) -> Option<f64> {
     let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
     let mut rates: Vec<f64> = Vec::new();
     // From when on, and the bytes since then.

@@ -1,9 +1,8 @@
 //! Losses of a path: how many, in which bursts, or above which rate.
 
-use super::bottleneck::peak;
 use super::{Confidence, Known, four_digits, whole};
 use crate::advise::Case;
-use crate::diagnose::LossCause;
+use crate::diagnose::{LossCause, RatesBetweenLosses};
 use crate::evidence::{DirectionStats, LossEpisode};
 use crate::path::PolicerSpec;
 use crate::units::Bytes;
@@ -72,20 +71,23 @@ pub(super) fn positions(case: &Case<'_>, segment: u32, is_burst: bool) -> Option
     Some(positions)
 }
 
-/// The policer that drops: the rate that is sustained, and what passed at once before the first loss.
+/// The policer that drops: the rate that passes between losses, and what passed at once before the first.
 pub(super) fn policer(case: &Case<'_>, segment: u32, headers: u32) -> Option<Known<PolicerSpec>> {
     let data = case.data();
     if case.diagnosis.loss.cause != LossCause::Policer {
         return None;
     }
     let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
-    let rate_bps = peak(data).or(data.goodput_bps)? * with_headers;
+    let rate_bps = RatesBetweenLosses::of(data)?.usual_bps * with_headers;
     let first = data.loss_episodes.as_slice().first()?;
-    let before = f64::from(first.sent_since) * f64::from(segment + headers);
-    let seconds = first.at.since(data.first_data?).as_secs_f64();
+    // What was in flight at the retransmission left after the segment that the policer dropped, a round trip before.
+    let before = first.sent_bytes.saturating_sub(first.in_flight) as f64 * with_headers;
+    let round_trip = first.rtt.map_or(data.path_rtt_min_s, |rtt| Some(rtt.as_secs_f64()));
+    let since = first.at.since(data.first_data?).as_secs_f64();
+    let seconds = (since - round_trip.unwrap_or(0.0)).max(0.0);
     let least = 2.0 * f64::from(segment + headers);
     let burst = Bytes::new(whole((before - rate_bps * seconds / 8.0).max(least)));
-    let how = "the highest rate that was sustained, and what passed above it before the first loss";
+    let how = "the rate that passed between losses, and what passed above it before the first";
     let policer = PolicerSpec { rate: four_digits(rate_bps), burst };
     Some(Known::new(policer, Confidence::Low, how))
 }

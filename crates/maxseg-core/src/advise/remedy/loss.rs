@@ -73,16 +73,17 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
 /// A policer drops what exceeds its rate: the sender is to send no faster.
 fn policed(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
+    let rate = facts.path.and_then(|path| path.policer.as_ref()).map(|policer| policer.value.rate);
+    let about = rate.map_or_else(|| ",".to_owned(), |rate| format!(", about {rate} with headers,"));
     let remedy = with_drops(
         Remedy::new(format!(
-            "let {on} send a little below the policer's rate, by SO_MAX_PACING_RATE in the program or a shaper before the policer: it \
-             drops what is above, and has no queue"
+            "let {on} send a little below the policer's rate{about} by SO_MAX_PACING_RATE in the program or a shaper before the \
+             policer: it drops what is above, and has no queue"
         )),
         facts,
     )
-    .note("A shaper at that rate queues what a policer drops. The rate is in the contract, or in the policer's counters.");
-    let policer = facts.path.and_then(|path| path.policer.as_ref());
-    match policer.and_then(|policer| Change::pacing_below(policer.value.rate)) {
+    .note("A shaper at that rate queues what a policer drops. The exact rate is in the contract, or in the policer's counters.");
+    match rate.and_then(Change::pacing_below) {
         Some(change) => remedy.advises(change),
         None => remedy,
     }

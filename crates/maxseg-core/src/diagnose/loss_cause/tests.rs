@@ -1,26 +1,35 @@
 //! One cause at a time, and the other side of each border.
 
 use super::*;
-use crate::evidence::{LoadedRoundTrips, LossEpisodes};
+use crate::evidence::{LoadedRoundTrips, LossEpisode, LossEpisodes};
 use crate::units::Time;
 
 const LEAST_S: f64 = 0.04;
 /// What the path holds: 20 Mbit/s for 40 ms.
 const HOLDS: u64 = 100_000;
 
-/// Losses as (round trip in ms, bytes in flight, new segments since the last); round trips under load are 40 to 60 ms.
+/// Losses, one a second, as (round trip in ms, bytes in flight, new segments since the last); round trips under load are 40 to
+/// 60 ms.
 fn lossy(episodes: &[(u64, u64, u32)]) -> DirectionStats {
+    lost_at_once(1, episodes)
+}
+
+/// The same, of so many segments each.
+fn lost_at_once(lost: u32, episodes: &[(u64, u64, u32)]) -> DirectionStats {
     let mut loaded_round_trips = LoadedRoundTrips::default();
     for n in 0..1000 {
         loaded_round_trips.add(Time::from_nanos(40_000_000 + 20_000 * n));
     }
     let mut loss_episodes = LossEpisodes::default();
+    let mut sent_bytes = 0;
     for (n, (millis, in_flight, sent_since)) in (0..).zip(episodes) {
+        sent_bytes += 1000 * u64::from(*sent_since);
         loss_episodes.begin(LossEpisode {
             at: Time::from_millis(1000 * n),
             rtt: Some(Time::from_millis(*millis)),
             in_flight: *in_flight,
-            lost: 1,
+            lost,
+            sent_bytes,
             sent_since: *sent_since,
         });
     }
@@ -41,7 +50,7 @@ fn lossy(episodes: &[(u64, u64, u32)]) -> DirectionStats {
 
 #[track_caller]
 fn assert_cause(data: &DirectionStats, sees_round_trips: bool, wanted: LossCause) {
-    let loss = Loss::of(data, sees_round_trips);
+    let loss = Loss::of(data, LimitedBy::Congestion, sees_round_trips);
     assert_eq!(loss.cause, wanted, "{}", loss.evidence);
     assert_eq!(loss.confidence > 0.0, wanted != LossCause::Unknown);
 }
@@ -74,24 +83,63 @@ fn errors_strike_at_any_flight() {
     assert_cause(&lossy(&errors[..3]), true, LossCause::Unknown);
 }
 
+/// A sender that tries 10 Mbit/s, where 3.4 Mbit/s pass.
+const POLICED: [(u64, u64, u32); 5] =
+    [(41, 80_000, 90), (41, 50_000, 420), (40, 52_000, 440), (41, 51_000, 400), (41, 53_000, 450)];
+
 #[test]
-fn a_policer_drops_at_one_rate_without_delay() {
-    let policer = [
-        (41, 80_000, 90),
-        (41, 50_000, 420),
-        (40, 52_000, 440),
-        (41, 51_000, 400),
-        (41, 53_000, 450),
-    ];
-    assert_cause(&lossy(&policer), true, LossCause::Policer);
-    // Few that are less regular may be errors that struck a sender at a constant rate.
-    let constant = policer.into_iter().zip([90, 300, 440, 500, 250]);
-    let constant: Vec<_> = constant.map(|((rtt, flight, _), since)| (rtt, flight, since)).collect();
-    assert_cause(&lossy(&constant), true, LossCause::Unknown);
-    // As regular, but far above the goodput: what limits the sender is something else.
-    let mut slower = lossy(&policer);
-    slower.goodput_bps = Some(3e6);
-    assert_cause(&slower, true, LossCause::Unknown);
+fn a_policer_passes_one_rate_between_losses_without_delay() {
+    let policed = DirectionStats { goodput_bps: Some(3.4e6), ..lost_at_once(4, &POLICED) };
+    assert_cause(&policed, true, LossCause::Policer);
+    assert_cause(&policed, false, LossCause::Policer);
+    // The rates of a sender that errors hold back vary.
+    let mut varied = POLICED;
+    for (episode, since) in varied.iter_mut().zip([90, 300, 440, 600, 250]) {
+        episode.2 = since;
+    }
+    let varied = DirectionStats { goodput_bps: Some(3.4e6), ..lost_at_once(4, &varied) };
+    assert_cause(&varied, true, LossCause::Unknown);
+    // A path that carries no more has a queue that overflows, and a sender that tries no more is at a rate of its own.
+    let full = DirectionStats { capacity_bps: Some(4e6), ..policed.clone() };
+    assert_cause(&full, true, LossCause::Queue);
+    let steady = DirectionStats { goodput_bps: Some(10e6), ..policed.clone() };
+    assert_cause(&steady, true, LossCause::Unknown);
+    // A receiver that reads at one rate holds back a sender as well.
+    let loss = Loss::of(&policed, LimitedBy::ReceiveWindow, true);
+    assert_eq!(loss.cause, LossCause::Unknown, "{}", loss.evidence);
+}
+
+#[test]
+fn single_losses_are_a_policers_where_many_are_regular() {
+    let many: Vec<_> = POLICED.iter().chain(&POLICED[1..]).copied().collect();
+    let of = |episodes: &[(u64, u64, u32)]| DirectionStats {
+        goodput_bps: Some(3.4e6),
+        ..lossy(episodes)
+    };
+    assert_cause(&of(&many), true, LossCause::Policer);
+    assert_cause(&of(&POLICED), true, LossCause::Unknown);
+}
+
+#[test]
+fn a_queue_that_overflows_is_full_at_every_loss() {
+    let trips = [41, 58, 42, 57, 43, 56];
+    let any = trips.map(|trip| (trip, 150_000, 700));
+    let loss = Loss::of(&lossy(&any), LimitedBy::Bandwidth, true);
+    assert_eq!(loss.cause, LossCause::Unknown, "{}", loss.evidence);
+    assert!(
+        loss.evidence.starts_with("round trips were long at 60% of the losses only"),
+        "{loss:?}"
+    );
+    // Without the low ones the median is about the same.
+    let high: Vec<_> = any.into_iter().filter(|(trip, ..)| *trip > 50).collect();
+    let loss = Loss::of(&lossy(&high), LimitedBy::Bandwidth, true);
+    assert_eq!(loss.cause, LossCause::Queue, "{}", loss.evidence);
+}
+
+#[test]
+fn acknowledgements_alone_show_no_losses() {
+    let alone = DirectionStats { acked_bytes: 100_000, ..DirectionStats::default() };
+    assert_cause(&alone, true, LossCause::Unknown);
 }
 
 #[test]
@@ -140,5 +188,5 @@ fn errors_need_a_flight_that_the_path_holds() {
     let absurd = DirectionStats { in_flight_max_bytes: HOLDS / 20, ..lossy(&random) };
     assert_cause(&absurd, true, LossCause::Unknown);
     let bare = DirectionStats { sack_permitted: false, ..lossy(&random) };
-    assert!(Loss::of(&bare, true).confidence <= 0.5);
+    assert!(Loss::of(&bare, LimitedBy::Congestion, true).confidence <= 0.5);
 }

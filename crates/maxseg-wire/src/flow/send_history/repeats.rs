@@ -93,9 +93,10 @@ impl SendHistory {
         }
         self.losses.begin(LossEpisode {
             at: Time::from_nanos(at),
-            rtt: self.round_trips.path_last.map(Time::from_nanos),
+            rtt: self.round_trips.before_loss().map(Time::from_nanos),
             in_flight: self.sender.in_flight().max(0).cast_unsigned(),
             lost: 1,
+            sent_bytes: self.counts.unique_bytes,
             sent_since: std::mem::take(&mut self.since_loss),
         });
     }

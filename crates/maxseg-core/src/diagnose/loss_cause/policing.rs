@@ -1,0 +1,70 @@
+//! What a policer does to a transfer: a token bucket passes one rate, and drops what exceeds it without delay (RFC 2475
+//! §2.3.3.3). The sender tries more until segments are lost, so that its rates vary, and those between losses do not
+//! (Flach et al.: An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016, §3).
+
+use super::view::{begins_recovery, variation};
+use crate::evidence::{DirectionStats, LossEpisode};
+use crate::outcome::LimitedBy;
+use crate::stats::median;
+
+/// Fewer rates are equal by chance.
+const LEAST_RATES: usize = 3;
+/// A policer's rates vary by less, where there are many; few that vary as little are errors' by chance too.
+const MANY_RATES: usize = 6;
+const SAME_RATE: f64 = 0.2;
+const SAME_FEW: f64 = 0.1;
+/// It passes less than this share of what the path carries: near that, it is the link whose rate is constant.
+const BELOW_LINK: f64 = 0.7;
+/// A sender that keeps to one rate by itself loses at that rate; one that is policed loses where it tries so many times more.
+const TRIED: f64 = 1.1;
+
+/// Payload that was sent for the first time between recoveries, over the time between them, in bits per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RatesBetweenLosses {
+    /// How many.
+    count: usize,
+    /// The median.
+    pub(crate) usual_bps: f64,
+    /// Their standard deviation as a share of the mean.
+    variation: f64,
+}
+
+impl RatesBetweenLosses {
+    /// `None` below three. The first of more begins while what a token bucket holds at first is still used up.
+    pub(crate) fn of(data: &DirectionStats) -> Option<Self> {
+        let all = data.loss_episodes.as_slice();
+        let begin: Vec<&LossEpisode> =
+            all.iter().filter(|episode| begins_recovery(data, episode)).collect();
+        let rates = begin.windows(2).filter_map(|pair| {
+            let seconds = pair[1].at.since(pair[0].at).as_secs_f64();
+            let bytes = pair[1].sent_bytes.saturating_sub(pair[0].sent_bytes);
+            (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds)
+        });
+        let mut rates: Vec<f64> = rates.collect();
+        if rates.len() > LEAST_RATES {
+            rates.remove(0);
+        }
+        let (count, variation) = (rates.len(), variation(&rates));
+        let usual_bps = median(rates).filter(|_| count >= LEAST_RATES)?;
+        Some(Self { count, usual_bps, variation })
+    }
+
+    /// Whether they are below what the link carries.
+    pub(super) fn are_below(&self, link_bps: f64) -> bool {
+        self.usual_bps < BELOW_LINK * link_bps
+    }
+
+    /// Whether a policer drops what exceeds them. `is_burst` where several segments are lost at once, `is_regular` where
+    /// single ones are, at the same flight after about as many segments, each time; `over_goodput` is the rate that was
+    /// tried when segments were lost, over the goodput.
+    pub(super) fn are_policed(&self, is_burst: bool, is_regular: bool, over_goodput: f64) -> bool {
+        let same = if is_burst && self.count >= MANY_RATES { SAME_RATE } else { SAME_FEW };
+        (is_burst || is_regular) && self.variation < same && over_goodput > TRIED
+    }
+}
+
+/// Whether so limited a sender sends as fast as its congestion window allows, or more: what holds back others at a rate is
+/// themselves.
+pub(super) const fn may_exceed_a_policer(limit: LimitedBy) -> bool {
+    matches!(limit, LimitedBy::Congestion | LimitedBy::Bandwidth | LimitedBy::Rto)
+}

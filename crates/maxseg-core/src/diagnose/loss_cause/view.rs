@@ -1,0 +1,238 @@
+//! What the losses of a direction have in common.
+
+use super::policing::{RatesBetweenLosses, may_exceed_a_policer};
+use super::{Loss, LossCause};
+use crate::evidence::{DirectionStats, LossEpisode};
+use crate::outcome::LimitedBy;
+use crate::stats::{Summary, median};
+use crate::units::approx;
+
+/// A queue delays by so much more than the least round trip at least, and by more than a coarse clock hides.
+const DELAYED: f64 = 0.1;
+const DELAY_S: f64 = 0.001;
+/// Nor is it a queue that delays by less than so many segments take: a receiver that acknowledges every second segment
+/// delays by one, and by two where it counts from the first (RFC 5681 §4.2).
+const DELAYED_ACK_SEGMENTS: f64 = 2.5;
+/// With less in flight than fills a queue, a round trip that is longer by less than this share may be a burst's own time.
+const MUCH_DELAYED: f64 = 0.35;
+/// The round trip at a loss is high in its range from this rank on: about one in three that strike at any time are.
+const HIGH: f64 = 0.65;
+/// A queue that overflows is full at every loss: of errors as well where fewer of them are at a high round trip.
+const MOST: f64 = 2.0 / 3.0;
+/// Less in flight than this share of what the path holds fills no queue; from the second on it does.
+const TOO_LITTLE: f64 = 0.6;
+const ENOUGH: f64 = 0.7;
+/// More than the path holds in flight waits in a queue: a policer has none.
+const QUEUED: f64 = 1.0;
+/// More than this in flight has to wait somewhere: without delay one of the two numbers is wrong.
+const TOO_MUCH: f64 = 1.25;
+/// What a path would hold of which so little was ever used is a guess.
+const EVER_USED: f64 = 0.1;
+/// Flights at losses are about constant, and losses about regular, where they vary by less than these shares.
+const SAME_FLIGHT: f64 = 0.25;
+const REGULAR: f64 = 0.4;
+/// Fewer episodes show no regularity.
+const LEAST_EPISODES: usize = 4;
+/// Few single losses come as regularly as that by chance, too (exponential distances: 4 in one of 16 connections, 8 in one of 160).
+const MANY_SINGLE: usize = 8;
+/// Errors strike single segments; what drops by rate or room drops several at once, as often as not.
+const BURST: f64 = 2.0;
+
+/// What the episodes have in common. Those that follow another within a flight belong to it, and do not count.
+pub(super) struct View {
+    count: usize,
+    delay: Option<Delay>,
+    /// Seconds from one segment to the next, on the average.
+    segment_s: f64,
+    /// The flight at a loss over what the path holds without a queue: median.
+    filled: Option<f64>,
+    is_regular: bool,
+    is_burst: bool,
+    /// The rate that the flight at a loss carries, over the goodput: median.
+    over_goodput: f64,
+    /// What passed between losses, where it is less than the path carries.
+    below_link: Option<RatesBetweenLosses>,
+    /// What the path carries, in bits per second; 0 where it is unknown.
+    link_bps: f64,
+    limit: LimitedBy,
+    /// Whether a short queue need not show in round trips: near the sender it does.
+    may_hide_queue: bool,
+}
+
+/// Round trips at losses, beside the others of a direction.
+struct Delay {
+    /// By how much they exceed the least, as a share of it: median.
+    share: f64,
+    /// The same in seconds.
+    seconds: f64,
+    /// Their ranks among all under load: median.
+    rank: f64,
+    /// The share of them that are high.
+    high: f64,
+}
+
+impl Delay {
+    /// `None` where no round trip was measured.
+    fn of(data: &DirectionStats, episodes: &[&LossEpisode]) -> Option<Self> {
+        let least = data.path_rtt_min_s.filter(|least| *least > 0.0)?;
+        let trips = || episodes.iter().filter_map(|episode| episode.rtt);
+        let seconds = median(trips().map(|rtt| rtt.as_secs_f64() - least).collect())?;
+        let ranks: Vec<f64> = trips().map(|rtt| data.loaded_round_trips.rank(rtt)).collect();
+        let (count, high) = (ranks.len(), ranks.iter().filter(|rank| **rank >= HIGH).count());
+        let rank = median(ranks)?;
+        let high = high as f64 / count as f64;
+        Some(Self { share: seconds / least, seconds, rank, high })
+    }
+}
+
+impl View {
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, sees_round_trips: bool) -> Self {
+        let episodes: Vec<&LossEpisode> = data
+            .loss_episodes
+            .as_slice()
+            .iter()
+            .filter(|episode| begins_recovery(data, episode))
+            .collect();
+        // The first is the end of slow start where others follow.
+        let later = if episodes.len() > 2 { &episodes[1..] } else { &episodes[..] };
+        let values = |value: fn(&LossEpisode) -> f64| -> Vec<f64> {
+            later.iter().map(|episode| value(episode)).collect()
+        };
+        let flights = values(|episode| episode.in_flight as f64);
+        let spacing = values(|episode| f64::from(episode.sent_since));
+        let lost = median(values(|episode| f64::from(episode.lost))).unwrap_or(0.0);
+        let least = data.path_rtt_min_s.unwrap_or(0.0);
+        let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
+        let holds = link_bps * least / 8.0;
+        let flight = median(flights.clone()).unwrap_or(0.0);
+        let carried = data.goodput_bps.unwrap_or(0.0) * least / 8.0;
+        let is_constant = later.len() >= 2 && variation(&flights) < SAME_FLIGHT;
+        let is_regular = is_constant && variation(&spacing) < REGULAR;
+        let is_near_sender = data.rtt_min_s.is_some_and(|behind| behind >= 0.5 * least);
+        Self {
+            count: later.len(),
+            delay: Delay::of(data, later).filter(|_| sees_round_trips),
+            segment_s: segment_bytes(data) as f64 * 8.0 / busy_rate(data),
+            filled: (holds > 0.0 && data.in_flight_max_bytes as f64 >= EVER_USED * holds)
+                .then(|| flight / holds),
+            is_regular,
+            is_burst: lost >= BURST,
+            over_goodput: flight / carried.max(1.0),
+            below_link: RatesBetweenLosses::of(data).filter(|rates| rates.are_below(link_bps)),
+            link_bps,
+            limit,
+            may_hide_queue: !is_near_sender && (is_regular || !sees_round_trips),
+        }
+    }
+
+    pub(super) fn judge(&self) -> Option<Loss> {
+        if self.count == 0 {
+            return None;
+        }
+        self.by_delay()
+            .or_else(|| self.by_rate())
+            .or_else(|| self.by_delay_of_some())
+            .or_else(|| self.by_flight())
+    }
+
+    /// The delay at losses, where it is a queue's.
+    fn queued(&self) -> Option<&Delay> {
+        let fills = self.filled.is_none_or(|filled| filled >= TOO_LITTLE);
+        self.delay.as_ref().filter(|delay| {
+            delay.share >= DELAYED
+                && delay.seconds >= DELAY_S.max(DELAYED_ACK_SEGMENTS * self.segment_s)
+                && delay.rank >= HIGH
+                && (delay.share >= MUCH_DELAYED || fills)
+        })
+    }
+
+    fn by_delay(&self) -> Option<Loss> {
+        let delay = self.queued().filter(|delay| delay.high >= MOST)?;
+        let is_sure = self.count >= LEAST_EPISODES || delay.share > 0.3;
+        Some(Loss::new(
+            LossCause::Queue,
+            if is_sure { 0.9 } else { 0.75 },
+            format!(
+                "round trips were {} longer than the least when segments were lost",
+                approx::time(delay.seconds)
+            ),
+        ))
+    }
+
+    /// A policer shows in the rates between losses.
+    fn by_rate(&self) -> Option<Loss> {
+        let has_queue = self.filled.is_some_and(|filled| filled >= QUEUED);
+        let rates = self.below_link.filter(|_| may_exceed_a_policer(self.limit) && !has_queue)?;
+        let is_regular = self.is_regular && self.count >= MANY_SINGLE;
+        rates.are_policed(self.is_burst, is_regular, self.over_goodput).then(|| {
+            Loss::new(
+                LossCause::Policer,
+                0.9,
+                format!(
+                    "{} passed between losses, each time, of {} that the path carries",
+                    approx::rate(rates.usual_bps),
+                    approx::rate(self.link_bps)
+                ),
+            )
+        })
+    }
+
+    fn by_delay_of_some(&self) -> Option<Loss> {
+        let delay = self.queued()?;
+        let text = format!(
+            "round trips were long at {} of the losses only",
+            approx::whole_percent(delay.high)
+        );
+        Some(Loss::new(LossCause::Unknown, 0.0, text))
+    }
+
+    /// How much is in flight when segments are lost: of a full queue more than the path holds.
+    fn by_flight(&self) -> Option<Loss> {
+        let is_little = self.filled.is_none_or(|filled| filled < TOO_LITTLE);
+        // So regular may be a policer as well.
+        if self.is_regular && is_little && self.count >= LEAST_EPISODES {
+            return None;
+        }
+        let filled = self.filled?;
+        let text = format!(
+            "segments were lost with {} of what the path holds in flight",
+            approx::whole_percent(filled)
+        );
+        let is_like_overflow = self.is_burst || self.is_regular;
+        if filled >= ENOUGH && self.may_hide_queue && is_like_overflow && self.below_link.is_none()
+        {
+            return Some(Loss::new(LossCause::Queue, 0.65, text));
+        }
+        let is_below = filled < TOO_LITTLE || self.delay.is_some() && filled < TOO_MUCH;
+        if !self.is_burst && self.count >= LEAST_EPISODES && is_below {
+            let delay = if self.delay.is_some() { ", without delay" } else { "" };
+            return Some(Loss::new(
+                LossCause::Errors,
+                if self.delay.is_some() { 0.85 } else { 0.7 },
+                format!("{text}{delay} and at irregular intervals"),
+            ));
+        }
+        None
+    }
+}
+
+/// Whether the episode is no part of the one before: more than a flight was sent since.
+pub(super) fn begins_recovery(data: &DirectionStats, episode: &LossEpisode) -> bool {
+    u64::from(episode.sent_since).saturating_mul(segment_bytes(data)) > episode.in_flight
+}
+
+fn segment_bytes(data: &DirectionStats) -> u64 {
+    u64::from(data.mss_used_bytes.unwrap_or(1460)).max(1)
+}
+
+/// Acknowledged payload per second of the time in which something was in flight, in bits per second.
+fn busy_rate(data: &DirectionStats) -> f64 {
+    let goodput = data.goodput_bps.unwrap_or(0.0).max(1.0);
+    let seconds = data.acked_bytes as f64 * 8.0 / goodput;
+    let busy = (seconds - data.idle_s).max(0.01 * seconds);
+    if busy > 0.0 { data.acked_bytes as f64 * 8.0 / busy } else { goodput }
+}
+
+pub(super) fn variation(values: &[f64]) -> f64 {
+    Summary::of(values).coefficient_of_variation().unwrap_or(0.0)
+}

@@ -5,6 +5,7 @@
 //! after any number.
 
 mod policing;
+mod recoveries;
 mod view;
 
 use schemars::JsonSchema;

@@ -2,8 +2,8 @@
 //! §2.3.3.3). The sender tries more until segments are lost, so that its rates vary, and those between losses do not
 //! (Flach et al.: An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016, §3).
 
-use super::view::{begins_recovery, variation};
-use crate::evidence::{DirectionStats, LossEpisode};
+use super::recoveries::{recoveries, variation};
+use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 use crate::stats::median;
 
@@ -32,9 +32,7 @@ pub(crate) struct RatesBetweenLosses {
 impl RatesBetweenLosses {
     /// `None` below three. The first of more begins while what a token bucket holds at first is still used up.
     pub(crate) fn of(data: &DirectionStats) -> Option<Self> {
-        let all = data.loss_episodes.as_slice();
-        let begin: Vec<&LossEpisode> =
-            all.iter().filter(|episode| begins_recovery(data, episode)).collect();
+        let begin = recoveries(data);
         let rates = begin.windows(2).filter_map(|pair| {
             let seconds = pair[1].at.since(pair[0].at).as_secs_f64();
             let bytes = pair[1].sent_bytes.saturating_sub(pair[0].sent_bytes);

@@ -1,10 +1,11 @@
 //! What the losses of a direction have in common.
 
 use super::policing::{RatesBetweenLosses, may_exceed_a_policer};
+use super::recoveries::{recoveries, segment_bytes, variation};
 use super::{Loss, LossCause};
 use crate::evidence::{DirectionStats, LossEpisode};
 use crate::outcome::LimitedBy;
-use crate::stats::{Summary, median};
+use crate::stats::median;
 use crate::units::approx;
 
 /// A queue delays by so much more than the least round trip at least, and by more than a coarse clock hides.
@@ -87,12 +88,7 @@ impl Delay {
 
 impl View {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy, sees_round_trips: bool) -> Self {
-        let episodes: Vec<&LossEpisode> = data
-            .loss_episodes
-            .as_slice()
-            .iter()
-            .filter(|episode| begins_recovery(data, episode))
-            .collect();
+        let episodes = recoveries(data);
         // The first is the end of slow start where others follow.
         let later = if episodes.len() > 2 { &episodes[1..] } else { &episodes[..] };
         let values = |value: fn(&LossEpisode) -> f64| -> Vec<f64> {
@@ -216,23 +212,10 @@ impl View {
     }
 }
 
-/// Whether the episode is no part of the one before: more than a flight was sent since.
-pub(super) fn begins_recovery(data: &DirectionStats, episode: &LossEpisode) -> bool {
-    u64::from(episode.sent_since).saturating_mul(segment_bytes(data)) > episode.in_flight
-}
-
-fn segment_bytes(data: &DirectionStats) -> u64 {
-    u64::from(data.mss_used_bytes.unwrap_or(1460)).max(1)
-}
-
 /// Acknowledged payload per second of the time in which something was in flight, in bits per second.
 fn busy_rate(data: &DirectionStats) -> f64 {
     let goodput = data.goodput_bps.unwrap_or(0.0).max(1.0);
     let seconds = data.acked_bytes as f64 * 8.0 / goodput;
     let busy = (seconds - data.idle_s).max(0.01 * seconds);
     if busy > 0.0 { data.acked_bytes as f64 * 8.0 / busy } else { goodput }
-}
-
-pub(super) fn variation(values: &[f64]) -> f64 {
-    Summary::of(values).coefficient_of_variation().unwrap_or(0.0)
 }

@@ -26,6 +26,8 @@ pub enum Pairing {
     Seeds(usize),
     /// All of one with all of the other (Welch): they share no two seeds.
     Apart,
+    /// All of one with the other, which has no seeds, as a closed form: of it there is nothing to tell chance by.
+    OneSided,
     /// Nothing of it is chance.
     Exact,
 }
@@ -41,8 +43,10 @@ pub enum Verdict {
     Same,
     /// No difference that so many seeds can show.
     NotShown,
-    /// There is one pair of runs: what of their difference is chance cannot be told.
+    /// A side has one run: what of the difference is chance cannot be told.
     OnePair,
+    /// One side has no seeds, and no number of the other's could tell what of the difference is chance.
+    NoSeeds,
     /// A side does not know the number.
     Unknown,
 }
@@ -53,15 +57,20 @@ impl Difference {
         let pairs = pairs(a, b, &number);
         let of_pairs =
             |side: fn(&(f64, f64)) -> f64| -> Vec<f64> { pairs.iter().map(side).collect() };
-        let is_chance = a.iter().chain(b).any(|row| row.seed.is_some());
-        let (summary_a, summary_b, pairing) = if pairs.len() >= 2 {
+        let is_of_one_seed = pairs.len() == 1 && a.len() == 1 && b.len() == 1;
+        let (summary_a, summary_b, pairing) = if pairs.len() >= 2 || is_of_one_seed {
             let pairing = Pairing::Seeds(pairs.len());
             (Summary::of(&of_pairs(|pair| pair.0)), Summary::of(&of_pairs(|pair| pair.1)), pairing)
         } else {
             let samples = |rows: &[&Row]| -> Vec<f64> {
                 rows.iter().filter_map(|row| number(&row.outcome)).collect()
             };
-            let pairing = if is_chance { Pairing::Apart } else { Pairing::Exact };
+            let has_seeds = |rows: &[&Row]| rows.iter().any(|row| row.seed.is_some());
+            let pairing = match (has_seeds(a), has_seeds(b)) {
+                (true, true) => Pairing::Apart,
+                (true, false) | (false, true) => Pairing::OneSided,
+                (false, false) => Pairing::Exact,
+            };
             (Summary::of(&samples(a)), Summary::of(&samples(b)), pairing)
         };
         let (a, b) = (mean(&summary_a), mean(&summary_b));
@@ -70,10 +79,10 @@ impl Difference {
             Pairing::Apart if summary_a.n >= 2 && summary_b.n >= 2 => {
                 Some(welch_interval(&summary_a, &summary_b, 0.95))
             }
-            Pairing::Apart => None,
+            Pairing::Apart | Pairing::OneSided => None,
             Pairing::Exact => Some(0.0),
         };
-        let verdict = verdict(a.zip(b).map(|(a, b)| b - a), half);
+        let verdict = verdict(a.zip(b).map(|(a, b)| b - a), half, pairing);
         Self { a, b, half, pairing, verdict }
     }
 
@@ -108,7 +117,7 @@ fn mean(summary: &Summary) -> Option<f64> {
     (summary.n > 0).then_some(summary.mean)
 }
 
-fn verdict(difference: Option<f64>, half: Option<f64>) -> Verdict {
+fn verdict(difference: Option<f64>, half: Option<f64>, pairing: Pairing) -> Verdict {
     match (difference, half) {
         (None, _) => Verdict::Unknown,
         (Some(difference), Some(half)) if difference > half => Verdict::Higher,
@@ -119,6 +128,7 @@ fn verdict(difference: Option<f64>, half: Option<f64>) -> Verdict {
             Verdict::Same
         }
         (Some(_), Some(_)) => Verdict::NotShown,
+        (Some(_), None) if pairing == Pairing::OneSided => Verdict::NoSeeds,
         (Some(_), None) => Verdict::OnePair,
     }
 }
@@ -172,9 +182,33 @@ mod tests {
         }
     }
 
+    /// One shared seed of many is no reason to leave the others out.
+    #[test]
+    fn sides_that_share_one_seed_of_several_are_compared_whole() {
+        let a = [(Some(1), 100.0), (Some(2), 102.0), (Some(3), 101.0)];
+        let b = [(Some(3), 131.0), (Some(4), 130.0), (Some(5), 132.0)];
+        let apart = compare(&a, &b);
+        assert_eq!((apart.pairing, apart.verdict), (Pairing::Apart, Verdict::Higher));
+        assert_eq!((apart.a, apart.b), (Some(101.0), Some(131.0)));
+    }
+
+    #[test]
+    fn no_number_of_seeds_gives_an_interval_against_a_side_without() {
+        let runs = [(Some(1), 100.0), (Some(2), 102.0), (Some(3), 101.0)];
+        let formula = compare(&runs, &[(None, 130.0)]);
+        assert_eq!((formula.pairing, formula.verdict), (Pairing::OneSided, Verdict::NoSeeds));
+        assert_eq!((formula.difference(), formula.half), (Some(29.0), None));
+    }
+
     #[test]
     fn one_pair_shows_a_difference_and_not_whether_it_is_chance() {
-        assert_eq!(compare(&[(Some(1), 100.0)], &[(Some(1), 130.0)]).verdict, Verdict::OnePair);
+        let one = compare(&[(Some(1), 100.0)], &[(Some(1), 130.0)]);
+        assert_eq!((one.pairing, one.verdict), (Pairing::Seeds(1), Verdict::OnePair));
+        let of_two_seeds = compare(&[(Some(1), 100.0)], &[(Some(2), 130.0)]);
+        assert_eq!(
+            (of_two_seeds.pairing, of_two_seeds.verdict),
+            (Pairing::Apart, Verdict::OnePair)
+        );
         assert_eq!(compare(&[(Some(1), 100.0)], &[]).verdict, Verdict::Unknown);
         let equal = [(Some(1), 100.0), (Some(2), 90.0)];
         assert_eq!(compare(&equal, &equal).verdict, Verdict::Same);

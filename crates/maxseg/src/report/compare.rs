@@ -90,7 +90,9 @@ fn picture(runs: &RunPairing) -> String {
         return String::new();
     }
     let width = bars.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    let mut text = String::from("\nB against A, with the 95% interval:\n");
+    let has_interval = bars.iter().any(|(_, _, half)| *half > 0.0);
+    let mut text = String::from("\nB against A");
+    text += if has_interval { ", with the 95% interval:\n" } else { ":\n" };
     for (name, relative, half) in &bars {
         let line = bar(*relative, *half, reach);
         let _ = writeln!(text, "  {name:width$}  {line}  {}", words::gain(*relative));

@@ -95,6 +95,8 @@ enum VerdictEntry {
     NotShown,
     /// Too few runs to tell what of the difference is chance.
     TooFewSeeds,
+    /// A side has no seeds, as a closed form: the difference stands without an interval.
+    NoSeeds,
     /// A side does not know the number.
     Unknown,
 }
@@ -203,7 +205,7 @@ impl NumberEntry {
 pub(super) const fn pairs(pairing: Pairing) -> Option<usize> {
     match pairing {
         Pairing::Seeds(count) => Some(count),
-        Pairing::Apart | Pairing::Exact => None,
+        Pairing::Apart | Pairing::OneSided | Pairing::Exact => None,
     }
 }
 
@@ -215,6 +217,7 @@ impl VerdictEntry {
             Verdict::Same => Self::Same,
             Verdict::NotShown => Self::NotShown,
             Verdict::OnePair => Self::TooFewSeeds,
+            Verdict::NoSeeds => Self::NoSeeds,
             Verdict::Unknown => Self::Unknown,
         }
     }
@@ -228,6 +231,7 @@ pub(super) const fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::Same => "same",
         Verdict::NotShown => "not-shown",
         Verdict::OnePair => "too-few-seeds",
+        Verdict::NoSeeds => "no-seeds",
         Verdict::Unknown => "unknown",
     }
 }

@@ -56,6 +56,7 @@ impl NumberLine {
             Verdict::OnePair => {
                 format!("{by}; with too few seeds, how much of it is chance is unknown")
             }
+            Verdict::NoSeeds => format!("{by}, without an interval, as one side has no seeds"),
             Verdict::Unknown => "unknown".to_owned(),
         }
     }
@@ -65,6 +66,7 @@ impl NumberLine {
         match self.difference.verdict {
             Verdict::NotShown => format!("none shown ({})", self.by()),
             Verdict::OnePair => format!("{} (too few seeds)", self.by()),
+            Verdict::NoSeeds => format!("{} (no interval)", self.by()),
             Verdict::Higher | Verdict::Lower | Verdict::Same | Verdict::Unknown => self.shown(),
         }
     }
@@ -89,8 +91,8 @@ impl NumberLine {
     fn seeds(&self) -> String {
         match self.difference.pairing {
             Pairing::Seeds(count) => counted(count as u64, "seed"),
-            Pairing::Apart => "these seeds, of which the sides share none,".to_owned(),
-            Pairing::Exact => "these runs".to_owned(),
+            Pairing::Apart => "these seeds, of which the sides share no two,".to_owned(),
+            Pairing::OneSided | Pairing::Exact => "these runs".to_owned(),
         }
     }
 }
@@ -146,6 +148,7 @@ impl RunPairing {
             (Verdict::Same, "equal"),
             (Verdict::NotShown, "without a difference that the seeds can show"),
             (Verdict::OnePair, "with too few seeds to tell"),
+            (Verdict::NoSeeds, "without an interval, as one side has no seeds"),
             (Verdict::Unknown, "unknown"),
         ];
         let parts = parts.map(|(verdict, word)| (count(verdict), word));
@@ -171,6 +174,13 @@ impl RunPairing {
                     counted(invalid[side] as u64, "run")
                 ));
             }
+        }
+        if self.goodputs().any(|(_, line)| line.difference.verdict == Verdict::NoSeeds) {
+            notes.push(
+                "a closed form and a measurement have no seeds: a difference to them stands as it is, and what of it is chance \
+                 cannot be told"
+                    .to_owned(),
+            );
         }
         if points.len() >= MANY {
             notes.push(format!(

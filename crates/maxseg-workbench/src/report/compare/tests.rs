@@ -5,7 +5,7 @@ use maxseg_testkit::{full_link, windowed};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compare::{RunSet, matched};
+use crate::compare::{Between, RunSet, matched};
 use crate::explain::fixtures::capture;
 
 fn runs(name: &str, mss: u64, goodputs: &[f64]) -> RunSet {
@@ -72,6 +72,28 @@ fn what_seeds_cannot_show_is_not_said() {
     );
     let one = pairing(&[1e6], &[2e6]);
     assert!(one.conclusion().contains("too few seeds"), "{}", one.conclusion());
+}
+
+#[test]
+fn a_closed_form_has_no_seeds_and_no_seeds_are_asked_for() {
+    let sim = runs("both", 536, &[1e6, 3e6, 2e6]);
+    let point = json!({"hop.0.errors.rate": 0.01});
+    let model = vec![row(EngineName::Model, None, &point, 2.2e6)];
+    let both = RunSet { rows: [sim.rows, model].concat(), ..sim };
+    let between =
+        Between { key: "engine".to_owned(), values: ["sim".to_owned(), "model".to_owned()] };
+    let runs = RunPairing {
+        names: ["engine=sim".to_owned(), "engine=model".to_owned()],
+        matched: matched([&both, &both], Some(&between)).unwrap(),
+    };
+    assert_eq!(
+        runs.conclusion(),
+        "Goodput of engine=model against engine=sim: +10%, without an interval, as one side has no seeds."
+    );
+    assert!(runs.notes()[0].starts_with("a closed form and a measurement have no seeds"));
+    let document = valid(&Compared::Runs(&runs));
+    let number = &document["runs"]["points"][0]["numbers"][0];
+    assert_eq!((&number["verdict"], &number["ci95"]), (&json!("no-seeds"), &Value::Null));
 }
 
 #[test]

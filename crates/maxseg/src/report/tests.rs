@@ -85,6 +85,31 @@ fn several_flows_are_shown_one_by_one() {
     }
 }
 
+/// `goodput` is over the whole run, so that flows sum up.
+#[test]
+fn a_flow_that_begins_late_has_its_goodput_while_active_beside_that_of_the_run() {
+    let text_of = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\n[[flow]]\nkind = \"bulk\"\n\
+                   [[flow]]\nkind = \"bulk\"\nstart = \"45 s\"\n";
+    let scenario = Scenario::from_toml("test", text_of).unwrap();
+    let flow =
+        |bps| Outcome { goodput_bps: Some(bps), elapsed_s: Some(60.0), ..Outcome::default() };
+    let mut row = sim(&json!({}), 1.5e6);
+    row.outcome.flows = vec![flow(1.25e6), flow(0.25e6)];
+    let shown = text(&[row.clone()], Swept::complete(&scenario), &[], Printer::silent());
+    let cells = |name: &str| {
+        let line = shown.lines().find(|line| line.contains(name)).unwrap();
+        line.split_whitespace().skip(3).collect::<Vec<_>>().join(" ")
+    };
+    assert!(cells("flow.0").starts_with("1.25 Mbit/s 1.25 Mbit/s"), "{shown}");
+    assert!(cells("flow.1").starts_with("250 kbit/s 1.00 Mbit/s"), "{shown}");
+    row.point.insert("flow.1.start".to_owned(), json!("45 s"));
+    let swept = text(&[row], Swept::complete(&scenario), &[], Printer::silent());
+    assert!(
+        !swept.contains("1.00 Mbit/s"),
+        "the scenario has another start than the point: {swept}"
+    );
+}
+
 #[test]
 fn request_times_stand_beside_goodput_and_the_shortest_is_best() {
     let asked = |mut row: Row, seconds: f64| {

@@ -211,8 +211,15 @@ impl CapturePoints {
         })
     }
 
-    /// The interface whose packets count.
-    pub(super) fn interface(&self) -> Option<u32> {
-        self.counted.map(|counted| counted.interface)
+    /// Whether the packets of the two ends were captured at an interface each, none of theirs at the other's.
+    pub(super) fn are_apart(&self, peer: &Self) -> bool {
+        let ours = self.only_interface();
+        ours.is_some() && peer.only_interface().is_some_and(|theirs| ours != Some(theirs))
+    }
+
+    /// The interface at which all packets were captured.
+    fn only_interface(&self) -> Option<u32> {
+        let interface = self.counted?.interface;
+        self.others.iter().all(|other| other.point.interface == interface).then_some(interface)
     }
 }

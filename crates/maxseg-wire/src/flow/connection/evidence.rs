@@ -66,13 +66,12 @@ impl Connection {
 
     fn capture_facts(&self) -> CaptureFacts {
         let (low, high) = (&self.halves.low, &self.halves.high);
-        let interfaces = low.points.interface().zip(high.points.interface());
         let packets = low.counts.packets + high.counts.packets;
         CaptureFacts {
             repeating_points: low.points.repeating().max(high.points.repeating()) as u64,
             is_merged: low.points.are_two_places(&high.points)
                 || [low, high].iter().any(|half| half.points.repeats(half.counts.data_packets)),
-            is_split: interfaces.is_some_and(|(low, high)| low != high),
+            is_split: low.points.are_apart(&high.points),
             late_packets: self.late_packets.into(),
             acks_before_data: self.acks_before_data.into(),
             clock_steps: self.clock.steps.into(),

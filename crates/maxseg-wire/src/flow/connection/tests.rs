@@ -192,6 +192,19 @@ fn each_direction_may_have_its_interface() {
     assert_eq!(evidence.forward.capture_duplicates + evidence.reverse.capture_duplicates, 0);
 }
 
+/// A bridge shows a packet first at the interface that it comes in by: another one for each direction, and both have both.
+#[test]
+fn interfaces_that_both_hold_both_directions_are_of_neither() {
+    let mut packets = through_a_router(2);
+    for seen in &mut packets {
+        let comes_in = seen.link != 7;
+        seen.interface = u32::from((seen.source.port() == 80) == comes_in);
+    }
+    let evidence = evidence(&packets);
+    assert_eq!(evidence.forward.capture_duplicates, 201);
+    assert!(!evidence.capture.is_split && evidence.marks.seen_elsewhere);
+}
+
 #[test]
 fn acknowledgements_wait_for_their_data() {
     let mut packets = vec![syn(0), syn_ack(100)];

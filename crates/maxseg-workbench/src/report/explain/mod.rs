@@ -15,7 +15,8 @@ pub use document::{ExplainDocument, write_conclusion, write_connections};
 pub use filter::connection_filter;
 pub use joined::{BetweenCaptures, between_captures};
 pub use numbers::{
-    headline_numbers, host_systems, marks, no_connection, not_followed, numbers, packets, shares,
+    finding_text, headline_numbers, host_systems, marks, no_connection, not_followed, numbers,
+    packets, shares,
 };
 pub use page::page;
 

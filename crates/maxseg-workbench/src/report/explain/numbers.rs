@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use maxseg_core::advise::{Case, Headline, HostSystem, HostSystems, System};
-use maxseg_core::diagnose::{CongestionAlgorithm, CongestionControl};
+use maxseg_core::diagnose::{CongestionAlgorithm, CongestionControl, Finding};
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{DirectionStats, Marks};
 use maxseg_core::outcome::LimitShare;
@@ -224,6 +224,19 @@ pub fn packets(frames: &[u64]) -> String {
     let word = if numbers.len() == 1 { "packet" } else { "packets" };
     let more = if frames.len() > SHOWN { " …" } else { "" };
     format!("{word} {}{more}", numbers.join(", "))
+}
+
+/// What a finding says. Where one of the connection's is not of the direction that the limits and numbers are of, each says of which it is.
+pub fn finding_text(case: &Case<'_>, finding: &Finding) -> String {
+    let data = case.diagnosis.direction;
+    let is_other = |finding: &Finding| finding.direction.is_some_and(|direction| direction != data);
+    match finding.direction.filter(|_| case.diagnosis.findings.iter().any(is_other)) {
+        Some(of) => {
+            let (sender, receiver) = (case.evidence.sender(of), case.evidence.receiver(of));
+            format!("{sender} → {receiver}: {}", finding.text)
+        }
+        None => finding.text.clone(),
+    }
 }
 
 /// What is peculiar about a connection's capture, and its marks, in words.

@@ -1,5 +1,6 @@
+use maxseg_core::advise::Case;
 use maxseg_core::diagnose::FindingKind;
-use maxseg_core::evidence::{Event, EventKind};
+use maxseg_core::evidence::{Event, EventKind, Evidence};
 use maxseg_core::units::Time;
 use maxseg_testkit::{at, full_link, traced, windowed};
 use maxseg_wire::reading::{Problem, ProblemKind};
@@ -204,4 +205,24 @@ fn graphs_show_every_retransmission_and_the_packets_of_findings() {
     let panels =
         tree.descendants().filter(|node| node.attribute("class") == Some("chart panel")).count();
     assert_eq!(panels, 6, "sequence, limits, findings, throughput, round trips, window");
+}
+
+#[test]
+fn findings_say_of_which_direction_they_are_where_one_is_of_the_other() {
+    let texts = |evidence: &Evidence| {
+        let case = Case::of(evidence);
+        let findings = case.diagnosis.findings.iter();
+        findings.map(|finding| finding_text(&case, finding)).collect::<Vec<_>>().join("\n")
+    };
+    let mut evidence = windowed(0);
+    evidence.forward.timeouts = 1;
+    assert!(!texts(&evidence).contains(" → "), "{}", texts(&evidence));
+    evidence.reverse.timeouts = 2;
+    let told = texts(&evidence);
+    for wanted in [
+        "10.0.0.1:40000 → 10.0.0.2:443: The retransmission timer expired once",
+        "10.0.0.2:443 → 10.0.0.1:40000: The retransmission timer expired 2 times",
+    ] {
+        assert!(told.contains(wanted), "{wanted}\n{told}");
+    }
 }

@@ -8,7 +8,7 @@ use super::parts::{bar, wrapped};
 
 use crate::printer::Printer;
 use crate::report::{Column, Grid};
-use maxseg_workbench::report::explain::{host_systems, packets, shares};
+use maxseg_workbench::report::explain::{finding_text, host_systems, packets, shares};
 use maxseg_workbench::report::words;
 
 /// Both directions side by side.
@@ -146,13 +146,13 @@ const fn letter(kind: maxseg_core::outcome::LimitedBy) -> &'static str {
 pub(super) fn findings(case: &Case<'_>, full: bool, width: usize, printer: Printer) -> String {
     let mut text = String::new();
     for (finding, remedy) in case.diagnosis.findings.iter().zip(remedies(case)) {
-        text += &one(case.evidence, finding, &remedy, (full, width), printer);
+        text += &one(case, finding, &remedy, (full, width), printer);
     }
     text
 }
 
 fn one(
-    evidence: &Evidence,
+    case: &Case<'_>,
     finding: &Finding,
     remedy: &Remedy,
     (full, width): (bool, usize),
@@ -160,12 +160,12 @@ fn one(
 ) -> String {
     let head = format!("{:<8} {}", finding.severity.word(), finding.kind.word());
     let mut text = format!("  {}\n", printer.bold(&head));
-    text += &wrapped(&finding.text, width, "    ");
+    text += &wrapped(&finding_text(case, finding), width, "    ");
     if !full {
         return text;
     }
     let since =
-        |time: maxseg_core::units::Time| words::time(time.since(evidence.begin).as_secs_f64());
+        |time: maxseg_core::units::Time| words::time(time.since(case.evidence.begin).as_secs_f64());
     let numbers: Vec<String> =
         finding.evidence.iter().map(|n| format!("{} {}", n.name, words::digits(n.value))).collect();
     let mut facts = vec![(

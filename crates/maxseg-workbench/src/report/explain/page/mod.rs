@@ -12,7 +12,7 @@ use super::colors::limit_color;
 use super::graphs::graphs;
 use super::joined::between_captures;
 use super::look::{finding_place, places};
-use super::numbers::{headline_numbers, host_systems, marks, no_connection, packets};
+use super::numbers::{finding_text, headline_numbers, host_systems, marks, no_connection, packets};
 use crate::explain::Explanation;
 
 const GRAPHS_STYLE: &str = include_str!("page.css");
@@ -191,7 +191,7 @@ fn of_finding(case: &Case<'_>, finding: &Finding, remedy: &Remedy) -> Markup {
     said.push(("source", finding.source.to_owned()));
     html! {
         h3 { (finding.severity.word()) ": " (finding.kind.word()) }
-        (prose(&finding.text))
+        (prose(&finding_text(case, finding)))
         dl {
             @for (term, fact) in &said { dt { (term) } dd { (fact) } }
             (finding_place(case, finding))

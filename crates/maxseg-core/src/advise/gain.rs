@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::path::PathError;
 use super::scenario_text::LossModel;
-use crate::diagnose::counted;
+use crate::diagnose::sent_meanwhile;
 use crate::engine::EngineName;
 use crate::evidence::Beside;
 use crate::outcome::LimitedBy;
@@ -163,8 +163,8 @@ pub enum NoGain {
     },
     /// Others share the path: what a run of one connection gains would be theirs.
     #[error(
-        "no gain is given: {} between these hosts sent {:.1} MB meanwhile on the same path, and the rerun is of this connection alone",
-        counted(u64::from(.0.connections), "other connection"), .0.bytes as f64 / 1e6
+        "no gain is given: {} on the same path, and the rerun is of this connection alone",
+        sent_meanwhile(*.0, "between these hosts")
     )]
     Shared(Beside),
     /// The link was full, and the runs predict far more than was observed.

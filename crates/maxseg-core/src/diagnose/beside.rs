@@ -19,17 +19,21 @@ pub(super) fn in_doubt(
     direction: Direction,
     limit: LimitedBy,
 ) -> Option<String> {
-    let Beside { connections, bytes } = evidence.beside?;
-    let sender = evidence.sender(direction).ip();
+    let beside = evidence.beside?;
+    let (sender, receiver) = (evidence.sender(direction).ip(), evidence.receiver(direction).ip());
     (may_be_others(limit) && evidence.requests.is_none()).then(|| {
         format!(
-            "{} from {sender} to {} sent {:.1} MB meanwhile: the program may have had no data, or no room in its send buffer, or waited for \
-             their segments in the queue of {sender}; `ss -ti` there shows which",
-            counted(connections.into(), "other connection"),
-            evidence.receiver(direction).ip(),
-            bytes as f64 / 1e6,
+            "{}: the program may have had no data, or no room in its send buffer, or waited for their segments in the queue of \
+             {sender}; `ss -ti` there shows which",
+            sent_meanwhile(beside, &format!("from {sender} to {receiver}"))
         )
     })
+}
+
+/// What others sent; `between` says between which hosts.
+pub(crate) fn sent_meanwhile(Beside { connections, bytes }: Beside, between: &str) -> String {
+    let others = counted(connections.into(), "other connection");
+    format!("{others} {between} sent {:.1} MB meanwhile", bytes as f64 / 1e6)
 }
 
 /// The same time with what may be of others as unknown.

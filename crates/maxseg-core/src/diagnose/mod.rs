@@ -34,6 +34,7 @@ mod trip_view;
 mod verdict;
 mod windows;
 
+pub(crate) use beside::sent_meanwhile;
 pub use congestion_control::{CongestionAlgorithm, CongestionControl};
 pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};

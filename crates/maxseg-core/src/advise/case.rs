@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::host_system::HostSystems;
 use crate::diagnose::{Diagnosis, Finding, Severity, diagnose};
-use crate::evidence::{DirectionStats, Evidence};
+use crate::evidence::{DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
 
 /// A connection's evidence with its diagnosis.
@@ -19,6 +19,10 @@ pub struct Case<'a> {
 
 /// A limit with this share of the time ranks first where nothing removes a longer one.
 pub(super) const LONG_SHARE: f64 = 0.3;
+
+/// The payload that is counted for a connection that was never opened, in bytes: what it would have sent before any answer, ten segments
+/// (RFC 6928 §2).
+const FIRST_FLIGHT: u64 = 14_600;
 
 /// Counted for the time under no limit that a change removes.
 const LEAST_CHANGEABLE: f64 = 0.02;
@@ -97,11 +101,14 @@ impl<'a> Case<'a> {
     }
 
     /// How much a fix would matter: payload × seconds under limits that a change removes × severity. A long transfer
-    /// limited by its window ranks before a longer one on a full link, and both before an idle connection. The unit is
-    /// arbitrary; only the order counts.
+    /// limited by its window ranks before a longer one on a full link, and both before an idle connection. One that was
+    /// never opened ranks by how long it was tried, as a small transfer that waited all that time: before what went well and
+    /// carried little, behind a large transfer that was slow. The unit is arbitrary; only the order counts.
     pub fn impact(&self) -> f64 {
-        let changeable: f64 =
-            self.diagnosis.limits.iter().map(|limit| limit.share * changeable(limit.kind)).sum();
+        let was_opened = self.evidence.ending != Ending::NoAnswer;
+        let limits = self.diagnosis.limits.iter();
+        let of_limits: f64 = limits.map(|limit| limit.share * changeable(limit.kind)).sum();
+        let changeable = if was_opened { of_limits } else { 1.0 };
         let severity = match self.worst() {
             Some(Severity::Problem) => 10.0,
             Some(Severity::Warning) => 3.0,
@@ -109,7 +116,8 @@ impl<'a> Case<'a> {
         };
         let data = self.data();
         // A transfer that never got through has no acknowledged payload, and still matters.
-        let bytes = data.acked_bytes.max(data.unique_bytes).max(1) as f64;
+        let least = if was_opened { 1 } else { FIRST_FLIGHT };
+        let bytes = data.acked_bytes.max(data.unique_bytes).max(least) as f64;
         bytes * (self.data_seconds() * changeable.max(LEAST_CHANGEABLE)).max(1e-6) * severity
     }
 }

@@ -55,7 +55,9 @@ impl Explanation {
 
 #[cfg(test)]
 mod tests {
-    use maxseg_testkit::{full_link, windowed};
+    use maxseg_core::evidence::{DirectionStats, Ending, Evidence};
+    use maxseg_core::units::Time;
+    use maxseg_testkit::{clean, full_link, windowed};
 
     use crate::explain::fixtures::capture;
 
@@ -65,6 +67,34 @@ mod tests {
         let ids: Vec<u32> = explained.by_impact(5).iter().map(|case| case.evidence.id).collect();
         assert_eq!(ids, [1, 0]);
         assert_eq!(explained.matters_most().unwrap().evidence.id, 1);
+    }
+
+    /// The SYN of `id` was sent for a minute without an answer.
+    fn unanswered(id: u32) -> Evidence {
+        let mut evidence = Evidence { id, ending: Ending::NoAnswer, ..windowed(id) };
+        evidence.handshake.syn_ack = false;
+        evidence.handshake.syn_packets = 7;
+        evidence.end = evidence.begin.saturating_add(Time::from_secs(60));
+        evidence.forward = DirectionStats::default();
+        evidence.reverse = DirectionStats::default();
+        evidence
+    }
+
+    /// What carried little, without a fault, and was idle for the rest of a minute.
+    fn small(id: u32) -> Evidence {
+        let mut evidence = clean();
+        evidence.id = id;
+        evidence.forward.acked_bytes = 100_000;
+        evidence.forward.unique_bytes = 100_000;
+        evidence
+    }
+
+    #[test]
+    fn what_was_never_opened_ranks_before_what_went_well_and_behind_a_slow_transfer() {
+        let first =
+            |connections| capture(connections).explain().matters_most().unwrap().evidence.id;
+        assert_eq!(first(vec![small(0), unanswered(1)]), 1);
+        assert_eq!(first(vec![unanswered(0), windowed(1)]), 1);
     }
 
     #[test]

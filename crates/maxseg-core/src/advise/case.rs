@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use super::host_system::HostSystems;
-use crate::diagnose::{Diagnosis, Finding, Severity, diagnose};
-use crate::evidence::{DirectionStats, Ending, Evidence};
+use crate::diagnose::{Diagnosis, Finding, MUCH_LOSS, Severity, diagnose};
+use crate::evidence::{Direction, DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
 
 /// A connection's evidence with its diagnosis.
@@ -93,6 +93,18 @@ impl<'a> Case<'a> {
     /// The most severe finding that gives details of a limit, in the direction of the data or in both.
     pub fn finding_of(&self, limit: LimitedBy) -> Option<&Finding> {
         self.findings_of_data().find(|finding| finding.kind.limit() == Some(limit))
+    }
+
+    /// Whether the sender of a direction tells packets that were overtaken from lost ones, however many were: it repeats no more of its
+    /// segments needlessly than losses may be that leave a congestion window large, and its window was not small for long. The few that
+    /// Linux repeats at first are how it learns how far packets are overtaken: each SACK or D-SACK of one raises `tp->reordering` or
+    /// widens RACK's window (`tcp_check_sack_reordering`, `net/ipv4/tcp_input.c`; `tcp_rack_update_reo_wnd`, `net/ipv4/tcp_recovery.c`).
+    pub(super) fn tolerates_reordering(&self, direction: Direction) -> bool {
+        let sent = self.evidence.stats(direction);
+        let was_slowed = direction == self.diagnosis.direction
+            && self.share(LimitedBy::Congestion) >= LONG_SHARE;
+        let needless = sent.spurious_retransmissions as f64;
+        !was_slowed && needless < MUCH_LOSS * sent.segments() as f64
     }
 
     /// The severity of its worst finding.

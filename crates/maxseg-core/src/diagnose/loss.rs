@@ -6,7 +6,7 @@ use crate::evidence::{Cause, Direction, DirectionStats, Event, EventKind, Eviden
 use crate::units::{Time, approx};
 
 /// A larger share of lost segments limits every loss-based congestion control (Mathis et al., 1997).
-pub(super) const MUCH_LOSS: f64 = 0.01;
+pub(crate) const MUCH_LOSS: f64 = 0.01;
 /// A smaller share is the normal signal of a full queue.
 const SOME_LOSS: f64 = 0.001;
 

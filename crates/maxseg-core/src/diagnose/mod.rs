@@ -40,6 +40,7 @@ pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub(crate) use full_link::FULL_LINK;
 pub use limits::{LimitSpan, Limits};
+pub(crate) use loss::MUCH_LOSS;
 pub(crate) use loss_cause::RatesBetweenLosses;
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};

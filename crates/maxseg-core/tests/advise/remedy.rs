@@ -255,3 +255,25 @@ fn an_icmp_message_without_mtu_is_no_mtu_of_zero() {
     let remedy = &remedies(&case)[place];
     assert!(!remedy.change.contains(" 0"), "{remedy:?}");
 }
+
+/// Most packets overtaken, 12 of 15 000 sent again needlessly, the link full: the sender knows how far packets are overtaken.
+#[test]
+fn reordering_that_the_sender_tolerates_asks_for_no_change() {
+    let reordering = [(FindingKind::Reordering, Severity::Warning)];
+    let of = |needless: u64, limit: LimitedBy| {
+        let mut evidence = full_link(0);
+        (evidence.forward.data_packets, evidence.forward.spurious_retransmissions) =
+            (15_000, needless);
+        let case = Case::diagnosed(&evidence, diagnosis(&[(limit, 1.0)], &reordering));
+        (subject(&case), remedies(&case)[0].change.clone())
+    };
+    let (headline, change) = of(12, LimitedBy::Bandwidth);
+    assert_eq!(headline, Some(Subject::Limit(LimitedBy::Bandwidth)));
+    assert!(change.starts_with("no change needed") && change.contains("12 segments"), "{change}");
+    for (needless, limit) in [(150, LimitedBy::Bandwidth), (12, LimitedBy::Congestion)] {
+        let (_, change) = of(needless, limit);
+        assert!(change.contains("RACK"), "{needless} {limit}: {change}");
+    }
+    let (headline, _) = of(150, LimitedBy::Bandwidth);
+    assert_eq!(headline, Some(Subject::Finding(FindingKind::Reordering)));
+}

@@ -3,7 +3,7 @@
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, whole};
-use crate::diagnose::LossCause;
+use crate::diagnose::{LossCause, counted};
 use crate::outcome::LimitedBy;
 use crate::units::Bytes;
 
@@ -147,6 +147,16 @@ pub(super) fn reordering(facts: &Facts<'_>) -> Remedy {
     .linux(on, linux::raise(most, 300))
     .wanted("a capture at the receiver shows the order in which packets arrive")
     .note("Per-packet load balancing over parallel links is the usual cause.")
+}
+
+/// The sender knows already what [`reordering`] is to teach it.
+pub(super) fn tolerated(facts: &Facts<'_>) -> Remedy {
+    let needless = facts.data.spurious_retransmissions;
+    Remedy::new(format!(
+        "no change needed: {} tells packets that are overtaken or late from lost ones, and sent {} again needlessly",
+        facts.sender_host,
+        counted(needless, "segment")
+    ))
 }
 
 pub(super) fn bufferbloat(facts: &Facts<'_>) -> Remedy {

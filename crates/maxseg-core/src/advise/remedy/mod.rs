@@ -177,6 +177,11 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::Outage => timer::outage(facts),
         FindingKind::Timeouts => timer::late(facts),
         FindingKind::Loss => loss::congestion(facts),
+        FindingKind::SpuriousRetransmission | FindingKind::Reordering
+            if facts.case.tolerates_reordering(facts.direction) =>
+        {
+            loss::tolerated(facts)
+        }
         FindingKind::SpuriousRetransmission | FindingKind::Reordering => loss::reordering(facts),
         FindingKind::Bufferbloat => loss::bufferbloat(facts),
         FindingKind::LongerRoute => loss::longer_route(facts),

@@ -50,6 +50,10 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
         .findings_of_data()
         .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
         .filter(|finding| finding.kind != FindingKind::Loss || !lost_for_their_size(case))
+        .filter(|finding| {
+            let direction = finding.direction.unwrap_or(case.diagnosis.direction);
+            finding.kind != FindingKind::Reordering || !case.tolerates_reordering(direction)
+        })
         // Losses are how a full link is shared: what else is found there comes first.
         .max_by_key(|finding| (finding.severity, finding.kind != FindingKind::Loss));
     let seen = (!limits.is_empty()).then_some(Subject::Limit(limited_by));

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use maxseg_core::similar::closest;
 
@@ -25,10 +25,63 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
+/// What could not be done with `file`, and why. `doing` is a verb: with `write`, and what ends in `the folder`, `file` is made.
+pub fn what(doing: &str, file: &Path, error: &io::Error) -> String {
+    let why = match refusing_folder(doing, file, error) {
+        Some(folder) => format!("nobody can make a file in {}", folder.display()),
+        None => reason(error),
+    };
+    format!("cannot {doing} {}: {why}", file.display())
+}
+
+/// The folder where `file` was to be made and cannot be, though nothing that it needs is missing: of a file system whose names the kernel
+/// alone makes, such as /proc, which calls what it does not make "not there".
+fn refusing_folder<'a>(doing: &str, file: &'a Path, error: &io::Error) -> Option<&'a Path> {
+    if error.kind() != ErrorKind::NotFound || !is_made(doing) {
+        return None;
+    }
+    let folder = folder_of(file);
+    // With a folder, those above it are made.
+    if makes_folders(doing) {
+        nearest_folder(folder)
+    } else {
+        Some(folder).filter(|it| it.is_dir())
+    }
+}
+
+fn is_made(doing: &str) -> bool {
+    doing == "write" || makes_folders(doing)
+}
+
+fn makes_folders(doing: &str) -> bool {
+    doing.ends_with("the folder")
+}
+
+/// The folder that a file is in.
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    }
+}
+
+/// The folder, or the nearest above it that is there.
+fn nearest_folder(folder: &Path) -> Option<&Path> {
+    let mut above =
+        folder.ancestors().map(|it| if it.as_os_str().is_empty() { Path::new(".") } else { it });
+    above.find(|it| it.is_dir())
+}
+
 /// What to do where `file` cannot be used: the name that was meant, or what is needed.
-pub fn hint(file: &Path, error: &io::Error) -> Option<String> {
+pub fn hint(doing: &str, file: &Path, error: &io::Error) -> Option<String> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "one hint for all others")]
     match error.kind() {
+        ErrorKind::NotFound if refusing_folder(doing, file, error).is_some() => {
+            Some("name another folder, such as one in /tmp".to_owned())
+        }
+        ErrorKind::NotFound if is_made(doing) => {
+            Some(format!("mkdir -p {}   there is no such folder", folder_of(file).display()))
+        }
         ErrorKind::NotFound => Some(missing_hint(file)),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             Some(format!("`ls -ld {}` names who may use it; or name another file", file.display()))
@@ -47,21 +100,38 @@ pub fn hint(file: &Path, error: &io::Error) -> Option<String> {
 
 /// What is there in place of a missing file: a similar name in its folder, or the nearest folder that exists.
 pub fn missing_hint(file: &Path) -> String {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
+    let folder = folder_of(file);
+    if let Some(similar) = similar_file(file) {
+        return format!("did you mean `{}`?", similar.display());
+    }
+    match nearest_folder(folder) {
+        Some(nearest) if nearest == folder => {
+            format!("`ls {}` lists the files there", folder.display())
+        }
+        nearest => format!(
+            "there is no folder {}; `ls {}` lists what is there",
+            folder.display(),
+            nearest.unwrap_or(Path::new("/")).display()
+        ),
+    }
+}
+
+/// The file that a missing one may have meant: the one of that name with an ending, or the nearest name of its folder.
+pub fn similar_file(missing: &Path) -> Option<PathBuf> {
+    let wanted = missing.file_name()?.to_str()?;
+    let mut names: Vec<String> = fs::read_dir(folder_of(missing))
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort_unstable();
+    let is_with_ending =
+        |name: &&String| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'));
+    let name = match names.iter().find(is_with_ending) {
+        Some(name) => name,
+        None => closest(wanted, names.iter().map(String::as_str))?,
     };
-    if !folder.is_dir() {
-        return format!("mkdir -p {}   there is no such folder", folder.display());
-    }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names: Vec<String> =
-        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let wanted = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    match closest(wanted, names.iter().map(String::as_str)) {
-        Some(name) => format!("did you mean `{}`?", file.with_file_name(name).display()),
-        None => format!("`ls {}` lists the files there", folder.display()),
-    }
+    Some(missing.with_file_name(name))
 }
 
 /// A file's name as a shell takes it: in single quotes where it has anything but plain characters.
@@ -71,4 +141,66 @@ pub fn for_shell(name: &str) -> String {
         return name.to_owned();
     }
     format!("'{}'", name.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The system's error for a name that is not there, and cannot be made there.
+    fn not_found() -> io::Error {
+        ErrorKind::NotFound.into()
+    }
+
+    #[test]
+    fn what_is_made_needs_its_folder_and_never_means_a_file_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("chart.svg"), "").unwrap();
+        let told = |doing, name: &str| {
+            let (file, error) = (folder.path().join(name), not_found());
+            let text =
+                format!("{} | {}", what(doing, &file, &error), hint(doing, &file, &error).unwrap());
+            text.replace(&folder.path().display().to_string(), "F")
+        };
+        let cases = [
+            (
+                "read",
+                "chart.svgg",
+                "cannot read F/chart.svgg: there is no such file or folder | did you mean `F/chart.svg`?",
+            ),
+            (
+                "read",
+                "chart",
+                "cannot read F/chart: there is no such file or folder | did you mean `F/chart.svg`?",
+            ),
+            (
+                "read",
+                "x",
+                "cannot read F/x: there is no such file or folder | `ls F` lists the files there",
+            ),
+            (
+                "read",
+                "no/x",
+                "cannot read F/no/x: there is no such file or folder | there is no folder F/no; `ls F` lists what is there",
+            ),
+            (
+                "write",
+                "charts.svg",
+                "cannot write F/charts.svg: nobody can make a file in F | name another folder, such as one in /tmp",
+            ),
+            (
+                "write",
+                "no/x",
+                "cannot write F/no/x: there is no such file or folder | mkdir -p F/no   there is no such folder",
+            ),
+            (
+                "create the folder",
+                "no/x",
+                "cannot create the folder F/no/x: nobody can make a file in F | name another folder, such as one in /tmp",
+            ),
+        ];
+        for (doing, name, wanted) in cases {
+            assert_eq!(told(doing, name), wanted);
+        }
+    }
 }

@@ -64,8 +64,8 @@ impl Failure {
     /// A file could not be used.
     pub(crate) fn file(doing: &str, file: &Path, error: &io::Error) -> Self {
         Self::Other {
-            what: format!("cannot {doing} {}: {}", file.display(), file_error::reason(error)),
-            hint: file_error::hint(file, error),
+            what: file_error::what(doing, file, error),
+            hint: file_error::hint(doing, file, error),
         }
     }
 

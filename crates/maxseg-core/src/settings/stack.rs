@@ -40,7 +40,10 @@ impl StackError {
         }
         match self.similar {
             Some(similar) => format!("did you mean `{similar}`?"),
-            None => "`maxseg stacks` lists them".to_owned(),
+            None => {
+                "`maxseg stacks` lists them; a stack file is named with its ending, as host.toml"
+                    .to_owned()
+            }
         }
     }
 }
@@ -137,6 +140,9 @@ mod tests {
         assert_eq!(stack("ns2-ren").unwrap_err().similar, Some("ns2-reno"));
         assert_eq!(stack("ns2-ren").unwrap_err().hint(), "did you mean `ns2-reno`?");
         assert_eq!(stack("windows-95").unwrap_err().similar, None);
-        assert_eq!(stack("windows-95").unwrap_err().hint(), "`maxseg stacks` lists them");
+        assert_eq!(
+            stack("host").unwrap_err().hint(),
+            "`maxseg stacks` lists them; a stack file is named with its ending, as host.toml"
+        );
     }
 }

@@ -119,7 +119,7 @@ pub enum Error {
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
     /// A file could not be used.
-    #[error("cannot {doing} {}: {}", file.display(), file_error::reason(source))]
+    #[error("{}", file_error::what(doing, file, source))]
     File {
         /// What was to be done with it: a verb, such as `read`.
         doing: &'static str,
@@ -203,7 +203,7 @@ impl Error {
             }
             Self::Join { source, .. } => Some(source.hint().to_owned()),
             Self::Fault { name, .. } => Some(format!("explain it alone: maxseg explain {name}")),
-            Self::File { file, source, .. } => file_error::hint(file, source),
+            Self::File { doing, file, source } => file_error::hint(doing, file, source),
             Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }
     }

@@ -1,11 +1,12 @@
 //! What `run` and `check` have in common: a scenario, changed from the command line, with its sweep.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::{Draft, End, StackFile};
+use maxseg_core::settings::stack as shipped_stack;
 use maxseg_core::similar::closest;
 use maxseg_core::units::Mtu;
 
@@ -13,6 +14,7 @@ use super::lab_options::LabOptionArgs;
 use crate::failure::Failure;
 use crate::shipped;
 use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::file_error::{for_shell, similar_file};
 
 /// A scenario, changed from the command line.
 #[derive(Debug, Clone, Args)]
@@ -59,6 +61,7 @@ impl ScenarioArgs {
         let in_scenario = ENDS.map(|end| draft.stack_of(end).map(str::to_owned));
         let mut assignments = self.mtu.map_or_else(Vec::new, |mtu| whole_path(&draft, mtu));
         if let Some(stack) = &self.stack {
+            refuse_unknown(stack)?;
             let quoted = toml::Value::String(stack.clone());
             assignments.extend(ENDS.map(|end| format!("{}.stack={quoted}", end.word())));
         }
@@ -89,11 +92,28 @@ impl ScenarioArgs {
 
 const ENDS: [End; 2] = [End::Sender, End::Receiver];
 
+/// A stack that is neither shipped nor a file, as it stands behind `--stack`.
+fn refuse_unknown(stack: &str) -> Result<(), Failure> {
+    let Some(error) = shipped_stack(stack).err().filter(|_| !StackFile::is_meant_by(stack)) else {
+        return Ok(());
+    };
+    let file = format!("{stack}.toml");
+    let hint = if Path::new(&file).is_file() {
+        format!("did you mean the file: --stack {}?", for_shell(&file))
+    } else {
+        error.hint()
+    };
+    Err(Failure::with_hint(error.to_string(), hint))
+}
+
 fn stack_file(path: &Path) -> Result<StackFile, Failure> {
     let name = path.display().to_string();
     let opened = std::fs::File::open(path).map_err(|error| {
         if error.kind() == std::io::ErrorKind::NotFound {
-            let hint = "`maxseg stacks from-host --out host.toml` writes this host's; `maxseg stacks` lists the shipped";
+            let hint = similar_file(path).map_or_else(
+                || "`maxseg stacks from-host --out host.toml` writes this host's; `maxseg stacks` lists the shipped".to_owned(),
+                |similar| format!("did you mean `{}`?", similar.display()),
+            );
             return Failure::with_hint(format!("there is no stack file `{name}`"), hint);
         }
         Failure::file("read", path, &error)
@@ -214,7 +234,7 @@ fn read(file: &str) -> Result<(String, String), Failure> {
         {
             Some(text) => Ok((format!("{file} (shipped)"), text.to_owned())),
             None => {
-                Err(Failure::with_hint(format!("there is no file `{file}`"), shipped_hint(file)))
+                Err(Failure::with_hint(format!("there is no file `{file}`"), scenario_hint(file)))
             }
         },
         Err(error) => Err(Failure::file("read", Path::new(file), &error)),
@@ -242,11 +262,37 @@ fn read_text(name: &str, mut from: impl Read) -> Result<String, Failure> {
     })
 }
 
+/// The scenario that was meant, or all that are shipped.
+fn scenario_hint(file: &str) -> String {
+    match scenario_meant(file) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => shipped_hint(file),
+    }
+}
+
+/// The scenario that was meant: the file with its ending left out, a shipped one, or another file.
+pub(super) fn scenario_meant(name: &str) -> Option<String> {
+    let path = Path::new(name);
+    let file =
+        similar_file(path).filter(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    let is_same_but_for_ending = |file: &PathBuf| file.file_stem() == path.file_name();
+    let told = |file: &PathBuf| file.display().to_string();
+    let complete = file.as_ref().filter(|file| is_same_but_for_ending(file)).map(told);
+    complete.or_else(|| shipped_meant(name).map(str::to_owned)).or_else(|| file.as_ref().map(told))
+}
+
 /// The shipped scenario that was meant, or all of them.
 pub(super) fn shipped_hint(file: &str) -> String {
-    let names = || shipped::SCENARIOS.iter().map(|(name, _)| *name);
-    match closest(file.strip_suffix(".toml").unwrap_or(file), names()) {
+    match shipped_meant(file) {
         Some(similar) => format!("did you mean `{similar}`?"),
-        None => format!("shipped scenarios: {}", names().collect::<Vec<_>>().join(", ")),
+        None => format!("shipped scenarios: {}", shipped_names().collect::<Vec<_>>().join(", ")),
     }
+}
+
+fn shipped_meant(file: &str) -> Option<&'static str> {
+    closest(file.strip_suffix(".toml").unwrap_or(file), shipped_names())
+}
+
+fn shipped_names() -> impl Iterator<Item = &'static str> {
+    shipped::SCENARIOS.iter().map(|(name, _)| *name)
 }

@@ -34,6 +34,8 @@ pub(crate) struct ManArgs {
 /// A manual page.
 #[derive(Debug)]
 pub struct ManPage {
+    /// What it is of, as typed: `maxseg stacks from-host`.
+    pub of: String,
     /// Its file: `maxseg-run.1`.
     pub file: String,
     /// Its text, for roff.
@@ -58,24 +60,29 @@ pub(crate) fn run(args: &ManArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The page of a command: in words, each its own argument or not, or by the name that man(1) knows, `maxseg-run`.
 fn page_of<'a>(pages: &'a [ManPage], command: &[String]) -> Result<&'a ManPage, Failure> {
-    let name = [&["maxseg".to_owned()], command].concat().join("-");
-    let file = file_name(&name);
-    let of_scenario =
-        || pages.iter().find(|page| command == ["scenario"] && page.file == SCENARIO_PAGE);
-    pages.iter().find(|page| page.file == file).or_else(of_scenario).ok_or_else(|| {
-        let command = command.join(" ");
-        let names = pages.iter().filter_map(|page| page.file.strip_suffix(".1"));
-        let names: Vec<String> = names
-            .filter_map(|name| name.strip_prefix("maxseg-"))
-            .map(|name| name.replace('-', " "))
-            .collect();
-        let hint = match maxseg_core::similar::closest(&command, names.iter().map(String::as_str)) {
+    let words = command.join(" ");
+    let is_wanted = |page: &&ManPage| {
+        let name = page.file.rsplit_once('.').map_or("", |(name, _)| name);
+        let is_named = page.command() == words && words.is_empty() == command.is_empty();
+        is_named || name == words || name.strip_prefix("maxseg-") == Some(&words)
+    };
+    pages.iter().find(is_wanted).ok_or_else(|| {
+        let commands = || pages.iter().map(ManPage::command).filter(|command| !command.is_empty());
+        let hint = match maxseg_core::similar::closest(&words, commands()) {
             Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("commands: {}", names.join(", ")),
+            None => format!("commands: {}", commands().collect::<Vec<_>>().join(", ")),
         };
-        Failure::with_hint(format!("there is no command `{command}`"), hint)
+        Failure::with_hint(format!("there is no command `{words}`"), hint)
     })
+}
+
+impl ManPage {
+    /// What it is of, without the program's name.
+    fn command(&self) -> &str {
+        self.of.strip_prefix("maxseg").unwrap_or(&self.of).trim_start()
+    }
 }
 
 /// Every manual page: the program's, one for each command and command of a command, and that of the scenario file.
@@ -89,21 +96,22 @@ pub fn man_pages() -> Vec<ManPage> {
     program.build();
     let mut pages = Vec::new();
     collect(&program, &mut pages);
-    pages.push(ManPage { file: SCENARIO_PAGE.to_owned(), text: Reference::new().to_roff(version) });
+    pages.push(ManPage {
+        of: "maxseg scenario".to_owned(),
+        file: SCENARIO_PAGE.to_owned(),
+        text: Reference::new().to_roff(version),
+    });
     pages
 }
 
 fn collect(command: &clap::Command, pages: &mut Vec<ManPage>) {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let of = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let text = render(command).expect("memory takes what is written to it");
-    pages.push(ManPage { file: file_name(name), text });
+    pages.push(ManPage { of: of.to_owned(), file: format!("{name}.1"), text });
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         collect(inner, pages);
     }
-}
-
-fn file_name(command: &str) -> String {
-    format!("{command}.1")
 }
 
 /// The sections in the order of man-pages(7). What stands behind a help page's options is set here:
@@ -186,5 +194,21 @@ mod tests {
     fn a_wrong_command_is_told_with_the_nearest() {
         let failure = page_of(&man_pages(), &["runn".to_owned()]).unwrap_err().render();
         assert!(failure.contains("no command `runn`") && failure.contains("`run`?"), "{failure}");
+        let failure = page_of(&man_pages(), &["stacks from host".to_owned()]).unwrap_err().render();
+        assert!(failure.contains("did you mean `stacks from-host`?"), "{failure}");
+    }
+
+    #[test]
+    fn a_command_of_a_command_is_named_in_one_word_or_in_several() {
+        let pages = man_pages();
+        for words in [
+            &["stacks", "from-host"][..],
+            &["stacks from-host"],
+            &["maxseg-stacks-from-host"],
+            &["stacks-from-host"],
+        ] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(page_of(&pages, &words).unwrap().file, "maxseg-stacks-from-host.1");
+        }
     }
 }

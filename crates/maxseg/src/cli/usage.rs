@@ -8,15 +8,47 @@ use crate::failure::Failure;
 
 /// `error` of the command line, which was read by `root`.
 pub(super) fn failure(error: &clap::Error, root: &clap::Command) -> Failure {
-    let told = Told { error, command: called(root) };
+    let command = called(root);
+    let arguments = std::env::args_os().filter_map(|word| word.into_string().ok()).collect();
+    let of_value = negative_value(error, &command, arguments)
+        .and_then(|joined| root.clone().try_get_matches_from(joined).err());
+    let told = Told { error: of_value.as_ref().unwrap_or(error), command };
     let (what, hint) = told.what_and_hint();
     Failure::usage(what, hint)
+}
+
+/// The command line with a negative number joined to the option before it: `--seeds=-1`. Apart from it, clap takes the number for an
+/// option that is not there, and does not say what `--seeds` takes. `None` where that is not what is wrong.
+fn negative_value(
+    error: &clap::Error,
+    command: &Called<'_>,
+    mut arguments: Vec<String>,
+) -> Option<Vec<String>> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let takes_value = |word: &str| {
+        let mut known =
+            command.command.get_arguments().filter(|known| known.get_action().takes_values());
+        known.any(|known| {
+            known.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long))
+                || known.get_short().is_some_and(|short| word == format!("-{short}"))
+        })
+    };
+    let of_another_program = arguments.iter().position(|word| word == "--");
+    let at = (1..of_another_program.unwrap_or(arguments.len()))
+        .find(|&at| looks_negative(&arguments[at]) && takes_value(&arguments[at - 1]))?;
+    let number = arguments.remove(at);
+    arguments[at - 1] = format!("{}={number}", arguments[at - 1]);
+    Some(arguments)
 }
 
 /// The command that the arguments of this process name, as far as they do, with its path.
 fn called(root: &clap::Command) -> Called<'_> {
     let mut called = Called { command: root, path: root.get_name().to_owned() };
-    for argument in std::env::args_os().skip(1) {
+    // `maxseg help stacks show` is about `stacks show`.
+    let words = std::env::args_os().skip(1).skip_while(|word| word == "help");
+    for argument in words {
         let Some(word) = argument.to_str().filter(|word| !word.starts_with('-')) else { continue };
         match called.command.find_subcommand(word) {
             Some(command) => {
@@ -160,8 +192,8 @@ impl Told<'_> {
         if let Some(similar) = closest(word, longs()) {
             return format!("did you mean `--{similar}`?");
         }
-        if argument.starts_with('-') && !argument.starts_with("--") && looks_negative(argument) {
-            return format!("a number below 0 is no value here, as in {}", self.example_line());
+        if looks_negative(argument) {
+            return format!("no argument begins with `-` and a digit; {}", self.example());
         }
         if argument.starts_with('-') {
             let known: Vec<String> = longs().map(|long| format!("--{long}")).collect();
@@ -187,31 +219,51 @@ impl Told<'_> {
     }
 
     fn example_line(&self) -> &'static str {
-        match self.command.path.trim_start_matches("maxseg").trim() {
-            "new" => "maxseg new path.toml",
-            "run" => "maxseg run slow-tunnel",
-            "check" => "maxseg check slow-tunnel",
-            "explain" => "maxseg explain trace.pcapng",
-            "capture" => "maxseg capture --interface lo --count 10",
-            "connections" => "maxseg connections --port 443",
-            "calc" => "maxseg calc bdp rate=10Mbit/s rtt=80ms",
-            "stacks" => "maxseg stacks",
-            "stacks show" => "maxseg stacks show linux",
-            "schema" => "maxseg schema scenario",
-            "path" => "maxseg path www.example.org:443",
-            "responder" => "maxseg responder --listen 0.0.0.0",
-            "completions" => "maxseg completions bash",
-            "man" => "maxseg man run",
-            "doctor" => "maxseg doctor",
-            "lab up" => "maxseg lab up slow-tunnel",
-            "lab exec" => "maxseg lab exec sender -- ping -c 3 receiver",
-            "lab shell" => "maxseg lab shell sender",
-            "lab set" => "maxseg lab set hop.0.delay=50ms",
-            "lab import" => "maxseg lab import topology.mn",
-            "lab status" => "maxseg lab status",
-            "lab down" => "maxseg lab down",
-            _ => "maxseg demo",
-        }
+        example_of_command(self.command.path.trim_start_matches("maxseg").trim())
+    }
+}
+
+/// A line that works as it stands, or with a name of the user's own.
+fn example_of_command(path: &str) -> &'static str {
+    match path {
+        "top" => "maxseg top",
+        "new" => "maxseg new path.toml",
+        "run" => "maxseg run slow-tunnel",
+        "check" => "maxseg check slow-tunnel",
+        "compare" => "maxseg compare before after",
+        "advise" => "maxseg advise slow-tunnel",
+        "explain" => "maxseg explain trace.pcapng",
+        "capture" => "maxseg capture --interface lo --count 10",
+        "connections" => "maxseg connections --port 443",
+        "calc" => "maxseg calc bdp rate=10Mbit/s rtt=80ms",
+        "stacks" => "maxseg stacks",
+        "stacks show" => "maxseg stacks show linux",
+        "stacks from-host" => "maxseg stacks from-host --out host.toml",
+        "guide" => "maxseg guide scenario",
+        "schema" => "maxseg schema scenario",
+        "path" => "maxseg path www.example.org:443",
+        "responder" => "maxseg responder --listen 0.0.0.0",
+        "completions" => "maxseg completions bash",
+        "man" => "maxseg man run",
+        "doctor" => "maxseg doctor",
+        "lab up" => "maxseg lab up slow-tunnel",
+        "lab exec" => "maxseg lab exec sender -- ping -c 3 receiver",
+        "lab shell" => "maxseg lab shell sender",
+        "lab set" => "maxseg lab set hop.0.delay=50ms",
+        "lab import" => "maxseg lab import topology.mn",
+        "lab status" => "maxseg lab status",
+        "lab down" => "maxseg lab down",
+        "tune list" => "maxseg tune list",
+        "tune show" => "maxseg tune show tcp_rmem",
+        "tune apply" => "maxseg tune apply --set route.default.mtu=1400",
+        "tune undo" => "maxseg tune undo",
+        "tune confirm" => "maxseg tune confirm",
+        "tune status" => "maxseg tune status",
+        "tune persist" => "maxseg tune persist",
+        "tune watch" => "maxseg tune watch",
+        "tune import" => "maxseg tune import modem-settings --out modem.toml",
+        "tune export" => "maxseg tune export",
+        _ => "maxseg demo",
     }
 }
 
@@ -227,8 +279,10 @@ fn range_of(why: &str) -> String {
     }
 }
 
+/// `-1`, `-2s`, `-.5`.
 fn looks_negative(argument: &str) -> bool {
-    argument[1..].starts_with(|c: char| c.is_ascii_digit())
+    let number = argument.strip_prefix('-');
+    number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
 fn value_name(argument: &Arg) -> String {
@@ -271,4 +325,25 @@ fn option_example(name: &str) -> Option<&'static str> {
         "--limit" => "20",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_every_command_is_of_that_command() {
+        fn check(command: &clap::Command, path: &str) {
+            let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
+            for inner in inner() {
+                check(inner, format!("{path} {}", inner.get_name()).trim());
+            }
+            let example = example_of_command(path);
+            assert!(
+                inner().next().is_some() || example.starts_with(&format!("maxseg {path}")),
+                "{path}: {example}"
+            );
+        }
+        check(&crate::cli::command(), "");
+    }
 }

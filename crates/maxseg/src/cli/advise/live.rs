@@ -13,6 +13,7 @@ use maxseg_workbench::why::Why;
 
 use super::super::connections::{namespace_failure, waits};
 use super::super::explain::Target;
+use super::super::input::scenario_meant;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -75,6 +76,16 @@ fn connection(
     Ok(of_connection(connection, why.as_ref().map(|why| &why.verdict), question)?)
 }
 
+/// A host that the resolver does not know may be a scenario whose name was mistyped.
+fn unresolved(target: &PathTarget, error: Error) -> Failure {
+    match scenario_meant(&target.host).filter(|_| target.port.is_none()) {
+        Some(meant) => {
+            Failure::with_hint(error.to_string(), format!("did you mean the scenario `{meant}`?"))
+        }
+        None => error.into(),
+    }
+}
+
 fn host(
     name: &str,
     port: Option<u16>,
@@ -82,7 +93,7 @@ fn host(
     printer: Printer,
 ) -> Result<PathAdvice, Failure> {
     let target = PathTarget { host: name.to_owned(), port };
-    let resolved = target.resolve(None).map_err(Error::from)?;
+    let resolved = target.resolve(None).map_err(|error| unresolved(&target, error.into()))?;
     let address = *resolved
         .addresses
         .first()
@@ -109,4 +120,20 @@ fn host(
         ));
     }
     Ok(of_path(&report, &scenario(&report), question)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_is_not_known_may_be_a_scenario() {
+        let told = |host: &str, port| {
+            unresolved(&PathTarget { host: host.to_owned(), port }, Error::NoEngine).render()
+        };
+        let meant = "did you mean the scenario `slow-tunnel`?";
+        assert!(told("slow-tunel", None).contains(meant));
+        assert!(!told("slow-tunel", Some(443)).contains(meant));
+        assert!(!told("www.example.org", None).contains("did you mean"));
+    }
 }

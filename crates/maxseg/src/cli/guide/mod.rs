@@ -6,6 +6,7 @@ mod of_commands;
 use std::borrow::Cow;
 
 use clap::Args;
+use maxseg_core::similar::closest;
 
 pub(crate) use of_commands::with_guides;
 
@@ -164,7 +165,10 @@ fn page(name: &str) -> Result<&'static Page, Failure> {
         let names: Vec<&str> = PAGES.iter().map(|page| page.name).collect();
         Failure::usage(
             format!("there is no guide `{}`", name.escape_debug()),
-            format!("the topics are {}", names.join(", ")),
+            match closest(name, names.iter().copied()) {
+                Some(similar) => format!("did you mean `{similar}`?"),
+                None => format!("the topics are {}", names.join(", ")),
+            },
         )
     })
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use maxseg_core::engine::{Engine, Unwatched};
-use maxseg_core::outcome::Outcome;
+use maxseg_core::outcome::{LimitedBy, Outcome};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 
@@ -55,6 +55,23 @@ fn the_kernel_s_own_segments_are_sent_to_the_last_one() {
         assert_eq!(outcome.data_packets, Some(segments), "{congestion}");
         assert_eq!(outcome.retransmitted_packets, Some(again), "{congestion}");
     }
+}
+
+/// A burst waits until the peer's window has room for all of it: the window holds it back with room for a segment as well
+/// (`tcp_tso_should_defer`, `net/ipv4/tcp_output.c`). Nothing is lost, and another window is another rate.
+#[test]
+fn a_window_near_the_product_is_the_limit_while_bursts_wait_for_it() {
+    let of = |window: &str| {
+        let text = format!(
+            "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n[receiver]\nwindow = \"{window}\"\n[until]\ntime = \"20 s\"\n"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        Sim.run(&scenario, &mut Unwatched).unwrap()
+    };
+    let (small, large) = (of("57980 B"), of("115960 B"));
+    assert!(large.goodput_bps > small.goodput_bps.map(|goodput| 1.1 * goodput));
+    assert_eq!(small.limited_by, Some(LimitedBy::ReceiveWindow), "{:?}", small.limits);
+    assert_eq!(small.retransmitted_packets, Some(0));
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Account {
             3
         } else if !has_unsent && may_rest {
             0
-        } else if has_unsent && room < sender.mss() {
+        } else if has_unsent && (room < sender.mss() || sender.peer_window_is_smaller()) {
             2
         } else if sender.is_in_first_slow_start() {
             1

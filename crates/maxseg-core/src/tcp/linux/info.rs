@@ -171,6 +171,12 @@ impl Socket {
         self.writer.no_space && self.write_queue.is_empty()
     }
 
+    /// Whether the peer's window is smaller than the congestion window: the latter does not hold the sender back then, whatever it waits
+    /// for with room for a segment, such as a larger burst (`tcp_tso_should_defer`).
+    pub(crate) fn peer_window_is_smaller(&self) -> bool {
+        self.snd_wnd < self.window.cwnd * self.mss_cache
+    }
+
     /// Payload of a full segment now.
     pub(crate) fn mss(&self) -> u64 {
         self.mss_cache

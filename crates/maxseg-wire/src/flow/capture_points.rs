@@ -91,10 +91,11 @@ impl CapturePoints {
         let point = CapturePoint::of(seen);
         let is_counted = *self.counted.get_or_insert(point) == point;
         if is_counted {
-            self.news_elsewhere = 0;
             if !self.is_older(seen) {
                 self.last_id = seen.ip_id.unwrap_or(0);
             }
+            // Behind the look at `last_id`, its neighbour: both are loaded at once, which would wait for a store of one of them.
+            self.news_elsewhere = 0;
         }
         is_counted
     }

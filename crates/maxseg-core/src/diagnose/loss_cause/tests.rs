@@ -91,7 +91,8 @@ const POLICED: [(u64, u64, u32); 5] =
 fn a_policer_passes_one_rate_between_losses_without_delay() {
     let policed = DirectionStats { goodput_bps: Some(3.4e6), ..lost_at_once(4, &POLICED) };
     assert_cause(&policed, true, LossCause::Policer);
-    assert_cause(&policed, false, LossCause::Policer);
+    // Without round trips it may be the share of a full link.
+    assert_cause(&policed, false, LossCause::Unknown);
     // The rates of a sender that errors hold back vary.
     let mut varied = POLICED;
     for (episode, since) in varied.iter_mut().zip([90, 300, 440, 600, 250]) {

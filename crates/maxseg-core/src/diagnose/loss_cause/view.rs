@@ -126,8 +126,8 @@ impl View {
             return None;
         }
         self.by_delay()
-            .or_else(|| self.by_rate())
             .or_else(|| self.by_delay_of_some())
+            .or_else(|| self.by_rate())
             .or_else(|| self.by_flight())
     }
 
@@ -155,8 +155,19 @@ impl View {
         ))
     }
 
-    /// A policer shows in the rates between losses.
+    fn by_delay_of_some(&self) -> Option<Loss> {
+        let delay = self.queued()?;
+        let text = format!(
+            "round trips were long at {} of the losses only",
+            approx::whole_percent(delay.high)
+        );
+        Some(Loss::new(LossCause::Unknown, 0.0, text))
+    }
+
+    /// A policer shows in the rates between losses, where no round trip is long: the share of a full link that others leave is
+    /// about constant, too.
     fn by_rate(&self) -> Option<Loss> {
+        self.delay.as_ref()?;
         let has_queue = self.filled.is_some_and(|filled| filled >= QUEUED);
         let rates = self.below_link.filter(|_| may_exceed_a_policer(self.limit) && !has_queue)?;
         let is_regular = self.is_regular && self.count >= MANY_SINGLE;
@@ -165,21 +176,12 @@ impl View {
                 LossCause::Policer,
                 0.9,
                 format!(
-                    "{} passed between losses, each time, of {} that the path carries",
+                    "{} passed between losses, each time, of {} that the path carries, without delay",
                     approx::rate(rates.usual_bps),
                     approx::rate(self.link_bps)
                 ),
             )
         })
-    }
-
-    fn by_delay_of_some(&self) -> Option<Loss> {
-        let delay = self.queued()?;
-        let text = format!(
-            "round trips were long at {} of the losses only",
-            approx::whole_percent(delay.high)
-        );
-        Some(Loss::new(LossCause::Unknown, 0.0, text))
     }
 
     /// How much is in flight when segments are lost: of a full queue more than the path holds.

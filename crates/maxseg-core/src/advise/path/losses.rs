@@ -5,7 +5,7 @@ use crate::advise::Case;
 use crate::diagnose::{LossCause, RatesBetweenLosses};
 use crate::evidence::{DirectionStats, LossEpisode};
 use crate::path::PolicerSpec;
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 /// The lost share of the data packets, from 0 to 1.
 pub(super) fn rate(data: &DirectionStats) -> Known<f64> {
@@ -82,9 +82,8 @@ pub(super) fn policer(case: &Case<'_>, segment: u32, headers: u32) -> Option<Kno
     let first = data.loss_episodes.as_slice().first()?;
     // What was in flight at the retransmission left after the segment that the policer dropped, a round trip before.
     let before = first.sent_bytes.saturating_sub(first.in_flight) as f64 * with_headers;
-    let round_trip = first.rtt.map_or(data.path_rtt_min_s, |rtt| Some(rtt.as_secs_f64()));
-    let since = first.at.since(data.first_data?).as_secs_f64();
-    let seconds = (since - round_trip.unwrap_or(0.0)).max(0.0);
+    let round_trip = first.rtt.map(Time::as_secs_f64).or(data.path_rtt_min_s).unwrap_or(0.0);
+    let seconds = (first.at.since(data.first_data?).as_secs_f64() - round_trip).max(0.0);
     let least = 2.0 * f64::from(segment + headers);
     let burst = Bytes::new(whole((before - rate_bps * seconds / 8.0).max(least)));
     let how = "the rate that passed between losses, and what passed above it before the first";

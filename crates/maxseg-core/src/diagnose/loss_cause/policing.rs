@@ -61,8 +61,8 @@ impl RatesBetweenLosses {
     }
 }
 
-/// Whether so limited a sender sends as fast as its congestion window allows, or more: what holds back others at a rate is
-/// themselves.
+/// Whether a sender with this limit tries more than a policer passes: its congestion window grows until segments are lost.
+/// Under the other limits windows, buffers or programs hold it to a rate.
 pub(super) const fn may_exceed_a_policer(limit: LimitedBy) -> bool {
     matches!(limit, LimitedBy::Congestion | LimitedBy::Bandwidth | LimitedBy::Rto)
 }

@@ -1,14 +1,13 @@
 //! What may be of other connections that share the path.
 
 use super::finding::counted;
-use super::limits::LimitSpan;
 use crate::evidence::{Beside, Direction, Evidence};
-use crate::outcome::{LimitShare, LimitedBy};
+use crate::outcome::LimitedBy;
 
 /// Whether a limit may be of other connections: their segments wait in the queue of this connection's host as its own do, and what then
 /// holds a sender back (TCP small queues, `tcp_small_queue_check` in `net/ipv4/tcp_output.c`) looks like a program without data, or
 /// like a full send buffer.
-const fn may_be_others(limit: LimitedBy) -> bool {
+pub(super) fn may_be_others(limit: LimitedBy) -> bool {
     matches!(limit, LimitedBy::Application | LimitedBy::SendBuffer)
 }
 
@@ -34,24 +33,4 @@ pub(super) fn in_doubt(
 pub(crate) fn sent_meanwhile(Beside { connections, bytes }: Beside, between: &str) -> String {
     let others = counted(connections.into(), "other connection");
     format!("{others} {between} sent {:.1} MB meanwhile", bytes as f64 / 1e6)
-}
-
-/// The same time with what may be of others as unknown.
-pub(super) fn without_doubtful(
-    shares: &[LimitShare],
-    spans: &[LimitSpan],
-) -> (Vec<LimitShare>, Vec<LimitSpan>) {
-    let known = |kind| if may_be_others(kind) { LimitedBy::Unknown } else { kind };
-    let mut joined: Vec<LimitShare> = Vec::new();
-    for LimitShare { kind, share } in
-        shares.iter().map(|it| LimitShare { kind: known(it.kind), ..*it })
-    {
-        match joined.iter_mut().find(|other| other.kind == kind) {
-            Some(other) => other.share += share,
-            None => joined.push(LimitShare { kind, share }),
-        }
-    }
-    joined.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let spans = spans.iter().map(|span| LimitSpan { kind: known(span.kind), ..*span });
-    (joined, spans.collect())
 }

@@ -144,6 +144,14 @@ fn hears_of_needless(data: &DirectionStats) -> bool {
     5 * heard_of > data.retransmitted_packets
 }
 
+/// From this share of packets on, overtaking stretches flights, and holds acknowledgements back.
+const OVERTAKEN: f64 = 0.03;
+
+/// Whether many packets overtook others.
+fn is_overtaken(data: &DirectionStats) -> bool {
+    data.out_of_order_share() > OVERTAKEN
+}
+
 /// Why there is no clue.
 fn no_clue(data: &DirectionStats, view: Option<View>) -> &'static str {
     match data.epochs.as_slice() {

@@ -23,6 +23,7 @@ mod loss_cause;
 mod mtu;
 mod one_way;
 mod opening;
+mod overtaken;
 mod pace;
 mod quality;
 mod queueing;
@@ -170,8 +171,13 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     }
     let doubt = beside::in_doubt(evidence, direction, verdict.limited_by);
     if doubt.is_some() {
-        (shares, spans) = beside::without_doubtful(&shares, &spans);
+        (shares, spans) = without(&shares, &spans, beside::may_be_others);
     }
+    let doubt = doubt.or_else(|| {
+        let doubt = overtaken::in_doubt(data, verdict.limited_by)?;
+        (shares, spans) = without(&shares, &spans, overtaken::needs_order);
+        Some(doubt)
+    });
     let verdict = doubt.map_or(verdict, Verdict::unknown);
     let Verdict { limited_by, unknown_because, confidence } = verdict;
     // Segments of a program that writes at equal distances are acknowledged at equal distances.
@@ -217,6 +223,27 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
 /// Whether a finding rests on round trips or windows of the whole connection, more than on packets.
 const fn is_inferred(kind: FindingKind) -> bool {
     matches!(kind, FindingKind::Bufferbloat | FindingKind::SmallMss | FindingKind::WindowClamped)
+}
+
+/// The same time, with limits that are in doubt as unknown.
+fn without(
+    shares: &[LimitShare],
+    spans: &[LimitSpan],
+    is_in_doubt: fn(LimitedBy) -> bool,
+) -> (Vec<LimitShare>, Vec<LimitSpan>) {
+    let known = |kind| if is_in_doubt(kind) { LimitedBy::Unknown } else { kind };
+    let mut joined: Vec<LimitShare> = Vec::new();
+    for LimitShare { kind, share } in
+        shares.iter().map(|it| LimitShare { kind: known(it.kind), ..*it })
+    {
+        match joined.iter_mut().find(|other| other.kind == kind) {
+            Some(other) => other.share += share,
+            None => joined.push(LimitShare { kind, share }),
+        }
+    }
+    joined.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let spans = spans.iter().map(|span| LimitSpan { kind: known(span.kind), ..*span });
+    (joined, spans.collect())
 }
 
 /// The same time with one limit.

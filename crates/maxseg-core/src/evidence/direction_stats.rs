@@ -241,6 +241,11 @@ impl DirectionStats {
             && self.interruption().is_none()
     }
 
+    /// The share of packets with payload that others overtook.
+    pub fn out_of_order_share(&self) -> f64 {
+        self.out_of_order_packets as f64 / (self.data_packets as f64).max(1.0)
+    }
+
     /// Retransmissions that were not spurious.
     pub const fn needed_retransmissions(&self) -> u64 {
         self.retransmitted_packets

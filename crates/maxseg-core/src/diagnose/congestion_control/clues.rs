@@ -6,7 +6,7 @@
 use super::first_loss::{Flight, path_bytes};
 use super::weights::{Weights, normal};
 use super::{CongestionAlgorithm, View};
-use crate::evidence::{Bin, CongestionEpoch, DirectionStats};
+use crate::evidence::{CongestionEpoch, DirectionStats, FlightAtLoss};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 
@@ -16,8 +16,12 @@ const ON_HOST_S: f64 = 0.0005;
 const PACED_BY_ITSELF: f64 = 0.1;
 const CLOCKED: f64 = 0.95;
 const CLOCK_VARIES: f64 = 0.2;
-/// The clock speaks against an algorithm by this at most: behind a shaper of the host segments have its clock.
+/// Of fewer segments it is chance.
+const LEAST_CLOCKED: f64 = 10.0;
+/// A clock speaks against BBR by this at most,
 const MOST_OF_CLOCK: f64 = 3.2;
+/// and for it by this: behind `fq` (`tc-fq(8)`) or a shaper of the host segments of any sender have a pace.
+const MOST_OF_PACE: f64 = 2.2;
 /// What no clock explains.
 const OTHER_CLOCK: f64 = 0.08;
 /// All others by this: no algorithm is excluded by one of them.
@@ -68,14 +72,17 @@ impl Clues {
         let mut clues = Self::default();
         let is_free =
             !matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer);
-        if view == View::Sender && is_on_host(data) {
+        if view == View::Sender && is_on_host(data) && !super::is_overtaken(data) {
             clues.add_clock(data, limit);
         }
         if is_free {
-            if matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Unknown) {
+            let may_grow =
+                matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Unknown);
+            // A mark reduces a flight as a loss does.
+            if may_grow && data.congestion_marks == 0 {
                 clues.add_no_growth(data);
             }
-            if let Some(first) = data.epochs.as_slice().first().filter(|_| !data.begins_late) {
+            if let Some(first) = opening_epoch(data) {
                 let before = clues.found.len();
                 clues.add_slow_start(first, data);
                 clues.has_slow_start = clues.found.len() > before;
@@ -120,36 +127,38 @@ impl Clues {
         if !is_of_path && !matches!(limit, LimitedBy::SendBuffer | LimitedBy::Unknown) {
             return;
         }
-        let Some(clocked) = clocked_share(data.bins.as_slice()) else { return };
+        let Some(clocked) = clocked_share(data) else { return };
         let by_acks = normal(clocked, CLOCKED, CLOCK_VARIES) + OTHER_CLOCK;
         // Less than by chance is as good as that.
         let by_itself =
             normal(clocked.max(PACED_BY_ITSELF), PACED_BY_ITSELF, CLOCK_VARIES) + OTHER_CLOCK;
         let epochs = data.epochs.as_slice();
         let is_capped = !epochs.is_empty() && epochs.iter().all(|epoch| epoch.is_capped);
-        let (names, text): (&[_], _) = if by_acks > by_itself {
+        let (most, names, text): (_, &[_], _) = if by_acks > by_itself {
             // Where the receive window holds the flight down, BBR waits for acknowledgements as well.
             if is_capped {
                 return;
             }
             let share = approx::whole_percent(clocked.clamp(0.0, 1.0));
-            (&[Reno, Cubic], format!("{share} of new segments left when an acknowledgement came"))
+            let text = format!("{share} of new segments left when an acknowledgement came");
+            (MOST_OF_CLOCK, &[Reno, Cubic], text)
         } else if is_of_path {
             let text =
                 "new segments left at a pace of the sender's, not when acknowledgements came";
-            (&[Bbr], text.to_owned())
+            (MOST_OF_PACE, &[Bbr], text.to_owned())
         } else {
             // A program that waits for room in its buffer, or a shaper of the host, has a clock of its own with any algorithm.
             return;
         };
-        self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
+        self.add([by_acks, by_acks, by_itself], most, names, text);
     }
 
     /// A flight that does not grow though the path is full and the window is not: BBR keeps what it measured.
     fn add_no_growth(&mut self, data: &DirectionStats) {
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
-        for (index, epoch) in data.epochs.as_slice().iter().enumerate() {
-            let is_first = index == 0 && !data.begins_late;
+        let opening = opening_epoch(data).map(|first| first.from);
+        for epoch in data.epochs.as_slice() {
+            let is_first = opening == Some(epoch.from);
             if !epoch.after_timer && does_not_grow(epoch, is_first, segment) {
                 let rounds = if is_first { epoch.flat_rounds } else { epoch.rounds };
                 let text =
@@ -219,10 +228,20 @@ fn does_not_grow(epoch: &CongestionEpoch, is_first: bool, segment: f64) -> bool 
     epoch.rounds >= FLAT_AFTER_LOSS && !epoch.is_capped && grown < NO_GROWTH * rounds * segment
 }
 
+/// The epoch that begins with the first data; `None` where the capture or a recovery hides it.
+fn opening_epoch(data: &DirectionStats) -> Option<&CongestionEpoch> {
+    let first = data.epochs.as_slice().first().filter(|_| !data.begins_late)?;
+    let is_before = |loss: &FlightAtLoss| loss.at <= first.from;
+    (!data.epochs.losses().first().is_some_and(is_before)).then_some(first)
+}
+
 /// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. Of intervals
-/// without a loss: a recovery sends by other rules.
-fn clocked_share(bins: &[Bin]) -> Option<f64> {
-    let (mut sent, mut clocked, mut at_once, mut seconds) = (0.0, 0.0, 0.0, 0.0);
+/// without a loss, for a recovery sends by other rules; without the first flight, which any sender sends at once.
+fn clocked_share(data: &DirectionStats) -> Option<f64> {
+    let bins = data.bins.as_slice();
+    let is_seen = bins.iter().find(|bin| bin.sent_bytes > 0).is_some_and(|bin| bin.losses == 0);
+    let opening = if is_seen && !data.begins_late { data.epochs.opening.rounds[0].bytes } else { 0 };
+    let (mut sent, mut clocked, mut at_once, mut seconds) = (-(opening as f64), 0.0, 0.0, 0.0);
     for bin in bins.iter().filter(|bin| bin.losses == 0 && bin.sent_bytes > 0) {
         sent += bin.sent_bytes as f64;
         clocked += bin.clocked_bytes as f64;
@@ -230,5 +249,6 @@ fn clocked_share(bins: &[Bin]) -> Option<f64> {
         seconds += bin.duration.as_secs_f64();
     }
     let by_chance = at_once / seconds.max(1e-9);
-    (sent > 0.0 && by_chance < 1.0).then(|| (clocked / sent - by_chance) / (1.0 - by_chance))
+    let least = LEAST_CLOCKED * f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+    (sent >= least && by_chance < 1.0).then(|| (clocked / sent - by_chance) / (1.0 - by_chance))
 }

@@ -115,11 +115,12 @@ impl EpochClues {
         let off = libm::hypot(0.04 + scale.grain, scale.segments_off / peak);
         let leaves = |share: f64| (share * (peak + beyond)).floor().max(2.0) / peak;
         let other = 0.08; // what no rule explains
-        let likelihoods = [
-            normal(left, leaves(RENO_LEAVES), off) + other,
-            normal(left, leaves(CUBIC_LEAVES), off) + other,
-            if left < 1.3 { 0.8 } else { 0.3 },
-        ];
+        let by_reno = normal(left, leaves(RENO_LEAVES), off) + other;
+        let by_cubic = normal(left, leaves(CUBIC_LEAVES), off) + other;
+        let by_bbr = if left < 1.3 { 0.8 } else { 0.3 };
+        // What is left of a full window that neither explains is a matter of the window.
+        let by_bbr = if was_capped { f64::min(by_bbr, by_reno.max(by_cubic)) } else { by_bbr };
+        let likelihoods = [by_reno, by_cubic, by_bbr];
         let most = if was_slow_start { MOST_AFTER_SLOW_START } else { MOST_OF_ONE };
         self.weights.add(likelihoods, most);
         self.left.push(left);

@@ -53,7 +53,7 @@ impl LossFlights {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
         let mut all = Self::default();
         let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
-        if is_held || super::hears_of_needless(data) {
+        if is_held || super::hears_of_needless(data) || data.congestion_marks > 0 {
             return all;
         }
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));

@@ -15,8 +15,8 @@ use crate::units::approx;
 const LEAST_SEGMENTS: f64 = 10.0;
 /// Slow start makes a flight so many times as large as that before; one that grows less is not the congestion window's.
 const GROWS: f64 = 1.4;
-/// A receive window that limits later may cut a flight short, whose last segments then wait for delayed acknowledgements; one that
-/// grows by so much is whole.
+/// A receive window that limits later may cut a flight short, whose last segments then wait for delayed acknowledgements: the second
+/// is whole if it grows by so much, and the third may not be.
 const GROWS_IN_WINDOW: f64 = 1.8;
 /// The shares of their round trips that BBR's second and third flight take. The second has twice the segments of the first: it
 /// takes 2 ÷ 2.89 less the last segments, which leave two at a time, and a little more where acknowledgements come late. The third
@@ -48,13 +48,15 @@ impl OpeningPace {
         let mut found = Self::default();
         let Opening { round_trip, rounds } = data.epochs.opening;
         let trip_s = round_trip.as_secs_f64();
-        let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
-        let grows = if limit == LimitedBy::ReceiveWindow { GROWS_IN_WINDOW } else { GROWS };
+        let is_paced = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
+        let is_held = is_paced || super::is_overtaken(data);
+        let is_in_window = limit == LimitedBy::ReceiveWindow;
+        let (grows, most) = if is_in_window { (GROWS_IN_WINDOW, 1) } else { (GROWS, PACED.len()) };
         let Some(link_bps) = data.capacity_bps.filter(|_| !is_held && trip_s > 0.0) else {
             return found;
         };
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
-        for (pair, paced) in rounds.windows(2).zip(PACED) {
+        for (pair, paced) in rounds.windows(2).zip(PACED).take(most) {
             let [before, round] = pair else { continue };
             let bytes = round.bytes as f64;
             let is_flight =
@@ -157,9 +159,12 @@ mod tests {
         data.epochs.opening.rounds[1].bytes = 11_000;
         data.epochs.opening.rounds[2].bytes = 12_000;
         assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false).count(), 0);
-        // A flight that a window cuts short.
+        // A flight that a window may cut short.
         data.epochs.opening.rounds[1].bytes = 15_000;
         assert_eq!(OpeningPace::of(&data, LimitedBy::ReceiveWindow, false).count(), 0);
         assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false).count(), 1);
+        // Packets that overtake each other.
+        (data.data_packets, data.out_of_order_packets) = (1000, 40);
+        assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false).count(), 0);
     }
 }

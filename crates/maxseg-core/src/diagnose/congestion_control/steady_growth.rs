@@ -49,7 +49,9 @@ impl SteadyGrowth {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
         let mut all = Self::default();
         // A small buffer leaves windows unused, which then grow in some round trips only.
-        if matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer) {
+        let is_held =
+            matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer);
+        if is_held || super::is_overtaken(data) {
             return all;
         }
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));

@@ -15,8 +15,11 @@ const SAME_RATE: f64 = 0.2;
 const SAME_FEW: f64 = 0.1;
 /// It passes less than this share of what the path carries: near that, it is the link whose rate is constant.
 const BELOW_LINK: f64 = 0.7;
-/// A sender that keeps to one rate by itself loses at that rate; one that is policed loses where it tries so many times more.
+/// A sender that keeps to one rate by itself loses at that rate; one that is policed loses where it tries so many times more. Errors
+/// strike at more than the goodput, too: by less than so many times, only rates that are the same beyond chance are a policer's.
 const TRIED: f64 = 1.1;
+const TRIED_MUCH: f64 = 1.5;
+const BEYOND_CHANCE: f64 = 0.05;
 
 /// Payload that was sent for the first time between recoveries, over the time between them, in bits per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +60,8 @@ impl RatesBetweenLosses {
     /// tried when segments were lost, over the goodput.
     pub(super) fn are_policed(&self, is_burst: bool, is_regular: bool, over_goodput: f64) -> bool {
         let same = if is_burst && self.count >= MANY_RATES { SAME_RATE } else { SAME_FEW };
-        (is_burst || is_regular) && self.variation < same && over_goodput > TRIED
+        let tried = if self.variation < BEYOND_CHANCE { TRIED } else { TRIED_MUCH };
+        (is_burst || is_regular) && self.variation < same && over_goodput > tried
     }
 }
 

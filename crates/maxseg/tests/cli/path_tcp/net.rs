@@ -82,6 +82,11 @@ impl Net {
         rules_of(&self.router, hook, rules)
     }
 
+    /// Whether its hosts can have a firewall; where not, says so.
+    pub(super) fn has_firewall(&self) -> bool {
+        has_firewall(&self.b)
+    }
+
     /// Rules of B's firewall.
     pub(super) fn b_rules(&self, hook: &str, rules: &[&str]) -> bool {
         rules_of(&self.b, hook, rules)
@@ -168,9 +173,16 @@ fn document(output: &Output) -> (Value, i32) {
     (document.unwrap_or_else(|error| panic!("{error}, {code}: {}", stderr(output))), code)
 }
 
-fn rules_of(host: &Namespace, hook: &str, rules: &[&str]) -> bool {
-    if !host.run("nft --version").status.success() {
+fn has_firewall(host: &Namespace) -> bool {
+    let has = host.run("nft --version").status.success();
+    if !has {
         skipped("paths with a firewall: nft is not installed");
+    }
+    has
+}
+
+fn rules_of(host: &Namespace, hook: &str, rules: &[&str]) -> bool {
+    if !has_firewall(host) {
         return false;
     }
     host.must("nft add table inet t");

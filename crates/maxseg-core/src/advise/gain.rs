@@ -149,9 +149,15 @@ pub enum NoGain {
     /// No change of path or ends removes the limit.
     #[error("no gain is given: no change of the path or its ends removes this limit")]
     NoChange,
-    /// The application had nothing to send most of the time.
-    #[error("no gain is given: the application had nothing to send most of the time")]
-    ApplicationLimited,
+    /// The application had nothing to send for so much of the time: how much more it would write is not known.
+    #[error(
+        "no gain is given: the application had nothing to send for {} of the time",
+        approx::whole_percent(*.share)
+    )]
+    ApplicationLimited {
+        /// The share of the time.
+        share: f64,
+    },
     /// The rate of the path is unknown beyond the goodput.
     #[error(
         "no gain is given: the capture does not show the rate of the path beyond the goodput{}",

@@ -1,11 +1,15 @@
 //! What a capture shows where packets overtake each other: neither round trips nor the rate of arrivals are those of a queue.
 
+use super::pace::variation;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
 /// From this share of packets on: below it most trains of segments arrive as they left the link.
 const MANY: f64 = 0.1;
+/// A link that is always full carries the same: the rate varies by less than this share of itself. That of a congestion window that
+/// overtaking reduces again and again varies as it does.
+const SAME_RATE: f64 = 0.05;
 
 /// Whether a limit shows in the distances of packets, and in how long they wait.
 pub(super) fn needs_order(limit: LimitedBy) -> bool {
@@ -15,7 +19,8 @@ pub(super) fn needs_order(limit: LimitedBy) -> bool {
 /// Why the limit is unknown though a link seems to be full; `None` where that is not in doubt.
 pub(super) fn in_doubt(data: &DirectionStats, limit: LimitedBy) -> Option<String> {
     let share = data.out_of_order_share();
-    (needs_order(limit) && share >= MANY).then(|| {
+    let is_in_doubt = || !variation(data).is_some_and(|varies| varies < SAME_RATE);
+    (needs_order(limit) && share >= MANY && is_in_doubt()).then(|| {
         format!(
             "{} of the segments arrived out of order, and where packets overtake each other, neither the rate at which they arrive \
              nor round trips show a full link; a capture at the sender shows more",

@@ -369,9 +369,11 @@ impl SendHistory {
     }
 }
 
-/// Whether the capture point is at this end, by its round trips to this end and to the other.
+/// Whether the capture point is at this end, by its round trips to this end and to the other. Where both answer as soon as a host
+/// does, it is at the one that answers sooner: a queue that fills later is in front of the other.
 fn is_near(this: Option<u64>, other: Option<u64>) -> bool {
-    this.is_some_and(|near| near < AT_THE_HOST) || is_nearer(this, other)
+    let answers_first = |near: u64| other.is_none_or(|other| near <= other);
+    this.is_some_and(|near| near < AT_THE_HOST && answers_first(near)) || is_nearer(this, other)
 }
 
 /// Whether the capture point is much nearer to this end than to the other.

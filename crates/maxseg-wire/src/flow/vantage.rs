@@ -122,13 +122,15 @@ impl Distance {
         }
     }
 
-    /// Round trips below this are believed. A sender with nothing in flight may have waited: only a shorter one is. One
-    /// that paused for a good part of the round trip may have waited for its program, not for the path: only one that is
-    /// little longer is.
+    /// Round trips below this are believed. A sender that paused for a good part of the round trip may have waited for its program,
+    /// not for the path: only one that is little longer is, and only a shorter one where nothing was in flight. One that did not
+    /// pause had not seen the acknowledgements that passed since, whatever seems to have been in flight.
     fn believable(&self, round_trip: u64, is_busy: bool, paused: u64) -> u64 {
-        if !is_busy {
+        if paused <= round_trip / 4 {
+            u64::MAX
+        } else if !is_busy {
             self.get()
-        } else if self.is_known() && paused > round_trip / 4 {
+        } else if self.is_known() {
             self.get().saturating_mul(3) / 2
         } else {
             u64::MAX
@@ -182,6 +184,22 @@ mod tests {
         assert_eq!(distance.get(), 400);
         assert_eq!(distance.arrived_by(0), None);
         assert_eq!(distance.arrived_by(7), Some((7, news)));
+    }
+
+    /// A queue fills behind a handshake that found it empty: its round trip is long over before the next segment arrives, but that
+    /// echoes an older acknowledgement than the last.
+    #[test]
+    fn a_queue_is_seen_though_nothing_seems_to_be_in_flight() {
+        let mut distance = Distance::new(Some(20_000));
+        let news = AckUpdate { una: 1, edge: None, delivered: 1 };
+        for n in 0..100_u32 {
+            let at = u64::from(n) * 1_000_000;
+            distance.on_ack(at, Some(n), news);
+            if n >= 20 {
+                distance.on_segment(at + 500_000, n - 20, false, 1_000_000);
+            }
+        }
+        assert_eq!(distance.get(), 20_500_000);
     }
 
     /// What comes long after a sender's last payload was waited for; what comes in a train was not.

@@ -36,6 +36,8 @@ const REGULAR: f64 = 0.4;
 const LEAST_EPISODES: usize = 4;
 /// Few single losses come as regularly as that by chance, too (exponential distances: 4 in one of 16 connections, 8 in one of 160).
 const MANY_SINGLE: usize = 8;
+/// Where more of the lost segments than this share were lost before, as at the end of slow start, the others do not speak for them.
+const MOSTLY_BEFORE: f64 = 0.5;
 /// Errors strike single segments; what drops by rate or room drops several at once, as often as not.
 const BURST: f64 = 2.0;
 
@@ -49,6 +51,8 @@ pub(super) struct View {
     filled: Option<f64>,
     is_regular: bool,
     is_burst: bool,
+    /// The share of all lost segments that were lost before those that count.
+    lost_before: f64,
     /// The rate that the flight at a loss carries, over the goodput: median.
     over_goodput: f64,
     /// What passed between losses, where it is less than the path carries.
@@ -113,6 +117,7 @@ impl View {
                 .then(|| flight / holds),
             is_regular,
             is_burst: lost >= BURST,
+            lost_before: lost_before(data, later.first()),
             over_goodput: flight / carried.max(1.0),
             below_link: RatesBetweenLosses::of(data).filter(|rates| rates.are_below(link_bps)),
             link_bps,
@@ -202,6 +207,11 @@ impl View {
             return Some(Loss::new(LossCause::Queue, 0.65, text));
         }
         let is_below = filled < TOO_LITTLE || self.delay.is_some() && filled < TOO_MUCH;
+        if self.lost_before > MOSTLY_BEFORE {
+            let share = approx::whole_percent(self.lost_before);
+            let text = format!("{share} of the lost segments were lost at once, the others singly");
+            return Some(Loss::new(LossCause::Unknown, 0.0, text));
+        }
         if !self.is_burst && self.count >= LEAST_EPISODES && is_below {
             let delay = if self.delay.is_some() { ", without delay" } else { "" };
             return Some(Loss::new(
@@ -212,6 +222,14 @@ impl View {
         }
         None
     }
+}
+
+/// The share of all lost segments that were lost before this episode.
+fn lost_before(data: &DirectionStats, first: Option<&&LossEpisode>) -> f64 {
+    let Some(first) = first else { return 0.0 };
+    let before = data.loss_episodes.as_slice().iter().take_while(|episode| episode.at < first.at);
+    let lost: u64 = before.map(|episode| u64::from(episode.lost)).sum();
+    lost as f64 / (data.needed_retransmissions() as f64).max(1.0)
 }
 
 /// Acknowledged payload per second of the time in which something was in flight, in bits per second.

@@ -1,6 +1,7 @@
 //! A line for each connection.
 
 use maxseg_core::advise::Case;
+use maxseg_core::outcome::LimitedBy;
 
 use super::parts::{Detail, wrapped};
 use crate::printer::Printer;
@@ -56,8 +57,11 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
     let unknown = || "–".to_owned();
     let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
     let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
-    let limit =
-        case.limit().map(|limit| format!("{limit} {}", words::whole_percent(case.share(limit))));
+    // Beside others, the share of what is unknown would be read as theirs.
+    let limit = case.limit().map(|limit| match limit {
+        LimitedBy::Unknown => limit.to_string(),
+        known => format!("{known} {}", words::whole_percent(case.share(known))),
+    });
     let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
     vec![
         case.evidence.sender(direction).to_string(),

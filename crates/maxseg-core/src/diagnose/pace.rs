@@ -211,12 +211,11 @@ impl Pace {
                 && (is_capped(bins, data, is_clocked)
                     || has_own_clock && !is_even() && is_cut_off(bins, data)),
             is_clocked,
-            fills_link: keeps_link_full(data, is_clocked)
-                || is_as_trains && data.begins_late && is_clocked
-                || has_first
-                    && !(is_dialogue && trips == RoundTripView::Flat)
-                    && is_as_fast_as_first(data)
-                    && is_even(),
+            // Messages that a program writes evenly are acknowledged as evenly as a full link would let them.
+            fills_link: !(is_dialogue && trips == RoundTripView::Flat)
+                && (keeps_link_full(data, is_clocked)
+                    || is_as_trains && data.begins_late && is_clocked
+                    || has_first && is_as_fast_as_first(data) && is_even()),
             gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
                 && !(faster_first && (trips == RoundTripView::Flat || data.begins_late))

@@ -240,7 +240,8 @@ fn opening_epoch(data: &DirectionStats) -> Option<&CongestionEpoch> {
 fn clocked_share(data: &DirectionStats) -> Option<f64> {
     let bins = data.bins.as_slice();
     let is_seen = bins.iter().find(|bin| bin.sent_bytes > 0).is_some_and(|bin| bin.losses == 0);
-    let opening = if is_seen && !data.begins_late { data.epochs.opening.rounds[0].bytes } else { 0 };
+    let opening =
+        if is_seen && !data.begins_late { data.epochs.opening.rounds[0].bytes } else { 0 };
     let (mut sent, mut clocked, mut at_once, mut seconds) = (-(opening as f64), 0.0, 0.0, 0.0);
     for bin in bins.iter().filter(|bin| bin.losses == 0 && bin.sent_bytes > 0) {
         sent += bin.sent_bytes as f64;

@@ -134,7 +134,8 @@ fn a_clock_counts_only_on_the_sending_host() {
         bin.sent_bytes = 100 * SEGMENT;
         bin.clock_time = Time::from_millis(2);
     }
-    let epochs = sawtooth(1, 10, 3, |_| 6.0);
+    // The loss left nearly all of the flight: alone that is too little.
+    let epochs = sawtooth(1, 10, 3, |_| 9.5);
     let host = DirectionStats { bins, ..direction(&epochs) };
     assert_eq!(named(&host, LimitedBy::Bandwidth), CongestionAlgorithm::Bbr);
     // The program that waits for room in the buffer is such a clock as well.
@@ -180,12 +181,37 @@ fn a_clock_of_its_own_speaks_for_bbr() {
             bin.clocked_bytes = share * SEGMENT;
             bin.clock_time = Time::from_millis(2);
         }
-        // A loss that leaves the flight between what Reno and CUBIC do.
-        let epochs = sawtooth(1, 10, 3, |_| 6.0);
+        // A loss that leaves nearly all of the flight: alone that is too little.
+        let epochs = sawtooth(1, 10, 3, |_| 9.5);
         named(&DirectionStats { bins, ..direction(&epochs) }, LimitedBy::Bandwidth)
     };
     assert_eq!(clocked(5), CongestionAlgorithm::Bbr);
     assert_ne!(clocked(98), CongestionAlgorithm::Bbr);
+}
+
+/// Ten segments at once, of which the last was lost, have no clock; nor is what follows the loss of the first segment a slow start.
+#[test]
+fn an_opening_tells_little() {
+    let mut bins = Bins::new(Time::ZERO, ROUND);
+    bins.at(Time::ZERO).sent_bytes = 10 * SEGMENT;
+    let mut short = DirectionStats { bins, ..direction(&[]) };
+    short.epochs.opening.rounds[0].bytes = 10 * SEGMENT;
+    assert_eq!(named(&short, LimitedBy::Rto), CongestionAlgorithm::Unknown);
+    let grows = CongestionEpoch {
+        from: Time::from_millis(80),
+        to: Time::from_secs(3),
+        rounds: 42,
+        first: 10 * SEGMENT,
+        most: 52 * SEGMENT,
+        last: 52 * SEGMENT,
+        sum: 42 * 31 * SEGMENT,
+        ..CongestionEpoch::default()
+    };
+    let mut repaired = direction(&[grows]);
+    assert_eq!(named(&repaired, LimitedBy::Congestion), CongestionAlgorithm::Cubic);
+    let at = Time::from_millis(40);
+    repaired.epochs.push_loss(FlightAtLoss { at, ..FlightAtLoss::default() });
+    assert_ne!(named(&repaired, LimitedBy::Congestion), CongestionAlgorithm::Cubic);
 }
 
 #[test]

@@ -23,6 +23,8 @@ mod spoilt;
 mod stories;
 #[path = "captures/truth.rs"]
 mod truth;
+#[path = "captures/virtual_time.rs"]
+mod virtual_time;
 
 use std::path::Path;
 use std::process::Command;

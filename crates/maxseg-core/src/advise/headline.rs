@@ -225,6 +225,18 @@ impl<'a> Headline<'a> {
         joined.and_then(Joined::queued_direction) == Some(back)
     }
 
+    /// What else limited, for longer than the limit that can be changed.
+    fn beside(&self, limit: LimitedBy) -> String {
+        let Some(longest) = self.case.diagnosis.limits.first().filter(|it| it.kind != limit) else {
+            return String::new();
+        };
+        let share = approx::whole_percent(longest.share);
+        match longest.kind {
+            LimitedBy::Unknown => format!(" (what limited {share} is unknown)"),
+            known => format!(" ({known} for {share})"),
+        }
+    }
+
     pub(super) fn limit_text(&self) -> String {
         let direction = self.case.diagnosis.direction;
         let evidence = self.case.evidence;
@@ -241,9 +253,10 @@ impl<'a> Headline<'a> {
             };
         }
         let of_time = format!(
-            "{} of {}",
+            "{} of {}{}",
             approx::whole_percent(self.case.share(limit)),
-            approx::time(self.case.data_seconds())
+            approx::time(self.case.data_seconds()),
+            self.beside(limit)
         );
         match limit {
             LimitedBy::ReceiveWindow => format!("The receive window limited {ends} for {of_time}"),

@@ -184,8 +184,10 @@ pub struct DirectionStats {
 }
 
 /// Nothing of the other side for so long, in seconds and in round trips, is an outage after a single timeout; a shorter time
-/// is the loss of the last segments of a flight.
+/// is the loss of the last segments of a flight. After several it is from the second time on: Linux's least, and twice that. A probe of
+/// the tail and one timeout take half of it (RFC 8985 §7.3).
 const OUTAGE_S: f64 = 1.0;
+const OUTAGE_AGAIN_S: f64 = 0.6;
 const OUTAGE_ROUND_TRIPS: f64 = 4.0;
 
 impl DirectionStats {
@@ -227,8 +229,8 @@ impl DirectionStats {
         let round_trip = self.path_rtt_loaded_s.or(self.path_rtt_mean_s).unwrap_or(0.0);
         let is_long = |outage: &Outage| {
             let seconds = outage.seconds();
-            seconds >= OUTAGE_ROUND_TRIPS * round_trip
-                && (outage.retransmissions > 1 || seconds >= OUTAGE_S)
+            let least = if outage.retransmissions > 1 { OUTAGE_AGAIN_S } else { OUTAGE_S };
+            seconds >= least.max(OUTAGE_ROUND_TRIPS * round_trip)
         };
         self.outage.filter(|outage| !by_size && is_long(outage))
     }

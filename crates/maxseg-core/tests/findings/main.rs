@@ -251,6 +251,7 @@ fn a_timer_expires_too_early_only_where_the_path_is_not_interrupted() {
     };
     let (spurious, outage) = (FindingKind::SpuriousRto, FindingKind::Outage);
     assert_eq!(expiries(2, 300, 1), [(spurious, Severity::Problem)]);
+    assert_eq!(expiries(2, 300, 2), [(spurious, Severity::Problem)], "a probe, and one timeout");
     assert_eq!(expiries(1, 300, 1), [(spurious, Severity::Note)]);
     for (silent_ms, retransmissions) in [(700, 2), (1600, 1)] {
         assert_eq!(

@@ -33,10 +33,10 @@ pub struct DirectionStats {
     pub syn: Option<SynFacts>,
     /// Largest payload of a packet.
     pub largest_segment_bytes: u32,
-    /// Payload of a full segment: the size in which most bytes were sent, at most the other side's MSS; that MSS where
-    /// packets were captured before segmentation offload.
+    /// Payload of a full segment: the size in which most bytes were sent, at most the other side's MSS. Where packets were
+    /// captured before segmentation offload or after receive offload, what most of them are multiples of; else that MSS.
     pub mss_used_bytes: Option<u32>,
-    /// Packets with more payload than a segment can have: captured before segmentation offload, or after receive
+    /// Packets with more payload than a segment has: captured before segmentation offload, or after receive
     /// offload.
     pub offloaded_packets: u64,
     /// Payload without retransmissions.
@@ -191,16 +191,24 @@ const OUTAGE_AGAIN_S: f64 = 0.6;
 const OUTAGE_ROUND_TRIPS: f64 = 4.0;
 
 impl DirectionStats {
+    /// The payload of a full segment where captured packets may be several: before segmentation offload, or after receive
+    /// offload.
+    fn joined_of(&self) -> Option<u64> {
+        let is_joined = self.offloaded_packets > 0;
+        self.mss_used_bytes.filter(|mss| is_joined && *mss > 0).map(u64::from)
+    }
+
     /// Data packets on the wire, each once however often it was captured: those captured, or the segments that packets captured before segmentation offload, or
     /// after receive offload, stand for.
     pub fn segments(&self) -> u64 {
-        let sent_once = |captured: u64| captured - self.copies_of(captured);
-        match self.mss_used_bytes.filter(|_| self.offloaded_packets > 0) {
-            Some(mss) => {
-                sent_once(self.data_packets.max(self.payload_bytes.div_ceil(u64::from(mss.max(1)))))
-            }
-            None => sent_once(self.data_packets),
-        }
+        let captured = self.data_packets - self.copies_of(self.data_packets);
+        // Copies of joined packets may be captured cut up: the shares of packets and of bytes differ.
+        let counted = self.unique_bytes + self.retransmitted_bytes;
+        let once = match counted {
+            0 => self.payload_bytes - self.copies_of(self.payload_bytes),
+            bytes => bytes,
+        };
+        self.joined_of().map_or(captured, |mss| captured.max(once.div_ceil(mss)))
     }
 
     /// How many of so many captured packets are copies of others.
@@ -212,13 +220,20 @@ impl DirectionStats {
 
     /// Retransmissions that repaired a loss, in segments of the wire: one captured packet may stand for several.
     pub fn lost_segments(&self) -> u64 {
-        let packets = self.needed_retransmissions();
-        let Some(mss) = self.mss_used_bytes.filter(|_| self.offloaded_packets > 0) else {
-            return packets;
-        };
+        self.segments_of(self.needed_retransmissions())
+    }
+
+    /// Segments of the wire with payload that were sent again: one captured packet may stand for several.
+    pub fn resent_segments(&self) -> u64 {
+        self.segments_of(self.retransmitted_packets.saturating_sub(self.resent.control))
+    }
+
+    /// Segments of so many of the captured retransmissions.
+    fn segments_of(&self, packets: u64) -> u64 {
+        let Some(mss) = self.joined_of() else { return packets };
         let bytes = u128::from(self.retransmitted_bytes) * u128::from(packets)
             / u128::from(self.retransmitted_packets.max(1));
-        let segments = bytes.div_ceil(u128::from(mss.max(1)));
+        let segments = bytes.div_ceil(u128::from(mss));
         packets.max(u64::try_from(segments).unwrap_or(packets))
     }
 

@@ -116,6 +116,29 @@ impl BlackHoleDetector {
     }
 }
 
+/// The same in sizes that were one packet on the wire, where packets are several segments of `unit` bytes joined, of which none has
+/// more than `allowed`: that a joined packet arrives proves nothing of a packet of its length. `None` where nothing smaller is left.
+pub(super) fn in_segments(hole: BlackHole, unit: u32, allowed: Option<u32>) -> Option<BlackHole> {
+    if !hole.is_by_size() {
+        return Some(hole);
+    }
+    let is_joined =
+        |size: u32| size.is_multiple_of(unit.max(1)) || allowed.is_some_and(|most| size > most);
+    let segment_bytes = match hole.segment_bytes {
+        lost if lost > unit && is_joined(lost) => {
+            allowed.filter(|most| lost > *most).unwrap_or(unit)
+        }
+        lost => lost,
+    };
+    let hole = BlackHole {
+        segment_bytes,
+        passed_bytes: hole.passed_bytes.min(unit),
+        passed_before_bytes: hole.passed_before_bytes.min(unit),
+        ..hole
+    };
+    (hole.passed_bytes < segment_bytes && hole.is_by_size()).then_some(hole)
+}
+
 /// The MSS that every path takes: a segment of at most this size is not lost for its size (RFC 9293 §3.7.1).
 const LEAST_MSS: i64 = 536;
 
@@ -211,6 +234,32 @@ mod tests {
             start = end;
         }
         first.found()
+    }
+
+    /// A hole of segments of 8948 bytes behind which packets of these bytes passed at most, before it and since.
+    fn hole(segment_bytes: u32, passed_bytes: u32, passed_before_bytes: u32) -> BlackHole {
+        BlackHole {
+            from: Time::ZERO,
+            to: Time::from_secs(3),
+            frame: 9,
+            segment_bytes,
+            repeats: 3,
+            passed_bytes,
+            passed_before_bytes,
+        }
+    }
+
+    #[test]
+    fn sizes_of_joined_packets_prove_nothing_of_what_passes() {
+        let jumbo = in_segments(hole(8948, 2892, 1024), 1446, Some(8948)).unwrap();
+        assert_eq!(
+            (jumbo.segment_bytes, jumbo.passed_bytes, jumbo.passed_before_bytes),
+            (8948, 1446, 1024)
+        );
+        let joined = in_segments(hole(2896, 1024, 0), 1448, Some(8948)).unwrap();
+        assert_eq!((joined.segment_bytes, joined.passed_bytes), (1448, 1024));
+        assert!(in_segments(hole(4344, 2896, 0), 1448, Some(1448)).is_none(), "one segment passes");
+        assert!(in_segments(hole(1448, 0, 1448), 1448, None).is_some(), "not by size, anyway");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::pair::{Endpoint, Pair};
 use super::seen_options::SeenOptions;
 use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::send_history::SendHistory;
+use super::sizes::JUMBO;
 use crate::tcp::Flags;
 use turns::{Talk, Turns};
 
@@ -386,11 +387,8 @@ fn to_end(handshake: &Handshake, client: Option<Endpoint>, s: Endpoint) -> Optio
 
 /// Whether a segment is larger than the peer's MSS, or than any frame: segmentation or receive offload.
 fn is_offloaded(seen: &Seen<'_>, peer_mss: Option<u16>) -> bool {
-    seen.payload_len > peer_mss.map_or(LARGEST_SEGMENT, u32::from)
+    seen.payload_len > peer_mss.map_or(JUMBO, u32::from)
 }
-
-/// Payload of a jumbo frame, in bytes.
-const LARGEST_SEGMENT: u32 = 9000;
 
 fn since(then: u64, now: u64) -> Time {
     Time::from_nanos(now.saturating_sub(then))

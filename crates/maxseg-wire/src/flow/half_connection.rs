@@ -1,9 +1,11 @@
 //! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the other's.
 
+mod describe;
+
 use maxseg_core::evidence::{
     DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, SynFacts,
 };
-use maxseg_core::framing::TCP_TIMESTAMPS;
+use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 use maxseg_core::window::LARGEST_SHIFT;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,7 @@ use super::way_delays::WayDelays;
 use super::window_levels::WindowLevels;
 use crate::options::{Item, kind, walk};
 use crate::tcp::Flags;
+use describe::{Agreed, describe};
 
 /// One end of a connection.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -264,7 +267,12 @@ impl HalfConnection {
     }
 
     /// What was seen of this end's way; `peer` is what the other end's SYN offered.
-    pub(super) fn direction(&mut self, peer: &SynOptions, end: u64) -> DirectionStats {
+    pub(super) fn direction(
+        &mut self,
+        peer: &SynOptions,
+        ip: IpVersion,
+        end: u64,
+    ) -> DirectionStats {
         let (counts, last) = (self.counts, self.fin.unwrap_or(i64::MAX));
         let both_scale = match (self.offered.syn, peer.syn) {
             (true, true) => self.offered.window_scale.is_some() && peer.window_scale.is_some(),
@@ -315,7 +323,8 @@ impl HalfConnection {
             let last = self.last_ack.max(self.unanswered.last);
             let end = if last > self.first_data { last } else { end };
             direction.limits_end = Some(Time::from_nanos(end));
-            describe(*stream, &mut direction, peer, self.offered.uses_timestamps, end);
+            let agreed = Agreed { peer, timestamps: self.offered.uses_timestamps, ip };
+            describe(*stream, &mut direction, &agreed, end);
         }
         let ip_bytes = direction.ip_bytes.saturating_sub(counts.copied_bytes);
         if ip_bytes > 0 {
@@ -340,61 +349,4 @@ fn option_order(options: &[u8]) -> OptionOrder {
         Item::Truncated | Item::BadLength => OptionKind::Other,
     };
     walk(options).map(kind_of).collect()
-}
-
-/// Adds what is known of the payload.
-fn describe(
-    mut stream: SendHistory,
-    to: &mut DirectionStats,
-    peer: &SynOptions,
-    timestamps: bool,
-    end: u64,
-) {
-    stream.finish(end);
-    let is_path_timed = stream.is_path_timed();
-    let counts = stream.counts;
-    let options = if timestamps { TCP_TIMESTAMPS.get() } else { 0 };
-    let payload = |mss| u32::try_from(u64::from(mss).saturating_sub(options)).ok();
-    to.mss_used_bytes = stream.sizes.full(peer.mss.and_then(payload));
-    to.unique_bytes = counts.unique_bytes;
-    to.unseen_bytes = counts.unseen_bytes;
-    to.retransmitted_packets += u64::from(counts.retransmitted_packets);
-    to.retransmitted_bytes = counts.retransmitted_bytes;
-    to.timeouts = counts.timeouts.into();
-    let control = to.resent.control;
-    to.resent = stream.retransmissions.by_cause;
-    to.resent.control += control;
-    to.spurious = stream.retransmissions.spurious;
-    to.spurious_retransmissions = stream.retransmissions.spurious_total();
-    to.spurious_timeouts = stream.retransmissions.spurious_timeouts.into();
-    to.spurious_expiries = stream.retransmissions.spurious_expiries.into();
-    to.out_of_order_packets = counts.out_of_order.into();
-    to.window_full = counts.window_full.into();
-    to.in_flight_max_bytes = counts.in_flight_max;
-    to.longest_gap_s = counts.longest_gap as f64 / 1e9;
-    let (trips, seconds) = (stream.round_trips, |nanos: u64| nanos as f64 / 1e9);
-    to.rtt_min_s = trips.least.map(seconds);
-    to.path_rtt_min_s = trips.path_least.filter(|_| is_path_timed).map(seconds);
-    if trips.count > 0 {
-        to.rtt_mean_s = Some(seconds(trips.sum) / f64::from(trips.count));
-        let mean = seconds(trips.path_sum) / f64::from(trips.path_count.max(1));
-        to.path_rtt_mean_s = (is_path_timed && trips.path_count > 0).then_some(mean);
-    }
-    to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
-    to.loaded_round_trips = stream.loaded;
-    to.loss_episodes = stream.losses;
-    to.refills = stream.sender.refills();
-    to.epochs = stream.sender.epochs.map(|epochs| epochs.list).unwrap_or_default();
-    to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
-    to.intervals = stream.intervals.as_ref().and_then(|intervals| intervals.found());
-    to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
-    to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());
-    to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
-    to.black_hole = stream.black_hole.found();
-    to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
-    to.idle_restarts = stream.sender.restarts.count.into();
-    to.idle_restart_s = stream.sender.restarts.lasted as f64 / 1e9;
-    to.bins = stream.sender.bins;
-    to.events.append(&stream.events);
-    to.trace = stream.trace;
 }

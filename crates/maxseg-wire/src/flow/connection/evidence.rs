@@ -1,6 +1,7 @@
 //! The evidence of a connection, when its last packet has passed.
 
 use maxseg_core::evidence::{CaptureFacts, Direction, Ending, Evidence, Marks, Requests, Silence};
+use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 
 use super::Connection;
@@ -25,8 +26,9 @@ impl Connection {
             self.silence(client).filter(|silence| ending == Ending::GoneSilent || gave_up(silence));
         let requests = self.requests(client);
         let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
-        let mut forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
-        let mut reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
+        let ip = IpVersion::from(self.ends.low.ip().to_canonical());
+        let mut forward = self.halves.of_mut(client).direction(offered.of(client.other()), ip, end);
+        let mut reverse = self.halves.of_mut(client.other()).direction(offered.of(client), ip, end);
         let way_to = |end: Endpoint| self.halves.of(end).way_to.found();
         let begins_late = self.marks.mid_stream;
         (forward.begins_late, reverse.begins_late) = (begins_late, begins_late);

@@ -102,7 +102,8 @@ const NUMBERS: [CaptureNumber; 9] = [
         title: "retransmitted share",
         of: |case| {
             let segments = case.data().segments();
-            resent(case).filter(|_| segments > 0).map(|resent| resent / segments as f64)
+            let resent = resent(case).map(|_| case.data().resent_segments());
+            resent.filter(|_| segments > 0).map(|resent| resent as f64 / segments as f64)
         },
         write: words::percent,
     },

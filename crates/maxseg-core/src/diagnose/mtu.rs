@@ -74,10 +74,9 @@ pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Findi
     let events: Vec<_> = evidence.path_mtu_events_of(direction).collect();
     let (first, last) = (events.first()?, events.last()?);
     let mtu = evidence.reported_mtu(direction);
-    let used = evidence.stats(direction).mss_used_bytes;
-    let whole = used.map_or(u32::MAX, |mss| mss + evidence.headers().octets());
-    // A router that joins segments quotes what it joined.
-    let sent = first.packet_bytes.min(if evidence.marks.offloaded { whole } else { u32::MAX });
+    // A router that joins segments quotes what it joined: what was no larger than what it reports was not refused.
+    let is_refused = |sent: &u32| mtu.is_none_or(|mtu| *sent > mtu);
+    let sent = evidence.packet_on_wire(direction, first.packet_bytes).filter(is_refused);
     Some(Finding {
         kind: FindingKind::PathMtuReduced,
         severity: Severity::Warning,
@@ -86,17 +85,20 @@ pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Findi
         to: last.at,
         evidence: vec![
             number("mtu_bytes", mtu.unwrap_or(0).into()),
-            number("packet_bytes", sent.into()),
+            number("packet_bytes", sent.unwrap_or(0).into()),
             number("notices", events.len() as f64),
         ],
         frames: events.iter().map(|event| event.frame).take(8).collect(),
         text: match mtu {
-            Some(mtu) => {
-                format!("{} reports a next-hop MTU of {mtu}; {sender} sent {sent}", first.hop)
-            }
+            Some(mtu) => format!(
+                "{} reports a next-hop MTU of {mtu}; {sender} sent {}",
+                first.hop,
+                sent.map_or_else(|| "larger packets".to_owned(), |sent| sent.to_string())
+            ),
             None => format!(
-                "{} refuses packets of {sent} bytes without a next-hop MTU (RFC 1191)",
-                first.hop
+                "{} refuses packets{} without a next-hop MTU (RFC 1191)",
+                first.hop,
+                sent.map_or_else(String::new, |sent| format!(" of {sent} bytes"))
             ),
         },
         why: "Every larger packet is lost and retransmitted until the sender has the path MTU, which expires after \

@@ -52,6 +52,9 @@ pub use trace::{AckPoint, SegmentPoint, Trace};
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::units::{Bytes, Time};
 
+/// The MTU of Ethernet, in bytes.
+const ETHERNET: u32 = 1500;
+
 /// What was seen of one connection. Times are since 1970 in a capture, and since the beginning of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
@@ -199,6 +202,23 @@ impl Evidence {
         let sender = self.sender(direction);
         let events = self.path_mtu_events.iter();
         events.filter(move |event| event.quoted.is_some_and(|(source, _)| source == sender))
+    }
+
+    /// The length of the packets that a sender put on the wire, where one that was quoted or captured has this length: it may be
+    /// several segments joined. None is longer than both MSS options allow, of which the sender's own shows its link's MTU. `None`
+    /// where that is not known.
+    pub fn packet_on_wire(&self, direction: Direction, bytes: u32) -> Option<u32> {
+        // A frame of Ethernet is one packet.
+        if bytes <= ETHERNET {
+            return Some(bytes);
+        }
+        let (own, peer) = (self.stats(direction), self.stats(direction.other()));
+        let most = own.mss_option_bytes.zip(peer.mss_option_bytes).map(|(a, b)| a.min(b));
+        let plain = Headers::plain(self.headers().ip).octets();
+        match most.map(|mss| u32::from(mss) + plain) {
+            Some(most) => Some(bytes.min(most)),
+            None => (!self.marks.offloaded).then_some(bytes),
+        }
     }
 
     /// The smallest MTU that hops reported for packets of one direction, in bytes.

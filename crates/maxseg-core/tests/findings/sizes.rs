@@ -1,7 +1,7 @@
 //! Segment sizes, the path MTU, black holes.
 
 use maxseg_core::diagnose::{FindingKind, Severity};
-use maxseg_core::evidence::BlackHole;
+use maxseg_core::evidence::{BlackHole, DirectionStats, PathMtuEvent};
 use maxseg_testkit::ROUND_TRIP;
 
 use super::{found, severities, told_mtu};
@@ -114,4 +114,48 @@ fn of_several_reported_mtus_the_smallest_counts() {
     };
     assert_eq!(number("mtu_bytes"), Some(1280.0));
     assert_eq!(number("packet_bytes"), Some(1500.0));
+}
+
+/// A router, or a host's own card, quotes a packet of several segments: none of them is longer than both MSS options allow.
+#[test]
+fn of_joined_packets_that_are_quoted_one_is_told() {
+    let sent = |options: Option<(u16, u16)>, packet_bytes: u32, mtu: u32| {
+        let found = found(|it| {
+            it.forward.offloaded_packets = 9;
+            it.marks.offloaded = true;
+            it.forward.mss_option_bytes = options.map(|(own, _)| own);
+            it.reverse.mss_option_bytes = options.map(|(_, peer)| peer);
+            it.path_mtu_events = vec![PathMtuEvent { packet_bytes, ..told_mtu(it, mtu) }];
+        });
+        let told = found.iter().find(|finding| finding.kind == FindingKind::PathMtuReduced);
+        told.unwrap().text.rsplit_once("sent ").unwrap().1.to_owned()
+    };
+    assert_eq!(sent(Some((8960, 8960)), 26_896, 1500), "9000");
+    assert_eq!(sent(Some((1460, 8960)), 7292, 1300), "1500", "its own link takes no more");
+    assert_eq!(sent(Some((1460, 1460)), 1500, 1300), "1500");
+    assert_eq!(sent(None, 7292, 1300), "larger packets");
+    assert_eq!(sent(Some((1260, 1460)), 7292, 1400), "larger packets", "one of them was clamped");
+}
+
+/// Counts of segments are of payload where packets are joined, and copies count once, whatever they are cut into.
+#[test]
+fn joined_packets_count_as_the_segments_that_they_carry() {
+    let joined = DirectionStats {
+        packets: 750,
+        data_packets: 750,
+        payload_bytes: 2 * 1_448_000,
+        unique_bytes: 1_448_000 - 14_480,
+        retransmitted_bytes: 14_480,
+        retransmitted_packets: 5,
+        mss_used_bytes: Some(1448),
+        offloaded_packets: 250,
+        capture_duplicates: 500,
+        ..DirectionStats::default()
+    };
+    assert_eq!(
+        (joined.segments(), joined.lost_segments(), joined.resent_segments()),
+        (1000, 10, 10)
+    );
+    let apart = DirectionStats { offloaded_packets: 0, ..joined };
+    assert_eq!((apart.segments(), apart.lost_segments(), apart.resent_segments()), (250, 5, 5));
 }

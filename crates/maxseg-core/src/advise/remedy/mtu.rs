@@ -68,12 +68,15 @@ fn ping(to: IpAddr, packet: u32) -> String {
     format!("{} -c 3 -M do -s {} {to}", linux::ping(to), packet.saturating_sub(headers))
 }
 
-/// The length of the packets that were lost for their size, in bytes.
+/// The length of the packets that were lost for their size, in bytes: never more than one packet of the sender can have, as a
+/// ping of that size would fail on its host already.
 fn refused_packet(facts: &Facts<'_>) -> u32 {
-    let headers = facts.case.evidence.headers().octets();
+    let evidence = facts.case.evidence;
+    let headers = evidence.headers().octets();
     let hole = facts.data.black_hole.map(|hole| hole.segment_bytes + headers);
-    let reported = facts.case.evidence.path_mtu_events_of(facts.direction).next();
-    reported.map(|event| event.packet_bytes).or(hole).unwrap_or(ETHERNET).min(65_535)
+    let reported = evidence.path_mtu_events_of(facts.direction).next();
+    let refused = reported.map(|event| event.packet_bytes).or(hole).unwrap_or(ETHERNET);
+    evidence.packet_on_wire(facts.direction, refused).unwrap_or(ETHERNET).min(65_535)
 }
 
 pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {

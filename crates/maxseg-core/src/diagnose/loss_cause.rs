@@ -58,6 +58,11 @@ impl Loss {
         Self { cause, confidence, evidence }
     }
 
+    /// Nothing is said of losses, for this reason.
+    pub(super) fn unknown(why: String) -> Self {
+        Self::new(LossCause::Unknown, 0.0, why)
+    }
+
     /// Looks at a direction, whose transfer is limited by `limit`; `sees_round_trips` where those of the whole path are
     /// measured.
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy, sees_round_trips: bool) -> Self {

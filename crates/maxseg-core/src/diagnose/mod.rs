@@ -85,13 +85,15 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Retransmitted packets of a direction; `None` where its payload was not captured.
+    /// Retransmitted packets of a direction; `None` where its payload was not captured, or where a file holds what two places saw of
+    /// each packet, which looks like one sent twice.
     pub fn retransmitted_packets(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
         let is_one_way = self.quality.reason(ReasonCode::OneWay).is_some();
         let has_payload = evidence.forward.payload_bytes + evidence.reverse.payload_bytes > 0;
         let stats = evidence.stats(direction);
         let is_captured = !is_one_way || has_payload && stats.packets > 0;
-        is_captured.then_some(stats.retransmitted_packets)
+        let is_merged = self.quality.reason(ReasonCode::Merged).is_some();
+        (is_captured && !is_merged).then_some(stats.retransmitted_packets)
     }
 }
 
@@ -169,6 +171,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         (shares, spans) = all_of(LimitedBy::Unknown, &shares, &spans);
         findings.retain(|finding| !is_inferred(finding.kind));
     }
+    if evidence.capture.is_merged {
+        findings.retain(|finding| !rests_on_repeats(finding.kind));
+    }
     let doubt = beside::in_doubt(evidence, direction, verdict.limited_by);
     if doubt.is_some() {
         (shares, spans) = without(&shares, &spans, beside::may_be_others);
@@ -185,7 +190,10 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         let is_of_data = finding.direction == Some(direction);
         finding.kind != FindingKind::AckPath || is_of_data && limited_by == LimitedBy::Bandwidth
     });
-    let alone = Loss::of(data, limited_by, trip_view::sees_round_trips(data, acks));
+    let alone = match quality.reason(ReasonCode::Merged) {
+        Some(merged) => Loss::unknown(merged.text.clone()),
+        None => Loss::of(data, limited_by, trip_view::sees_round_trips(data, acks)),
+    };
     let congestion_control = match &unknown_because {
         Some(why) if !quality.fit => CongestionControl::unknown(why.clone()),
         _ => CongestionControl::of(data, limited_by),
@@ -223,6 +231,18 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
 /// Whether a finding rests on round trips or windows of the whole connection, more than on packets.
 const fn is_inferred(kind: FindingKind) -> bool {
     matches!(kind, FindingKind::Bufferbloat | FindingKind::SmallMss | FindingKind::WindowClamped)
+}
+
+/// Whether a finding counts packets that come again or out of order, as every packet does that two places saw.
+const fn rests_on_repeats(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::Loss
+            | FindingKind::Timeouts
+            | FindingKind::SpuriousRto
+            | FindingKind::SpuriousRetransmission
+            | FindingKind::Reordering
+    )
 }
 
 /// The same time, with limits that are in doubt as unknown.

@@ -1,6 +1,6 @@
 //! Whether a capture is fit to judge a connection by.
 
-use maxseg_core::diagnose::{Diagnosis, ReasonCode, diagnose};
+use maxseg_core::diagnose::{Diagnosis, FindingKind, LossCause, ReasonCode, diagnose};
 use maxseg_core::evidence::Evidence;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
@@ -119,4 +119,23 @@ fn retransmissions_of_a_direction_that_was_not_captured_are_unknown() {
     for direction in [evidence.data_direction(), evidence.data_direction().other()] {
         assert_eq!(diagnosis.retransmitted_packets(&evidence, direction), None);
     }
+}
+
+/// Two places saw each packet: the second time it looks like one that was sent again.
+#[test]
+fn nothing_is_counted_as_lost_where_two_captures_are_merged() {
+    let change = |it: &mut Evidence| {
+        it.capture.is_merged = true;
+        it.forward.retransmitted_packets = 4912;
+        it.forward.resent.unknown = 4912;
+        it.forward.out_of_order_packets = 37;
+        it.forward.timeouts = 2;
+    };
+    let diagnosis = diagnosed(change);
+    let kinds: Vec<_> = diagnosis.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::CaptureQuality]);
+    assert_eq!(diagnosis.loss.cause, LossCause::Unknown);
+    let mut evidence = clean();
+    change(&mut evidence);
+    assert_eq!(diagnosis.retransmitted_packets(&evidence, evidence.data_direction()), None);
 }

@@ -57,6 +57,9 @@ fn segments_within(
 /// The round trip in which most was sent again, and the filter for all of it.
 fn most_lost(case: &Case<'_>) -> Markup {
     let data = case.data();
+    if case.evidence.capture.is_merged {
+        return Markup::default();
+    }
     if data.retransmitted_packets == 0 {
         return html! { dt { "most lost" } dd { "nothing: no segment was sent again" } };
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use maxseg_core::advise::{Case, Headline, HostSystem, HostSystems, System};
-use maxseg_core::diagnose::{CongestionAlgorithm, CongestionControl, Finding};
+use maxseg_core::diagnose::{CongestionAlgorithm, CongestionControl, Finding, ReasonCode};
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{DirectionStats, Marks};
 use maxseg_core::outcome::LimitShare;
@@ -35,7 +35,7 @@ pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
     lines.push(("window", window(case)));
     lines.push(("in flight", format!("at most {}", counted(data.in_flight_max_bytes, "byte"))));
     lines.push(("MSS", mss(case)));
-    lines.push(("retransmitted", retransmitted(data)));
+    lines.push(("retransmitted", retransmitted(case)));
     lines.extend(congestion_control(case).map(|line| ("congestion", line)));
     lines
 }
@@ -153,7 +153,11 @@ fn mss(case: &Case<'_>) -> String {
     )
 }
 
-fn retransmitted(data: &DirectionStats) -> String {
+fn retransmitted(case: &Case<'_>) -> String {
+    let data = case.data();
+    if case.diagnosis.quality.reason(ReasonCode::Merged).is_some() {
+        return "unknown: each packet is in the file as two places saw it".to_owned();
+    }
     if data.retransmitted_packets == 0 {
         return "none".to_owned();
     }
@@ -185,8 +189,13 @@ fn retransmitted(data: &DirectionStats) -> String {
     let share = match data.segments() {
         sent if sent == 0 || again == 0 => String::new(),
         sent => {
-            let share = again as f64 / sent as f64;
-            format!("{of_them}, {} of {about}{}", words::percent(share), words::grouped(sent))
+            let segments = data.resent_segments();
+            let joined = match segments {
+                same if same == again => String::new(),
+                more => format!(" of about {} segments", words::grouped(more)),
+            };
+            let share = words::percent(segments as f64 / sent as f64);
+            format!("{of_them}{joined}, {share} of {about}{}", words::grouped(sent))
         }
     };
     let causes =

@@ -17,7 +17,9 @@ pub(super) fn directions(evidence: &Evidence, width: usize, printer: Printer) ->
     let ways =
         [towards(evidence.client, evidence.server), towards(evidence.server, evidence.client)];
     let mut table = Grid::new([Column::word("")], ways);
-    for (name, of) in LINES {
+    // Where two places saw each packet, what looks like sent again is not counted.
+    let is_told = |name: &str| !evidence.capture.is_merged || !OF_REPEATS.contains(&name);
+    for (name, of) in LINES.iter().filter(|(name, _)| is_told(name)) {
         let (forward, reverse) = (of(&evidence.forward), of(&evidence.reverse));
         if forward != reverse || !matches!(forward.as_str(), "0" | "–") {
             table.push([(*name).to_owned(), forward, reverse]);
@@ -82,6 +84,19 @@ const LINES: &[Line] = &[
     ("CE marks (ECN)", |d| words::grouped(d.congestion_marks)),
     ("idle", |d| words::time(d.idle_s)),
     ("longest gap", |d| words::time(d.longest_gap_s)),
+];
+
+/// The lines of what is sent again, or out of order.
+const OF_REPEATS: [&str; 9] = [
+    "retransmitted",
+    "  timeout",
+    "  fast retransmit",
+    "  SACK",
+    "  tail loss probe",
+    "  SYN or FIN",
+    "  cause unknown",
+    "spurious",
+    "out of order",
 ];
 
 fn dash() -> String {

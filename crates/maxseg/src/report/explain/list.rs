@@ -62,6 +62,7 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
         LimitedBy::Unknown => limit.to_string(),
         known => format!("{known} {}", words::whole_percent(case.share(known))),
     });
+    let resent = case.diagnosis.retransmitted_packets(case.evidence, direction);
     let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
     vec![
         case.evidence.sender(direction).to_string(),
@@ -71,7 +72,7 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
         data.goodput_bps.map_or_else(unknown, words::rate),
         if option == used { used } else { format!("{used}/{option}") },
         data.path_rtt_min_s.map_or_else(unknown, words::time),
-        words::grouped(data.retransmitted_packets),
+        resent.map_or_else(unknown, words::grouped),
         limit.unwrap_or_else(unknown),
         worst.map_or_else(unknown, |finding| finding.kind.word().to_owned()),
     ]

@@ -233,7 +233,7 @@ fn of_connection(case: &Case<'_>) -> Vec<Cell> {
         |limit| format!("{limit} {}", whole_percent(case.share(limit))),
     );
     let seconds = case.goodput_seconds();
-    let again = data.retransmitted_packets;
+    let again = case.diagnosis.retransmitted_packets(case.evidence, direction);
     vec![
         case.evidence.id.to_string().into(),
         case.evidence.sender(direction).to_string().into(),
@@ -241,7 +241,7 @@ fn of_connection(case: &Case<'_>) -> Vec<Cell> {
         Cell::number(size(data.acked_bytes), data.acked_bytes as f64),
         Cell::number(words::time(seconds), seconds),
         Cell::known(data.goodput_bps, words::rate),
-        Cell::number(words::grouped(again), again as f64),
+        Cell::known(again.map(|again| again as f64), words::digits_whole),
         kinds.join(", ").into(),
         limit.into(),
     ]

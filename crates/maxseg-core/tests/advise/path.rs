@@ -2,7 +2,7 @@
 
 use maxseg_core::advise::{Case, Confidence, ObservedPath, PathError};
 use maxseg_core::evidence::{Direction, Evidence};
-use maxseg_testkit::{packet_too_big, windowed};
+use maxseg_testkit::{full_link, packet_too_big, windowed};
 
 #[test]
 fn a_path_has_the_measured_values() {
@@ -46,4 +46,20 @@ fn the_path_mtu_of_the_reverse_direction_is_not_that_of_the_data() {
     assert_eq!(mtu(&evidence), before);
     evidence.path_mtu_events.push(packet_too_big(&evidence, Direction::Forward));
     assert_eq!((mtu(&evidence).value, mtu(&evidence).confidence), (1400, Confidence::High));
+}
+
+/// Where a repaired loss, or one acknowledgement of many joined segments, makes an interval fast, and those around it slow, the link
+/// that is full all the time is no faster than the connection.
+#[test]
+fn a_full_link_carries_what_the_connection_did() {
+    let mut evidence = full_link(0);
+    evidence.forward.capacity_bps = None;
+    let begins: Vec<_> = evidence.forward.bins.as_slice().iter().map(|bin| bin.at).collect();
+    for (n, at) in begins.into_iter().enumerate() {
+        let times = [3, 0, 0, 1, 1, 1, 1, 1][n % 8];
+        evidence.forward.bins.at(at).acked_bytes *= times;
+    }
+    let path = ObservedPath::of(&Case::of(&evidence)).unwrap();
+    let rate = path.rate_bps.value / 20e6;
+    assert!((0.95..1.15).contains(&rate), "{:?}", path.rate_bps);
 }

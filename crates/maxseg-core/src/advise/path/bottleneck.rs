@@ -11,6 +11,12 @@ use crate::units::{Time, approx};
 /// frames, of compressed acknowledgements (Mogul, SIGCOMM 1992).
 const CREDIBLE: f64 = 10.0;
 
+/// What is about as much.
+const ABOUT: f64 = 1.1;
+/// Payload of the largest joined packet, in bytes, which arrives and is acknowledged at once: a shorter interval may hold one more
+/// than the link carried in it.
+const LARGEST_JOINED: u64 = 1 << 16;
+
 /// The rate of the bottleneck link, headers included, and whether it was measured.
 pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
     let data = case.data();
@@ -21,15 +27,17 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     if full && let Some(peak) = peak(data) {
         let how =
             "highest sustained rate of acknowledgements while the link was full, headers included";
-        let rate = data
-            .capacity_bps
-            .filter(|capacity| (*capacity / peak - 1.0).abs() < 0.3)
-            .unwrap_or(peak);
+        let confirmed = data.capacity_bps.filter(|capacity| (*capacity / peak - 1.0).abs() < 0.3);
+        // A link that is full for most of the time carries no more than the connection did meanwhile: acknowledgements that jump over
+        // what was repaired, or of joined packets, are faster for a short while.
+        let carried = ABOUT * goodput / case.share(LimitedBy::Bandwidth);
+        let rate = confirmed.unwrap_or_else(|| peak.min(carried));
         return (Known::new(rate.max(goodput) * with_headers, Confidence::High, how), true);
     }
     // Behind a receiver that joins segments acknowledgements come in bursts: near the sender their spacing is no bound.
     // Near such a receiver joined segments come at once.
-    let is_joined = 2 * data.offloaded_packets > data.data_packets;
+    // Where a quarter of them are, most trains have one.
+    let is_joined = 4 * data.offloaded_packets > data.data_packets;
     let is_bunched = data.offloaded_packets > 0 && (is_joined || !near_receiver(case));
     let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
     let reached = peak(data).unwrap_or(0.0).max(goodput);
@@ -74,18 +82,27 @@ fn near_receiver(case: &Case<'_>) -> bool {
 }
 
 /// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile over intervals of at
-/// least a round trip, so that no single burst decides.
+/// least a round trip, and of several packets where these are joined, so that no single burst decides.
 fn peak(data: &DirectionStats) -> Option<f64> {
     let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
+    let many = if data.offloaded_packets > 0 { LARGEST_JOINED } else { 0 };
     let mut rates: Vec<f64> = Vec::new();
     // From when on, and the bytes since then.
     let mut joined: Option<(Time, u64)> = None;
     for bin in data.bins.as_slice() {
+        // A pause ends what came before it, however little that was.
+        if let Some((from, bytes)) = joined.filter(|_| bin.acked_bytes == 0) {
+            let seconds = bin.at.since(from).as_secs_f64();
+            if seconds >= long_enough {
+                rates.push(8.0 * bytes as f64 / seconds);
+                joined = None;
+            }
+        }
         let (from, before) = joined.unwrap_or((bin.at, 0));
         let bytes = before.saturating_add(bin.acked_bytes);
         let seconds = bin.end().since(from).as_secs_f64();
         joined = Some((from, bytes));
-        if seconds >= long_enough {
+        if seconds >= long_enough && bytes >= many {
             rates.push(8.0 * bytes as f64 / seconds);
             joined = None;
         }

@@ -86,7 +86,8 @@ impl Sizes {
         }
         let allowed = bounds.allowed.unwrap_or(u32::MAX);
         let alone = Full { payload: mode.payload.min(allowed), joined: 0 };
-        if self.largest <= ETHERNET && alone.payload == mode.payload {
+        let is_whole = usual_part(mode.payload, bounds) == mode.payload;
+        if self.largest <= ETHERNET && alone.payload == mode.payload && is_whole {
             return Some(alone);
         }
         let unit = self.unit(bounds).filter(|unit| *unit <= mode.payload);
@@ -94,10 +95,14 @@ impl Sizes {
         let is_plain = mode.payload <= ETHERNET.min(alone.payload);
         let unit =
             unit.filter(|unit| !is_plain || *unit == mode.payload || Some(*unit) == bounds.own);
-        Some(unit.map_or(alone, |payload| Full {
-            payload,
-            joined: if payload <= ETHERNET { self.large } else { 0 },
-        }))
+        Some(unit.map_or(alone, |payload| Full { payload, joined: self.joined(payload, *mode) }))
+    }
+
+    /// Packets that are several segments of this payload, at least.
+    fn joined(&self, payload: u32, mode: Size) -> u32 {
+        let large = if payload <= ETHERNET { self.large } else { 0 };
+        let of_mode = if mode.payload > payload { mode.bytes / u64::from(mode.payload) } else { 0 };
+        large.max(u32::try_from(of_mode).unwrap_or(u32::MAX))
     }
 
     /// The segment that most packets are whole multiples of: cards and kernels cut a packet into equal segments, and join only
@@ -197,6 +202,15 @@ mod tests {
         assert_eq!(payload(None, None, &[(2896, 80)]), 1448);
         assert_eq!(payload(None, None, &[(2896, 80), (4344, 40), (5792, 2)]), 1448);
         assert_eq!(payload(None, None, &[(2796, 80), (1398, 40)]), 1398);
+    }
+
+    /// What a sender's own option allows it may keep to, as where its route has an MSS.
+    #[test]
+    fn sizes_follow_the_senders_own_option() {
+        let told = told(Some(1448), Some(536), &[(1072, 100)], false);
+        assert_eq!((told.payload, told.joined), (536, 100));
+        assert_eq!(payload(Some(1448), Some(536), &[(1072, 100), (2680, 9), (536, 9)]), 536);
+        assert_eq!(payload(Some(1448), Some(536), &[(1448, 100), (1072, 2)]), 1448);
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub(super) fn quality(evidence: &Evidence) -> Option<Finding> {
         .flat_map(|stats| stats.events.of(|kind| kind == EventKind::CaptureDuplicate))
         .map(|event| event.frame);
     let texts: Vec<&str> = reasons.iter().map(|reason| reason.text.as_str()).collect();
-    let severity = if reasons.iter().any(is_severe) { Severity::Warning } else { Severity::Note };
+    let is_severe = reasons.iter().any(is_severe) || evidence.capture.later_first;
+    let severity = if is_severe { Severity::Warning } else { Severity::Note };
     Some(Finding {
         kind: FindingKind::CaptureQuality,
         severity,

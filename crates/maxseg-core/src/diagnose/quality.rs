@@ -307,17 +307,17 @@ fn split_directions(evidence: &Evidence) -> Option<Reason> {
 
 fn unordered(evidence: &Evidence) -> Option<Reason> {
     let (late, early) = (evidence.capture.late_packets, evidence.capture.acks_before_data);
-    let mut faults = Vec::new();
-    if late > 0 {
-        faults.push(format!("{} stored behind later ones", counted(late, "packet")));
-    }
-    if early > 0 {
-        faults.push(format!("{early} acknowledgements captured before their data"));
-    }
-    if faults.is_empty() {
-        return None;
-    }
-    Some(reason(ReasonCode::Unordered, format!("Put in order: {}", faults.join(", "))))
+    let late = (late > 0).then(|| format!("{} stored behind later ones", counted(late, "packet")));
+    let early = (early > 0).then(|| format!("{early} acknowledgements captured before their data"));
+    let faults: Vec<String> = late.into_iter().chain(early).collect();
+    let text = match (evidence.capture.later_first, faults.is_empty()) {
+        (true, _) => "The file has later packets of these addresses and ports first, as a connection of their own: it is out of order, or \
+                      the clock was set back"
+            .to_owned(),
+        (false, true) => return None,
+        (false, false) => format!("Put in order: {}", faults.join(", ")),
+    };
+    Some(reason(ReasonCode::Unordered, text))
 }
 
 fn clock_jump(evidence: &Evidence) -> Option<Reason> {

@@ -13,6 +13,8 @@ pub struct CaptureFacts {
     pub is_merged: bool,
     /// Packets that were stored behind later ones.
     pub late_packets: u64,
+    /// Whether connections of these addresses and ports are in the source with the later one first.
+    pub later_first: bool,
     /// Acknowledgements that were captured before the data that they acknowledge.
     pub acks_before_data: u64,
     /// How often the clock was set while the connection was captured.

@@ -50,6 +50,8 @@ pub(super) struct Connection {
     acks_before_data: u32,
     /// Packets that were stored behind later ones.
     late_packets: u32,
+    /// Whether the file has connections of these ports with the later one first.
+    is_beside_later: bool,
     /// Whether a packet came since the store last looked for connections to pack.
     #[serde(skip)]
     pub(super) was_used: bool,
@@ -102,6 +104,7 @@ impl Connection {
             vain_waits: 0,
             acks_before_data: 0,
             late_packets: 0,
+            is_beside_later: false,
             was_used: true,
         }
     }
@@ -143,10 +146,6 @@ impl Connection {
         let mut connection: Self = postcard::from_bytes(packed).ok()?;
         connection.clock.resume(connection.end);
         Some(connection)
-    }
-
-    pub(super) fn reuse_ports(&mut self) {
-        self.marks.ports_reused = true;
     }
 
     /// A segment of the connection, the first of its copies.

@@ -183,7 +183,7 @@ impl Follower {
         let known = self.places.get(&key).copied();
         let place = match known {
             Some(place) if !self.is_over(place, seen, sender) => place,
-            before => self.open(key, seen, sender, count, before.is_some())?,
+            before => self.open(key, seen, sender, count, before)?,
         };
         self.recent.put((seen.source, seen.destination), place, sender);
         if known != Some(place) {
@@ -207,14 +207,14 @@ impl Follower {
         seen: &Seen<'_>,
         sender: Endpoint,
         count: u64,
-        again: bool,
+        before: Option<Place>,
     ) -> Option<Place> {
         let part = part_of(&seen.source, &seen.destination);
         let place = Place::new(part, self.stores.get(part)?.len());
         let has_room = self.begun.fetch_add(1, Ordering::Relaxed) < self.options.most_connections;
         let Some(place) = place.filter(|_| has_room) else {
             self.untracked_packets += 1;
-            if again {
+            if before.is_some() {
                 // What follows is of the new connection, and of no other.
                 self.places.remove(&key);
                 self.recent.forget(&seen.source, &seen.destination);
@@ -224,8 +224,9 @@ impl Follower {
             return None;
         };
         let mut connection = Connection::new(seen, sender, self.options.trace);
-        if again {
-            connection.reuse_ports();
+        if let Some(before) = before {
+            let is_later = self.get_mut(before, seen.at_nanos).is_some_and(|it| it.is_later(seen));
+            connection.reuse_ports(is_later);
         }
         self.drain_before_packing(part);
         let now = self.backlogs.get(part)?.since(seen.at_nanos);

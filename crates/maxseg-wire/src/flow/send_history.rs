@@ -134,6 +134,11 @@ impl SendHistory {
         }
     }
 
+    /// Whether the capture point is at the sender, where what is in flight is seen.
+    pub(super) const fn is_at_sender(&self) -> bool {
+        self.distance.is_none()
+    }
+
     /// Whether round trips at the point of capture tell those of the path. In mid-stream without timestamps the way to
     /// the sender is not known, and at the receiver it is nearly all of the path: what is seen there is how long
     /// acknowledgements are delayed.

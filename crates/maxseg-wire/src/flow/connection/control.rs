@@ -9,6 +9,19 @@ use crate::flow::seen_options::SeenOptions;
 use crate::tcp::Flags;
 
 impl Connection {
+    /// An earlier connection of the file has its ports, perhaps with later times.
+    pub(in crate::flow) fn reuse_ports(&mut self, is_behind_later: bool) {
+        self.marks.ports_reused = true;
+        self.is_beside_later = is_behind_later;
+    }
+
+    /// Whether it began after another of its ports, of which this is the first segment, although it comes before it in the file.
+    pub(in crate::flow) fn is_later(&mut self, seen: &Seen<'_>) -> bool {
+        let is_later = self.begin > seen.at_nanos;
+        self.is_beside_later |= is_later;
+        is_later
+    }
+
     /// Whether a SYN begins another connection between the same endpoints: another initial sequence number, or this
     /// connection has ended.
     pub(in crate::flow) fn is_over_before(&self, seen: &Seen<'_>, sender: Endpoint) -> bool {

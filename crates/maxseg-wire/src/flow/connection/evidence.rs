@@ -1,10 +1,13 @@
 //! The evidence of a connection, when its last packet has passed.
 
-use maxseg_core::evidence::{CaptureFacts, Direction, Ending, Evidence, Marks, Requests, Silence};
+use maxseg_core::evidence::{
+    CaptureFacts, Direction, DirectionStats, Ending, Evidence, Marks, Requests, Silence,
+};
 use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 
 use super::Connection;
+use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 
 /// Packets from which on it is no chance that all times are multiples of a millisecond.
@@ -27,8 +30,16 @@ impl Connection {
         let requests = self.requests(client);
         let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
         let ip = IpVersion::from(self.ends.low.ip().to_canonical());
+        let is_at = |half: &HalfConnection| half.stream.as_ref().is_none_or(|it| it.is_at_sender());
+        let at_sender = Pair { low: is_at(&self.halves.low), high: is_at(&self.halves.high) };
         let mut forward = self.halves.of_mut(client).direction(offered.of(client.other()), ip, end);
         let mut reverse = self.halves.of_mut(client.other()).direction(offered.of(client), ip, end);
+        if !at_sender.of(client) {
+            cap_flight(&mut forward, &reverse);
+        }
+        if !at_sender.of(client.other()) {
+            cap_flight(&mut reverse, &forward);
+        }
         let way_to = |end: Endpoint| self.halves.of(end).way_to.found();
         let begins_late = self.marks.mid_stream;
         (forward.begins_late, reverse.begins_late) = (begins_late, begins_late);
@@ -75,6 +86,7 @@ impl Connection {
                 || [low, high].iter().any(|half| half.points.repeats(half.counts.data_packets)),
             is_split: low.points.are_apart(&high.points),
             late_packets: self.late_packets.into(),
+            later_first: self.is_beside_later,
             acks_before_data: self.acks_before_data.into(),
             clock_steps: self.clock.steps.into(),
             clock_resolution: self
@@ -143,6 +155,16 @@ impl Connection {
         let (to_client, to_server) = (to(client), to(client.other()));
         std::mem::take(&mut self.turns).requests(client, to_client, to_server)
     }
+}
+
+/// Nobody has more in flight than the other end ever offered: behind the sender it is reckoned by round trips, and is too much
+/// where several segments pass in one packet. What a SYN offers is never scaled.
+fn cap_flight(way: &mut DirectionStats, back: &DirectionStats) {
+    let Some((syn, most)) = back.syn.zip(back.window_max_bytes).filter(|(syn, _)| !syn.is_cut)
+    else {
+        return;
+    };
+    way.in_flight_max_bytes = way.in_flight_max_bytes.min(most.max(syn.window.into()));
 }
 
 /// Retransmissions of the first unacknowledged segment without an answer, after which the other end is silent: the answer

@@ -8,7 +8,7 @@ use super::gain::{CLOSE, Gain, NoGain, SMALL_GAIN, listed};
 use super::host_system::System;
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
-use crate::diagnose::{FULL_LINK, Finding, FindingKind, LossCause, Severity};
+use crate::diagnose::{FULL_LINK, Finding, FindingKind, LossCause, Severity, counted};
 use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
@@ -246,7 +246,11 @@ impl<'a> Headline<'a> {
             Some(Subject::Finding(_)) | None => self.case.diagnosis.limited_by,
         };
         if self.case.diagnosis.limits.is_empty() {
-            return if self.case.data().acked_bytes > 0 {
+            let data = self.case.data();
+            return if data.acked_bytes > 0 && data.goodput_bps.is_none() {
+                let bytes = counted(data.acked_bytes, "byte");
+                format!("{ends} carried {bytes}, too little for a limit to show")
+            } else if data.acked_bytes > 0 {
                 format!("The limit of {ends} is unknown")
             } else {
                 format!("No payload of {ends} was acknowledged")

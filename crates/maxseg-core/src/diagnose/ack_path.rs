@@ -8,6 +8,7 @@
 use super::data_queue::DRIFT;
 use super::finding::{Finding, FindingKind, Severity, number};
 use super::full_link::{FASTER, held_s};
+use super::joined::acks_may_wait;
 use super::send_buffer::runs_out;
 use super::trip_view::sees_round_trips;
 use crate::evidence::{Direction, DirectionStats, Evidence, WayDelay};
@@ -46,6 +47,8 @@ const MOST: f64 = 0.75;
 const ENOUGH_OTHERS: u32 = 8;
 /// The capture is at the receiver where the path behind it has less than this share of the round trip.
 const AT_RECEIVER: f64 = 0.125;
+/// And at the sender where that has more than this.
+const AT_SENDER: f64 = 0.9;
 /// A window that is sent at once comes at intervals of a round trip, whatever it holds: within these multiples of it. It comes no
 /// sooner, but for what a histogram rounds.
 const ROUND_TRIPS: std::ops::Range<f64> = 0.8..2.0;
@@ -114,7 +117,9 @@ impl AckPath {
         let least = data.path_rtt_min_s.unwrap_or(0.0);
         let is_other = self.data.is_some_and(|data| data.median_s >= OTHER_WAY * way.median_s);
         let loaded = data.path_rtt_loaded_s.filter(|_| sees_round_trips(data, acks));
-        let is_unseen = loaded.is_some_and(|loaded| loaded - least < IN_ROUND_TRIPS * way.low_s);
+        // At the sender round trips hold all of that queue: a program's next segment may echo what came long before it.
+        let held = if is_behind(data, AT_SENDER) { way.low_s } else { way.median_s };
+        let is_unseen = loaded.is_some_and(|loaded| loaded - least < IN_ROUND_TRIPS * held);
         let is_long = way.low_s >= longer && way.median_s >= MEDIAN * longer;
         is_long && !is_other && !is_unseen
     }
@@ -142,7 +147,10 @@ impl AckPath {
             .zip(data.path_rtt_min_s)
             .is_some_and(|(behind, whole)| behind >= 0.5 * whole);
         let is_other = self.data.is_none_or(|data| PROBED * data.high_s >= way.high_s);
-        is_full && is_near && !is_other && way.high_s >= MEDIAN * longer
+        let longest = data.loaded_round_trips.quantile(0.95).map(Time::as_secs_f64);
+        let least = data.path_rtt_min_s.unwrap_or(0.0);
+        let is_seen = longest.is_none_or(|longest| longest - least >= IN_ROUND_TRIPS * way.high_s);
+        is_full && is_near && !is_other && is_seen && way.high_s >= MEDIAN * longer
     }
 
     /// Whether a round trip, where one was measured, holds the queue.
@@ -246,7 +254,7 @@ fn waits_alone(data: &DirectionStats, acks: &DirectionStats) -> bool {
 /// The finding of a direction whose acknowledgements queue; it tells nothing where something else limits.
 pub(super) fn finding(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
-    let path = AckPath::of(data, acks)?;
+    let path = AckPath::of(data, acks).filter(|_| acks_may_wait(evidence, direction))?;
     let (from, to) = (evidence.receiver(direction), evidence.sender(direction));
     let gaps = data.ack_gaps.map(|gaps| number("gap_ratio", gaps.ratio));
     let ways = [("ack_queue_s", path.acks), ("data_queue_s", path.data)];

@@ -8,6 +8,8 @@ use crate::units::approx;
 const MOST_FOLLOWED: f64 = 0.9;
 /// A queue that never delays by more is none, in seconds.
 const LEAST_QUEUE_S: f64 = 0.001;
+/// A queue of acknowledgements that limits the data stands at twice the 5 ms from which on one capture tells it.
+const ACK_QUEUE_S: f64 = 0.01;
 /// So large a share of the losses at a high delay are of a full queue; with so small a share, most are not.
 const MOST: f64 = 2.0 / 3.0;
 const FEW: f64 = 1.0 / 3.0;
@@ -26,6 +28,15 @@ pub(super) fn known(evidence: &Evidence, direction: Direction) -> Option<&Passag
     let followed = passage.followed_packets() as f64;
     let is_known = followed >= MOST_FOLLOWED * passage.sent_packets as f64;
     (is_known && followed > 0.0 && passage.delay.is_some()).then_some(passage)
+}
+
+/// Whether the acknowledgements of a direction may wait in a queue: unless the delays of nearly all of them are known, and short.
+pub(super) fn acks_may_wait(evidence: &Evidence, direction: Direction) -> bool {
+    known(evidence, direction.other()).is_none_or(may_wait)
+}
+
+fn may_wait(passage: &Passage) -> bool {
+    passage.delay.is_none_or(|delay| delay.queue_p99_s >= ACK_QUEUE_S)
 }
 
 /// The cause of losses by both captures; `alone` is what the one shows.
@@ -139,6 +150,17 @@ mod tests {
             let loss = with_loss(&passage(lost, high, median_s), alone(before));
             assert_eq!(loss.cause, wanted, "{lost} {high} {median_s} {before:?}: {loss:?}");
         }
+    }
+
+    #[test]
+    fn acknowledgements_that_came_at_once_did_not_wait() {
+        let of = |queue_p99_s| {
+            let delay = passage(0, 0, 0.0).delay.map(|delay| OneWayDelay { queue_p99_s, ..delay });
+            may_wait(&Passage { delay, ..Passage::default() })
+        };
+        assert!(!of(0.004));
+        assert!(of(0.05));
+        assert!(may_wait(&Passage::default()), "not known");
     }
 
     #[test]

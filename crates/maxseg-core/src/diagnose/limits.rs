@@ -54,10 +54,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Looks at a direction.
-    pub fn of(stats: &DirectionStats, acks: &DirectionStats) -> Self {
+    /// Looks at a direction; `acks_wait` where no second capture shows that its acknowledgements do not.
+    pub(super) fn of(stats: &DirectionStats, acks: &DirectionStats, acks_wait: bool) -> Self {
         let bins = round_trips(stats);
-        let mut judge = Judge::new(stats, acks, &bins);
+        let mut judge = Judge::new(stats, acks, &bins, acks_wait);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
         for bin in &bins {
@@ -123,7 +123,7 @@ struct Judge<'a> {
     has_hole: bool,
     /// The transfer gets a good part of the link.
     is_busy: bool,
-    /// A sender that waits, or may wait, for room in its buffer fills the link whenever the buffer is full.
+    /// A sender that waits, or may wait, for room in its buffer or for requests fills the link meanwhile.
     fills_in_turns: bool,
     /// The flight falls to the same low mark a few times: its program may wait for room in its buffer.
     may_wait: bool,
@@ -137,11 +137,11 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin]) -> Self {
+    fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin], wait: bool) -> Self {
         let (course, pace) = (Course::of(bins, stats), Pace::over(bins, stats, acks));
         let rates = stats.goodput_bps.zip(trains_bps(stats));
         let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
-        let ack_path = AckPath::of(stats, acks);
+        let ack_path = AckPath::of(stats, acks).filter(|_| wait);
         let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
         Self {
@@ -163,7 +163,8 @@ impl<'a> Judge<'a> {
             has_lost: false,
             has_hole: false,
             is_busy,
-            fills_in_turns: (pace.waits_for_room || may_wait) && fills_in_turns(stats),
+            fills_in_turns: (pace.waits_for_room || may_wait) && fills_in_turns(stats)
+                || pace.is_dialogue && data_queue::is_of_messages(stats, acks),
             may_wait,
             leaves_path_idle: may_wait && leaves_path_idle(stats, acks),
             in_flight: 0,

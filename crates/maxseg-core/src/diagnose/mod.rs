@@ -47,7 +47,7 @@ pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
 pub use socket::{SocketDiagnosis, SocketFinding, diagnose_socket, socket_findings};
 
-use crate::evidence::{Direction, Evidence};
+use crate::evidence::{Direction, DirectionStats, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 use pace::Pace;
 use verdict::Verdict;
@@ -146,7 +146,8 @@ const fn rule(kind: FindingKind) -> Rule {
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let direction = evidence.data_direction();
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
-    let Limits { mut shares, mut spans } = Limits::of(data, acks);
+    let acks_wait = joined::acks_may_wait(evidence, direction);
+    let Limits { mut shares, mut spans } = Limits::of(data, acks, acks_wait);
     let mut findings = Vec::new();
     for kind in FindingKind::ALL {
         if let Rule::Connection(rule) = rule(*kind) {
@@ -161,6 +162,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         }
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
+    if is_single_message(data) && !findings.iter().any(|finding| tells_limit(finding.kind)) {
+        (shares, spans) = (Vec::new(), Vec::new());
+    }
     if let Some(limit) = one_way::limit(evidence, direction) {
         (shares, spans) = all_of(limit, &shares, &spans);
     }
@@ -226,6 +230,16 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         congestion_control,
         findings,
     }
+}
+
+/// Whether so little was sent that nothing limited it: what has no rate, and was neither sent again nor held up.
+const fn is_single_message(data: &DirectionStats) -> bool {
+    data.goodput_bps.is_none() && data.acked_bytes > 0 && data.retransmitted_packets == 0
+}
+
+/// Whether a finding says what the time of a single message is about.
+const fn tells_limit(kind: FindingKind) -> bool {
+    kind.limit().is_some()
 }
 
 /// Whether a finding rests on round trips or windows of the whole connection, more than on packets.

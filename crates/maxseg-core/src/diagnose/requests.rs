@@ -11,6 +11,10 @@ const TOLD: f64 = 0.1;
 const NOTICED: f64 = 1.0;
 /// It gets a warning from this share on.
 const LARGE: f64 = 0.5;
+/// Waits that are less than this in all, in seconds, matter to nobody: a program that sends one message.
+const MATTER: f64 = 0.001;
+/// More than this share of them may be of a queue on the way: then they are the program's at most.
+const UNSURE: f64 = 0.1;
 /// Fewer turns show no pattern of round trips.
 const TURNS: u32 = 3;
 /// Fewer held segments may be chance: a program that writes just when the acknowledgement arrives.
@@ -58,7 +62,20 @@ pub(super) fn application_window(evidence: &Evidence, direction: Direction) -> O
 
 /// Whether waits are told: by their share of the time, or where users notice one.
 fn are_told(waits: &Waits, share: f64) -> bool {
-    waits.count > 0 && (share >= TOLD || waits.p99_s.is_some_and(|worst| worst >= NOTICED))
+    waits.count > 0
+        && waits.total_s >= MATTER
+        && (share >= TOLD || waits.p99_s.is_some_and(|worst| worst >= NOTICED))
+}
+
+/// ` at most` where a good part of the waits may be of a queue: neither an acknowledgement nor a round trip of the same message tells
+/// when it arrived.
+fn at_most(waits: &Waits) -> &'static str {
+    if waits.unsure_s > UNSURE * waits.total_s { " at most" } else { "" }
+}
+
+/// By the share of the time in which an end waited for sure.
+fn severity_of(waits: &Waits, seconds: f64) -> Severity {
+    severity((waits.total_s - waits.unsure_s) / seconds)
 }
 
 fn severity(share: f64) -> Severity {
@@ -109,7 +126,7 @@ pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
     Some(finding(
         evidence,
         FindingKind::ServerResponseTime,
-        severity(share),
+        severity_of(&waits, seconds),
         vec![
             number("turns", requests.turns.into()),
             number("server_p50_s", waits.p50_s.unwrap_or(0.0)),
@@ -118,8 +135,9 @@ pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
             number("share", share),
         ],
         format!(
-            "The server {} took {} to the first byte of the reply to {of}: {} of {} over {}",
+            "The server {} took{} {} to the first byte of the reply to {of}: {} of {} over {}",
             evidence.server.ip().to_canonical(),
+            at_most(&waits),
             median_and_worst(&waits),
             approx::time(waits.total_s),
             approx::time(seconds),
@@ -141,7 +159,7 @@ pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
     Some(finding(
         evidence,
         FindingKind::ClientThinkTime,
-        severity(share),
+        severity_of(&waits, seconds),
         vec![
             number("pauses", waits.count.into()),
             number("think_p50_s", waits.p50_s.unwrap_or(0.0)),
@@ -150,8 +168,9 @@ pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
             number("share", share),
         ],
         format!(
-            "The client {} waited {} before its next request: {} of {}",
+            "The client {} waited{} {} before its next request: {} of {}",
             evidence.client.ip().to_canonical(),
+            at_most(&waits),
             median_and_worst(&waits),
             approx::time(waits.total_s),
             approx::time(seconds),

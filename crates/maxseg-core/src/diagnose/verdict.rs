@@ -2,6 +2,7 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
+use super::joined::acks_may_wait;
 use super::pace::Pace;
 use super::send_buffer::{lets_flight_drain, may_be_late, waits_for_room};
 use super::windows::{full_share, losses_take};
@@ -152,7 +153,10 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             "besides its losses the sender uses less of its congestion window than acknowledgements open, as with a small \
              send buffer or a program that is late: `ss -ti` on {sender} shows which"
         )
-    } else if data.needed_retransmissions() > 0 && AckPath::of(data, acks).is_some() {
+    } else if data.needed_retransmissions() > 0
+        && acks_may_wait(evidence, direction)
+        && AckPath::of(data, acks).is_some()
+    {
         "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
          both hosts, joined, show where packets wait"
             .to_owned()

@@ -10,16 +10,19 @@ pub struct Requests {
     pub turns: u32,
     /// From the SYN-ACK, or the first payload where that was not captured, to the last payload, in seconds.
     pub span_s: f64,
-    /// From the last byte of a request to the first byte of its reply, less the round trip.
+    /// From the arrival of the last byte of a request to the first byte of its reply: without the round trip, and without queues on
+    /// the way, as far as acknowledgements tell them.
     pub server: Waits,
-    /// From the last byte of a reply, or the SYN-ACK, to the first byte of the next request, less the
-    /// round trip.
+    /// From the arrival of the last byte of a reply, or the SYN-ACK, to the first byte of the next request, likewise.
     pub think: Waits,
     /// Round trips that requests and replies took, in seconds: one for each turn.
     pub round_trips_s: f64,
     /// Segments below half the MSS that were sent when the delayed acknowledgement of one like them arrived: Nagle's
     /// algorithm (RFC 9293 §3.7.4) against delayed ACKs (RFC 9293 §3.8.6.3).
     pub nagle: Waits,
+    /// Those of these segments that were the client's.
+    #[serde(default)]
+    pub held_of_client: u32,
 }
 
 /// A kind of wait.
@@ -29,6 +32,9 @@ pub struct Waits {
     pub count: u32,
     /// Their sum, in seconds.
     pub total_s: f64,
+    /// How much of that may be of a queue on the way, in seconds.
+    #[serde(default)]
+    pub unsure_s: f64,
     /// Their median, in seconds; `None` without any.
     pub p50_s: Option<f64>,
     /// Their 99th percentile, in seconds.

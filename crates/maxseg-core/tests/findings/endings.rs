@@ -115,7 +115,13 @@ fn a_window_that_stays_shut_is_a_program_that_does_not_read() {
 }
 
 fn waits(count: u32, each: f64) -> Waits {
-    Waits { count, total_s: f64::from(count) * each, p50_s: Some(each), p99_s: Some(each) }
+    Waits {
+        count,
+        total_s: f64::from(count) * each,
+        p50_s: Some(each),
+        p99_s: Some(each),
+        unsure_s: 0.0,
+    }
 }
 
 /// A tenth of the time is told; so is a second, however long the connection lasts.

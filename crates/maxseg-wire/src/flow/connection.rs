@@ -4,12 +4,14 @@ mod arrival;
 mod control;
 mod evidence;
 mod held;
+mod message;
+mod opening;
 mod turns;
+mod waits;
 
 use std::net::SocketAddr;
 
 use maxseg_core::evidence::{EventKind, Handshake, Marks, PathMtuEvent};
-use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +20,11 @@ use super::clock::Clock;
 use super::half_connection::HalfConnection;
 use super::pair::{Endpoint, Pair};
 use super::seen_options::SeenOptions;
-use super::segments::{AckSegment, DataSegment, HistoryStart};
-use super::send_history::SendHistory;
+use super::segments::{AckSegment, DataSegment};
+use super::send_history::{SendHistory, is_nearer};
 use super::sizes::JUMBO;
 use crate::tcp::Flags;
+use message::Part;
 use turns::{Talk, Turns};
 
 /// A connection. Its endpoints are the lower and the higher of its key.
@@ -176,6 +179,7 @@ impl Connection {
         let una = peer.offset(seen.ack);
         let outstanding = peer.nxt > peer.una;
         let is_duplicate = own.on_own_ack(seen, window, outstanding);
+        let acked = una - peer.una;
         if una > peer.una {
             if let Some((stamp, echo)) = options.timestamps.filter(|_| seen.payload_len == 0) {
                 own.way_to.on_answer(seen.at_nanos, stamp, echo);
@@ -224,6 +228,11 @@ impl Connection {
             is_duplicate,
             has_payload: seen.payload_len > 0,
         });
+        if acked > 0 && seen.payload_len == 0 {
+            let most = own.offered.mss.map_or(USUAL_MSS, i64::from);
+            let part = Part { at: seen.at_nanos, una, trip: stream.newest_trip, is_alone: false };
+            self.turns.on_acked(s.other(), part, acked <= most);
+        }
     }
 
     /// The window scale of an endpoint, in bits; `None` while it is not known (RFC 7323 §2.2).
@@ -311,6 +320,8 @@ impl Connection {
         half.unanswered.on_payload(seen.at_nanos, half.nxt <= half.una.max(0));
         let Some(stream) = &mut half.stream else { return };
         let is_reply = peer.una >= peer.nxt;
+        let asked_end = peer.nxt;
+        let peer_least = peer.stream.as_ref().and_then(|stream| stream.round_trips.least);
         let is_first_unacked = start <= half.una;
         let mss = peer.offered.mss.map_or(USUAL_MSS, i64::from);
         let is_resent = stream.on_data(&DataSegment {
@@ -329,13 +340,19 @@ impl Connection {
         } else {
             let is_small_alone = is_first_unacked && end - start < mss / 2;
             if !self.turns.goes_on(s, seen.at_nanos, is_small_alone) {
+                let to_sender = self.to_end(s);
+                let is_at_sender = is_nearer(to_sender, self.to_end(s.other()));
                 self.turns.on_turn(&Talk {
                     by: s,
                     at: seen.at_nanos,
                     end,
+                    payload: seen.payload_len,
                     is_reply,
+                    asked_end,
+                    least: to_sender.or(peer_least).unwrap_or(0),
+                    is_at_sender,
                     is_small_alone,
-                    to_sender: self.to_end(s).unwrap_or(0),
+                    to_sender: to_sender.unwrap_or(0),
                     since_answer: self.answer_at.filter(|_| self.client == Some(s)),
                 });
             }
@@ -345,30 +362,6 @@ impl Connection {
     /// Round trip between capture point and an end in the handshake, in nanoseconds.
     fn to_end(&self, s: Endpoint) -> Option<u64> {
         to_end(&self.handshake, self.client, s)
-    }
-
-    fn begin_stream(&mut self, seen: &Seen<'_>, s: Endpoint, start: i64) {
-        let (to_sender, to_receiver) = (self.to_end(s), self.to_end(s.other()));
-        let peer = self.halves.of(s.other());
-        let (own, other) = (self.halves.of(s).offered, peer.offered);
-        let is_stamped = own.uses_timestamps || own.timestamps && other.timestamps;
-        let stamps = if is_stamped { TCP_TIMESTAMPS.get().cast_signed() } else { 0 };
-        let full = peer.offered.mss.map_or(USUAL_MSS, i64::from) - stamps;
-        let window = peer.window_bytes();
-        let acked = [s, s.other()].map(|end| Some(self.halves.of(end).last_ack));
-        let silent_since = acked.into_iter().chain([self.syn_at, self.answer_at]).flatten().max();
-        let half = self.halves.of_mut(s);
-        half.first_data = seen.at_nanos;
-        half.stream = Some(Box::new(SendHistory::new(&HistoryStart {
-            at: seen.at_nanos,
-            silent_since: silent_since.filter(|at| *at > 0),
-            to_sender,
-            to_receiver,
-            full,
-            nxt: start,
-            edge: window.map(|window| half.una.max(0) + window),
-            traced: self.traced,
-        })));
     }
 
     /// One of the packets came in fragments.

@@ -34,6 +34,8 @@ pub(super) struct InFlight {
 pub(super) struct Acknowledged {
     /// When the newest of them was sent; `None` if any was retransmitted (Karn, RFC 6298 §3).
     pub(super) timed: Option<u64>,
+    /// The same with one that is covered in part, as of those that were captured before their segmentation.
+    pub(super) newest: Option<u64>,
     /// Payload of the largest of them that arrived at once.
     pub(super) largest: i64,
     /// Bytes that it covers and that were selectively acknowledged before.
@@ -110,6 +112,7 @@ impl InFlight {
             let segment = *first;
             if segment.end > offset {
                 first.start = offset;
+                done.newest = (segment.resent == 0).then_some(segment.at);
                 break;
             }
             self.list.pop_front();
@@ -125,8 +128,9 @@ impl InFlight {
             }
         }
         if !is_clean {
-            done.timed = None;
+            (done.timed, done.newest) = (None, None);
         }
+        done.newest = done.newest.or(done.timed);
         done
     }
 

@@ -59,6 +59,8 @@ pub(super) struct SendHistory {
     duplicates: u32,
     /// When anything was last sent.
     last_send: u64,
+    /// How long before the last acknowledgement the newest of what it covers passed, in nanoseconds; 0 where that was sent again.
+    pub(super) newest_trip: u64,
     /// Bytes that have arrived, cumulatively or selectively acknowledged, since the last acknowledgement.
     delivered: i64,
     /// Round trips at the point of capture.
@@ -124,6 +126,7 @@ impl SendHistory {
             sacked: i64::from(i32::MIN), // before every offset, and short when packed
             duplicates: 0,
             last_send: begin.at,
+            newest_trip: 0,
             delivered: 0,
             round_trips: RoundTrips::since_handshake(rtt),
             loaded: LoadedRoundTrips::default(),
@@ -309,6 +312,8 @@ impl SendHistory {
             self.nxt = ack.una;
         }
         let done = self.sent.acknowledge(ack.una);
+        let newest = done.newest.filter(|sent_at| *sent_at > self.untimed_until);
+        self.newest_trip = newest.map_or(0, |sent_at| ack.at.saturating_sub(sent_at));
         self.delivered += (acked - done.sacked).max(0);
         self.black_hole.on_acknowledged(ack, done.largest);
         if let Some(sent_at) = done.timed.filter(|sent_at| *sent_at > self.untimed_until) {
@@ -382,7 +387,7 @@ fn is_near(this: Option<u64>, other: Option<u64>) -> bool {
 }
 
 /// Whether the capture point is much nearer to this end than to the other.
-fn is_nearer(this: Option<u64>, other: Option<u64>) -> bool {
+pub(super) fn is_nearer(this: Option<u64>, other: Option<u64>) -> bool {
     this.is_some_and(|near| near.saturating_mul(NEAR) < other.unwrap_or(0))
 }
 

@@ -49,11 +49,19 @@ pub(super) fn application_window(facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {
-    Remedy::new(format!(
-        "let the program on {} or {} that writes twice before it reads write once, or set TCP_NODELAY",
-        facts.client_host, facts.server_host
-    ))
-    .note("Where the program cannot be changed, TCP_QUICKACK on the other end shortens the wait.")
+    let requests = facts.case.evidence.requests.as_ref();
+    let (held, of_client) = requests.map_or((0, 0), |it| (it.nagle.count, it.held_of_client));
+    let (client, server) = (&facts.client_host, &facts.server_host);
+    let program = match of_client {
+        0 if held > 0 => format!("the program on {server}, which writes twice before it reads,"),
+        _ if of_client == held && held > 0 => {
+            format!("the program on {client}, which writes twice before it reads,")
+        }
+        _ => format!("the program on {client} or {server} that writes twice before it reads"),
+    };
+    Remedy::new(format!("let {program} write once, or set TCP_NODELAY")).note(
+        "Where the program cannot be changed, TCP_QUICKACK on the other end shortens the wait.",
+    )
 }
 
 pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {

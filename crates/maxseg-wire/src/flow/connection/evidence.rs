@@ -1,12 +1,13 @@
 //! The evidence of a connection, when its last packet has passed.
 
 use maxseg_core::evidence::{
-    CaptureFacts, Direction, DirectionStats, Ending, Evidence, Marks, Requests, Silence,
+    CaptureFacts, Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests, Silence,
 };
 use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 
 use super::Connection;
+use super::waits::WayTo;
 use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 
@@ -41,6 +42,9 @@ impl Connection {
             cap_flight(&mut reverse, &forward);
         }
         let way_to = |end: Endpoint| self.halves.of(end).way_to.found();
+        for stats in [&mut forward, &mut reverse] {
+            stats.goodput_bps = stats.goodput_bps.filter(|_| has_rate(stats, &self.handshake));
+        }
         let begins_late = self.marks.mid_stream;
         (forward.begins_late, reverse.begins_late) = (begins_late, begins_late);
         (forward.way_delay, reverse.way_delay) = (way_to(client.other()), way_to(client));
@@ -147,13 +151,17 @@ impl Connection {
 
     fn requests(&mut self, client: Endpoint) -> Option<Requests> {
         // Without the handshake, the least time to an acknowledgement is taken for the round trip.
-        let to = |end: Endpoint| {
-            let stream = self.halves.of(end.other()).stream.as_ref();
-            let least = stream.and_then(|stream| stream.round_trips.least);
-            self.to_end(end).or(least).unwrap_or(0)
+        let way_to = |end: Endpoint| {
+            let asking = self.halves.of(end.other()).stream.as_ref();
+            let least = asking.and_then(|stream| stream.round_trips.least);
+            let answering = self.halves.of(end).stream.as_ref();
+            WayTo {
+                round_trip: self.to_end(end).or(least).unwrap_or(0),
+                arrival_bps: answering.and_then(|stream| stream.arrival_bps()),
+            }
         };
-        let (to_client, to_server) = (to(client), to(client.other()));
-        std::mem::take(&mut self.turns).requests(client, to_client, to_server)
+        let (to_client, to_server) = (way_to(client), way_to(client.other()));
+        std::mem::take(&mut self.turns).requests(client, &to_client, &to_server)
     }
 }
 
@@ -165,6 +173,14 @@ fn cap_flight(way: &mut DirectionStats, back: &DirectionStats) {
         return;
     };
     way.in_flight_max_bytes = way.in_flight_max_bytes.min(most.max(syn.window.into()));
+}
+
+/// Whether what a direction carried has a rate: it is more than one segment, and took longer than a round trip.
+fn has_rate(stats: &DirectionStats, handshake: &Handshake) -> bool {
+    let of_handshake = handshake.rtt().map(Time::as_secs_f64);
+    let round_trip = stats.path_rtt_min_s.or(of_handshake).unwrap_or(0.0);
+    let seconds = stats.goodput_bps.map(|rate| stats.acked_bytes as f64 * 8.0 / rate);
+    stats.data_packets > 1 && seconds.is_some_and(|seconds| seconds > round_trip)
 }
 
 /// Retransmissions of the first unacknowledged segment without an answer, after which the other end is silent: the answer

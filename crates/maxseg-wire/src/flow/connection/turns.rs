@@ -1,8 +1,10 @@
 //! Requests and replies: who sent last, and how long the other end took to send.
 
-use maxseg_core::evidence::{Requests, Waits};
+use maxseg_core::evidence::Requests;
 use serde::{Deserialize, Serialize};
 
+use super::message::{Asked, Message, Part};
+use super::waits::{Samples, Wait, WayTo};
 use crate::flow::pair::{Endpoint, Pair};
 
 /// The turns of a connection.
@@ -11,6 +13,8 @@ pub(super) struct Turns {
     /// The end that sent payload last, and when.
     talker: Option<Endpoint>,
     at: u64,
+    /// What it has sent since the other end spoke.
+    message: Message,
     /// When the first payload passed.
     begin: u64,
     /// How long the client waited before its first payload after a captured handshake, in nanoseconds; it goes to
@@ -26,6 +30,8 @@ struct TurnWaits {
     /// Before each end sends.
     before: Pair<Samples>,
     nagle: Samples,
+    /// Of these, how many are of the lower end.
+    held_of_low: u32,
     /// The last segment below half the MSS of each end, if nothing else of that end was outstanding.
     small: Pair<Option<Small>>,
     /// The end whose small segment was acknowledged late, when that passed, and how late it was.
@@ -53,6 +59,14 @@ pub(super) struct Talk {
     pub(super) by: Endpoint,
     pub(super) at: u64,
     pub(super) end: i64,
+    /// Its bytes.
+    pub(super) payload: u32,
+    /// The offset behind the last byte of the other end.
+    pub(super) asked_end: i64,
+    /// The least round trip between capture point and this end, as far as that is known, in nanoseconds.
+    pub(super) least: u64,
+    /// Whether the capture point is at this end.
+    pub(super) is_at_sender: bool,
     /// Whether everything that the other end sent is acknowledged.
     pub(super) is_reply: bool,
     /// Whether it is below half the MSS, and nothing else of its end is outstanding.
@@ -61,6 +75,23 @@ pub(super) struct Talk {
     pub(super) to_sender: u64,
     /// When the SYN-ACK passed, where this is the client's.
     pub(super) since_answer: Option<u64>,
+}
+
+impl Talk {
+    /// How long its end waited with what answers a message, whose last payload passed at `sent`; with the least round trip to it.
+    fn wait(&self, asked: &Message, sent: u64) -> Wait {
+        let took = self.at.saturating_sub(sent);
+        if self.is_at_sender {
+            return Wait { took, unsure: 0, payload: 0 };
+        }
+        let asked = asked.at_once(&Asked { sent, end: self.asked_end, least: self.least });
+        let latest = asked.latest.min(self.at);
+        Wait {
+            took: self.at.saturating_sub(asked.at).saturating_add(self.least).min(took),
+            unsure: latest.saturating_sub(asked.at),
+            payload: self.payload,
+        }
+    }
 }
 
 /// A delayed acknowledgement is at least so late, in nanoseconds: Linux's least is 40 ms (`TCP_DELACK_MIN`), less 10 ms
@@ -98,7 +129,12 @@ impl Turns {
     /// An end sends new payload that [does not just go on](Self::goes_on).
     pub(super) fn on_turn(&mut self, talk: &Talk) {
         let before = self.talker.replace(talk.by);
-        let waited = talk.at.saturating_sub(std::mem::replace(&mut self.at, talk.at));
+        let sent = std::mem::replace(&mut self.at, talk.at);
+        let asked = if before == Some(talk.by) {
+            self.message
+        } else {
+            std::mem::replace(&mut self.message, Message::beginning(talk.at))
+        };
         if before.is_none() {
             self.begin = talk.at;
             // The first segment is not kept for Nagle's algorithm: most connections have no turn.
@@ -111,20 +147,29 @@ impl Turns {
         let is_first = self.waits.is_none();
         let waits = self.waits.get_or_insert_default();
         if is_first && let (Some(waited), Some(client)) = (self.first, before) {
-            waits.before.of_mut(client).add(waited);
+            waits.before.of_mut(client).add(&Wait { took: waited, unsure: 0, payload: 0 });
         }
         if before != Some(talk.by) && talk.is_reply {
-            waits.before.of_mut(talk.by).add(waited);
+            waits.before.of_mut(talk.by).add(&talk.wait(&asked, sent));
         }
         if let Some((end, ack_at, delay)) = waits.late_ack.take()
             && end == talk.by
             && talk.is_small_alone
             && talk.at.saturating_sub(ack_at) <= talk.to_sender.saturating_add(AT_ONCE)
         {
-            waits.nagle.add(delay);
+            waits.nagle.add(&Wait { took: delay, unsure: 0, payload: 0 });
+            waits.held_of_low += u32::from(end == Endpoint::Low);
         }
         let small = talk.is_small_alone.then_some(Small { end: talk.end, at: talk.at });
         *waits.small.of_mut(talk.by) = small;
+    }
+
+    /// An acknowledgement of `end`'s payload passes, without payload: of one segment, or of more.
+    #[inline]
+    pub(super) fn on_acked(&mut self, end: Endpoint, part: Part, is_of_one: bool) {
+        if self.talker == Some(end) {
+            self.message.on_acked(part, is_of_one);
+        }
     }
 
     /// Whether an acknowledgement of `end`'s payload up to `una` is one of a segment below half the MSS.
@@ -144,12 +189,12 @@ impl Turns {
         }
     }
 
-    /// The requests of `client`; the round trips between capture point and client, and server, in nanoseconds.
+    /// The requests of `client`, by the ways between capture point and client, and server.
     pub(super) fn requests(
         self,
         client: Endpoint,
-        to_client: u64,
-        to_server: u64,
+        to_client: &WayTo,
+        to_server: &WayTo,
     ) -> Option<Requests> {
         let waits = self.waits?;
         let (server, think) = (waits.before.of(client.other()), waits.before.of(client));
@@ -157,67 +202,20 @@ impl Turns {
             return None;
         }
         let span = self.at.saturating_sub(self.begin);
-        let taken =
-            |samples: &Samples, round_trip: u64| samples.round_trips(round_trip) as f64 / 1e9;
+        let taken = |samples: &Samples, way: &WayTo| samples.round_trips(way) as f64 / 1e9;
+        let held_of_client = match client {
+            Endpoint::Low => waits.held_of_low,
+            Endpoint::High => waits.nagle.count.saturating_sub(waits.held_of_low),
+        };
         Some(Requests {
+            held_of_client,
             turns: server.count,
             span_s: span as f64 / 1e9,
             round_trips_s: taken(server, to_server) + taken(think, to_client),
             server: server.less(to_server),
             think: think.less(to_client),
-            nagle: waits.nagle.less(0),
+            nagle: waits.nagle.less(&WayTo::default()),
         })
-    }
-}
-
-/// Durations: all are counted, and a bounded number kept, evenly over time.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Samples {
-    /// In microseconds.
-    kept: Vec<u32>,
-    /// One in `2^thinned` is kept.
-    thinned: u8,
-    count: u32,
-    /// In nanoseconds.
-    sum: u64,
-}
-
-impl Samples {
-    const MOST: usize = 256;
-
-    fn add(&mut self, nanos: u64) {
-        if self.count & ((1 << self.thinned) - 1) == 0 {
-            if self.kept.len() >= Self::MOST {
-                self.kept = self.kept.iter().copied().step_by(2).collect();
-                self.thinned += 1;
-            }
-            self.kept.push(u32::try_from(nanos / 1000).unwrap_or(u32::MAX));
-        }
-        self.count = self.count.saturating_add(1);
-        self.sum = self.sum.saturating_add(nanos);
-    }
-
-    /// How much of the durations is round trips, in nanoseconds.
-    fn round_trips(&self, round_trip: u64) -> u64 {
-        self.sum.min(round_trip.saturating_mul(self.count.into()))
-    }
-
-    /// The durations without a round trip in each.
-    fn less(&self, round_trip: u64) -> Waits {
-        let mut sorted = self.kept.clone();
-        sorted.sort_unstable();
-        let at = |hundredth: usize| {
-            let rank = (sorted.len() * hundredth).div_ceil(100);
-            let micros = sorted.get(rank.checked_sub(1)?)?;
-            let nanos = (u64::from(*micros) * 1000).saturating_sub(round_trip);
-            Some(nanos as f64 / 1e9)
-        };
-        Waits {
-            count: self.count,
-            total_s: (self.sum - self.round_trips(round_trip)) as f64 / 1e9,
-            p50_s: at(50),
-            p99_s: at(99),
-        }
     }
 }
 
@@ -241,8 +239,24 @@ mod tests {
         }
     }
 
+    fn way(round_trip: u64) -> WayTo {
+        WayTo { round_trip, ..WayTo::default() }
+    }
+
     fn talk(by: Endpoint, at: u64, end: i64) -> Talk {
-        Talk { by, at, end, is_reply: true, is_small_alone: true, to_sender: 0, since_answer: None }
+        Talk {
+            by,
+            at,
+            end,
+            payload: 100,
+            asked_end: 100,
+            least: 0,
+            is_at_sender: false,
+            is_reply: true,
+            is_small_alone: true,
+            to_sender: 0,
+            since_answer: None,
+        }
     }
 
     #[test]
@@ -252,7 +266,7 @@ mod tests {
             turns.talk(&talk(Endpoint::Low, n * 1000 * MS, 100));
             turns.talk(&talk(Endpoint::High, n * 1000 * MS + 340 * MS, 100));
         }
-        let requests = turns.requests(Endpoint::Low, 0, 40 * MS).unwrap();
+        let requests = turns.requests(Endpoint::Low, &way(0), &way(40 * MS)).unwrap();
         assert_eq!(requests.turns, 10);
         assert_eq!(requests.server.p50_s, Some(0.3));
         assert!((requests.server.total_s - 3.0).abs() < 1e-9);
@@ -266,7 +280,7 @@ mod tests {
         let mut turns = Turns::default();
         turns.talk(&talk(Endpoint::Low, 0, 100));
         turns.talk(&Talk { is_reply: false, ..talk(Endpoint::High, MS, 100) });
-        assert_eq!(turns.requests(Endpoint::Low, 0, 0), None);
+        assert_eq!(turns.requests(Endpoint::Low, &way(0), &way(0)), None);
     }
 
     /// A segment that follows a late acknowledgement at once was held back; one that follows later was written later.
@@ -285,8 +299,8 @@ mod tests {
                 at += 10 * MS;
                 turns.talk(&talk(Endpoint::High, at, 100));
             }
-            let requests = turns.requests(Endpoint::Low, 0, 10 * MS).unwrap();
-            assert_eq!(requests.nagle.count, held);
+            let requests = turns.requests(Endpoint::Low, &way(0), &way(10 * MS)).unwrap();
+            assert_eq!((requests.nagle.count, requests.held_of_client), (held, held));
             assert_eq!(requests.nagle.p50_s, (held > 0).then_some(0.04));
         }
     }
@@ -302,7 +316,7 @@ mod tests {
             turns.talk(&talk(Endpoint::High, at + 51 * MS, 100));
             turns.talk(&talk(Endpoint::Low, at + 52 * MS, 100));
         }
-        assert_eq!(turns.requests(Endpoint::Low, 0, 10 * MS).unwrap().nagle.count, 0);
+        assert_eq!(turns.requests(Endpoint::Low, &way(0), &way(10 * MS)).unwrap().nagle.count, 0);
     }
 
     /// The wait before the first request counts from the SYN-ACK, and holds one round trip to the client.
@@ -312,20 +326,8 @@ mod tests {
         let first = Talk { since_answer: Some(0), ..talk(Endpoint::Low, 500 * MS, 100) };
         turns.talk(&first);
         turns.talk(&talk(Endpoint::High, 510 * MS, 100));
-        let requests = turns.requests(Endpoint::Low, 200 * MS, 0).unwrap();
+        let requests = turns.requests(Endpoint::Low, &way(200 * MS), &way(0)).unwrap();
         assert_eq!(requests.think.p50_s, Some(0.3));
         assert!((requests.span_s - 0.51).abs() < 1e-9);
-    }
-
-    #[test]
-    fn many_waits_take_little_memory() {
-        let mut samples = Samples::default();
-        for n in 0..100_000 {
-            samples.add(n % 1000 * MS);
-        }
-        assert!(samples.kept.len() <= Samples::MOST);
-        let waits = samples.less(0);
-        assert_eq!(waits.count, 100_000);
-        assert!((waits.p50_s.unwrap() - 0.5).abs() < 0.1, "{waits:?}");
     }
 }

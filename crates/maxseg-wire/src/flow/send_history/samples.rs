@@ -47,6 +47,11 @@ impl SendHistory {
         }
     }
 
+    /// The rate of packet trains in bits per second of payload, where its segments themselves are seen to come out of the path.
+    pub(in crate::flow) fn arrival_bps(&self) -> Option<f64> {
+        self.capacity.as_ref().filter(|_| self.is_nearer_receiver)?.rate()
+    }
+
     /// Payload left the narrowest link.
     #[inline(always)]
     pub(super) fn arrive(&mut self, at: u64, bytes: i64, is_first: bool) {

@@ -1,8 +1,8 @@
 //! A queue of the data, as timestamps tell it (RFC 7323 §4): also one ahead of the capture point, which no round trip from there
 //! holds, as that of a shaper on the sender's host.
 
-use super::full_link::{has_room, held_s};
-use super::trip_view::{CLOCK_STEP, RoundTripView, sees_round_trips};
+use super::full_link::held_s;
+use super::trip_view::{CLOCK_STEP, sees_round_trips};
 use crate::evidence::DirectionStats;
 
 /// A queue is longer than this, and than this share of a round trip.
@@ -25,8 +25,6 @@ const WAITS: f64 = 0.25;
 const FASTER: std::ops::Range<f64> = 1.5..4.0;
 /// A reader is behind whose window is low for this share of the time.
 const LOW: f64 = 0.1;
-/// A message that waits behind itself has so many segments at least.
-const MESSAGE_SEGMENTS: u64 = 4;
 /// So few duplicate acknowledgements may be of losses at the end.
 const FEW_OVERTAKEN: u64 = 2;
 
@@ -61,15 +59,6 @@ pub(super) fn is_of_others(data: &DirectionStats, acks: &DirectionStats) -> bool
         trip.as_secs_f64() >= (1.0 + WAITS) * least + CLOCK_STEP.as_secs_f64() + held_s(data)
     });
     is_faster && is_read(acks) && !has_overtaken && (waits || is_long)
-}
-
-/// Whether the messages of a dialogue, one after the other, keep the link full: those of several segments, which wait behind each
-/// other. Fewer segments wait for a delayed acknowledgement as well.
-pub(super) fn is_of_messages(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
-    data.in_flight_max_bytes >= MESSAGE_SEGMENTS * segment
-        && RoundTripView::of(data, acks) == RoundTripView::Queued
-        && !has_room(data)
 }
 
 /// Whether the reader keeps up: the window never shut, and is seldom low.

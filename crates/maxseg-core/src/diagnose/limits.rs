@@ -11,6 +11,7 @@ use super::ack_path::AckPath;
 use super::data_queue;
 use super::full_link::{FULL_LINK, held_s, trains_bps};
 use super::intervals::round_trips;
+use super::known::Known;
 use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
 use super::pace::Pace;
@@ -54,10 +55,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Looks at a direction; `acks_wait` where no second capture shows that its acknowledgements do not.
-    pub(super) fn of(stats: &DirectionStats, acks: &DirectionStats, acks_wait: bool) -> Self {
+    /// Looks at a direction.
+    pub(super) fn of(stats: &DirectionStats, acks: &DirectionStats, known: Known) -> Self {
         let bins = round_trips(stats);
-        let mut judge = Judge::new(stats, acks, &bins, acks_wait);
+        let mut judge = Judge::new(stats, acks, &bins, known);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
         for bin in &bins {
@@ -137,11 +138,11 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin], wait: bool) -> Self {
+    fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin], also: Known) -> Self {
         let (course, pace) = (Course::of(bins, stats), Pace::over(bins, stats, acks));
         let rates = stats.goodput_bps.zip(trains_bps(stats));
         let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
-        let ack_path = AckPath::of(stats, acks).filter(|_| wait);
+        let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
         let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
         Self {
@@ -164,7 +165,7 @@ impl<'a> Judge<'a> {
             has_hole: false,
             is_busy,
             fills_in_turns: (pace.waits_for_room || may_wait) && fills_in_turns(stats)
-                || pace.is_dialogue && data_queue::is_of_messages(stats, acks),
+                || also.messages_fill_link,
             may_wait,
             leaves_path_idle: may_wait && leaves_path_idle(stats, acks),
             in_flight: 0,

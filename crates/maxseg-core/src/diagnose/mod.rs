@@ -17,6 +17,7 @@ mod finding;
 mod full_link;
 mod intervals;
 mod joined;
+mod known;
 mod limits;
 mod loss;
 mod loss_cause;
@@ -49,6 +50,7 @@ pub use socket::{SocketDiagnosis, SocketFinding, diagnose_socket, socket_finding
 
 use crate::evidence::{Direction, DirectionStats, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
+use known::Known;
 use pace::Pace;
 use verdict::Verdict;
 
@@ -146,8 +148,8 @@ const fn rule(kind: FindingKind) -> Rule {
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let direction = evidence.data_direction();
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
-    let acks_wait = joined::acks_may_wait(evidence, direction);
-    let Limits { mut shares, mut spans } = Limits::of(data, acks, acks_wait);
+    let known = Known::of(evidence, direction);
+    let Limits { mut shares, mut spans } = Limits::of(data, acks, known);
     let mut findings = Vec::new();
     for kind in FindingKind::ALL {
         if let Rule::Connection(rule) = rule(*kind) {

@@ -1,6 +1,7 @@
 //! Requests and replies: who waited for whom.
 
 use super::finding::{Finding, FindingKind, Number, Severity, counted, counted_times, number};
+use super::joined;
 use super::pace::{Pace, is_admitted};
 use crate::evidence::{Direction, Evidence, Requests, Waits};
 use crate::units::approx;
@@ -69,13 +70,22 @@ fn are_told(waits: &Waits, share: f64) -> bool {
 
 /// ` at most` where a good part of the waits may be of a queue: neither an acknowledgement nor a round trip of the same message tells
 /// when it arrived.
-fn at_most(waits: &Waits) -> &'static str {
-    if waits.unsure_s > UNSURE * waits.total_s { " at most" } else { "" }
+fn at_most(evidence: &Evidence, waits: &Waits) -> &'static str {
+    if unsure_s(evidence, waits) > UNSURE * waits.total_s { " at most" } else { "" }
+}
+
+/// How much of the waits may be of a queue: where two captures show the longest of each way, no more than that each time.
+fn unsure_s(evidence: &Evidence, waits: &Waits) -> f64 {
+    let longest = |direction| Some(joined::known(evidence, direction)?.delay?.queue_max_s);
+    let longest = longest(Direction::Forward).zip(longest(Direction::Reverse));
+    let most =
+        longest.map_or(f64::INFINITY, |(there, back)| f64::from(waits.count) * (there + back));
+    waits.unsure_s.min(most)
 }
 
 /// By the share of the time in which an end waited for sure.
-fn severity_of(waits: &Waits, seconds: f64) -> Severity {
-    severity((waits.total_s - waits.unsure_s) / seconds)
+fn severity_of(evidence: &Evidence, waits: &Waits, seconds: f64) -> Severity {
+    severity((waits.total_s - unsure_s(evidence, waits)) / seconds)
 }
 
 fn severity(share: f64) -> Severity {
@@ -126,7 +136,7 @@ pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
     Some(finding(
         evidence,
         FindingKind::ServerResponseTime,
-        severity_of(&waits, seconds),
+        severity_of(evidence, &waits, seconds),
         vec![
             number("turns", requests.turns.into()),
             number("server_p50_s", waits.p50_s.unwrap_or(0.0)),
@@ -137,7 +147,7 @@ pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
         format!(
             "The server {} took{} {} to the first byte of the reply to {of}: {} of {} over {}",
             evidence.server.ip().to_canonical(),
-            at_most(&waits),
+            at_most(evidence, &waits),
             median_and_worst(&waits),
             approx::time(waits.total_s),
             approx::time(seconds),
@@ -159,7 +169,7 @@ pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
     Some(finding(
         evidence,
         FindingKind::ClientThinkTime,
-        severity_of(&waits, seconds),
+        severity_of(evidence, &waits, seconds),
         vec![
             number("pauses", waits.count.into()),
             number("think_p50_s", waits.p50_s.unwrap_or(0.0)),
@@ -170,7 +180,7 @@ pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
         format!(
             "The client {} waited{} {} before its next request: {} of {}",
             evidence.client.ip().to_canonical(),
-            at_most(&waits),
+            at_most(evidence, &waits),
             median_and_worst(&waits),
             approx::time(waits.total_s),
             approx::time(seconds),

@@ -17,6 +17,13 @@ pub struct Requests {
     pub think: Waits,
     /// Round trips that requests and replies took, in seconds: one for each turn.
     pub round_trips_s: f64,
+    /// How long the last bytes of requests were on their way beyond the least round trip, in seconds, as far as their acknowledgements
+    /// show it.
+    #[serde(default)]
+    pub requests_queued_s: f64,
+    /// The same of replies.
+    #[serde(default)]
+    pub replies_queued_s: f64,
     /// Segments below half the MSS that were sent when the delayed acknowledgement of one like them arrived: Nagle's
     /// algorithm (RFC 9293 §3.7.4) against delayed ACKs (RFC 9293 §3.8.6.3).
     pub nagle: Waits,

@@ -82,13 +82,14 @@ impl Talk {
     fn wait(&self, asked: &Message, sent: u64) -> Wait {
         let took = self.at.saturating_sub(sent);
         if self.is_at_sender {
-            return Wait { took, unsure: 0, payload: 0 };
+            return Wait { took, unsure: 0, queued: 0, payload: 0 };
         }
         let asked = asked.at_once(&Asked { sent, end: self.asked_end, least: self.least });
         let latest = asked.latest.min(self.at);
         Wait {
             took: self.at.saturating_sub(asked.at).saturating_add(self.least).min(took),
             unsure: latest.saturating_sub(asked.at),
+            queued: asked.at.min(self.at).saturating_sub(sent.saturating_add(self.least)),
             payload: self.payload,
         }
     }
@@ -147,7 +148,12 @@ impl Turns {
         let is_first = self.waits.is_none();
         let waits = self.waits.get_or_insert_default();
         if is_first && let (Some(waited), Some(client)) = (self.first, before) {
-            waits.before.of_mut(client).add(&Wait { took: waited, unsure: 0, payload: 0 });
+            waits.before.of_mut(client).add(&Wait {
+                took: waited,
+                unsure: 0,
+                queued: 0,
+                payload: 0,
+            });
         }
         if before != Some(talk.by) && talk.is_reply {
             waits.before.of_mut(talk.by).add(&talk.wait(&asked, sent));
@@ -157,7 +163,7 @@ impl Turns {
             && talk.is_small_alone
             && talk.at.saturating_sub(ack_at) <= talk.to_sender.saturating_add(AT_ONCE)
         {
-            waits.nagle.add(&Wait { took: delay, unsure: 0, payload: 0 });
+            waits.nagle.add(&Wait { took: delay, unsure: 0, queued: 0, payload: 0 });
             waits.held_of_low += u32::from(end == Endpoint::Low);
         }
         let small = talk.is_small_alone.then_some(Small { end: talk.end, at: talk.at });
@@ -209,6 +215,8 @@ impl Turns {
         };
         Some(Requests {
             held_of_client,
+            requests_queued_s: server.queued_s(),
+            replies_queued_s: think.queued_s(),
             turns: server.count,
             span_s: span as f64 / 1e9,
             round_trips_s: taken(server, to_server) + taken(think, to_client),
@@ -317,6 +325,24 @@ mod tests {
             turns.talk(&talk(Endpoint::Low, at + 52 * MS, 100));
         }
         assert_eq!(turns.requests(Endpoint::Low, &way(0), &way(10 * MS)).unwrap().nagle.count, 0);
+    }
+
+    /// What a reply waits for in its own queue is no time of the client.
+    #[test]
+    fn a_reply_that_fills_the_link_is_no_thinking() {
+        let mut turns = Turns::default();
+        for n in 0..5 {
+            let at = n * 100 * MS;
+            turns.talk(&talk(Endpoint::Low, at, 100));
+            turns.talk(&talk(Endpoint::High, at + MS, 4000));
+            let part = Part { at: at + 50 * MS, una: 4000, trip: 49 * MS, is_alone: false };
+            turns.on_acked(Endpoint::High, part, false);
+            turns.talk(&Talk { asked_end: 4000, ..talk(Endpoint::Low, at + 100 * MS, 200) });
+        }
+        let requests = turns.requests(Endpoint::Low, &way(0), &way(0)).unwrap();
+        assert_eq!(requests.think.p50_s, Some(0.05));
+        assert!((requests.replies_queued_s - 5.0 * 0.049).abs() < 1e-9);
+        assert!(requests.think.unsure_s < 1e-9);
     }
 
     /// The wait before the first request counts from the SYN-ACK, and holds one round trip to the client.

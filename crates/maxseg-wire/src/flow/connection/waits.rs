@@ -1,6 +1,7 @@
 //! How long ends wait before they send: durations, of which the way's part is taken off at the end.
 
 use maxseg_core::evidence::Waits;
+use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 /// A wait; times are in nanoseconds.
@@ -10,6 +11,8 @@ pub(super) struct Wait {
     pub(super) took: u64,
     /// How much of it may be of a queue.
     pub(super) unsure: u64,
+    /// How long what it answers was on its way beyond the least round trip, where that is seen.
+    pub(super) queued: u64,
     /// Bytes of the segment that ended it, where that came over the path.
     pub(super) payload: u32,
 }
@@ -35,6 +38,7 @@ pub(super) struct Samples {
     /// In nanoseconds.
     sum: u64,
     unsure: u64,
+    queued: u64,
     /// Bytes.
     payload: u64,
 }
@@ -53,6 +57,7 @@ impl Samples {
         self.count = self.count.saturating_add(1);
         self.sum = self.sum.saturating_add(wait.took);
         self.unsure = self.unsure.saturating_add(wait.unsure);
+        self.queued = self.queued.saturating_add(wait.queued);
         self.payload = self.payload.saturating_add(wait.payload.into());
     }
 
@@ -61,9 +66,15 @@ impl Samples {
         self.sum.min(way.round_trip.saturating_mul(self.count.into()))
     }
 
+    /// How long what was answered was on its way beyond the least round trips, in seconds.
+    pub(super) fn queued_s(&self) -> f64 {
+        self.queued as f64 / 1e9
+    }
+
     /// How long the segments that ended the waits took on the link, in nanoseconds.
     fn on_link(&self, way: &WayTo) -> u64 {
-        way.arrival_bps.map_or(0, |rate| round(self.payload as f64 * 8e9 / rate))
+        way.arrival_bps
+            .map_or(0, |rate| Time::from_secs_f64(self.payload as f64 * 8.0 / rate).as_nanos())
     }
 
     /// The durations without a round trip in each, and without the time on the link.
@@ -89,15 +100,6 @@ impl Samples {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a time of a capture, not below 0"
-)]
-const fn round(nanos: f64) -> u64 {
-    nanos as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +107,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     const fn wait(took: u64) -> Wait {
-        Wait { took, unsure: 0, payload: 0 }
+        Wait { took, unsure: 0, queued: 0, payload: 0 }
     }
 
     #[test]
@@ -125,7 +127,7 @@ mod tests {
     fn the_time_of_a_large_segment_on_the_link_is_no_wait() {
         let mut samples = Samples::default();
         for _ in 0..10 {
-            samples.add(&Wait { took: 6 * MS, unsure: 0, payload: 1448 });
+            samples.add(&Wait { took: 6 * MS, unsure: 0, queued: 0, payload: 1448 });
         }
         let waits = samples.less(&WayTo { round_trip: 0, arrival_bps: Some(1_930_000.0) });
         assert!(waits.total_s < 1e-3, "{waits:?}");
@@ -135,7 +137,7 @@ mod tests {
     #[test]
     fn what_may_be_a_queue_is_told_apart() {
         let mut samples = Samples::default();
-        samples.add(&Wait { took: 50 * MS, unsure: 30 * MS, payload: 0 });
+        samples.add(&Wait { took: 50 * MS, unsure: 30 * MS, queued: 0, payload: 0 });
         let waits = samples.less(&WayTo { round_trip: 10 * MS, arrival_bps: None });
         assert_eq!((waits.total_s, waits.unsure_s), (0.04, 0.03));
     }

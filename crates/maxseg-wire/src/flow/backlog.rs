@@ -3,18 +3,17 @@
 //! With thousands of connections in use, what is known of one has left the processor's caches when its next segment comes,
 //! and to fetch it takes most of the time. Within each connection the order stays as it was, and none needs another.
 
-use std::num::NonZeroU32;
+use std::net::SocketAddr;
 
-use super::pair::Endpoint;
+use super::pair::{Endpoint, Pair};
 use super::seen::{Passing, Seen};
-use super::segment_batch::SegmentBatch;
+use super::segment_batch::{KeptSegment, SegmentBatch};
 
 /// Deferred segments of a [part](super::part).
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     segments: SegmentBatch,
-    /// For each of them who sent it, and which is the next of its connection.
-    links: Vec<Link>,
+    blocks: Vec<Block>,
     /// By the number of the connection: twelve bytes for each that there is.
     chains: Vec<Option<Chain>>,
     /// The connections in the order of their first segments; some may have no chain any more.
@@ -27,18 +26,24 @@ pub(super) struct Backlog {
 /// Segments of one connection that are followed next, and who sent them.
 #[derive(Debug, Default)]
 struct Gathered {
-    segments: SegmentBatch,
+    segments: Vec<KeptSegment>,
     senders: Vec<Endpoint>,
 }
 
-/// The sender of a segment, and the place of the next of its connection, which is never the first of all.
+/// Some segments of a connection: whoever looks for them waits for memory once for all of these, and not for each.
 #[derive(Debug, Clone, Copy)]
-struct Link {
-    sender: Endpoint,
-    next: Option<NonZeroU32>,
+struct Block {
+    /// Their places, above the sender in the lowest bit.
+    list: [u32; IN_BLOCK],
+    len: u32,
+    /// The next block of the connection.
+    next: u32,
 }
 
-/// Where the first and the last segment of a connection are.
+/// With as many a block is a line of the processor's caches.
+const IN_BLOCK: usize = 14;
+
+/// The first and the last block of a connection.
 #[derive(Debug, Clone, Copy)]
 struct Chain {
     first: u32,
@@ -47,9 +52,29 @@ struct Chain {
 
 /// So many segments of each connection are deferred: what is known of it comes into the caches once for all of them.
 const EACH: usize = 64;
-/// At least so many of all, in 1 MB, which stay in the second-level cache; and at most so many, in 8 MB.
+/// At least so many of all, in half a megabyte, which stay in the second-level cache; and at most so many, in 4 MB.
 const LEAST: usize = 1 << 13;
 const MOST: usize = 1 << 16;
+
+impl Block {
+    const EMPTY: Self = Self { list: [0; IN_BLOCK], len: 0, next: 0 };
+
+    /// Adds a segment; gives whether there was room.
+    fn add(&mut self, place: usize, sender: Endpoint) -> bool {
+        let Some(room) = self.list.get_mut(self.len as usize) else { return false };
+        *room = u32::try_from(place << 1).unwrap_or(0) | u32::from(sender == Endpoint::High);
+        self.len += 1;
+        true
+    }
+
+    /// Places and senders.
+    fn iter(&self) -> impl Iterator<Item = (usize, Endpoint)> {
+        self.list.iter().take(self.len as usize).map(|segment| {
+            let sender = if segment & 1 == 0 { Endpoint::Low } else { Endpoint::High };
+            (*segment as usize >> 1, sender)
+        })
+    }
+}
 
 impl Backlog {
     /// Defers a segment of the connection with this number. Gives whether it is time to follow all.
@@ -60,32 +85,44 @@ impl Backlog {
         passing: Passing,
         sender: Endpoint,
     ) -> bool {
-        let place = u32::try_from(self.links.len()).unwrap_or(u32::MAX);
+        let place = self.segments.len();
         self.segments.push(seen, passing);
-        self.links.push(Link { sender, next: None });
-        self.link(number, place);
-        self.links.len() >= self.enough()
+        if !self.add(number, place, sender) {
+            self.add_block(number);
+            self.add(number, place, sender);
+        }
+        place + 1 >= self.enough()
     }
 
-    /// So many segments are deferred.
-    fn enough(&self) -> usize {
-        (self.numbers.len() * EACH).clamp(LEAST, MOST)
+    /// Adds a segment to the last block of its connection; gives whether there was room.
+    #[inline]
+    fn add(&mut self, number: usize, place: usize, sender: Endpoint) -> bool {
+        let chain = self.chains.get(number).copied().flatten();
+        let block = chain.and_then(|chain| self.blocks.get_mut(chain.last as usize));
+        block.is_some_and(|block| block.add(place, sender))
     }
 
-    fn link(&mut self, number: usize, place: u32) {
+    fn add_block(&mut self, number: usize) {
+        let new = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
+        self.blocks.push(Block::EMPTY);
         if number >= self.chains.len() {
             self.chains.resize(number + 1, None);
         }
         let Some(chain) = self.chains.get_mut(number) else { return };
         if let Some(Chain { last, .. }) = chain {
-            if let Some(before) = self.links.get_mut(*last as usize) {
-                before.next = NonZeroU32::new(place);
+            if let Some(before) = self.blocks.get_mut(*last as usize) {
+                before.next = new;
             }
-            *last = place;
+            *last = new;
         } else {
-            *chain = Some(Chain { first: place, last: place });
+            *chain = Some(Chain { first: new, last: new });
             self.numbers.push(u32::try_from(number).unwrap_or(u32::MAX));
         }
+    }
+
+    /// So many segments are deferred.
+    fn enough(&self) -> usize {
+        (self.numbers.len() * EACH).clamp(LEAST, MOST)
     }
 
     /// When the first deferred one passed; `now` where there is none.
@@ -108,31 +145,39 @@ impl Backlog {
         self.chains.get(number).is_some_and(Option::is_some)
     }
 
-    /// Gathers the next segments of a connection, which are deferred no longer. Gives whether there were any.
+    /// Gathers the next segments of a connection, which are deferred no longer. Gives how many, if there were any.
     ///
     /// They lie far apart, where no cache holds them any more: of copies that follow each other at once the processor
     /// fetches several at a time.
-    pub(super) fn gather(&mut self, number: usize) -> bool {
-        let Self { segments, links, gathered, .. } = self;
+    pub(super) fn gather(&mut self, number: usize) -> Option<u32> {
+        let Self { segments, blocks, gathered, .. } = self;
         gathered.segments.clear();
         gathered.senders.clear();
-        let Some(chain) = self.chains.get_mut(number) else { return false };
+        let chain = self.chains.get_mut(number)?;
         while let Some(Chain { first, last }) = *chain
             && gathered.senders.len() < EACH
         {
-            let place = first as usize;
-            let Some(Link { sender, next }) = links.get(place).copied() else { break };
-            gathered.segments.push_from(segments, place);
-            gathered.senders.push(sender);
-            *chain = next.map(|next| Chain { first: next.get(), last });
+            let Some(block) = blocks.get(first as usize) else { break };
+            for (place, sender) in block.iter() {
+                gathered.segments.extend(segments.get(place));
+                gathered.senders.push(sender);
+            }
+            *chain = (first != last).then_some(Chain { first: block.next, last });
         }
-        !gathered.senders.is_empty()
+        u32::try_from(gathered.senders.len()).ok().filter(|count| *count > 0)
     }
 
-    /// What was gathered, in order.
-    pub(super) fn gathered(&self) -> impl Iterator<Item = (Seen<'_>, Passing, Endpoint)> {
+    /// What was gathered, in order, of a connection with these ends.
+    pub(super) fn gathered(
+        &self,
+        ends: Pair<SocketAddr>,
+    ) -> impl Iterator<Item = (Seen<'_>, Passing, Endpoint)> {
         let Gathered { segments, senders } = &self.gathered;
-        segments.iter().zip(senders).map(|((seen, passing), sender)| (seen, passing, *sender))
+        segments.iter().zip(senders).map(move |(segment, sender)| {
+            let between = (*ends.of(*sender), *ends.of(sender.other()));
+            let (seen, passing) = self.segments.open(segment, between);
+            (seen, passing, *sender)
+        })
     }
 
     /// All have been taken; `numbers` is room for the next.
@@ -140,7 +185,7 @@ impl Backlog {
         numbers.clear();
         self.numbers = numbers;
         self.segments.clear();
-        self.links.clear();
+        self.blocks.clear();
         self.before = self.chains.len();
     }
 }
@@ -150,17 +195,22 @@ mod tests {
     use super::*;
     use crate::flow::made::segment;
 
+    const ENDS: Pair<SocketAddr> = {
+        let end = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
+        Pair { low: end, high: end }
+    };
+
     #[test]
     fn each_connection_keeps_its_order() {
         let mut backlog = Backlog::default();
-        let passing = Passing { count: 0, fragments: 0, is_late: false };
+        let passing = Passing { fragments: 0, is_late: false };
         for (micros, number) in [(1, 7), (2, 3), (3, 7), (4, 7), (5, 3)] {
             backlog.push(number, &segment(micros), passing, Endpoint::Low);
         }
         let zero = segment(0).at_nanos;
         let times = |backlog: &mut Backlog, number| -> Vec<u64> {
             backlog.gather(number);
-            backlog.gathered().map(|(it, ..)| (it.at_nanos - zero) / 1000).collect()
+            backlog.gathered(ENDS).map(|(it, ..)| (it.at_nanos - zero) / 1000).collect()
         };
         assert_eq!(backlog.since(u64::MAX), zero + 1000);
         assert_eq!(times(&mut backlog, 3), [2, 5]);
@@ -176,7 +226,7 @@ mod tests {
 
     /// Defers segments of so many connections in turn until it is time to follow them; gives how many there were.
     fn fill(backlog: &mut Backlog, connections: usize) -> usize {
-        let passing = Passing { count: 0, fragments: 0, is_late: false };
+        let passing = Passing { fragments: 0, is_late: false };
         let mut deferred = 0;
         loop {
             deferred += 1;
@@ -187,8 +237,8 @@ mod tests {
         let numbers = backlog.take_numbers();
         let mut gathered = 0;
         for number in &numbers {
-            while backlog.gather(*number as usize) {
-                gathered += backlog.gathered().count();
+            while backlog.gather(*number as usize).is_some() {
+                gathered += backlog.gathered(ENDS).count();
             }
         }
         assert_eq!(gathered, deferred);
@@ -207,7 +257,7 @@ mod tests {
     #[test]
     fn connections_have_begun_until_their_segments_are_followed() {
         let mut backlog = Backlog::default();
-        let passing = Passing { count: 0, fragments: 0, is_late: false };
+        let passing = Passing { fragments: 0, is_late: false };
         for (number, begun) in [(0, 1), (1, 2), (0, 2)] {
             backlog.push(number, &segment(1), passing, Endpoint::Low);
             assert_eq!(backlog.begun(), begun);

@@ -46,7 +46,7 @@ pub(super) struct Follower {
 /// What a hop said of a packet that was too big for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Notice {
-    /// As [`Passing::count`].
+    /// Which one it is, among the segments.
     pub(super) count: u64,
     pub(super) event: PathMtuEvent,
     /// The connection of the packet.
@@ -85,12 +85,12 @@ impl Follower {
         }
     }
 
-    /// A segment passes.
+    /// A segment passes: which one it is, in the order of their times and with the notices of hops, is its `count`, from 1.
     #[inline(always)]
-    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, passing: Passing) {
+    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, passing: Passing, count: u64) {
         let is_opening = seen.flags.contains(Flags::SYN);
         let recent = self.recent.find(&seen.source, &seen.destination).filter(|_| !is_opening);
-        let Some((place, sender)) = recent.or_else(|| self.look_up(seen, passing.count)) else {
+        let Some((place, sender)) = recent.or_else(|| self.look_up(seen, count)) else {
             return;
         };
         if self.defers(place.part()) {
@@ -141,13 +141,15 @@ impl Follower {
         }
         let mut connection = store.get_mut(number, backlog.since(u64::MAX));
         let mut followed = 0_u32;
-        while backlog.gather(number) {
-            for (seen, passing, sender) in backlog.gathered() {
-                match &mut connection {
-                    Some(connection) => follow(connection, &seen, sender, passing),
-                    None => self.untracked_packets += 1,
-                }
-                followed += 1;
+        while let Some(gathered) = backlog.gather(number) {
+            followed += gathered;
+            let Some(connection) = &mut connection else {
+                self.untracked_packets += u64::from(gathered);
+                continue;
+            };
+            let ends = connection.ends;
+            for (seen, passing, sender) in backlog.gathered(ends) {
+                follow(connection, &seen, sender, passing);
             }
         }
         store.add_uses(followed.saturating_sub(1));
@@ -180,16 +182,11 @@ impl Follower {
     #[inline(never)]
     fn look_up(&mut self, seen: &Seen<'_>, count: u64) -> Option<(Place, Endpoint)> {
         let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        let known = self.places.get(&key).copied();
-        let place = match known {
+        let place = match self.places.get(&key).copied() {
             Some(place) if !self.is_over(place, seen, sender) => place,
             before => self.open(key, seen, sender, count, before)?,
         };
-        self.recent.put((seen.source, seen.destination), place, sender);
-        if known != Some(place) {
-            // Packets of the other end are not of the connection before any more.
-            self.recent.put((seen.destination, seen.source), place, sender.other());
-        }
+        self.recent.put(seen.source, seen.destination, place);
         Some((place, sender))
     }
 
@@ -217,7 +214,7 @@ impl Follower {
             if before.is_some() {
                 // What follows is of the new connection, and of no other.
                 self.places.remove(&key);
-                self.recent.forget(&seen.source, &seen.destination);
+                self.recent.forget(seen.source, seen.destination);
             }
             let is_new = self.untracked.len() >= MOST_UNTRACKED || self.untracked.insert(key);
             self.untracked_connections += u64::from(is_new);

@@ -29,6 +29,13 @@ impl FlowKey {
         }
     }
 
+    /// Both ports, and 32 bits of each address: the same for IPv4 and what is mapped into IPv6 of it.
+    #[inline]
+    pub(super) fn short(&self) -> [u32; 3] {
+        let low_bits = |half: u64| u32::try_from(half & u64::from(u32::MAX)).unwrap_or(0);
+        [self.ports, low_bits(self.low.1), low_bits(self.high.1)]
+    }
+
     fn between(low: (Address, u16), high: (Address, u16)) -> Self {
         Self { low: low.0, high: high.0, ports: u32::from(low.1) << 16 | u32::from(high.1) }
     }

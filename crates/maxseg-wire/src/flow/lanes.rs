@@ -16,16 +16,16 @@ use std::thread::{Builder, JoinHandle};
 
 use super::TooBig;
 use super::follower::Follower;
+use super::lane_batch::LaneBatch;
 use super::options::FlowOptions;
 use super::part::{PARTS, part_of};
 use super::seen::{Passing, Seen};
-use super::segment_batch::SegmentBatch;
 
 /// The parts, and the threads that follow them.
 #[derive(Debug)]
 pub(super) struct Lanes {
     /// What is queued next, for each part.
-    batches: [SegmentBatch; PARTS],
+    batches: [LaneBatch; PARTS],
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -46,7 +46,7 @@ struct State {
     /// Batches and notices in all queues.
     waiting: usize,
     /// Batches that were followed.
-    empty: Vec<SegmentBatch>,
+    empty: Vec<LaneBatch>,
     is_complete: bool,
     /// A thread has panicked, and what it had taken does not come back.
     has_lost: bool,
@@ -63,7 +63,7 @@ struct Lane {
 /// What waits: segments, a notice with its count, or the end.
 #[derive(Debug)]
 enum Queued {
-    Segments(SegmentBatch),
+    Segments(LaneBatch),
     TooBig(Box<TooBig>, u64),
     End,
 }
@@ -79,7 +79,7 @@ struct Taken {
 struct Followed {
     part: usize,
     follower: Box<Follower>,
-    batches: Vec<SegmentBatch>,
+    batches: Vec<LaneBatch>,
 }
 
 /// Segments of a batch, about 100 kB.
@@ -92,7 +92,7 @@ impl Lanes {
     pub(super) fn start(options: FlowOptions, threads: usize) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(options));
         let mut started = Self {
-            batches: std::array::from_fn(|_| SegmentBatch::with_capacity(BATCH)),
+            batches: std::array::from_fn(|_| LaneBatch::with_capacity(BATCH)),
             shared: Arc::clone(&shared),
             threads: Vec::new(),
         };
@@ -105,10 +105,10 @@ impl Lanes {
     }
 
     #[inline]
-    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, passing: Passing) {
+    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, passing: Passing, count: u64) {
         let part = part_of(&seen.source, &seen.destination);
         if let Some(batch) = self.batches.get_mut(part) {
-            batch.push(seen, passing);
+            batch.push(seen, passing, count);
             if batch.len() >= BATCH {
                 self.send(part);
             }
@@ -128,7 +128,7 @@ impl Lanes {
             return;
         };
         let empty = self.shared.lock().empty.pop();
-        let empty = empty.unwrap_or_else(|| SegmentBatch::with_capacity(BATCH));
+        let empty = empty.unwrap_or_else(|| LaneBatch::with_capacity(BATCH));
         let batch = std::mem::replace(batch, empty);
         self.shared.queue(part, Queued::Segments(batch));
     }
@@ -260,8 +260,8 @@ impl Taken {
         for queued in queue {
             match queued {
                 Queued::Segments(mut batch) => {
-                    for (seen, passing) in batch.iter() {
-                        follower.on_segment(&seen, passing);
+                    for (seen, passing, count) in batch.iter() {
+                        follower.on_segment(&seen, passing, count);
                     }
                     batch.clear();
                     batches.push(batch);

@@ -1,25 +1,21 @@
 //! A cache of the connections of the last packets, which most packets belong to.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, SocketAddrV4};
 
+use super::key::FlowKey;
 use super::pair::Endpoint;
 use super::part::Place;
 
-/// Where the connections of the last packets are, by the ends of these packets: those of IPv4, whose entries are small, and all
+/// Where the connections of the last packets are, by both ends, whichever sent: those of IPv4, whose entries are small, and all
 /// others.
 #[derive(Debug)]
 pub(super) struct LastFlows {
-    v4: Table<[u32; 3]>,
-    others: Table<(SocketAddr, SocketAddr)>,
+    v4: Table<V4Ends>,
+    others: Table<FlowKey>,
 }
 
-/// Packets with these ends.
-#[derive(Debug, Clone, Copy)]
-enum Ends {
-    /// Both addresses, and both ports.
-    V4([u32; 3]),
-    Others((SocketAddr, SocketAddr)),
-}
+/// Both ports, and both addresses: those of the lower end first.
+type V4Ends = [u32; 3];
 
 /// Few enough for the processor's second-level cache: about 300 kB each.
 const V4_BITS: u32 = 14;
@@ -37,58 +33,49 @@ impl LastFlows {
         source: &SocketAddr,
         destination: &SocketAddr,
     ) -> Option<(Place, Endpoint)> {
-        let hash = hash(source, destination);
-        match Ends::of(source, destination) {
-            Ends::V4(ends) => self.v4.find(hash, ends),
-            Ends::Others(ends) => self.others.find(hash, ends),
+        if let (SocketAddr::V4(source), SocketAddr::V4(destination)) = (source, destination) {
+            let (ends, sender) = ends_of(source, destination);
+            return Some((self.v4.find(hash(ends), &ends)?, sender));
         }
+        let (key, sender) = FlowKey::of(*source, *destination);
+        Some((self.others.find(hash(key.short()), &key)?, sender))
     }
 
-    /// Packets from `source` are of the connection at `place`, and `sender` is the end that sends them.
-    pub(super) fn put(
-        &mut self,
-        (source, destination): (SocketAddr, SocketAddr),
-        place: Place,
-        sender: Endpoint,
-    ) {
-        let (v4, other) = match Ends::of(&source, &destination) {
-            Ends::V4(ends) => (Some(LastFlow { ends, place, sender }), None),
-            Ends::Others(ends) => (None, Some(LastFlow { ends, place, sender })),
-        };
-        self.set(hash(&source, &destination), v4, other);
+    /// Packets between these ends are of the connection at `place`.
+    pub(super) fn put(&mut self, source: SocketAddr, destination: SocketAddr, place: Place) {
+        self.set(source, destination, Some(place));
     }
 
     /// Packets between these ends are of no connection.
-    pub(super) fn forget(&mut self, a: &SocketAddr, b: &SocketAddr) {
-        for (source, destination) in [(a, b), (b, a)] {
-            self.set(hash(source, destination), None, None);
-        }
+    pub(super) fn forget(&mut self, source: SocketAddr, destination: SocketAddr) {
+        self.set(source, destination, None);
     }
 
     /// Both, because a connection's packets may have IPv4 addresses and such that are mapped into IPv6: what one of them shows
     /// of a new connection is true of the other.
-    fn set(
-        &mut self,
-        hash: u32,
-        v4: Option<LastFlow<[u32; 3]>>,
-        other: Option<LastFlow<(SocketAddr, SocketAddr)>>,
-    ) {
+    fn set(&mut self, source: SocketAddr, destination: SocketAddr, place: Option<Place>) {
+        let (key, _) = FlowKey::of(source, destination);
+        let (mut v4, mut other) = (None, None);
+        if let (SocketAddr::V4(source), SocketAddr::V4(destination)) = (source, destination) {
+            v4 = place.map(|place| LastFlow { ends: ends_of(&source, &destination).0, place });
+        } else {
+            other = place.map(|place| LastFlow { ends: key, place });
+        }
+        let hash = hash(key.short());
         self.v4.put(hash, v4);
         self.others.put(hash, other);
     }
 }
 
-impl Ends {
-    #[inline(always)]
-    fn of(source: &SocketAddr, destination: &SocketAddr) -> Self {
-        match (source, destination) {
-            (SocketAddr::V4(a), SocketAddr::V4(b)) => {
-                let ports = u32::from(a.port()) << 16 | u32::from(b.port());
-                Self::V4([ports, a.ip().to_bits(), b.ip().to_bits()])
-            }
-            _ => Self::Others((*source, *destination)),
-        }
-    }
+/// The ends as [`FlowKey`] orders them, and which of them `source` is.
+#[inline(always)]
+fn ends_of(source: &SocketAddrV4, destination: &SocketAddrV4) -> (V4Ends, Endpoint) {
+    let end = |it: &SocketAddrV4| u64::from(it.ip().to_bits()) << 16 | u64::from(it.port());
+    let is_low = end(source) <= end(destination);
+    let (low, high) = if is_low { (source, destination) } else { (destination, source) };
+    let ports = u32::from(low.port()) << 16 | u32::from(high.port());
+    let sender = if is_low { Endpoint::Low } else { Endpoint::High };
+    ([ports, low.ip().to_bits(), high.ip().to_bits()], sender)
 }
 
 /// One entry for each hash: the last.
@@ -98,12 +85,11 @@ struct Table<E> {
     bits: u32,
 }
 
-/// Where the connection of packets with these ends is, and which of its ends sends them.
+/// Where the connection of packets between these ends is.
 #[derive(Debug, Clone, Copy)]
 struct LastFlow<E> {
     ends: E,
     place: Place,
-    sender: Endpoint,
 }
 
 impl<E: Copy + PartialEq> Table<E> {
@@ -112,9 +98,9 @@ impl<E: Copy + PartialEq> Table<E> {
     }
 
     #[inline(always)]
-    fn find(&self, hash: u32, ends: E) -> Option<(Place, Endpoint)> {
+    fn find(&self, hash: u32, ends: &E) -> Option<Place> {
         let known = self.list.get(self.slot(hash))?.as_ref()?;
-        (known.ends == ends).then_some((known.place, known.sender))
+        (known.ends == *ends).then_some(known.place)
     }
 
     fn put(&mut self, hash: u32, flow: Option<LastFlow<E>>) {
@@ -130,11 +116,10 @@ impl<E: Copy + PartialEq> Table<E> {
     }
 }
 
-/// Of a packet's ends: Fibonacci hashing of the ports.
+/// Fibonacci hashing of the ports, and of the addresses where they differ in more.
 #[inline(always)]
-fn hash(source: &SocketAddr, destination: &SocketAddr) -> u32 {
-    let ports = u32::from(source.port()) << 16 | u32::from(destination.port());
-    ports.wrapping_mul(0x9e37_79b9)
+const fn hash([ports, low, high]: V4Ends) -> u32 {
+    (ports ^ (low ^ high).rotate_left(7)).wrapping_mul(0x9e37_79b9)
 }
 
 #[cfg(test)]
@@ -150,12 +135,12 @@ mod tests {
         let place = |number| Place::new(1, number).unwrap();
         let mut last = LastFlows::new();
         for (number, ends, other) in [(1, plain, mapped), (2, mapped, plain), (3, plain, mapped)] {
-            last.put(ends, place(number), Endpoint::Low);
+            last.put(ends.0, ends.1, place(number));
             assert_eq!(last.find(&ends.0, &ends.1), Some((place(number), Endpoint::Low)));
-            assert_eq!(last.find(&ends.1, &ends.0), None);
+            assert_eq!(last.find(&ends.1, &ends.0), Some((place(number), Endpoint::High)));
             assert_eq!(last.find(&other.0, &other.1), None);
         }
-        last.forget(&mapped.1, &mapped.0);
+        last.forget(mapped.1, mapped.0);
         assert_eq!(last.find(&plain.0, &plain.1), None);
     }
 }

@@ -26,6 +26,7 @@ mod idle_restart;
 mod in_flight;
 mod intervals;
 mod key;
+mod lane_batch;
 mod lanes;
 mod last_flows;
 #[cfg(test)]

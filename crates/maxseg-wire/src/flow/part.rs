@@ -3,6 +3,7 @@
 //! number of connections, as what is packed and when, is the same with one thread and with several.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,24 +31,31 @@ fn low_bits(end: &SocketAddr) -> u32 {
     }
 }
 
-/// Where a connection is kept: its part, and its number among those of that.
+/// Where a connection is kept: its part, and its number among those of that, in one number from 1, so that a place which may
+/// be missing takes no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place(u32);
+pub(super) struct Place(NonZeroU32);
 
 impl Place {
     /// `None` where there are too many for it.
     pub(super) fn new(part: usize, number: usize) -> Option<Self> {
-        u32::try_from(number << PART_BITS | part).ok().map(Self)
+        let both = u32::try_from(number << PART_BITS | part).ok()?;
+        NonZeroU32::MIN.checked_add(both).map(Self)
     }
 
     #[inline]
     pub(super) const fn part(self) -> usize {
-        self.0 as usize % PARTS
+        self.both() % PARTS
     }
 
     #[inline]
     pub(super) const fn number(self) -> usize {
-        self.0 as usize / PARTS
+        self.both() / PARTS
+    }
+
+    #[inline]
+    const fn both(self) -> usize {
+        self.0.get() as usize - 1
     }
 }
 

@@ -77,8 +77,6 @@ impl Seen<'_> {
 /// How a segment passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Passing {
-    /// Which segment or notice it is, in the order of their times, counted from 1.
-    pub(super) count: u64,
     /// Fragments that it was put together from; 0 where it came in one piece.
     pub(super) fragments: u32,
     /// Whether it was stored behind later ones.

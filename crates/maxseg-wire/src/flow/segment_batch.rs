@@ -1,71 +1,74 @@
-//! Segments that are kept for a while, many at once: each takes about a hundred bytes, for every one is written and read again.
+//! Segments that are kept for a while, many at once: each takes one line of the processor's caches, for every one is written and
+//! read again.
 
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
 
 use super::owned_segment::MOST_OPTIONS;
 use super::seen::{Passing, Seen};
 use crate::tcp::Flags;
 
-/// Segments without their payload, in the order in which they came. What few of them have takes room only for these.
+/// Segments without their payload and their ends, in the order in which they came. What few of them have takes room only for
+/// these.
 #[derive(Debug, Default)]
 pub(super) struct SegmentBatch {
-    list: Vec<Entry>,
-    options: Vec<u8>,
-    /// Both ends of those that are not IPv4's.
-    other_ends: Vec<(SocketAddr, SocketAddr)>,
+    list: Vec<KeptSegment>,
+    /// Interface and link; segments behind each other have mostly the same.
+    points: Vec<(u32, u32)>,
+    rests: Vec<Rest>,
 }
 
-/// A segment, but for its options.
+/// A segment of a batch.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+#[repr(align(64))]
+pub(super) struct KeptSegment {
     at_nanos: u64,
     frame: u64,
-    count: u64,
-    ends: Ends,
-    interface: u32,
-    link: u32,
-    ip_len: u32,
     seq: u32,
     ack: u32,
     payload_len: u32,
-    fragments: u32,
-    options_place: u32,
-    ip_id: Option<u16>,
+    ip_len: u32,
+    options: [u8; STAMPED],
+    /// The place of its interface and link.
+    point: u32,
+    /// The place of what few have, from 1.
+    rest: Option<NonZeroU32>,
+    ip_id: u16,
     window: u16,
     flags: Flags,
     checksum: u16,
     ttl: u8,
-    ecn: u8,
     options_len: u8,
     options_kept: u8,
-    dont_fragment: bool,
-    is_late: bool,
+    /// The bits of congestion notification, and the marks below.
+    marks: u8,
 }
 
-/// Source and destination.
+const _: () = assert!(size_of::<KeptSegment>() == 64, "a line of the caches");
+
+/// Options of a segment with timestamps (RFC 7323 appendix A).
+const STAMPED: usize = 12;
+
+const ECN: u8 = 3;
+const DONT_FRAGMENT: u8 = 1 << 2;
+const HAS_ID: u8 = 1 << 3;
+const IS_LATE: u8 = 1 << 4;
+
+/// Of a segment that came in fragments, or has more options than timestamps.
 #[derive(Debug, Clone, Copy)]
-enum Ends {
-    V4(SocketAddrV4, SocketAddrV4),
-    /// Their place among the others.
-    Other(u32),
+struct Rest {
+    fragments: u32,
+    options: [u8; MOST_OPTIONS],
 }
 
 impl SegmentBatch {
-    /// None yet; room for so many, with timestamps.
+    /// None yet; room for so many.
     pub(super) fn with_capacity(segments: usize) -> Self {
-        Self {
-            list: Vec::with_capacity(segments),
-            options: Vec::with_capacity(segments * STAMPED),
-            other_ends: Vec::new(),
-        }
+        Self { list: Vec::with_capacity(segments), ..Self::default() }
     }
 
     pub(super) const fn len(&self) -> usize {
         self.list.len()
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.list.is_empty()
     }
 
     /// When the first of them passed.
@@ -75,82 +78,78 @@ impl SegmentBatch {
 
     #[inline]
     pub(super) fn push(&mut self, seen: &Seen<'_>, passing: Passing) {
-        let ends = match (seen.source, seen.destination) {
-            (SocketAddr::V4(source), SocketAddr::V4(destination)) => Ends::V4(source, destination),
-            ends => {
-                self.other_ends.push(ends);
-                Ends::Other(place_of_last(self.other_ends.len()))
-            }
-        };
-        let options = seen.options.get(..MOST_OPTIONS).unwrap_or(seen.options);
-        self.list.push(Entry {
+        let point = (seen.interface, seen.link);
+        if self.points.last() != Some(&point) {
+            self.points.push(point);
+        }
+        let (mut options, mut rest) = ([0; STAMPED], None);
+        if seen.options.len() == STAMPED && passing.fragments == 0 {
+            options = *seen.options.first_chunk().unwrap_or(&options);
+        } else if !seen.options.is_empty() || passing.fragments > 0 {
+            rest = self.add_rest(seen, passing);
+        }
+        let kept = seen.options.len().min(MOST_OPTIONS);
+        self.list.push(KeptSegment {
             at_nanos: seen.at_nanos,
             frame: seen.frame,
-            count: passing.count,
-            ends,
-            interface: seen.interface,
-            link: seen.link,
-            ip_len: seen.ip_len,
             seq: seen.seq,
             ack: seen.ack,
             payload_len: seen.payload_len,
-            fragments: passing.fragments,
-            options_place: u32::try_from(self.options.len()).unwrap_or(u32::MAX),
-            ip_id: seen.ip_id,
+            ip_len: seen.ip_len,
+            options,
+            point: u32::try_from(self.points.len() - 1).unwrap_or(u32::MAX),
+            rest,
+            ip_id: seen.ip_id.unwrap_or(0),
             window: seen.window,
             flags: seen.flags,
             checksum: seen.checksum,
             ttl: seen.ttl,
-            ecn: seen.ecn,
             options_len: seen.options_len,
-            options_kept: u8::try_from(options.len()).unwrap_or(0),
-            dont_fragment: seen.dont_fragment,
-            is_late: passing.is_late,
+            options_kept: u8::try_from(kept).unwrap_or(0),
+            marks: seen.ecn & ECN
+                | if seen.dont_fragment { DONT_FRAGMENT } else { 0 }
+                | if seen.ip_id.is_some() { HAS_ID } else { 0 }
+                | if passing.is_late { IS_LATE } else { 0 },
         });
-        self.options.extend_from_slice(options);
     }
 
-    /// Adds the segment at a place of another batch.
-    #[inline]
-    pub(super) fn push_from(&mut self, other: &Self, place: usize) {
-        let Some(kept) = other.list.get(place) else { return };
-        let ends = match kept.ends {
-            Ends::V4(..) => kept.ends,
-            Ends::Other(place) => {
-                self.other_ends.extend(other.other_ends.get(place as usize));
-                Ends::Other(place_of_last(self.other_ends.len()))
-            }
-        };
-        let options_place = u32::try_from(self.options.len()).unwrap_or(u32::MAX);
-        self.list.push(Entry { ends, options_place, ..*kept });
-        self.options.extend_from_slice(other.options_of(kept).unwrap_or_default());
+    #[inline(never)]
+    fn add_rest(&mut self, seen: &Seen<'_>, passing: Passing) -> Option<NonZeroU32> {
+        let mut options = [0; MOST_OPTIONS];
+        for (place, byte) in options.iter_mut().zip(seen.options) {
+            *place = *byte;
+        }
+        self.rests.push(Rest { fragments: passing.fragments, options });
+        NonZeroU32::new(u32::try_from(self.rests.len()).unwrap_or(u32::MAX))
     }
 
+    /// The segment at this place; only this batch can [open](Self::open) it, and copies of it.
     #[inline]
-    fn options_of(&self, kept: &Entry) -> Option<&[u8]> {
-        let begin = kept.options_place as usize;
-        self.options.get(begin..begin + usize::from(kept.options_kept))
+    pub(super) fn get(&self, place: usize) -> Option<&KeptSegment> {
+        self.list.get(place)
     }
 
-    /// The segment at this place, but for its payload's bytes.
+    /// A segment of this batch between these ends, but for its payload's bytes.
     #[inline]
-    pub(super) fn get(&self, place: usize) -> Option<(Seen<'_>, Passing)> {
-        let kept = self.list.get(place)?;
-        let (source, destination) = match kept.ends {
-            Ends::V4(source, destination) => (source.into(), destination.into()),
-            Ends::Other(place) => *self.other_ends.get(place as usize)?,
-        };
+    pub(super) fn open<'a>(
+        &'a self,
+        kept: &'a KeptSegment,
+        (source, destination): (SocketAddr, SocketAddr),
+    ) -> (Seen<'a>, Passing) {
+        let rest = kept.rest.and_then(|place| self.rests.get(place.get() as usize - 1));
+        let options = rest.map_or(&kept.options[..], |rest| &rest.options);
+        let (interface, link) = self.points.get(kept.point as usize).copied().unwrap_or_default();
         let seen = Seen {
             at_nanos: kept.at_nanos,
             frame: kept.frame,
-            interface: kept.interface,
-            link: kept.link,
+            interface,
+            link,
             source,
             destination,
-            ip_id: kept.ip_id,
-            dont_fragment: kept.dont_fragment,
+            ip_id: (kept.marks & HAS_ID != 0).then_some(kept.ip_id),
+            dont_fragment: kept.marks & DONT_FRAGMENT != 0,
             ttl: kept.ttl,
-            ecn: kept.ecn,
+            ecn: kept.marks & ECN,
             ip_len: kept.ip_len,
             seq: kept.seq,
             ack: kept.ack,
@@ -160,32 +159,18 @@ impl SegmentBatch {
             payload_len: kept.payload_len,
             payload: &[],
             options_len: kept.options_len,
-            options: self.options_of(kept)?,
+            options: options.get(..kept.options_kept.into()).unwrap_or_default(),
         };
-        let passing =
-            Passing { count: kept.count, fragments: kept.fragments, is_late: kept.is_late };
-        Some((seen, passing))
-    }
-
-    /// All of them, in order.
-    #[inline]
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Seen<'_>, Passing)> {
-        (0..self.len()).map_while(|place| self.get(place))
+        let fragments = rest.map_or(0, |rest| rest.fragments);
+        (seen, Passing { fragments, is_late: kept.marks & IS_LATE != 0 })
     }
 
     /// Room for the next.
     pub(super) fn clear(&mut self) {
         self.list.clear();
-        self.options.clear();
-        self.other_ends.clear();
+        self.points.clear();
+        self.rests.clear();
     }
-}
-
-/// Those of a segment with timestamps (RFC 7323 appendix A).
-const STAMPED: usize = 12;
-
-fn place_of_last(len: usize) -> u32 {
-    u32::try_from(len).map_or(u32::MAX, |len| len.saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -195,35 +180,28 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_but_the_bytes_of_payload() {
-        let options = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6];
-        let stamped = Seen { options: &options, options_len: 13, payload: &[7; 9], ..segment(3) };
+        let options = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6, 1, 1];
+        let cut = Seen { options: &options, options_len: 16, payload: &[7; 9], ..segment(3) };
+        let stamped = Seen { options: &options[..12], options_len: 12, ..cut };
         let ends = ["[2001:db8::7]:443", "[2001:db8::9]:50000"].map(|end| end.parse().unwrap());
         let [source, destination] = ends;
         let other = Seen { source, destination, ip_id: None, ttl: 3, ..answer(4) };
-        let mapped = Seen { source, ecn: 3, dont_fragment: false, ..stamped };
+        let marked = Seen { ecn: 3, dont_fragment: !stamped.dont_fragment, link: 7, ..stamped };
+        let all = [stamped, other, marked, cut, stamped];
+        let passings = [(2, true), (0, false), (0, true), (0, false), (0, false)]
+            .map(|(fragments, is_late)| Passing { fragments, is_late });
         let mut batch = SegmentBatch::default();
         for _ in 0..2 {
-            let passings = [(5, 2, true), (6, 0, false), (9, 1, true)]
-                .map(|(count, fragments, is_late)| Passing { count, fragments, is_late });
-            for (seen, passing) in [stamped, other, mapped].iter().zip(passings) {
+            for (seen, passing) in all.iter().zip(passings) {
                 batch.push(seen, passing);
             }
-            let kept: Vec<_> = batch.iter().collect();
-            let expected = [stamped, other, mapped].map(|seen| Seen { payload: &[], ..seen });
-            assert_eq!(kept.iter().map(|(seen, _)| *seen).collect::<Vec<_>>(), expected);
-            assert_eq!(kept.iter().map(|(_, passing)| *passing).collect::<Vec<_>>(), passings);
-            assert_eq!((batch.len(), batch.begin()), (3, Some(stamped.at_nanos)));
-            drop(kept);
-            let mut copies = SegmentBatch::default();
-            for place in [2, 1, 0] {
-                copies.push_from(&batch, place);
+            assert_eq!((batch.len(), batch.begin()), (all.len(), Some(stamped.at_nanos)));
+            for (place, (seen, passing)) in all.into_iter().zip(passings).enumerate() {
+                let opened = batch.open(batch.get(place).unwrap(), (seen.source, seen.destination));
+                assert_eq!(opened, (Seen { payload: &[], ..seen }, passing));
             }
-            let mut kept: Vec<_> = copies.iter().collect();
-            kept.reverse();
-            assert_eq!(kept, batch.iter().collect::<Vec<_>>());
-            drop(kept);
             batch.clear();
-            assert!(batch.is_empty());
+            assert_eq!(batch.len(), 0);
         }
     }
 }

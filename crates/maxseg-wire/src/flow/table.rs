@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Seen → TimeOrder → Followers ─┬→ Follower, in this thread
-//!                               └→ Lanes: a SegmentBatch at a time → a Follower for each part, in any thread
+//!                               └→ Lanes: a LaneBatch at a time → a Follower for each part, in any thread
 //! ```
 
 use std::io;
@@ -73,10 +73,10 @@ impl Flows {
     #[inline(always)]
     fn on_ordered(&mut self, seen: &Seen<'_>, fragments: u32, is_late: bool) {
         self.count += 1;
-        let passing = Passing { count: self.count, fragments, is_late };
+        let (count, passing) = (self.count, Passing { fragments, is_late });
         match &mut self.followers {
-            Followers::Here(follower) => follower.on_segment(seen, passing),
-            Followers::Lanes(lanes) => lanes.on_segment(seen, passing),
+            Followers::Here(follower) => follower.on_segment(seen, passing, count),
+            Followers::Lanes(lanes) => lanes.on_segment(seen, passing, count),
         }
     }
 

@@ -230,10 +230,11 @@ impl<'a> Headline<'a> {
         let Some(longest) = self.case.diagnosis.limits.first().filter(|it| it.kind != limit) else {
             return String::new();
         };
-        let share = approx::whole_percent(longest.share);
-        match longest.kind {
-            LimitedBy::Unknown => format!(" (what limited {share} is unknown)"),
-            known => format!(" ({known} for {share})"),
+        let (kind, share) = (longest.kind, approx::whole_percent(longest.share));
+        if kind == LimitedBy::Unknown {
+            format!(" (what limited {share} is unknown)")
+        } else {
+            format!(" ({kind} for {share})")
         }
     }
 

@@ -125,6 +125,7 @@ impl Pace {
     }
 
     /// The same; `bins` are those of the data, joined to [`round_trips`].
+    #[expect(clippy::too_many_lines, reason = "facts, one after the other")]
     pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
         let goodput = data.goodput_bps.unwrap_or(0.0);
         let has_losses =
@@ -211,7 +212,7 @@ impl Pace {
                 && (is_capped(bins, data, is_clocked)
                     || has_own_clock && !is_even() && is_cut_off(bins, data)),
             is_clocked,
-            // Messages that a program writes evenly are acknowledged as evenly as a full link would let them.
+            // A program's even messages are acknowledged as evenly.
             fills_link: !(is_dialogue && trips == RoundTripView::Flat)
                 && (keeps_link_full(data, is_clocked)
                     || is_as_trains && data.begins_late && is_clocked

@@ -4,6 +4,7 @@ use crate::units::Time;
 
 /// How a connection was captured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 pub struct CaptureFacts {
     /// Points of capture, beyond the one that counts, at which packets were seen again.
     pub repeating_points: u64,

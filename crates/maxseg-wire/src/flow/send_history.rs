@@ -1,5 +1,6 @@
 //! The payload of one direction: sent, retransmitted and acknowledged.
 
+mod near;
 mod repeats;
 mod samples;
 mod window_scale;
@@ -23,6 +24,8 @@ use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::sender_replay::{AckUpdate, NewSegment, SenderReplay};
 use super::sizes::Sizes;
 use super::vantage::Distance;
+use near::is_near;
+pub(super) use near::is_nearer;
 
 /// What one direction's sender sent and what was acknowledged, from its first byte of payload on.
 #[derive(Debug, Serialize, Deserialize)]
@@ -87,10 +90,6 @@ pub(super) struct PayloadCounts {
     pub(super) in_flight_max: u64,
 }
 
-/// The capture point is at one end if the other is at least so many times as far, by round trip.
-const NEAR: u64 = 8;
-/// A host answers within this time, in nanoseconds: the capture point is at a host that is so near.
-const AT_THE_HOST: u64 = 100_000;
 /// No host takes so long to answer but to delay an acknowledgement, in nanoseconds.
 const BEYOND_THE_HOST: u64 = 1_000_000;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
@@ -377,18 +376,6 @@ impl SendHistory {
         self.black_hole.finish(end);
         self.sent.forget_all();
     }
-}
-
-/// Whether the capture point is at this end, by its round trips to this end and to the other. Where both answer as soon as a host
-/// does, it is at the one that answers sooner: a queue that fills later is in front of the other.
-fn is_near(this: Option<u64>, other: Option<u64>) -> bool {
-    let answers_first = |near: u64| other.is_none_or(|other| near <= other);
-    this.is_some_and(|near| near < AT_THE_HOST && answers_first(near)) || is_nearer(this, other)
-}
-
-/// Whether the capture point is much nearer to this end than to the other.
-pub(super) fn is_nearer(this: Option<u64>, other: Option<u64>) -> bool {
-    this.is_some_and(|near| near.saturating_mul(NEAR) < other.unwrap_or(0))
 }
 
 fn segment(data: &DataSegment) -> InFlightSegment {

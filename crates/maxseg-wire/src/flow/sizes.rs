@@ -14,11 +14,25 @@ pub(super) struct Sizes {
 
 /// A size and the bytes that were sent in it.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(from = "(u32, u64)", into = "(u32, u64)")]
 struct Size {
     payload: u32,
     bytes: u64,
     /// Whether a packet of it was not pushed out: it is no rest of something that was written.
     goes_on: bool,
+}
+
+/// In little memory: whether it goes on is the lowest bit.
+impl From<Size> for (u32, u64) {
+    fn from(Size { payload, bytes, goes_on }: Size) -> Self {
+        (payload, bytes << 1 | u64::from(goes_on))
+    }
+}
+
+impl From<(u32, u64)> for Size {
+    fn from((payload, packed): (u32, u64)) -> Self {
+        Self { payload, bytes: packed >> 1, goes_on: packed & 1 == 1 }
+    }
 }
 
 /// What bounds the payload of a segment, in bytes.
@@ -132,11 +146,12 @@ impl Sizes {
             return Some(unit);
         }
         let differ = multiples_differ(&sizes, unit);
-        let is_shown = match self.largest > most {
+        let is_shown = if self.largest > most {
             // Beyond what the other end allows packets are joined: one that is pushed out may end with the rest of a write.
-            true => differ || sizes.iter().any(|it| it.goes_on && it.payload % unit == 0),
+            differ || sizes.iter().any(|it| it.goes_on && it.payload % unit == 0)
+        } else {
             // Below it they may be what was written.
-            false => differ && USUAL.contains(&unit),
+            differ && USUAL.contains(&unit)
         };
         is_shown.then_some(unit)
     }
@@ -153,7 +168,8 @@ fn multiples_differ(sizes: &[Size], unit: u32) -> bool {
 /// Ethernet's, is likelier than a frame between these and jumbo frames.
 fn usual_part(unit: u32, bounds: Bounds) -> u32 {
     let usual = [bounds.own, Some(bounds.ethernet)].into_iter().flatten();
-    let mut parts = usual.filter(|part| *part >= LEAST && *part < unit && unit % part == 0);
+    let mut parts =
+        usual.filter(|part| *part >= LEAST && *part < unit && unit.is_multiple_of(*part));
     parts.next().unwrap_or(unit)
 }
 

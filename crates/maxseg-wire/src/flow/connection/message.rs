@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 /// What one end sends until the other answers.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PackedMessage", into = "PackedMessage")]
 pub(super) struct Message {
     /// When its first payload passed.
     begun: u64,
@@ -15,8 +16,35 @@ pub(super) struct Message {
     last: Part,
 }
 
+/// The same in little memory, while no packet of the connection comes: most messages have one acknowledgement. Times of parts are
+/// since the message began.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct PackedMessage(u64, Vec<Part>);
+
+impl From<Message> for PackedMessage {
+    fn from(Message { begun, first, before, last }: Message) -> Self {
+        let since = |part: Part| Part { at: part.at.wrapping_sub(begun), ..part };
+        let parts: &[Part] = match (last.at, before.at) {
+            (0, _) => &[],
+            (_, 0) => &[last],
+            _ => &[last, before, first],
+        };
+        Self(begun, parts.iter().copied().map(since).collect())
+    }
+}
+
+impl From<PackedMessage> for Message {
+    fn from(PackedMessage(begun, parts): PackedMessage) -> Self {
+        let mut parts =
+            parts.into_iter().map(|part| Part { at: part.at.wrapping_add(begun), ..part });
+        let last = parts.next().unwrap_or_default();
+        let before = parts.next().unwrap_or_default();
+        Self { begun, first: parts.next().unwrap_or(last), before, last }
+    }
+}
+
 /// An acknowledgement of a part of a message; it passed at 0 where there was none.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) at: u64,
     /// The offset up to which it acknowledges.
@@ -120,6 +148,16 @@ mod tests {
     fn at_once(acks: &[(u64, i64, u64)]) -> (u64, u64) {
         let AtOnce { at, latest } = message(acks).at_once(&ASKED);
         (at / MS, latest.saturating_add(1) / MS)
+    }
+
+    #[test]
+    fn a_packed_message_is_the_same() {
+        let acks = [(122, 5800, 22), (134, 8700, 34), (148, 12_000, 48)];
+        for count in 0..=acks.len() {
+            let message = message(&acks[..count]);
+            assert_eq!(Message::from(PackedMessage::from(message)), message);
+        }
+        assert_eq!(Message::from(PackedMessage::from(Message::default())), Message::default());
     }
 
     #[test]

@@ -58,9 +58,10 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
     let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
     let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
     // Beside others, the share of what is unknown would be read as theirs.
-    let limit = case.limit().map(|limit| match limit {
-        LimitedBy::Unknown => limit.to_string(),
-        known => format!("{known} {}", words::whole_percent(case.share(known))),
+    let limit = case.limit().map(|limit| {
+        let is_known = limit != LimitedBy::Unknown;
+        let share = is_known.then(|| format!(" {}", words::whole_percent(case.share(limit))));
+        format!("{limit}{}", share.unwrap_or_default())
     });
     let resent = case.diagnosis.retransmitted_packets(case.evidence, direction);
     let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);

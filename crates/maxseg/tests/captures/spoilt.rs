@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Direction, Evidence};
 use maxseg_core::outcome::LimitedBy;
-use maxseg_testkit::sampled;
 use maxseg_testkit::spoil::{Packet, Packets, Spoiler};
+use maxseg_testkit::{sample_seed, sampled};
 use maxseg_wire::capture_file::CaptureFile;
 use maxseg_wire::reading::{ReadOptions, read};
 use serde_json::Value;
@@ -16,8 +16,11 @@ use serde_json::Value;
 const SEED: u64 = 1;
 /// A capture in a hundred lies at the border of two limits, and one packet decides.
 const LEAST_RIGHT: f64 = 0.99;
+/// Of a sample, which may hold several of these: the share of a few captures varies.
+const LEAST_RIGHT_OF_SAMPLE: f64 = 0.95;
 /// What these lack, other packets of the capture make up for: a verdict is to be had.
 const MOST_UNKNOWN: f64 = 0.05;
+const MOST_UNKNOWN_OF_SAMPLE: f64 = 0.15;
 const TELLING: [Spoiler; 10] = [
     Spoiler::Plain,
     Spoiler::Swap,
@@ -102,8 +105,12 @@ fn a_poorer_capture_gives_the_same_verdict_or_none() {
     );
     let listed = faults.iter().map(|fault| fault.text.as_str()).collect::<Vec<_>>().join("\n");
     println!("{listed}");
-    assert!(right >= LEAST_RIGHT, "{:.2}% right:\n{listed}", 100.0 * right);
-    assert!(unknown <= MOST_UNKNOWN, "{:.2}% unknown:\n{listed}", 100.0 * unknown);
+    let (least_right, most_unknown) = match sample_seed().unwrap() {
+        Some(_) => (LEAST_RIGHT_OF_SAMPLE, MOST_UNKNOWN_OF_SAMPLE),
+        None => (LEAST_RIGHT, MOST_UNKNOWN),
+    };
+    assert!(right >= least_right, "{:.2}% right:\n{listed}", 100.0 * right);
+    assert!(unknown <= most_unknown, "{:.2}% unknown:\n{listed}", 100.0 * unknown);
     let is_final = |fault: &&Fault| fault.is_final;
     assert!(!faults.iter().any(|fault| is_final(&fault)), "{listed}");
 }

@@ -152,6 +152,12 @@ fn is_overtaken(data: &DirectionStats) -> bool {
     data.out_of_order_share() > OVERTAKEN
 }
 
+/// Whether the first flights are not the congestion window's, or what the path holds is not known: a program or a pace sends less,
+/// or packets overtake each other.
+fn hides_opening(data: &DirectionStats, limit: LimitedBy) -> bool {
+    matches!(limit, LimitedBy::Paced | LimitedBy::Application) || is_overtaken(data)
+}
+
 /// Why there is no clue.
 fn no_clue(data: &DirectionStats, view: Option<View>) -> &'static str {
     match data.epochs.as_slice() {

@@ -137,9 +137,7 @@ impl Flight {
 
 /// What the first loss shows.
 pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
-    // What is overtaken hides what the path holds.
-    let is_held =
-        matches!(limit, LimitedBy::Paced | LimitedBy::Application) || super::is_overtaken(data);
+    let is_held = super::hides_opening(data, limit);
     let shows = |flight: &Flight| !flight.is_capped || flight.is_beyond_startup();
     let flight = Flight::of(data).filter(|_| !data.begins_late && !is_held);
     match flight.filter(shows) {

@@ -48,8 +48,7 @@ impl OpeningPace {
         let mut found = Self::default();
         let Opening { round_trip, rounds } = data.epochs.opening;
         let trip_s = round_trip.as_secs_f64();
-        let is_paced = matches!(limit, LimitedBy::Paced | LimitedBy::Application);
-        let is_held = is_paced || super::is_overtaken(data);
+        let is_held = super::hides_opening(data, limit);
         let is_in_window = limit == LimitedBy::ReceiveWindow;
         let (grows, most) = if is_in_window { (GROWS_IN_WINDOW, 1) } else { (GROWS, PACED.len()) };
         let Some(link_bps) = data.capacity_bps.filter(|_| !is_held && trip_s > 0.0) else {

@@ -11,6 +11,7 @@
 mod burst_sizes;
 mod clue;
 mod clues;
+mod departures;
 mod epoch_clues;
 mod first_loss;
 mod loss_flights;
@@ -96,6 +97,7 @@ impl CongestionControl {
             if clues.has_slow_start() { Clue::default() } else { first_loss::of(data, limit) };
         let opening = OpeningPace::of(data, limit, view == Some(View::Sender));
         let bursts = burst_sizes::of(data, limit);
+        let departures = departures::of(data, limit);
         let mut weights = clues.weights;
         weights.join(&epochs.weights, epochs.share());
         weights.join(&steady.weights, 1.0);
@@ -103,9 +105,14 @@ impl CongestionControl {
         weights.join(&opening.weights, 1.0);
         weights.join(&first.weights, 1.0);
         weights.join(&bursts.weights, 1.0);
+        weights.join(&departures.weights, 1.0);
         let (name, probability) = weights.best();
         let of_losses = losses.count() + first.count();
-        let others = clues.count() + steady.count() + opening.count() + bursts.count() + of_losses;
+        let others = clues.count() + steady.count()
+            + opening.count()
+            + bursts.count()
+            + departures.count()
+            + of_losses;
         if epochs.count() + others == 0 {
             return Self::unknown(no_clue(data, view).to_owned());
         }
@@ -119,6 +126,7 @@ impl CongestionControl {
         }
         let mut sentences = clues.sentences(name);
         sentences.extend(opening.sentence(name));
+        sentences.extend(departures.sentence(name));
         sentences.extend(bursts.sentence(name));
         sentences.extend(first.sentence(name));
         sentences.extend(losses.sentence(name));

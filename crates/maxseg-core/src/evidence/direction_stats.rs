@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckGaps, Bins, CongestionEpochs, Events, Intervals, LoadedRoundTrips, LossEpisodes, Outage,
-    Refills, SynFacts, Trace, WayDelay,
+    AckGaps, Bins, CongestionEpochs, Departures, Events, Intervals, LoadedRoundTrips, LossEpisodes,
+    Outage, Refills, SynFacts, Trace, WayDelay,
 };
 use crate::units::Time;
 
@@ -144,6 +144,9 @@ pub struct DirectionStats {
     /// Intervals between the arrivals of its payload.
     #[serde(skip)]
     pub intervals: Option<Intervals>,
+    /// When its new segments left, where the capture point is not at its sender and both ends have timestamps.
+    #[serde(skip)]
+    pub departures: Option<Departures>,
     /// The path at each loss.
     #[serde(skip)]
     pub loss_episodes: LossEpisodes,

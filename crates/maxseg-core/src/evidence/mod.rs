@@ -10,6 +10,7 @@ mod beside;
 mod bins;
 mod capture_facts;
 mod congestion_epochs;
+mod departures;
 mod direction_stats;
 mod ending;
 mod event;
@@ -33,6 +34,7 @@ pub use capture_facts::CaptureFacts;
 pub use congestion_epochs::{
     CongestionEpoch, CongestionEpochs, FlightAtLoss, Opening, OpeningRound,
 };
+pub use departures::Departures;
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
 pub use ending::{Ending, Handshake, Outage, Silence};
 pub use event::{Cause, Event, EventKind, Events};

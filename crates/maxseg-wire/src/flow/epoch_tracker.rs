@@ -238,7 +238,7 @@ mod tests {
             for segment in 1..=8 {
                 // What passes here has been acknowledged here long since.
                 tracker.on_ack(0, una + segment * SEGMENT, una + segment * SEGMENT, true);
-                tracker.on_echo(0, Echo { stamp, una }, una + segment * SEGMENT);
+                tracker.on_echo(0, Echo { stamp, una, at: 0 }, una + segment * SEGMENT);
             }
         }
         tracker.finish(0);

@@ -17,6 +17,7 @@ mod clock;
 mod connection;
 mod connection_store;
 mod decode;
+mod departures;
 mod epoch_tracker;
 mod follower;
 mod fragments;

@@ -51,4 +51,13 @@ pub(super) struct Echo {
     pub(super) stamp: u32,
     /// What the last acknowledgement that had it acknowledged.
     pub(super) una: i64,
+    /// When the first that had it passed, in nanoseconds.
+    pub(super) at: u64,
+}
+
+/// The acknowledgement that a segment echoes, and the next: when they passed, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) echoed: u64,
+    pub(super) next: Option<u64>,
 }

@@ -15,6 +15,7 @@ use super::ack_clock::AckClock;
 use super::ack_gaps::AckGaps;
 use super::black_hole::BlackHoleDetector;
 use super::capacity::Capacity;
+use super::departures::Departures;
 use super::gaps::{Gap, Gaps};
 use super::in_flight::{InFlight, InFlightSegment};
 use super::intervals::Intervals;
@@ -37,6 +38,7 @@ pub(super) struct SendHistory {
     pub(super) sizes: Sizes,
     pub(super) capacity: Option<Box<Capacity>>,
     pub(super) intervals: Option<Box<Intervals>>,
+    pub(super) departures: Option<Box<Departures>>,
     /// The round trip to the sender; `None` where the capture point is at the sender.
     distance: Option<Distance>,
     /// Whether the round trip to it is known: in mid-stream it may be measured later.
@@ -109,6 +111,7 @@ impl SendHistory {
             sizes: Sizes::default(),
             capacity: None,
             intervals: None,
+            departures: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
             way_is_known: near || begin.to_sender.is_some(),
             clock: AckClock::default(),
@@ -238,15 +241,19 @@ impl SendHistory {
         let at_once = AckClock::at_once(self.distance.is_some(), self.round_trips.least_of_path());
         let since = self.clock.since(data.at, away, at_once, &mut self.sender.bins);
         self.since_loss = self.since_loss.saturating_add(1);
+        let is_recovering = self.retransmissions.recovering(self.una).is_some();
         self.sender.on_send(NewSegment {
             at: data.at,
             end: data.end,
             payload: data.end - data.start,
             is_pushed: data.is_pushed,
-            is_recovering: self.retransmissions.recovering(self.una).is_some(),
+            is_recovering,
             known: self.distance.as_ref().and_then(Distance::echoed),
             is_clocked: since <= at_once,
         });
+        if !is_recovering && self.arrivals >= MANY {
+            self.note_departure(data);
+        }
         let in_flight = self.sender.in_flight().max(0).cast_unsigned();
         self.counts.in_flight_max = self.counts.in_flight_max.max(in_flight);
         if self.sender.window_left().is_some_and(|left| left < full) {

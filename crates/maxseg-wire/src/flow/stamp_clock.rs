@@ -11,6 +11,10 @@ pub(super) struct StampClock {
     last: (u32, u64),
 }
 
+/// Lengths of a tick that are in use, in nanoseconds.
+const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
+/// So much may a measured tick be off, in percent: while a queue grows, timestamps come ever later.
+const OFF: u64 = 50;
 /// Ticks from which on the length of one is known.
 const ENOUGH: u32 = 10;
 
@@ -37,6 +41,12 @@ impl StampClock {
         let (stamp, at) = self.first?;
         let ticks = self.last.0.wrapping_sub(stamp);
         (ticks >= ENOUGH).then(|| self.last.1.saturating_sub(at) / u64::from(ticks))
+    }
+
+    /// The same, of those that are in use; `None` of any other.
+    pub(super) fn usual_tick(&self) -> Option<u64> {
+        let measured = self.tick()?;
+        TICKS.into_iter().find(|usual| measured.abs_diff(*usual) * 100 <= usual * OFF)
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::segments::Echo;
+use super::segments::{Answer, Echo};
 use super::sender_replay::AckUpdate;
 
 /// The round trip between the point of capture and a sender.
@@ -70,6 +70,12 @@ impl Distance {
         self.echoed
     }
 
+    /// When the acknowledgement passed that the last segment echoes, and the next one.
+    pub(super) fn answer(&self) -> Option<Answer> {
+        let next = self.stamps.front().map(|stamp| stamp.at);
+        self.echoed.map(|echo| Answer { echoed: echo.at, next })
+    }
+
     /// Whether it was measured at all.
     pub(super) const fn is_known(&self) -> bool {
         self.first.is_some() || self.least != u64::MAX || self.least_before != u64::MAX
@@ -110,7 +116,7 @@ impl Distance {
                 return;
             }
             self.stamps.pop_front();
-            self.echoed = Some(Echo { stamp: stamp.value, una: stamp.una });
+            self.echoed = Some(Echo { stamp: stamp.value, una: stamp.una, at: stamp.at });
             if stamp.value == echo {
                 let round_trip = at.saturating_sub(stamp.at);
                 let below = self.believable(round_trip, is_busy, paused);

@@ -37,10 +37,6 @@ struct Many {
 const MOST: i32 = 1 << 15;
 /// So many different ones are counted at most, whatever the timestamps are.
 const MOST_KINDS: usize = 2048;
-/// Lengths of a tick that are in use, in nanoseconds: both ends are to have the same.
-const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
-/// So much may a measured tick be off, in percent: while a queue grows, echoes come ever later.
-const OFF: u64 = 50;
 /// Of the first segments only the least difference is kept.
 const FEW: u8 = 16;
 /// So many segments count once each, then one of [`SAMPLED`] counts for all of them.
@@ -90,8 +86,8 @@ impl WayDelays {
     /// What they tell, where the two clocks tick alike.
     pub(super) fn found(&self) -> Option<WayDelay> {
         let many = self.many.as_ref()?;
-        let tick = usual_tick(&many.own)?;
-        if usual_tick(&many.echoes)? != tick {
+        let tick = many.own.usual_tick()?;
+        if many.echoes.usual_tick()? != tick {
             return None;
         }
         let all: u32 = many.counts.iter().map(|(_, count)| count).sum();
@@ -135,11 +131,6 @@ impl Many {
             Err(_) => {}
         }
     }
-}
-
-fn usual_tick(clock: &StampClock) -> Option<u64> {
-    let measured = clock.tick()?;
-    TICKS.into_iter().find(|usual| measured.abs_diff(*usual) * 100 <= usual * OFF)
 }
 
 #[cfg(test)]

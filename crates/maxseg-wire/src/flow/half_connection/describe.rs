@@ -94,6 +94,7 @@ pub(super) fn describe(
     to.epochs = stream.sender.epochs.map(|epochs| epochs.list).unwrap_or_default();
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.intervals = stream.intervals.as_ref().and_then(|intervals| intervals.found());
+    to.departures = stream.departures.as_ref().and_then(|departures| departures.found());
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());

@@ -1,9 +1,9 @@
-//! Samples of the round trip, and of the rate and the intervals at which payload arrives.
+//! Samples of the round trip, of departures, and of the rate and the intervals at which payload arrives.
 
 use maxseg_core::evidence::LoadedRoundTrips;
 use maxseg_core::units::Time;
 
-use super::super::segments::AckSegment;
+use super::super::segments::{AckSegment, DataSegment};
 use super::super::vantage::Distance;
 use super::{BULK, MANY, SendHistory};
 
@@ -50,6 +50,16 @@ impl SendHistory {
     /// The rate of packet trains in bits per second of payload, where its segments themselves are seen to come out of the path.
     pub(in crate::flow) fn arrival_bps(&self) -> Option<f64> {
         self.capacity.as_ref().filter(|_| self.is_nearer_receiver)?.rate()
+    }
+
+    /// A new segment passes, and says when it left its sender.
+    #[inline]
+    pub(super) fn note_departure(&mut self, data: &DataSegment) {
+        let answer = self.distance.as_ref().and_then(Distance::answer);
+        if let Some((answer, stamp)) = answer.zip(data.stamp) {
+            let payload = (data.end - data.start).cast_unsigned();
+            self.departures.get_or_insert_default().on_new(data.at, stamp, payload, &answer);
+        }
     }
 
     /// Payload left the narrowest link.

@@ -203,7 +203,7 @@ impl<'a> Judge<'a> {
 
     /// The limit while nothing more was there to send.
     const fn pauses(&self) -> LimitedBy {
-        if self.pace.waits_for_room && !self.is_busy {
+        if self.pace.waits_for_room && !self.fills_in_turns {
             LimitedBy::SendBuffer
         } else if self.fills_in_turns {
             LimitedBy::Bandwidth
@@ -331,7 +331,9 @@ impl<'a> Judge<'a> {
             let is_since = self.has_lost || !self.stats.sack_permitted;
             let has_lost = is_since && self.stats.needed_retransmissions() > 0;
             if has_lost { LimitedBy::Unknown } else { LimitedBy::Bandwidth }
-        } else if self.pace.waits_for_room && !self.is_busy && (!is_shut || self.stats.begins_late)
+        } else if self.pace.waits_for_room
+            && !self.fills_in_turns
+            && (!is_shut || self.stats.begins_late)
             || is_buffered && !is_full && !is_queueing
         {
             LimitedBy::SendBuffer

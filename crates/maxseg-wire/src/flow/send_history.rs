@@ -265,12 +265,15 @@ impl SendHistory {
     /// An acknowledgement passes, with or without payload of its own.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, ack: &AckSegment) {
-        if ack.una > self.una {
+        let is_progress = ack.una > self.una;
+        if is_progress {
             self.on_progress(ack);
-            self.clock.on_ack(ack.at);
         }
+        // What is out of order releases segments as well (RFC 3042, RFC 6675 §5).
         if ack.has_payload {
             self.clock.on_question();
+        } else if is_progress || self.delivered > 0 || ack.is_duplicate {
+            self.clock.on_ack(ack.at);
         }
         if ack.una < self.una {
             // Out of order: its window is outdated (RFC 9293 §3.10.7.4).

@@ -23,6 +23,8 @@ const LEAST_LEFT: f64 = 0.2;
 /// Shorter growth says nothing, in round trips; where the flight before is not known, growth has to be longer.
 const LEAST_GROWTH: f64 = 3.0;
 const LONG_GROWTH: f64 = 8.0;
+/// Neither shrinks by more than this share of a flight, and a segment: marks or losses that were not seen reduced it (RFC 3168 §6.1.2).
+const SHRINKS: f64 = 0.05;
 /// One epoch speaks against an algorithm by this at most, too little to name one: BBR may leave any share. All together count
 /// as if they were so many: what spoils one may spoil all.
 const MOST_OF_ONE: f64 = 2.0;
@@ -37,8 +39,9 @@ const SLOW_START_GROWTH: u64 = 2;
 #[derive(Debug, Clone, Default)]
 pub(super) struct EpochClues {
     pub(super) weights: Weights,
-    /// What each loss left of the flight before, as a share of it.
+    /// What each loss left of the flight before, as a share of it, and that flight in segments.
     left: Vec<f64>,
+    peaks: Vec<f64>,
     /// By how many segments each epoch grew in a round trip.
     growth: Vec<f64>,
 }
@@ -91,7 +94,8 @@ impl EpochClues {
 
     /// The share with which their weights count.
     pub(super) fn share(&self) -> f64 {
-        (MOST_EPOCHS / (self.count() as f64).max(1.0)).min(1.0)
+        let few = (MOST_EPOCHS / (self.count() as f64).max(1.0)).min(1.0);
+        few * super::weight_of_size(median(self.peaks.clone()))
     }
 
     fn add_reduction(
@@ -124,6 +128,7 @@ impl EpochClues {
         let most = if was_slow_start { MOST_AFTER_SLOW_START } else { MOST_OF_ONE };
         self.weights.add(likelihoods, most);
         self.left.push(left);
+        self.peaks.push(peak);
     }
 
     fn add_growth(&mut self, epoch: &CongestionEpoch, scale: &Scale) {
@@ -138,7 +143,8 @@ impl EpochClues {
         let is_long = rounds >= if peak > 0.0 { LEAST_GROWTH } else { LONG_GROWTH };
         // Slow start, after a timer that was not seen.
         let is_doubling = first < LEAST_LEFT * peak;
-        if !is_long || first < 2.0 || is_doubling {
+        let is_reduced = grown < -1.0 - SHRINKS * first;
+        if !is_long || first < 2.0 || is_doubling || is_reduced {
             return;
         }
         let trip_s = epoch.to.since(epoch.from).as_secs_f64() / (f64::from(epoch.rounds) + 0.5);

@@ -9,6 +9,7 @@ use super::weights::{Weights, normal};
 use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES};
 use crate::evidence::{DirectionStats, FlightAtLoss};
 use crate::outcome::LimitedBy;
+use crate::stats::median;
 use crate::units::approx;
 
 /// What duplicates release before the third of them is beyond the window (RFC 3042): two segments, and one less for the lost
@@ -37,6 +38,9 @@ const MOST_LOSSES: f64 = 8.0;
 const MOST_FOR_BBR: f64 = 1.0;
 /// A flight below this share of what congestion avoidance makes of it has not grown: the path let it.
 const FAR_BELOW: f64 = 0.6;
+/// Of so many flights an algorithm predicts this share at least: of names for which fewer were, one in four was right.
+const LEAST_JUDGED: usize = 5;
+const LEAST_FITTING: f64 = 0.35;
 /// A flight so many deviations from a prediction is not what it predicts.
 const FAR: f64 = 2.0;
 
@@ -47,6 +51,8 @@ pub(super) struct LossFlights {
     /// How many flights were compared with what was predicted, and how many of them each of Reno and CUBIC predicted.
     count: usize,
     as_predicted: [usize; 2],
+    /// The flights before, in segments.
+    flights: Vec<f64>,
 }
 
 impl LossFlights {
@@ -78,7 +84,8 @@ impl LossFlights {
 
     /// The share with which their weights count.
     pub(super) fn share(&self) -> f64 {
-        (MOST_LOSSES / (self.count as f64).max(1.0)).min(1.0)
+        let few = (MOST_LOSSES / (self.count as f64).max(1.0)).min(1.0);
+        few * super::weight_of_size(median(self.flights.clone()))
     }
 
     fn add(&mut self, step: &Step, limit: LimitedBy) {
@@ -106,9 +113,20 @@ impl LossFlights {
         let most = if by_bbr > by_reno.max(by_cubic) { MOST_FOR_BBR } else { MOST_OF_ONE };
         self.weights.add([by_reno, by_cubic, by_bbr], most);
         self.count += 1;
+        self.flights.push(step.from);
         for (count, predicted) in self.as_predicted.iter_mut().zip([reno, cubic]) {
             *count += usize::from((step.to - predicted).abs() <= FAR * off(predicted));
         }
+    }
+
+    /// Whether too few of them follow from what an algorithm makes of flights for it to be theirs.
+    pub(super) fn contradict(&self, name: CongestionAlgorithm) -> bool {
+        let fitting = match (name, self.as_predicted) {
+            (Reno, [reno, _]) => reno,
+            (Cubic, [_, cubic]) => cubic,
+            _ => return false,
+        };
+        self.count >= LEAST_JUDGED && (fitting as f64) < LEAST_FITTING * self.count as f64
     }
 
     /// What they show for an algorithm, as a clause; `None` where they show nothing of it.

@@ -9,7 +9,7 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
-use super::full_link::{FULL_LINK, held_s, trains_bps};
+use super::full_link::{FULL_LINK, has_room, held_s, trains_bps};
 use super::intervals::round_trips;
 use super::known::Known;
 use super::loss_cause::Loss;
@@ -145,6 +145,7 @@ impl<'a> Judge<'a> {
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
         let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
+        let leaves_link_idle = pace.waits_for_room && has_room(stats);
         Self {
             stats,
             pace,
@@ -164,7 +165,9 @@ impl<'a> Judge<'a> {
             has_lost: false,
             has_hole: false,
             is_busy,
-            fills_in_turns: (pace.waits_for_room || may_wait) && fills_in_turns(stats)
+            fills_in_turns: (pace.waits_for_room || may_wait)
+                && !leaves_link_idle
+                && fills_in_turns(stats)
                 || also.messages_fill_link,
             may_wait,
             leaves_path_idle: may_wait && leaves_path_idle(stats, acks),

@@ -46,3 +46,38 @@ pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
     let text = "new segments left at a pace of the sender's, not when acknowledgements reached it";
     Clue::new(seen, MOST, &[Bbr], text.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::CongestionAlgorithm;
+    use crate::evidence::Departures;
+
+    fn shown(found: Departures, limit: LimitedBy) -> Option<CongestionAlgorithm> {
+        let data = DirectionStats { departures: Some(found), ..DirectionStats::default() };
+        let clue = of(&data, limit);
+        (clue.count() > 0).then(|| clue.weights.best().0)
+    }
+
+    const PACED: Departures = Departures { count: 500, at_once: 0.4, by_chance: 0.3, late: 0.0 };
+
+    #[test]
+    fn departures_between_acknowledgements_are_a_pace() {
+        assert_eq!(shown(PACED, LimitedBy::Congestion), Some(Bbr));
+        let clocked = Departures { at_once: 0.97, ..PACED };
+        assert_eq!(shown(clocked, LimitedBy::Congestion), Some(Reno), "or CUBIC");
+    }
+
+    #[test]
+    fn what_hides_departures_is_no_clue() {
+        for limit in [LimitedBy::Paced, LimitedBy::Application, LimitedBy::ReceiveWindow] {
+            assert_eq!(shown(PACED, limit), None);
+        }
+        let few = Departures { count: 40, ..PACED };
+        let close = Departures { at_once: 0.8, by_chance: 0.7, ..PACED };
+        let varying = Departures { late: 0.1, ..PACED };
+        for found in [few, close, varying] {
+            assert_eq!(shown(found, LimitedBy::Congestion), None, "{found:?}");
+        }
+    }
+}

@@ -135,3 +135,23 @@ fn a_slow_reader_gets_what_it_reads() {
     assert!((4.9e6..8.0e6).contains(&goodput), "{goodput}");
     assert_eq!(outcome.retransmitted_packets, Some(0));
 }
+
+/// The kernel in virtual time, ten seeds: 227 retransmissions with a deviation of 102 (73 to 412), 162 of them told of as duplicates, and
+/// 26.0 Mbit/s. A packet that RACK took for lost and that was not is not taken for lost a second time.
+#[test]
+fn what_overtakes_is_sent_again_no_more_often_than_by_the_kernel() {
+    let (mut again, mut needless) = (0, 0);
+    for seed in 1..=10 {
+        let text = format!(
+            "seed = {seed}\n[[hop]]\nrate = \"30 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"100 packets\"\nreorder = 0.01\n\
+             [until]\ntime = \"20 s\"\n"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap_or_else(|e| panic!("{e:?}"));
+        let outcome = Sim.run(&scenario, &mut Unwatched).unwrap();
+        again += outcome.retransmitted_packets.unwrap();
+        needless += outcome.spurious_retransmissions.unwrap();
+    }
+    // The means of two samples of ten differ by less than three deviations of 102 ÷ √5.
+    assert!((1000..3700).contains(&again), "{again}");
+    assert!(2 * needless > again, "{needless} of {again}");
+}

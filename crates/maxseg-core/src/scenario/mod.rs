@@ -48,7 +48,7 @@ pub use tunnel::TunnelEntry;
 
 use crate::framing::IpVersion;
 use crate::path::{HopSpec, LinkSpec, Path};
-use crate::settings::Settings;
+use crate::settings::{CongestionName, Settings};
 use crate::units::{BitsPerSec, Bytes, Time};
 
 /// One experiment, complete and checked.
@@ -311,9 +311,16 @@ impl Scenario {
         }
     }
 
-    /// Whether any draw of chance can change the outcome.
+    /// Whether any draw of chance can change the outcome: of a link, or of Linux's BBR, which draws the phase in which it begins to
+    /// probe (`bbr_reset_probe_bw_mode`, `net/ipv4/tcp_bbr.c`).
     pub fn is_random(&self) -> bool {
+        let draws_phase = |flow: &Flow| {
+            let (from, to) = self.endpoints(flow);
+            let is_bbr = |end: &Settings| end.congestion == CongestionName::Bbr;
+            self.runs_linux(flow) && (is_bbr(from) || flow.kind != FlowKind::Bulk && is_bbr(to))
+        };
         self.path.hops.iter().flat_map(HopSpec::links).any(LinkSpec::is_random)
+            || self.flows.iter().any(draws_phase)
     }
 
     /// The slowest link from the sender to the receiver.

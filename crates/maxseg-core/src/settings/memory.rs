@@ -7,6 +7,9 @@ use crate::window::linux_shift;
 /// Room for a window in the receiver's memory: a packet takes several times its payload there.
 const MEMORY_PER_WINDOW: u64 = 16;
 const LEAST_MEMORY: u64 = 4 << 20;
+/// But where a program reads slowly, what it has not read takes the window's place, as with a buffer that it sets (`SO_RCVBUF` counts
+/// twice, socket(7)).
+const MEMORY_PER_UNREAD: u64 = 2;
 /// `tcp_rmem` and `tcp_wmem` are `int`s.
 const MOST_MEMORY: u64 = 1 << 30;
 /// What a send buffer begins with at most.
@@ -47,7 +50,10 @@ fn for_receiving(settings: &Settings, mss: Bytes, clamp: Option<Bytes>) -> [u64;
         return rules.tcp_rmem;
     }
     let window = clamp.unwrap_or_else(|| settings.window.bytes(mss)).get();
-    let memory = (window * MEMORY_PER_WINDOW).clamp(LEAST_MEMORY, MOST_MEMORY);
+    let memory = match settings.read_rate {
+        Some(_) => (window * MEMORY_PER_UNREAD).min(MOST_MEMORY),
+        None => (window * MEMORY_PER_WINDOW).clamp(LEAST_MEMORY, MOST_MEMORY),
+    };
     [4096, memory, memory]
 }
 
@@ -81,6 +87,17 @@ fn widest(settings: &Settings, mss: Bytes) -> Bytes {
 mod tests {
     use super::*;
     use crate::settings::stack;
+
+    #[test]
+    fn what_a_slow_reader_leaves_takes_the_window_s_place() {
+        let linux = stack("linux").unwrap().settings.complete().unwrap();
+        let window = WindowSize::Bytes(Bytes::new(65_536));
+        let asked = Settings { window, ..linux };
+        let memory = |settings: &Settings| SocketMemory::of(settings, Bytes::new(1460)).tcp_rmem[2];
+        assert_eq!(memory(&asked), 4 << 20);
+        let read_rate = crate::units::BitsPerSec::new(5_000_000);
+        assert_eq!(memory(&Settings { read_rate, ..asked }), 131_072);
+    }
 
     #[test]
     fn what_is_asked_for_goes_before_what_the_stack_has() {

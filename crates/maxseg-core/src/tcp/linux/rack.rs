@@ -186,7 +186,7 @@ impl Socket {
     /// Marks a packet of the queue if it is overdue; else it may have the longest time left of all.
     fn look_for_loss(&mut self, index: usize, window: u64, timeout: &mut u64) -> Look {
         let skb = &self.rtx_queue[index];
-        if skb.is(ACKED) || (skb.is(LOST) && !skb.is(RETRANSMITTED)) {
+        if skb.is(ACKED) || skb.is_unsorted || (skb.is(LOST) && !skb.is(RETRANSMITTED)) {
             return Look::Settled;
         }
         let sent = skb.sent_micros();
@@ -199,14 +199,17 @@ impl Socket {
             return Look::Waits;
         }
         self.mark_lost(index);
+        self.rtx_queue[index].is_unsorted = true;
         Look::Settled
     }
 
-    /// Marks of losses were taken back: all is to be looked at again.
+    /// Marks of losses were taken back: all but what RACK itself had marked is to be looked at again.
     pub(super) fn look_again_for_losses(&mut self) {
         self.rack.settled = 0;
         self.rack.resent.clear();
-        for skb in self.rtx_queue.iter().filter(|skb| skb.is(ANY_RETRANSMISSION)) {
+        for skb in
+            self.rtx_queue.iter().filter(|skb| skb.is(ANY_RETRANSMISSION) && !skb.is_unsorted)
+        {
             self.rack.note_resent(skb, 0);
         }
         self.rack.resent.make_contiguous().sort_by_key(|resent| (resent.sent_nanos, resent.seq));

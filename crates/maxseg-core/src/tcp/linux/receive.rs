@@ -143,6 +143,7 @@ impl Socket {
             }
             self.last_oow_ack = Some(now);
         } else if packet.seq < self.rcv_nxt {
+            self.note_duplicate(packet.len.min(self.rcv_nxt - packet.seq), true);
             self.enter_quick_mode();
             self.set_dsack(packet.seq, packet.end().min(self.rcv_nxt));
         }

@@ -52,6 +52,7 @@ impl Socket {
         self.counters.retransmitted_bytes += skb.len();
         let is_sent = self.transmit(&mut skb);
         skb.sacked |= EVER_RETRANSMITTED;
+        skb.is_unsorted = false;
         self.untagged_from = self.untagged_from.max(skb.end_seq);
         self.rack.note_resent(&skb, self.snd_una);
         self.rtx_queue[index] = skb;

@@ -36,6 +36,9 @@ pub(super) struct Skb {
     pub(super) is_fin: bool,
     pub(super) push: bool,
     pub(super) app_limited: bool,
+    /// RACK took it for lost: it is not looked at again before it is sent again, whether the mark is taken back or not (`list_del_init`
+    /// of `tcp_tsorted_anchor`, `net/ipv4/tcp_recovery.c`).
+    pub(super) is_unsorted: bool,
 }
 
 impl Skb {

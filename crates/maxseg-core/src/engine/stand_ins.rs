@@ -77,7 +77,7 @@ fn older_tcp(scenario: &Scenario) -> Option<Caveat> {
     Some(Caveat::new("mixed-stacks", text))
 }
 
-/// Keys that are set otherwise than in the stack `linux`, and that Linux's own TCP does not go by.
+/// Keys that are set otherwise than in the stack `linux`, and that its simulation does not go by.
 fn keys_beyond_linux(end: &str, host: &Settings) -> Option<Caveat> {
     let linux = stack("linux").ok()?.settings.complete().ok()?;
     let tick = host.linux.map(|rules| Time::from_nanos(1_000_000_000 / u64::from(rules.hz)));
@@ -113,7 +113,7 @@ fn keys_beyond_linux(end: &str, host: &Settings) -> Option<Caveat> {
     let keys: Vec<&str> = asks.iter().filter(|(_, asks)| *asks).map(|(key, _)| *key).collect();
     (!keys.is_empty()).then(|| {
         let text = format!(
-            "of the {end}, Linux's own TCP does not go by {}; the stack `rfc` does",
+            "of the {end}, the simulated Linux does not go by {}; the stack `rfc` does",
             keys.join(", ")
         );
         Caveat::new("linux-keys", text)

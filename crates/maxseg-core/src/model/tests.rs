@@ -99,11 +99,27 @@ fn datagrams_lose_what_is_damaged_and_what_does_not_fit() {
 #[test]
 fn what_is_left_out_is_said() {
     assert_eq!(
-        codes("until.bytes = \"100 kB\"\nreceiver.delayed_ack = false"),
+        codes("until.time = \"2 s\"\nreceiver.delayed_ack = false"),
         ["self-induced-loss", "start-up"]
     );
     let two = "flow = [{ kind = \"bulk\" }, { kind = \"bulk\" }]\nuntil.time = \"600 s\"\nreceiver.window = \"40 kB\"";
     assert_eq!(codes(two), ["shared"]);
+}
+
+/// 10 Mbit/s and 80 ms. With windows of 10, 20 and 40 segments 64 KiB take the handshake and three rounds.
+#[test]
+fn a_short_transfer_has_its_handshake_and_slow_start_in_it() {
+    let seconds = |bytes: &str| {
+        let until = format!("until.bytes = \"{bytes}\"\nsender.stack = \"linux\"\nreceiver.stack = \"linux\"");
+        outcome(&until).elapsed_s.unwrap()
+    };
+    let rtt = outcome("").rtt_min_s.unwrap();
+    for (bytes, rounds) in [("1 B", 2.0), ("14480 B", 2.0), ("15 kB", 3.0), ("64 KiB", 4.0)] {
+        assert!((seconds(bytes) - rounds * rtt).abs() < 0.01, "{bytes}: {}", seconds(bytes) / rtt);
+    }
+    // A long one takes what its rate says, and a little more.
+    let long = 8.0 * 1e8 / outcome("sender.stack = \"linux\"\nreceiver.stack = \"linux\"").goodput_bps.unwrap();
+    assert!((1.0..1.02).contains(&(seconds("100 MB") / long)), "{}", seconds("100 MB") / long);
 }
 
 /// A path on which losses limit, with Linux at both ends.

@@ -17,11 +17,14 @@ mod style;
 #[cfg(test)]
 mod tests;
 
-use std::io;
+use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use maxseg_workbench::connections::{History, Recorder, Recording, RecordingError, Snapshot};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
@@ -180,8 +183,12 @@ fn wait_for_key(app: &mut App, next: Instant) -> io::Result<Option<Action>> {
         if stop.load(Ordering::Relaxed) {
             return Ok(Some(Action::Quit));
         }
-        let left = next.saturating_duration_since(Instant::now());
-        if event::poll(left.min(GLANCE))? {
+        let left = next.saturating_duration_since(Instant::now()).min(GLANCE);
+        if waits_in_vain(left)? {
+            return Ok(Some(Action::Quit));
+        }
+        let rest = if io::stdin().is_terminal() { Duration::ZERO } else { left };
+        if event::poll(rest)? {
             let event = event::read()?;
             if let Event::Key(key) = event
                 && key.kind != KeyEventKind::Release
@@ -196,6 +203,23 @@ fn wait_for_key(app: &mut App, next: Instant) -> io::Result<Option<Action>> {
             return Ok(None);
         }
     }
+}
+
+/// Waits for a key, no longer than `longest`; gives whether none will come: the terminal is gone, of which reading for ever gives
+/// nothing. Where standard input is no terminal, keys come from elsewhere.
+fn waits_in_vain(longest: Duration) -> io::Result<bool> {
+    let stdin = io::stdin();
+    if !stdin.is_terminal() {
+        return Ok(false);
+    }
+    let mut waiting = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    let timeout = PollTimeout::try_from(longest).unwrap_or(PollTimeout::ZERO);
+    match poll(&mut waiting, timeout) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let gone = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
+    Ok(waiting[0].revents().is_some_and(|seen| seen.intersects(gone)))
 }
 
 /// Has the whole terminal meanwhile, and gives it back as it was, after a panic too.

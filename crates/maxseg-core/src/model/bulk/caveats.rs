@@ -2,16 +2,21 @@
 
 use super::super::cubic::{Cubic, Region};
 use super::super::pftk::Pftk;
-use super::super::{Formula, mathis, whole};
+use super::super::{Formula, mathis};
 use super::response::{Accuracy, Response};
-use super::{ThroughputBound, Transfer, first_timeout};
+use super::{ThroughputBound, Transfer};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::settings::{CongestionName, RecoveryName};
-use crate::units::{Bytes, approx};
+use crate::outcome::LimitedBy;
+use crate::units::approx;
 
 /// A queue of fewer packets than an initial window overflows with every burst.
 const SMALL_QUEUE: f64 = 10.0;
+/// A window loses a segment in one of so many round trips: that costs it less than its bound is wrong by anyway.
+const SELDOM: f64 = 0.02;
+/// Linux's send buffer counts memory, and what a write brings may go beyond a smaller one than this, in bytes.
+const SMALL_SEND_BUFFER: f64 = 1_048_576.0;
 
 impl Transfer<'_> {
     /// PFTK is a model of Reno's fast recovery, and of no other.
@@ -45,6 +50,9 @@ impl Transfer<'_> {
             let text = "the formulas ignore data and ACKs that wait for each other at a host, unless the host is busy \
                         all the time";
             caveats.push(Caveat::new("hosts", text));
+        }
+        if bound.formula == Formula::Window {
+            caveats.extend(self.window_caveat());
         }
         let tooth = self.saw_tooth();
         if self.window / self.mss >= SMALL_QUEUE && tooth.queue < SMALL_QUEUE {
@@ -99,6 +107,29 @@ impl Transfer<'_> {
         } else {
             Caveat::new("accuracy", format!("{name} at {loss} segment loss: {measured}"))
         }
+    }
+
+    /// What a window per round trip leaves out.
+    fn window_caveat(&self) -> Option<Caveat> {
+        let segments = self.window / self.mss;
+        let text = if self.window_limit == LimitedBy::SendBuffer
+            && self.window < SMALL_SEND_BUFFER
+            && self.scenario.runs_linux(self.flow)
+        {
+            "Linux's send buffer counts memory, and a write may go beyond it: with a small one several times as much may be in flight, \
+             which the formula ignores"
+                .to_owned()
+        } else if self.loss * segments >= SELDOM {
+            format!(
+                "{} of the segments are lost, and the bound of a window of {} segments leaves that out: too high, most where \
+                 timeouts repair them",
+                approx::percent(self.loss),
+                approx::digits(segments)
+            )
+        } else {
+            return None;
+        };
+        Some(Caveat::new("outside-range", text))
     }
 
     /// What a simpler law gives, or what the law leaves out of this sender.
@@ -161,32 +192,25 @@ impl Transfer<'_> {
         if bound.goodput_bps <= 0.0 {
             return None;
         }
-        let target = bound.goodput_bps * self.rtt / 8.0;
-        let mss = Bytes::new(whole(self.mss));
-        let initial = self.sender.initial_window.bytes(mss).get() as f64;
-        let growth = 1.0 + 1.0 / self.growth_per_ack();
-        let rounds = 1.0 + (libm::log(target / initial) / libm::log(growth)).max(0.0);
-        // While it opens up it carries little of what it carries later, and while it probes nothing: the
-        // timer doubles with each timeout.
-        let timeouts = self.scenario.mss(self.flow).timeouts;
-        let probing =
-            first_timeout(&self.sender.rto, self.rtt) * (libm::exp2(f64::from(timeouts)) - 1.0);
-        let opening = probing + rounds * self.rtt;
-        let all =
-            self.active(bound) + if self.scenario.until.bytes.is_some() { opening } else { 0.0 };
+        if self.scenario.until.bytes.is_some() {
+            return None; // they are in its time
+        }
+        // While it opens up it carries little of what it carries later, and while it probes nothing.
+        let opening = self.probing() + self.opening(bound).rounds * self.rtt;
+        let all = self.active(bound);
         let share = opening / all;
         let times = format!("{} of {}", approx::time(opening.min(all)), approx::time(all));
         if share >= 1.0 {
             let text = format!("the run ends before slow start does ({times})");
             Some(Caveat::new("outside-range", text))
         } else if share > 0.02 {
-            let what = if timeouts > 0 {
+            let what = if self.scenario.mss(self.flow).timeouts > 0 {
                 "handshake, path MTU search and slow start"
             } else {
                 "handshake and slow start"
             };
             let text =
-                format!("{what} ({times}) are ignored: up to {:.0}% too high", 100.0 * share);
+                format!("{what} ({times}) are ignored: up to {:.0}% too high", 100.0 * share / (1.0 - share));
             Some(Caveat::new("start-up", text))
         } else {
             None

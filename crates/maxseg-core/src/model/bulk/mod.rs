@@ -1,6 +1,7 @@
 //! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
 mod caveats;
+mod opening;
 mod response;
 
 use response::Response;
@@ -322,7 +323,7 @@ impl<'a> Transfer<'a> {
         let until = &self.scenario.until;
         let longest = until.time.since(self.flow.start).as_secs_f64();
         match until.bytes {
-            Some(bytes) => longest.min(bytes.bits() as f64 / bound.goodput_bps),
+            Some(bytes) => longest.min(self.transfer_seconds(bytes, bound)),
             None => longest,
         }
     }
@@ -334,18 +335,22 @@ impl<'a> Transfer<'a> {
             None => self.scenario.until.time.as_secs_f64(),
         };
         let rtt = self.rtt + bound.queue + bound.queue_elsewhere;
-        let goodput_bps = bound.goodput_bps * active / elapsed;
+        let at_bound = bound.goodput_bps * active / 8.0;
+        let payload = self.scenario.until.bytes.map_or(at_bound, |all| at_bound.min(all.get() as f64));
+        let goodput_bps = 8.0 * payload / elapsed;
+        let is_opening = self.scenario.until.bytes.is_some() && 2.0 * payload < at_bound;
+        let limited_by = if is_opening { LimitedBy::StartUp } else { bound.limited_by };
         Outcome {
             goodput_bps: Some(goodput_bps),
             elapsed_s: Some(elapsed),
-            payload_bytes: Some(whole(goodput_bps * elapsed / 8.0)),
+            payload_bytes: Some(whole(payload)),
             segment_loss: Some(self.loss),
             rtt_min_s: Some(self.rtt),
             rtt_mean_s: Some(rtt),
             in_flight_mean_bytes: Some(goodput_bps * rtt / 8.0),
             queue_mean_s: Some(bound.queue),
             mss_used_bytes: Some(whole(self.mss)),
-            limited_by: Some(bound.limited_by),
+            limited_by: Some(limited_by),
             formula: Some(bound.formula.name().to_owned()),
             ..Outcome::default()
         }

@@ -1,6 +1,6 @@
 //! What the closed form of a request flow leaves out, and how far it can be trusted.
 
-use super::super::bulk::room;
+use super::super::bulk::{first_timeout, room};
 use super::{MEASURED, RequestModel, Total};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
@@ -10,6 +10,18 @@ use crate::units::approx;
 const MEASURED_UP_TO: f64 = 0.05;
 
 impl RequestModel<'_> {
+    /// Whether a reply has more than its first window, and comes after a pause in which its sender forgets a larger one.
+    fn restarts_after_idle(&self) -> bool {
+        let down = &self.download;
+        let pause = self.plan.pause.as_secs_f64() + self.plan.think.as_secs_f64();
+        let round_trip = down.round_trip();
+        !self.is_new()
+            && down.sender.linux.is_some_and(|rules| rules.tcp_slow_start_after_idle)
+            && self.scenario.runs_linux(self.flow)
+            && pause + round_trip > first_timeout(&down.sender.rto, round_trip)
+            && down.segments > down.first_window
+    }
+
     /// What the estimate leaves out.
     pub(super) fn caveats(&self, total: &Total) -> Vec<Caveat> {
         let mut caveats = Vec::new();
@@ -46,6 +58,13 @@ impl RequestModel<'_> {
                  ignores limited transmit and timeouts after a loss among the last three segments{windows}: \
                  {low:.2} to {high:.2} times the time in the simulator at an RTT of 80 ms with replies up to 500 kB"
             ),
+        );
+        say(
+            self.restarts_after_idle(),
+            "outside-range",
+            "replies begin with the initial window after each pause longer than the timeout (RFC 5681 §4.1; Linux: \
+             tcp_slow_start_after_idle), which the formula ignores: requests may take several times as long"
+                .to_owned(),
         );
         say(
             up.flow_path.host_pace() > 0.0,

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use maxseg_workbench::connections::{History, Recorder, Recording, RecordingError, Snapshot};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::stat::{SFlag, fstat};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
@@ -206,15 +207,18 @@ fn wait_for_key(app: &mut App, next: Instant) -> io::Result<Option<Action>> {
 }
 
 /// Waits for a key, no longer than `longest`; gives whether none will come: the terminal is gone, of which reading for ever gives
-/// nothing. Where standard input is no terminal, keys come from elsewhere.
+/// nothing. Where standard input is no terminal, keys come from elsewhere, and nothing is waited for here.
 fn waits_in_vain(longest: Duration) -> io::Result<bool> {
     let stdin = io::stdin();
-    if !stdin.is_terminal() {
+    // A terminal that is gone is none any more, but still a device.
+    let is_device = fstat(&stdin)
+        .is_ok_and(|stat| stat.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFCHR.bits());
+    if !is_device {
         return Ok(false);
     }
     let mut waiting = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
-    let timeout = PollTimeout::try_from(longest).unwrap_or(PollTimeout::ZERO);
-    match poll(&mut waiting, timeout) {
+    let longest = if stdin.is_terminal() { longest } else { Duration::ZERO };
+    match poll(&mut waiting, PollTimeout::try_from(longest).unwrap_or(PollTimeout::ZERO)) {
         Ok(_) | Err(Errno::EINTR) => {}
         Err(error) => return Err(error.into()),
     }
@@ -230,6 +234,11 @@ fn on_terminal<E: From<io::Error>>(
     interrupt::flag();
     let mut terminal = ratatui::try_init()?;
     let done = run(&mut terminal);
+    if waits_in_vain(Duration::ZERO)? {
+        // What is gone is not given back. Being dropped the terminal would say so, where nobody reads.
+        std::mem::forget(terminal);
+        return Ok(());
+    }
     ratatui::try_restore()?;
     done
 }

@@ -165,3 +165,21 @@ fn other_files_are_no_recordings() {
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
+
+/// A terminal that is closed while nothing tells the program of it: reading from it gives nothing, at once.
+#[test]
+fn a_terminal_that_is_gone_ends_it() {
+    let closes = "import os, subprocess, sys\n\
+                  master, terminal = os.openpty()\n\
+                  child = subprocess.Popen([sys.argv[1], 'top'], stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)\n\
+                  os.close(terminal)\n\
+                  shown = 0\n\
+                  while shown < 200: shown += len(os.read(master, 65536))\n\
+                  os.close(master)\n\
+                  sys.exit(child.wait())\n";
+    let done = Command::new("python3")
+        .args(["-c", closes, env!("CARGO_BIN_EXE_maxseg")])
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+}

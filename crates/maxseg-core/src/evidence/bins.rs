@@ -141,6 +141,17 @@ impl Bins {
         &self.list
     }
 
+    /// The same, but that the last is as long as it would have been: what came in all of it counts in it, behind the end as well.
+    pub fn whole(&self) -> Vec<Bin> {
+        let mut list = self.list.clone();
+        if let Some(last) = list.last_mut() {
+            let width = self.width.as_nanos().max(1);
+            let begun = last.at.since(self.origin).as_nanos() % width;
+            last.duration = last.duration.max(Time::from_nanos(width - begun));
+        }
+        list
+    }
+
     /// The interval that `at` lies in; the first for what is before it.
     #[inline]
     pub fn at(&mut self, at: Time) -> &mut Bin {
@@ -278,6 +289,19 @@ mod tests {
         for pair in list.windows(2) {
             assert_eq!(pair[0].end(), pair[1].at);
         }
+    }
+
+    /// Acknowledgements that reach the sender behind the last packet count in the last interval: its rate is over all of it.
+    #[test]
+    fn the_last_interval_is_as_long_as_the_others() {
+        let mut bins = Bins::new(Time::from_secs(5), Time::from_millis(80));
+        for n in 0..8 {
+            bins.at(Time::from_millis(5_000 + 80 * n)).acked_bytes += 1_000;
+        }
+        bins.finish(Time::from_millis(5_561));
+        assert_eq!(bins.as_slice().last().unwrap().duration, Time::from_millis(1));
+        assert!(bins.whole().iter().all(|bin| bin.duration == Time::from_millis(80)));
+        assert_eq!(Bins::default().whole(), []);
     }
 
     #[test]

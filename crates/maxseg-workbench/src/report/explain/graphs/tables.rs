@@ -13,18 +13,20 @@ const MOST_ROWS: usize = 200;
 /// So many rows are left of the intervals.
 const ROWS_OF_BINS: usize = 100;
 
-/// At most so many intervals, neighbours joined.
+/// At most so many intervals, neighbours joined; what is left over at the end belongs to the one before it, since a short interval
+/// has rates that no other has.
 pub(super) fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
     let together = bins.len().div_ceil(most).max(1);
-    let join = |chunk: &[Bin]| {
-        let (first, rest) = chunk.split_first()?;
-        let mut bin = *first;
-        for next in rest {
-            bin.join(next);
+    let whole = (bins.len() / together).max(1);
+    let mut list: Vec<Bin> = Vec::new();
+    for (index, next) in bins.iter().enumerate() {
+        let is_first = index % together == 0 && index / together < whole;
+        match list.last_mut().filter(|_| !is_first) {
+            Some(bin) => bin.join(next),
+            None => list.push(*next),
         }
-        Some(bin)
-    };
-    bins.chunks(together).filter_map(join).collect()
+    }
+    list
 }
 
 /// The events, packet by packet; `None` where there are none.
@@ -73,7 +75,7 @@ const fn event_word(kind: EventKind) -> &'static str {
 
 /// Throughput, round trip, window and flight, interval by interval; `None` where there are none.
 pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> Option<Markup> {
-    let rows = joined(data.bins.as_slice(), ROWS_OF_BINS);
+    let rows = joined(&data.bins.whole(), ROWS_OF_BINS);
     let columns = [
         Column::number("from"),
         Column::number("acknowledged"),
@@ -92,8 +94,34 @@ pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> Option<Markup> 
             bytes(bin.resent_bytes),
             Cell::known(bin.rtt_mean().map(Time::as_secs_f64), words::time),
             bytes(bin.in_flight_max),
-            bytes(bin.window_max),
+            Cell::known(bin.window_left_min.map(|_| bin.window_max as f64), |window| {
+                words::grouped(words::rounded(window))
+            }),
         ]
     };
     (!rows.is_empty()).then(|| table("Intervals", &columns, rows.iter().map(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_interval_is_shorter_than_the_others() {
+        let bin = |n: u64| Bin {
+            at: Time::from_millis(n),
+            duration: Time::from_millis(1),
+            segments: 1,
+            ..Bin::default()
+        };
+        for count in [0, 1, 99, 100, 101, 299, 301, 1000] {
+            let bins: Vec<Bin> = (0..count).map(bin).collect();
+            let list = joined(&bins, 100);
+            let together = count.div_ceil(100).max(1);
+            assert!(list.len() <= 100, "{count}: {}", list.len());
+            assert!(list.iter().all(|bin| bin.duration >= Time::from_millis(together.min(count))));
+            assert_eq!(list.iter().map(|bin| u64::from(bin.segments)).sum::<u64>(), count);
+            assert!(list.windows(2).all(|pair| pair[0].end() == pair[1].at));
+        }
+    }
 }

@@ -207,15 +207,14 @@ pub fn traced(mut evidence: Evidence) -> Evidence {
             bytes: 1448,
             is_resent: n == 500,
         };
-        trace.segments.push(point);
-        trace.acks.push(AckPoint {
+        trace.on_segment(point, 65_160);
+        trace.on_ack(AckPoint {
             at: when,
             frame: 2000 + n,
             offset: n * 1448,
-            edge: n * 1448 + 65_535,
+            edge: Some(n * 1448 + 65_535),
         });
-        trace.rtts.push((when, Time::from_millis(81)));
-        trace.in_flight.push((when, 65_160));
+        trace.rtts.note((when, Time::from_millis(81)), false);
     }
     evidence.forward.trace = Some(Box::new(trace));
     evidence

@@ -17,6 +17,7 @@ mod event;
 mod joined;
 mod losses;
 mod path_mtu;
+mod points;
 mod refills;
 mod requests;
 mod socket;
@@ -45,11 +46,12 @@ pub use losses::{
     AckGaps, Bursts, Intervals, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay,
 };
 pub use path_mtu::PathMtuEvent;
+pub use points::Points;
 pub use refills::Refills;
 pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
-pub use trace::{AckPoint, SegmentPoint, Trace};
+pub use trace::{AckPoint, ControlKind, ControlPoint, SegmentPoint, Trace};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::units::{Bytes, Time};

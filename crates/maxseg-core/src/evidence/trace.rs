@@ -2,48 +2,57 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::points::Points;
 use crate::units::Time;
 
-/// What a time-sequence graph shows. The number of points is bounded: where there are too many, every
-/// second is left out, again and again, but for retransmissions.
+/// What a time-sequence graph shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Segments, in order.
-    pub segments: Vec<SegmentPoint>,
-    /// Acknowledgements of them, in order.
-    pub acks: Vec<AckPoint>,
+    /// Segments, in order; those that repeat payload are notable.
+    pub segments: Points<SegmentPoint>,
+    /// Acknowledgements of them, in order; those that shut the window, or open it again, are notable.
+    pub acks: Points<AckPoint>,
     /// Round trips of the whole path: when each was measured, and how long it was.
-    pub rtts: Vec<(Time, Time)>,
-    /// Bytes in flight, whenever a segment was sent.
-    pub in_flight: Vec<(Time, u64)>,
+    pub rtts: Points<(Time, Time)>,
+    /// Bytes in flight, as the sender knows them, whenever a segment was sent or an acknowledgement reached it.
+    pub in_flight: Points<(Time, u64)>,
+    /// When the first segment was sent, and the window then, where it was known.
+    pub first_window: Option<(Time, u64)>,
+    /// Packets of its sender that are neither segments nor mere acknowledgements.
+    pub controls: Points<ControlPoint>,
 }
 
 impl Trace {
-    /// Most segments that are kept.
-    const MOST: usize = 1 << 17;
-
-    /// Leaves out every second point where there are too many.
-    pub fn make_room(&mut self) {
-        if self.segments.len() < Self::MOST {
-            return;
-        }
-        let mut n = 0;
-        self.segments.retain(|segment| {
-            n += 1;
-            n % 2 == 0 || segment.is_resent
-        });
-        every_second(&mut self.acks);
-        every_second(&mut self.rtts);
-        every_second(&mut self.in_flight);
+    /// A segment passes, with so much in flight behind it.
+    pub fn on_segment(&mut self, segment: SegmentPoint, in_flight: u64) {
+        self.segments.note(segment, segment.is_resent);
+        self.in_flight.note((segment.at, in_flight), false);
     }
-}
 
-fn every_second<T>(list: &mut Vec<T>) {
-    let mut n = 0;
-    list.retain(|_| {
-        n += 1;
-        n % 2 == 0
-    });
+    /// An acknowledgement passes.
+    pub fn on_ack(&mut self, ack: AckPoint) {
+        let was_shut = self.acks.last().is_some_and(|last| last.window() == Some(0));
+        let is_shut = ack.window() == Some(0);
+        self.acks.note(ack, is_shut != was_shut);
+    }
+
+    /// An acknowledgement has reached the sender, with so much in flight behind it.
+    pub fn on_arrived(&mut self, at: Time, in_flight: u64) {
+        if self.in_flight.last().is_none_or(|(_, before)| *before != in_flight) {
+            self.in_flight.note((at, in_flight), false);
+        }
+    }
+
+    /// Windows are so many times as large as was taken for granted.
+    pub fn scale_windows(&mut self, times: u64) {
+        if let Some((_, window)) = &mut self.first_window {
+            *window = window.saturating_mul(times);
+        }
+        for ack in self.acks.iter_mut() {
+            let window = ack.window().map(|window| window.saturating_mul(times));
+            ack.edge = window.map(|window| ack.offset.saturating_add(window));
+        }
+    }
 }
 
 /// A segment.
@@ -70,6 +79,55 @@ pub struct AckPoint {
     pub frame: u64,
     /// The byte that it expects next, counted from the beginning of the direction.
     pub offset: u64,
-    /// The right edge of the window: the byte that may not be sent yet.
-    pub edge: u64,
+    /// The right edge of the window: the byte that may not be sent yet; `None` while the scale of windows is not known.
+    pub edge: Option<u64>,
+}
+
+impl AckPoint {
+    /// The window that it advertises, in bytes.
+    pub fn window(&self) -> Option<u64> {
+        self.edge.map(|edge| edge.saturating_sub(self.offset))
+    }
+}
+
+/// A packet that opens or ends a connection, or asks whether the other end is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlPoint {
+    /// When it was seen.
+    pub at: Time,
+    /// Which packet of the capture, counted from 1.
+    pub frame: u64,
+    /// What it is.
+    pub kind: ControlKind,
+}
+
+/// What such a packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ControlKind {
+    /// SYN.
+    Syn,
+    /// SYN with ACK.
+    SynAck,
+    /// FIN, perhaps with payload.
+    Fin,
+    /// RST.
+    Rst,
+    /// A zero window probe.
+    Probe,
+    /// A keep-alive.
+    KeepAlive,
+}
+
+impl ControlKind {
+    /// Its name.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Syn => "SYN",
+            Self::SynAck => "SYN, ACK",
+            Self::Fin => "FIN",
+            Self::Rst => "RST",
+            Self::Probe => "zero-window probe",
+            Self::KeepAlive => "keep-alive",
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! A connection: two ends, and what passes between them.
 
 mod arrival;
+mod aside;
 mod control;
 mod evidence;
 mod held;
@@ -11,7 +12,7 @@ mod waits;
 
 use std::net::SocketAddr;
 
-use maxseg_core::evidence::{EventKind, Handshake, Marks, PathMtuEvent};
+use maxseg_core::evidence::{ControlKind, EventKind, Handshake, Marks};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -24,13 +25,13 @@ use super::segments::{AckSegment, DataSegment};
 use super::send_history::{SendHistory, is_nearer};
 use super::sizes::JUMBO;
 use crate::tcp::Flags;
+pub(super) use aside::Aside;
 use message::Part;
 use turns::{Talk, Turns};
 
 /// A connection. Its endpoints are the lower and the higher of its key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Connection {
-    traced: bool,
     pub(super) ends: Pair<SocketAddr>,
     halves: Pair<HalfConnection>,
     begin: u64,
@@ -44,7 +45,8 @@ pub(super) struct Connection {
     reset: Option<Reset>,
     turns: Turns,
     marks: Marks,
-    pub(super) path_mtu_events: Vec<PathMtuEvent>,
+    /// What most connections do not need.
+    pub(super) aside: Option<Box<Aside>>,
     clock: Clock,
     /// Segments that wait for what they acknowledge.
     #[serde(skip)]
@@ -85,7 +87,6 @@ impl Connection {
             ends = Pair { low: seen.destination, high: seen.source };
         }
         Self {
-            traced,
             ends,
             halves: Pair::default(),
             begin: seen.at_nanos,
@@ -101,7 +102,7 @@ impl Connection {
                 ports_reused: false,
                 ..Marks::default()
             },
-            path_mtu_events: Vec::new(),
+            aside: traced.then(|| Box::new(Aside::traced())),
             clock: Clock::new(seen.at_nanos),
             held: None,
             vain_waits: 0,
@@ -272,10 +273,12 @@ impl Connection {
         {
             // The zero window probe of Linux (tcp_xmit_probe_skb).
             if is_shut {
+                Aside::note(self.aside.as_deref_mut(), seen, s, ControlKind::Probe);
                 half.counts.zero_window_probes += 1;
                 half.unanswered.on_probe(seen.at_nanos);
                 half.last_ack = half.last_ack.max(seen.at_nanos);
             } else if half.una > start {
+                Aside::note(self.aside.as_deref_mut(), seen, s, ControlKind::KeepAlive);
                 half.counts.keep_alives += 1;
                 half.unanswered.on_probe(seen.at_nanos);
                 half.note(EventKind::KeepAlive, seen);
@@ -293,6 +296,7 @@ impl Connection {
         }
         if payload > 0 && !seen.flags.contains(Flags::RST) {
             if payload == 1 && is_shut && start >= half.una {
+                Aside::note(self.aside.as_deref_mut(), seen, s, ControlKind::Probe);
                 half.counts.zero_window_probes += 1;
                 half.unanswered.on_probe(seen.at_nanos);
                 return;

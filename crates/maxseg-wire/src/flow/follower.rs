@@ -248,10 +248,11 @@ impl Follower {
         });
         let connection = known.and_then(|place| self.get_mut(place, notice.at_nanos));
         let place = known.filter(|_| connection.is_some());
-        if let Some(connection) = connection
-            && connection.path_mtu_events.len() < MOST_EVENTS
-        {
-            connection.path_mtu_events.push(event);
+        if let Some(connection) = connection {
+            let events = &mut connection.aside.get_or_insert_default().path_mtu_events;
+            if events.len() < MOST_EVENTS {
+                events.push(event);
+            }
         }
         if self.notices.len() < MOST_EVENTS {
             self.notices.push(Notice { count, event, place });

@@ -3,11 +3,10 @@
 mod near;
 mod repeats;
 mod samples;
+mod traced;
 mod window_scale;
 
-use maxseg_core::evidence::{
-    AckPoint, Event, EventKind, Events, LoadedRoundTrips, LossEpisodes, SegmentPoint, Trace,
-};
+use maxseg_core::evidence::{Event, EventKind, Events, LoadedRoundTrips, LossEpisodes, Trace};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +121,7 @@ impl SendHistory {
             untimed_until: 0,
             black_hole: BlackHoleDetector::new(begin),
             events: Events::default(),
-            trace: begin.traced.then(Box::default),
+            trace: traced::begun(begin),
             nxt: begin.nxt,
             una: begin.nxt,
             sacked: i64::from(i32::MIN), // before every offset, and short when packed
@@ -180,11 +179,7 @@ impl SendHistory {
     /// A segment with payload passes. Gives whether it is a retransmission.
     #[inline(always)]
     pub(super) fn on_data(&mut self, data: &DataSegment) -> bool {
-        if let Some(distance) = &mut self.distance {
-            while let Some((at, news)) = distance.arrived_by(data.at) {
-                self.sender.on_ack(at, &news);
-            }
-        }
+        self.on_arrived_by(data.at);
         let gap = data.at.saturating_sub(self.last_send);
         self.counts.longest_gap = self.counts.longest_gap.max(gap);
         let payload = data.end - data.start;
@@ -197,17 +192,8 @@ impl SendHistory {
             self.on_old(data)
         };
         self.last_send = data.at;
-        if let Some(trace) = &mut self.trace {
-            trace.make_room();
-            trace.segments.push(SegmentPoint {
-                at: Time::from_nanos(data.at),
-                frame: data.frame,
-                offset: data.start.max(0).cast_unsigned(),
-                bytes: u32::try_from(payload).unwrap_or(0),
-                is_resent,
-            });
-            let in_flight = self.sender.in_flight().max(0).cast_unsigned();
-            trace.in_flight.push((Time::from_nanos(data.at), in_flight));
+        if self.trace.is_some() {
+            self.trace_segment(data, is_resent);
         }
         is_resent
     }
@@ -290,19 +276,13 @@ impl SendHistory {
             delivered: delivered.cast_unsigned(),
         };
         self.duplicates += u32::from(ack.is_duplicate);
+        if self.trace.is_some() {
+            self.trace_ack(ack);
+        }
         if let Some(distance) = &mut self.distance {
             distance.on_ack(ack.at, ack.stamp, news);
         } else {
-            self.sender.on_ack(ack.at, &news);
-        }
-        if let Some(trace) = &mut self.trace {
-            let offset = ack.una.max(0).cast_unsigned();
-            trace.acks.push(AckPoint {
-                at: Time::from_nanos(ack.at),
-                frame: ack.frame,
-                offset,
-                edge: ack.edge.map_or(offset, |edge| edge.max(0).cast_unsigned()),
-            });
+            self.on_arrived(ack.at, &news);
         }
     }
 
@@ -377,11 +357,7 @@ impl SendHistory {
 
     /// The capture ends; the connection's last packet passed at `end`.
     pub(super) fn finish(&mut self, end: u64) {
-        if let Some(distance) = &mut self.distance {
-            while let Some((at, news)) = distance.arrived_by(u64::MAX) {
-                self.sender.on_ack(at, &news);
-            }
-        }
+        self.on_arrived_by(u64::MAX);
         self.sender.finish(end);
         self.black_hole.finish(end);
         self.sent.forget_all();

@@ -2,6 +2,7 @@
 
 use maxseg_core::units::Time;
 
+use super::aside::{Aside, control_kind};
 use super::{Connection, Reset, since};
 use crate::flow::Seen;
 use crate::flow::pair::Endpoint;
@@ -51,6 +52,9 @@ impl Connection {
         self.marks.mptcp |= options.multipath;
         self.marks.fast_open |= options.fast_open;
         let at = seen.at_nanos;
+        if let Some(kind) = control_kind(seen.flags) {
+            Aside::note(self.aside.as_deref_mut(), seen, s, kind);
+        }
         if seen.flags.contains(Flags::RST) && self.reset.is_none() {
             let is_closed = self.halves.low.fin_is_acked() && self.halves.high.fin_is_acked();
             let is_other_path = self.halves.of(s).points.is_other_path(seen);

@@ -6,8 +6,8 @@ use maxseg_core::evidence::{
 use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 
-use super::Connection;
 use super::waits::WayTo;
+use super::{Aside, Connection};
 use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 
@@ -17,8 +17,9 @@ const ENOUGH: u32 = 8;
 impl Connection {
     /// All that was seen of the connection, which gets this number.
     pub(in crate::flow) fn into_evidence(mut self, id: u32) -> Evidence {
-        self.path_mtu_events.iter_mut().for_each(|event| event.connection = Some(id));
         self.release_held();
+        let mut aside = self.aside.take().map_or_else(Aside::default, |aside| *aside);
+        aside.path_mtu_events.iter_mut().for_each(|event| event.connection = Some(id));
         let client = self.client.unwrap_or_else(|| self.guess_client());
         let (ending, end) = (self.ending(client), self.end);
         // Who probed without an answer may give up with a RST.
@@ -41,6 +42,8 @@ impl Connection {
         if !at_sender.of(client.other()) {
             cap_flight(&mut reverse, &forward);
         }
+        aside.add_to(client, &mut forward.trace);
+        aside.add_to(client.other(), &mut reverse.trace);
         let way_to = |end: Endpoint| self.halves.of(end).way_to.found();
         for stats in [&mut forward, &mut reverse] {
             stats.goodput_bps = stats.goodput_bps.filter(|_| has_rate(stats, &self.handshake));
@@ -73,7 +76,7 @@ impl Connection {
             requests,
             forward,
             reverse,
-            path_mtu_events: self.path_mtu_events,
+            path_mtu_events: aside.path_mtu_events,
             marks,
             capture,
             joined: None,

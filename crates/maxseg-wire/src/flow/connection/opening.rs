@@ -30,7 +30,7 @@ impl Connection {
             full,
             nxt: start,
             edge: window.map(|window| half.una.max(0) + window),
-            traced: self.traced,
+            traced: self.aside.as_ref().is_some_and(|aside| aside.is_traced()),
         })));
     }
 }

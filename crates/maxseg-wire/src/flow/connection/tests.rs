@@ -1,6 +1,6 @@
 //! Copies at other points, and acknowledgements before their data.
 
-use maxseg_core::evidence::Evidence;
+use maxseg_core::evidence::{ControlKind, Evidence};
 
 use super::Connection;
 use crate::flow::Seen;
@@ -10,8 +10,13 @@ use crate::tcp::Flags;
 
 /// The evidence of these packets.
 fn evidence(packets: &[Seen<'_>]) -> Evidence {
+    followed(packets, false)
+}
+
+/// Likewise, with or without a trace.
+fn followed(packets: &[Seen<'_>], traced: bool) -> Evidence {
     let sender = |seen: &Seen<'_>| FlowKey::of(seen.source, seen.destination).1;
-    let mut connection = Connection::new(&packets[0], sender(&packets[0]), false);
+    let mut connection = Connection::new(&packets[0], sender(&packets[0]), traced);
     for (seen, frame) in packets.iter().zip(1..) {
         connection.on_segment(&Seen { frame, ..*seen }, sender(seen));
     }
@@ -249,4 +254,39 @@ fn a_clock_that_was_set_changes_no_duration() {
         let least = evidence.forward.rtt_min_s.unwrap();
         assert!((least - 0.009).abs() < 1e-6, "{least}");
     }
+}
+
+/// A page has each window that was advertised, and names every packet: SYNs and probes as well.
+#[test]
+fn a_trace_has_every_window_and_every_packet() {
+    let window = segment(0).window;
+    let shut = |seen: Seen<'static>| Seen { window: 0, ..seen };
+    let probe = Seen { seq: 1199, ip_id: Some(900), ..segment(900_000) };
+    let packets = [
+        syn(0),
+        syn_ack(100),
+        Seen { ip_id: Some(99), ..segment(150) },
+        data(200, 0),
+        data(210, 1),
+        ack(300, 1),
+        shut(ack(400, 2)),
+        probe,
+        Seen { ip_id: Some(901), ..shut(ack(900_100, 2)) },
+        Seen { ip_id: Some(902), ..ack(1_500_000, 2) },
+        Seen { flags: Flags::FIN | Flags::ACK, seq: 1200, ip_id: Some(903), ..segment(1_600_000) },
+    ];
+    let evidence = followed(&packets, true);
+    let trace = evidence.forward.trace.as_ref().unwrap();
+    assert_eq!(trace.first_window.map(|(_, bytes)| bytes), Some(window.into()));
+    let windows: Vec<u64> = trace.acks.iter().filter_map(|ack| ack.window()).collect();
+    assert_eq!(windows, [window, 0, 0, window].map(u64::from));
+    let in_flight: Vec<u64> = trace.in_flight.iter().map(|(_, bytes)| *bytes).collect();
+    assert_eq!(in_flight, [100, 200, 100, 0], "it falls with each acknowledgement");
+    let controls: Vec<(u64, ControlKind)> =
+        trace.controls.iter().map(|control| (control.frame, control.kind)).collect();
+    let wanted = [(1, ControlKind::Syn), (8, ControlKind::Probe), (11, ControlKind::Fin)];
+    assert_eq!(controls, wanted);
+    let back = evidence.reverse.trace.as_ref().unwrap();
+    assert_eq!(back.controls.first().map(|control| control.kind), Some(ControlKind::SynAck));
+    assert_eq!(followed(&packets, false).forward.trace, None);
 }

@@ -31,7 +31,7 @@ impl SendHistory {
             self.sender.on_round_trip(ack.at.saturating_add(shift), path);
         }
         if let Some(trace) = &mut self.trace {
-            trace.rtts.push((Time::from_nanos(ack.at), Time::from_nanos(path)));
+            trace.rtts.note((Time::from_nanos(ack.at), Time::from_nanos(path)), false);
         }
     }
 

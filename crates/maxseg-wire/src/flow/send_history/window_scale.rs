@@ -38,6 +38,9 @@ impl SendHistory {
         if let Some(distance) = &mut self.distance {
             distance.scale_windows(times);
         }
+        if let Some(trace) = &mut self.trace {
+            trace.scale_windows(times.unsigned_abs());
+        }
         self.counts.window_full = 0;
     }
 }

@@ -16,6 +16,7 @@ struct TimelineData<'a> {
     tick_s: f64,
     filter: &'a str,
     panels: Vec<PanelData<'a>>,
+    others: Vec<LayerData<'a>>,
 }
 
 #[derive(Serialize)]
@@ -40,10 +41,12 @@ struct LayerData<'a> {
     /// Differences of values, in units of `scale`.
     v: Vec<i64>,
     scale: f64,
-    packet: Option<&'static str>,
+    packet: Option<&'a str>,
     /// Differences of packet numbers.
     frames: Option<Vec<i64>>,
     bytes: Option<Vec<u32>>,
+    /// Differences of windows, −1 where one is not known.
+    windows: Option<Vec<i64>>,
 }
 
 #[derive(Serialize)]
@@ -69,6 +72,12 @@ impl Timeline {
             tick_s: TICK_S,
             filter: &self.filter,
             panels: self.panels.iter().map(Panel::data).collect(),
+            others: self
+                .others
+                .iter()
+                .filter(|layer| !layer.points.is_empty())
+                .map(|layer| layer.data(1.0))
+                .collect(),
         };
         let json = serde_json::to_string(&data).unwrap_or_default();
         json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
@@ -112,6 +121,7 @@ impl Layer {
         let step = if is_thinned { step } else { 1 };
         let packets = self.packets.as_ref();
         let frames = packets.filter(|packets| !packets.frames.is_empty());
+        let windows = packets.filter(|packets| !packets.windows.is_empty());
         LayerData {
             label: &self.label,
             kind: self.kind.word(),
@@ -120,11 +130,15 @@ impl Layer {
             t: differences(points.iter().map(|(time, _)| whole(time / TICK_S))),
             v: differences(points.iter().map(|(_, value)| whole(value / scale))),
             scale,
-            packet: frames.map(|packets| packets.what),
+            packet: frames.map(|packets| packets.what.as_str()),
             frames: frames.map(|packets| {
                 differences(every(step, &packets.frames).iter().map(|frame| frame.cast_signed()))
             }),
             bytes: packets.map(|packets| every(step, &packets.bytes)),
+            windows: windows.map(|packets| {
+                let bytes = |window: &Option<u64>| window.map_or(-1, u64::cast_signed);
+                differences(every(step, &packets.windows).iter().map(bytes))
+            }),
         }
     }
 }
@@ -151,8 +165,19 @@ impl Row {
     }
 }
 
+/// One of so many, and the last.
 fn every<T: Copy>(step: usize, list: &[T]) -> Vec<T> {
-    list.iter().copied().step_by(step).collect()
+    let mut some: Vec<T> = list.iter().copied().step_by(step).collect();
+    if list.len() % step.max(1) != 1 && step > 1 {
+        some.extend(list.last());
+    }
+    some
+}
+
+/// How many of so many packets the page carries.
+pub(crate) fn carried(packets: usize) -> usize {
+    let step = packets.div_ceil(MOST_POINTS).max(1);
+    packets.div_ceil(step) + usize::from(step > 1 && packets % step != 1)
 }
 
 fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {

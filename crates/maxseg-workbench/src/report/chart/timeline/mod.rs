@@ -6,6 +6,7 @@
 mod data;
 mod still;
 
+pub(crate) use data::carried;
 use maud::{Markup, PreEscaped, html};
 
 use super::super::words;
@@ -19,6 +20,8 @@ pub(crate) struct Timeline {
     pub(crate) to: f64,
     /// From top to bottom.
     pub(crate) panels: Vec<Panel>,
+    /// Packets that no panel shows.
+    pub(crate) others: Vec<Layer>,
     /// Wireshark's display filter of what they show.
     pub(crate) filter: String,
 }
@@ -89,12 +92,14 @@ pub(crate) struct Layer {
 /// The packets of a layer's points.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packets {
-    /// What each is: `segment from byte`, followed by the value.
-    pub(crate) what: &'static str,
+    /// What each is: `segment from byte`, followed by the value where it ends with `byte`.
+    pub(crate) what: String,
     /// Their numbers in the capture; empty where the points are not single packets.
     pub(crate) frames: Vec<u64>,
     /// Their payload in bytes.
     pub(crate) bytes: Vec<u32>,
+    /// The windows that they advertise, where they are known; empty where they are not looked at.
+    pub(crate) windows: Vec<Option<u64>>,
 }
 
 /// How a layer is drawn.

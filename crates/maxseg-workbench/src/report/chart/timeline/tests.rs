@@ -52,9 +52,16 @@ fn the_script_gets_every_packet_with_its_number() {
     let mut dots = layer(LayerKind::Dots, 100_000);
     let frames: Vec<u64> = (0..100_000).map(|n| 7 * n + 1).collect();
     let bytes = (0..100_000).collect();
-    dots.packets = Some(Packets { what: "segment from byte", frames, bytes });
+    dots.packets =
+        Some(Packets { what: "segment from byte".to_owned(), frames, bytes, ..Packets::default() });
     let filter = "ip.addr == 10.0.0.1 && tcp.port == 80".to_owned();
-    let timeline = Timeline { from: 0.0, to: 1e5, panels: vec![panel(vec![dots])], filter };
+    let timeline = Timeline {
+        from: 0.0,
+        to: 1e5,
+        panels: vec![panel(vec![dots])],
+        others: Vec::new(),
+        filter,
+    };
     let data: serde_json::Value = serde_json::from_str(&timeline.data()).unwrap();
     assert_eq!(data["filter"], timeline.filter);
     let layer = &data["panels"][0]["layers"][0];
@@ -74,6 +81,7 @@ fn the_script_gets_every_packet_with_its_number() {
         let n = bytes.as_i64().unwrap();
         assert_eq!((*time, *frame), (n * 10_000_000, 7 * n + 1));
     }
+    assert_eq!(frames.last(), Some(&699_994), "the last one as well");
 }
 
 #[test]
@@ -81,7 +89,8 @@ fn what_has_no_data_is_not_in_the_legend() {
     let mut empty = layer(LayerKind::Line, 0);
     empty.label = "nothing".to_owned();
     let panels = vec![panel(vec![layer(LayerKind::Dots, 3), empty])];
-    let timeline = Timeline { from: 0.0, to: 3.0, panels, filter: String::new() };
+    let timeline =
+        Timeline { from: 0.0, to: 3.0, panels, others: Vec::new(), filter: String::new() };
     let html = timeline.to_html().into_string();
     assert!(html.contains("again") && !html.contains("nothing"), "{html}");
 }

@@ -1,18 +1,21 @@
-//! Sequence numbers, throughput, round trips, window and bytes in flight over time.
+//! Sequence numbers, throughput and round trips over time.
 
 mod ladder;
+mod others;
 mod rows;
 mod tables;
+mod window;
 
-use maxseg_core::advise::{Case, Gain, Headline};
-use maxseg_core::engine::EngineName;
-use maxseg_core::evidence::{AckPoint, Bin, DirectionStats, Trace};
-use maxseg_core::units::{Bytes, Time};
+use maxseg_core::advise::{Case, Headline};
+use maxseg_core::evidence::{AckPoint, Bin, Direction, DirectionStats, Trace};
+use maxseg_core::units::Time;
 
-use super::super::chart::{Layer, LayerKind, Packets, Panel, Timeline, Unit};
-use super::colors::{ACKED, AGAIN, CWND, NOTED, SENT, WINDOW};
+use super::super::chart::{Layer, LayerKind, Packets, Panel, Timeline, Unit, carried};
+use super::super::words::{self, grouped};
+use super::colors::{ACKED, AGAIN, NOTED, SENT, WINDOW};
 use super::filter::connection_filter;
 use tables::{bins_table, events_table, joined};
+use window::{edges, window};
 
 /// The graphs of the direction that carried the data.
 pub(super) fn graphs(headline: &Headline<'_>) -> Timeline {
@@ -23,11 +26,13 @@ pub(super) fn graphs(headline: &Headline<'_>) -> Timeline {
     panels.extend(rows::limits(case, clock));
     panels.extend(rows::findings(case, clock));
     panels.extend(ladder::ladder(case, clock));
-    panels.push(throughput(data, clock));
+    let note = reckoned(case).unwrap_or_default();
+    panels.push(Panel { note: note.clone(), ..throughput(data, clock) });
     panels.push(round_trips(data, clock));
-    panels.push(window(headline, clock));
+    panels.push(Panel { note, ..window(headline, clock) });
     let end = clock.s(case.evidence.end).max(1e-6);
-    Timeline { from: 0.0, to: end, panels, filter: connection_filter(case.evidence) }
+    let others = others::others(case, clock);
+    Timeline { from: 0.0, to: end, panels, others, filter: connection_filter(case.evidence) }
 }
 
 /// Seconds since a connection's first packet.
@@ -65,6 +70,26 @@ fn panel(id: &'static str, title: &str, height: f64, unit: Unit, layers: Vec<Lay
     }
 }
 
+/// A way to the sender that is shorter than this share of the path is none.
+const NEAR: f64 = 0.1;
+
+/// That acknowledgements count when they reach the sender, where the capture shows them earlier.
+fn reckoned(case: &Case<'_>) -> Option<String> {
+    let (handshake, path) = (case.evidence.handshake, case.evidence.handshake.rtt()?);
+    let to_sender = match case.diagnosis.direction {
+        Direction::Forward => handshake.client_rtt,
+        Direction::Reverse => handshake.server_rtt,
+    }?;
+    let is_away = to_sender.as_secs_f64() > NEAR * path.as_secs_f64();
+    is_away.then(|| {
+        format!(
+            "The capture was taken away from the sender, {} from it at first. What is acknowledged and in flight is as the sender \
+             knows it, so much later than the acknowledgements of the time-sequence graph passed.",
+            words::time(to_sender.as_secs_f64())
+        )
+    })
+}
+
 fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
     let data = case.data();
     let layers = match &data.trace {
@@ -73,7 +98,28 @@ fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
     };
     let title = "Time-sequence graph: bytes since the first";
     let table = events_table(case.evidence, data, clock);
-    Panel { table, ..panel("sequence", title, 330.0, Unit::Bytes, layers) }
+    let note = data.trace.as_deref().and_then(left_out).unwrap_or_default();
+    Panel { table, note, ..panel("sequence", title, 330.0, Unit::Bytes, layers) }
+}
+
+/// That packets of a long connection are left out, where some are.
+fn left_out(trace: &Trace) -> Option<String> {
+    let resent = trace.segments.iter().filter(|segment| segment.is_resent).count();
+    let segments = carried(trace.segments.len() - resent) + resent;
+    let of = [
+        (segments, trace.segments.seen(), "packets with payload"),
+        (carried(trace.acks.len()), trace.acks.seen(), "acknowledgements"),
+    ];
+    let shares: Vec<String> = of
+        .into_iter()
+        .map(|(shown, seen, what)| (shown as u64, seen, what))
+        .filter(|(shown, seen, _)| shown < seen)
+        .map(|(shown, seen, what)| format!("{} of {} {what}", grouped(shown), grouped(seen)))
+        .collect();
+    (!shares.is_empty()).then(|| {
+        let resent = if resent > 0 { ", and more of what was sent again" } else { "" };
+        format!("The page holds {}, evenly over the connection{resent}.", shares.join(" and "))
+    })
 }
 
 /// The sequence numbers, packet by packet.
@@ -82,8 +128,8 @@ fn from_trace(case: &Case<'_>, trace: &Trace, clock: Clock) -> Vec<Layer> {
     let mut noted: Vec<u64> = findings.flat_map(|finding| finding.frames.iter().copied()).collect();
     noted.sort_unstable();
     let is_noted = |frame: u64| noted.binary_search(&frame).is_ok();
-    let points = |label: &str, kind, color, what, wanted: &dyn Fn(u64, bool) -> bool| {
-        let mut packets = Packets { what, ..Packets::default() };
+    let points = |label: &str, kind, color, what: &str, wanted: &dyn Fn(u64, bool) -> bool| {
+        let mut packets = Packets { what: String::from(what), ..Packets::default() };
         let mut points = Vec::new();
         let segments = trace.segments.iter();
         for segment in segments.filter(|segment| wanted(segment.frame, segment.is_resent)) {
@@ -93,10 +139,9 @@ fn from_trace(case: &Case<'_>, trace: &Trace, clock: Clock) -> Vec<Layer> {
         }
         Layer { packets: Some(packets), ..layer(label, kind, color, points) }
     };
-    let edges = trace.acks.iter().map(|ack| (clock.s(ack.at), ack.edge as f64)).collect();
     let segment = "segment from byte";
     vec![
-        bound("right window edge", edges),
+        bound("right window edge", edges(trace, clock)),
         points("segments", LayerKind::Dots, SENT, segment, &|_, resent| !resent),
         acknowledged(&trace.acks, clock),
         points(
@@ -112,9 +157,10 @@ fn from_trace(case: &Case<'_>, trace: &Trace, clock: Clock) -> Vec<Layer> {
 
 fn acknowledged(acks: &[AckPoint], clock: Clock) -> Layer {
     let packets = Packets {
-        what: "acknowledgement of byte",
+        what: "acknowledgement of byte".to_owned(),
         frames: acks.iter().map(|ack| ack.frame).collect(),
         bytes: vec![0; acks.len()],
+        windows: acks.iter().map(AckPoint::window).collect(),
     };
     let points = acks.iter().map(|ack| (clock.s(ack.at), ack.offset as f64)).collect();
     Layer { packets: Some(packets), ..layer("acknowledged", LayerKind::Steps, ACKED, points) }
@@ -160,7 +206,7 @@ fn throughput(data: &DirectionStats, clock: Clock) -> Panel {
 
 /// Intervals that are long enough for a rate: some hundred.
 fn rates(data: &DirectionStats) -> Vec<Bin> {
-    joined(data.bins.as_slice(), 400)
+    joined(&data.bins.whole(), 400)
 }
 
 fn round_trips(data: &DirectionStats, clock: Clock) -> Panel {
@@ -179,45 +225,4 @@ fn round_trips(data: &DirectionStats, clock: Clock) -> Panel {
         ]
     };
     panel("round-trip", "Round trip of the whole path", 150.0, Unit::Time, layers)
-}
-
-fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
-    let data = headline.case.data();
-    let bins = data.bins.as_slice();
-    let window = bins
-        .iter()
-        .filter(|bin| bin.segments > 0)
-        .map(|bin| (clock.s(bin.at), bin.window_max as f64));
-    let flight = match data.trace.as_ref().filter(|trace| !trace.in_flight.is_empty()) {
-        Some(trace) => {
-            trace.in_flight.iter().map(|(at, bytes)| (clock.s(*at), *bytes as f64)).collect()
-        }
-        None => bins.iter().map(|bin| (clock.s(bin.at), bin.in_flight_max as f64)).collect(),
-    };
-    let layers = vec![
-        bound("advertised window", window.collect()),
-        layer("in flight", LayerKind::Line, SENT, flight),
-        Layer {
-            is_bound: true,
-            ..layer("cwnd of the rerun", LayerKind::Steps, CWND, cwnd(headline, clock))
-        },
-    ];
-    panel("window", "Advertised window and bytes in flight", 170.0, Unit::Bytes, layers)
-}
-
-/// The congestion window of the simulator's run of the observed path as it is, laid on the time of the capture; nothing
-/// where that run does not come close to the observed goodput.
-fn cwnd(headline: &Headline<'_>, clock: Clock) -> Vec<(f64, f64)> {
-    let leading = headline.gain.as_ref().ok().and_then(Gain::leading);
-    let explains = leading.is_some_and(|prediction| prediction.engine == EngineName::Sim);
-    let begin = headline.case.data().first_data;
-    let (Some(rerun), Some(begin), true) = (&headline.rerun, begin, explains) else {
-        return Vec::new();
-    };
-    let point = |(since, window): (Time, Bytes)| {
-        (clock.s(begin) + since.as_secs_f64(), window.get() as f64)
-    };
-    let end = clock.s(headline.case.evidence.end);
-    let points = rerun.congestion_window().into_iter().map(point);
-    points.filter(|(at, _)| *at <= end).collect()
 }

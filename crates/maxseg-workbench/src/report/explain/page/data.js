@@ -10,10 +10,11 @@ const summed = (differences, scale) => {
 /** The graphs: times in seconds, values in the unit of their panel. */
 const decoded = (element) => {
   const data = JSON.parse(element.textContent);
-  for (const layer of data.panels.flatMap((panel) => panel.layers)) {
+  for (const layer of data.panels.flatMap((panel) => panel.layers).concat(data.others)) {
     layer.t = summed(layer.t, data.tick_s);
     layer.v = summed(layer.v, layer.scale);
     layer.frames = layer.frames && summed(layer.frames, 1);
+    layer.windows = layer.windows && summed(layer.windows, 1);
   }
   return data;
 };
@@ -36,15 +37,28 @@ const nearest = (values, value) => {
   return values[after] - value < value - values[after - 1] ? after : after - 1;
 };
 
-/** Packets of the layers that have their numbers, nearest to a time; in the order of the capture. */
+/** The layers whose points are packets, those that no graph draws among them. */
+const packetLayers = (data) => data.panels.flatMap((panel) => panel.layers).concat(data.others).filter((layer) => layer.frames);
+
+/** What a packet is, as a layer knows it: `segment from byte 4 380, 1 460 bytes`. */
+const packetWords = (layer, n) => {
+  const place = layer.packet.endsWith("byte") ? ` ${grouped(layer.v[n])}` : "";
+  const bytes = layer.bytes[n] ? `, ${grouped(layer.bytes[n])} bytes` : "";
+  const window = layer.windows && layer.windows[n] >= 0 ? `, window ${grouped(layer.windows[n])} bytes` : "";
+  return `${layer.packet}${place}${bytes}${window}`;
+};
+
+/** Packets that have their numbers, nearest to a time, with what they are; in the order of the capture. */
 const packetsNear = (data, time, most) => {
-  const layers = data.panels.flatMap((panel) => panel.layers).filter((layer) => layer.frames);
   const found = new Map();
-  for (const layer of layers) {
+  for (const layer of packetLayers(data)) {
     const middle = firstFrom(layer.t, time);
     for (let n = Math.max(0, middle - most); n < Math.min(layer.t.length, middle + most); n++) {
-      const packet = { frame: layer.frames[n], t: layer.t[n], v: layer.v[n], bytes: layer.bytes[n], what: layer.packet };
-      if (!found.has(packet.frame) || layer.kind === "marks") found.set(packet.frame, packet);
+      const packet = found.get(layer.frames[n]) ?? { frame: layer.frames[n], t: layer.t[n], words: new Map() };
+      // A segment may be of several layers, of which the marks say most; it may acknowledge, and end the connection as well.
+      const role = data.others.includes(layer) ? layer.packet : layer.windows ? "acknowledges" : "data";
+      if (!packet.words.has(role) || layer.kind === "marks") packet.words.set(role, packetWords(layer, n));
+      found.set(packet.frame, packet);
     }
   }
   const near = [...found.values()].sort((a, b) => Math.abs(a.t - time) - Math.abs(b.t - time)).slice(0, most);

@@ -10,8 +10,7 @@ const nextResent = (data, time, isForward) => {
 
 /** The time of the next packet that is named. */
 const nextPacket = (data, time, isForward) => {
-  const layers = data.panels.flatMap((panel) => panel.layers).filter((layer) => layer.frames);
-  const times = layers.map(({ t }) => (isForward ? t[firstFrom(t, time + 1e-9)] : t[firstFrom(t, time - 1e-9) - 1]));
+  const times = packetLayers(data).map(({ t }) => (isForward ? t[firstFrom(t, time + 1e-9)] : t[firstFrom(t, time - 1e-9) - 1]));
   const found = times.filter((t) => t !== undefined);
   return found.length === 0 ? null : isForward ? Math.min(...found) : Math.max(...found);
 };
@@ -39,7 +38,15 @@ const KEYS = {
   ".": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.from, true)),
   ",": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.to, false)),
   Enter: (view) => { view.isPinned = view.at !== null && !view.isPinned; },
-  Escape: (view) => { if (view.at !== null) { view.at = null; view.isPinned = false; } else view.reset(); },
+  Escape: (view) => { if (!letGo(view)) view.reset(); },
+};
+
+/** Looks at no time any more. Gives whether one was looked at. */
+const letGo = (view) => {
+  const wasLooked = view.at !== null;
+  view.at = null;
+  view.isPinned = false;
+  return wasLooked;
 };
 
 const step = (view, share) => keep(view, (view.at ?? (view.from + view.to) / 2) + share * view.span);

@@ -85,14 +85,13 @@ class Readout {
     this.box.hidden = view.at === null;
     if (view.at === null) return;
     this.time.textContent = timeWithin(view.at, view.span);
-    this.state.textContent = view.isPinned ? "kept; Esc lets go" : "click or Enter keeps this time";
+    this.state.textContent = view.isPinned ? "kept; Esc, or a click in a graph, lets go" : "click or Enter keeps this time";
     const near = packetsNear(this.data, view.at, NEAR);
     this.numbers = near.map((packet) => packet.frame);
     this.packets.replaceChildren();
     for (const packet of near) {
-      const bytes = packet.bytes ? `, ${grouped(packet.bytes)} bytes` : "";
-      const text = `packet ${packet.frame}: ${timeWithin(packet.t, view.span)}, ${packet.what} ${grouped(packet.v)}${bytes}`;
-      htmlElement("li", {}, this.packets, text);
+      const words = [...packet.words.values()].join("; ");
+      htmlElement("li", {}, this.packets, `packet ${packet.frame}: ${timeWithin(packet.t, view.span)}, ${words}`);
     }
     if (near.length === 0) htmlElement("li", {}, this.packets, "the page has no packets of this connection");
     this.filter.textContent = near.length ? rangeFilter(this.data, Math.min(...this.numbers), Math.max(...this.numbers)) : this.data.filter;

@@ -1,0 +1,63 @@
+//! What few connections need, and all where a page is made of them.
+
+use maxseg_core::evidence::{ControlKind, ControlPoint, PathMtuEvent, Points, Trace};
+use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::flow::Seen;
+use crate::flow::pair::{Endpoint, Pair};
+use crate::tcp::Flags;
+
+/// What few connections have.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(in crate::flow) struct Aside {
+    pub(in crate::flow) path_mtu_events: Vec<PathMtuEvent>,
+    /// SYNs, FINs, RSTs and probes of each end; `None` where no trace is asked for.
+    controls: Option<Pair<Points<ControlPoint>>>,
+}
+
+impl Aside {
+    /// That of a connection whose packets are traced.
+    pub(super) fn traced() -> Self {
+        Self { path_mtu_events: Vec::new(), controls: Some(Pair::default()) }
+    }
+
+    pub(super) const fn is_traced(&self) -> bool {
+        self.controls.is_some()
+    }
+
+    /// A packet of an end that is neither a segment nor an acknowledgement only.
+    pub(super) fn note(
+        aside: Option<&mut Self>,
+        seen: &Seen<'_>,
+        sender: Endpoint,
+        kind: ControlKind,
+    ) {
+        if let Some(controls) = aside.and_then(|aside| aside.controls.as_mut()) {
+            let at = Time::from_nanos(seen.at_nanos);
+            let point = ControlPoint { at, frame: seen.frame, kind };
+            controls.of_mut(sender).note(point, false);
+        }
+    }
+
+    /// Adds the packets of an end to the trace of its payload, which may be none.
+    pub(super) fn add_to(&mut self, sender: Endpoint, trace: &mut Option<Box<Trace>>) {
+        let Some(controls) = &mut self.controls else { return };
+        let controls = std::mem::take(controls.of_mut(sender));
+        if !controls.is_empty() {
+            trace.get_or_insert_default().controls = controls;
+        }
+    }
+}
+
+/// What a SYN, a FIN or a RST is; `None` for other packets.
+pub(super) fn control_kind(flags: Flags) -> Option<ControlKind> {
+    if flags.contains(Flags::RST) {
+        Some(ControlKind::Rst)
+    } else if flags.contains(Flags::SYN) {
+        let is_answer = flags.contains(Flags::ACK);
+        Some(if is_answer { ControlKind::SynAck } else { ControlKind::Syn })
+    } else {
+        flags.contains(Flags::FIN).then_some(ControlKind::Fin)
+    }
+}

@@ -130,8 +130,11 @@ impl Connection {
     fn pause_evidence(&self, seen: &Seen<'_>, at: u64, s: Endpoint) -> PauseEvidence {
         let (own, peer) = (self.halves.of(s), self.halves.of(s.other()));
         let stamp = SeenOptions::of(seen.options).timestamps.map(|(value, _)| value);
-        let in_flight =
-            |half: &super::HalfConnection| half.nxt > half.una && half.counts.data_packets > 0;
+        // Whoever has all of the payload may answer a FIN as late as its program likes, or have forgotten the connection.
+        let in_flight = |half: &super::HalfConnection| {
+            half.fin.map_or(half.nxt, |fin| half.nxt.min(fin)) > half.una
+                && half.counts.data_packets > 0
+        };
         let is_new = own.sequence.is_some_and(|it| it.offset(seen.seq, own.nxt) >= own.nxt);
         let acknowledges = peer.sequence.is_some_and(|it| {
             let ack = it.offset(seen.ack, peer.una);

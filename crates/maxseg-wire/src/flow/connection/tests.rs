@@ -290,3 +290,18 @@ fn a_trace_has_every_window_and_every_packet() {
     assert_eq!(back.controls.first().map(|control| control.kind), Some(ControlKind::SynAck));
     assert_eq!(followed(&packets, false).forward.trace, None);
 }
+
+/// Whoever has all of the payload may take its time to answer a FIN: that is no clock that was set.
+#[test]
+fn a_late_answer_to_a_fin_is_a_pause() {
+    let fin = Seen { flags: Flags::FIN | Flags::ACK, seq: 1100, ip_id: Some(900), ..segment(400) };
+    let late =
+        Seen { flags: Flags::FIN | Flags::ACK, ack: 1101, ip_id: Some(901), ..answer(235_000_400) };
+    let packets = [syn(0), syn_ack(100), data(200, 0), ack(300, 1), fin, late];
+    let evidence = evidence(&packets);
+    assert_eq!(evidence.capture.clock_steps, 0);
+    assert!(evidence.end.since(evidence.begin).as_secs_f64() > 230.0);
+    // Nothing but that acknowledges the payload: no timer waited for so long.
+    let packets = [syn(0), syn_ack(100), data(200, 0), Seen { ack: 1100, ..late }];
+    assert_eq!(self::evidence(&packets).capture.clock_steps, 1);
+}

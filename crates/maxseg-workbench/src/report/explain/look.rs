@@ -1,9 +1,12 @@
-//! Where to look first: what limited the connection most, where most of it was lost, and how Wireshark shows it.
+//! Where to look first: what the headline is about, where most was lost, and how Wireshark shows it.
+
+use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use maxseg_core::advise::Case;
-use maxseg_core::diagnose::{Finding, LimitSpan};
-use maxseg_core::evidence::{DirectionStats, SegmentPoint};
+use maxseg_core::advise::{Case, Headline, Subject};
+use maxseg_core::diagnose::Finding;
+use maxseg_core::evidence::{Bin, DirectionStats, Evidence, SegmentPoint};
+use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 
 use super::super::words::{self, counted, size, whole_percent};
@@ -15,43 +18,103 @@ const MOST_FRAMES: usize = 8;
 const UNKNOWN_RTT_S: f64 = 0.1;
 
 /// The places to look at first; `file` is the capture that the packets are numbered in.
-pub(super) fn places(case: &Case<'_>, file: &str) -> Markup {
+pub(super) fn places(headline: &Headline<'_>, file: &str) -> Markup {
+    let case = &headline.case;
+    let file = if file == "-" { "the capture" } else { file };
     html! {
         h2 { "Where to look" }
         p.note { "Packet numbers and filters are for " (file) " in Wireshark." }
-        dl.look { (longest_limit(case)) (most_lost(case)) }
+        dl.look { (named_finding(headline)) (longest_limit(case, headline.subject)) (most_lost(case)) }
     }
 }
 
-/// The longest time under the limit that held longest.
-fn longest_limit(case: &Case<'_>) -> Markup {
-    let limit = case.diagnosis.limited_by;
-    let spans = case.diagnosis.spans.iter().filter(|span| span.kind == limit);
-    let Some(longest) = spans.max_by_key(|span| span.to.since(span.from)) else {
-        return Markup::default();
+/// The finding that the headline names, where it is about one.
+fn named_finding(headline: &Headline<'_>) -> Markup {
+    let Some(Subject::Finding(_)) = headline.subject else { return Markup::default() };
+    let Some(finding) = headline.finding() else { return Markup::default() };
+    let case = &headline.case;
+    // What was never open is about all of its packets.
+    let is_all = case.diagnosis.limits.is_empty();
+    let from = if is_all { case.evidence.begin } else { finding.from };
+    let to = if is_all { case.evidence.end } else { finding.to };
+    let mut said = finding.text.trim_end_matches('.').to_owned();
+    if !is_all {
+        let _ = write!(said, ", from {} to {}", since(case, from), since(case, to));
+    }
+    place(finding.kind.word(), &said, &link(case, from, to), packets_of(case.evidence, from, to))
+}
+
+/// The limit that the headline names, and the longest time under it.
+fn longest_limit(case: &Case<'_>, subject: Option<Subject>) -> Markup {
+    let limit = match subject {
+        Some(Subject::Limit(limit)) => limit,
+        Some(Subject::Finding(_)) | None => case.diagnosis.limited_by,
     };
+    let Some((from, to)) = longest(case, limit) else { return Markup::default() };
     let said = format!(
         "{limit} for {} of {}; the longest time of it from {} to {}",
         whole_percent(case.share(limit)),
         words::time(case.data_seconds()),
-        since(case, longest.from),
-        since(case, longest.to)
+        since(case, from),
+        since(case, to)
     );
-    let filter = segments_within(case.data(), longest)
-        .map(|(first, last)| range_filter(case.evidence, first.frame, last.frame));
-    place("limited by", &said, &link(case, longest.from, longest.to), filter)
+    place("limited by", &said, &link(case, from, to), packets_of(case.evidence, from, to))
 }
 
-/// The first and the last segment within a time.
-fn segments_within(
-    data: &DirectionStats,
-    span: &LimitSpan,
-) -> Option<(SegmentPoint, SegmentPoint)> {
-    let segments = &data.trace.as_ref()?.segments;
-    let within = |segment: &&SegmentPoint| segment.at >= span.from && segment.at <= span.to;
-    let first = segments.iter().find(within)?;
-    let last = segments.iter().rfind(within)?;
-    Some((*first, *last))
+/// The longest time under a limit, where the capture shows one.
+fn longest(case: &Case<'_>, limit: LimitedBy) -> Option<(Time, Time)> {
+    let outage = case.data().interruption().filter(|_| limit == LimitedBy::Rto);
+    if let Some(outage) = outage {
+        return Some((outage.from, outage.to));
+    }
+    let spans = case.diagnosis.spans.iter().filter(|span| span.kind == limit);
+    let longest = spans.max_by_key(|span| span.to.since(span.from));
+    if let Some(span) = longest {
+        return Some((span.from, span.to));
+    }
+    if case.share(limit) <= 0.0 {
+        return None;
+    }
+    // It held for less than the most of every interval: its finding knows where.
+    let finding = case.finding_of(limit).map(|finding| (finding.from, finding.to));
+    finding.or_else(|| longest_wait(case.data()).filter(|_| limit == LimitedBy::Rto))
+}
+
+/// The longest run of intervals in which the sender waited for its timer.
+fn longest_wait(data: &DirectionStats) -> Option<(Time, Time)> {
+    let bins = data.bins.as_slice();
+    let waits = bins.chunk_by(|a, b| (a.rto_wait > Time::ZERO) == (b.rto_wait > Time::ZERO));
+    let waits = waits.filter(|wait| wait.first().is_some_and(|bin| bin.rto_wait > Time::ZERO));
+    let ends = |wait: &[Bin]| Some((wait.first()?.at, wait.last()?.end()));
+    waits.filter_map(ends).max_by_key(|(from, to)| to.since(*from))
+}
+
+/// A filter for the packets of both ends within a time; where there are none, or a single one, for those on both sides as well.
+fn packets_of(evidence: &Evidence, from: Time, to: Time) -> Option<String> {
+    let packets = packet_numbers(evidence);
+    let within = packets.iter().filter(|(at, _)| (from..=to).contains(at)).map(|(_, frame)| *frame);
+    let (first, last) = (within.clone().min(), within.max());
+    if let (Some(first), Some(last)) = (first, last)
+        && first < last
+    {
+        return Some(range_filter(evidence, first, last));
+    }
+    let before = packets.iter().filter(|(at, _)| *at < from).max_by_key(|(at, _)| *at);
+    let after = packets.iter().filter(|(at, _)| *at > to).min_by_key(|(at, _)| *at);
+    let around = before.into_iter().chain(after).map(|(_, frame)| *frame).chain(first);
+    Some(range_filter(evidence, around.clone().min()?, around.max()?))
+}
+
+/// Times and numbers of the packets of both directions that are known: payload, acknowledgements and all else.
+fn packet_numbers(evidence: &Evidence) -> Vec<(Time, u64)> {
+    let traces = [&evidence.forward, &evidence.reverse].into_iter().flat_map(|way| &way.trace);
+    let mut packets = Vec::new();
+    for trace in traces {
+        packets.extend(trace.segments.iter().map(|segment| (segment.at, segment.frame)));
+        packets.extend(trace.acks.iter().map(|ack| (ack.at, ack.frame)));
+        packets.extend(trace.controls.iter().map(|control| (control.at, control.frame)));
+    }
+    packets
 }
 
 /// The round trip in which most was sent again, and the filter for all of it.
@@ -63,9 +126,14 @@ fn most_lost(case: &Case<'_>) -> Markup {
     if data.retransmitted_packets == 0 {
         return html! { dt { "most lost" } dd { "nothing: no segment was sent again" } };
     }
+    let twice = if data.capture_duplicates > 0 {
+        "; it counts copies too: the capture holds packets twice"
+    } else {
+        ""
+    };
     let all = place(
         "all of it",
-        "what Wireshark takes for sent again or out of order",
+        &format!("what Wireshark takes for sent again or out of order{twice}"),
         &Markup::default(),
         Some(resent_filter(case.evidence)),
     );
@@ -76,14 +144,16 @@ fn most_lost(case: &Case<'_>) -> Markup {
         Some(frame) => format!(", first sent in packet {frame}"),
         None => String::new(),
     };
-    let within = words::time(burst.last.at.since(burst.first.at).as_secs_f64());
+    let within = match burst.last.at.since(burst.first.at).as_secs_f64() {
+        _ if burst.packets == 1 => String::new(),
+        seconds => format!(" within {}, up to packet {}", words::time(seconds), burst.last.frame),
+    };
     let said = format!(
-        "at packet {} ({}){first}: {} ({}) sent again within {within}, up to packet {}{needless}",
+        "at packet {} ({}){first}: {} ({}) sent again{within}{needless}",
         burst.first.frame,
         since(case, burst.first.at),
-        counted(burst.segments, "segment"),
+        counted(burst.packets, "packet"),
         size(burst.bytes),
-        burst.last.frame,
     );
     let from = burst.original.unwrap_or(burst.first.frame).min(burst.first.frame);
     let filter = range_filter(case.evidence, from, burst.last.frame);
@@ -96,14 +166,15 @@ fn most_lost(case: &Case<'_>) -> Markup {
 struct Burst {
     first: SegmentPoint,
     last: SegmentPoint,
-    segments: u64,
+    /// Captured ones, each of which may stand for several segments.
+    packets: u64,
     bytes: u64,
     /// The packet that carried the first of them before.
     original: Option<u64>,
 }
 
 impl Burst {
-    /// The round trip with most retransmitted segments; `None` without a trace of any.
+    /// The round trip with most retransmitted payload; `None` without a trace of any.
     fn densest(data: &DirectionStats) -> Option<Self> {
         let trace = data.trace.as_ref()?;
         let resent: Vec<SegmentPoint> =
@@ -111,13 +182,15 @@ impl Burst {
         let rtt = data.path_rtt_loaded_s.or(data.path_rtt_mean_s).unwrap_or(UNKNOWN_RTT_S);
         let rtt = Time::from_secs_f64(rtt);
         let mut densest = (0, 0);
-        let mut begin = 0;
+        let (mut begin, mut bytes, mut most) = (0, 0, 0);
         for (end, segment) in resent.iter().enumerate() {
+            bytes += u64::from(segment.bytes);
             while segment.at.since(resent[begin].at) > rtt {
+                bytes -= u64::from(resent[begin].bytes);
                 begin += 1;
             }
-            if end + 1 - begin > densest.1 - densest.0 {
-                densest = (begin, end + 1);
+            if bytes > most {
+                (densest, most) = ((begin, end + 1), bytes);
             }
         }
         let of = &resent[densest.0..densest.1];
@@ -129,8 +202,8 @@ impl Burst {
         Some(Self {
             first,
             last,
-            segments: of.len() as u64,
-            bytes: of.iter().map(|segment| u64::from(segment.bytes)).sum(),
+            packets: of.len() as u64,
+            bytes: most,
             original: trace.segments.iter().find(is_original).map(|segment| segment.frame),
         })
     }
@@ -169,40 +242,5 @@ fn since(case: &Case<'_>, at: Time) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use maxseg_testkit::{at, traced, windowed};
-
-    use super::*;
-
-    /// Three retransmissions within a round trip, and two that are further apart.
-    #[test]
-    fn most_was_lost_where_most_was_sent_again_in_a_round_trip() {
-        let mut evidence = traced(windowed(0));
-        let segments = &mut evidence.forward.trace.as_mut().unwrap().segments;
-        for (frame, ms, n) in
-            [(5000, 100, 3), (5001, 300, 4), (5002, 1000, 7), (5003, 1040, 8), (5004, 1080, 9)]
-        {
-            let again =
-                SegmentPoint { at: at(ms), frame, offset: n * 1448, bytes: 1448, is_resent: true };
-            segments.push(again);
-        }
-        segments.retain(|segment| !segment.is_resent || segment.frame >= 5000);
-        segments.sort_by_key(|segment| segment.at);
-        let burst = Burst::densest(&evidence.forward).unwrap();
-        assert_eq!((burst.first.frame, burst.last.frame, burst.segments), (5002, 5004, 3));
-        assert_eq!(burst.original, Some(17), "packet 10 carries the first byte");
-        evidence.forward.retransmitted_packets = 5;
-        let text = places(&Case::of(&evidence), "slow.pcap").into_string();
-        assert!(
-            text.contains("at packet 5002 (1.00 s), first sent in packet 17: 3 segments"),
-            "{text}"
-        );
-        assert!(
-            text.contains(
-                "frame.number &gt;= 17 &amp;&amp; frame.number &lt;= 5004 &amp;&amp; ip.addr == 10.0.0.1 \
-                 &amp;&amp; tcp.port == 40000"
-            ),
-            "{text}"
-        );
-    }
-}
+#[path = "look_tests.rs"]
+mod tests;

@@ -75,7 +75,7 @@ fn conclusion(headline: &Headline<'_>, file: &str) -> Markup {
             @if let Some(note) = &remedy.note { (prose(note)) }
         }
         @if let Some(why) = headline.no_gain_to_tell() { p.prose { (why) } }
-        (places(case, file))
+        (places(headline, file))
         (limits(case))
         h2 { "Evidence" }
         (facts(&evidence))
@@ -90,8 +90,9 @@ fn time_line() -> Markup {
     html! {
         h2 { "Time line" }
         p.note {
-            "Seconds since the first packet. Point at a time to see the values and the packets there; a click keeps it. Drag a \
-             box to zoom, a double click shows all. With the keyboard, in a graph: "
+            "Seconds since the first packet of the connection; Wireshark counts from that of the capture. Bytes count from 0, \
+             Wireshark's relative numbers from 1. Point at a time to see the values and the packets there; a click keeps it. Drag \
+             a box to zoom, a double click shows all. With the keyboard, in a graph: "
             kbd { "←" } " " kbd { "→" } " move the time, with Shift the view; " kbd { "+" } " " kbd { "-" } " zoom, "
             kbd { "↑" } " " kbd { "↓" } " move a zoomed graph, " kbd { "0" } " shows all; " kbd { "," } " " kbd { "." }
             " previous and next packet, " kbd { "p" } " " kbd { "n" } " retransmission; " kbd { "Enter" } " keeps a time, "
@@ -123,9 +124,13 @@ fn joined(explanation: &Explanation, evidence: &Evidence) -> Markup {
 /// The commands for the systems that the hosts probably run.
 fn commands(remedy: &Remedy) -> Markup {
     html! {
-        @for command in remedy.for_hosts() {
+        @for (index, command) in remedy.for_hosts().enumerate() {
             p.note {
-                @match command.kind { CommandKind::Look => "Look first", CommandKind::Change => "Then change" }
+                @match (command.kind, index) {
+                    (CommandKind::Look, 0) => "Look first",
+                    (CommandKind::Look, _) => "Look as well",
+                    (CommandKind::Change, _) => "Then change",
+                }
                 ", on " (command.on) " (" (command.system.word()) ")"
                 @if let Some(condition) = &command.only_where { ", only if " (condition) }
                 ":"

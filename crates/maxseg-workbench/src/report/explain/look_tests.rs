@@ -1,0 +1,89 @@
+use maxseg_core::evidence::{AckPoint, ControlKind, ControlPoint, Outage, Points, Trace};
+use maxseg_testkit::{at, traced, windowed};
+
+use super::*;
+
+/// Three retransmissions within a round trip, and two that are further apart.
+fn lossy() -> Evidence {
+    let mut evidence = traced(windowed(0));
+    let trace = evidence.forward.trace.as_mut().unwrap();
+    let again = [(5000, 100, 3), (5001, 300, 4), (5002, 1000, 7), (5003, 1040, 8), (5004, 1080, 9)];
+    let again = again.map(|(frame, ms, n)| SegmentPoint {
+        at: at(ms),
+        frame,
+        offset: n * 1448,
+        bytes: 1448,
+        is_resent: true,
+    });
+    let mut all: Vec<SegmentPoint> = trace.segments.to_vec();
+    all.retain(|segment| !segment.is_resent);
+    all.extend(again);
+    all.sort_by_key(|segment| segment.at);
+    trace.segments = Points::default();
+    all.into_iter().for_each(|segment| trace.segments.note(segment, segment.is_resent));
+    evidence.forward.retransmitted_packets = 5;
+    evidence
+}
+
+fn text(evidence: &Evidence) -> String {
+    places(&Headline::of(Case::of(evidence), "slow.pcap"), "slow.pcap").into_string()
+}
+
+#[test]
+fn most_was_lost_where_most_was_sent_again_in_a_round_trip() {
+    let mut evidence = lossy();
+    let burst = Burst::densest(&evidence.forward).unwrap();
+    assert_eq!((burst.first.frame, burst.last.frame, burst.packets), (5002, 5004, 3));
+    assert_eq!(burst.original, Some(17), "packet 10 carries the first byte");
+    let text = text(&evidence);
+    for wanted in [
+        "at packet 5002 (1.00 s), first sent in packet 17: 3 packets",
+        "frame.number &gt;= 17 &amp;&amp; frame.number &lt;= 5004 &amp;&amp; ip.addr == 10.0.0.1 &amp;&amp; tcp.port == 40000",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    // One packet that stands for several segments is more than three that do not.
+    let trace = evidence.forward.trace.as_mut().unwrap();
+    let joined = trace.segments.iter_mut().find(|segment| segment.frame == 5001).unwrap();
+    joined.bytes = 43_440;
+    let burst = Burst::densest(&evidence.forward).unwrap();
+    assert_eq!((burst.first.frame, burst.packets, burst.bytes), (5001, 1, 43_440));
+}
+
+/// Nothing of the data passes while a window is shut, or nothing at all.
+#[test]
+fn a_filter_shows_all_packets_of_its_time() {
+    let mut evidence = windowed(0);
+    let mut trace = Trace::default();
+    let segment = SegmentPoint { at: at(0), frame: 30, offset: 0, bytes: 1448, is_resent: false };
+    trace.on_segment(segment, 1448);
+    for (ms, frame) in [(100, 31), (2000, 57), (4000, 61)] {
+        trace.on_ack(AckPoint { at: at(ms), frame, offset: 1448, edge: Some(1448) });
+    }
+    let probe = ControlPoint { at: at(4500), frame: 62, kind: ControlKind::Probe };
+    trace.controls.note(probe, false);
+    evidence.forward.trace = Some(Box::new(trace));
+    let frames = |from: u64, to: u64| {
+        let filter = packets_of(&evidence, at(from), at(to)).unwrap();
+        let numbers = filter.split(" && ").take(2).map(|part| part.rsplit_once(' ').unwrap().1);
+        numbers.map(|number| number.parse().unwrap()).collect::<Vec<u64>>()
+    };
+    assert_eq!(frames(0, 5000), [30, 62]);
+    assert_eq!(frames(1000, 4200), [57, 61]);
+    assert_eq!(frames(2100, 3900), [57, 61], "those on both sides of a time without any");
+    assert_eq!(frames(3900, 4200), [57, 62], "or with a single one");
+}
+
+#[test]
+fn the_place_is_that_of_what_the_headline_names() {
+    let mut evidence = traced(windowed(0));
+    assert!(text(&evidence).contains("receive-window for 9"), "{}", text(&evidence));
+    let case = Case::of(&evidence);
+    let limited = |subject| longest_limit(&case, Some(subject)).into_string();
+    let start_up = limited(Subject::Limit(LimitedBy::StartUp));
+    assert!(start_up.contains("start-up for"), "{start_up}");
+    // The timer: when nothing passed.
+    evidence.forward.outage = Some(Outage { from: at(2490), to: at(6070), retransmissions: 4 });
+    let stalled = longest(&Case::of(&evidence), LimitedBy::Rto);
+    assert_eq!(stalled, Some((at(2490), at(6070))));
+}

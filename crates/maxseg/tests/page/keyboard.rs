@@ -66,6 +66,10 @@ fn keys_go_from_retransmission_to_retransmission() {
     let before = tab.at().unwrap();
     tab.press(".");
     assert!(tab.at().unwrap() > before, "the next packet");
+    tab.press("Home");
+    let packets = tab.text_of(".packets");
+    assert!(packets.contains("client's SYN") && packets.contains("server's SYN, ACK"), "{packets}");
+    assert!(packets.contains(", window "), "what acknowledges tells its window: {packets}");
 }
 
 #[test]
@@ -82,4 +86,14 @@ fn a_link_shows_what_its_sender_saw() {
     tab.value("document.querySelector('.look a').click()");
     assert!(tab.fragment().starts_with("#t="), "{}", tab.fragment());
     assert!(tab.at().is_some());
+    // The reader sees them, and lets go of the time wherever the focus is.
+    let top = "document.querySelector('.linked').getBoundingClientRect().top";
+    assert!(tab.number(top).abs() < 2.0, "the graphs come into view");
+    assert_eq!(tab.text("document.activeElement.className"), "plot");
+    tab.value("document.activeElement.blur(), 0");
+    tab.press("Escape");
+    assert_eq!(tab.at(), None);
+    // The same link again, from above.
+    tab.value("window.scrollTo(0, 0), document.querySelector('.look a').click()");
+    assert!(tab.number(top).abs() < 2.0 && tab.at().is_some());
 }

@@ -76,6 +76,18 @@ fn a_telephone_shows_all_of_it() {
                return words.filter((r, n) => r.right > box.right + 1 || (n > 0 && r.left < words[n - 1].right)).map((r) => r.left); })",
         );
         assert_eq!(overlaps.as_array().unwrap().len(), 0, "{overlaps}");
+        // However little is shown: two times at least, which say where they are.
+        for view in ["#t=0.62..0.9", "#t=1.1014..1.163429"] {
+            tab.go_to(&report.url(view));
+            let off = tab.value(
+                "(() => { const { graphs: [graph], view } = document.querySelector('.linked').page;
+                   const words = [...graph.svg.querySelectorAll('.tick[text-anchor=middle]')];
+                   const marks = [...graph.svg.querySelectorAll('.grid')].map((e) => e.getAttribute('d')).filter((d) => d.endsWith('v5'));
+                   const times = marks.map((d) => view.from + (parseFloat(d.slice(1)) - graph.drawn.place.left) / graph.drawn.place.width * view.span);
+                   return words.length < 2 ? ['too few'] : words.filter((word, n) => Math.abs(parseFloat(word.textContent) * (word.textContent.endsWith('ms') ? 1e-3 : 1) - times[n]) > 0.003 * view.span).map((word) => word.textContent); })()",
+            );
+            assert_eq!(off.as_array().unwrap().len(), 0, "{name} {view}: {off}");
+        }
         let size = tab.number("Math.min(...[...document.querySelectorAll('button')].map((e) => e.getBoundingClientRect().height))");
         assert!(size >= 24.0, "WCAG 2.2, target size: {size} px");
     }

@@ -10,6 +10,8 @@ pub(super) const ACKED: &str = "--acked";
 pub(super) const WINDOW: &str = "--window";
 /// What was lost or sent again.
 pub(super) const AGAIN: &str = "--again";
+/// A sender that waits for its timer.
+pub(super) const STALLED: &str = "--stalled";
 /// What a finding is about.
 pub(super) const NOTED: &str = "--noted";
 /// The congestion window.
@@ -24,7 +26,8 @@ pub(super) const fn limit_color(limit: LimitedBy) -> &'static str {
     match limit {
         LimitedBy::ReceiveWindow | LimitedBy::SendBuffer => WINDOW,
         LimitedBy::Bandwidth => ACKED,
-        LimitedBy::Congestion | LimitedBy::Rto | LimitedBy::PathMtu => AGAIN,
+        LimitedBy::Congestion | LimitedBy::PathMtu => AGAIN,
+        LimitedBy::Rto => STALLED,
         LimitedBy::StartUp => CWND,
         LimitedBy::Host | LimitedBy::Paced => SENT,
         LimitedBy::Application | LimitedBy::Unknown => IDLE,

@@ -4,8 +4,13 @@
 const NARROW = 640;
 const ROW = { high: 22, narrow: 36 };
 const FOOT = 24;
+/** Room right of the plot, and the width of a letter of an axis, in pixels. */
+const RIGHT = 22;
+const LETTER = 7;
 /** A bound above so many times the largest of what it bounds is not shown. */
 const FAR = 3;
+/** Bytes of a segment, about: a sequence of no more is flat. */
+const FLAT = 1500;
 
 const svgElement = (name, attributes, parent, text) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -19,7 +24,7 @@ const placed = (panel, width) => {
   const isNarrow = width < NARROW;
   const left = isNarrow ? 66 : 156;
   const rows = panel.rows.length * (isNarrow ? ROW.narrow : ROW.high);
-  return { isNarrow, left, width: Math.max(40, width - left - 22), top: 6, height: panel.rows.length ? rows + 6 : panel.height };
+  return { isNarrow, left, width: Math.max(40, width - left - RIGHT), top: 6, height: panel.rows.length ? rows + 6 : panel.height };
 };
 
 /** From so much before the view to so much after it: indices of a layer. */
@@ -50,15 +55,15 @@ const rangeOf = (panel, view) => {
   if (panel.rows.length || panel.unit === "ends") return [-0.12, 1.12];
   const chosen = view.heights.get(panel.id);
   if (chosen) return chosen;
-  const ranges = [false, true].map((isBound) => extremes(panel.layers.filter((layer) => layer.is_bound === isBound), view));
-  const [others, bounds] = ranges;
-  // A bound far above the rest does not flatten it.
-  const isFar = others[1] > 0 && bounds[1] > FAR * others[1];
+  const [others, bounds] = [false, true].map((isBound) => extremes(panel.layers.filter((layer) => layer.is_bound === isBound), view));
+  const isOffset = panel.id === "sequence" && !view.isWhole;
+  // A bound far above the rest does not flatten it: above the least in view, where the axis begins there.
+  const base = isOffset ? others[0] : 0;
+  const isFar = others[1] > 0 && bounds[1] - base > FAR * Math.max(others[1] - base, FLAT);
   let [low, high] = isFar ? others : [Math.min(others[0], bounds[0]), Math.max(others[1], bounds[1])];
   if (low > high) return [0, 1];
-  const isOffset = panel.id === "sequence" && !view.isWhole;
   if (!isOffset) low = Math.min(low, 0);
-  const air = 0.05 * (high - low || Math.abs(high) || 1);
+  const air = 0.05 * (high - low || (isOffset ? 20 * FLAT : Math.abs(high)) || 1);
   return [isOffset ? low - air : low, high + air];
 };
 
@@ -143,15 +148,17 @@ const drawHeights = (svg, panel, place, [low, high], y) => {
   });
 };
 
-const drawTimes = (svg, panel, place, view, x) => {
-  const values = ticks(view.from, view.to, Math.max(2, Math.floor(place.width / 110)));
+const drawTimes = (svg, place, view, x) => {
+  const values = ticks(view.from, view.to, Math.max(2, Math.floor(place.width / (place.isNarrow ? 90 : 110))));
   const words = axisWords(values, "time");
   const bottom = place.top + place.height;
   svgElement("path", { class: "grid", d: `M${place.left} ${bottom}h${place.width}` }, svg);
   values.forEach((value, n) => {
     const at = place.left + x(value);
+    // What would be cut off at the right stands a little before its tick.
+    const most = place.left + place.width + RIGHT - LETTER * words[n].length / 2;
     svgElement("path", { class: "grid", d: `M${at.toFixed(1)} ${bottom}v5` }, svg);
-    svgElement("text", { class: "tick", "text-anchor": "middle", x: at, y: bottom + 18 }, svg, words[n]);
+    svgElement("text", { class: "tick", "text-anchor": "middle", x: Math.min(at, most), y: bottom + 18 }, svg, words[n]);
   });
 };
 
@@ -185,7 +192,7 @@ const drawPanel = (svg, panel, view, width) => {
   svg.setAttribute("viewBox", `0 0 ${width} ${all}`);
   svg.setAttribute("height", all);
   if (!panel.rows.length) drawHeights(svg, panel, place, range, y);
-  drawTimes(svg, panel, place, view, x);
+  drawTimes(svg, place, view, x);
   const plot = svgElement("svg", { class: "inner", x: place.left, y: place.top, width: place.width, height: place.height }, svg);
   svgElement("rect", { class: "field", width: place.width, height: place.height, fill: "transparent" }, plot);
   for (const layer of panel.layers) {

@@ -19,8 +19,8 @@ class Graph {
     this.listen();
   }
 
-  draw() {
-    this.drawn = drawPanel(this.svg, this.panel, this.page.view, Math.max(240, this.plot.clientWidth));
+  draw(width = this.plot.clientWidth) {
+    this.drawn = drawPanel(this.svg, this.panel, this.page.view, Math.max(240, width));
     this.point();
   }
 

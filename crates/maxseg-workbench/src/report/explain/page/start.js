@@ -1,7 +1,11 @@
 // The page: its graphs, its view and its buttons.
 
+/** The width of a sheet, in pixels. */
+const PAPER = 700;
+
 class Page {
   constructor(group) {
+    this.group = group;
     this.data = decoded(group.querySelector("script.graph-data"));
     this.view = new View(this.data.from, this.data.to);
     this.ids = this.data.panels.map((panel) => panel.id);
@@ -10,7 +14,22 @@ class Page {
     this.readout = new Readout(this.data, group);
     window.addEventListener("hashchange", () => this.open(location.hash));
     new ResizeObserver(() => this.draw()).observe(group);
+    // Drawn for a screen, letters would be too small on paper.
+    window.addEventListener("beforeprint", () => this.draw(PAPER));
+    window.addEventListener("afterprint", () => this.draw());
     this.open(location.hash);
+    for (const link of document.querySelectorAll('a[href^="#t="]')) link.addEventListener("click", (event) => this.follow(event, link));
+    // With the focus anywhere else than in a graph, which has keys of its own.
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !event.target.closest?.(".plot") && this.view.at !== null) this.change(letGo);
+    });
+  }
+
+  /** Shows the time of a link of the page, also of one that was followed before. */
+  follow(event, link) {
+    event.preventDefault();
+    history.pushState(null, "", link.hash);
+    this.open(link.hash);
   }
 
   toolbar(group) {
@@ -19,15 +38,20 @@ class Page {
     const button = (label, change) => htmlElement("button", { type: "button" }, bar, label).addEventListener("click", () => this.change(change));
     button("Zoom in", (view) => view.zoom(0.5));
     button("Zoom out", (view) => view.zoom(2));
+    button("Earlier", (view) => view.pan(-0.5));
+    button("Later", (view) => view.pan(0.5));
     button("Show all", (view) => view.reset());
     button("Previous retransmission", (view) => keep(view, nextResent(this.data, view.at ?? view.to + 1, false)));
     button("Next retransmission", (view) => keep(view, nextResent(this.data, view.at ?? view.from - 1, true)));
   }
 
-  /** Shows what a fragment of a URL says. */
+  /** Shows what a fragment of a URL says: the graphs come into view, and keys are theirs. */
   open(fragment) {
     this.view.read(fragment, this.ids);
     this.draw();
+    if (this.view.fragment === "" || this.graphs.length === 0) return;
+    this.group.scrollIntoView({ block: "start" });
+    this.graphs[0].plot.focus({ preventScroll: true });
   }
 
   /** Changes the view; the URL then shows the same. */
@@ -51,8 +75,8 @@ class Page {
     this.readout.show(this.view);
   }
 
-  draw() {
-    for (const graph of this.graphs) graph.draw();
+  draw(width) {
+    for (const graph of this.graphs) graph.draw(width);
     this.readout.show(this.view);
   }
 }

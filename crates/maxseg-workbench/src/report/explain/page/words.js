@@ -24,9 +24,16 @@ const timeWithin = (seconds, span) => {
   return `${seconds.toFixed(decimals)} s`;
 };
 
-/** Round values between `from` and `to`, about `wanted` of them. */
+/** Round values between `from` and `to`, about `wanted` of them, and two at least. */
 const ticks = (from, to, wanted) => {
-  const rough = (to - from) / wanted;
+  for (let most = wanted; ; most += 1) {
+    const list = multiples(from, to, (to - from) / most);
+    if (list.length > 1 || most > 2 * wanted + 2) return list;
+  }
+};
+
+/** The multiples of a round step, no smaller than `rough`. */
+const multiples = (from, to, rough) => {
   if (!(rough > 0)) return [from];
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough * (1 - 1e-9));
@@ -35,12 +42,13 @@ const ticks = (from, to, wanted) => {
   return list;
 };
 
-/** The words of an axis: one unit for all its ticks, and decimals that tell them apart. */
+/** The words of an axis: one unit for all its ticks, and as many decimals as they have. */
 const axisWords = (values, kind) => {
   const largest = Math.max(...values.map(Math.abs));
   const [unit, of] = unitOf(largest, kind);
-  const step = values.length > 1 ? (values[1] - values[0]) / of : 1;
-  const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step) - 1e-9)));
+  const isWhole = (value, decimals) => Math.abs(value - Number(value.toFixed(decimals))) <= 1e-6 * 10 ** -decimals + 1e-12 * largest / of;
+  let decimals = 0;
+  while (decimals < 9 && !values.every((value) => isWhole(value / of, decimals))) decimals += 1;
   return values.map((value) => (value === 0 ? "0" : `${(value / of).toFixed(decimals)} ${unit}`));
 };
 

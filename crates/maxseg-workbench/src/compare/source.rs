@@ -41,11 +41,12 @@ struct RunDocument {
 }
 
 impl Source {
-    /// Reads a folder of `run --out`, a document of `run --json`, a file of rows, or a capture.
+    /// Reads a folder of `run --out`, a document of `run --json`, a file of rows, or a capture; of that only packets of an interface,
+    /// where one is named.
     ///
     /// # Errors
     /// It cannot be read, or is none of these.
-    pub fn read(file: &Path) -> Result<Self, Error> {
+    pub fn read(file: &Path, interface: Option<&str>) -> Result<Self, Error> {
         if file.is_dir() {
             return RunSet::of_folder(file).map(Self::Runs);
         }
@@ -56,7 +57,8 @@ impl Source {
         if length == 1 && begin == *b"{" {
             return RunSet::of_file(file).map(Self::Runs);
         }
-        let capture = explain::read_file(file, &ReadOptions::default(), None)?;
+        let capture =
+            explain::read_file(file, &ReadOptions { interface, ..ReadOptions::default() }, None)?;
         if capture.summary.fault().is_some() {
             let summary = Box::new(capture.summary.clone());
             return Err(Error::Fault { name: capture.name, summary });

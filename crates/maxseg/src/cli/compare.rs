@@ -51,6 +51,9 @@ pub(crate) struct CompareArgs {
     /// Of captures, compare connection N; N,M for another of B
     #[arg(long, short = 'n', value_name = "N[,M]", value_parser = connections)]
     connection: Option<(u32, u32)>,
+    /// Of captures, only packets of this interface: its name, or its number from 0
+    #[arg(long, short, value_name = "NAME")]
+    interface: Option<String>,
     /// Print one JSON document
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -64,14 +67,19 @@ pub(crate) struct CompareArgs {
 
 pub(crate) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     refuse(args)?;
+    let read = |file: &Path| Source::read(file, args.interface.as_deref());
     let a = read(&args.a)?;
     let b = args.b.as_deref().map(read).transpose()?;
     let b = b.as_ref().unwrap_or(&a);
     match (&a, b) {
         (Source::Runs(a), Source::Runs(b)) => {
-            if args.connection.is_some() {
+            let of_captures = [
+                ("--connection", args.connection.is_some()),
+                ("--interface", args.interface.is_some()),
+            ];
+            if let Some((option, _)) = of_captures.iter().find(|(_, is_given)| *is_given) {
                 return Err(Failure::usage(
-                    "--connection is for captures, and these are results of runs",
+                    format!("{option} is for captures, and these are results of runs"),
                     "leave it out",
                 ));
             }
@@ -95,10 +103,6 @@ pub(crate) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
             Err(Error::from(CompareError::Kinds { capture, results }).into())
         }
     }
-}
-
-fn read(file: &Path) -> Result<Source, Failure> {
-    Ok(Source::read(file)?)
 }
 
 /// The runs of both sides, named by file, or by the value that is compared.

@@ -138,6 +138,8 @@ fn of_captures(captures: &CapturePairing<'_>, printer: Printer) -> String {
     );
     let [limit_a, limit_b] = captures.limits();
     grid.push(["limited by".to_owned(), limit_a, limit_b, captures.limit_change().to_owned()]);
+    let [ending_a, ending_b] = captures.endings();
+    grid.push(["ending".to_owned(), ending_a, ending_b, captures.ending_change().to_owned()]);
     for line in captures.lines() {
         let [a, b] = line.texts();
         grid.push([line.title.to_owned(), a, b, line.change()]);

@@ -1,6 +1,8 @@
 //! Two captures, before and after a change: what differs between them, and nothing about why.
 
-use maxseg_core::advise::Case;
+use maxseg_core::advise::{Case, Subject, subject};
+use maxseg_core::diagnose::FindingKind;
+use maxseg_core::evidence::Ending;
 use maxseg_core::outcome::LimitedBy;
 
 use super::super::words::{self, gain, rounded, whole_percent};
@@ -31,6 +33,7 @@ pub struct CaptureLine {
     /// Its value in each; `None` where a capture does not show it.
     pub values: [Option<f64>; 2],
     write: fn(f64) -> String,
+    is_share: bool,
 }
 
 impl CaptureLine {
@@ -46,8 +49,11 @@ impl CaptureLine {
         Some(b? / a - 1.0)
     }
 
-    /// The change in words.
+    /// The change in words: of a share in points, of all else relative to A.
     pub fn change(&self) -> String {
+        if let (true, [Some(a), Some(b)]) = (self.is_share, self.values) {
+            return if a.total_cmp(&b).is_eq() { "equal".to_owned() } else { points(b - a) };
+        }
         match (self.relative(), self.values) {
             (Some(relative), _) => gain(relative),
             (None, [Some(_), Some(b)]) if b.abs() <= 0.0 => "equal".to_owned(),
@@ -57,11 +63,40 @@ impl CaptureLine {
     }
 }
 
+/// What the conclusion of `explain` about a connection names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Limit(LimitedBy),
+    /// The connection was never open, or hardly: nothing limited it.
+    Finding(FindingKind),
+    Unknown,
+}
+
+fn named(case: &Case<'_>) -> Named {
+    let limit = match subject(case) {
+        Some(Subject::Finding(
+            kind @ (FindingKind::Refused | FindingKind::NoAnswer | FindingKind::SynRetransmission),
+        )) => return Named::Finding(kind),
+        Some(Subject::Limit(limit)) => Some(limit).filter(|_| !case.diagnosis.limits.is_empty()),
+        Some(Subject::Finding(_)) | None => case.limit(),
+    };
+    match limit {
+        Some(LimitedBy::Unknown) | None => Named::Unknown,
+        Some(limit) => Named::Limit(limit),
+    }
+}
+
 struct CaptureNumber {
     key: &'static str,
     title: &'static str,
     of: fn(&Case<'_>) -> Option<f64>,
     write: fn(f64) -> String,
+}
+
+/// A difference of shares: `+1.21 points`.
+fn points(difference: f64) -> String {
+    let sign = if difference < 0.0 { "-" } else { "+" };
+    format!("{sign}{} points", words::percent(difference.abs()).trim_end_matches('%'))
 }
 
 fn bytes(count: f64) -> String {
@@ -109,7 +144,7 @@ const NUMBERS: [CaptureNumber; 9] = [
     },
     CaptureNumber {
         key: "timeouts",
-        title: "timeouts",
+        title: "timeouts of data",
         of: |case| resent(case).map(|_| case.data().timeouts as f64),
         write: words::digits_whole,
     },
@@ -181,6 +216,7 @@ impl<'a> CapturePairing<'a> {
             title: number.title,
             values: [0, 1].map(|side| (number.of)(&self.cases[side])),
             write: number.write,
+            is_share: number.key.ends_with("_share"),
         };
         let lines = NUMBERS.iter().map(line);
         lines.filter(|line| line.values.iter().any(Option::is_some)).collect()
@@ -190,23 +226,50 @@ impl<'a> CapturePairing<'a> {
     pub fn limits(&self) -> [String; 2] {
         [0, 1].map(|side| {
             let case = &self.cases[side];
-            match case.limit() {
-                Some(LimitedBy::Unknown) | None => "unknown".to_owned(),
-                Some(limit) => format!("{limit} {}", whole_percent(case.share(limit))),
+            match named(case) {
+                Named::Limit(limit) => format!("{limit} {}", whole_percent(case.share(limit))),
+                Named::Finding(kind) => kind.word().to_owned(),
+                Named::Unknown => "unknown".to_owned(),
             }
         })
     }
 
     /// What became of the limit.
     pub fn limit_change(&self) -> &'static str {
-        let limits = [0, 1].map(|side| self.cases[side].limit());
-        match limits {
-            [Some(LimitedBy::Unknown) | None, _] | [_, Some(LimitedBy::Unknown) | None] => {
-                "unknown"
-            }
+        match [0, 1].map(|side| named(&self.cases[side])) {
+            [Named::Unknown, _] | [_, Named::Unknown] => "unknown",
             [a, b] if a == b => "the same",
             [..] => "another",
         }
+    }
+
+    /// How each connection ended, and the longest time in which nothing passed.
+    pub fn endings(&self) -> [String; 2] {
+        [0, 1].map(|side| {
+            let case = &self.cases[side];
+            let ended = match case.evidence.ending {
+                Ending::Refused => "refused",
+                Ending::NoAnswer => "no answer",
+                Ending::ResetByClient => "reset by the client",
+                Ending::ResetByServer => "reset by the server",
+                Ending::GoneSilent => "gone silent",
+                Ending::Closed => "closed",
+                Ending::HalfClosed => "half closed",
+                Ending::StillOpen => "still open",
+            };
+            match case.data().interruption() {
+                Some(outage) => {
+                    format!("{ended}, interrupted for {}", words::time(outage.seconds()))
+                }
+                None => ended.to_owned(),
+            }
+        })
+    }
+
+    /// What became of the ending.
+    pub fn ending_change(&self) -> &'static str {
+        let [a, b] = self.endings();
+        if a == b { "the same" } else { "another" }
     }
 
     /// What to know before relying on it.
@@ -216,12 +279,14 @@ impl<'a> CapturePairing<'a> {
                 .to_owned(),
         ];
         for (case, name) in self.cases.iter().zip(self.names) {
-            if let Some(why) = &case.diagnosis.unknown_because {
+            // Nothing limited what was never open.
+            let was_open = !matches!(named(case), Named::Finding(_));
+            if let Some(why) = case.diagnosis.unknown_because.as_ref().filter(|_| was_open) {
                 cautions.push(format!("the limit of {name} is unknown: {why}"));
             }
             let reasons = case.diagnosis.quality.reasons.iter();
             cautions.extend(reasons.map(|reason| format!("{name}: {}", reason.text)));
-            if case.data().segments() < FEW_SEGMENTS {
+            if was_open && case.data().segments() < FEW_SEGMENTS {
                 cautions.push(format!(
                     "{name} holds {} of data: too few to judge a path by",
                     words::counted(case.data().segments(), "segment")

@@ -55,7 +55,7 @@ fn of_point(runs: &RunPairing, point: &MatchedPoint) -> Markup {
         let [a, b] = line.means();
         numbers(line.title, [(a, line.difference.a), (b, line.difference.b)], line.shown())
     });
-    let lines = [limit_line(limits, change)].into_iter().chain(numbers);
+    let lines = [word_line("limited by", limits, change)].into_iter().chain(numbers);
     html! {
         h2 { (heading) }
         p.note { (counted(point.rows[0].len() as u64, "run")) " of A, " (point.rows[1].len()) " of B." }
@@ -69,11 +69,12 @@ fn of_captures(captures: &CapturePairing<'_>) -> Markup {
         let [a, b] = line.texts();
         numbers(line.title, [(a, None), (b, None)], line.change())
     });
-    let limit = limit_line(captures.limits(), captures.limit_change());
+    let limit = word_line("limited by", captures.limits(), captures.limit_change());
+    let ending = word_line("ending", captures.endings(), captures.ending_change());
     html! {
         (lead(&conclusion(captures)))
         (facts(&[("A", a), ("B", b)]))
-        (table("A and B", &sides("B against A"), [limit].into_iter().chain(lines)))
+        (table("A and B", &sides("B against A"), [limit, ending].into_iter().chain(lines)))
         (list(&captures.cautions()))
     }
 }
@@ -104,6 +105,6 @@ fn numbers(title: &str, sides: [(String, Option<f64>); 2], difference: String) -
     vec![title.into(), a, b, difference.into()]
 }
 
-fn limit_line([a, b]: [String; 2], change: &str) -> Vec<Cell> {
-    vec!["limited by".into(), a.into(), b.into(), change.into()]
+fn word_line(title: &str, [a, b]: [String; 2], change: &str) -> Vec<Cell> {
+    vec![title.into(), a.into(), b.into(), change.into()]
 }

@@ -1,7 +1,8 @@
 use maxseg_core::engine::EngineName;
+use maxseg_core::evidence::{DirectionStats, Ending};
 use maxseg_core::results::Row;
 use maxseg_testkit::rows::row;
-use maxseg_testkit::{full_link, windowed};
+use maxseg_testkit::{at, full_link, windowed};
 use serde_json::{Value, json};
 
 use super::*;
@@ -113,4 +114,47 @@ fn captures_before_and_after_a_change() {
     is_well_formed(&page(&compared));
     let error = CapturePairing::of([&before, &after], [Some(9), None]).unwrap_err();
     assert!(error.to_string().contains("no TCP connection 9"), "{error}");
+}
+
+/// A connection that was never open has no limit that another capture would show: it was refused.
+#[test]
+fn what_was_never_open_is_compared_by_its_ending() {
+    let mut refused = windowed(0);
+    refused.ending = Ending::Refused;
+    refused.end = at(40);
+    let syn = |of: &DirectionStats| DirectionStats {
+        packets: 1,
+        syn: of.syn,
+        mss_option_bytes: of.mss_option_bytes,
+        ..DirectionStats::default()
+    };
+    (refused.forward, refused.reverse) = (syn(&refused.forward), DirectionStats::default());
+    let (before, after) = (capture(vec![refused]).explain(), capture(vec![windowed(0)]).explain());
+    let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
+    assert_eq!(captures.limits()[0], "refused");
+    assert!(captures.limits()[1].starts_with("receive-window"), "{:?}", captures.limits());
+    assert_eq!(captures.endings(), ["refused", "closed"]);
+    assert_eq!((captures.limit_change(), captures.ending_change()), ("another", "another"));
+    let cautions = captures.cautions().join("\n");
+    assert!(!cautions.contains("unknown") && !cautions.contains("too few"), "{cautions}");
+}
+
+/// Shares differ by points, whether one of them is nothing or not.
+#[test]
+fn shares_differ_by_points() {
+    let lossy = |resent: u64| {
+        let mut evidence = windowed(0);
+        evidence.forward.data_packets = 10_000;
+        evidence.forward.retransmitted_packets = resent;
+        capture(vec![evidence]).explain()
+    };
+    for (before, after, change) in
+        [(0, 212, "+2.12 points"), (424, 212, "-2.12 points"), (5, 5, "equal")]
+    {
+        let (before, after) = (lossy(before), lossy(after));
+        let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
+        let lines = captures.lines();
+        let share = lines.iter().find(|line| line.key == "retransmitted_share").unwrap();
+        assert_eq!(share.change(), change, "{:?}", share.texts());
+    }
 }

@@ -23,6 +23,7 @@ use super::page::{facts, lead, prose, titled_list, whole_page};
 use super::quantity::Quantity;
 use super::table::{Cell, Column, Line, table};
 use super::{Figures, Swept, caveat_lines, size_lines, words};
+use crate::file_error::for_shell;
 
 /// The page of a document.
 pub fn page(
@@ -221,9 +222,10 @@ fn point_identity(point: &Map<String, Value>) -> String {
 fn again(document: &Document, text: &str) -> Markup {
     let environment = &document.environment;
     let unknown = || "unknown".to_owned();
+    let command: Vec<String> = environment.command.iter().map(|word| for_shell(word)).collect();
     let mut known = vec![
         ("maxseg", format!("{} ({})", environment.maxseg, environment.commit)),
-        ("command", environment.command.join(" ")),
+        ("command", command.join(" ")),
         ("system", environment.system.clone()),
         ("kernel", environment.kernel.clone().unwrap_or_else(unknown)),
         ("processor", environment.cpu.clone().unwrap_or_else(unknown)),

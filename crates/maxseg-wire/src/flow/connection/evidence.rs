@@ -18,7 +18,7 @@ impl Connection {
     /// All that was seen of the connection, which gets this number.
     pub(in crate::flow) fn into_evidence(mut self, id: u32) -> Evidence {
         self.release_held();
-        let mut aside = self.aside.take().map_or_else(Aside::default, |aside| *aside);
+        let mut aside = self.aside.take().map(|aside| *aside).unwrap_or_default();
         aside.path_mtu_events.iter_mut().for_each(|event| event.connection = Some(id));
         let client = self.client.unwrap_or_else(|| self.guess_client());
         let (ending, end) = (self.ending(client), self.end);

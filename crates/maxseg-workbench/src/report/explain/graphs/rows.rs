@@ -24,7 +24,9 @@ pub(super) fn limits(case: &Case<'_>, clock: Clock) -> Option<Panel> {
         }
     });
     let rows: Vec<Row> = rows.filter(|row| !row.spans.is_empty()).collect();
-    with_rows("limits", "Limits", rows)
+    let note =
+        "A bar is what limited most of an interval; the shares count its other parts as well.";
+    with_rows("limits", "Limits", rows).map(|panel| Panel { note: note.to_owned(), ..panel })
 }
 
 /// When each finding held.

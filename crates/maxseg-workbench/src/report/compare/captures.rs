@@ -294,7 +294,8 @@ impl<'a> CapturePairing<'a> {
             }
         }
         let [a, b] = [0, 1].map(|side| self.cases[side].data().unique_bytes.max(1) as f64);
-        if a / b > OTHER_SIZE || b / a > OTHER_SIZE {
+        let were_open = self.cases.iter().all(|case| !matches!(named(case), Named::Finding(_)));
+        if were_open && (a / b > OTHER_SIZE || b / a > OTHER_SIZE) {
             cautions.push(format!(
                 "the transfers are of different size, {} and {}: start-up weighs more in the smaller",
                 bytes(a),

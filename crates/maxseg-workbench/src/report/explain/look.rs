@@ -46,10 +46,13 @@ fn named_finding(headline: &Headline<'_>) -> Markup {
 
 /// The limit that the headline names, and the longest time under it.
 fn longest_limit(case: &Case<'_>, subject: Option<Subject>) -> Markup {
-    let limit = match subject {
+    let named = match subject {
         Some(Subject::Limit(limit)) => limit,
         Some(Subject::Finding(_)) | None => case.diagnosis.limited_by,
     };
+    // Where two limits share the time, neither is named: the larger stands for both.
+    let largest = case.diagnosis.limits.first().map_or(named, |limit| limit.kind);
+    let limit = if case.share(named) > 0.0 { named } else { largest };
     let Some((from, to)) = longest(case, limit) else { return Markup::default() };
     let said = format!(
         "{limit} for {} of {}; the longest time of it from {} to {}",

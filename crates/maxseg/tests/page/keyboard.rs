@@ -66,10 +66,11 @@ fn keys_go_from_retransmission_to_retransmission() {
     let before = tab.at().unwrap();
     tab.press(".");
     assert!(tab.at().unwrap() > before, "the next packet");
+    let packets = tab.text_of(".packets");
+    assert!(packets.contains(", window "), "what acknowledges tells its window: {packets}");
     tab.press("Home");
     let packets = tab.text_of(".packets");
     assert!(packets.contains("client's SYN") && packets.contains("server's SYN, ACK"), "{packets}");
-    assert!(packets.contains(", window "), "what acknowledges tells its window: {packets}");
 }
 
 #[test]

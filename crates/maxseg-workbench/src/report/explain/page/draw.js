@@ -22,7 +22,7 @@ const svgElement = (name, attributes, parent, text) => {
 /** Where the plot lies within `width`. */
 const placed = (panel, width) => {
   const isNarrow = width < NARROW;
-  const left = isNarrow ? 66 : 156;
+  const left = isNarrow ? 74 : 156;
   const rows = panel.rows.length * (isNarrow ? ROW.narrow : ROW.high);
   return { isNarrow, left, width: Math.max(40, width - left - RIGHT), top: 6, height: panel.rows.length ? rows + 6 : panel.height };
 };

@@ -7,7 +7,7 @@ use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 
 use super::waits::WayTo;
-use super::{Aside, Connection};
+use super::Connection;
 use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 

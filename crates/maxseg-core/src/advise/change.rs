@@ -1,9 +1,11 @@
 //! A change of a path or of its ends: what it does to a scenario, and how it is called.
 
+use super::data_flow::{data_from, data_hosts, data_hosts_mut};
 use crate::errors::Schedule;
-use crate::path::{CodelSettings, Discipline, IcmpPolicy, QueueLimit};
-use crate::scenario::Scenario;
-use crate::settings::{CongestionName, InitialWindow, WindowScale, WindowSize};
+use crate::mss::freebsd::Release;
+use crate::path::{CodelSettings, Discipline, HopSpec, IcmpPolicy, LinkSpec, QueueLimit};
+use crate::scenario::{End, Scenario};
+use crate::settings::{CongestionName, FreeBsdRules, InitialWindow, Settings, WindowScale, WindowSize};
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 
 /// A change of the path or of its ends.
@@ -113,32 +115,60 @@ impl Change {
         }
     }
 
-    /// As a user would try it, or in words.
+    /// As a user would try it, or in words, where the data comes from the path's first end.
     pub fn describe(self) -> String {
+        self.describe_from(End::Sender)
+    }
+
+    /// The same in this scenario: keys of the end that sends its data and of the one that receives it.
+    pub fn describe_in(self, scenario: &Scenario) -> String {
+        let [sending, receiving] = data_hosts(scenario);
+        let from = data_from(scenario);
         match self {
-            Self::Window(bytes) => format!("receiver.window = \"{bytes}\""),
-            Self::ReceiveBuffer(bytes) => format!("receiver.linux.tcp_rmem up to {bytes}"),
-            Self::FirstReceiveBuffer(bytes) => format!("receiver.linux.tcp_rmem from {bytes} on"),
-            Self::SendBuffer(bytes) => format!("sender.send_buffer = \"{bytes}\""),
-            Self::SegmentSize(mss) => format!("sender.mss = {}", mss.get()),
+            Self::Window(bytes) if has_pipe(receiving, |rules| rules.recvpipe) => {
+                format!("{}.freebsd.recvpipe = \"{bytes}\"", from.other().word())
+            }
+            Self::SendBuffer(bytes) if has_pipe(sending, |rules| rules.sendpipe) => {
+                format!("{}.freebsd.sendpipe = \"{bytes}\"", from.word())
+            }
+            _ => self.describe_from(from),
+        }
+    }
+
+    fn describe_from(self, from: End) -> String {
+        let (sender, receiver) = (from.word(), from.other().word());
+        match self {
+            Self::Window(bytes) => format!("{receiver}.window = \"{bytes}\""),
+            Self::ReceiveBuffer(bytes) => format!("{receiver}.linux.tcp_rmem up to {bytes}"),
+            Self::FirstReceiveBuffer(bytes) => format!("{receiver}.linux.tcp_rmem from {bytes} on"),
+            Self::SendBuffer(bytes) => format!("{sender}.send_buffer = \"{bytes}\""),
+            Self::SegmentSize(mss) => format!("{sender}.mss = {}", mss.get()),
             Self::Mtu(mtu) => format!("packets of at most {} bytes", mtu.get()),
             Self::Clamp(mss) => format!("the MSS clamped to {} at the gateway", mss.get()),
-            Self::Congestion(name) => format!("sender.congestion = \"{}\"", name.word()),
+            Self::Congestion(name) => format!("{sender}.congestion = \"{}\"", name.word()),
             Self::InitialWindow(segments) => {
-                format!("sender.initial_window = \"{segments} segments\"")
+                format!("{sender}.initial_window = \"{segments} segments\"")
             }
-            Self::RtoMin(time) => format!("sender.rto.min = \"{time}\""),
-            Self::RtoInitial(time) => format!("sender.rto.initial = \"{time}\""),
-            Self::Pacing(rate) => format!("at most {rate} from the sender"),
-            Self::MtuProbing => "sender.mtu_probing = true".to_owned(),
+            Self::RtoMin(time) => format!("{sender}.rto.min = \"{time}\""),
+            Self::RtoInitial(time) => format!("{sender}.rto.initial = \"{time}\""),
+            Self::Pacing(rate) => format!("at most {rate} from the {sender}"),
+            Self::MtuProbing => format!("{sender}.mtu_probing = true"),
             Self::NoSlowStartAfterIdle => "linux.tcp_slow_start_after_idle = false".to_owned(),
             Self::ReorderingTolerance => "reordering is told from loss (RACK)".to_owned(),
-            Self::ReadsAtOnce => "the receiver reads without delay".to_owned(),
+            Self::ReadsAtOnce => format!("the {receiver} reads without delay"),
             Self::IcmpSent => "every hop sends ICMP for packets too large for it".to_owned(),
             Self::Queue(bytes) => format!("hop.path.queue = \"{bytes}\""),
             Self::FairQueue => "a fair queue before the bottleneck link".to_owned(),
             Self::NoErrors => "no packet damaged on the path".to_owned(),
         }
+    }
+
+    /// Several as one line in this scenario; `none` in the place of none.
+    pub fn describe_all_in(scenario: &Scenario, changes: &[Self], none: &str) -> String {
+        if changes.is_empty() {
+            return none.to_owned();
+        }
+        changes.iter().map(|change| change.describe_in(scenario)).collect::<Vec<_>>().join(", ")
     }
 
     /// Several as one line; `none` in the place of none.
@@ -149,58 +179,53 @@ impl Change {
         changes.iter().map(|change| change.describe()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Makes it in a scenario.
+    /// Makes it in a scenario: at the ends of its data, whichever of them sends it.
     pub fn apply(self, scenario: &mut Scenario) {
+        let from = data_from(scenario);
+        let [sending, receiving] = data_hosts_mut(scenario);
         match self {
-            Self::Window(bytes) => {
-                scenario.receiver.window = WindowSize::Bytes(bytes);
-                if needs_scaling(scenario, bytes) {
-                    scenario.receiver.window_scale = WindowScale::Auto;
-                }
-            }
+            Self::Window(bytes) => set_window(receiving, bytes),
             Self::ReceiveBuffer(bytes) => {
-                if let Some(rules) = &mut scenario.receiver.linux {
+                if let Some(rules) = &mut receiving.linux {
                     rules.tcp_rmem[2] = rules.tcp_rmem[2].max(bytes.get());
                     let most = Bytes::new(rules.tcp_rmem[2] / 2);
-                    scenario.receiver.window = WindowSize::Auto { most };
-                    if needs_scaling(scenario, most) {
-                        scenario.receiver.window_scale = WindowScale::Auto;
-                    }
+                    receiving.window = WindowSize::Auto { most };
+                    scale_for(receiving, most);
                 }
             }
             Self::FirstReceiveBuffer(bytes) => {
-                if let Some(rules) = &mut scenario.receiver.linux {
+                if let Some(rules) = &mut receiving.linux {
                     rules.tcp_rmem[1] = rules.tcp_rmem[1].max(bytes.get());
                     rules.tcp_rmem[2] = rules.tcp_rmem[2].max(bytes.get());
                 }
             }
-            Self::SendBuffer(bytes) => scenario.sender.send_buffer = Some(bytes),
+            Self::SendBuffer(bytes) => set_send_buffer(sending, bytes),
             Self::SegmentSize(mss) | Self::Clamp(mss) => set_mss(scenario, mss),
             Self::Mtu(mtu) => {
                 if let Some(mss) = mss_within(scenario, mtu) {
                     set_mss(scenario, mss);
                 }
             }
-            Self::Congestion(name) => scenario.sender.congestion = name,
+            Self::Congestion(name) => sending.congestion = name,
             Self::InitialWindow(segments) => {
-                scenario.sender.initial_window = InitialWindow::Segments(segments);
+                sending.initial_window = InitialWindow::Segments(segments);
             }
             Self::RtoMin(time) => {
-                scenario.sender.rto.min = time;
-                scenario.sender.rto.initial = scenario.sender.rto.initial.max(time);
+                sending.rto.min = time;
+                sending.rto.initial = sending.rto.initial.max(time);
             }
-            Self::RtoInitial(time) => scenario.sender.rto.initial = time,
+            Self::RtoInitial(time) => sending.rto.initial = time,
             // The simulator's senders have no rate of their own, and theirs is RACK already.
             Self::Pacing(_) | Self::ReorderingTolerance => {}
-            Self::MtuProbing => scenario.sender.mtu_probing = true,
+            Self::MtuProbing => sending.mtu_probing = true,
             Self::NoSlowStartAfterIdle => {
-                for host in [&mut scenario.sender, &mut scenario.receiver] {
+                for host in [sending, receiving] {
                     if let Some(rules) = &mut host.linux {
                         rules.tcp_slow_start_after_idle = false;
                     }
                 }
             }
-            Self::ReadsAtOnce => scenario.receiver.read_rate = None,
+            Self::ReadsAtOnce => receiving.read_rate = None,
             Self::IcmpSent => {
                 for hop in &mut scenario.path.hops {
                     hop.forward.icmp = IcmpPolicy::Send;
@@ -208,18 +233,18 @@ impl Change {
                 }
             }
             Self::Queue(bytes) => {
-                for hop in &mut scenario.path.hops {
+                for link in scenario.path.hops.iter_mut().map(|hop| link_from_mut(hop, from)) {
                     // It is room for so much at least.
-                    if !matches!(hop.forward.queue, QueueLimit::Bytes(room) if room > bytes) {
-                        hop.forward.queue = QueueLimit::Bytes(bytes);
+                    if !matches!(link.queue, QueueLimit::Bytes(room) if room > bytes) {
+                        link.queue = QueueLimit::Bytes(bytes);
                     }
                 }
             }
             Self::FairQueue => {
-                for hop in &mut scenario.path.hops {
+                for link in scenario.path.hops.iter_mut().map(|hop| link_from_mut(hop, from)) {
                     // One flow has a queue of its own, with CoDel (RFC 8290 §4).
-                    hop.forward.discipline = Discipline::Codel(CodelSettings::default());
-                    hop.forward.queue = QueueLimit::Packets(FQ_CODEL_LIMIT);
+                    link.discipline = Discipline::Codel(CodelSettings::default());
+                    link.queue = QueueLimit::Packets(FQ_CODEL_LIMIT);
                 }
             }
             Self::NoErrors => {
@@ -241,9 +266,58 @@ pub fn changed(scenario: &Scenario, changes: &[Change]) -> Scenario {
     scenario
 }
 
+fn link_from_mut(hop: &mut HopSpec, from: End) -> &mut LinkSpec {
+    match from {
+        End::Sender => &mut hop.forward,
+        End::Receiver => &mut hop.reverse,
+    }
+}
+
+/// A window that is in effect: where a route's size replaces it, that one is set.
+fn set_window(receiving: &mut Settings, bytes: Bytes) {
+    if let Some(pipe) = receive_pipe(receiving) {
+        *pipe = bytes;
+    } else {
+        receiving.window = WindowSize::Bytes(bytes);
+    }
+    scale_for(receiving, bytes);
+}
+
+/// A send buffer that is in effect.
+fn set_send_buffer(sending: &mut Settings, bytes: Bytes) {
+    if let Some(pipe) = send_pipe(sending) {
+        *pipe = bytes;
+    } else {
+        sending.send_buffer = Some(bytes);
+    }
+}
+
+fn scale_for(receiving: &mut Settings, window: Bytes) {
+    if needs_scaling(receiving, window) {
+        receiving.window_scale = WindowScale::Auto;
+    }
+}
+
+/// FreeBSD's rules where a route's size replaces that of a socket's buffer (problem report 6032).
+fn replacing(host: &mut Settings) -> Option<&mut FreeBsdRules> {
+    host.freebsd.as_mut().filter(|rules| rules.release == Release::V22)
+}
+
+fn has_pipe(host: &Settings, pipe: fn(&FreeBsdRules) -> Option<Bytes>) -> bool {
+    host.freebsd.is_some_and(|rules| rules.release == Release::V22 && pipe(&rules).is_some())
+}
+
+fn receive_pipe(host: &mut Settings) -> Option<&mut Bytes> {
+    replacing(host)?.recvpipe.as_mut()
+}
+
+fn send_pipe(host: &mut Settings) -> Option<&mut Bytes> {
+    replacing(host)?.sendpipe.as_mut()
+}
+
 /// Whether no field of the receiver's header, as it is set, carries this window (RFC 7323 §2).
-pub(super) fn needs_scaling(scenario: &Scenario, window: Bytes) -> bool {
-    match scenario.receiver.window_scale {
+pub(super) const fn needs_scaling(receiving: &Settings, window: Bytes) -> bool {
+    match receiving.window_scale {
         WindowScale::Off => window.get() > crate::window::FIELD,
         WindowScale::Shift(shift) => window.get() > crate::window::FIELD << shift,
         WindowScale::Auto | WindowScale::Unlimited => false,

@@ -12,6 +12,7 @@ mod advice;
 mod case;
 mod change;
 mod congestion_window;
+mod data_flow;
 mod gain;
 mod headline;
 mod host_system;

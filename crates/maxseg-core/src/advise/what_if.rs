@@ -1,6 +1,7 @@
 //! What would be, if a limit were gone: each change alone, then together.
 
 use super::change::{Change, changed};
+use super::data_flow::data_rate;
 use crate::engine::{Engine, EngineError, Unwatched};
 use crate::model::Model;
 use crate::outcome::{LimitedBy, Outcome};
@@ -100,7 +101,7 @@ fn candidates(scenario: &Scenario) -> Vec<Change> {
 /// A window that keeps the path full while a loss is repaired: twice the bandwidth-delay product, rounded up to a
 /// power of two.
 pub fn covering(scenario: &Scenario) -> Bytes {
-    covering_window(scenario.bottleneck_rate(), scenario.path.propagation_rtt())
+    covering_window(data_rate(scenario), scenario.path.propagation_rtt())
 }
 
 /// [`covering`] for a link of this rate and a path of this round trip.

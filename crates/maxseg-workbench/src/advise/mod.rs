@@ -141,7 +141,7 @@ pub fn of_scenario(
         source: SourceKind::Scenario,
         target: target.to_owned(),
         scenario: scenario.clone(),
-        ends: Ends::default(),
+        ends: Ends::of_scenario(scenario),
         concluded: Vec::new(),
         notes: Vec::new(),
     };

@@ -3,7 +3,7 @@
 use crate::advise::{Change, changed, covering};
 use crate::framing::IpVersion;
 use crate::path::HopSpec;
-use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
+use crate::scenario::{Flow, MssDecision, Scenario};
 use crate::settings::{CongestionName, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
 
@@ -77,13 +77,6 @@ const fn subject_of(change: Change) -> Option<Subject> {
     }
 }
 
-/// The bulk flow from the sender that advice is about, or the first flow over TCP.
-pub(super) fn subject(scenario: &Scenario) -> Option<&Flow> {
-    let bulk = |flow: &&Flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender;
-    let tcp = |flow: &&Flow| matches!(flow.kind, FlowKind::Request(_));
-    scenario.flows.iter().find(bulk).or_else(|| scenario.flows.iter().find(tcp))
-}
-
 impl Axes {
     /// What could be changed for `flow` beside the changes that are `given`: nothing of their kinds.
     pub(super) fn of(scenario: &Scenario, flow: &Flow, given: &[Change]) -> Self {
@@ -153,8 +146,8 @@ impl Axes {
 
 fn controls(scenario: &Scenario, flow: &Flow) -> Vec<Option<CongestionName>> {
     let mut controls = vec![None];
-    if scenario.runs_linux(flow) && flow.from == End::Sender {
-        let now = scenario.sender.congestion;
+    if scenario.runs_linux(flow) {
+        let now = scenario.endpoints(flow).0.congestion;
         let others = [CongestionName::Cubic, CongestionName::Bbr, CongestionName::Reno];
         controls.extend(others.into_iter().filter(|name| *name != now).map(Some));
     }
@@ -172,7 +165,7 @@ fn sizes(scenario: &Scenario, flow: &Flow) -> Vec<Option<Change>> {
     } else if in_use < allowed {
         changes.push(Change::SegmentSize(decision.path_allows));
     }
-    for size in smaller(scenario, &decision) {
+    for size in smaller(scenario, flow, &decision) {
         if size < allowed && size != in_use {
             changes.extend(Mss::new(size.get()).ok().map(Change::SegmentSize));
         }
@@ -203,10 +196,12 @@ fn size_of(scenario: &Scenario, change: Change) -> Bytes {
 
 /// Sizes below the largest that could be better: packets of fewer radio frames or fewer bits are damaged more seldom, and those
 /// of a slow link delay others less.
-fn smaller(scenario: &Scenario, decision: &MssDecision) -> Vec<Bytes> {
+fn smaller(scenario: &Scenario, flow: &Flow, decision: &MssDecision) -> Vec<Bytes> {
     let links = || scenario.path.hops.iter().flat_map(HopSpec::links);
     let damages = links().any(|link| link.errors.is_random());
-    if let (true, Some((link, frame))) = (damages, scenario.path.smallest_frames()) {
+    let of_data = scenario.links_from_sender_of(flow).into_iter();
+    let frames = of_data.filter_map(|link| Some((link, link.frame?))).min_by_key(|(_, frame)| *frame);
+    if let (true, Some((link, frame))) = (damages, frames) {
         let headers = scenario.tcp_ip_headers() + decision.options;
         let around = link.framed(headers).get();
         let frame = u64::from(frame);
@@ -241,18 +236,16 @@ fn smaller(scenario: &Scenario, decision: &MssDecision) -> Vec<Bytes> {
 
 /// Windows and buffers for segments of a size, the smallest first.
 fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Change>> {
-    if flow.from != End::Sender {
-        return vec![Vec::new()];
-    }
     let sized = changed(scenario, size.as_slice());
     let mss = sized.mss(flow).effective.bytes();
-    let (sender, receiver) = sized.endpoints(flow);
+    // The rules of a stack may have made a buffer another than what was asked for.
+    let (sender, receiver) = sized.settings_in_use(flow);
     let is_linux = receiver.linux.is_some();
     let now = receiver.offered_window(mss);
     let least = if is_linux { LEAST_SEGMENTS_OF_LINUX } else { 1 } * mss.get();
     let mut bytes: Vec<Bytes> = SHARES
         .iter()
-        .map(|share| rounded(*share * held(&sized, mss), mss))
+        .map(|share| rounded(*share * held(&sized, flow, mss), mss))
         .chain([covering(&sized)])
         .filter(|window| window.get() >= least && window.get() <= crate::window::LARGEST)
         .collect();
@@ -286,14 +279,15 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
 }
 
 /// Payload that the path holds: what its slowest link carries within an undisturbed round trip of a full packet.
-fn held(scenario: &Scenario, mss: Bytes) -> f64 {
-    let packet = mss + scenario.tcp_ip_headers();
-    let links = || scenario.path.hops.iter().map(|hop| &hop.forward);
-    let slowest = links().map(|link| link.airtime(packet).as_secs_f64()).fold(1e-9, f64::max);
-    let on_wires: f64 = links().map(|link| link.airtime(packet).as_secs_f64()).sum();
-    let ack = scenario.tcp_ip_headers();
-    let back: f64 =
-        scenario.path.hops.iter().map(|hop| hop.reverse.airtime(ack).as_secs_f64()).sum();
+fn held(scenario: &Scenario, flow: &Flow, mss: Bytes) -> f64 {
+    let times = |flow: &Flow, packet: Bytes| -> Vec<f64> {
+        let links = scenario.links_from_sender_of(flow);
+        links.iter().map(|link| link.airtime(packet).as_secs_f64()).collect()
+    };
+    let there = times(flow, mss + scenario.tcp_ip_headers());
+    let slowest = there.iter().copied().fold(1e-9, f64::max);
+    let on_wires: f64 = there.iter().sum();
+    let back: f64 = times(&flow.reversed(), scenario.tcp_ip_headers()).iter().sum();
     let round_trip = scenario.path.propagation_rtt().as_secs_f64() + on_wires + back;
     mss.get() as f64 * round_trip / slowest
 }

@@ -1,5 +1,6 @@
 //! Runs of a path with changes: each with the same draws, none twice, and no more than allowed.
 
+use crate::advise::data_flow::{data_flow, data_rate};
 use crate::advise::{Change, Trial, changed};
 use crate::engine::{Engine as _, EngineError, Unwatched};
 use crate::framing::{ICMP_ECHO_HEADER, ip_header};
@@ -191,7 +192,7 @@ pub(super) fn is_requests(scenario: &Scenario) -> bool {
 
 /// Whether the flow that advice is about has Linux's own TCP at both ends.
 pub(super) fn runs_linux(scenario: &Scenario) -> bool {
-    super::axes::subject(scenario).is_some_and(|flow| scenario.runs_linux(flow))
+    data_flow(scenario).is_some_and(|flow| scenario.runs_linux(&flow))
 }
 
 /// The scenario of a run with this number: with a seed of its own, and the delay of the path varied by a few per mille. The first
@@ -236,7 +237,7 @@ pub fn prepared(scenario: &Scenario) -> (Scenario, Option<Time>) {
 }
 
 fn shorten(run: &mut Scenario) -> Option<Time> {
-    let rate = run.bottleneck_rate();
+    let rate = data_rate(run);
     let packet = run.path.smallest_mtu().bytes();
     let airtime = rate.time_for(packet).max(Time::from_nanos(1));
     let held = run.path.propagation_rtt().as_nanos() / airtime.as_nanos();
@@ -271,7 +272,7 @@ fn echo(scenario: &Scenario) -> FlowKind {
 fn expected_time(scenario: &Scenario) -> Time {
     let transfer = scenario.until.bytes.map(|bytes| {
         let rtt = scenario.path.propagation_rtt();
-        scenario.bottleneck_rate().time_for(bytes).saturating_add(rtt).times(2)
+        data_rate(scenario).time_for(bytes).saturating_add(rtt).times(2)
     });
     transfer.map_or(scenario.until.time, |transfer| transfer.min(scenario.until.time))
 }

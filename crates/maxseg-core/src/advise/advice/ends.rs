@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 
 use crate::advise::System;
+use crate::advise::data_flow::data_from;
+use crate::scenario::Scenario;
 
 /// A host at an end of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,15 @@ pub struct Ends {
     pub sender: HostEnd,
     /// The host that receives it.
     pub receiver: HostEnd,
+}
+
+impl Ends {
+    /// Those of a described path: the host that sends its data has the role that the scenario gives it, which is `receiver` where
+    /// the data comes from the path's far end.
+    pub fn of_scenario(scenario: &Scenario) -> Self {
+        let from = data_from(scenario);
+        Self { sender: HostEnd::of_role(from.word()), receiver: HostEnd::of_role(from.other().word()) }
+    }
 }
 
 impl Default for Ends {

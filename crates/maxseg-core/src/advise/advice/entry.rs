@@ -197,7 +197,7 @@ impl Advice {
     /// The best of the segment sizes that were run on this path: what a host sets for it.
     pub(in crate::advise) fn of_swept_size(size: u64, scenario: &Scenario) -> Option<Self> {
         let change = Change::SegmentSize(Mss::new(size).ok()?);
-        let ends = Ends::default();
+        let ends = Ends::of_scenario(scenario);
         let reason = "it had the most goodput of the sizes that were run".to_owned();
         let request = Request::new(scenario, Goal::Throughput, &ends);
         let text = format!("Send segments of an MSS of {size} from {}", ends.sender);
@@ -232,7 +232,7 @@ impl ProofRow {
     /// The row of a trial by this engine.
     pub fn of(trial: &Trial, engine: EngineName) -> Self {
         Self {
-            changes: trial.changes.iter().map(|change| change.describe()).collect(),
+            changes: trial.changes.iter().map(|it| it.describe_in(&trial.scenario)).collect(),
             engine,
             runs: trial.goodput.n.max(trial.ping.n),
             goodput_bps: trial.goodput.mean,

@@ -1,9 +1,10 @@
 //! What is tried on top of sizes, windows and congestion control, where a run shows a reason.
 
-use super::bench::{AS_IT_IS, Bench, is_requests};
+use super::bench::{AS_IT_IS, Bench};
 use crate::advise::Change;
+use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
 use crate::outcome::{LimitedBy, Outcome};
-use crate::scenario::{End, FlowKind, Scenario};
+use crate::scenario::{FlowKind, Scenario};
 use crate::units::{Bytes, Time};
 
 /// A start-up of a larger share of the run is worth shortening.
@@ -33,11 +34,12 @@ fn timers(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
     let Some(rtt) = outcome.rtt_p99_s.or(outcome.rtt_mean_s).map(Time::from_secs_f64) else {
         return Vec::new();
     };
-    let rto = &scenario.sender.rto;
+    let [sending, _] = data_hosts(scenario);
+    let rto = &sending.rto;
     if needless > 0 && timeouts > 0 {
         let longer = whole_tenths(rtt.times(3));
         let mut changes = vec![Change::RtoMin(longer.max(rto.min))];
-        if longer > rto.initial && scenario.sender.linux.is_none() {
+        if longer > rto.initial && sending.linux.is_none() {
             changes.insert(0, Change::RtoInitial(longer));
         }
         return changes;
@@ -64,15 +66,12 @@ fn beginnings(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
     if has_requests && hosts.iter().any(|host| host.linux.is_some_and(restarts)) {
         changes.push(Change::NoSlowStartAfterIdle);
     }
-    let start = outcome.limits.iter().filter(|limit| limit.kind == LimitedBy::StartUp);
-    let is_long = start.map(|limit| limit.share).sum::<f64>() > LONG_START;
-    let sends =
-        scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender);
-    if sends && is_long && !is_requests(scenario) {
+    if start_share(outcome) > LONG_START {
         let mss = outcome.mss_used_bytes.unwrap_or(1460).max(1);
-        let now = scenario.sender.initial_window.bytes(Bytes::new(mss)).get() / mss;
+        let [sending, _] = data_hosts(scenario);
+        let now = sending.initial_window.bytes(Bytes::new(mss)).get() / mss;
         let rtt = scenario.path.propagation_rtt();
-        let held = scenario.bottleneck_rate().bytes_in(rtt).get() / mss;
+        let held = data_rate(scenario).bytes_in(rtt).get() / mss;
         let fits =
             |segments: &u32| u64::from(*segments) > now && u64::from(*segments) <= held.max(10);
         changes.extend(INITIAL.into_iter().filter(fits).map(Change::InitialWindow));
@@ -80,9 +79,19 @@ fn beginnings(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
     changes
 }
 
+/// The share of slow start in the time in which there is something to send: between requests there is nothing.
+fn start_share(outcome: &Outcome) -> f64 {
+    let share = |kind: LimitedBy| -> f64 {
+        let limits = outcome.limits.iter().filter(|limit| limit.kind == kind);
+        limits.map(|limit| limit.share).sum()
+    };
+    let busy = 1.0 - share(LimitedBy::Application);
+    if busy > 0.0 { share(LimitedBy::StartUp) / busy } else { 0.0 }
+}
+
 /// Probing finds a size where full packets vanish without a word.
 fn probing(scenario: &Scenario) -> Option<Change> {
-    let flow = super::axes::subject(scenario)?;
-    let vanishes = scenario.mss(flow).is_too_large() && scenario.forbids_fragments(flow.from);
-    (vanishes && !scenario.sender.mtu_probing).then_some(Change::MtuProbing)
+    let flow = data_flow(scenario)?;
+    let vanishes = scenario.mss(&flow).is_too_large() && scenario.forbids_fragments(flow.from);
+    (vanishes && !scenario.endpoints(&flow).0.mtu_probing).then_some(Change::MtuProbing)
 }

@@ -9,6 +9,7 @@ use super::goal::Goal;
 use super::price::{Price, price};
 use super::{Request, search};
 use crate::advise::Change;
+use crate::advise::data_flow::data_hosts;
 use crate::engine::EngineError;
 use crate::scenario::Scenario;
 use crate::settings::{CongestionName, WindowSize};
@@ -219,7 +220,8 @@ fn one(
 
 /// Why a setting does nothing on hosts as these are.
 fn without_effect(change: Change, scenario: &Scenario) -> Option<&'static str> {
-    let is_fixed = !matches!(scenario.receiver.window, WindowSize::Auto { .. });
+    let [_, receiving] = data_hosts(scenario);
+    let is_fixed = !matches!(receiving.window, WindowSize::Auto { .. });
     (is_fixed && matches!(change, Change::ReceiveBuffer(_))).then_some(
         "the receive window is fixed, by its program or a route: the limit of autotuning does not open it",
     )

@@ -33,6 +33,7 @@ pub use guide::{Guide, GuideName, Judged, guides, judge};
 pub use observed::ends_of;
 pub use price::Price;
 
+use super::data_flow::{data_flow, data_links};
 use super::path::whole;
 use super::{Change, Trial};
 use crate::engine::EngineError;
@@ -128,7 +129,7 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
     let (base, shortened_to) = bench::prepared(request.scenario);
     let mut advised =
         Advised { shortened_to, is_requests: bench::is_requests(&base), ..Advised::default() };
-    let Some(flow) = axes::subject(&base).copied() else {
+    let Some(flow) = data_flow(&base) else {
         advised.unknown =
             Some("nothing is sent over TCP: there are no TCP settings to choose".to_owned());
         return Ok(advised);
@@ -156,9 +157,9 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
 /// The best with what no setting of a host does: without the path's errors, or with a fair queue.
 fn with_path_changed(bench: &mut Bench, found: &Found) -> Result<Option<usize>, EngineError> {
     let best = found.best.unwrap_or(AS_IT_IS);
-    let links = || bench.base().path.hops.iter().map(|hop| &hop.forward);
-    let has_errors = links().any(|link| link.errors.is_random());
-    let drops_tails = links().all(|link| link.discipline == Discipline::TailDrop);
+    let has_errors = data_links(bench.base()).any(|link| link.errors.is_random());
+    let drops_tails =
+        data_links(bench.base()).all(|link| link.discipline == Discipline::TailDrop);
     let change = match (has_errors, drops_tails) {
         (true, _) => Change::NoErrors,
         (false, true) => Change::FairQueue,

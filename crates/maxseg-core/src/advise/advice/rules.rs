@@ -1,8 +1,8 @@
 //! What the description of a path asks for and no run shows.
 
-use super::axes::subject;
 use super::{Advice, Request};
 use crate::advise::Change;
+use crate::advise::data_flow::{data_flow, data_from, data_rate, link_from};
 use crate::path::{HopSpec, IcmpPolicy};
 use crate::scenario::Scenario;
 
@@ -16,19 +16,21 @@ pub(super) fn advice(request: &Request<'_>) -> Vec<Advice> {
 
 /// A gateway's clamp, where packets are cut or vanish on a hop that neither host sees.
 fn clamp(scenario: &Scenario) -> Option<(Change, String)> {
-    let decision = scenario.mss(subject(scenario)?);
+    let flow = data_flow(scenario)?;
+    let decision = scenario.mss(&flow);
     let hops = &scenario.path.hops;
     let inner = hops.get(1..hops.len().saturating_sub(1))?;
-    let narrow = inner.iter().min_by_key(|hop| hop.forward.mtu)?;
-    let own = [hops.first()?, hops.last()?].map(|hop| hop.forward.mtu);
-    let is_silent = |hop: &HopSpec| hop.forward.icmp == IcmpPolicy::Drop;
-    let is_asked = narrow.forward.mtu < own[0].min(own[1])
+    let mtu = |hop: &HopSpec| link_from(hop, flow.from).mtu;
+    let narrow = inner.iter().min_by_key(|hop| mtu(hop))?;
+    let own = [hops.first()?, hops.last()?].map(mtu);
+    let is_silent = |hop: &HopSpec| link_from(hop, flow.from).icmp == IcmpPolicy::Drop;
+    let is_asked = mtu(narrow) < own[0].min(own[1])
         && (decision.is_too_large() || decision.is_lowered_by_path() && is_silent(narrow));
     is_asked.then(|| {
         let reason = format!(
             "{} carries packets of at most {} bytes, fewer than the links of either host: a clamp at the gateway before it acts for \
              every host behind it, in the place of a change on each. No run shows that: a run has one connection",
-            narrow.name, narrow.forward.mtu.get()
+            narrow.name, mtu(narrow).get()
         );
         (Change::Clamp(decision.path_allows), reason)
     })
@@ -36,10 +38,10 @@ fn clamp(scenario: &Scenario) -> Option<(Change, String)> {
 
 /// A rate below that of a policer, which drops what is above.
 fn pacing(scenario: &Scenario) -> Option<(Change, String)> {
-    let hops = scenario.path.hops.iter();
-    let policers = hops.filter_map(|hop| Some((hop, hop.forward.policer?)));
+    let (hops, from) = (scenario.path.hops.iter(), data_from(scenario));
+    let policers = hops.filter_map(|hop| Some((hop, link_from(hop, from).policer?)));
     let (hop, policer) = policers.min_by_key(|(_, policer)| policer.rate)?;
-    if policer.rate >= scenario.bottleneck_rate() {
+    if policer.rate >= data_rate(scenario) {
         return None;
     }
     let change = Change::pacing_below(policer.rate)?;

@@ -80,7 +80,7 @@ fn nothing_goes_below_the_least_mtu_of_ipv6() {
     let text = "ip = 6\n[[hop]]\nrate = \"64 kbit/s\"\ndelay = \"50 ms\"\nerrors = { model = \"uniform\", rate = \"2%\" }\n\
                 [until]\ntime = \"60 s\"";
     let scenario = Scenario::from_toml("test", text).unwrap();
-    let flow = *axes::subject(&scenario).unwrap();
+    let flow = data_flow(&scenario).unwrap();
     for size in &Axes::of(&scenario, &flow, &[]).sizes {
         let mss = match size.change {
             Some(Change::SegmentSize(mss)) => mss.bytes(),

@@ -1,12 +1,12 @@
 //! A change in words: where it is made, what was there before, why, and what may go wrong.
 
-use super::axes::subject;
 use super::ends::{Ends, HostEnd};
 use crate::advise::Change;
 use crate::advise::change::needs_scaling;
+use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::Scenario;
-use crate::settings::{InitialWindow, WindowSize};
+use crate::settings::{InitialWindow, Settings, WindowSize};
 use crate::units::{Bytes, approx};
 
 /// The host on which a change is made; `None` for one of the path.
@@ -66,11 +66,12 @@ pub(super) const fn scope(change: Change) -> &'static str {
 /// Whether a size or a window becomes larger.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others have one direction")]
 pub(super) fn raises(change: Change, scenario: &Scenario) -> bool {
-    let Some(flow) = subject(scenario) else { return true };
-    let decision = scenario.mss(flow);
+    let Some(flow) = data_flow(scenario) else { return true };
+    let decision = scenario.mss(&flow);
     match change {
         Change::Window(window) => {
-            window > scenario.receiver.offered_window(decision.effective.bytes())
+            let (_, receiving) = scenario.settings_in_use(&flow);
+            window > receiving.offered_window(decision.effective.bytes())
         }
         Change::SegmentSize(mss) => mss.bytes() > decision.effective.bytes() + decision.options,
         _ => true,
@@ -79,25 +80,25 @@ pub(super) fn raises(change: Change, scenario: &Scenario) -> bool {
 
 /// The value before the change.
 pub(super) fn current(change: Change, scenario: &Scenario) -> String {
+    let (sending, receiving) = hosts_in_use(scenario);
     match change {
-        Change::Window(_) => window(scenario.receiver.window),
-        Change::ReceiveBuffer(_) => match (scenario.receiver.window, &scenario.receiver.linux) {
+        Change::Window(_) => window(receiving.window),
+        Change::ReceiveBuffer(_) => match (receiving.window, &receiving.linux) {
             (WindowSize::Auto { .. }, Some(rules)) => {
                 format!("{}, autotuned", Bytes::new(rules.tcp_rmem[2]))
             }
             (fixed, _) => format!("a window of {}", window(fixed)),
         },
-        Change::FirstReceiveBuffer(_) => scenario.receiver.linux.map_or_else(
+        Change::FirstReceiveBuffer(_) => receiving.linux.map_or_else(
             || "unknown".to_owned(),
             |rules| Bytes::new(rules.tcp_rmem[1]).to_string(),
         ),
-        Change::SendBuffer(_) => scenario
-            .sender
+        Change::SendBuffer(_) => sending
             .largest_send_buffer()
             .map_or_else(|| "no limit".to_owned(), |buffer| buffer.to_string()),
         Change::SegmentSize(_) | Change::Clamp(_) => {
-            subject(scenario).map_or_else(String::new, |flow| {
-                let decision = scenario.mss(flow);
+            data_flow(scenario).map_or_else(String::new, |flow| {
+                let decision = scenario.mss(&flow);
                 (decision.effective.bytes() + decision.options).to_string()
             })
         }
@@ -106,14 +107,14 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
             .hops
             .first()
             .map_or_else(String::new, |hop| format!("{} bytes", hop.forward.mtu.get())),
-        Change::Congestion(_) => scenario.sender.congestion.word().to_owned(),
-        Change::InitialWindow(_) => match scenario.sender.initial_window {
+        Change::Congestion(_) => sending.congestion.word().to_owned(),
+        Change::InitialWindow(_) => match sending.initial_window {
             InitialWindow::Segments(1) => "1 segment".to_owned(),
             InitialWindow::Segments(segments) => format!("{segments} segments"),
             InitialWindow::Rfc6928 => "10 segments (RFC 6928)".to_owned(),
         },
-        Change::RtoMin(_) => scenario.sender.rto.min.to_string(),
-        Change::RtoInitial(_) => scenario.sender.rto.initial.to_string(),
+        Change::RtoMin(_) => sending.rto.min.to_string(),
+        Change::RtoInitial(_) => sending.rto.initial.to_string(),
         Change::Pacing(_) => "no limit".to_owned(),
         Change::MtuProbing => "off".to_owned(),
         Change::NoSlowStartAfterIdle => "on".to_owned(),
@@ -123,6 +124,14 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
         | Change::Queue(_)
         | Change::FairQueue
         | Change::NoErrors => "as it is".to_owned(),
+    }
+}
+
+/// The settings of the host that sends the data and of the one that receives it, as they are in effect.
+fn hosts_in_use(scenario: &Scenario) -> (Settings, Settings) {
+    match data_flow(scenario) {
+        Some(flow) => scenario.settings_in_use(&flow),
+        None => (scenario.sender.clone(), scenario.receiver.clone()),
     }
 }
 
@@ -163,7 +172,7 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
     let now = current(change, scenario);
     match change {
         Change::Window(window) if raises(change, scenario) => {
-            let scaling = if needs_scaling(scenario, window) {
+            let scaling = if needs_scaling(data_hosts(scenario)[1], window) {
                 ", which needs window scaling at both ends (RFC 7323)"
             } else {
                 ""
@@ -222,7 +231,7 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
 /// Why this change: what limits the path as it is, and what the path holds.
 pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outcome>) -> String {
     let rtt = scenario.path.propagation_rtt();
-    let rate = scenario.bottleneck_rate();
+    let rate = data_rate(scenario);
     let held = rate.bytes_in(rtt);
     let limit = outcome.map_or_else(String::new, |outcome| format!("{}. ", limit(outcome)));
     let path = format!("The path carries {rate} with a round trip of {rtt}: it holds {held}");

@@ -9,7 +9,7 @@ pub use page::{gain_in_words, goal_in_words, is_joint, page};
 
 use std::io;
 
-use maxseg_core::advise::{Advice, Advised, Goal, GuideName, HostEnd, Judged, ProofRow, System};
+use maxseg_core::advise::{Advice, Advised, Change, Goal, GuideName, HostEnd, Judged, ProofRow, System};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Time;
@@ -39,7 +39,7 @@ pub struct AdviseDocument<'a> {
     unknown: Option<&'a Unknown>,
     /// The path; null where too little of it is known.
     path: Option<PathEntry>,
-    /// Both hosts.
+    /// Both hosts: first the one that sends the data.
     hosts: [HostEntry; 2],
     /// The changes that are worth it, the largest gain first; none where leaving it alone is best.
     advice: &'a [Advice],
@@ -202,11 +202,15 @@ fn rows(advised: &Advised) -> Vec<ProofRow> {
 }
 
 fn front(advised: &Advised, is_requests: bool) -> Vec<FrontEntry> {
+    let path = advised.trials.first().map(|trial| &trial.scenario);
+    let in_words = |change: &Change| {
+        path.map_or_else(|| change.describe(), |path| change.describe_in(path))
+    };
     advised
         .points
         .iter()
         .map(|point| FrontEntry {
-            changes: point.changes.iter().map(|change| change.describe()).collect(),
+            changes: point.changes.iter().map(in_words).collect(),
             goodput_bps: Some(point.rate).filter(|_| !is_requests),
             requests_per_s: Some(point.rate).filter(|_| is_requests),
             ping_s: point.ping_s,

@@ -157,7 +157,7 @@ pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
         .collect();
     let line = |trial: &Trial| -> Vec<Cell> {
         let ping = (trial.ping.n > 0).then_some(trial.ping.mean);
-        let change = Change::describe_all(&trial.changes, "none").into();
+        let change = Change::describe_all_in(&trial.scenario, &trial.changes, "none").into();
         [change, Cell::number(approx::rate(trial.goodput.mean), trial.goodput.mean)]
             .into_iter()
             .chain(has_pings.then(|| Cell::known(ping, approx::time)))

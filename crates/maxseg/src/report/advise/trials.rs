@@ -71,7 +71,7 @@ fn describe(trial: &Trial, advised: &[Change]) -> String {
     let further: Vec<&Change> = changes.iter().filter(|change| !advised.contains(change)).collect();
     match (changes, missing.as_slice(), further.as_slice()) {
         ([], _, _) => "none".to_owned(),
-        ([only], _, _) => only.describe(),
+        ([only], _, _) => only.describe_in(&trial.scenario),
         (_, [], []) => all(advised.len()).to_owned(),
         (_, [], [more]) => format!("and {}", more.kind()),
         (_, [one], []) => format!("all but {}", one.kind()),

@@ -1,6 +1,7 @@
 //! Open Transport of Mac OS and STCP of Stratus VOS: where their parameters stand.
 
 use super::{Case, Form, HowTo, Lines};
+use crate::advise::data_flow::data_flow;
 use crate::advise::{Change, CommandKind};
 use crate::units::Bytes;
 
@@ -15,8 +16,8 @@ pub(super) fn open_transport(case: &Case<'_>) -> Vec<HowTo> {
     };
     match case.change {
         Change::Window(window) => {
-            let mss = super::super::axes::subject(case.scenario)
-                .map_or(Bytes::new(536), |flow| case.scenario.mss(flow).effective.bytes());
+            let mss = data_flow(case.scenario)
+                .map_or(Bytes::new(536), |flow| case.scenario.mss(&flow).effective.bytes());
             let segments = window.get().min(MOST_WINDOW) / mss.get().max(1);
             entry(&receiver, format!("tcp_rwin_mss_multiplier={}", segments.max(1)));
         }

@@ -5,6 +5,7 @@ use super::{Case, Form, HowTo, Lines, Ran};
 use crate::advise::Change;
 use crate::advise::CommandKind;
 use crate::advise::change::needs_scaling;
+use crate::advise::data_flow::data_hosts;
 use crate::advise::remedy::linux;
 use crate::settings::WindowSize;
 
@@ -13,7 +14,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = Lines::default();
     match case.change {
         Change::Window(window) if case.is_raise => {
-            if needs_scaling(case.scenario, window) {
+            if needs_scaling(data_hosts(case.scenario)[1], window) {
                 scaling(&mut lines, case);
             }
             wider_window(&mut lines, case, window.get());
@@ -175,7 +176,7 @@ fn wider_window(lines: &mut Lines, case: &Case<'_>, window: u64) {
     let (on, to) = case.receiver();
     let buffer = 2 * window;
     let ip = case.scenario.ip;
-    let receiver = &case.scenario.receiver;
+    let [_, receiver] = data_hosts(case.scenario);
     let is_fixed = !matches!(receiver.window, WindowSize::Auto { .. });
     let has_room = receiver.linux.is_some_and(|rules| rules.tcp_rmem[2] >= buffer);
     lines.look(

@@ -1,0 +1,95 @@
+//! The way of the data that advice is about: which host sends it, which receives it, over which links.
+
+use crate::path::{HopSpec, LinkSpec};
+use crate::scenario::{End, Flow, FlowKind, Scenario};
+use crate::settings::Settings;
+use crate::units::BitsPerSec;
+
+/// The flow that advice is about, turned to the way of its data: the first with bulk data, or else the first with requests; of a
+/// request and its reply the way of the larger. `None` where nothing goes over TCP.
+pub(super) fn data_flow(scenario: &Scenario) -> Option<Flow> {
+    let bulk = |flow: &&Flow| flow.kind == FlowKind::Bulk;
+    let flows = || scenario.flows.iter();
+    flows().find(bulk).copied().or_else(|| flows().find_map(larger_way))
+}
+
+/// A request flow, turned to the larger of request and reply.
+fn larger_way(flow: &Flow) -> Option<Flow> {
+    match flow.kind {
+        FlowKind::Request(plan) if plan.reply > plan.request => Some(flow.reversed()),
+        FlowKind::Request(_) => Some(*flow),
+        FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Ping { .. } => None,
+    }
+}
+
+/// The end from which the data comes; the path's first one where there is none.
+pub(super) fn data_from(scenario: &Scenario) -> End {
+    data_flow(scenario).map_or(End::Sender, |flow| flow.from)
+}
+
+/// The settings of the host that sends the data, and of the one that receives it.
+pub(super) fn data_hosts(scenario: &Scenario) -> [&Settings; 2] {
+    match data_from(scenario) {
+        End::Sender => [&scenario.sender, &scenario.receiver],
+        End::Receiver => [&scenario.receiver, &scenario.sender],
+    }
+}
+
+/// The same, to be changed.
+pub(super) fn data_hosts_mut(scenario: &mut Scenario) -> [&mut Settings; 2] {
+    match data_from(scenario) {
+        End::Sender => [&mut scenario.sender, &mut scenario.receiver],
+        End::Receiver => [&mut scenario.receiver, &mut scenario.sender],
+    }
+}
+
+/// The link of a hop that leads away from this end.
+pub(super) const fn link_from(hop: &HopSpec, from: End) -> &LinkSpec {
+    match from {
+        End::Sender => &hop.forward,
+        End::Receiver => &hop.reverse,
+    }
+}
+
+/// The links of the path that the data crosses.
+pub(super) fn data_links(scenario: &Scenario) -> impl Iterator<Item = &LinkSpec> {
+    let from = data_from(scenario);
+    scenario.path.hops.iter().map(move |hop| link_from(hop, from))
+}
+
+/// The slowest link that the data crosses.
+pub(super) fn data_rate(scenario: &Scenario) -> BitsPerSec {
+    data_links(scenario).map(|link| link.rate).min().unwrap_or_else(|| scenario.bottleneck_rate())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: &str = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\nreverse.rate = \"5 Mbit/s\"\n[until]\ntime = \"5 s\"\n";
+
+    fn from(flows: &str) -> End {
+        data_from(&Scenario::from_toml("test", &format!("{LINK}{flows}")).unwrap())
+    }
+
+    #[test]
+    fn the_data_of_requests_goes_where_there_is_more_of_it() {
+        let request = |from: &str, request: &str, reply: &str| {
+            format!("[[flow]]\nkind = \"request\"\nfrom = \"{from}\"\nrequest = \"{request}\"\nreply = \"{reply}\"\n")
+        };
+        assert_eq!(from(&request("receiver", "400 B", "100 KiB")), End::Sender);
+        assert_eq!(from(&request("receiver", "100 KiB", "400 B")), End::Receiver);
+        assert_eq!(from(&request("sender", "400 B", "100 KiB")), End::Receiver);
+        let bulk = "[[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n";
+        assert_eq!(from(&format!("{}{bulk}", request("receiver", "400 B", "100 KiB"))), End::Receiver);
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_way_of_the_data() {
+        let rate = |flow: &str| {
+            data_rate(&Scenario::from_toml("test", &format!("{LINK}{flow}")).unwrap()).get()
+        };
+        assert_eq!(rate("[[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n"), 5_000_000);
+        assert_eq!(rate("[[flow]]\nkind = \"bulk\"\n"), 20_000_000);
+    }
+}

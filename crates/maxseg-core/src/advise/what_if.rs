@@ -20,6 +20,8 @@ pub struct Trial {
     pub goodput: Summary,
     /// Round trip of echo requests under load, in seconds, over the seeds; of no samples where none are sent.
     pub ping: Summary,
+    /// Mean time of a request, in seconds, over the seeds; of no samples where there are none.
+    pub request: Summary,
     /// What limits it then.
     pub limited_by: LimitedBy,
     /// The first seed's outcome.
@@ -61,10 +63,12 @@ fn try_out(
         .collect::<Result<_, _>>()?;
     let goodputs: Vec<f64> = outcomes.iter().filter_map(Outcome::headline_goodput_bps).collect();
     let pings: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.ping_mean_s).collect();
+    let requests: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.request_mean_s).collect();
     Ok(Trial {
         changes,
         goodput: Summary::of(&goodputs),
         ping: Summary::of(&pings),
+        request: Summary::of(&requests),
         limited_by: outcomes[0].limited_by.unwrap_or(LimitedBy::Unknown),
         outcome: outcomes[0].clone(),
         scenario,

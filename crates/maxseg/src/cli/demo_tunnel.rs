@@ -12,7 +12,7 @@ use maxseg_core::units::Time;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::advise::{gain, trial_table};
+use crate::report::advise::{Shown, gain, trial_table};
 use crate::wrap::{labelled, wrapped};
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::{TunnelPart, words};
@@ -39,7 +39,7 @@ impl Tunnel {
         let width = printer.width();
         let mut text = printer.bold(&format!("1. {}\n", self.scenario.name));
         let _ = writeln!(text, "{}", wrapped(&path_in_words(&self.scenario), width, "   "));
-        let table = trial_table(&self.trials, &[], false, printer.table_width());
+        let table = trial_table(&self.trials, &[], Shown::default(), printer.table_width());
         let _ = writeln!(text, "{}", table.text(printer.table_width()));
         for (head, what) in self.said() {
             let head = format!("{head}:");

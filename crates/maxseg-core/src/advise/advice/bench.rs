@@ -158,16 +158,27 @@ impl Point {
         self.runs.first().map(|(_, _, outcome)| outcome)
     }
 
-    /// As a row of results; `None` before there is a run.
-    pub(super) fn trial(&self) -> Option<Trial> {
-        let outcome = self.outcome()?;
-        let goodput = self.runs.iter().filter_map(|(_, _, run)| run.headline_goodput_bps());
-        let pings = self.runs.iter().filter_map(|(_, standing, _)| standing.ping_s);
+    /// The runs with these numbers; all where there is none of them.
+    fn runs_of(&self, numbers: &[u64]) -> Vec<&(u64, Standing, Outcome)> {
+        let wanted: Vec<_> =
+            self.runs.iter().filter(|(number, ..)| numbers.contains(number)).collect();
+        if wanted.is_empty() { self.runs.iter().collect() } else { wanted }
+    }
+
+    /// As a row of results by the runs with these numbers; `None` before there is a run.
+    pub(super) fn trial(&self, numbers: &[u64]) -> Option<Trial> {
+        let runs = self.runs_of(numbers);
+        let (_, _, outcome) = runs.first()?;
+        let summary = |of: &dyn Fn(&Standing, &Outcome) -> Option<f64>| {
+            let values = runs.iter().filter_map(|(_, standing, outcome)| of(standing, outcome));
+            Summary::of(&values.collect::<Vec<_>>())
+        };
         Some(Trial {
             changes: self.changes.clone(),
             scenario: self.scenario.clone(),
-            goodput: Summary::of(&goodput.collect::<Vec<_>>()),
-            ping: Summary::of(&pings.collect::<Vec<_>>()),
+            goodput: summary(&|_, outcome| outcome.headline_goodput_bps()),
+            ping: summary(&|standing, _| standing.ping_s),
+            request: summary(&|_, outcome| outcome.request_mean_s),
             limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
             outcome: outcome.clone(),
         })

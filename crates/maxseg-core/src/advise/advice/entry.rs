@@ -159,7 +159,7 @@ pub(super) fn advice(bench: &Bench, found: &Found, request: &Request<'_>) -> Vec
         .map(|change| {
             let without = found.without.iter().find(|(of, _)| of == change);
             let without = without.map_or(AS_IT_IS, |(_, point)| *point);
-            one(bench, *change, [without, best], request)
+            one(bench, *change, [without, best], (found, request))
         })
         .collect();
     let weight = |advice: &Advice| {
@@ -179,15 +179,15 @@ fn one(
     bench: &Bench,
     change: Change,
     [without, best]: [usize; 2],
-    request: &Request<'_>,
+    (found, request): (&Found, &Request<'_>),
 ) -> Advice {
     let baseline = &bench.points[AS_IT_IS];
     let mut shown = vec![AS_IT_IS, without, best];
     shown.dedup();
-    let rows = shown.into_iter().filter_map(|point| bench.points[point].trial());
+    let rows = shown.into_iter().filter_map(|point| bench.points[point].trial(&found.draws));
     let reason = words::reason(change, request.scenario, baseline.outcome());
     Advice {
-        gain: gain(bench, [without, best], request),
+        gain: gain(bench, [without, best], request, |number| found.draws.contains(&number)),
         proof: rows.map(|trial| ProofRow::of(&trial, EngineName::Sim)).collect(),
         ..Advice::by_rule(change, reason, request)
     }
@@ -238,7 +238,7 @@ impl ProofRow {
             goodput_bps: trial.goodput.mean,
             goodput_half_bps: trial.goodput.ci95(),
             ping_s: (trial.ping.n > 0).then_some(trial.ping.mean),
-            request_s: trial.outcome.request_mean_s,
+            request_s: (trial.request.n > 0).then_some(trial.request.mean),
             model_bps: trial.model_bps(),
             limited_by: trial.limited_by,
         }

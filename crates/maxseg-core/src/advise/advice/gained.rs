@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Request;
 use super::bench::{AS_IT_IS, Bench};
 use super::goal::{Goal, Standing};
-use crate::stats::Summary;
+use super::ratio::Ratio;
 
 /// What an interval is of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -76,30 +76,51 @@ pub struct AdviceGain {
     pub ends_needless_retransmissions: bool,
 }
 
-/// The gain of `b` over `a`, by the draws that chose nothing; by all of both where there are none.
-pub(super) fn gain(bench: &Bench, [a, b]: [usize; 2], request: &Request<'_>) -> AdviceGain {
-    let fresh = bench.pairs(a, b, super::search::is_fresh);
-    let pairs = if fresh.len() >= 2 { fresh } else { bench.pairs(a, b, |_| true) };
-    let change_of = |of: &dyn Fn(&Standing) -> Option<f64>| {
-        let logs: Vec<f64> = pairs
-            .iter()
-            .filter_map(|(a, b)| Some(libm::log(of(b)?.max(1e-12)) - libm::log(of(a)?.max(1e-12))))
-            .collect();
-        (!logs.is_empty()).then(|| Summary::of(&logs))
-    };
+/// How much larger the rate of the second is: of requests, how much shorter the time of one.
+fn of_rates(pairs: &[(Standing, Standing)], is_requests: bool) -> Option<Ratio> {
+    let of = |standing: Standing| if is_requests { standing.time_s() } else { standing.rate };
+    let values: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (of(*a), of(*b))).collect();
+    let ratio = Ratio::of(&values)?;
+    Some(if is_requests { ratio.inverse() } else { ratio })
+}
+
+/// How much longer the round trip of the second is.
+fn of_pings(pairs: &[(Standing, Standing)]) -> Option<Ratio> {
+    let values = pairs.iter().map(|(a, b)| Some((a.ping_s?, b.ping_s?)));
+    Ratio::of(&values.collect::<Option<Vec<_>>>()?)
+}
+
+/// How much better the second is, by what a goal measures.
+pub(super) fn measured(
+    goal: Goal,
+    pairs: &[(Standing, Standing)],
+    is_requests: bool,
+) -> Option<Ratio> {
+    match goal {
+        Goal::Throughput => of_rates(pairs, is_requests),
+        Goal::Latency => of_pings(pairs).map(Ratio::inverse),
+        Goal::Balanced => Some(of_rates(pairs, is_requests)?.over(&of_pings(pairs)?)),
+    }
+}
+
+/// The gain of `b` over `a`, by the draws that are `wanted`; by all of both where there are none.
+pub(super) fn gain(
+    bench: &Bench,
+    [a, b]: [usize; 2],
+    request: &Request<'_>,
+    wanted: impl Fn(u64) -> bool,
+) -> AdviceGain {
+    let fresh = bench.pairs(a, b, wanted);
+    let pairs = if fresh.is_empty() { bench.pairs(a, b, |_| true) } else { fresh };
     let in_percent = |log: f64| 100.0 * (libm::exp(log) - 1.0);
-    let rate = change_of(&|standing| Some(standing.rate));
-    let ping = change_of(&|standing| standing.ping_s);
     let is_requests = bench.is_requests();
+    let rate = of_rates(&pairs, is_requests).map(|ratio| ratio.log());
+    let ping = of_pings(&pairs).map(|ratio| ratio.log());
     let ci95_of = GainOf::of(request.goal, is_requests);
-    let measured = match ci95_of {
-        GainOf::RequestTime => change_of(&|standing| Some(1.0 / standing.rate.max(1e-12))),
-        GainOf::Goodput => rate,
-        GainOf::RoundTrip => ping,
-        GainOf::GoodputPerRoundTrip => {
-            change_of(&|standing| Some(standing.rate / standing.ping_s?))
-        }
-    };
+    let measured = measured(request.goal, &pairs, is_requests).map(|better| match ci95_of {
+        GainOf::RequestTime | GainOf::RoundTrip => better.inverse().log(),
+        GainOf::Goodput | GainOf::GoodputPerRoundTrip => better.log(),
+    });
     AdviceGain {
         goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
         ping_pct: ping.map(|log| in_percent(log.mean)),

@@ -29,6 +29,11 @@ pub(super) struct Standing {
 }
 
 impl Standing {
+    /// The time of a request, in seconds, where the rate is that of requests.
+    pub(super) fn time_s(self) -> f64 {
+        1.0 / self.rate.max(1e-9)
+    }
+
     /// The means; `None` of none.
     pub(super) fn mean(all: &[Self]) -> Option<Self> {
         let rates: Vec<f64> = all.iter().map(|standing| standing.rate).collect();

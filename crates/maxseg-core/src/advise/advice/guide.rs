@@ -143,8 +143,8 @@ impl GuideSetting {
     }
 }
 
-/// Pairs of runs for each setting.
-const RUNS: std::ops::Range<u64> = 0..5;
+/// Pairs of runs for each setting: as those that prove advice.
+const RUNS: std::ops::Range<u64> = search::PROOF;
 
 /// What each setting of a guide does on a path, alone; last all of them together, where several can be run.
 ///
@@ -192,7 +192,7 @@ fn one(
 ) -> Result<Judged, EngineError> {
     let point = bench.point(changes);
     bench.run(point, RUNS)?;
-    let gain = gained::gain(bench, [AS_IT_IS, point], request);
+    let gain = gained::gain(bench, [AS_IT_IS, point], request, |_| true);
     let verdict =
         if point == AS_IT_IS { "no-difference" } else { verdict(bench, request.goal, point) };
     let prices = changes.iter().map(|change| price(*change, true, request.connections));

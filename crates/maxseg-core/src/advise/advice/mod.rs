@@ -18,6 +18,7 @@ mod guide;
 mod observed;
 mod price;
 mod ranked;
+mod ratio;
 mod rules;
 mod search;
 mod value;
@@ -42,7 +43,7 @@ use crate::scenario::Scenario;
 use crate::units::Time;
 use axes::Axes;
 use bench::{AS_IT_IS, Bench};
-use search::Found;
+use search::{FEW, Found};
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -148,7 +149,8 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
     shown.extend(found.without.iter().rev().map(|(_, point)| *point));
     shown.extend(found.best);
     shown.extend(path_point);
-    advised.trials = shown.into_iter().filter_map(|point| bench.points[point].trial()).collect();
+    let of_trial = |point: usize| bench.points[point].trial(&found.draws);
+    advised.trials = shown.into_iter().filter_map(of_trial).collect();
     advised.points = front(&bench);
     advised.runs = bench.used;
     Ok(advised)
@@ -168,7 +170,7 @@ fn with_path_changed(bench: &mut Bench, found: &Found) -> Result<Option<usize>, 
     let mut changes = bench.points[best].changes.clone();
     changes.push(change);
     let point = bench.point(&changes);
-    bench.run(point, 0..2)?;
+    bench.run(point, FEW)?;
     Ok(Some(point))
 }
 

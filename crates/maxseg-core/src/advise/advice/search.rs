@@ -5,6 +5,7 @@ use super::axes::{Axes, Place};
 use super::bench::{AS_IT_IS, Bench};
 use super::climb::{BY_CHANCE, DRAWS, FOR_PROOF, climb};
 use super::extras::extras;
+use super::gained::measured;
 use super::goal::{Goal, Standing};
 use super::ranked::ranked;
 use super::value::{best_of, hopeful, most_rate, value};
@@ -22,8 +23,10 @@ const SURE: f64 = 0.9;
 const FINALISTS: usize = 3;
 const DRAWS_BY_CHANCE: u64 = 8;
 /// The draws that prove: they have chosen nothing. So many for the winner, and fewer to tell the parts of it apart.
-const PROOF: std::ops::Range<u64> = 100..105;
+pub(super) const PROOF: std::ops::Range<u64> = 100..105;
 const PART: std::ops::Range<u64> = 100..103;
+/// Enough to show what nobody is advised.
+pub(super) const FEW: std::ops::Range<u64> = 100..102;
 /// Where these leave doubt, and runs are left.
 const FURTHER: std::ops::Range<u64> = 105..125;
 /// What a search found.
@@ -32,6 +35,20 @@ pub(super) struct Found {
     pub(super) best: Option<usize>,
     /// Each change of the best with the point that has all the others.
     pub(super) without: Vec<(Change, usize)>,
+    /// The draws that chose nothing, and that all of these and the path as it is were run with: what is shown is by them, so that one
+    /// comparison has one number wherever it stands.
+    pub(super) draws: Vec<u64>,
+}
+
+impl Found {
+    fn new(bench: &Bench, best: Option<usize>, without: Vec<(Change, usize)>) -> Self {
+        let has = |number: &u64| {
+            let mut points = best.into_iter().chain(without.iter().map(|(_, point)| *point));
+            bench.has_run(AS_IT_IS, *number) && points.all(|point| bench.has_run(point, *number))
+        };
+        let draws = (PROOF.start..FURTHER.end).filter(has).collect();
+        Self { best, without, draws }
+    }
 }
 
 /// Whether a run has chosen nothing.
@@ -163,13 +180,12 @@ pub(super) fn difference(
     wanted: impl Fn(u64) -> bool,
 ) -> Option<Summary> {
     let pairs = bench.pairs(a, b, wanted);
-    let goal = judging(bench, goal, a);
     // The logarithm of next to nothing would make any mean uncertain.
     let least = NOTHING * most_rate(bench);
-    let measure =
-        |standing: Standing| goal.measure(Standing { rate: standing.rate.max(least), ..standing });
-    let differences: Vec<f64> = pairs.iter().map(|(a, b)| measure(*b) - measure(*a)).collect();
-    (!differences.is_empty()).then(|| Summary::of(&differences))
+    let at_least = |standing: Standing| Standing { rate: standing.rate.max(least), ..standing };
+    let pairs: Vec<_> = pairs.iter().map(|(a, b)| (at_least(*a), at_least(*b))).collect();
+    let measured = measured(judging(bench, goal, a), &pairs, bench.is_requests());
+    measured.map(|ratio| ratio.log())
 }
 
 /// Whether the step from `a` to `b` gains what matters.
@@ -207,7 +223,7 @@ fn prove(
 ) -> Result<Found, EngineError> {
     bench.run(AS_IT_IS, PROOF)?;
     if winner == AS_IT_IS {
-        return Ok(Found { best: None, without: Vec::new() });
+        return Ok(Found::new(bench, None, Vec::new()));
     }
     let mut best = winner;
     bench.run(best, PROOF)?;
@@ -246,11 +262,31 @@ fn prove(
         mends(bench, AS_IT_IS, best) && low > -SMALL_GAIN
     };
     if !is_open(bench) || ends_needless() {
-        return Ok(Found { best: Some(best), without });
+        complete(bench, best, &mut without)?;
+        return Ok(Found::new(bench, Some(best), without));
     }
     let alone = bench.point(given);
     bench.run(alone, PROOF)?;
-    Ok(Found { best: (alone != AS_IT_IS).then_some(alone), without: Vec::new() })
+    Ok(Found::new(bench, (alone != AS_IT_IS).then_some(alone), Vec::new()))
+}
+
+/// Runs each part with the draws of the whole, as far as runs are left; a part without them is not told apart.
+fn complete(
+    bench: &mut Bench,
+    best: usize,
+    without: &mut Vec<(Change, usize)>,
+) -> Result<(), EngineError> {
+    let proven = |bench: &Bench| {
+        FURTHER.filter(|number| bench.has_run(best, *number)).count()
+    };
+    let end = PROOF.end + proven(bench) as u64;
+    for (_, point) in without.iter() {
+        bench.run(*point, PROOF.start..end)?;
+    }
+    // By few draws alone no part is told: then what all changes gain together is.
+    let is_further = end > PROOF.end;
+    without.retain(|(_, point)| !is_further || bench.has_run(*point, end - 1));
+    Ok(())
 }
 
 /// Each change of a point with the point that has all the others, as far as runs are left.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use maxseg_core::advise::{Advice, Change, GainOver, Goal, HowTo, Judged, Trial, limit_in_words};
+use maxseg_core::stats::Summary;
 use maxseg_core::units::approx;
 
 use super::super::page::{facts, lead, prose, whole_page};
@@ -150,16 +151,20 @@ pub fn gain_in_words(piece: &Advice) -> String {
 /// The path as it is and with changes, a line each.
 pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
     let has_pings = trials.iter().any(|trial| trial.ping.n > 0);
+    let has_requests = trials.iter().any(|trial| trial.request.n > 0);
     let columns: Vec<Column> = [Column::word("change"), Column::number("goodput")]
         .into_iter()
+        .chain(has_requests.then(|| Column::number("time of a request")))
         .chain(has_pings.then(|| Column::number("round trip under load")))
         .chain([Column::limit("then limited by")])
         .collect();
     let line = |trial: &Trial| -> Vec<Cell> {
-        let ping = (trial.ping.n > 0).then_some(trial.ping.mean);
+        let known = |values: &Summary| (values.n > 0).then_some(values.mean);
+        let (ping, request) = (known(&trial.ping), known(&trial.request));
         let change = Change::describe_all_in(&trial.scenario, &trial.changes, "none").into();
         [change, Cell::number(approx::rate(trial.goodput.mean), trial.goodput.mean)]
             .into_iter()
+            .chain(has_requests.then(|| Cell::known(request, approx::time)))
             .chain(has_pings.then(|| Cell::known(ping, approx::time)))
             .chain([trial.limited_by.word().into()])
             .collect()

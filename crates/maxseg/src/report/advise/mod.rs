@@ -5,4 +5,4 @@ mod text;
 mod trials;
 
 pub(crate) use text::advise_text;
-pub(crate) use trials::{gain, trial_table};
+pub(crate) use trials::{Shown, gain, trial_table};

@@ -8,7 +8,7 @@ use maxseg_workbench::advise::{PathAdvice, SourceKind};
 use maxseg_workbench::report::advise::{front_text, gain_in_words, goal_in_words, is_joint};
 
 use super::guides::guides_text;
-use super::trials::trial_table;
+use super::trials::{Shown, gain_in_words as gain_in_words_of, trial_table};
 use crate::printer::Printer;
 use crate::wrap::{labelled, wrapped};
 
@@ -131,10 +131,13 @@ impl Lines {
         if advised.trials.is_empty() {
             return;
         }
-        let with_pings = advised.trials.iter().any(|trial| trial.ping.n > 0);
+        let shown = Shown {
+            pings: advised.trials.iter().any(|trial| trial.ping.n > 0),
+            requests: advised.is_requests,
+        };
         let changes: Vec<Change> = advised.advice.iter().map(|piece| piece.change).collect();
         let width = self.printer.table_width();
-        let table = trial_table(&advised.trials, &changes, with_pings, width).text(width);
+        let table = trial_table(&advised.trials, &changes, shown, width).text(width);
         let _ = writeln!(self.text, "\n{table}");
     }
 
@@ -199,15 +202,16 @@ fn place(way: &HowTo) -> String {
 /// What all changes gain together, where they are several.
 fn together(advised: &Advised) -> Option<String> {
     let (before, after) = (advised.trials.first()?, advised.best()?);
-    if after.changes.len() < 2 || advised.is_requests {
+    if after.changes.len() < 2 {
         return None;
     }
     let ping = (before.ping.n > 0 && after.ping.n > 0).then(|| {
         let gain = approx::gain(after.ping.mean / before.ping.mean - 1.0);
         format!(", round trip under load {gain}")
     });
-    let gain = approx::gain(after.goodput.mean / before.goodput.mean - 1.0);
-    Some(format!("goodput {gain}{} over the path as it is", ping.unwrap_or_default()))
+    let of = if advised.is_requests { "time of a request" } else { "goodput" };
+    let gain = gain_in_words_of(before, after, advised.is_requests);
+    Some(format!("{of} {gain}{} over the path as it is", ping.unwrap_or_default()))
 }
 
 /// The command that is shown first: of Linux where it has one, and one without a condition before others.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use maxseg_core::advise::{Change, Trial};
 use maxseg_core::outcome::LimitedBy;
+use maxseg_core::stats::Summary;
 use maxseg_workbench::report::words;
 
 use super::super::{Column, Grid};
@@ -11,17 +12,28 @@ use super::super::{Column, Grid};
 /// Characters of a line that has room for what formulas say and for the second limit.
 const WIDE: usize = 110;
 
-/// The table of these trials, the first of which is the path as it is; with round trips under load where they are asked for. In
-/// narrow lines without formulas, and with the longest limit alone.
+/// What a table of trials has beside goodput.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shown {
+    /// Round trips under load.
+    pub(crate) pings: bool,
+    /// The time of a request in the place of goodput.
+    pub(crate) requests: bool,
+}
+
+/// The table of these trials, the first of which is the path as it is. In narrow lines without formulas, and with the longest limit
+/// alone.
 pub(crate) fn trial_table(
     trials: &[Trial],
     advised: &[Change],
-    with_pings: bool,
+    shown: Shown,
     width: usize,
 ) -> Grid {
     let is_wide = width >= WIDE;
-    let mut columns = vec!["simulated", "gain"];
-    if is_wide {
+    let with_pings = shown.pings;
+    let with_formulas = is_wide && !shown.requests;
+    let mut columns = vec![if shown.requests { "request" } else { "simulated" }, "gain"];
+    if with_formulas {
         columns.insert(0, "by formula");
     }
     if with_pings {
@@ -31,14 +43,18 @@ pub(crate) fn trial_table(
     let mut table = Grid::new([Column::word("change")], values);
     for trial in trials {
         let mut cells = vec![describe(trial, advised)];
-        if is_wide {
+        if with_formulas {
             cells.push(trial.model_bps().map_or_else(|| "-".to_owned(), words::rate));
         }
-        cells.push(goodput(trial));
+        cells.push(if shown.requests {
+            with_interval(trial.request, words::time)
+        } else {
+            with_interval(trial.goodput, words::rate)
+        });
         cells.push(if trial.changes.is_empty() {
             String::new()
         } else {
-            words::gain(gain(&trials[0], trial))
+            gain_in_words(&trials[0], trial, shown.requests)
         });
         if with_pings {
             let ping = (trial.ping.n > 0).then(|| words::time(trial.ping.mean));
@@ -55,13 +71,21 @@ pub(crate) fn gain(baseline: &Trial, trial: &Trial) -> f64 {
     trial.goodput.mean / baseline.goodput.mean - 1.0
 }
 
-fn goodput(trial: &Trial) -> String {
-    let interval = 100.0 * trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
-    let mut goodput = words::rate(trial.goodput.mean);
-    if interval > 0.0 {
-        let _ = write!(goodput, " ±{interval:.0}%");
+/// The gain of a trial over the path as it is: of goodput, or of the time of a request.
+pub(super) fn gain_in_words(baseline: &Trial, trial: &Trial, of_requests: bool) -> String {
+    if of_requests {
+        return words::gain(trial.request.mean / baseline.request.mean - 1.0);
     }
-    goodput
+    words::gain(gain(baseline, trial))
+}
+
+fn with_interval(values: Summary, write: fn(f64) -> String) -> String {
+    let interval = 100.0 * values.ci95().unwrap_or(0.0) / values.mean;
+    let mut text = write(values.mean);
+    if interval > 0.0 {
+        let _ = write!(text, " ±{interval:.0}%");
+    }
+    text
 }
 
 /// The changes of a trial, beside all that are `advised`.

@@ -5,7 +5,9 @@ use crate::errors::Schedule;
 use crate::mss::freebsd::Release;
 use crate::path::{CodelSettings, Discipline, HopSpec, IcmpPolicy, LinkSpec, QueueLimit};
 use crate::scenario::{End, Scenario};
-use crate::settings::{CongestionName, FreeBsdRules, InitialWindow, Settings, WindowScale, WindowSize};
+use crate::settings::{
+    CongestionName, FreeBsdRules, InitialWindow, Settings, WindowScale, WindowSize,
+};
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 
 /// A change of the path or of its ends.
@@ -301,6 +303,11 @@ fn scale_for(receiving: &mut Settings, window: Bytes) {
 /// FreeBSD's rules where a route's size replaces that of a socket's buffer (problem report 6032).
 fn replacing(host: &mut Settings) -> Option<&mut FreeBsdRules> {
     host.freebsd.as_mut().filter(|rules| rules.release == Release::V22)
+}
+
+/// Whether a size of the route replaces that of a socket's buffer on this host.
+pub(super) fn has_route_sizes(host: &Settings) -> bool {
+    has_pipe(host, |rules| rules.recvpipe.or(rules.sendpipe))
 }
 
 fn has_pipe(host: &Settings, pipe: fn(&FreeBsdRules) -> Option<Bytes>) -> bool {

@@ -4,8 +4,9 @@ use std::fmt;
 use std::net::IpAddr;
 
 use crate::advise::System;
-use crate::advise::data_flow::data_from;
-use crate::scenario::Scenario;
+use crate::advise::data_flow::{data_from, data_hosts};
+use crate::scenario::{End, Scenario};
+use crate::settings::Settings;
 
 /// A host at an end of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +56,12 @@ impl Ends {
     /// the data comes from the path's far end.
     pub fn of_scenario(scenario: &Scenario) -> Self {
         let from = data_from(scenario);
-        Self { sender: HostEnd::of_role(from.word()), receiver: HostEnd::of_role(from.other().word()) }
+        let host = |end: End, settings: &Settings| {
+            let system = if settings.freebsd.is_some() { System::FreeBsd } else { System::Unknown };
+            HostEnd { system, ..HostEnd::of_role(end.word()) }
+        };
+        let [sending, receiving] = data_hosts(scenario);
+        Self { sender: host(from, sending), receiver: host(from.other(), receiving) }
     }
 }
 

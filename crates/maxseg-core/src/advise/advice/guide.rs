@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::bench::{self, AS_IT_IS, Bench};
 use super::gained::{self, AdviceGain};
 use super::goal::Goal;
+use super::limit::limit;
 use super::price::{Price, price};
 use super::{Request, search};
 use crate::advise::Change;
@@ -204,7 +205,9 @@ fn one(
         }
         "unknown" => "runs with it and without it differ too much by chance to tell".to_owned(),
         _ => {
-            let then = bench.points[point].outcome().map(super::words::limit).unwrap_or_default();
+            let at = &bench.points[point];
+            let then = at.outcome().map(|outcome| limit(&at.scenario, outcome));
+            let then = then.unwrap_or_default();
             format!("with it: {then}")
         }
     };

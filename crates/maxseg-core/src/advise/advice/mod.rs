@@ -16,6 +16,7 @@ mod gained;
 mod goal;
 mod guide;
 mod observed;
+mod limit;
 mod price;
 mod ranked;
 mod ratio;
@@ -119,7 +120,7 @@ impl Advised {
 
 /// The limit of the path as it is, in words.
 pub fn limit_in_words(trial: &Trial) -> String {
-    words::limit(&trial.outcome)
+    limit::limit(&trial.scenario, &trial.outcome)
 }
 
 /// The changes that serve a goal on a path, proven by the simulator.
@@ -160,8 +161,7 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
 fn with_path_changed(bench: &mut Bench, found: &Found) -> Result<Option<usize>, EngineError> {
     let best = found.best.unwrap_or(AS_IT_IS);
     let has_errors = data_links(bench.base()).any(|link| link.errors.is_random());
-    let drops_tails =
-        data_links(bench.base()).all(|link| link.discipline == Discipline::TailDrop);
+    let drops_tails = data_links(bench.base()).all(|link| link.discipline == Discipline::TailDrop);
     let change = match (has_errors, drops_tails) {
         (true, _) => Change::NoErrors,
         (false, true) => Change::FairQueue,

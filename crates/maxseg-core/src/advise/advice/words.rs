@@ -1,10 +1,11 @@
 //! A change in words: where it is made, what was there before, why, and what may go wrong.
 
 use super::ends::{Ends, HostEnd};
+use super::limit::limit;
 use crate::advise::Change;
 use crate::advise::change::needs_scaling;
 use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
-use crate::outcome::{LimitedBy, Outcome};
+use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::settings::{InitialWindow, Settings, WindowSize};
 use crate::units::{Bytes, approx};
@@ -233,7 +234,8 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
     let rtt = scenario.path.propagation_rtt();
     let rate = data_rate(scenario);
     let held = rate.bytes_in(rtt);
-    let limit = outcome.map_or_else(String::new, |outcome| format!("{}. ", limit(outcome)));
+    let limit =
+        outcome.map_or_else(String::new, |outcome| format!("{}. ", limit(scenario, outcome)));
     let path = format!("The path carries {rate} with a round trip of {rtt}: it holds {held}");
     let ping = outcome.and_then(|outcome| outcome.ping_mean_s).map(approx::time);
     let under_load = ping
@@ -285,38 +287,6 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
         | Change::Queue(_)
         | Change::FairQueue
         | Change::NoErrors => limit,
-    }
-}
-
-/// The two limits that held longest, with their shares of the time.
-pub(super) fn limit(outcome: &Outcome) -> String {
-    let shares = outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
-    let shares: Vec<String> = shares
-        .map(|limit| {
-            format!("{} of the time {}", approx::whole_percent(limit.share), clause(limit.kind))
-        })
-        .collect();
-    match (shares.is_empty(), outcome.limited_by) {
-        (false, _) => shares.join(", "),
-        (true, Some(LimitedBy::Unknown) | None) => "The limit is unknown".to_owned(),
-        (true, Some(kind)) => format!("As it is, {}", clause(kind)),
-    }
-}
-
-/// A limit as a clause.
-const fn clause(kind: LimitedBy) -> &'static str {
-    match kind {
-        LimitedBy::Congestion => "losses keep the congestion window small",
-        LimitedBy::ReceiveWindow => "the receiver's window is full",
-        LimitedBy::SendBuffer => "the sender's buffer is full",
-        LimitedBy::Host => "a host is busy processing packets",
-        LimitedBy::Rto => "the sender waits for its retransmission timer",
-        LimitedBy::Application => "the application has nothing to send",
-        LimitedBy::Paced => "the sender paces its segments",
-        LimitedBy::StartUp => "the connection is in slow start",
-        LimitedBy::PathMtu => "packets are larger than the path MTU",
-        LimitedBy::Bandwidth => "the path is full",
-        LimitedBy::Unknown => "the limit is unknown",
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Advice, Advised, Change, CommandKind, Form, HowTo, limit_in_words};
-use maxseg_core::units::approx;
+use maxseg_core::advise::{
+    Advice, Advised, Change, CommandKind, Ends, Form, HostEnd, HowTo, System, limit_in_words,
+};
+use maxseg_core::units::{Time, approx};
 use maxseg_workbench::advise::{PathAdvice, SourceKind};
 use maxseg_workbench::report::advise::{front_text, gain_in_words, goal_in_words, is_joint};
 
 use super::guides::guides_text;
-use super::trials::{Shown, gain_in_words as gain_in_words_of, trial_table};
+use super::trials::{Shown, gain_in_words as gain_of, trial_table};
 use crate::printer::Printer;
 use crate::wrap::{labelled, wrapped};
 
@@ -84,7 +86,7 @@ impl Lines {
                 self.label("Gain:", &format!("{}.", gain_in_words(piece)));
             }
             is_told |= is_joint(piece);
-            if let Some(way) = first_way(piece) {
+            if let Some(way) = first_way(piece, &advice.ends) {
                 self.label("Command:", &format!("{}:", place(way)));
                 self.line(&format!("  {}", way.line));
             }
@@ -210,14 +212,19 @@ fn together(advised: &Advised) -> Option<String> {
         format!(", round trip under load {gain}")
     });
     let of = if advised.is_requests { "time of a request" } else { "goodput" };
-    let gain = gain_in_words_of(before, after, advised.is_requests);
+    let gain = gain_of(before, after, advised.is_requests);
     Some(format!("{of} {gain}{} over the path as it is", ping.unwrap_or_default()))
 }
 
-/// The command that is shown first: of Linux where it has one, and one without a condition before others.
-fn first_way(piece: &Advice) -> Option<&HowTo> {
-    let linux = piece.commands.get("linux");
-    let systems = linux.into_iter().chain(piece.commands.values());
+/// The command that is shown first: of the host's own system where that is FreeBSD, of Linux where it has one, and one without a
+/// condition before others.
+fn first_way<'a>(piece: &'a Advice, ends: &Ends) -> Option<&'a HowTo> {
+    let runs_freebsd = |host: &HostEnd| {
+        host.system == System::FreeBsd && host.address.is_none() && piece.on == host.to_string()
+    };
+    let own = [&ends.sender, &ends.receiver].into_iter().any(runs_freebsd).then_some("freebsd");
+    let preferred = own.into_iter().chain(["linux"]).filter_map(|name| piece.commands.get(name));
+    let systems = preferred.chain(piece.commands.values());
     systems.into_iter().find_map(|ways| {
         let changes = || ways.iter().filter(|way| way.kind == CommandKind::Change);
         let is_plain = |way: &&HowTo| way.only_where.is_none();

@@ -10,6 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ends::Ends;
+use crate::advise::change::has_route_sizes;
+use crate::advise::data_flow::data_hosts;
 use crate::advise::{Change, CommandKind};
 use crate::scenario::Scenario;
 use crate::units::{Mss, Mtu};
@@ -152,6 +154,11 @@ impl Case<'_> {
 
     fn receiver(&self) -> (String, String) {
         (self.ends.receiver.to_string(), self.ends.sender.for_commands())
+    }
+
+    /// Whether sizes of a route replace those of the sockets' buffers (FreeBSD 2.2.5).
+    fn has_route_sizes(&self) -> bool {
+        data_hosts(self.scenario).into_iter().any(has_route_sizes)
     }
 
     /// IP and TCP headers without options, in bytes.

@@ -9,7 +9,7 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = Lines::default();
     let ((sender, to_receiver), (receiver, to_sender)) = (case.sender(), case.receiver());
     match case.change {
-        Change::Window(window) if case.is_raise => {
+        Change::Window(window) if case.is_raise && !case.has_route_sizes() => {
             bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], 2 * window.get());
         }
         Change::Window(window) => {
@@ -22,6 +22,12 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
         }
         Change::ReceiveBuffer(bytes) => {
             bsd_buffer(&mut lines, &receiver, ["recvbuf_max", "sysctl"], bytes.get());
+        }
+        Change::SendBuffer(bytes) if case.has_route_sizes() => {
+            lines.change(
+                &sender,
+                format!("route change -host {to_receiver} -sendpipe {}", bytes.get()),
+            );
         }
         Change::SendBuffer(bytes) => {
             bsd_buffer(&mut lines, &sender, ["sendbuf_max", "sysctl"], 2 * bytes.get());

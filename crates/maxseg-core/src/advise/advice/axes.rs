@@ -3,7 +3,7 @@
 use crate::advise::{Change, changed, covering};
 use crate::framing::IpVersion;
 use crate::path::HopSpec;
-use crate::scenario::{Flow, MssDecision, Scenario};
+use crate::scenario::{Flow, FlowKind, MssDecision, Scenario};
 use crate::settings::{CongestionName, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
 
@@ -200,7 +200,8 @@ fn smaller(scenario: &Scenario, flow: &Flow, decision: &MssDecision) -> Vec<Byte
     let links = || scenario.path.hops.iter().flat_map(HopSpec::links);
     let damages = links().any(|link| link.errors.is_random());
     let of_data = scenario.links_from_sender_of(flow).into_iter();
-    let frames = of_data.filter_map(|link| Some((link, link.frame?))).min_by_key(|(_, frame)| *frame);
+    let frames =
+        of_data.filter_map(|link| Some((link, link.frame?))).min_by_key(|(_, frame)| *frame);
     if let (true, Some((link, frame))) = (damages, frames) {
         let headers = scenario.tcp_ip_headers() + decision.options;
         let around = link.framed(headers).get();
@@ -275,7 +276,21 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
         }
     }
     windows.sort_by_key(|(window, changes)| (*window, changes.len()));
+    if let FlowKind::Request(plan) = flow.kind {
+        let room = now.min(sender.largest_send_buffer().unwrap_or(now));
+        keep_useful(&mut windows, plan.request.max(plan.reply), room);
+    }
     windows.into_iter().map(|(_, changes)| changes).collect()
+}
+
+/// Leaves out the windows that make no difference where nothing larger than `most` is sent at a time: one that holds it all is as good as
+/// any larger one, and needless where there is `room` for it already. The smallest come first.
+fn keep_useful(windows: &mut Vec<(Bytes, Vec<Change>)>, most: Bytes, room: Bytes) {
+    let enough = windows.iter().map(|(window, _)| *window).find(|window| *window >= most);
+    let largest = enough.filter(|_| room < most);
+    windows.retain(|(window, changes)| {
+        changes.is_empty() || *window < most || Some(*window) == largest
+    });
 }
 
 /// Payload that the path holds: what its slowest link carries within an undisturbed round trip of a full packet.
@@ -301,4 +316,26 @@ fn rounded(window: f64, mss: Bytes) -> Bytes {
         (super::whole(window).next_power_of_two() / 32).max(PAGE)
     };
     Bytes::new(super::whole(window).div_ceil(unit).max(1) * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_holds_a_whole_reply_is_the_largest_that_is_tried() {
+        let bytes = |kib: u64| Bytes::new(kib << 10);
+        let all = || {
+            [16, 64, 128, 256].map(|kib| (bytes(kib), vec![Change::Window(bytes(kib))])).to_vec()
+        };
+        let left = |most, room| {
+            let mut windows = all();
+            windows.push((bytes(3072), Vec::new()));
+            keep_useful(&mut windows, bytes(most), bytes(room));
+            windows.iter().map(|(window, _)| window.get() >> 10).collect::<Vec<_>>()
+        };
+        assert_eq!(left(100, 16), [16, 64, 128, 3072]);
+        assert_eq!(left(100, 3072), [16, 64, 3072], "there is room for all of it");
+        assert_eq!(left(1000, 16), [16, 64, 128, 256, 3072]);
+    }
 }

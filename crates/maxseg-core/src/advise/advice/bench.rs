@@ -1,6 +1,6 @@
 //! Runs of a path with changes: each with the same draws, none twice, and no more than allowed.
 
-use crate::advise::data_flow::{data_flow, data_rate};
+use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
 use crate::advise::{Change, Trial, changed};
 use crate::engine::{Engine as _, EngineError, Unwatched};
 use crate::framing::{ICMP_ECHO_HEADER, ip_header};
@@ -175,8 +175,8 @@ impl Point {
         };
         Some(Trial {
             changes: self.changes.clone(),
-            scenario: self.scenario.clone(),
-            goodput: summary(&|_, outcome| outcome.headline_goodput_bps()),
+            scenario: Scenario { until, ..self.scenario.clone() },
+            goodput: summary(&|_, outcome| goodput(&self.scenario, outcome)),
             ping: summary(&|standing, _| standing.ping_s),
             request: summary(&|_, outcome| outcome.request_mean_s),
             limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
@@ -190,7 +190,7 @@ pub(super) fn standing(scenario: &Scenario, outcome: &Outcome) -> Standing {
     let rate = if is_requests(scenario) {
         outcome.request_mean_s.map_or(0.0, |mean| 1.0 / mean.max(1e-9))
     } else {
-        outcome.headline_goodput_bps().unwrap_or(0.0)
+        goodput(scenario, outcome).unwrap_or(0.0)
     };
     Standing { rate, ping_s: outcome.ping_mean_s }
 }
@@ -271,6 +271,20 @@ fn shorten(run: &mut Scenario) -> Option<Time> {
 /// Echo requests that the bottleneck link of either direction hardly feels.
 fn echo(scenario: &Scenario) -> FlowKind {
     let header = ip_header(scenario.ip) + ICMP_ECHO_HEADER;
+/// Goodput that counts: what is acknowledged and waits in a buffer to be read is of no use to the program, and a larger buffer
+/// only holds more of it.
+fn goodput(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    let [_, receiving] = data_hosts(scenario);
+    let read = receiving.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64);
+    outcome.headline_goodput_bps().map(|goodput| goodput.min(read))
+}
+
+/// About how long runs last that end so.
+fn duration(scenario: &Scenario, until: Until) -> Time {
+    let transfer = until.bytes.map(|bytes| data_rate(scenario).time_for(bytes));
+    transfer.map_or(until.time, |transfer| transfer.min(until.time))
+}
+
     let size = Bytes::new(ECHO);
     let links = scenario.path.hops.iter().flat_map(HopSpec::links);
     let slowest = links.map(|link| link.airtime(size + header)).max().unwrap_or(Time::ZERO);

@@ -26,7 +26,7 @@ mod what_if;
 pub use advice::{
     Advice, AdviceGain, Advised, ChangeEntry, Commands, Ends, Form, FrontPoint, GainOf, GainOver,
     Goal, Guide, GuideName, HostEnd, HowTo, Judged, Price, ProofRow, Ran, Request, Setting, advise,
-    as_run, ends_of, guides, judge, limit_in_words, varied,
+    as_run, ends_of, guides, is_over_nothing, judge, limit_in_words, varied,
 };
 pub use case::Case;
 pub use change::{Change, changed};

@@ -166,6 +166,7 @@ pub(super) fn advice(bench: &Bench, found: &Found, request: &Request<'_>) -> Vec
         let gain = &advice.gain;
         let of = |part: Option<f64>| part.unwrap_or(0.0);
         match request.goal {
+            _ if gain.over_nothing => f64::INFINITY,
             Goal::Throughput => of(gain.goodput_pct).max(-of(gain.request_time_pct)),
             Goal::Latency => -of(gain.ping_pct),
             Goal::Balanced => of(gain.goodput_pct) - of(gain.ping_pct),

@@ -73,6 +73,11 @@ pub struct AdviceGain {
     /// Pairs of runs with the same draws.
     pub runs: usize,
     /// Whether needless retransmissions, which there are without it, end.
+    /// Whether next to nothing gets through without it: what is gained then is no share of that, and `goodput_pct`,
+    /// `request_time_pct` and `ci95` of them are null.
+    pub over_nothing: bool,
+    /// The time of these runs in seconds, where the scenario's own is longer; null where it is not.
+    pub in_runs_of_s: Option<f64>,
     pub ends_needless_retransmissions: bool,
 }
 
@@ -104,6 +109,19 @@ pub(super) fn measured(
 }
 
 /// The gain of `b` over `a`, by the draws that are `wanted`; by all of both where there are none.
+/// A rate below this share of another is next to nothing beside it: what gets through a black hole is a handshake and a few probes.
+const NEXT_TO_NOTHING: f64 = 1e-4;
+
+/// Whether a rate is next to nothing beside another, so that no ratio of them means anything.
+pub fn is_over_nothing(before: f64, after: f64) -> bool {
+    before < NEXT_TO_NOTHING * after
+}
+
+fn starts_from_nothing(pairs: &[(Standing, Standing)]) -> bool {
+    let mean = |of: fn(&(Standing, Standing)) -> f64| pairs.iter().map(of).sum::<f64>();
+    is_over_nothing(mean(|(a, _)| a.rate), mean(|(_, b)| b.rate))
+}
+
 pub(super) fn gain(
     bench: &Bench,
     [a, b]: [usize; 2],
@@ -122,7 +140,11 @@ pub(super) fn gain(
         GainOf::Goodput | GainOf::GoodputPerRoundTrip => better.log(),
     });
     AdviceGain {
+    let over_nothing = starts_from_nothing(&pairs);
+    let rate = rate.filter(|_| !over_nothing);
+    let measured = measured.filter(|_| !over_nothing || ci95_of == GainOf::RoundTrip);
         goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
+        over_nothing,
         ping_pct: ping.map(|log| in_percent(log.mean)),
         request_time_pct: rate.filter(|_| is_requests).map(|log| in_percent(-log.mean)),
         ci95: measured.and_then(|log| {

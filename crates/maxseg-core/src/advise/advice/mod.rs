@@ -29,7 +29,7 @@ pub use bench::{prepared as as_run, varied};
 pub use commands::{Commands, Form, HowTo, Ran};
 pub use ends::{Ends, HostEnd};
 pub use entry::{Advice, ChangeEntry, ProofRow, Setting};
-pub use gained::{AdviceGain, GainOf, GainOver};
+pub use gained::{AdviceGain, GainOf, GainOver, is_over_nothing};
 pub use goal::Goal;
 pub use guide::{Guide, GuideName, Judged, guides, judge};
 pub use observed::ends_of;

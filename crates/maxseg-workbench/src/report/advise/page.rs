@@ -114,6 +114,7 @@ pub fn gain_in_words(piece: &Advice) -> String {
     let gain = &piece.gain;
     let relative = |percent: f64| approx::gain(percent / 100.0);
     let mut parts = Vec::new();
+    parts.extend(from_nothing(piece));
     if let Some(goodput) = gain.goodput_pct {
         parts.push(format!("goodput {}", relative(goodput)));
     }
@@ -151,6 +152,16 @@ pub fn gain_in_words(piece: &Advice) -> String {
 /// The path as it is and with changes, a line each.
 pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
     let has_pings = trials.iter().any(|trial| trial.ping.n > 0);
+/// What there is with a change without which next to nothing gets through.
+fn from_nothing(piece: &Advice) -> Option<String> {
+    let with = piece.proof.last().filter(|_| piece.gain.over_nothing)?;
+    let what = with.request_s.map_or_else(
+        || format!("goodput {}", approx::rate(with.goodput_bps)),
+        |time| format!("time of a request {}", approx::time(time)),
+    );
+    Some(format!("{what} where next to nothing gets through without it"))
+}
+
     let has_requests = trials.iter().any(|trial| trial.request.n > 0);
     let columns: Vec<Column> = [Column::word("change"), Column::number("goodput")]
         .into_iter()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Change, Trial};
+use maxseg_core::advise::{Change, Trial, is_over_nothing};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::stats::Summary;
 use maxseg_workbench::report::words;
@@ -73,14 +73,26 @@ pub(crate) fn gain(baseline: &Trial, trial: &Trial) -> f64 {
 
 /// The gain of a trial over the path as it is: of goodput, or of the time of a request.
 pub(super) fn gain_in_words(baseline: &Trial, trial: &Trial, of_requests: bool) -> String {
-    if of_requests {
-        return words::gain(trial.request.mean / baseline.request.mean - 1.0);
+    let rate = |trial: &Trial| match (of_requests, trial.request.n) {
+        (true, 0) => 0.0,
+        (true, _) => 1.0 / trial.request.mean,
+        (false, _) => trial.goodput.mean,
+    };
+    let (before, after) = (rate(baseline), rate(trial));
+    if is_over_nothing(before, after) {
+        return "from nothing".to_owned();
     }
-    words::gain(gain(baseline, trial))
+    if before <= 0.0 {
+        return words::gain(0.0);
+    }
+    words::gain(if of_requests { before / after } else { after / before } - 1.0)
 }
 
 fn with_interval(values: Summary, write: fn(f64) -> String) -> String {
-    let interval = 100.0 * values.ci95().unwrap_or(0.0) / values.mean;
+    if values.n == 0 {
+        return "-".to_owned();
+    }
+    let interval = 100.0 * values.ci95().unwrap_or(0.0) / values.mean.max(f64::MIN_POSITIVE);
     let mut text = write(values.mean);
     if interval > 0.0 {
         let _ = write!(text, " ±{interval:.0}%");

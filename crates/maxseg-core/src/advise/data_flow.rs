@@ -75,13 +75,18 @@ mod tests {
     #[test]
     fn the_data_of_requests_goes_where_there_is_more_of_it() {
         let request = |from: &str, request: &str, reply: &str| {
-            format!("[[flow]]\nkind = \"request\"\nfrom = \"{from}\"\nrequest = \"{request}\"\nreply = \"{reply}\"\n")
+            format!(
+                "[[flow]]\nkind = \"request\"\nfrom = \"{from}\"\nrequest = \"{request}\"\nreply = \"{reply}\"\n"
+            )
         };
         assert_eq!(from(&request("receiver", "400 B", "100 KiB")), End::Sender);
         assert_eq!(from(&request("receiver", "100 KiB", "400 B")), End::Receiver);
         assert_eq!(from(&request("sender", "400 B", "100 KiB")), End::Receiver);
         let bulk = "[[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n";
-        assert_eq!(from(&format!("{}{bulk}", request("receiver", "400 B", "100 KiB"))), End::Receiver);
+        assert_eq!(
+            from(&format!("{}{bulk}", request("receiver", "400 B", "100 KiB"))),
+            End::Receiver
+        );
     }
 
     #[test]

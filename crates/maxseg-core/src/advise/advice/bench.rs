@@ -6,18 +6,22 @@ use crate::engine::{Engine as _, EngineError, Unwatched};
 use crate::framing::{ICMP_ECHO_HEADER, ip_header};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::HopSpec;
-use crate::scenario::{End, Flow, FlowKind, HopRange, Scenario};
+use crate::scenario::{End, Flow, FlowKind, HopRange, Scenario, Until};
 use crate::sim::Sim;
 use crate::stats::Summary;
 use crate::units::{Bytes, Time};
 
+use super::draws::{HALF, PROOF, draw_of, is_fresh};
 use super::goal::Standing;
 
-/// A run has so many full packets of the bottleneck link at most, or so many round trips of a path that holds many: what a run
-/// costs is its packets.
+/// A run that chooses has so many full packets of the bottleneck link at most, or so many round trips of a path that holds many:
+/// what a run costs is its packets.
 const PACKETS: u64 = 100_000;
 const MOST_PACKETS: u64 = 400_000;
 const ROUND_TRIPS: u64 = 60;
+/// One that proves may have more: in a shorter one the beginning counts for more than in the scenario's own time. Some twenty of
+/// them take about ten seconds then.
+const PACKETS_OF_PROOF: u64 = 2_000_000;
 
 /// Payload of the echo requests that measure the round trip under load, in bytes.
 const ECHO: u64 = 56;
@@ -48,15 +52,22 @@ pub(super) const AS_IT_IS: usize = 0;
 /// Runs by the simulator, within a budget.
 pub(super) struct Bench {
     base: Scenario,
+    /// When a run that proves ends, and when the scenario's own does.
+    proving: Until,
+    whole: Until,
     budget: u32,
     pub(super) used: u32,
     pub(super) points: Vec<Point>,
 }
 
 impl Bench {
-    /// Of a scenario as [`prepared`] makes it. Point 0 is the path as it is.
-    pub(super) fn new(base: Scenario, budget: u32) -> Self {
-        let mut bench = Self { base, budget, used: 0, points: Vec::new() };
+    /// Of a scenario, run as [`prepared`] makes it. Point 0 is the path as it is.
+    pub(super) fn new(scenario: &Scenario, budget: u32) -> Self {
+        let (base, _) = prepared(scenario);
+        let mut proving = scenario.clone();
+        shorten(&mut proving, PACKETS_OF_PROOF);
+        let (proving, whole) = (proving.until, scenario.until);
+        let mut bench = Self { base, proving, whole, budget, used: 0, points: Vec::new() };
         bench.point(&[]);
         bench
     }
@@ -100,7 +111,8 @@ impl Bench {
             if self.has_run(point, number) || self.left() == 0 {
                 continue;
             }
-            let run = varied(&self.points[point].scenario, number);
+            let mut run = varied(&self.points[point].scenario, draw_of(number));
+            run.until = self.until(number);
             self.used += 1;
             let outcome = Sim.run(&run, &mut Unwatched)?;
             let standing = standing(&run, &outcome);
@@ -109,9 +121,64 @@ impl Bench {
         Ok(())
     }
 
+    /// When the run with this number ends.
+    fn until(&self, number: u64) -> Until {
+        match number {
+            HALF => Until {
+                time: Time::from_nanos(self.proving.time.as_nanos() / 2),
+                bytes: self.proving.bytes.map(|bytes| Bytes::new(bytes.get() / 2)),
+            },
+            number if is_fresh(number) => self.proving,
+            _ => self.base.until,
+        }
+    }
+
+    /// The time of a run that proves, where the scenario's own is longer.
+    pub(super) fn proof_shortened_to(&self) -> Option<Time> {
+        (self.proving != self.whole).then(|| duration(&self.base, self.proving))
+    }
+
+    /// The goodput that a point has in the scenario's own time, by what the second half of a run that proves adds to the first: what a
+    /// beginning gains is gained once. `None` where no run is left for that.
+    pub(super) fn rate_of_whole(&mut self, point: usize) -> Result<Option<f64>, EngineError> {
+        self.run(point, PROOF.start..PROOF.start + 1)?;
+        self.run(point, HALF..HALF + 1)?;
+        let of = |number: u64| {
+            let (_, standing, outcome) =
+                self.points[point].runs.iter().find(|(done, ..)| *done == number)?;
+            Some((standing.rate, outcome.elapsed_s?))
+        };
+        let both = of(HALF).zip(of(PROOF.start));
+        Ok(both.map(|(half, proof)| self.extrapolated(half, proof)))
+    }
+
+    /// The rate of a run of the scenario's own length, by rate and time of two shorter ones.
+    fn extrapolated(&self, half: (f64, f64), proof: (f64, f64)) -> f64 {
+        let bits = |(rate, seconds): (f64, f64)| rate * seconds;
+        let further = (bits(proof) - bits(half)) / (proof.1 - half.1).max(1e-9);
+        let rest_s = match (self.whole.bytes, self.proving.bytes) {
+            (Some(whole), Some(proving)) => {
+                (whole.bits() - proving.bits()) as f64 / further.max(1e-9)
+            }
+            _ => self.whole.time.as_secs_f64() - proof.1,
+        };
+        (bits(proof) + further * rest_s) / (proof.1 + rest_s).max(1e-9)
+    }
+
     /// The means over all runs of a point; `None` before there is one.
     pub(super) fn standing(&self, point: usize) -> Option<Standing> {
-        self.points[point].standing(|_| true)
+        self.points[point].standing(|number| number != HALF)
+    }
+
+    /// A point as a row of results, by the runs with these numbers; `None` before there is a run.
+    pub(super) fn trial(&self, point: usize, numbers: &[u64]) -> Option<Trial> {
+        self.points[point].trial(numbers, self.until(numbers.first().copied().unwrap_or(0)))
+    }
+
+    /// What is known best of a point: the means of the runs that prove, where there are some.
+    pub(super) fn shown(&self, point: usize, numbers: &[u64]) -> Option<Standing> {
+        let proven = self.points[point].standing(|number| numbers.contains(&number));
+        proven.or_else(|| self.standing(point))
     }
 
     /// The runs of a point.
@@ -131,6 +198,15 @@ impl Bench {
             (sum + variance * freedom, all + freedom)
         });
         if freedom > 0.0 { libm::sqrt(squares / freedom) } else { 0.0 }
+    }
+
+    /// Whether needless retransmissions end from `a` to `b`.
+    pub(super) fn mends(&self, a: usize, b: usize) -> bool {
+        let needless = |point: usize| {
+            let outcome = self.points[point].outcome();
+            outcome.and_then(|outcome| outcome.spurious_retransmissions).unwrap_or(0)
+        };
+        needless(a) > 0 && needless(b) == 0
     }
 
     /// The runs of two points with the same number, of those that `wanted` accepts.
@@ -165,8 +241,8 @@ impl Point {
         if wanted.is_empty() { self.runs.iter().collect() } else { wanted }
     }
 
-    /// As a row of results by the runs with these numbers; `None` before there is a run.
-    pub(super) fn trial(&self, numbers: &[u64]) -> Option<Trial> {
+    /// As a row of results by the runs with these numbers, which ended so; `None` before there is a run.
+    fn trial(&self, numbers: &[u64], until: Until) -> Option<Trial> {
         let runs = self.runs_of(numbers);
         let (_, _, outcome) = runs.first()?;
         let summary = |of: &dyn Fn(&Standing, &Outcome) -> Option<f64>| {
@@ -193,6 +269,20 @@ pub(super) fn standing(scenario: &Scenario, outcome: &Outcome) -> Standing {
         goodput(scenario, outcome).unwrap_or(0.0)
     };
     Standing { rate, ping_s: outcome.ping_mean_s }
+}
+
+/// Goodput that counts: what is acknowledged and waits in a buffer to be read is of no use to the program, and a larger buffer
+/// only holds more of it.
+fn goodput(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    let [_, receiving] = data_hosts(scenario);
+    let read = receiving.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64);
+    outcome.headline_goodput_bps().map(|goodput| goodput.min(read))
+}
+
+/// About how long runs last that end so.
+fn duration(scenario: &Scenario, until: Until) -> Time {
+    let transfer = until.bytes.map(|bytes| data_rate(scenario).time_for(bytes));
+    transfer.map_or(until.time, |transfer| transfer.min(until.time))
 }
 
 /// Whether the traffic is requests without bulk data: their time is what counts then.
@@ -233,7 +323,7 @@ const MILLION: u64 = 1_000_000;
 /// than its packets allow. Also the time to which it was shortened.
 pub fn prepared(scenario: &Scenario) -> (Scenario, Option<Time>) {
     let mut run = scenario.clone();
-    let shortened = shorten(&mut run);
+    let shortened = shorten(&mut run, MOST_PACKETS);
     if !run.flows.iter().any(|flow| matches!(flow.kind, FlowKind::Ping { .. })) {
         let kind = echo(&run);
         run.flows.push(Flow {
@@ -247,12 +337,17 @@ pub fn prepared(scenario: &Scenario) -> (Scenario, Option<Time>) {
     (run, shortened)
 }
 
-fn shorten(run: &mut Scenario) -> Option<Time> {
+/// Ends a run after so many full packets at most, or after those of its round trips where these are fewer.
+fn shorten(run: &mut Scenario, most_packets: u64) -> Option<Time> {
     let rate = data_rate(run);
     let packet = run.path.smallest_mtu().bytes();
     let airtime = rate.time_for(packet).max(Time::from_nanos(1));
     let held = run.path.propagation_rtt().as_nanos() / airtime.as_nanos();
-    let packets = (held * ROUND_TRIPS).clamp(PACKETS, MOST_PACKETS);
+    let packets = if most_packets > MOST_PACKETS {
+        most_packets
+    } else {
+        (held * ROUND_TRIPS).clamp(PACKETS, most_packets)
+    };
     let most = airtime.times(packets);
     if let Some(whole) = run.until.bytes {
         let payload = packet.saturating_sub(run.tcp_ip_headers()).get().max(1);
@@ -271,20 +366,6 @@ fn shorten(run: &mut Scenario) -> Option<Time> {
 /// Echo requests that the bottleneck link of either direction hardly feels.
 fn echo(scenario: &Scenario) -> FlowKind {
     let header = ip_header(scenario.ip) + ICMP_ECHO_HEADER;
-/// Goodput that counts: what is acknowledged and waits in a buffer to be read is of no use to the program, and a larger buffer
-/// only holds more of it.
-fn goodput(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
-    let [_, receiving] = data_hosts(scenario);
-    let read = receiving.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64);
-    outcome.headline_goodput_bps().map(|goodput| goodput.min(read))
-}
-
-/// About how long runs last that end so.
-fn duration(scenario: &Scenario, until: Until) -> Time {
-    let transfer = until.bytes.map(|bytes| data_rate(scenario).time_for(bytes));
-    transfer.map_or(until.time, |transfer| transfer.min(until.time))
-}
-
     let size = Bytes::new(ECHO);
     let links = scenario.path.hops.iter().flat_map(HopSpec::links);
     let slowest = links.map(|link| link.airtime(size + header)).max().unwrap_or(Time::ZERO);

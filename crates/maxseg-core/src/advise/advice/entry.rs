@@ -11,7 +11,7 @@ use super::ends::{Ends, HostEnd};
 use super::gained::{AdviceGain, gain};
 use super::goal::Goal;
 use super::price::{Price, price};
-use super::search::Found;
+use super::proof::Found;
 use super::{Request, words};
 use crate::advise::{Change, Trial};
 use crate::engine::EngineName;
@@ -182,11 +182,12 @@ fn one(
     [without, best]: [usize; 2],
     (found, request): (&Found, &Request<'_>),
 ) -> Advice {
-    let baseline = &bench.points[AS_IT_IS];
+    let baseline = bench.trial(AS_IT_IS, &found.draws);
     let mut shown = vec![AS_IT_IS, without, best];
     shown.dedup();
-    let rows = shown.into_iter().filter_map(|point| bench.points[point].trial(&found.draws));
-    let reason = words::reason(change, request.scenario, baseline.outcome());
+    let rows = shown.into_iter().filter_map(|point| bench.trial(point, &found.draws));
+    let as_it_is = baseline.as_ref().map(|trial| &trial.outcome);
+    let reason = words::reason(change, request.scenario, as_it_is);
     Advice {
         gain: gain(bench, [without, best], request, |number| found.draws.contains(&number)),
         proof: rows.map(|trial| ProofRow::of(&trial, EngineName::Sim)).collect(),

@@ -7,6 +7,7 @@ use super::Request;
 use super::bench::{AS_IT_IS, Bench};
 use super::goal::{Goal, Standing};
 use super::ratio::Ratio;
+use crate::units::Time;
 
 /// What an interval is of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -72,12 +73,12 @@ pub struct AdviceGain {
     pub over: GainOver,
     /// Pairs of runs with the same draws.
     pub runs: usize,
-    /// Whether needless retransmissions, which there are without it, end.
     /// Whether next to nothing gets through without it: what is gained then is no share of that, and `goodput_pct`,
     /// `request_time_pct` and `ci95` of them are null.
     pub over_nothing: bool,
     /// The time of these runs in seconds, where the scenario's own is longer; null where it is not.
     pub in_runs_of_s: Option<f64>,
+    /// Whether needless retransmissions, which there are without it, end.
     pub ends_needless_retransmissions: bool,
 }
 
@@ -108,7 +109,6 @@ pub(super) fn measured(
     }
 }
 
-/// The gain of `b` over `a`, by the draws that are `wanted`; by all of both where there are none.
 /// A rate below this share of another is next to nothing beside it: what gets through a black hole is a handshake and a few probes.
 const NEXT_TO_NOTHING: f64 = 1e-4;
 
@@ -122,6 +122,7 @@ fn starts_from_nothing(pairs: &[(Standing, Standing)]) -> bool {
     is_over_nothing(mean(|(a, _)| a.rate), mean(|(_, b)| b.rate))
 }
 
+/// The gain of `b` over `a`, by the draws that are `wanted`; by all of both where there are none.
 pub(super) fn gain(
     bench: &Bench,
     [a, b]: [usize; 2],
@@ -139,12 +140,12 @@ pub(super) fn gain(
         GainOf::RequestTime | GainOf::RoundTrip => better.inverse().log(),
         GainOf::Goodput | GainOf::GoodputPerRoundTrip => better.log(),
     });
-    AdviceGain {
     let over_nothing = starts_from_nothing(&pairs);
     let rate = rate.filter(|_| !over_nothing);
     let measured = measured.filter(|_| !over_nothing || ci95_of == GainOf::RoundTrip);
-        goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
+    AdviceGain {
         over_nothing,
+        goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
         ping_pct: ping.map(|log| in_percent(log.mean)),
         request_time_pct: rate.filter(|_| is_requests).map(|log| in_percent(-log.mean)),
         ci95: measured.and_then(|log| {
@@ -154,6 +155,7 @@ pub(super) fn gain(
         ci95_of,
         over: if a == AS_IT_IS { GainOver::AsItIs } else { GainOver::OtherChanges },
         runs: pairs.len(),
-        ends_needless_retransmissions: super::search::mends(bench, a, b),
+        in_runs_of_s: bench.proof_shortened_to().map(Time::as_secs_f64),
+        ends_needless_retransmissions: bench.mends(a, b),
     }
 }

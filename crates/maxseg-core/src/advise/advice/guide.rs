@@ -8,7 +8,7 @@ use super::gained::{self, AdviceGain};
 use super::goal::Goal;
 use super::limit::limit;
 use super::price::{Price, price};
-use super::{Request, search};
+use super::{Request, draws, worth};
 use crate::advise::Change;
 use crate::advise::data_flow::data_hosts;
 use crate::engine::EngineError;
@@ -145,16 +145,15 @@ impl GuideSetting {
 }
 
 /// Pairs of runs for each setting: as those that prove advice.
-const RUNS: std::ops::Range<u64> = search::PROOF;
+const RUNS: std::ops::Range<u64> = draws::PROOF;
 
 /// What each setting of a guide does on a path, alone; last all of them together, where several can be run.
 ///
 /// # Errors
 /// The simulator cannot run the scenario.
 pub fn judge(guide: &Guide, request: &Request<'_>) -> Result<Vec<Judged>, EngineError> {
-    let (base, _) = bench::prepared(request.scenario);
-    let runs_linux = bench::runs_linux(&base);
-    let mut bench = Bench::new(base, u32::MAX);
+    let runs_linux = bench::runs_linux(request.scenario);
+    let mut bench = Bench::new(request.scenario, u32::MAX);
     bench.run(AS_IT_IS, RUNS)?;
     let mut judged = Vec::new();
     let mut all = Vec::new();
@@ -235,14 +234,14 @@ const WIDE: f64 = 0.2;
 
 /// By the floor of all advice: what gains too little to be advised does not help either.
 fn verdict(bench: &Bench, goal: Goal, point: usize) -> &'static str {
-    let Some(gain) = search::difference(bench, goal, AS_IT_IS, point, |_| true) else {
+    let Some(gain) = worth::difference(bench, goal, AS_IT_IS, point, |_| true) else {
         return "unknown";
     };
     let half = gain.ci95().unwrap_or(f64::INFINITY);
     let is_no_chance = gain.mean.abs() > half;
-    if is_no_chance && search::is_worth(bench, goal, [AS_IT_IS, point], |_| true) {
+    if is_no_chance && worth::is_worth(bench, goal, [AS_IT_IS, point], |_| true) {
         "helps"
-    } else if is_no_chance && search::is_worth(bench, goal, [point, AS_IT_IS], |_| true) {
+    } else if is_no_chance && worth::is_worth(bench, goal, [point, AS_IT_IS], |_| true) {
         "harms"
     } else if 2.0 * half > WIDE {
         "unknown"

@@ -9,21 +9,24 @@ mod axes;
 mod bench;
 mod climb;
 mod commands;
+mod draws;
 mod ends;
 mod entry;
 mod extras;
 mod gained;
 mod goal;
 mod guide;
-mod observed;
 mod limit;
+mod observed;
 mod price;
+mod proof;
 mod ranked;
 mod ratio;
 mod rules;
 mod search;
 mod value;
 mod words;
+mod worth;
 
 pub use bench::{prepared as as_run, varied};
 pub use commands::{Commands, Form, HowTo, Ran};
@@ -44,7 +47,8 @@ use crate::scenario::Scenario;
 use crate::units::Time;
 use axes::Axes;
 use bench::{AS_IT_IS, Bench};
-use search::{FEW, Found};
+use draws::FEW;
+use proof::Found;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -82,8 +86,10 @@ pub struct Advised {
     pub points: Vec<FrontPoint>,
     /// The runs that were made.
     pub runs: u32,
-    /// The time of a run, where the scenario's is longer.
+    /// The time of a run that chooses, where the scenario's is longer.
     pub shortened_to: Option<Time>,
+    /// The time of a run that proves, where the scenario's is longer.
+    pub proof_shortened_to: Option<Time>,
     /// Whether the traffic is requests, whose time counts in the place of goodput.
     pub is_requests: bool,
     /// Why nothing can be advised, where that is so.
@@ -137,7 +143,7 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
         return Ok(advised);
     };
     let axes = Axes::of(&base, &flow, request.given);
-    let mut bench = Bench::new(base, search::MOST_RUNS);
+    let mut bench = Bench::new(request.scenario, search::MOST_RUNS);
     let is_wanted = |change: Change| {
         request.given.contains(&change)
             || !request.ignored.contains(&entry::id(change, request.ends))
@@ -150,10 +156,11 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
     shown.extend(found.without.iter().rev().map(|(_, point)| *point));
     shown.extend(found.best);
     shown.extend(path_point);
-    let of_trial = |point: usize| bench.points[point].trial(&found.draws);
+    let of_trial = |point: usize| bench.trial(point, &found.draws);
     advised.trials = shown.into_iter().filter_map(of_trial).collect();
-    advised.points = front(&bench);
+    advised.points = front(&bench, &found.draws);
     advised.runs = bench.used;
+    advised.proof_shortened_to = bench.proof_shortened_to();
     Ok(advised)
 }
 
@@ -175,12 +182,12 @@ fn with_path_changed(bench: &mut Bench, found: &Found) -> Result<Option<usize>, 
 }
 
 /// The points of the hosts' settings: on the front where none is better in both.
-fn front(bench: &Bench) -> Vec<FrontPoint> {
+fn front(bench: &Bench, draws: &[u64]) -> Vec<FrontPoint> {
     let settings = |changes: &[Change]| changes.iter().all(|change| change.is_setting());
     let mut points: Vec<FrontPoint> = (0..bench.points.len())
         .filter(|point| settings(&bench.points[*point].changes))
         .filter_map(|point| {
-            let standing = bench.standing(point)?;
+            let standing = bench.shown(point, draws)?;
             Some(FrontPoint {
                 changes: bench.points[point].changes.clone(),
                 rate: standing.rate,

@@ -90,3 +90,102 @@ fn nothing_goes_below_the_least_mtu_of_ipv6() {
         assert!(mss >= Bytes::new(1220), "{mss}");
     }
 }
+
+fn rows(advised: &Advised) -> (&Trial, &Trial) {
+    (&advised.trials[0], advised.best().expect("a change"))
+}
+
+#[test]
+fn the_window_of_a_host_that_waits_for_replies_is_widened() {
+    let text = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"200 packets\"\n[receiver]\nwindow = \"16 KiB\"\n\
+                [[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"400 B\"\nreply = \"100 KiB\"\npause = \"200 ms\"\n\
+                [until]\ntime = \"20 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let (before, after) = rows(&advised);
+    assert!(advised.advice.iter().any(|advice| advice.id == "window-receiver"));
+    assert!(after.request.mean < 0.4 * before.request.mean, "{} s", after.request.mean);
+}
+
+#[test]
+fn a_new_connection_for_each_reply_begins_with_more() {
+    let text = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"200 packets\"\n\
+                [[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"400 B\"\nreply = \"100 KiB\"\nconnection = \"new\"\n\
+                pause = \"200 ms\"\n[until]\ntime = \"20 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let [only] = advised.advice.as_slice() else { panic!("{:?}", advised.advice.len()) };
+    assert!(matches!(only.change, Change::InitialWindow(_)), "{:?}", only.change);
+    assert!(only.gain.request_time_pct.unwrap() < -20.0, "{:?}", only.gain);
+}
+
+#[test]
+fn data_from_the_far_end_has_the_buffers_of_its_own_ends() {
+    let text = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n[sender]\nwindow = \"16 KiB\"\n\
+                [[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n[until]\ntime = \"20 s\"";
+    let scenario = Scenario::from_toml("test", text).unwrap();
+    let ends = Ends::of_scenario(&scenario);
+    let advised = advise(&Request::new(&scenario, Goal::Throughput, &ends)).unwrap();
+    let [only] = advised.advice.as_slice() else { panic!("{:?}", advised.advice.len()) };
+    assert_eq!((only.id.as_str(), only.on.as_str()), ("window-sender", "the sender"));
+    let set = only.change.describe_in(&scenario);
+    assert!(set.starts_with("sender.window = "), "{set}");
+    let (before, after) = rows(&advised);
+    assert!(after.goodput.mean > 4.0 * before.goodput.mean);
+}
+
+#[test]
+fn bytes_that_nobody_has_read_are_no_gain() {
+    let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"10 ms\"\n[receiver]\nread_rate = \"5 Mbit/s\"\n[until]\ntime = \"60 s\"";
+    let advised = advised(text, Goal::Throughput);
+    assert!(advised.advice.is_empty(), "{:?}", advised.advice[0].gain);
+    assert!(advised.points.iter().all(|point| point.rate <= 5e6), "what is read");
+    // A window that lets less through than the program reads is another matter.
+    let small = text.replace("read_rate", "window = \"4 KiB\"\nread_rate");
+    let advised = self::advised(&small, Goal::Throughput);
+    assert!(advised.best().expect("a change").goodput.mean > 4.9e6);
+}
+
+#[test]
+fn a_change_without_which_nothing_gets_through_has_no_ratio() {
+    let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\n[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nmtu = 1400\nicmp = \"drop\"\n\
+                [[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n[until]\ntime = \"20 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let gain = &advised.advice.iter().find(|advice| !advice.proof.is_empty()).unwrap().gain;
+    assert!(gain.over_nothing && gain.goodput_pct.is_none() && gain.ci95.is_none(), "{gain:?}");
+}
+
+#[test]
+fn the_gain_is_that_of_the_rows_beside_it() {
+    let text = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"100 packets\"\nerrors = { model = \"uniform\", rate = \"0.3%\" }\n\
+                [receiver]\nwindow = \"64 KiB\"\n[until]\ntime = \"10 s\"";
+    let advised = advised(text, Goal::Throughput);
+    for advice in advised.advice.iter().filter(|advice| !advice.proof.is_empty()) {
+        let proof = &advice.proof;
+        let before = match advice.gain.over {
+            GainOver::AsItIs => &proof[0],
+            GainOver::OtherChanges => &proof[1],
+        };
+        let ratio = proof.last().unwrap().goodput_bps / before.goodput_bps;
+        let gain = 1.0 + advice.gain.goodput_pct.unwrap() / 100.0;
+        assert!((ratio / gain - 1.0).abs() < 1e-9, "{}: {ratio} and {gain}", advice.id);
+    }
+}
+
+#[test]
+fn what_only_the_beginning_of_a_long_transfer_gains_is_not_promised() {
+    let text = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"50 ms\"\nqueue = \"10000 packets\"\n[sender]\nsend_buffer = \"16 MiB\"\n\
+                [receiver]\nwindow = \"16 MiB\"\n[until]\ntime = \"300 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let starts = advised.advice.iter().find(|it| matches!(it.change, Change::InitialWindow(_)));
+    assert!(starts.is_none(), "{:?}", starts.map(|advice| advice.gain));
+}
+
+#[test]
+fn of_about_equal_changes_that_with_the_shorter_round_trip_is_chosen() {
+    let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"1000 packets\"\n[sender]\nsend_buffer = \"128 KiB\"\n\
+                [until]\ntime = \"60 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let (_, best) = rows(&advised);
+    let equal = advised.points.iter().filter(|point| point.rate > 0.99 * best.goodput.mean);
+    let shortest = equal.map(|point| point.ping_s).fold(f64::INFINITY, f64::min);
+    assert!(best.ping.mean < 1.1 * shortest, "{} s, and {shortest} s", best.ping.mean);
+}

@@ -2,6 +2,7 @@
 
 use super::axes::Place;
 use super::bench::Bench;
+use super::draws::HALF;
 use super::goal::{Goal, Standing};
 use crate::advise::Change;
 
@@ -59,7 +60,7 @@ pub(super) fn most_rate(bench: &Bench) -> f64 {
     };
     let further = largest(&|point| {
         let several = bench.count(point) >= SEVERAL;
-        bench.points[point].standing(|number| number > 0).filter(|_| several)
+        bench.points[point].standing(|number| number > 0 && number != HALF).filter(|_| several)
     });
     if further > 0.0 { further } else { largest(&|point| bench.standing(point)) }
 }

@@ -9,7 +9,9 @@ pub use page::{gain_in_words, goal_in_words, is_joint, page};
 
 use std::io;
 
-use maxseg_core::advise::{Advice, Advised, Change, Goal, GuideName, HostEnd, Judged, ProofRow, System};
+use maxseg_core::advise::{
+    Advice, Advised, Change, Goal, GuideName, HostEnd, Judged, ProofRow, System,
+};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Time;
@@ -51,8 +53,10 @@ pub struct AdviseDocument<'a> {
     front: Vec<FrontEntry>,
     /// Simulated runs of the search.
     runs: u32,
-    /// The time of a run, where the scenario's is longer.
+    /// The time of a run that chooses, where the scenario's is longer.
     shortened_to_s: Option<f64>,
+    /// The time of a run that proves, where the scenario's is longer.
+    proof_shortened_to_s: Option<f64>,
     /// Guides judged on this path.
     guides: Vec<GuideEntry<'a>>,
     /// The ids that were left out because they are ignored.
@@ -171,6 +175,9 @@ impl<'a> AdviseDocument<'a> {
             front: advised.map_or_else(Vec::new, |advised| front(advised, is_requests)),
             runs: advised.map_or(0, |advised| advised.runs),
             shortened_to_s: advised.and_then(|advised| advised.shortened_to).map(Time::as_secs_f64),
+            proof_shortened_to_s: advised
+                .and_then(|advised| advised.proof_shortened_to)
+                .map(Time::as_secs_f64),
             guides: advice.guides.iter().map(guide).collect(),
             ignored: &advice.ignored,
             notes: &advice.notes,
@@ -203,9 +210,8 @@ fn rows(advised: &Advised) -> Vec<ProofRow> {
 
 fn front(advised: &Advised, is_requests: bool) -> Vec<FrontEntry> {
     let path = advised.trials.first().map(|trial| &trial.scenario);
-    let in_words = |change: &Change| {
-        path.map_or_else(|| change.describe(), |path| change.describe_in(path))
-    };
+    let in_words =
+        |change: &Change| path.map_or_else(|| change.describe(), |path| change.describe_in(path));
     advised
         .points
         .iter()

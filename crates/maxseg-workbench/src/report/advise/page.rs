@@ -146,12 +146,12 @@ pub fn gain_in_words(piece: &Advice) -> String {
     if gain.runs > 0 {
         let _ = write!(text, ", {} of runs", counted(gain.runs as u64, "pair"));
     }
+    if let Some(seconds) = gain.in_runs_of_s {
+        let _ = write!(text, " of {}", approx::time(seconds));
+    }
     text
 }
 
-/// The path as it is and with changes, a line each.
-pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
-    let has_pings = trials.iter().any(|trial| trial.ping.n > 0);
 /// What there is with a change without which next to nothing gets through.
 fn from_nothing(piece: &Advice) -> Option<String> {
     let with = piece.proof.last().filter(|_| piece.gain.over_nothing)?;
@@ -162,6 +162,9 @@ fn from_nothing(piece: &Advice) -> Option<String> {
     Some(format!("{what} where next to nothing gets through without it"))
 }
 
+/// The path as it is and with changes, a line each.
+pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
+    let has_pings = trials.iter().any(|trial| trial.ping.n > 0);
     let has_requests = trials.iter().any(|trial| trial.request.n > 0);
     let columns: Vec<Column> = [Column::word("change"), Column::number("goodput")]
         .into_iter()

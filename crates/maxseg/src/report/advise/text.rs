@@ -118,13 +118,7 @@ impl Lines {
             let _ = write!(self.text, "\n{picture}");
         }
         if advised.runs > 0 {
-            let shortened = advised.shortened_to.map_or_else(String::new, |time| {
-                format!(
-                    ", each of {} instead of the scenario's time",
-                    approx::time(time.as_secs_f64())
-                )
-            });
-            self.label("Runs:", &format!("{} simulated{shortened}.", advised.runs));
+            self.label("Runs:", &format!("{} simulated{}.", advised.runs, lengths(advised)));
         }
     }
 
@@ -199,6 +193,23 @@ fn place(way: &HowTo) -> String {
     let only =
         way.only_where.as_ref().map_or_else(String::new, |only| format!(", only where {only}"));
     format!("on {}{form}{only}", way.on)
+}
+
+/// How long the runs are that choose and those that prove, where that is less than the scenario's time.
+fn lengths(advised: &Advised) -> String {
+    let time = |time: Time| approx::time(time.as_secs_f64());
+    match (advised.shortened_to, advised.proof_shortened_to) {
+        (None, _) => String::new(),
+        (Some(search), None) => format!(
+            ": those that choose take {} instead of the scenario's time, those that prove all of it",
+            time(search)
+        ),
+        (Some(search), Some(proof)) => format!(
+            ": those that choose take {} instead of the scenario's time, those that prove {}",
+            time(search),
+            time(proof)
+        ),
+    }
 }
 
 /// What all changes gain together, where they are several.

@@ -15,7 +15,7 @@ pub(super) struct Axes {
     /// Congestion controls of the sender.
     pub(super) congestion: Vec<Option<CongestionName>>,
     /// Changes at every place.
-    given: Vec<Change>,
+    pub(super) given: Vec<Change>,
 }
 
 /// A segment size with the windows that are tried with it.

@@ -5,6 +5,7 @@ use crate::advise::Change;
 use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{FlowKind, Scenario};
+use crate::settings::LinuxRules;
 use crate::units::{Bytes, Time};
 
 /// A start-up of a larger share of the run is worth shortening.
@@ -58,12 +59,17 @@ fn whole_tenths(time: Time) -> Time {
     Time::from_millis(millis)
 }
 
-fn beginnings(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let restarts = |rules: crate::settings::LinuxRules| rules.tcp_slow_start_after_idle;
+/// Whether requests find a congestion window that began anew after a pause.
+pub(super) fn restarts(scenario: &Scenario) -> bool {
+    let after_idle = |rules: LinuxRules| rules.tcp_slow_start_after_idle;
     let has_requests = scenario.flows.iter().any(|flow| matches!(flow.kind, FlowKind::Request(_)));
     let hosts = [&scenario.sender, &scenario.receiver];
-    if has_requests && hosts.iter().any(|host| host.linux.is_some_and(restarts)) {
+    has_requests && hosts.iter().any(|host| host.linux.is_some_and(after_idle))
+}
+
+fn beginnings(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if restarts(scenario) {
         changes.push(Change::NoSlowStartAfterIdle);
     }
     if start_share(outcome) > LONG_START {

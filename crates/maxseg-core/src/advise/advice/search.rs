@@ -4,7 +4,7 @@ use super::Request;
 use super::axes::{Axes, Place};
 use super::bench::{AS_IT_IS, Bench};
 use super::climb::{BY_CHANCE, DRAWS, FOR_PROOF, climb};
-use super::extras::extras;
+use super::extras::{extras, restarts};
 use super::goal::Goal;
 use super::proof::{Found, prove};
 use super::ranked::ranked;
@@ -30,6 +30,7 @@ pub(super) fn search(
 ) -> Result<Found, EngineError> {
     let goal = request.goal;
     bench.run(AS_IT_IS, 0..1)?;
+    let axes = &kept_windows(bench, axes, goal, allowed)?;
     let is_allowed = |place: &Place| axes.changes(*place).into_iter().all(allowed);
     let mut tried: Vec<(Place, usize)> = Vec::new();
     for place in ranked(bench.base(), axes, goal, &is_allowed) {
@@ -54,6 +55,28 @@ pub(super) fn search(
         }
     }
     prove(bench, goal, best, request.given)
+}
+
+/// The axes at whose every place windows are kept through pauses, where that alone gains: after a pause that makes a connection begin anew,
+/// other windows and congestion controls only look better.
+fn kept_windows(
+    bench: &mut Bench,
+    axes: &Axes,
+    goal: Goal,
+    allowed: &dyn Fn(Change) -> bool,
+) -> Result<Axes, EngineError> {
+    let change = Change::NoSlowStartAfterIdle;
+    if !restarts(bench.base()) || !allowed(change) {
+        return Ok(axes.clone());
+    }
+    let mut changes = axes.given.clone();
+    changes.push(change);
+    let given = bench.point(&axes.given);
+    let kept = bench.point(&changes);
+    bench.run(given, 0..2)?;
+    bench.run(kept, 0..2)?;
+    let gains = gains(bench, goal, given, kept, |number| number < 2);
+    Ok(if gains { Axes { given: changes, ..axes.clone() } } else { axes.clone() })
 }
 
 /// The best of the best, each with several draws.

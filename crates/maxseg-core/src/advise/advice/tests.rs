@@ -189,3 +189,14 @@ fn of_about_equal_changes_that_with_the_shorter_round_trip_is_chosen() {
     let shortest = equal.map(|point| point.ping_s).fold(f64::INFINITY, f64::min);
     assert!(best.ping.mean < 1.1 * shortest, "{} s, and {shortest} s", best.ping.mean);
 }
+
+#[test]
+fn a_window_that_pauses_reset_is_kept_before_anything_else_is_tried() {
+    let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"45 ms\"\nqueue = \"1000 packets\"\n[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\n\
+                request = \"400 B\"\nreply = \"400 kB\"\npause = \"2 s\"\n[until]\ntime = \"60 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let changes: Vec<Change> = advised.advice.iter().map(|advice| advice.change).collect();
+    // The first request finds no window yet: a larger initial one may come with it, and no other congestion control.
+    assert_eq!(changes.first(), Some(&Change::NoSlowStartAfterIdle), "{changes:?}");
+    assert!(!changes.iter().any(|change| matches!(change, Change::Congestion(_))), "{changes:?}");
+}

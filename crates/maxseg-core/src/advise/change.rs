@@ -126,15 +126,17 @@ impl Change {
     pub fn describe_in(self, scenario: &Scenario) -> String {
         let [sending, receiving] = data_hosts(scenario);
         let from = data_from(scenario);
-        match self {
-            Self::Window(bytes) if has_pipe(receiving, |rules| rules.recvpipe) => {
-                format!("{}.freebsd.recvpipe = \"{bytes}\"", from.other().word())
-            }
-            Self::SendBuffer(bytes) if has_pipe(sending, |rules| rules.sendpipe) => {
-                format!("{}.freebsd.sendpipe = \"{bytes}\"", from.word())
-            }
-            _ => self.describe_from(from),
+        if let Self::Window(bytes) = self
+            && has_pipe(receiving, |rules| rules.recvpipe)
+        {
+            return format!("{}.freebsd.recvpipe = \"{bytes}\"", from.other().word());
         }
+        if let Self::SendBuffer(bytes) = self
+            && has_pipe(sending, |rules| rules.sendpipe)
+        {
+            return format!("{}.freebsd.sendpipe = \"{bytes}\"", from.word());
+        }
+        self.describe_from(from)
     }
 
     fn describe_from(self, from: End) -> String {

@@ -145,7 +145,7 @@ impl<'a> Judge<'a> {
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
         let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
-        let leaves_link_idle = pace.waits_for_room && has_room(stats);
+        let may_fill = if pace.waits_for_room { !has_room(stats) } else { may_wait };
         Self {
             stats,
             pace,
@@ -165,10 +165,7 @@ impl<'a> Judge<'a> {
             has_lost: false,
             has_hole: false,
             is_busy,
-            fills_in_turns: (pace.waits_for_room || may_wait)
-                && !leaves_link_idle
-                && fills_in_turns(stats)
-                || also.messages_fill_link,
+            fills_in_turns: may_fill && fills_in_turns(stats) || also.messages_fill_link,
             may_wait,
             leaves_path_idle: may_wait && leaves_path_idle(stats, acks),
             in_flight: 0,
@@ -386,8 +383,7 @@ impl<'a> Judge<'a> {
         } else if self.pace.is_paced {
             LimitedBy::Paced
         } else {
-            // Nothing was lost, no window is full, the round trips are short, and yet the flight does not grow: if all
-            // of that was seen.
+            // Nothing was lost, no window is full, no round trip long, and yet the flight does not grow, if all was seen.
             let is_seen = bin.window_left_min.is_some() && self.stats.path_rtt_min_s.is_some();
             if self.fills_in_turns {
                 LimitedBy::Bandwidth

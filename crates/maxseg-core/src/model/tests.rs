@@ -110,7 +110,9 @@ fn what_is_left_out_is_said() {
 #[test]
 fn a_short_transfer_has_its_handshake_and_slow_start_in_it() {
     let seconds = |bytes: &str| {
-        let until = format!("until.bytes = \"{bytes}\"\nsender.stack = \"linux\"\nreceiver.stack = \"linux\"");
+        let until = format!(
+            "until.bytes = \"{bytes}\"\nsender.stack = \"linux\"\nreceiver.stack = \"linux\""
+        );
         outcome(&until).elapsed_s.unwrap()
     };
     let rtt = outcome("").rtt_min_s.unwrap();
@@ -118,7 +120,8 @@ fn a_short_transfer_has_its_handshake_and_slow_start_in_it() {
         assert!((seconds(bytes) - rounds * rtt).abs() < 0.01, "{bytes}: {}", seconds(bytes) / rtt);
     }
     // A long one takes what its rate says, and a little more.
-    let long = 8.0 * 1e8 / outcome("sender.stack = \"linux\"\nreceiver.stack = \"linux\"").goodput_bps.unwrap();
+    let long = 8.0 * 1e8
+        / outcome("sender.stack = \"linux\"\nreceiver.stack = \"linux\"").goodput_bps.unwrap();
     assert!((1.0..1.02).contains(&(seconds("100 MB") / long)), "{}", seconds("100 MB") / long);
 }
 

@@ -7,8 +7,8 @@ use super::response::{Accuracy, Response};
 use super::{ThroughputBound, Transfer};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
-use crate::settings::{CongestionName, RecoveryName};
 use crate::outcome::LimitedBy;
+use crate::settings::{CongestionName, RecoveryName};
 use crate::units::approx;
 
 /// A queue of fewer packets than an initial window overflows with every burst.
@@ -209,8 +209,10 @@ impl Transfer<'_> {
             } else {
                 "handshake and slow start"
             };
-            let text =
-                format!("{what} ({times}) are ignored: up to {:.0}% too high", 100.0 * share / (1.0 - share));
+            let text = format!(
+                "{what} ({times}) are ignored: up to {:.0}% too high",
+                100.0 * share / (1.0 - share)
+            );
             Some(Caveat::new("start-up", text))
         } else {
             None

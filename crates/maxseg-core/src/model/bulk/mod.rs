@@ -336,7 +336,8 @@ impl<'a> Transfer<'a> {
         };
         let rtt = self.rtt + bound.queue + bound.queue_elsewhere;
         let at_bound = bound.goodput_bps * active / 8.0;
-        let payload = self.scenario.until.bytes.map_or(at_bound, |all| at_bound.min(all.get() as f64));
+        let payload =
+            self.scenario.until.bytes.map_or(at_bound, |all| at_bound.min(all.get() as f64));
         let goodput_bps = 8.0 * payload / elapsed;
         let is_opening = self.scenario.until.bytes.is_some() && 2.0 * payload < at_bound;
         let limited_by = if is_opening { LimitedBy::StartUp } else { bound.limited_by };

@@ -6,8 +6,8 @@ use maxseg_core::evidence::{
 use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 
-use super::waits::WayTo;
 use super::Connection;
+use super::waits::WayTo;
 use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 

@@ -278,7 +278,8 @@ fn a_trace_has_every_window_and_every_packet() {
     let evidence = followed(&packets, true);
     let trace = evidence.forward.trace.as_ref().unwrap();
     assert_eq!(trace.first_window.map(|(_, bytes)| bytes), Some(window.into()));
-    let windows: Vec<u64> = trace.acks.iter().filter_map(|ack| ack.window()).collect();
+    let windows: Vec<u64> =
+        trace.acks.iter().filter_map(maxseg_core::evidence::AckPoint::window).collect();
     assert_eq!(windows, [window, 0, 0, window].map(u64::from));
     let in_flight: Vec<u64> = trace.in_flight.iter().map(|(_, bytes)| *bytes).collect();
     assert_eq!(in_flight, [100, 200, 100, 0], "it falls with each acknowledgement");

@@ -20,7 +20,9 @@ fn lossy() -> Evidence {
     all.extend(again);
     all.sort_by_key(|segment| segment.at);
     trace.segments = Points::default();
-    all.into_iter().for_each(|segment| trace.segments.note(segment, segment.is_resent));
+    for segment in all {
+        trace.segments.note(segment, segment.is_resent);
+    }
     evidence.forward.retransmitted_packets = 5;
     evidence
 }

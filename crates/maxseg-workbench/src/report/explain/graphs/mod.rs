@@ -99,7 +99,7 @@ fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
     let title = "Time-sequence graph: bytes since the first";
     let table = events_table(case.evidence, data, clock);
     let note = data.trace.as_deref().and_then(left_out).unwrap_or_default();
-    Panel { table, note, ..panel("sequence", title, 330.0, Unit::Bytes, layers) }
+    Panel { note, table, ..panel("sequence", title, 330.0, Unit::Bytes, layers) }
 }
 
 /// That packets of a long connection are left out, where some are.

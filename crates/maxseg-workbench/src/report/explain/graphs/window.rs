@@ -53,14 +53,11 @@ fn of_acks(trace: &Trace, clock: Clock, number: impl Fn(u64, u64) -> u64) -> Vec
 /// Bytes in flight as their sender knows them, up to the last packet: acknowledgements reach it behind a capture point elsewhere.
 fn in_flight(data: &DirectionStats, clock: Clock, end: f64) -> Vec<(f64, f64)> {
     let traced = data.trace.as_ref().filter(|trace| !trace.in_flight.is_empty());
-    let points: Vec<(f64, f64)> = match traced {
-        Some(trace) => {
-            trace.in_flight.iter().map(|(at, bytes)| (clock.s(*at), *bytes as f64)).collect()
-        }
-        None => {
-            let bins = data.bins.as_slice().iter();
-            bins.map(|bin| (clock.s(bin.at), bin.in_flight_max as f64)).collect()
-        }
+    let points: Vec<(f64, f64)> = if let Some(trace) = traced {
+        trace.in_flight.iter().map(|(at, bytes)| (clock.s(*at), *bytes as f64)).collect()
+    } else {
+        let bins = data.bins.as_slice().iter();
+        bins.map(|bin| (clock.s(bin.at), bin.in_flight_max as f64)).collect()
     };
     points.into_iter().filter(|(at, _)| *at <= end).collect()
 }

@@ -6,18 +6,22 @@
 
 mod black_hole;
 mod findings;
+mod in_vain;
+mod unknown;
 
 use std::borrow::Cow;
 
 pub use findings::{SocketFinding, socket_findings};
+pub use in_vain::sends_in_vain;
 
 use self::black_hole::loses_full_segments_alone;
-use super::finding::counted_times;
+use self::in_vain::probes_are_keep_alives;
+use self::unknown::Unseen;
 use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
 use crate::evidence::{SocketEvidence, SocketState};
 use crate::outcome::{LimitShare, LimitedBy};
-use crate::units::{Time, approx};
+use crate::units::Time;
 
 /// Paced by the application where so much of its limit is reached.
 const AT_PACING_LIMIT: f64 = 0.85;
@@ -81,21 +85,6 @@ struct Judge<'a> {
     state: &'a SocketState,
 }
 
-/// Why the limit of some time is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unseen {
-    /// Nothing holds the congestion window down that could be seen.
-    CongestionWindow,
-    /// The send buffer was the limit, and was empty too.
-    BufferOrApplication,
-    /// The data comes from the peer.
-    AtPeer,
-    /// There was no data at all yet.
-    NoData,
-    /// The connection is not established.
-    Handshake,
-}
-
 impl Judge<'_> {
     /// Shares of the time, largest first, and what is behind an unknown one.
     fn limits(&self) -> (Vec<LimitShare>, Option<Unseen>) {
@@ -103,6 +92,12 @@ impl Judge<'_> {
             return (
                 vec![LimitShare { kind: LimitedBy::Unknown, share: 1.0 }],
                 Some(Unseen::Handshake),
+            );
+        }
+        if sends_in_vain(self.state) {
+            return (
+                vec![LimitShare { kind: LimitedBy::Unknown, share: 1.0 }],
+                Some(Unseen::InVain),
             );
         }
         if self.receives() {
@@ -209,7 +204,7 @@ impl Judge<'_> {
             .pacing_limit_bps
             .zip(self.rate_bps())
             .is_some_and(|(limit, rate)| rate >= AT_PACING_LIMIT * limit);
-        if state.window_probes > 0 || self.is_shut() {
+        if state.window_probes > 0 && !probes_are_keep_alives(state) || self.is_shut() {
             is_sure(LimitedBy::ReceiveWindow)
         } else if loses_full_segments_alone(self.evidence) {
             is_sure(LimitedBy::PathMtu)
@@ -273,50 +268,6 @@ impl Judge<'_> {
             return self.state.delivery_bps;
         }
         Some(bin.acked_bytes as f64 * 8.0 / seconds)
-    }
-
-    fn why_unknown(&self, limits: &[LimitShare], why: Option<Unseen>) -> Option<Cow<'static, str>> {
-        let is_known = limits.first().is_some_and(|first| first.kind != LimitedBy::Unknown);
-        if is_known {
-            return None;
-        }
-        Some(match why {
-            Some(Unseen::AtPeer) => {
-                "the peer sends the data, and this host's reader keeps up: the \
-                peer's sockets, or a capture, show the limit"
-                    .into()
-            }
-            Some(Unseen::NoData) | None => {
-                "no payload was sent or received, so there is no transfer to judge".into()
-            }
-            Some(Unseen::Handshake) => match self.state.timeouts_in_a_row {
-                0 => "the handshake is not complete".into(),
-                times => format!(
-                    "the handshake is not complete: its segment was sent again {} without an answer",
-                    counted_times(times.into())
-                )
-                .into(),
-            },
-            Some(Unseen::BufferOrApplication) => {
-                "the send buffer was the limit for a part of the time and empty at its end, so that \
-                 the buffer and the application's writes are not told apart; a larger send buffer would show"
-                    .into()
-            }
-            Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
-                "one sample does not show what holds the congestion window down; a second one may"
-                    .into()
-            }
-            Some(Unseen::CongestionWindow) => {
-                let rtt = approx::time(self.state.rtt.as_secs_f64());
-                format!(
-                    "nothing was lost and the round trip of {rtt} shows no queue, so that neither \
-                     losses nor a full link explain the congestion window of {} segments; a \
-                     capture shows more",
-                    self.state.cwnd_segments
-                )
-                .into()
-            }
-        })
     }
 }
 

@@ -6,7 +6,7 @@ use super::command::{Host, Remedy};
 use super::window::LINUX_FIRST_BUFFER;
 use super::{System, linux};
 use crate::advise::Change;
-use crate::diagnose::{SocketDiagnosis, counted};
+use crate::diagnose::{SocketDiagnosis, counted, sends_in_vain};
 use crate::evidence::{BufferFill, SocketEvidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Bytes, approx};
@@ -177,6 +177,11 @@ impl SocketCase<'_> {
                 state.mss_bytes,
                 counted(state.timeouts_in_a_row.into(), "timeout")
             ),
+            LimitedBy::Unknown if sends_in_vain(state) => format!(
+                "This host cannot send to {peer}: the kernel has made {} in vain, though the receive window there has room for {}.",
+                counted(state.window_probes.into(), "attempt"),
+                size(Bytes::new(state.window_bytes.unwrap_or(0).into()))
+            ),
             LimitedBy::Host | LimitedBy::Unknown => {
                 let why = self.diagnosis.unknown_because.as_deref().unwrap_or("nothing shows it");
                 format!("The limit of this connection is unknown: {why}.")
@@ -223,6 +228,13 @@ impl SocketCase<'_> {
             }
             LimitedBy::Rto => Remedy::new(format!("find out why {peer} does not answer"))
                 .look_linux(&here, self.path_test()),
+            LimitedBy::Unknown if sends_in_vain(&self.evidence.state) => Remedy::new(
+                "find what keeps packets from leaving this host: a firewall's rule, the route, the interface or its queue",
+            )
+            .look_linux(&here, format!("ip route get {peer}"))
+            .look_linux(&here, "nft list ruleset")
+            .look_linux(&here, "ip -s link")
+            .look_linux(&here, "tc -s qdisc show"),
             LimitedBy::Unknown if self.is_receiving() => {
                 let remedy = look_there(Remedy::new(format!(
                     "look at the sender, {peer}: its sockets show the limit"

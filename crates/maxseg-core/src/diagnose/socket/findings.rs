@@ -4,6 +4,7 @@ use super::super::finding::{FindingKind, counted, counted_times};
 use super::super::loss::MUCH_LOSS;
 use super::super::round_trips::{LONG_QUEUE, LONG_QUEUE_S};
 use super::black_hole::{has_no_full_segment, loses_full_segments_alone};
+use super::in_vain::{probes_are_keep_alives, sends_in_vain};
 use crate::evidence::SocketEvidence;
 use crate::units::approx;
 
@@ -60,11 +61,16 @@ fn black_hole(evidence: &SocketEvidence) -> Option<SocketFinding> {
 }
 
 fn shut_window(evidence: &SocketEvidence) -> Option<SocketFinding> {
-    let probes = evidence.state.window_probes;
-    if probes == 0 {
+    let state = &evidence.state;
+    // A host that cannot send probes nobody: that is its limit, and told there.
+    if state.window_probes == 0 || sends_in_vain(state) {
         return None;
     }
-    let probes = counted(probes.into(), "probe");
+    let probes = counted(state.window_probes.into(), "probe");
+    if probes_are_keep_alives(state) {
+        let text = format!("{probes} of an idle connection (keep-alive) had no answer");
+        return Some(found(FindingKind::KeepAlive, text));
+    }
     Some(found(
         FindingKind::ZeroWindow,
         format!("{probes} of the peer's closed window had no answer that opened it"),

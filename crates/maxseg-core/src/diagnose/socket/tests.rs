@@ -1,4 +1,5 @@
 use super::*;
+use crate::diagnose::FindingKind;
 use crate::evidence::{Bin, BufferFill};
 use crate::units::Time;
 
@@ -98,7 +99,6 @@ fn what_holds_the_congestion_window_down() {
     assert_eq!(limit(|e| e.state.rtt = Time::from_millis(90)), LimitedBy::Bandwidth);
     assert_eq!(limit(|e| e.bin.losses = 4), LimitedBy::Congestion);
     assert_eq!(limit(|e| e.state.timeouts_in_a_row = 3), LimitedBy::Rto);
-    assert_eq!(limit(|e| e.state.window_probes = 2), LimitedBy::ReceiveWindow);
     assert_eq!(limit(|e| e.state.bbr_pacing_gain = Some(1.0)), LimitedBy::Bandwidth);
     assert_eq!(limit(|e| e.state.bbr_pacing_gain = Some(2.89)), LimitedBy::StartUp);
     assert_eq!(limit(|e| e.state.pacing_limit_bps = Some(10.5e6)), LimitedBy::Paced);
@@ -238,7 +238,7 @@ fn full_segments_that_vanish_alone_are_too_large_for_the_path() {
         let kinds = socket_findings(&evidence);
         (
             diagnose_socket(&evidence).limited_by,
-            kinds.iter().any(|found| found.kind == crate::diagnose::FindingKind::BlackHole),
+            kinds.iter().any(|found| found.kind == FindingKind::BlackHole),
         )
     };
     let one_timeout = |e: &mut SocketEvidence| e.state.timeouts_in_a_row = 1;
@@ -255,4 +255,34 @@ fn full_segments_that_vanish_alone_are_too_large_for_the_path() {
         (e.state.ever_acked_bytes, e.state.ever_delivered_segments) = (Some(900_000), Some(640));
     };
     assert_eq!(found(&went_later), (LimitedBy::Rto, false), "full segments have arrived");
+}
+
+#[test]
+fn probes_are_of_a_closed_window_only_where_the_window_has_no_room() {
+    let probes = |window: u32, unsent: u32| {
+        let mut evidence = transfer();
+        evidence.bin.acked_bytes = 0;
+        evidence.state.window_probes = 4;
+        (evidence.state.in_flight_segments, evidence.state.unacked_segments) = (0, 0);
+        (evidence.state.window_bytes, evidence.state.unsent_bytes) = (Some(window), Some(unsent));
+        let findings = socket_findings(&evidence);
+        let kinds: Vec<_> = findings.iter().map(|found| found.kind).collect();
+        (diagnose_socket(&evidence), kinds)
+    };
+    let (closed, kinds) = probes(0, 100_000);
+    assert_eq!(
+        (closed.limited_by, kinds),
+        (LimitedBy::ReceiveWindow, vec![FindingKind::ZeroWindow])
+    );
+    let (small, _) = probes(700, 100_000);
+    assert_eq!(small.limited_by, LimitedBy::ReceiveWindow, "no full segment fits");
+    for (window, unsent) in [(2_126_848, 100_000), (70_656, 1_000), (1_000, 1_000)] {
+        let (failed, kinds) = probes(window, unsent);
+        let why = failed.unknown_because.unwrap();
+        assert!(why.starts_with("this host cannot send: it has tried 4 times"), "{why}");
+        assert_eq!(kinds, [], "nothing is the peer's");
+    }
+    let (idle, kinds) = probes(70_656, 0);
+    assert_ne!(idle.limited_by, LimitedBy::ReceiveWindow);
+    assert_eq!(kinds, [FindingKind::KeepAlive], "an idle connection whose peer does not answer");
 }

@@ -71,6 +71,26 @@ fn a_receive_window_is_examined_at_the_peer() {
     assert_eq!(mapped.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
 }
 
+/// A firewall of this host that drops what it sends, as the socket shows it: no window of the peer is to be changed.
+#[test]
+fn a_host_that_cannot_send_is_examined_itself() {
+    let evidence = evidence(|evidence| {
+        (evidence.bin.acked_bytes, evidence.bin.sent_bytes) = (0, 0);
+        evidence.state.window_probes = 4;
+        evidence.state.unsent_bytes = Some(1_000);
+        evidence.state.window_bytes = Some(70_656);
+    });
+    let found = verdict(&evidence, false, V4);
+    assert_eq!(
+        found.sentence,
+        "This host cannot send to 10.0.0.2: the kernel has made 4 attempts in vain, though the receive window there has room for \
+         69.0 KiB."
+    );
+    let remedy = found.remedy.unwrap();
+    assert_eq!(remedy.commands[0].line, "ip route get 10.0.0.2");
+    assert!(remedy.commands.iter().all(|command| command.on == "this host"), "{remedy:?}");
+}
+
 /// What is not read fills a buffer of three segments at once, however fast the program reads.
 #[test]
 fn a_small_buffer_that_the_program_has_set_is_named_before_the_program() {

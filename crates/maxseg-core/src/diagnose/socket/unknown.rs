@@ -1,0 +1,83 @@
+//! Why the limit of a connection is unknown, and what would show it.
+
+use std::borrow::Cow;
+
+use super::Judge;
+use crate::diagnose::finding::{counted, counted_times};
+use crate::outcome::{LimitShare, LimitedBy};
+use crate::units::approx;
+
+/// Why the limit of some time is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unseen {
+    /// Nothing holds the congestion window down that could be seen.
+    CongestionWindow,
+    /// The send buffer was the limit, and was empty too.
+    BufferOrApplication,
+    /// The data comes from the peer.
+    AtPeer,
+    /// There was no data at all yet.
+    NoData,
+    /// The connection is not established.
+    Handshake,
+    /// This host itself cannot send.
+    InVain,
+}
+
+impl Judge<'_> {
+    /// Why the limit is unknown, and what would show it; a clause. `None` where it is known.
+    pub(super) fn why_unknown(
+        &self,
+        limits: &[LimitShare],
+        why: Option<Unseen>,
+    ) -> Option<Cow<'static, str>> {
+        let is_known = limits.first().is_some_and(|first| first.kind != LimitedBy::Unknown);
+        if is_known {
+            return None;
+        }
+        Some(match why {
+            Some(Unseen::AtPeer) => {
+                "the peer sends the data, and this host's reader keeps up: the \
+                peer's sockets, or a capture, show the limit"
+                    .into()
+            }
+            Some(Unseen::NoData) | None => {
+                "no payload was sent or received, so there is no transfer to judge".into()
+            }
+            Some(Unseen::Handshake) => match self.state.timeouts_in_a_row {
+                0 => "the handshake is not complete".into(),
+                times => format!(
+                    "the handshake is not complete: its segment was sent again {} without an answer",
+                    counted_times(times.into())
+                )
+                .into(),
+            },
+            Some(Unseen::InVain) => format!(
+                "this host cannot send: it has tried {} in vain, and the peer's window has room for {}; a firewall's rule, a route, \
+                 an interface that is down or its queue is in the way",
+                counted_times(self.state.window_probes.into()),
+                counted(self.state.window_bytes.unwrap_or(0).into(), "byte")
+            )
+            .into(),
+            Some(Unseen::BufferOrApplication) => {
+                "the send buffer was the limit for a part of the time and empty at its end, so that \
+                 the buffer and the application's writes are not told apart; a larger send buffer would show"
+                    .into()
+            }
+            Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
+                "one sample does not show what holds the congestion window down; a second one may"
+                    .into()
+            }
+            Some(Unseen::CongestionWindow) => {
+                let rtt = approx::time(self.state.rtt.as_secs_f64());
+                format!(
+                    "nothing was lost and the round trip of {rtt} shows no queue, so that neither \
+                     losses nor a full link explain the congestion window of {} segments; a \
+                     capture shows more",
+                    self.state.cwnd_segments
+                )
+                .into()
+            }
+        })
+    }
+}

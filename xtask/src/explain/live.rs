@@ -53,7 +53,10 @@ fn of<'r>(run: &'r Run, truth: &'r Truth, kept: &Path) -> Option<Live<'r>> {
     let samples = samples(&file)?;
     let [first, last] = two(&samples, ROUND_TRIPS * run.setup.rtt_s)?;
     let interval = Duration::try_from_secs_f64(last.0 - first.0).ok()?;
-    let said = diagnose_socket(&last.1.evidence(Some((&first.1, interval))));
+    let mut evidence = last.1.evidence(Some((&first.1, interval)));
+    // `maxseg connections` reads it from the socket's options.
+    evidence.state.send_buffer_grows = Some(run.setup.send_buffer_bytes.is_none());
+    let said = diagnose_socket(&evidence);
     let grade = if said.limited_by == LimitedBy::Unknown {
         Grade::Unknown
     } else if truth.limits.contains(&said.limited_by) {

@@ -19,7 +19,7 @@ use self::in_vain::probes_are_keep_alives;
 use self::unknown::Unseen;
 use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
-use crate::evidence::{SocketEvidence, SocketState};
+use crate::evidence::{BufferFill, SocketEvidence, SocketState};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
 
@@ -40,6 +40,14 @@ const BBR_STARTUP_GAIN: f64 = 2.0;
 const SEGMENTS_OF_QUEUE: u32 = 4;
 /// The link is full where so much of what it delivers at a time was delivered in all.
 const AT_LINE_RATE: f64 = 0.75;
+/// From this share of the time with data on the window was the limit by the kernel's count, whatever waited on the way.
+const COUNTED_WINDOW: f64 = 0.9;
+/// A window that is always full sends itself in each round trip (Little's law); one that a slow reader closes for a while sends less. The
+/// smoothed round trip is a few percent off.
+const EACH_TRIP: f64 = 0.9;
+/// A queue that a window holds stands still: the round trip varies by no more of what it is above the least. The acknowledgement that
+/// waits for a reader is late by as much as it waits.
+const STANDS_STILL: f64 = 0.5;
 /// BBR's own rate is that of a window or buffer which limits for so much of the time.
 const COUNTED_OF_BBR: f64 = 1.0 / 3.0;
 /// Less of the time is not told.
@@ -66,7 +74,7 @@ pub fn diagnose_socket(evidence: &SocketEvidence) -> SocketDiagnosis {
     let first = limits.first().copied();
     match (first, because) {
         (Some(first), None) => SocketDiagnosis {
-            confidence: confidence(first, &limits),
+            confidence: confidence(first, &limits, evidence),
             limited_by: first.kind,
             unknown_because: None,
             limits,
@@ -122,8 +130,19 @@ impl Judge<'_> {
             return (shares([(kind, all - idle), (LimitedBy::Application, idle)]), None);
         }
         let unless_link = |kind| if keeps_link_full { LimitedBy::Bandwidth } else { kind };
+        let is_counted = window > 0.0 && window >= COUNTED_WINDOW * (all - idle);
+        let is_either = keeps_link_full && is_counted;
+        let of_window =
+            if is_either { self.counted_window() } else { unless_link(LimitedBy::ReceiveWindow) };
+        let (kind, why) = match of_window {
+            LimitedBy::Unknown => (LimitedBy::Unknown, Some(Unseen::WindowOrLink)),
+            LimitedBy::ReceiveWindow if is_either && kind == LimitedBy::Bandwidth => {
+                (of_window, None)
+            }
+            _ => (kind, why),
+        };
         let parts = [
-            (unless_link(LimitedBy::ReceiveWindow), window),
+            (of_window, window),
             (unless_link(LimitedBy::SendBuffer), buffer),
             (kind, rest),
             (LimitedBy::Application, idle),
@@ -182,6 +201,21 @@ impl Judge<'_> {
         })
     }
 
+    /// What a window was that the kernel counts as the limit for nearly all of the time, though the round trips show a queue: its
+    /// reader's, or the link's that it keeps full.
+    fn counted_window(&self) -> LimitedBy {
+        let state = self.state;
+        let (rtt, deviation) = (state.rtt.as_secs_f64(), state.rtt_deviation.as_secs_f64());
+        let (Some(least), Some(window), Some(rate), false) =
+            (state.min_rtt, state.window_bytes, self.rate_bps(), self.evidence.is_since_start)
+        else {
+            return LimitedBy::Unknown;
+        };
+        let is_full = rate * rtt >= EACH_TRIP * 8.0 * f64::from(window);
+        let stands_still = deviation <= STANDS_STILL * (rtt - least.as_secs_f64());
+        if is_full && stands_still { LimitedBy::Bandwidth } else { LimitedBy::ReceiveWindow }
+    }
+
     /// The peer's window has no room for a segment, whatever is in flight.
     fn is_shut(&self) -> bool {
         self.state.window_bytes.is_some_and(|window| window < self.state.mss_bytes)
@@ -213,20 +247,7 @@ impl Judge<'_> {
         } else if at_pacing_limit {
             is_sure(LimitedBy::Paced)
         } else if self.has_room() {
-            let is_full = state.send_buffer.map(|buffer| buffer.share() >= BUFFER_FULL);
-            if is_full == Some(true) {
-                is_sure(LimitedBy::SendBuffer)
-            } else if is_full == Some(false) || state.is_app_limited == Some(true) {
-                // A send buffer that is too small runs empty too, and the kernel then calls that the application's.
-                let has_buffer_share = self.evidence.bin.sndbuf_limited > Time::ZERO;
-                if has_buffer_share {
-                    (LimitedBy::Unknown, Some(Unseen::BufferOrApplication))
-                } else {
-                    is_sure(LimitedBy::Application)
-                }
-            } else {
-                (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
-            }
+            self.room()
         } else if let Some(gain) = state.bbr_pacing_gain {
             is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
         } else if self.is_queueing() && (self.is_at_line_rate() || !self.has_lost()) {
@@ -237,6 +258,34 @@ impl Judge<'_> {
             is_sure(LimitedBy::StartUp)
         } else {
             (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
+        }
+    }
+
+    /// What leaves room in the congestion window: the send buffer, or the application.
+    fn room(&self) -> (LimitedBy, Option<Unseen>) {
+        let state = self.state;
+        let was_limit = self.evidence.bin.sndbuf_limited > Time::ZERO;
+        let fill = state.send_buffer.map(BufferFill::share);
+        if fill.is_some_and(|fill| fill >= BUFFER_FULL) {
+            let is_over = fill.is_some_and(|fill| fill >= 1.0);
+            // The kernel begins to count a writer's wait with a segment that leaves while the congestion window has room
+            // (`tcp_cwnd_validate`): of a small buffer it may count none. A buffer of its own it grows for whoever waits
+            // (`tcp_new_space`), so that one which could grow has held up nobody: the program writes by a clock of its own.
+            return match state.send_buffer_grows {
+                Some(true) if was_limit => (LimitedBy::Unknown, Some(Unseen::BufferOrApplication)),
+                Some(true) => (LimitedBy::Application, None),
+                _ if was_limit => (LimitedBy::SendBuffer, None),
+                Some(false) if is_over => (LimitedBy::SendBuffer, None),
+                _ => (LimitedBy::Unknown, Some(Unseen::FullBuffer)),
+            };
+        }
+        if fill.is_none() && state.is_app_limited != Some(true) {
+            (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
+        } else if was_limit {
+            // A send buffer that is too small runs empty too, and the kernel then calls that the application's.
+            (LimitedBy::Unknown, Some(Unseen::BufferOrApplication))
+        } else {
+            (LimitedBy::Application, None)
         }
     }
 
@@ -274,13 +323,16 @@ impl Judge<'_> {
 /// How sure the largest of two shares that are equal is.
 const EVEN: f64 = 0.7;
 
-/// How sure the largest share is: the kernel counts windows and buffers, what holds the congestion window down is inferred.
-fn confidence(first: LimitShare, limits: &[LimitShare]) -> f64 {
+/// How sure the largest share is: the kernel counts windows, buffers and idle time; what it did not count for the most part is inferred.
+fn confidence(first: LimitShare, limits: &[LimitShare], evidence: &SocketEvidence) -> f64 {
     let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share), EVEN);
-    let is_counted = matches!(
-        first.kind,
-        LimitedBy::ReceiveWindow | LimitedBy::SendBuffer | LimitedBy::Application
-    );
+    let bin = &evidence.bin;
+    let most = 0.5 * first.share * bin.duration.as_secs_f64();
+    let is_counted = match first.kind {
+        LimitedBy::SendBuffer => bin.sndbuf_limited.as_secs_f64() >= most,
+        LimitedBy::Application => bin.idle.as_secs_f64() >= most,
+        kind => kind == LimitedBy::ReceiveWindow,
+    };
     if is_counted { sure } else { sure * INFERRED }
 }
 

@@ -47,6 +47,8 @@ pub struct SocketState {
     pub window_bytes: Option<u32>,
     /// The smoothed round-trip time.
     pub rtt: Time,
+    /// Its mean deviation.
+    pub rtt_deviation: Time,
     /// The least round-trip time of late.
     pub min_rtt: Option<Time>,
     /// Timeouts in a row that nothing has answered.
@@ -71,6 +73,8 @@ pub struct SocketState {
     pub bbr_pacing_gain: Option<f64>,
     /// The send buffer.
     pub send_buffer: Option<BufferFill>,
+    /// Whether the kernel would grow it for a writer that waits: the program has not set it, and it is below the largest of `tcp_wmem`.
+    pub send_buffer_grows: Option<bool>,
     /// What arrived and was not read.
     pub receive_buffer: Option<BufferFill>,
     /// Bytes that arrived in order and were not read.

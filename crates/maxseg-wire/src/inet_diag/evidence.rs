@@ -100,6 +100,7 @@ impl Sample {
             unsent_bytes: info.notsent_bytes,
             window_bytes: info.snd_wnd,
             rtt: time(info.rtt),
+            rtt_deviation: time(info.rttvar),
             min_rtt: info.min_rtt.map(time),
             timeouts_in_a_row: info.retransmits.into(),
             window_probes: info.probes.into(),
@@ -113,6 +114,8 @@ impl Sample {
             send_buffer: self
                 .memory
                 .map(|m| BufferFill { used: m.send_queued, limit: m.send_buffer }),
+            // The socket's options tell, and a sysctl.
+            send_buffer_grows: None,
             receive_buffer: self
                 .memory
                 .map(|m| BufferFill { used: m.receive_alloc, limit: m.receive_buffer }),

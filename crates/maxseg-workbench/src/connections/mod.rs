@@ -47,6 +47,8 @@ pub struct SocketOptions {
     pub window_clamp: Option<u32>,
     /// Whether the program has set `SO_SNDBUF`, and `SO_RCVBUF` (`SO_BUF_LOCK`).
     pub buffers_set: Option<[bool; 2]>,
+    /// The most to which the kernel grows a send buffer in the socket's namespace (`tcp_wmem`).
+    pub send_buffer_most: Option<u32>,
     /// Why they were not read; a clause without a full stop.
     pub unread_because: Option<Arc<str>>,
 }
@@ -146,7 +148,17 @@ impl Connection {
 
     /// What happened since the look before, or else since the connection's beginning; `None` without `tcp_info`.
     pub fn evidence(&self) -> Option<SocketEvidence> {
-        self.since_last.as_deref().copied().or_else(|| Some(self.sample.as_ref()?.evidence(None)))
+        let since_last = self.since_last.as_deref().copied();
+        let mut evidence = since_last.or_else(|| Some(self.sample.as_ref()?.evidence(None)))?;
+        evidence.state.send_buffer_grows = self.send_buffer_grows();
+        Some(evidence)
+    }
+
+    /// Whether the kernel would grow the send buffer; `None` where the socket's options are not known.
+    fn send_buffer_grows(&self) -> Option<bool> {
+        let [is_set, _] = self.options.buffers_set?;
+        let buffer = self.sample.as_ref()?.memory?.send_buffer;
+        if is_set { Some(false) } else { Some(buffer < self.options.send_buffer_most?) }
     }
 
     /// The state as `ss` names it; `closed` of what is there no more.

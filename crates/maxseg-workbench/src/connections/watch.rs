@@ -1,10 +1,12 @@
 //! The sockets of this host, looked at again and again.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use maxseg_linux::observe::sockets::{
     NamespaceError, Opened, OptionsError, Place, Selection, SocketEnds, SocketLister, SocketReader,
+    largest_send_buffer,
 };
 
 use super::comparison::PreviousSnapshot;
@@ -182,6 +184,7 @@ pub fn read_options(connections: &mut [Connection]) {
         return;
     }
     let mut reader = SocketReader::default();
+    let mut largest: HashMap<Option<Arc<str>>, Option<u32>> = HashMap::new();
     for connection in connections.iter_mut().filter(|connection| has_options(connection)) {
         let read = match &connection.process {
             Some(owner) => reader.options(owner.pid, connection.inode),
@@ -190,10 +193,15 @@ pub fn read_options(connections: &mut [Connection]) {
         if read == Err(OptionsError::Subflow) {
             connection.upper_layer.get_or_insert_with(|| Arc::from("mptcp"));
         }
+        let netns = connection.netns.clone();
+        let most = *largest
+            .entry(netns)
+            .or_insert_with(|| largest_send_buffer(connection.netns.as_deref()));
         connection.options = match read {
             Ok(read) => SocketOptions {
                 window_clamp: Some(read.window_clamp),
                 buffers_set: read.buffers_set,
+                send_buffer_most: most,
                 unread_because: None,
             },
             Err(why) => SocketOptions::unread(&Arc::from(why.to_string())),

@@ -93,6 +93,73 @@ fn a_window_that_keeps_the_link_full_is_not_the_limit() {
     assert_eq!(limit(closed), LimitedBy::ReceiveWindow, "a shut window fills no link");
 }
 
+/// 10 Mbit/s at most, of which a reader that takes 20 kB at a time leaves 1.6: numbers of Linux 6.18.
+#[test]
+fn a_slow_reader_delays_acknowledgements_and_no_queue_does() {
+    let read = |e: &mut SocketEvidence| {
+        e.bin.rwnd_limited = Time::from_millis(970);
+        e.bin.acked_bytes = 195_000;
+        e.bin.in_flight_max = 14 * 1_448;
+        e.state.window_bytes = Some(21_376);
+        e.state.delivery_bps = Some(1.66e6);
+        (e.state.rtt, e.state.min_rtt) = (Time::from_millis(87), Some(Time::from_millis(40)));
+        e.state.rtt_deviation = Time::from_millis(2);
+    };
+    assert_eq!(limit(read), LimitedBy::ReceiveWindow, "less than a window in each round trip");
+    let full = |e: &mut SocketEvidence| {
+        read(e);
+        e.bin.acked_bytes = 246_000;
+    };
+    assert_eq!(limit(full), LimitedBy::Bandwidth, "a window in each round trip");
+    let varies = |e: &mut SocketEvidence| {
+        full(e);
+        e.state.rtt_deviation = Time::from_millis(30);
+    };
+    assert_eq!(limit(varies), LimitedBy::ReceiveWindow, "a queue that a window holds stands still");
+    let alone = |e: &mut SocketEvidence| {
+        full(e);
+        e.is_since_start = true;
+    };
+    assert_eq!(limit(alone), LimitedBy::Unknown, "one sample does not tell");
+    let seldom = |e: &mut SocketEvidence| {
+        read(e);
+        e.bin.rwnd_limited = Time::from_millis(500);
+    };
+    assert_eq!(limit(seldom), LimitedBy::Bandwidth, "the window was full for half of the time");
+}
+
+/// 5 Mbit/s in writes of 8000 bytes, over a buffer that has its first size still.
+#[test]
+fn a_buffer_that_would_grow_has_held_nobody_up() {
+    let clocked = |e: &mut SocketEvidence| {
+        e.state.unsent_bytes = Some(72);
+        e.state.in_flight_segments = 17;
+        e.state.is_app_limited = Some(true);
+        e.state.send_buffer = Some(BufferFill { used: 33_224, limit: 46_080 });
+    };
+    assert_eq!(limit(clocked), LimitedBy::Unknown, "who set the buffer is not known");
+    let growing = |e: &mut SocketEvidence| {
+        clocked(e);
+        e.state.send_buffer_grows = Some(true);
+    };
+    assert_eq!(limit(growing), LimitedBy::Application);
+    let set = |e: &mut SocketEvidence| {
+        clocked(e);
+        e.state.send_buffer_grows = Some(false);
+    };
+    assert_eq!(limit(set), LimitedBy::Unknown, "it has room for the next write");
+    let counted = |e: &mut SocketEvidence| {
+        clocked(e);
+        e.bin.sndbuf_limited = Time::from_millis(300);
+    };
+    assert_eq!(limit(counted), LimitedBy::SendBuffer);
+    let mut evidence = transfer();
+    growing(&mut evidence);
+    let inferred = diagnose_socket(&evidence).confidence;
+    evidence.bin.idle = Time::from_secs(1);
+    assert!(inferred < diagnose_socket(&evidence).confidence);
+}
+
 #[test]
 fn what_holds_the_congestion_window_down() {
     assert_eq!(limit(|_| ()), LimitedBy::Unknown, "no loss, no queue");
@@ -118,7 +185,8 @@ fn room_in_the_congestion_window_is_left_by_the_buffer_or_the_application() {
     };
     let small = |e: &mut SocketEvidence| {
         room(e);
-        e.state.send_buffer = Some(BufferFill { used: 40_000, limit: 46_080 });
+        e.state.send_buffer = Some(BufferFill { used: 48_000, limit: 46_080 });
+        e.state.send_buffer_grows = Some(false);
     };
     assert_eq!(limit(small), LimitedBy::SendBuffer);
     let writes_little = |e: &mut SocketEvidence| {

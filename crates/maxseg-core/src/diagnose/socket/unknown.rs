@@ -14,6 +14,10 @@ pub(super) enum Unseen {
     CongestionWindow,
     /// The send buffer was the limit, and was empty too.
     BufferOrApplication,
+    /// The send buffer is full enough to hold a writer up, of whom the kernel counted no wait.
+    FullBuffer,
+    /// The window was the limit, and what it holds may keep the link full.
+    WindowOrLink,
     /// The data comes from the peer.
     AtPeer,
     /// There was no data at all yet.
@@ -62,6 +66,16 @@ impl Judge<'_> {
             Some(Unseen::BufferOrApplication) => {
                 "the send buffer was the limit for a part of the time and empty at its end, so that \
                  the buffer and the application's writes are not told apart; a larger send buffer would show"
+                    .into()
+            }
+            Some(Unseen::FullBuffer) => {
+                "the send buffer is full enough to hold the program up, and the kernel counted no time of it: a larger send buffer would \
+                 show whether the program writes by a clock of its own"
+                    .into()
+            }
+            Some(Unseen::WindowOrLink) => {
+                "the peer's window was the limit by the kernel's count, and the round trips are long: one sample does not show whether it \
+                 keeps a link full or the reader is slow; a second one may"
                     .into()
             }
             Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::observe::host::sysctl;
 use crate::sys::NetNs;
 
 /// Where ip-netns(8) keeps the names.
@@ -119,6 +120,19 @@ impl PlaceName {
             }
         })
     }
+}
+
+/// The most to which the kernel grows a send buffer (`tcp_wmem`), in a namespace by its name as [`PlaceName`] has it; `None` where that
+/// cannot be read.
+pub fn largest_send_buffer(netns: Option<&str>) -> Option<u32> {
+    let place = match netns.map(|name| (name, name.strip_prefix("pid:"))) {
+        None => Place::Here,
+        Some((_, Some(pid))) => Place::Of(pid.parse().ok()?),
+        Some((name, None)) => Place::Named(name.to_owned()),
+    };
+    let namespace = place.namespaces().ok()?.into_iter().next()?;
+    let sizes = namespace.run(|| sysctl("net.ipv4.tcp_wmem")).ok()?;
+    sizes.split_ascii_whitespace().nth(2)?.parse().ok()
 }
 
 fn named(name: &str) -> Result<PlaceName, NamespaceError> {

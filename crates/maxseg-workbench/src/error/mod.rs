@@ -32,7 +32,7 @@ pub use formula::FormulaError;
 pub use import::ImportError;
 pub use measured::MeasuredError;
 #[cfg(feature = "lab")]
-pub use path::PathError;
+pub use path::{PathError, Sayer};
 pub use series::SeriesError;
 pub use store::StoreError;
 #[cfg(feature = "lab")]

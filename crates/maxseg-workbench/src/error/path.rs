@@ -7,6 +7,24 @@ use maxseg_linux::far_end::FarEndError;
 use super::ErrorKind;
 use crate::file_error::reason;
 
+/// Who says that a host is unreachable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sayer {
+    /// A router on the way.
+    Router(std::net::IpAddr),
+    /// This host itself.
+    ThisHost,
+}
+
+impl std::fmt::Display for Sayer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Router(address) => address.fmt(f),
+            Self::ThisHost => f.write_str("this host"),
+        }
+    }
+}
+
 /// Why a path cannot be tested.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
@@ -33,6 +51,16 @@ pub enum PathError {
         address: std::net::IpAddr,
         /// What the kernel says.
         source: io::Error,
+    },
+    /// Somebody on the way says that packets do not get there, and nothing of the host itself came.
+    #[error("{from} says that {address} is unreachable: {why}")]
+    Unreachable {
+        /// The address.
+        address: std::net::IpAddr,
+        /// Who says so: a router, or this host.
+        from: Sayer,
+        /// What the message says; a clause.
+        why: String,
     },
     /// A socket cannot be used.
     #[error("cannot {doing}: {}", reason(source))]
@@ -75,9 +103,11 @@ impl PathError {
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::UnknownHost { .. } | Self::NoSuchAddress { .. } => ErrorKind::Input,
-            Self::NoRoute { .. } | Self::Socket { .. } | Self::FarEnd { .. } | Self::Log { .. } => {
-                ErrorKind::Machine
-            }
+            Self::NoRoute { .. }
+            | Self::Unreachable { .. }
+            | Self::Socket { .. }
+            | Self::FarEnd { .. }
+            | Self::Log { .. } => ErrorKind::Machine,
             Self::Stopped => ErrorKind::Stopped,
         }
     }
@@ -94,6 +124,12 @@ impl PathError {
             Self::NoRoute { address, .. } => {
                 Some(format!("`ip route get {address}` says the same"))
             }
+            Self::Unreachable { from: Sayer::Router(router), .. } => {
+                Some(format!("look at {router}: its routes, its neighbours and its firewall"))
+            }
+            Self::Unreachable { address, .. } => Some(format!(
+                "`ip neigh show {address}`: whether the host is on this link, and answers address resolution"
+            )),
             Self::Socket { .. } => Some(
                 "`maxseg doctor` checks what this machine allows, and how to fix it".to_owned(),
             ),

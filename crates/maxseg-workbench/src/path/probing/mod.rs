@@ -8,6 +8,7 @@ mod hops;
 mod refusals;
 mod sizes;
 mod trips;
+mod unreachable;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -24,6 +25,7 @@ pub(super) use dropped::Own;
 pub(super) use hole::LARGE;
 pub(super) use sizes::Sizes;
 pub(super) use trips::Trips;
+use unreachable::Unreachable;
 
 /// Ports that traceroute begins with: hardly anything listens there.
 const FIRST_PORT: u16 = 33_434;
@@ -56,6 +58,8 @@ pub(super) struct Probing<'t> {
     pub(super) is_udp_answered: bool,
     /// What finds the hops: what the destination answers.
     pub(super) hops_by: Which,
+    /// What somebody on the way says of packets to the destination.
+    unreachable: Option<Unreachable>,
     /// Whether it answers echoes.
     pub(super) is_echo_answered: bool,
     /// The longest round trip of small packets.
@@ -118,6 +122,7 @@ impl<'t> Probing<'t> {
             echo,
             is_udp_answered: false,
             hops_by: Which::Udp,
+            unreachable: None,
             is_echo_answered: false,
             longest_trip: None,
             loss: LossEstimate::default(),
@@ -165,9 +170,10 @@ impl<'t> Probing<'t> {
         }
     }
 
-    /// Notes how long an answer took.
+    /// Notes how long an answer took. A message "unreachable" of a near router is none of how long a farther host takes.
     fn learn(&mut self, shot: &Shot) {
-        if let Some(answer) = shot.answer {
+        self.unreachable = self.unreachable.or_else(|| Unreachable::of(shot));
+        if let Some(answer) = shot.arrival() {
             self.longest_trip = self.longest_trip.max(Some(answer.round_trip));
         }
     }

@@ -31,6 +31,12 @@ impl Trips {
                 None => Self::by_udp(probing)?,
             },
         };
+        if report.method.is_none() {
+            Self::last_word(probing)?;
+        }
+        if let Some(said) = probing.unreachable.take().filter(|_| report.method.is_none()) {
+            return Err(said.error(probing.to, probing.route.source));
+        }
         probing.loss.sent += report.sent;
         probing.loss.lost += report.lost;
         if let Some(least) = report.min_s {
@@ -48,7 +54,7 @@ impl Trips {
         let small = probing.small();
         // A few show whether there are answers at all, and how long they take.
         let first = probing.round(Which::Echo, &[probe(small); 3], RoundEnd::LastAnswered)?;
-        probing.is_echo_answered = first.shots.iter().any(|shot| shot.answer.is_some());
+        probing.is_echo_answered = first.shots.iter().any(|shot| shot.arrival().is_some());
         if !probing.is_echo_answered {
             return Ok(None);
         }
@@ -58,9 +64,21 @@ impl Trips {
             .shots
             .iter()
             .chain(&rest.shots)
-            .map(|shot| shot.answer.map(|answer| answer.round_trip.as_secs_f64()))
+            .map(|shot| shot.arrival().map(|answer| answer.round_trip.as_secs_f64()))
             .collect();
         Ok(Some(RttReport::of(RttMethod::IcmpEcho, &trips)))
+    }
+
+    /// Where nothing was answered: waits for what routers say of it, who give a neighbour three seconds to answer (`mcast_solicit`,
+    /// `retrans_time`; RFC 4861 §10) before they call it unreachable.
+    fn last_word(probing: &mut Probing<'_>) -> Result<(), PathError> {
+        let small = probing.small();
+        for which in [Which::Echo, Which::Udp] {
+            if probing.unreachable.is_none() {
+                probing.round(which, &[probe(small)], RoundEnd::AllAnswered)?;
+            }
+        }
+        Ok(())
     }
 
     fn by_tcp(probing: &mut Probing<'_>) -> Result<Option<RttReport>, PathError> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use maxseg_core::tune::{Prefix, Target, Value};
 use thiserror::Error;
 
+use super::route::Nowhere;
 use super::socket_error::SocketError;
 
 /// Why a setting cannot be read, set or undone.
@@ -37,6 +38,14 @@ pub enum TuneError {
     NoRoute {
         /// The destinations.
         prefix: Prefix,
+    },
+    /// Nothing is sent to these destinations by a route of the main table.
+    #[error("no route to {prefix} is made: {why}")]
+    Nowhere {
+        /// The destinations.
+        prefix: Prefix,
+        /// Why.
+        why: Nowhere,
     },
     /// The route that was read has gone.
     #[error("the route to {prefix} has gone meanwhile")]
@@ -216,6 +225,7 @@ impl TuneError {
                     .to_owned()
             }
             Self::NoRoute { prefix } => format!("`ip route get {}` tells", prefix.address()),
+            Self::Nowhere { prefix, why } => why.hint(*prefix),
             Self::RouteGone { .. } | Self::ChangedMeanwhile { .. } => {
                 "run the same command again: its plan has the values of now".to_owned()
             }

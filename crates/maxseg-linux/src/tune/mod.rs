@@ -42,7 +42,7 @@ pub use facts::facts;
 pub use guard::guard;
 pub use here::{author, deadline, moment};
 pub use journal::{Journal, state_folder};
-pub use route::PROTOCOL as ROUTE_PROTOCOL;
+pub use route::{Nowhere, PROTOCOL as ROUTE_PROTOCOL};
 pub use steps::steps;
 pub use survey::{Surveyed, survey};
 pub use touched::{SegmentsSeen, sample, segments_seen, touched};

@@ -5,6 +5,7 @@
 //! alone; it goes where that one goes, for as long as [`super::Watcher`] sees it stay.
 
 mod metrics;
+mod nowhere;
 
 use std::io;
 
@@ -17,6 +18,7 @@ use crate::netlink::Netlink;
 use crate::netlink::raw::{RawRoute, attribute, bytes_of};
 use metrics::set_metric;
 pub(super) use metrics::value_of;
+pub use nowhere::Nowhere;
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
 pub const PROTOCOL: u8 = 109;
@@ -187,6 +189,12 @@ pub(super) fn write(
         }
         (several, _) => Err(TuneError::SeveralRoutes { prefix, count: several.len() }),
     }
+}
+
+/// Why nothing is sent to these destinations by a route of the main table; nothing where it is.
+pub(super) fn nowhere(prefix: Prefix) -> io::Result<Option<Nowhere>> {
+    let routes = Netlink::new()?.raw_routes(prefix.is_v6())?;
+    Ok(Nowhere::of(&routes, prefix))
 }
 
 /// Why a route to these destinations cannot be changed or made; nothing where it can.

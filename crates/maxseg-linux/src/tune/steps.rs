@@ -36,6 +36,12 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
             return Err(TuneError::NoSuch { target: target.clone(), near });
         }
         Target::Route { prefix, .. } => {
+            let nowhere = route::nowhere(*prefix);
+            let nowhere = nowhere.map_err(|error| TuneError::read(target, error))?;
+            // What is to be taken away may be from before that route.
+            if let Some(why) = nowhere.filter(|_| after != Value::Unset) {
+                return Err(TuneError::Nowhere { prefix: *prefix, why });
+            }
             if reading.image.is_none() {
                 return Err(TuneError::NoRoute { prefix: *prefix });
             }

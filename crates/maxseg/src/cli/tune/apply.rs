@@ -117,7 +117,8 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         return Ok(printer.data(&script(&plan.plan))?);
     }
     if !args.json {
-        printer.text(&plan_text(&plan, printer))?;
+        let shown = printer.text(&plan_text(&plan, printer));
+        ask::unless_unread(shown, only_looks || !args.manner.yes)?;
     }
     if only_looks || plan.plan.steps.is_empty() {
         return tell(args, &plan, &PlanResult::default(), printer);

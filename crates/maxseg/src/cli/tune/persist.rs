@@ -117,7 +117,7 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
             let _ = writeln!(text, "  {line}");
         }
     }
-    printer.text(&text)?;
+    ask::unless_unread(printer.text(&text), args.dry_run || !args.yes)?;
     if plan.plan.steps.is_empty() {
         printer.note("the files hold this already");
         return Ok(());

@@ -21,6 +21,8 @@ pub struct MssFacts {
     pub ip: IpVersion,
     /// Whether every segment carries timestamps.
     pub timestamps: bool,
+    /// Whether no SYN of the peer has come yet (`SYN-SENT`): the size is what the kernel begins with.
+    pub is_opening: bool,
     /// `tcpi_snd_mss`.
     pub mss: Bytes,
     /// `tcpi_pmtu`: the MTU that the connection goes by.
@@ -111,6 +113,15 @@ fn sent(facts: &MssFacts) -> Chain {
     let source = facts.mtu_source(facts.path_mtu);
     if source.is_none() {
         unknown_mtu(facts, &mut chain);
+    }
+    if facts.is_opening {
+        let waits = Link::new(Source::MssClamp, None, None);
+        chain.links.push(waits.note("the peer's SYN brings it"));
+        chain.unexplained = Some(
+            "no SYN of the peer has come yet: it is what the kernel begins with, and no segment is sent by it"
+                .to_owned(),
+        );
+        return chain;
     }
     let clamp = Bytes::new(mss.get() + facts.options().get());
     chain.links.push(Link {

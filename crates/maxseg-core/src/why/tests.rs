@@ -13,6 +13,7 @@ fn mss_facts(change: impl FnOnce(&mut MssFacts)) -> MssFacts {
     let mut facts = MssFacts {
         ip: IpVersion::V4,
         timestamps: true,
+        is_opening: false,
         mss: Bytes::new(1448),
         path_mtu: Bytes::new(1500),
         advertised: Bytes::new(1448),
@@ -183,4 +184,17 @@ fn a_large_buffer_behind_a_small_route_window_is_told() {
     }
     let plain = window_facts(|facts| facts.route_window = some(8_760));
     assert!(!is_held_by_route(&plain, &why_window(&plain)), "a route that came later");
+}
+
+#[test]
+fn before_the_peers_syn_nothing_of_the_peer_bounds_segments() {
+    let opening = mss_facts(|facts| {
+        facts.is_opening = true;
+        (facts.mss, facts.peer_window) = (Bytes::new(524), some(0));
+    });
+    let why = why_mss(&opening);
+    assert_eq!(winner(&why.sent), None);
+    assert!(why.sent.unexplained.unwrap().starts_with("no SYN of the peer has come"));
+    let clamp = why.sent.links.iter().find(|link| link.source == Source::MssClamp).unwrap();
+    assert_eq!((clamp.value, clamp.one_of.len()), (None, 0));
 }

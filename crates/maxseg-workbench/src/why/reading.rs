@@ -5,6 +5,7 @@ use maxseg_core::units::Bytes;
 use maxseg_core::why::{MssFacts, WindowFacts, WindowOptions};
 use maxseg_linux::observe::path::PathReading;
 use maxseg_wire::inet_diag::Sample;
+use maxseg_wire::tcp_info::State;
 
 use crate::connections::Connection;
 
@@ -18,6 +19,7 @@ pub(super) fn mss_facts(connection: &Connection, sample: &Sample, path: &PathRea
     MssFacts {
         ip: if is_v4 { IpVersion::V4 } else { IpVersion::V6 },
         timestamps: info.options.timestamps(),
+        is_opening: connection.state == Some(State::SynSent),
         mss: bytes(info.snd_mss),
         path_mtu: bytes(info.pmtu),
         advertised: bytes(info.advmss),

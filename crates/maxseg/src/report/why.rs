@@ -131,6 +131,10 @@ fn chain(name: &str, unit: &str, chain: &Chain, printer: Printer) -> String {
 /// What a running socket does not tell apart, and what shows more of it.
 fn hidden(why: &Why, width: usize) -> String {
     let Some(link) = why.mss.sent.link(Source::MssClamp) else { return String::new() };
+    // Before the peer's SYN there is nothing to tell apart.
+    if link.one_of.is_empty() {
+        return String::new();
+    }
     let members: Vec<&str> = link.one_of.iter().map(|source| label(*source)).collect();
     let text = if link.wins {
         format!(

@@ -67,9 +67,6 @@ pub enum OpenError {
         /// The interfaces that exist.
         there: Vec<String>,
     },
-    /// The interface is down.
-    #[error("interface {0} is down")]
-    Down(String),
     /// The link type of the interface is not supported.
     #[error("interface {name} is of hardware type {hardware}, which is not understood")]
     Hardware {
@@ -145,6 +142,8 @@ pub struct Capture {
     counts: PacketCounts,
     /// In the order of their first packets; the only one from the beginning.
     interfaces: Vec<Interface>,
+    /// Whether the interface was down when the capture began.
+    begins_down: bool,
     options: CaptureOptions,
     /// Packets that were taken out of the ring.
     taken: u64,
@@ -172,12 +171,13 @@ impl Capture {
         if let Some(only) = only.filter(|_| options.promiscuous) {
             socket.promiscuous(only).map_err(refused("promiscuous mode"))?;
         }
-        socket.bind(only).map_err(|error| match &options.place {
-            InterfaceChoice::Interface(name) if is_down(&error) => OpenError::Down(name.clone()),
-            InterfaceChoice::Interface(_) | InterfaceChoice::Any => refused("to listen")(error),
-        })?;
+        // Of an interface that is down the kernel says so, and listens once it is up (`packet_do_bind`, `packet_notifier`).
+        let begins_down = match socket.bind(only) {
+            Err(error) if only.is_some() && is_down(&error) => true,
+            bound => bound.map(|()| false).map_err(refused("to listen"))?,
+        };
         let (counts, taken, frame) = (PacketCounts::default(), 0, Vec::new());
-        Ok(Self { socket, ring, counts, interfaces, options, taken, frame })
+        Ok(Self { socket, ring, counts, interfaces, begins_down, options, taken, frame })
     }
 
     /// Waits until there are packets, `longest` has passed, or the waker is woken.
@@ -245,6 +245,21 @@ impl Capture {
         Ok(())
     }
 
+    /// Whether the interface that was asked for was down at first: packets are captured once it is up.
+    pub const fn begins_down(&self) -> bool {
+        self.begins_down
+    }
+
+    /// Whether the interface that was asked for is there no more: the kernel tells the socket that it is down, and says nothing when it
+    /// is removed afterwards.
+    pub fn is_gone(&self) -> bool {
+        let is_asked = matches!(self.options.place, InterfaceChoice::Interface(_));
+        let only = self.interfaces.first().filter(|_| is_asked);
+        // Of an index that nothing has, glibc's NULL comes as an empty name.
+        let has_name = |index| if_indextoname(index).is_ok_and(|name| !name.is_empty());
+        only.is_some_and(|only| !has_name(only.index))
+    }
+
     /// What it was opened with.
     pub const fn options(&self) -> &CaptureOptions {
         &self.options
@@ -292,14 +307,9 @@ fn no_right(error: io::Error) -> OpenError {
     }
 }
 
-/// Whether an interface is down, or gone: see [`is_gone`].
+/// Whether an interface is down, or gone: see [`Capture::is_gone`].
 pub fn is_down(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENETDOWN)
-}
-
-/// Whether there is no interface of this name any more.
-pub fn is_gone(name: &str) -> bool {
-    if_nametoindex(name).is_err()
 }
 
 /// Gives up all capabilities of this process, which must have one thread. A process of root's becomes one of `user`

@@ -12,7 +12,6 @@ use clap::{Args, ValueEnum};
 use maxseg_core::units::{Bytes, Time};
 use maxseg_linux::observe::capture::{
     Capture, CaptureOptions, InterfaceChoice, LONGEST, OpenError, Stayed, give_up_rights, is_down,
-    is_gone,
 };
 use maxseg_linux::sys::Waker;
 use maxseg_wire::bpf::{Protocol, Selection};
@@ -187,6 +186,9 @@ enum Stop {
     Failed(Failure),
 }
 
+/// An interface that was down is looked for so often.
+const LOOK: Duration = Duration::from_millis(500);
+
 /// Shows packets until something ends it, and what passed before that.
 fn watch(
     args: &CaptureArgs,
@@ -196,6 +198,10 @@ fn watch(
     printer: Printer,
 ) -> Result<Ended, Failure> {
     let deadline = args.duration.map(|time| Instant::now() + Duration::from_nanos(time.as_nanos()));
+    let mut was_down = capture.begins_down();
+    if was_down && let InterfaceChoice::Interface(name) = &capture.options().place {
+        printer.note(&format!("interface {name} is down; waiting for it"));
+    }
     let ended = loop {
         if show_ready(args, capture, output)? {
             return Ok(Ended::AsAsked);
@@ -207,12 +213,18 @@ fn watch(
         if left.is_some_and(|left| left.is_zero()) {
             break Ended::AsAsked;
         }
-        match (capture.wait(waker, left), &capture.options().place) {
+        // Nothing tells when an interface that is down is removed.
+        let longest = if was_down { Some(left.unwrap_or(LOOK).min(LOOK)) } else { left };
+        match (capture.wait(waker, longest), &capture.options().place) {
+            (Ok(()), InterfaceChoice::Interface(name)) if was_down && capture.is_gone() => {
+                break Ended::Gone(name.clone());
+            }
             (Ok(()), _) => {}
             (Err(error), InterfaceChoice::Interface(name)) if is_down(&error) => {
-                if is_gone(name) {
+                if capture.is_gone() {
                     break Ended::Gone(name.clone());
                 }
+                was_down = true;
                 printer.note(&format!("interface {name} is down; waiting for it"));
             }
             (Err(error), _) => return Err(Failure::new(format!("cannot listen: {error}"))),
@@ -361,7 +373,6 @@ fn refused(error: &OpenError) -> Failure {
         OpenError::NoInterface { there, .. } => {
             format!("there are: {}; `any` looks at all", there.join(", "))
         }
-        OpenError::Down(name) => format!("sudo ip link set {name} up"),
         OpenError::Hardware { .. } => {
             "Ethernet, loopback, TUN, PPP and IP tunnels are understood".to_owned()
         }

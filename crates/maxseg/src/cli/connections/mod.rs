@@ -41,7 +41,7 @@ pub(crate) struct ConnectionsArgs {
     #[command(flatten)]
     selection: SelectionArgs,
     /// List the listening sockets with their accept queues instead
-    #[arg(long, short)]
+    #[arg(conflicts_with_all = ["interval", "columns", "sort", "limit", "csv"], long, short)]
     listening: bool,
     /// Compare two samples so far apart: what limits each connection now
     #[arg(long, value_name = "TIME", conflicts_with_all = ["watch", "from_dump"])]
@@ -231,6 +231,8 @@ impl ConnectionsArgs {
             return Ok(printer.stream(|out| write_csv(out, connections))?);
         }
         let host = self.from_dump.is_none().then(host_name).flatten();
+        let none = Vec::new();
+        let connections: &dyn Connections = if self.listening { &none } else { connections };
         let document = ConnectionsDocument::new(snapshot, connections, host.as_deref());
         Ok(printer.stream(|out| document.write(out))?)
     }

@@ -36,7 +36,7 @@ pub(super) struct Packet<'a> {
     direction: Option<&'static str>,
     length_bytes: u32,
     captured_bytes: usize,
-    /// It was seen before the network card had filled its checksum in: that one may be `bad`.
+    /// It was seen before the network card had filled its checksum in: that one is `unknown`.
     checksum_pending: bool,
     #[serde(skip_serializing_if = "<[u16]>::is_empty")]
     vlans: &'a [u16],
@@ -196,7 +196,19 @@ impl<'a> Packet<'a> {
                 packet.problem = Some(problem.clone());
             }
         }
+        if packet.checksum_pending {
+            packet.leave_checksums_open();
+        }
         packet
+    }
+
+    /// A checksum that the network card has yet to fill in is neither good nor bad.
+    fn leave_checksums_open(&mut self) {
+        let of_tcp = self.tcp.as_mut().map(|tcp| &mut tcp.checksum);
+        let of_udp = self.udp.as_mut().map(|udp| &mut udp.checksum);
+        for checksum in of_tcp.into_iter().chain(of_udp) {
+            *checksum = verdict(Checksum::Unknown);
+        }
     }
 
     fn set_ip(&mut self, packet: &ip::Packet<'_>, transport: &Transport<'_>) {

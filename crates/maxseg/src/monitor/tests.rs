@@ -213,3 +213,19 @@ fn ipv6_is_shown_with_its_ports() {
                 hops 64 flow 0x00000 class 0x00 not-ECT length 13\n";
     assert_eq!(shown(PLAIN, 1, &[[bytes, datagram].concat()]), want);
 }
+
+#[test]
+fn a_checksum_that_is_left_to_the_network_card_is_neither_good_nor_bad() {
+    let mut packet = connection().remove(2);
+    // Of TCP's header, behind 20 bytes of IP's.
+    packet[20 + 16] ^= 0xff;
+    let of = |checksum_pending| {
+        let mut monitor =
+            Monitor::new(Printer::new(ColorChoice::Never, 0, 0), Manner { json: true, ..PLAIN });
+        let mut line = String::new();
+        monitor.show(&View { checksum_pending, ..view(&packet) }, &mut line);
+        let shown: serde_json::Value = serde_json::from_str(&line).unwrap();
+        shown["tcp"]["checksum"].as_str().unwrap().to_owned()
+    };
+    assert_eq!((of(false).as_str(), of(true).as_str()), ("bad", "unknown"));
+}

@@ -134,12 +134,12 @@ impl Judge<'_> {
         let is_either = keeps_link_full && is_counted;
         let of_window =
             if is_either { self.counted_window() } else { unless_link(LimitedBy::ReceiveWindow) };
-        let (kind, why) = match of_window {
-            LimitedBy::Unknown => (LimitedBy::Unknown, Some(Unseen::WindowOrLink)),
-            LimitedBy::ReceiveWindow if is_either && kind == LimitedBy::Bandwidth => {
-                (of_window, None)
-            }
-            _ => (kind, why),
+        let (kind, why) = if of_window == LimitedBy::Unknown {
+            (of_window, Some(Unseen::WindowOrLink))
+        } else if is_either && kind == LimitedBy::Bandwidth {
+            (of_window, None)
+        } else {
+            (kind, why)
         };
         let parts = [
             (of_window, window),
@@ -328,11 +328,9 @@ fn confidence(first: LimitShare, limits: &[LimitShare], evidence: &SocketEvidenc
     let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share), EVEN);
     let bin = &evidence.bin;
     let most = 0.5 * first.share * bin.duration.as_secs_f64();
-    let is_counted = match first.kind {
-        LimitedBy::SendBuffer => bin.sndbuf_limited.as_secs_f64() >= most,
-        LimitedBy::Application => bin.idle.as_secs_f64() >= most,
-        kind => kind == LimitedBy::ReceiveWindow,
-    };
+    let is_counted = first.kind == LimitedBy::ReceiveWindow
+        || first.kind == LimitedBy::SendBuffer && bin.sndbuf_limited.as_secs_f64() >= most
+        || first.kind == LimitedBy::Application && bin.idle.as_secs_f64() >= most;
     if is_counted { sure } else { sure * INFERRED }
 }
 

@@ -52,7 +52,7 @@ const fn meaning_v4(code: u8) -> &'static str {
     }
 }
 
-/// The same of ICMPv6 (RFC 4443 §3.1).
+/// The same of `ICMPv6` (RFC 4443 §3.1).
 const fn meaning_v6(code: u8) -> &'static str {
     match code {
         0 => "no route to it",

@@ -12,7 +12,8 @@ mod capture {
     pub(crate) mod watch;
 }
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 
 use capture::watch::{Watch, datagrams, exchange, ip, own_network};
 use serde_json::Value;
@@ -148,10 +149,8 @@ fn what_cannot_be_is_said_with_what_can() {
     if !own_network() {
         return;
     }
-    ip("link add va type veth peer name vb");
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 3] = [
         (&["-i", "nowhere"], "hint: there are: lo, "),
-        (&["-i", "va"], "hint: sudo ip link set va up"),
         (&["-i", "lo", "--port", "80", "--protocol", "icmp"], "no packet has both"),
         (&["-i", "any", "--promiscuous"], "hint: name it: --interface NAME"),
     ];
@@ -165,4 +164,23 @@ fn what_cannot_be_is_said_with_what_can() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
+}
+
+#[test]
+fn an_interface_that_is_down_is_waited_for_until_it_is_gone() {
+    if !own_network() {
+        return;
+    }
+    ip("link add va type veth peer name vb");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_maxseg"))
+        .args(["capture", "-i", "va"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "interface va is down; waiting for it"));
+    ip("link del va");
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(rest.iter().any(|line| line == "error: interface va is gone"), "{rest:?}");
 }

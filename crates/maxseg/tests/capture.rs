@@ -149,6 +149,7 @@ fn what_cannot_be_is_said_with_what_can() {
     if !own_network() {
         return;
     }
+    ip("link add va type veth peer name vb");
     let cases: [(&[&str], &str); 3] = [
         (&["-i", "nowhere"], "hint: there are: lo, "),
         (&["-i", "lo", "--port", "80", "--protocol", "icmp"], "no packet has both"),

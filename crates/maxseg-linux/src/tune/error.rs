@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use maxseg_core::tune::{Prefix, Target, Value};
 use thiserror::Error;
 
-use super::route::Nowhere;
+use super::nowhere::Nowhere;
 use super::socket_error::SocketError;
 
 /// Why a setting cannot be read, set or undone.

@@ -13,12 +13,13 @@ use maxseg_core::tune::{Prefix, RouteMetricName, Target, Value};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use serde::{Deserialize, Serialize};
 
+use super::nowhere::Nowhere;
 use super::{Reading, TuneError};
 use crate::netlink::Netlink;
 use crate::netlink::raw::{RawRoute, attribute, bytes_of};
 use metrics::set_metric;
 pub(super) use metrics::value_of;
-pub use nowhere::Nowhere;
+use nowhere::nowhere_of;
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
 pub const PROTOCOL: u8 = 109;
@@ -194,7 +195,7 @@ pub(super) fn write(
 /// Why nothing is sent to these destinations by a route of the main table; nothing where it is.
 pub(super) fn nowhere(prefix: Prefix) -> io::Result<Option<Nowhere>> {
     let routes = Netlink::new()?.raw_routes(prefix.is_v6())?;
-    Ok(Nowhere::of(&routes, prefix))
+    Ok(nowhere_of(&routes, prefix))
 }
 
 /// Why a route to these destinations cannot be changed or made; nothing where it can.

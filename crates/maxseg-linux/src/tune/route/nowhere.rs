@@ -1,11 +1,10 @@
 //! Destinations to which this host sends nothing by its main table: a route made to them would let out what is held back, or do nothing.
 
-use std::fmt;
-
 use maxseg_core::tune::Prefix;
 
 use super::{MAIN, is_for_all};
 use crate::netlink::raw::RawRoute;
+use crate::tune::nowhere::Nowhere;
 
 /// `RT_TABLE_LOCAL`: it is looked up before any other (`ip rule`).
 const LOCAL: u32 = 255;
@@ -15,67 +14,23 @@ const OWN: [u8; 3] = [2, 3, 4];
 const MULTICAST_V4: u8 = 4;
 const MULTICAST_V6: u8 = 8;
 
-/// Why nothing is sent there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Nowhere {
-    /// A route keeps the packets from leaving: its kind, as ip-route(8) has it, and its destinations.
-    Held(&'static str, Prefix),
-    /// They are addresses of this host, or broadcast addresses of its links.
-    Own,
-    /// TCP has no connections to groups.
-    Multicast,
-}
-
-impl Nowhere {
-    /// Of these destinations, by all routes.
-    pub(super) fn of(routes: &[RawRoute], prefix: Prefix) -> Option<Self> {
-        let least = if prefix.is_v6() { MULTICAST_V6 } else { MULTICAST_V4 };
-        if prefix.address().is_multicast() && prefix.length() >= least {
-            return Some(Self::Multicast);
-        }
-        let covers = |route: &&RawRoute| !route.is_learnt() && route.destination().covers(&prefix);
-        let is_own = |route: &RawRoute| route.table() == LOCAL && OWN.contains(&route.header.kind);
-        if routes.iter().filter(covers).any(is_own) {
-            return Some(Self::Own);
-        }
-        let used = routes
-            .iter()
-            .filter(covers)
-            .filter(|route| route.table() == MAIN && is_for_all(route))
-            .min_by_key(|route| (u8::MAX - route.header.prefix_length, route.priority()))?;
-        Some(Self::Held(holding(used.header.kind)?, used.destination()))
+/// Of these destinations, by all routes.
+pub(super) fn nowhere_of(routes: &[RawRoute], prefix: Prefix) -> Option<Nowhere> {
+    let least = if prefix.is_v6() { MULTICAST_V6 } else { MULTICAST_V4 };
+    if prefix.address().is_multicast() && prefix.length() >= least {
+        return Some(Nowhere::Multicast);
     }
-
-    /// What to do instead.
-    pub fn hint(&self, prefix: Prefix) -> String {
-        match self {
-            Self::Held(kind, by) => format!(
-                "`ip route show {by}` has it; where they are to leave: ip route del {kind} {by}"
-            ),
-            Self::Own => format!(
-                "`ip route get {}` shows where they go; the MTU of what stays on this host is that of lo: --set interface.lo.mtu=1500",
-                prefix.address()
-            ),
-            Self::Multicast => "name the destinations of connections".to_owned(),
-        }
+    let covers = |route: &&RawRoute| !route.is_learnt() && route.destination().covers(&prefix);
+    let is_own = |route: &RawRoute| route.table() == LOCAL && OWN.contains(&route.header.kind);
+    if routes.iter().filter(covers).any(is_own) {
+        return Some(Nowhere::Own);
     }
-}
-
-impl fmt::Display for Nowhere {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Held(kind, by) => {
-                write!(
-                    f,
-                    "`{kind} {by}` keeps these packets from leaving, and a route to them would let them out"
-                )
-            }
-            Self::Own => f.write_str(
-                "they are this host's own (table local), which no route of the main table changes",
-            ),
-            Self::Multicast => f.write_str("they are groups, to which TCP has no connections"),
-        }
-    }
+    let used = routes
+        .iter()
+        .filter(covers)
+        .filter(|route| route.table() == MAIN && is_for_all(route))
+        .min_by_key(|route| (u8::MAX - route.header.prefix_length, route.priority()))?;
+    Some(Nowhere::Held(holding(used.header.kind)?, used.destination()))
 }
 
 /// The kinds of routes that send nothing (`RTN_BLACKHOLE` and those behind it).
@@ -116,7 +71,7 @@ mod tests {
             route("10.51.7.0/24", 254, 1, 0),
             route("10.52.0.0/16", 100, 8, 0),
         ];
-        let of = |prefix: &str| Nowhere::of(&routes, prefix.parse().unwrap());
+        let of = |prefix: &str| nowhere_of(&routes, prefix.parse().unwrap());
         let held = |kind, by: &str| Some(Nowhere::Held(kind, by.parse().unwrap()));
         assert_eq!(of("10.51.2.0/24"), held("blackhole", "10.51.0.0/16"));
         assert_eq!(
@@ -128,7 +83,7 @@ mod tests {
         assert_eq!(of("10.52.0.0/16"), None, "of another table");
         assert_eq!(of("default"), None);
         let six = [route("::/0", 254, 1, 0), route("fd51::/32", 254, 8, 1024)];
-        let found = Nowhere::of(&six, "fd51:0:1::/48".parse().unwrap());
+        let found = nowhere_of(&six, "fd51:0:1::/48".parse().unwrap());
         assert_eq!(found, held("prohibit", "fd51::/32"));
     }
 
@@ -140,7 +95,7 @@ mod tests {
             route("10.9.1.1/32", 255, 2, 0),
             route("10.9.1.255/32", 255, 3, 0),
         ];
-        let of = |prefix: &str| Nowhere::of(&routes, prefix.parse().unwrap());
+        let of = |prefix: &str| nowhere_of(&routes, prefix.parse().unwrap());
         for own in ["127.0.0.1", "10.9.1.1", "10.9.1.255"] {
             assert_eq!(of(own), Some(Nowhere::Own), "{own}");
         }

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
+use crate::stats::median;
 use clue::Clue;
 use clues::Clues;
 use epoch_clues::EpochClues;
@@ -127,7 +128,7 @@ impl CongestionControl {
         }
         if losses.contradict(name) {
             return Self::unknown(format!(
-                "few flights at losses are what {} makes of them",
+                "few of the flights at losses follow from the rules of {}",
                 name.word()
             ));
         }
@@ -156,9 +157,12 @@ impl CongestionControl {
     }
 }
 
-/// With which share observations of flights of this size count.
-fn weight_of_size(segments: Option<f64>) -> f64 {
-    segments.map_or(1.0, |segments| (segments / SMALL_FLIGHT).min(1.0))
+/// With which share so many observations count, of flights of these sizes in segments: together as if they were `most`, and less where flights
+/// are small.
+fn share_of(count: usize, most: f64, flights: &[f64]) -> f64 {
+    let few = (most / (count as f64).max(1.0)).min(1.0);
+    let of_size = median(flights.to_vec()).map_or(1.0, |usual| (usual / SMALL_FLIGHT).min(1.0));
+    few * of_size
 }
 
 /// A sender undoes a reduction by what it hears of needless retransmissions: by D-SACKs (RFC 3708) and timestamps (RFC 3522). Where it

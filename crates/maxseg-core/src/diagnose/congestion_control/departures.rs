@@ -19,9 +19,9 @@ const MOST_LATE: f64 = 0.02;
 /// From this share of clocked payload on it is a window's clock, and below this one it is none.
 const CLOCKED: f64 = 0.8;
 const NOT_CLOCKED: f64 = 0.6;
-/// How likely a clock is under Reno, CUBIC and BBR, shares between the two, and less. Of 296 captures at the receiver of windows that
-/// nothing paced all had a clock, of 39 with `fq` at the sender 22 had; of 67 captures of BBR 12, 22 and 33. Where a window
-/// of few segments is the limit, BBR waits for acknowledgements as well.
+/// How likely a clock is under Reno, CUBIC and BBR, shares between the two, and less. Of captures of the kernel in virtual time at the
+/// receiver all 147 of windows that nothing paced had a clock, and 23 of 39 with `fq` at the sender; of 62 of BBR 21, 11 and 30. Where
+/// a window of few segments is the limit, BBR waits for acknowledgements as well.
 const CLOCK: [f64; 3] = [1.0, 1.0, 0.2];
 const BETWEEN: [f64; 3] = [0.15, 0.15, 1.0];
 const NO_CLOCK: [f64; 3] = [0.05, 0.05, 1.0];
@@ -39,7 +39,8 @@ pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
     let Some(clocked) = found.and_then(|found| found.clocked()) else { return Clue::default() };
     let share = approx::whole_percent(clocked.clamp(0.0, 1.0));
     if clocked >= CLOCKED {
-        let text = format!("{share} of new segments left when an acknowledgement reached it");
+        let text =
+            format!("{share} of new segments left when an acknowledgement reached the sender");
         return Clue::new(CLOCK, MOST, &[Reno, Cubic], text);
     }
     let seen = if clocked < NOT_CLOCKED { NO_CLOCK } else { BETWEEN };

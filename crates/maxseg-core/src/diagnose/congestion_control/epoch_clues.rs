@@ -94,8 +94,7 @@ impl EpochClues {
 
     /// The share with which their weights count.
     pub(super) fn share(&self) -> f64 {
-        let few = (MOST_EPOCHS / (self.count() as f64).max(1.0)).min(1.0);
-        few * super::weight_of_size(median(self.peaks.clone()))
+        super::share_of(self.count(), MOST_EPOCHS, &self.peaks)
     }
 
     fn add_reduction(

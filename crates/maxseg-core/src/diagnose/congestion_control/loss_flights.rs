@@ -9,7 +9,6 @@ use super::weights::{Weights, normal};
 use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES};
 use crate::evidence::{DirectionStats, FlightAtLoss};
 use crate::outcome::LimitedBy;
-use crate::stats::median;
 use crate::units::approx;
 
 /// What duplicates release before the third of them is beyond the window (RFC 3042): two segments, and one less for the lost
@@ -48,8 +47,7 @@ const FAR: f64 = 2.0;
 #[derive(Debug, Clone, Default)]
 pub(super) struct LossFlights {
     pub(super) weights: Weights,
-    /// How many flights were compared with what was predicted, and how many of them each of Reno and CUBIC predicted.
-    count: usize,
+    /// How many of the flights that were compared each of Reno and CUBIC predicted.
     as_predicted: [usize; 2],
     /// The flights before, in segments.
     flights: Vec<f64>,
@@ -79,13 +77,12 @@ impl LossFlights {
 
     /// How many flights were compared.
     pub(super) const fn count(&self) -> usize {
-        self.count
+        self.flights.len()
     }
 
     /// The share with which their weights count.
     pub(super) fn share(&self) -> f64 {
-        let few = (MOST_LOSSES / (self.count as f64).max(1.0)).min(1.0);
-        few * super::weight_of_size(median(self.flights.clone()))
+        super::share_of(self.count(), MOST_LOSSES, &self.flights)
     }
 
     fn add(&mut self, step: &Step, limit: LimitedBy) {
@@ -112,7 +109,6 @@ impl LossFlights {
         }
         let most = if by_bbr > by_reno.max(by_cubic) { MOST_FOR_BBR } else { MOST_OF_ONE };
         self.weights.add([by_reno, by_cubic, by_bbr], most);
-        self.count += 1;
         self.flights.push(step.from);
         for (count, predicted) in self.as_predicted.iter_mut().zip([reno, cubic]) {
             *count += usize::from((step.to - predicted).abs() <= FAR * off(predicted));
@@ -121,22 +117,24 @@ impl LossFlights {
 
     /// Whether too few of them follow from what an algorithm makes of flights for it to be theirs.
     pub(super) fn contradict(&self, name: CongestionAlgorithm) -> bool {
-        let fitting = match (name, self.as_predicted) {
-            (Reno, [reno, _]) => reno,
-            (Cubic, [_, cubic]) => cubic,
-            _ => return false,
-        };
-        self.count >= LEAST_JUDGED && (fitting as f64) < LEAST_FITTING * self.count as f64
+        let least = LEAST_FITTING * self.count() as f64;
+        self.count() >= LEAST_JUDGED
+            && self.fitting(name).is_some_and(|(fitting, _)| (fitting as f64) < least)
+    }
+
+    /// How many follow from an algorithm's rule, and the rule; `None` of BBR, which has none.
+    const fn fitting(&self, name: CongestionAlgorithm) -> Option<(usize, &'static str)> {
+        match (name, self.as_predicted) {
+            (Reno, [reno, _]) => Some((reno, "half of it and a segment a round trip")),
+            (Cubic, [_, cubic]) => Some((cubic, "70% of it and the growth of CUBIC")),
+            _ => None,
+        }
     }
 
     /// What they show for an algorithm, as a clause; `None` where they show nothing of it.
     pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
-        let (fitting, rule) = match (name, self.as_predicted) {
-            (Reno, [reno, _]) => (reno, "half of it and a segment a round trip"),
-            (Cubic, [_, cubic]) => (cubic, "70% of it and the growth of CUBIC"),
-            _ => return None,
-        };
-        let share = fitting as f64 / self.count.max(1) as f64;
+        let (fitting, rule) = self.fitting(name)?;
+        let share = fitting as f64 / self.count().max(1) as f64;
         (fitting > 0).then(|| {
             let share = approx::whole_percent(share);
             format!(

@@ -192,7 +192,9 @@ impl Transfer<'_> {
         if bound.goodput_bps <= 0.0 {
             return None;
         }
-        if self.scenario.until.bytes.is_some() {
+        let until = &self.scenario.until;
+        let longest = until.time.since(self.flow.start).as_secs_f64();
+        if until.bytes.is_some_and(|bytes| self.transfer_seconds(bytes, bound) <= longest) {
             return None; // they are in its time
         }
         // While it opens up it carries little of what it carries later, and while it probes nothing.

@@ -95,11 +95,6 @@ fn on_the_wire(all: &[u8], layout: &Layout, index: u16, marked: bool) -> Vec<u8>
     out
 }
 
-/// A sum of zero has two forms; this is the one that UDP allows.
-fn of_two_zeros(checksum: u16) -> u16 {
-    if checksum == 0 { u16::MAX } else { checksum }
-}
-
 /// Its TCP header and payload, if every length and checksum is right; its identification; its ECN bits.
 fn checked(packet: &[u8]) -> (TcpHeader, Vec<u8>, Option<u16>, u8) {
     let headers = PacketHeaders::from_ip_slice(packet).unwrap();
@@ -109,12 +104,12 @@ fn checked(packet: &[u8]) -> (TcpHeader, Vec<u8>, Option<u16>, u8) {
         Some(NetHeaders::Ipv4(ip, _)) => {
             assert_eq!(usize::from(ip.total_len), packet.len());
             assert_eq!(ip.header_checksum, ip.calc_header_checksum());
-            assert_eq!(tcp.checksum, of_two_zeros(tcp.calc_checksum_ipv4(&ip, payload).unwrap()));
+            assert_eq!(tcp.checksum, tcp.calc_checksum_ipv4(&ip, payload).unwrap());
             (tcp, payload.to_vec(), Some(ip.identification), ip.ecn.value())
         }
         Some(NetHeaders::Ipv6(ip, _)) => {
             assert_eq!(usize::from(ip.payload_length) + 40, packet.len());
-            assert_eq!(tcp.checksum, of_two_zeros(tcp.calc_checksum_ipv6(&ip, payload).unwrap()));
+            assert_eq!(tcp.checksum, tcp.calc_checksum_ipv6(&ip, payload).unwrap());
             (tcp, payload.to_vec(), None, ip.traffic_class & 3)
         }
         other => panic!("{other:?}"),
@@ -287,15 +282,46 @@ fn a_datagram_whose_checksum_is_left_to_the_card_is_completed() {
     let mut udp = Vec::new();
     let ends = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64);
     ends.udp(PORTS.0, PORTS.1).write(&mut udp, &[7; 101]).unwrap();
-    let mut bytes = complete(&udp);
+    // 10.0.0.1, 10.0.0.2, UDP, length.
+    assert_eq!(completed(&udp, 6, 0x0a00 + 1 + 0x0a00 + 2 + 17 + 109), udp);
+}
+
+/// The packet on the wire whose checksum, `field` bytes into the transport header, is left to the card.
+fn completed(packet: &[u8], field: u16, pseudo: u16) -> Vec<u8> {
+    let mut bytes = complete(packet);
     bytes[0] = NEEDS_CSUM;
     bytes[6..8].copy_from_slice(&20_u16.to_ne_bytes());
-    bytes[8..10].copy_from_slice(&6_u16.to_ne_bytes());
-    // 10.0.0.1, 10.0.0.2, UDP, length.
-    let pseudo = 0x0a00 + 1 + 0x0a00 + 2 + 17 + 109_u16;
-    bytes[VNET_HEADER + 26..VNET_HEADER + 28].copy_from_slice(&pseudo.to_be_bytes());
-    let layout = Layout::of(&bytes).unwrap();
-    assert_eq!(on_the_wire(&bytes, &layout, 0, false), udp);
+    bytes[8..10].copy_from_slice(&field.to_ne_bytes());
+    let at = VNET_HEADER + 20 + usize::from(field);
+    bytes[at..at + 2].copy_from_slice(&pseudo.to_be_bytes());
+    on_the_wire(&bytes, &Layout::of(&bytes).unwrap(), 0, false)
+}
+
+#[test]
+fn a_checksum_of_zero_stays_zero_in_tcp_alone() {
+    let ends = || PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64);
+    // What the checksum of the packet with a zero word was, as that word, makes it zero.
+    let zeroed = |build: &dyn Fn(u16) -> Vec<u8>, field: usize| {
+        let packet = build(0);
+        let at = 20 + field;
+        build(u16::from_be_bytes([packet[at], packet[at + 1]]))
+    };
+    let tcp = |word: u16| {
+        let mut packet = Vec::new();
+        let builder = ends().tcp(PORTS.0, PORTS.1, SEQUENCE, 1000);
+        builder.write(&mut packet, &word.to_be_bytes()).unwrap();
+        packet
+    };
+    let udp = |word: u16| {
+        let mut packet = Vec::new();
+        ends().udp(PORTS.0, PORTS.1).write(&mut packet, &word.to_be_bytes()).unwrap();
+        packet
+    };
+    let addresses = 0x0a00 + 1 + 0x0a00 + 2;
+    let of_tcp = completed(&zeroed(&tcp, 16), 16, addresses + 6 + 22);
+    assert_eq!(of_tcp[36..38], [0, 0]);
+    let of_udp = completed(&zeroed(&udp, 6), 6, addresses + 17 + 10);
+    assert_eq!(of_udp[26..28], [0xff, 0xff]);
 }
 
 #[test]

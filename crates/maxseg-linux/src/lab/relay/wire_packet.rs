@@ -36,7 +36,12 @@ pub(super) fn write_wire_packet(
         let field = |at: usize| usize::from(u16::from_ne_bytes([offload[at], offload[at + 1]]));
         let (start, place) = (field(6), field(6) + field(8));
         if let Some(there) = out[..kept].get_mut(place..place + 2) {
-            there.copy_from_slice(&checksum(header, payload, start).to_be_bytes());
+            let checksum = match checksum(header, payload, start) {
+                // The same number in one's complement; in UDP zero means no checksum (RFC 768).
+                0 if !layout.is_tcp() => u16::MAX,
+                checksum => checksum,
+            };
+            there.copy_from_slice(&checksum.to_be_bytes());
         }
     }
     Length { kept, whole }
@@ -46,9 +51,5 @@ pub(super) fn write_wire_packet(
 fn checksum(header: &[u8], payload: &[u8], start: usize) -> u16 {
     let of_header = header.get(start..).unwrap_or_default();
     let of_payload = payload.get(start.saturating_sub(header.len())..).unwrap_or_default();
-    match Sum::default().add_bytes(of_header).add_bytes(of_payload).checksum() {
-        // The same number in one's complement; in UDP zero means no checksum (RFC 768).
-        0 => u16::MAX,
-        checksum => checksum,
-    }
+    Sum::default().add_bytes(of_header).add_bytes(of_payload).checksum()
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use maxseg_core::diagnose::{SocketDiagnosis, diagnose_socket};
+use maxseg_core::evidence::RateSpread;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_wire::inet_diag::Sample;
 use maxseg_workbench::connections::{Recording, Snapshot};
@@ -54,6 +55,9 @@ fn of<'r>(run: &'r Run, truth: &'r Truth, kept: &Path) -> Option<Live<'r>> {
     let [first, last] = two(&samples, ROUND_TRIPS * run.setup.rtt_s)?;
     let interval = Duration::try_from_secs_f64(last.0 - first.0).ok()?;
     let mut evidence = last.1.evidence(Some((&first.1, interval)));
+    let between = samples.iter().filter(|one| first.0 <= one.0 && one.0 <= last.0);
+    let points: Vec<_> = between.filter_map(|(_, sample)| sample.rate_point()).collect();
+    evidence.spread = RateSpread::of(&points);
     // `maxseg connections` reads it from the socket's options.
     evidence.state.send_buffer_grows = Some(run.setup.send_buffer_bytes.is_none());
     let said = diagnose_socket(&evidence);
@@ -111,8 +115,9 @@ pub(super) fn missed(all: &[Live<'_>]) -> Vec<String> {
 const INTRODUCTION: &str = "\
 Written by `cargo xtask validate explain` together with the page on captures, from the same runs and with the same truth \
 (`docs/validation-explain.md` has the ranges): while each run lasted, the kernel was asked for the sender's socket four times a \
-second, as `maxseg connections` and `maxseg top` ask, and what is judged is the verdict over two of these samples, \
-the first after eight round trips, where half of the time is left then. A socket does not tell which way a link is full: bandwidth is \
+second, and what is judged is the verdict over two of these samples, the first after eight round trips, where half of the time is left \
+then, with those between them, which show how rate and window vary: `maxseg connections --interval` looks sixteen times, `maxseg top` at \
+every refresh. A socket does not tell which way a link is full: bandwidth is \
 right for both.
 
 Not drawn: transfers that end before a second sample, receivers (what limits a peer's data only the peer knows), several \

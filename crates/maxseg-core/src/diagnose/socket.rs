@@ -7,6 +7,7 @@
 mod black_hole;
 mod findings;
 mod in_vain;
+mod steadiness;
 mod unknown;
 
 use std::borrow::Cow;
@@ -129,11 +130,15 @@ impl Judge<'_> {
                 if window >= buffer { LimitedBy::ReceiveWindow } else { LimitedBy::SendBuffer };
             return (shares([(kind, all - idle), (LimitedBy::Application, idle)]), None);
         }
-        let unless_link = |kind| if keeps_link_full { LimitedBy::Bandwidth } else { kind };
         let is_counted = window > 0.0 && window >= COUNTED_WINDOW * (all - idle);
         let is_either = keeps_link_full && is_counted;
-        let of_window =
-            if is_either { self.counted_window() } else { unless_link(LimitedBy::ReceiveWindow) };
+        let of_window = if is_either {
+            self.counted_window()
+        } else if keeps_link_full {
+            LimitedBy::Bandwidth
+        } else {
+            LimitedBy::ReceiveWindow
+        };
         let (kind, why) = if of_window == LimitedBy::Unknown {
             (of_window, Some(Unseen::WindowOrLink))
         } else if is_either && kind == LimitedBy::Bandwidth {
@@ -141,9 +146,14 @@ impl Judge<'_> {
         } else {
             (kind, why)
         };
+        let of_buffer = if keeps_link_full || self.queue_stood() {
+            LimitedBy::Bandwidth
+        } else {
+            LimitedBy::SendBuffer
+        };
         let parts = [
             (of_window, window),
-            (unless_link(LimitedBy::SendBuffer), buffer),
+            (of_buffer, buffer),
             (kind, rest),
             (LimitedBy::Application, idle),
         ];
@@ -194,7 +204,8 @@ impl Judge<'_> {
 
     /// Packets wait in a queue, as the round trips show.
     fn is_queueing(&self) -> bool {
-        let (rtt, least) = (self.state.rtt.as_secs_f64(), self.state.min_rtt);
+        let rtt = self.evidence.spread.map_or(self.state.rtt, |spread| spread.rtt_median);
+        let (rtt, least) = (rtt.as_secs_f64(), self.state.min_rtt);
         least.is_some_and(|least| {
             let least = least.as_secs_f64();
             rtt > QUEUEING * least && rtt > least + QUEUEING_S
@@ -252,6 +263,8 @@ impl Judge<'_> {
             is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
         } else if self.is_queueing() && (self.is_at_line_rate() || !self.has_lost()) {
             is_sure(LimitedBy::Bandwidth)
+        } else if let Some(steady) = self.steady_rate() {
+            steady
         } else if self.has_lost() {
             is_sure(LimitedBy::Congestion)
         } else if self.is_growing() {
@@ -267,6 +280,9 @@ impl Judge<'_> {
         let was_limit = self.evidence.bin.sndbuf_limited > Time::ZERO;
         let fill = state.send_buffer.map(BufferFill::share);
         if fill.is_some_and(|fill| fill >= BUFFER_FULL) {
+            if self.queue_stood() {
+                return (LimitedBy::Bandwidth, None);
+            }
             let is_over = fill.is_some_and(|fill| fill >= 1.0);
             // The kernel begins to count a writer's wait with a segment that leaves while the congestion window has room
             // (`tcp_cwnd_validate`): of a small buffer it may count none. A buffer of its own it grows for whoever waits

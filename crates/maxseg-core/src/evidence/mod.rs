@@ -18,6 +18,7 @@ mod joined;
 mod losses;
 mod path_mtu;
 mod points;
+mod rate_spread;
 mod refills;
 mod requests;
 mod socket;
@@ -47,6 +48,7 @@ pub use losses::{
 };
 pub use path_mtu::PathMtuEvent;
 pub use points::Points;
+pub use rate_spread::{RatePoint, RateQuartiles, RateSpread};
 pub use refills::Refills;
 pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, SocketEvidence, SocketState};

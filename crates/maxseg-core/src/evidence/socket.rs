@@ -1,6 +1,6 @@
 //! What the kernel tells of a socket: counters over a time, and its state at the end of it.
 
-use super::Bin;
+use super::{Bin, RateSpread};
 use crate::units::Time;
 
 /// A connection as the kernel knows it (`tcp_info`, `inet_diag`): what it counted between two samples, or since the
@@ -14,6 +14,8 @@ pub struct SocketEvidence {
     pub received_bytes: u64,
     /// Whether there is no earlier sample.
     pub is_since_start: bool,
+    /// How much its rate and its congestion window vary; `None` where it was not looked at often enough.
+    pub spread: Option<RateSpread>,
     /// The state at the end.
     pub state: SocketState,
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use maxseg_core::evidence::{Bin, BufferFill, SocketEvidence, SocketState};
+use maxseg_core::evidence::{Bin, BufferFill, RatePoint, SocketEvidence, SocketState};
 use maxseg_core::units::Time;
 
 use super::{Bbr, Memory};
@@ -31,8 +31,21 @@ impl Sample {
             bin: self.bin(before),
             received_bytes: grown(self.info.bytes_received, before, |info| info.bytes_received),
             is_since_start: before.is_none(),
+            spread: None,
             state: self.state(before.map(|(before, _)| before)),
         }
+    }
+
+    /// What it shows of round trip, rate and window; `None` while losses are repaired, when the round trip is an old one and the window a
+    /// lesser one.
+    pub fn rate_point(&self) -> Option<RatePoint> {
+        let info = &self.info;
+        let is_limited = info.flags.delivery_rate_app_limited;
+        let delivery_bps = info.delivery_bps().filter(|rate| *rate > 0.0 && !is_limited);
+        (!info.is_recovering()).then(|| RatePoint {
+            rtt: time(info.rtt),
+            rate: delivery_bps.map(|delivery_bps| (info.snd_cwnd, delivery_bps)),
+        })
     }
 
     fn bin(&self, before: Option<(&Self, Duration)>) -> Bin {

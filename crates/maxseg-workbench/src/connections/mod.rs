@@ -111,17 +111,20 @@ pub struct Connection {
     pub message: Option<Box<[u8]>>,
 }
 
+/// What the kernel's message of a socket holds for evidence.
+fn sample_of(socket: &Socket<'_>) -> Option<Sample> {
+    socket.info.map(|info| Sample {
+        info,
+        memory: socket.memory,
+        bbr: socket.bbr,
+        unread_bytes: socket.receive_queue,
+        unacked_bytes: socket.send_queue,
+    })
+}
+
 impl Connection {
     fn of(socket: &Socket<'_>, netns: Option<&Arc<str>>, names: &mut Names) -> Self {
-        let sample = socket.info.map(|info| {
-            Arc::new(Sample {
-                info,
-                memory: socket.memory,
-                bbr: socket.bbr,
-                unread_bytes: socket.receive_queue,
-                unacked_bytes: socket.send_queue,
-            })
-        });
+        let sample = sample_of(socket).map(Arc::new);
         Self {
             netns: netns.cloned(),
             cookie: socket.cookie,

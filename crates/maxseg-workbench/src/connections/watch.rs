@@ -12,7 +12,7 @@ use maxseg_linux::observe::sockets::{
 use super::comparison::PreviousSnapshot;
 use super::listing::too_many;
 use super::owners::Owners;
-use super::{Connection, Listing, Names, Snapshot, SocketOptions};
+use super::{Connection, Listing, Names, Snapshot, SocketOptions, sample_of};
 
 /// What is watched.
 #[derive(Debug, Clone)]
@@ -28,6 +28,9 @@ pub struct WatchOptions {
     /// Whether each socket's message is kept, for a recording.
     pub messages: bool,
 }
+
+/// Of more connections than these none is looked at between two looks.
+const MOST_BETWEEN: usize = 4096;
 
 /// Looks at the sockets of a place.
 #[derive(Debug)]
@@ -73,6 +76,27 @@ impl Watch {
         self.add_closed(&mut snapshot, interval)?;
         (self.before, self.looked) = (seen, Some(now));
         Ok(snapshot)
+    }
+
+    /// Looks at the sockets that the last look showed, between it and the next: how their rates and windows vary shows more than both ends
+    /// of an interval do. Nothing is done where there are very many.
+    ///
+    /// # Errors
+    /// The kernel gives no list.
+    pub fn look_between(&mut self) -> Result<(), NamespaceError> {
+        let Some(looked) = self.looked.filter(|_| self.before.len() <= MOST_BETWEEN) else {
+            return Ok(());
+        };
+        let after = looked.elapsed();
+        for (index, lister) in self.listers.each.iter_mut().enumerate() {
+            let before = &mut self.before;
+            lister.list(&self.options.selection, |socket| {
+                if let Some(sample) = sample_of(socket) {
+                    before.note((index, socket.cookie), after, &sample);
+                }
+            })?;
+        }
+        Ok(())
     }
 
     /// Looks at all sockets for the last time: nothing is kept for another look.

@@ -25,10 +25,10 @@ fn transfer() -> SocketEvidence {
         acked_bytes: 1_250_000,
         ..Bin::default()
     };
-    SocketEvidence { bin, received_bytes: 0, is_since_start: false, state }
+    SocketEvidence { bin, received_bytes: 0, is_since_start: false, spread: None, state }
 }
 
-fn limit(change: impl FnOnce(&mut SocketEvidence)) -> LimitedBy {
+pub(super) fn limit(change: impl FnOnce(&mut SocketEvidence)) -> LimitedBy {
     let mut evidence = transfer();
     change(&mut evidence);
     let diagnosis = diagnose_socket(&evidence);

@@ -12,6 +12,8 @@ use crate::units::approx;
 pub(super) enum Unseen {
     /// Nothing holds the congestion window down that could be seen.
     CongestionWindow,
+    /// The rate stayed the same, and so did the congestion window.
+    SteadyWindow,
     /// The send buffer was the limit, and was empty too.
     BufferOrApplication,
     /// The send buffer is full enough to hold a writer up, of whom the kernel counted no wait.
@@ -76,6 +78,11 @@ impl Judge<'_> {
             Some(Unseen::WindowOrLink) => {
                 "the peer's window was the limit by the kernel's count, and the round trips are long: one sample does not show whether it \
                  keeps a link full or the reader is slow; a second one may"
+                    .into()
+            }
+            Some(Unseen::SteadyWindow) => {
+                "segments were lost, and the rate stayed the same as the congestion window did: a full link and a window held down by \
+                 losses look alike then; a longer interval, or a capture, may show which"
                     .into()
             }
             Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {

@@ -11,7 +11,7 @@ use maxseg_workbench::path::{PathOptions, PathTarget, PathTest};
 use maxseg_workbench::report::path::scenario;
 use maxseg_workbench::why::Why;
 
-use super::super::connections::{namespace_failure, waits};
+use super::super::connections::{namespace_failure, watches};
 use super::super::explain::Target;
 use super::super::input::scenario_meant;
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ fn connection(
     let failure = |error| namespace_failure(&error);
     let mut watch = Watch::new(options).map_err(failure)?;
     watch.look().map_err(failure)?;
-    if !waits(INTERVAL, interrupt::flag()) {
+    if !watches(&mut watch, INTERVAL, interrupt::flag())? {
         return Err(Failure::Interrupted("nothing is advised yet".to_owned()));
     }
     let snapshot = watch.look_last().map_err(failure)?;

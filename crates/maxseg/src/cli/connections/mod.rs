@@ -31,7 +31,7 @@ Examples:
   ss -tinmO -D sockets.bin; maxseg connections --from-dump sockets.bin
 
 The numbers are the kernel's, the same as `ss -ti` prints. One sample shows what limited each connection since its \
-beginning; --interval and --watch compare two, and show what limits it now. What limits a connection that mostly receives is known to the other host alone, except for a process here that reads too slowly.
+beginning; --interval and --watch compare two and what was between them, and show what limits it now. What limits a connection that mostly receives is known to the other host alone, except for a process here that reads too slowly.
 
 No privilege is needed for the sockets of all users; the processes of others are shown to root. JSON has every \
 number with its unit in the key; --columns takes the same keys, with or without the unit. Exit codes: 0 done, 130 \
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
     if let Some(interval) = args.interval {
         let stop = interrupt::flag();
         watch.look().map_err(|error| namespace_failure(&error))?;
-        if !waits(interval, stop) {
+        if !watches(&mut watch, interval, stop)? {
             return Err(Failure::Interrupted("nothing was listed yet".to_owned()));
         }
         return args.print(args.looked_at(watch.look_last())?, &shown, printer);
@@ -269,6 +269,30 @@ fn read_dump<'b>(file: &Path, bytes: &'b [u8]) -> Result<Listing<'b>, Failure> {
 
 pub(super) fn namespace_failure(error: &NamespaceError) -> Failure {
     Failure::with_hint(error.to_string(), error.hint())
+}
+
+/// Waits so long between two looks, and looks now and then meanwhile; gives whether the time has passed.
+///
+/// # Errors
+/// The kernel gives no list.
+pub(super) fn watches(
+    watch: &mut Watch,
+    interval: Time,
+    stop: &AtomicBool,
+) -> Result<bool, Failure> {
+    /// So often, where there is time between.
+    const LOOKS: u64 = 16;
+    const LEAST: Time = Time::from_millis(20);
+    let step = Time::from_nanos(interval.as_nanos() / LOOKS).max(LEAST);
+    let mut left = interval;
+    while left > step {
+        if !waits(step, stop) {
+            return Ok(false);
+        }
+        left = left.since(step);
+        watch.look_between().map_err(|error| namespace_failure(&error))?;
+    }
+    Ok(waits(left, stop))
 }
 
 /// Waits for so long; false when the user interrupts it.

@@ -14,7 +14,7 @@ use maxseg_workbench::file_error::{for_shell, missing_hint, reason};
 use maxseg_workbench::report::why::WhyDocument;
 use maxseg_workbench::why::Why;
 
-use super::super::connections::{host_name, namespace_failure, waits};
+use super::super::connections::{host_name, namespace_failure, watches};
 use super::target::Target;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -110,7 +110,7 @@ fn looked_at(place: &Place, wanted: &Wanted, interval: Time) -> Result<Snapshot,
     if interval > Time::ZERO {
         let stop = interrupt::flag();
         watch.look().map_err(failure)?;
-        if !waits(interval, stop) {
+        if !watches(&mut watch, interval, stop)? {
             return Err(Failure::Interrupted("nothing was explained yet".to_owned()));
         }
     }

@@ -21,7 +21,8 @@ fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
         min_rtt: Some(Time::from_millis(20)),
         ..SocketState::default()
     };
-    let mut evidence = SocketEvidence { bin, received_bytes: 0, is_since_start: false, state };
+    let mut evidence =
+        SocketEvidence { bin, received_bytes: 0, is_since_start: false, spread: None, state };
     change(&mut evidence);
     evidence
 }

@@ -1,0 +1,81 @@
+//! How much a socket's delivery rate, congestion window and round trip vary.
+
+use crate::units::Time;
+
+/// What one look at a socket shows that repairs no losses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RatePoint {
+    /// The smoothed round-trip time.
+    pub rtt: Time,
+    /// The congestion window in segments and the sample of the delivery rate in bits a second (`tcpi_delivery_rate`); `None` while the
+    /// application or a buffer leaves nothing to send, since the window is not what limits then.
+    pub rate: Option<(u32, f64)>,
+}
+
+/// The quartiles of several looks at a socket.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateSpread {
+    /// The median of the smoothed round-trip time.
+    pub rtt_median: Time,
+    /// Rate and window; `None` where too few looks show them.
+    pub rates: Option<RateQuartiles>,
+}
+
+/// The lower and the upper quartile of rate and window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateQuartiles {
+    /// Of the delivery rate, bits a second.
+    pub delivery_bps: [f64; 2],
+    /// Of the congestion window, in segments.
+    pub cwnd_segments: [f64; 2],
+}
+
+impl RateSpread {
+    /// Quartiles of fewer are chance.
+    const LEAST: usize = 6;
+
+    /// Of several looks; `None` where there are too few.
+    pub fn of(points: &[RatePoint]) -> Option<Self> {
+        if points.len() < Self::LEAST {
+            return None;
+        }
+        let mut round_trips: Vec<Time> = points.iter().map(|point| point.rtt).collect();
+        round_trips.sort_unstable();
+        let rates: Vec<(u32, f64)> = points.iter().filter_map(|point| point.rate).collect();
+        let quartiles = |of: fn(&(u32, f64)) -> f64| {
+            let mut values: Vec<f64> = rates.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            let last = values.len() - 1;
+            [values[last / 4], values[last - last / 4]]
+        };
+        Some(Self {
+            rtt_median: round_trips[round_trips.len() / 2],
+            rates: (rates.len() >= Self::LEAST).then(|| RateQuartiles {
+                delivery_bps: quartiles(|(_, delivery_bps)| *delivery_bps),
+                cwnd_segments: quartiles(|(cwnd, _)| f64::from(*cwnd)),
+            }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_are_of_enough_looks() {
+        let point = |n: u32| RatePoint {
+            rtt: Time::from_millis(u64::from(n)),
+            rate: Some((10 * n, f64::from(n) * 1e6)),
+        };
+        let mut points: Vec<RatePoint> = (1..=9).rev().map(point).collect();
+        let spread = RateSpread::of(&points).unwrap();
+        assert_eq!(spread.rtt_median, Time::from_millis(5));
+        let rates = spread.rates.unwrap();
+        assert_eq!((rates.delivery_bps, rates.cwnd_segments), ([3e6, 7e6], [30.0, 70.0]));
+        points.iter_mut().take(4).for_each(|point| point.rate = None);
+        let without = RateSpread::of(&points).unwrap();
+        assert_eq!((without.rtt_median, without.rates), (spread.rtt_median, None));
+        assert_eq!(RateSpread::of(&points[..RateSpread::LEAST - 1]), None);
+    }
+}

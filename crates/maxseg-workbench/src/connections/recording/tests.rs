@@ -96,6 +96,23 @@ fn what_was_recorded_is_read_again() {
 }
 
 #[test]
+fn how_a_connection_varies_is_told_of_the_last_seconds() {
+    let spreads = |step_s: f64| {
+        let looks: Vec<Snapshot> = (0..8)
+            .map(|n| look(100.0 + step_s * f64::from(n), &[(1, 5, 1_000)], "nginx"))
+            .collect();
+        let (_folder, path) = recorded(&looks);
+        let recording = Recording::open(&path).unwrap();
+        let read = recording.play(0..8).map(Result::unwrap);
+        read.map(|snapshot| snapshot.connections[0].evidence().unwrap().spread.is_some()).collect()
+    };
+    let each_second: Vec<bool> = spreads(1.0);
+    assert_eq!(each_second, [false, false, false, false, false, true, true, true]);
+    let seldom: Vec<bool> = spreads(10.0);
+    assert_eq!(seldom, [false; 8], "the lists of 20 s are too few");
+}
+
+#[test]
 fn a_cut_look_is_passed_over_and_the_recording_is_continued() {
     let (_folder, path) = recorded(&looks());
     let whole = fs::read(&path).unwrap();

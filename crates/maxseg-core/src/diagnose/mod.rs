@@ -46,6 +46,7 @@ pub(crate) use loss::MUCH_LOSS;
 pub(crate) use loss_cause::RatesBetweenLosses;
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
+pub(crate) use queueing::QUEUEING;
 pub use socket::{SocketDiagnosis, SocketFinding, diagnose_socket, sends_in_vain, socket_findings};
 
 use crate::evidence::{Direction, DirectionStats, Evidence};

@@ -18,7 +18,7 @@ const LEAST_INTERVALS: usize = 5;
 /// The link is busy from this share of the highest rate around on.
 const BUSY: f64 = 0.6;
 /// Packets queue when round trips are so many times the least,
-pub(super) const QUEUEING: f64 = 1.5;
+pub(crate) const QUEUEING: f64 = 1.5;
 /// and so much longer, in seconds: less may be delayed acknowledgements.
 pub(super) const QUEUEING_S: f64 = 0.005;
 /// Half of the round trips are so many times the least: a queue that stands.

@@ -6,7 +6,7 @@ use super::command::{Host, Remedy};
 use super::window::LINUX_FIRST_BUFFER;
 use super::{System, linux};
 use crate::advise::Change;
-use crate::diagnose::{SocketDiagnosis, counted, sends_in_vain};
+use crate::diagnose::{QUEUEING, SocketDiagnosis, counted, sends_in_vain};
 use crate::evidence::{BufferFill, SocketEvidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Bytes, approx};
@@ -111,7 +111,6 @@ impl SocketCase<'_> {
     fn sentence(&self) -> String {
         let state = &self.evidence.state;
         let (share, peer) = (self.share(), self.remote.ip().to_canonical());
-        let rtt = approx::time(state.rtt.as_secs_f64());
         match self.diagnosis.limited_by {
             LimitedBy::ReceiveWindow if self.is_receiving() && self.has_small_buffer() => {
                 let limit = state.receive_buffer.map_or(0, |buffer| buffer.limit);
@@ -143,15 +142,10 @@ impl SocketCase<'_> {
             LimitedBy::Application => {
                 format!("The application limits this connection: it had no data to send {share}.")
             }
-            LimitedBy::Bandwidth => {
-                let least = state.min_rtt.map_or_else(String::new, |least| {
-                    format!(
-                        ": the round trip is {rtt}, and {} without a queue",
-                        approx::time(least.as_secs_f64())
-                    )
-                });
-                format!("The slowest link of the path limits this connection {share}{least}.")
-            }
+            LimitedBy::Bandwidth => format!(
+                "The slowest link of the path limits this connection {share}{}.",
+                self.signs_of_a_full_link()
+            ),
             LimitedBy::Congestion => format!(
                 "Losses limit this connection {share}: {} of {} were sent again.",
                 self.evidence.bin.losses,
@@ -186,6 +180,30 @@ impl SocketCase<'_> {
                 let why = self.diagnosis.unknown_because.as_deref().unwrap_or("nothing shows it");
                 format!("The limit of this connection is unknown: {why}.")
             }
+        }
+    }
+
+    /// What shows that the link is full: the rate that stays while the congestion window varies, or a queue.
+    fn signs_of_a_full_link(&self) -> String {
+        let state = &self.evidence.state;
+        let spread = self.evidence.spread;
+        let rtt = spread.map_or(state.rtt, |spread| spread.rtt_median).as_secs_f64();
+        let is_queued = state.min_rtt.is_some_and(|least| rtt > QUEUEING * least.as_secs_f64());
+        match (spread.and_then(|spread| spread.rates), state.min_rtt) {
+            (Some(rates), _) if !is_queued => {
+                let ([slow, fast], [small, large]) = (rates.delivery_bps, rates.cwnd_segments);
+                format!(
+                    ": it delivers {} to {} for most of the time, while the congestion window is {small:.0} to {large:.0} segments",
+                    approx::rate(slow),
+                    approx::rate(fast)
+                )
+            }
+            (_, Some(least)) => format!(
+                ": the round trip is {}, and {} without a queue",
+                approx::time(rtt),
+                approx::time(least.as_secs_f64())
+            ),
+            (_, None) => String::new(),
         }
     }
 

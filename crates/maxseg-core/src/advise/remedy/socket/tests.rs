@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::diagnose::diagnose_socket;
-use crate::evidence::{Bin, SocketState};
+use crate::evidence::{Bin, RateQuartiles, RateSpread, SocketState};
 use crate::units::Time;
 
 fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
@@ -148,4 +148,24 @@ fn a_route_that_holds_the_window_is_told_where_data_arrives() {
     let found = verdict(&arrives, false, V4);
     assert!(found.sentence.starts_with("The limit of this connection is unknown: the peer"));
     assert!(found.remedy.unwrap().change.starts_with("look at the sender"));
+}
+
+#[test]
+fn a_full_link_is_shown_by_its_queue_or_by_its_rate() {
+    let sentence = |change: &dyn Fn(&mut SocketEvidence)| {
+        let evidence = evidence(|evidence| {
+            evidence.bin.losses = 3;
+            change(evidence);
+        });
+        verdict(&evidence, false, V4).sentence
+    };
+    let queued = sentence(&|evidence| evidence.state.rtt = Time::from_millis(60));
+    assert!(queued.ends_with(": the round trip is 60 ms, and 20 ms without a queue."), "{queued}");
+    let steady = sentence(&|evidence| {
+        let rates = RateQuartiles { delivery_bps: [7.9e6, 8.2e6], cwnd_segments: [12.0, 18.0] };
+        let rtt_median = Time::from_millis(23);
+        evidence.spread = Some(RateSpread { rtt_median, rates: Some(rates) });
+    });
+    let signs = ": it delivers 7.9 Mbit/s to 8.2 Mbit/s for most of the time, while the congestion window is 12 to 18 segments.";
+    assert!(steady.ends_with(signs), "{steady}");
 }

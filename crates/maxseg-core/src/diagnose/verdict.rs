@@ -26,9 +26,6 @@ const MOSTLY: f64 = 0.6;
 const LEAD: f64 = 0.1;
 /// Waits for the timer are seen, and lead by less.
 const LEAD_OF_TIMER: f64 = 0.03;
-/// But a link that is full between losses that leave it half empty need not lead, nor these losses, where the two together hold for
-/// so much of the time: without either the transfer gains about as much.
-const NEARLY_ALL: f64 = 0.8;
 /// Losses in a dialogue make its turns longer, and its pauses are no congestion window's: either leads by more.
 const LEAD_OF_PROGRAM: f64 = 0.3;
 /// The confidence of a limit that holds all the time, in a capture without faults; where it leads by a third, and where by
@@ -47,7 +44,7 @@ const FAULT: f64 = 0.97;
 
 impl Verdict {
     pub(super) fn of(evidence: &Evidence, direction: Direction, shares: &[LimitShare]) -> Self {
-        if let Some(because) = mixed(shares).filter(|_| !are_link_and_losses(shares)) {
+        if let Some(because) = mixed(shares) {
             return Self::unknown(because);
         }
         match shares.first() {
@@ -95,14 +92,6 @@ pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
             first.kind, second.kind,
         )
     })
-}
-
-/// Whether a full link and losses share nearly all of the time.
-fn are_link_and_losses(shares: &[LimitShare]) -> bool {
-    let [first, second, ..] = shares else { return false };
-    let has = |kind| [first.kind, second.kind].contains(&kind);
-    let is_pair = has(LimitedBy::Bandwidth) && has(LimitedBy::Congestion);
-    is_pair && first.share + second.share >= NEARLY_ALL
 }
 
 /// How sure the largest limit is: by how far it leads, and by what the capture lacks.

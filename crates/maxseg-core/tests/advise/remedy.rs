@@ -53,13 +53,22 @@ fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) 
 
 #[test]
 fn the_subject_is_a_limit_that_a_setting_removes() {
-    use FindingKind::{BlackHole, CaptureQuality, SmallMss};
+    use FindingKind::{BlackHole, CaptureQuality, Loss, SmallMss};
     use LimitedBy::{Application, Bandwidth, PathMtu, ReceiveWindow, Rto};
     use Severity::{Note, Problem, Warning};
     let cases = [
         (diagnosis(&[(ReceiveWindow, 0.9)], &[]), Some(Subject::Limit(ReceiveWindow))),
         (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning)]), Some(Subject::Finding(SmallMss))),
         (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Note)]), Some(Subject::Limit(Bandwidth))),
+        // A full link loses packets: that is how it is shared, and headers are a part of what it carries.
+        (
+            diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning), (Loss, Problem)]),
+            Some(Subject::Finding(SmallMss)),
+        ),
+        (
+            diagnosis(&[(Application, 1.0)], &[(SmallMss, Warning), (Loss, Problem)]),
+            Some(Subject::Finding(Loss)),
+        ),
         (
             diagnosis(&[(Bandwidth, 1.0)], &[(CaptureQuality, Problem)]),
             Some(Subject::Limit(Bandwidth)),

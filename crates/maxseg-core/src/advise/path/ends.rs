@@ -94,6 +94,10 @@ pub(super) fn initial_window(case: &Case<'_>) -> Option<Known<u64>> {
         let most = case.data().in_flight_max_bytes;
         return (most > 0).then(|| Known::new(most, Confidence::Low, how));
     }
+    // What comes first behind a hop that dropped the first flight is what is sent after timeouts.
+    if case.data().black_hole.is_some_and(|hole| hole.is_seen_behind()) {
+        return None;
+    }
     let bins = case.data().bins.as_slice();
     let first: u64 =
         bins.iter().take_while(|bin| bin.acked_bytes == 0).map(|bin| bin.sent_bytes).sum();

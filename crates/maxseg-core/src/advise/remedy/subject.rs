@@ -1,7 +1,7 @@
 //! The limit or finding that a connection's headline is about.
 
 use crate::advise::case::{Case, LONG_SHARE};
-use crate::diagnose::{FindingKind, Severity};
+use crate::diagnose::{Finding, FindingKind, Severity};
 use crate::evidence::{Ending, EventKind, Silence};
 use crate::outcome::LimitedBy;
 use crate::units::Time;
@@ -27,9 +27,15 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     let limited_by = case.diagnosis.limited_by;
     let has_black_hole =
         case.findings_of_data().any(|finding| finding.kind == FindingKind::BlackHole);
-    // Behind the narrow hop the time of the stall is not that of any data: what is seen is how the window grows back.
+    let second = limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);
+    let second = second.map(|limit| limit.kind);
+    // Behind the narrow hop the time of the stall is not that of any data: what is seen is how the window grows back, up to the rate
+    // of the link.
+    let grows_back = |limit| matches!(limit, LimitedBy::Congestion | LimitedBy::Rto);
     let is_aftermath = case.data().black_hole.is_some_and(|hole| hole.is_seen_behind())
-        && matches!(limited_by, LimitedBy::Congestion | LimitedBy::Rto | LimitedBy::Unknown);
+        && (grows_back(limited_by)
+            || limited_by == LimitedBy::Unknown
+            || limited_by == LimitedBy::Bandwidth && second.is_some_and(grows_back));
     let is_long = case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limits.is_empty();
     if has_black_hole && (is_long || is_aftermath) {
         return Some(Subject::Finding(FindingKind::BlackHole));
@@ -42,9 +48,8 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     if is_settable(limited_by) || may_wait {
         return Some(Subject::Limit(limited_by));
     }
-    let second = limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);
     if let Some(second) = second {
-        return Some(Subject::Limit(second.kind));
+        return Some(Subject::Limit(second));
     }
     let worst = case
         .findings_of_data()
@@ -55,9 +60,18 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
             finding.kind != FindingKind::Reordering || !case.tolerates_reordering(direction)
         })
         // Losses are how a full link is shared: what else is found there comes first.
-        .max_by_key(|finding| (finding.severity, finding.kind != FindingKind::Loss));
+        .max_by_key(|finding| (weight(finding, limited_by), finding.kind != FindingKind::Loss));
     let seen = (!limits.is_empty()).then_some(Subject::Limit(limited_by));
     worst.map(|finding| Subject::Finding(finding.kind)).or(seen)
+}
+
+/// How much a finding matters. Of what a full link carries, headers are a part that larger segments win for certain.
+fn weight(finding: &Finding, limited_by: LimitedBy) -> Severity {
+    if finding.kind == FindingKind::SmallMss && limited_by == LimitedBy::Bandwidth {
+        Severity::Problem
+    } else {
+        finding.severity
+    }
 }
 
 /// Whether nothing else matters: the connection was never open, or an end stopped answering before it had everything.

@@ -4,7 +4,6 @@ use super::Rerun;
 use crate::advise::gain::{FOUR_FIFTHS, Gain, NoGain, Prediction};
 use crate::advise::{Case, Change, changed};
 use crate::engine::EngineName;
-use crate::evidence::BlackHole;
 use crate::outcome::LimitedBy;
 use crate::sim::Sim;
 
@@ -16,13 +15,17 @@ const MOST_BETWEEN: f64 = 4.0;
 impl Rerun {
     /// What the connection would have without the time that it stalled for packets above the path MTU: what the path gives a
     /// transfer that does not stall. What it had in the rest of the time is less, for the window was small behind the stall;
-    /// the further the two are apart, the wider the interval. Where they contradict each other, the less of both is a lower bound.
+    /// the further the two are apart, the wider the interval. Where they contradict each other, what lies between them, and no more
+    /// than the path gives, is a lower bound.
+    ///
+    /// Behind the narrow hop no data came during the stall, and the goodput is that of the rest: what is gained there is the
+    /// growth of the window from a segment on. Over a long transfer that is little.
     ///
     /// # Errors
     /// [`NoGain::Stalled`]: no stall has a share of the time, or the path cannot be run.
     pub fn gain_without_stall(&self, case: &Case<'_>) -> Result<Gain, NoGain> {
         let share = case.share(LimitedBy::PathMtu);
-        if share <= 0.0 && !self.grows_back(case) {
+        if share <= 0.0 && !case.data().black_hole.is_some_and(|hole| hole.is_seen_behind()) {
             return Err(NoGain::Stalled);
         }
         let observed_bps = self.path.goodput_bps;
@@ -33,7 +36,8 @@ impl Rerun {
         let of_path = runs.goodput_bps;
         let is_bound = of_path < of_rest / MOST_BETWEEN || of_path > of_rest * MOST_BETWEEN;
         let (middle, apart) = if is_bound {
-            (of_path.min(of_rest), 0.0)
+            // As much as the lower end of the interval would be.
+            (of_path.min(libm::sqrt(of_path * of_rest)), 0.0)
         } else {
             (of_path, libm::log(of_path / of_rest).abs() / 2.0)
         };
@@ -56,19 +60,5 @@ impl Rerun {
             shortened_to: self.shortened_to,
             is_bound,
         })
-    }
-
-    /// Whether the window grew for most of the time from what the stall had left of it: by a segment a round trip, or in two where
-    /// acknowledgements are delayed (RFC 5681 §3.1), until it covers the path.
-    fn grows_back(&self, case: &Case<'_>) -> bool {
-        let data = case.data();
-        let Some(hole) = data.black_hole.filter(BlackHole::is_seen_behind) else {
-            return false;
-        };
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
-        let rtt_s = self.path.rtt_s.value;
-        let held = self.path.payload_rate_bps() * rtt_s / 8.0 / segment;
-        let lasted = data.last_ack.map_or(0.0, |last| last.since(hole.to).as_secs_f64());
-        lasted <= 2.0 * held * rtt_s
     }
 }

@@ -355,13 +355,14 @@ const fn stalls(subject: Subject) -> Option<LimitedBy> {
     }
 }
 
-/// On a full link, losses cost at most the rest of its rate.
+/// While the link is full, losses cost at most the rest of its rate.
 fn within_full_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+    let full = case.share(LimitedBy::Bandwidth);
     let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth;
     let is_of_losses =
         changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
     match gain.relative() {
-        Some(relative) if is_full && is_of_losses && FULL_LINK * (1.0 + relative) > 1.0 => {
+        Some(relative) if is_full && is_of_losses && FULL_LINK * full * (1.0 + relative) > 1.0 => {
             Err(NoGain::BeyondFullLink)
         }
         _ => Ok(gain),

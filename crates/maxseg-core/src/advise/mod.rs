@@ -33,7 +33,7 @@ pub use change::{Change, changed};
 pub use gain::{CLOSE, Expected, Gain, Measured, Miss, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
 pub use host_system::{HostSystem, HostSystems, System};
-pub use path::{Confidence, Known, ObservedPath, PathError};
+pub use path::{Confidence, Known, ObservedPath, Overflow, PathError};
 pub use remedy::{
     Command, CommandKind, ListenerCase, Remedy, SocketCase, SocketVerdict, Subject,
     listener_verdict, remedies, remedy, socket_verdict, subject,

@@ -41,6 +41,8 @@ pub struct Rerun {
     shortened_to: Option<u64>,
     /// Whether it is tried beside the path that is told of: where it does not explain what was observed, none of its numbers is used.
     is_alternative: bool,
+    /// Whether errors struck only since the queue overflowed at the end of slow start.
+    is_since_overflow: bool,
 }
 
 /// Most data packets of a run, which keeps it far below a second: Linux's TCP takes a microsecond or two for each.
@@ -91,8 +93,17 @@ impl Rerun {
         let shortened_to = (path.bytes > most).then_some(most);
         scenario.until.bytes = Some(Bytes::new(path.bytes.clamp(1, most)));
         let baseline = OnceLock::new();
-        let is_alternative = false;
-        Ok(Self { connection, path, text, scenario, baseline, loss, shortened_to, is_alternative })
+        Ok(Self {
+            connection,
+            path,
+            text,
+            scenario,
+            baseline,
+            loss,
+            shortened_to,
+            is_alternative: false,
+            is_since_overflow: false,
+        })
     }
 
     /// Another path for the same connection, which is tried as well.
@@ -128,6 +139,7 @@ impl Rerun {
         let candidates = iter::once_with(|| Some(self.fitted(case, file)))
             .chain(iter::once_with(|| self.with_send_buffer(case, file)))
             .chain(iter::once_with(other_cause))
+            .chain(iter::once_with(|| self.with_errors_since_overflow(case, file)))
             .flatten()
             .chain(self.with_other_congestion(case, file));
         for fitted in candidates {
@@ -172,9 +184,16 @@ impl Rerun {
                 return (window, Ok(gain));
             }
         }
+        let is_open = self.path.loss_cause == LossCause::Unknown;
+        // Neither cause alone has most of the losses at once, and a small window since.
+        if is_open && let Some(mixed) = self.with_errors_since_overflow(case, file) {
+            let gain = mixed.run(case, changes);
+            if gain.explains() {
+                return (mixed, Ok(gain));
+            }
+        }
         let first = self.fitted(case, file);
         let gain = first.run(case, changes);
-        let is_open = first.path.loss_cause == LossCause::Unknown;
         if gain.explains() && !is_open {
             return (first, Ok(gain));
         }
@@ -190,6 +209,8 @@ impl Rerun {
             return (first, Ok(gain));
         }
         let others = self.with_send_buffer(case, file).into_iter();
+        let mixed = || if is_open { None } else { self.with_errors_since_overflow(case, file) };
+        let others = others.chain(iter::once_with(mixed).flatten());
         for other in others.chain(self.with_other_congestion(case, file)) {
             let by_other = other.run(case, changes);
             if by_other.explains() {

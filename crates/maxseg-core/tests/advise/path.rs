@@ -1,7 +1,8 @@
 //! The observed path.
 
-use maxseg_core::advise::{Case, Confidence, ObservedPath, PathError};
-use maxseg_core::evidence::{Direction, Evidence};
+use maxseg_core::advise::{Case, Confidence, ObservedPath, Overflow, PathError};
+use maxseg_core::evidence::{Direction, Evidence, LossEpisode};
+use maxseg_core::units::Time;
 use maxseg_testkit::{full_link, packet_too_big, windowed};
 
 #[test]
@@ -62,4 +63,41 @@ fn a_full_link_carries_what_the_connection_did() {
     let path = ObservedPath::of(&Case::of(&evidence)).unwrap();
     let rate = path.rate_bps.value / 20e6;
     assert!((0.95..1.15).contains(&rate), "{:?}", path.rate_bps);
+}
+
+/// Recoveries of so many segments, each with so many bytes in flight and so many new segments since the one before.
+fn losing(episodes: &[(u32, u64, u32)]) -> Evidence {
+    let mut evidence = windowed(0);
+    let forward = &mut evidence.forward;
+    for (number, (lost, in_flight, sent_since)) in (1..).zip(episodes) {
+        forward.loss_episodes.begin(LossEpisode {
+            at: Time::from_millis(500 * number),
+            rtt: None,
+            in_flight: *in_flight,
+            lost: *lost,
+            sent_bytes: 0,
+            sent_since: *sent_since,
+        });
+        forward.retransmitted_packets += u64::from(*lost);
+    }
+    evidence
+}
+
+/// 20 Mbit/s over 80 ms hold 193 kB of payload: of 600 kB in flight 145 kB were lost, and 262 kB of the rest waited.
+#[test]
+fn an_overflow_at_the_end_of_slow_start_shows_the_queue_and_leaves_the_errors_since() {
+    let overflow = |episodes: &[(u32, u64, u32)]| {
+        ObservedPath::of(&Case::of(&losing(episodes))).unwrap().overflow
+    };
+    let found = overflow(&[(100, 600_000, 1000), (1, 30_000, 500), (2, 40_000, 700)]).unwrap();
+    assert!((found.queue_bytes.value as f64 / 262e3 - 1.0).abs() < 0.01, "{found:?}");
+    let sent = windowed(0).forward.data_packets as f64 - 1000.0;
+    let later = |found: &Overflow| found.later_loss.as_ref().map_or(0.0, |loss| loss.value);
+    assert!((later(&found) * sent / 3.0 - 1.0).abs() < 0.02, "{found:?}");
+    let part = overflow(&[(60, 600_000, 1000), (40, 500_000, 100), (3, 40_000, 700)]).unwrap();
+    assert_eq!(part.queue_bytes.value, found.queue_bytes.value, "a recovery in two parts");
+    assert_eq!(overflow(&[(1, 600_000, 1000), (1, 30_000, 500)]), None, "an error");
+    assert_eq!(overflow(&[(40, 600_000, 1000), (1, 30_000, 500)]), None, "a small part of it");
+    let alone = overflow(&[(100, 600_000, 1000)]).unwrap();
+    assert_eq!((alone.queue_bytes.value, alone.later_loss), (found.queue_bytes.value, None));
 }

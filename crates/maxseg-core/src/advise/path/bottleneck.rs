@@ -1,16 +1,21 @@
 //! The bottleneck link of a path: rate and queue.
 
-use super::{Confidence, Known, QUEUED, ROOM, whole};
+use super::{Confidence, Known, Overflow, QUEUED, ROOM, whole};
 use crate::advise::Case;
-use crate::diagnose::LossCause;
+use crate::diagnose::{CongestionAlgorithm, FULL_LINK, LossCause};
 use crate::evidence::{Bin, DirectionStats};
 use crate::outcome::LimitedBy;
+use crate::stats::median;
 use crate::units::{Time, approx};
 
 /// Trains that are faster than the connection ever was by more than this are batches: of interrupts that wait, of radio
 /// frames, of compressed acknowledgements (Mogul, SIGCOMM 1992).
 const CREDIBLE: f64 = 10.0;
 
+/// Trains are told apart by eighths of an octave: what differs by less is about the same interval.
+const SAME_TRAINS: f64 = 1.08;
+/// Fewer stretches of a full link tell no usual rate.
+const LEAST_FULL: usize = 10;
 /// What is about as much.
 const ABOUT: f64 = 1.1;
 /// Payload of the largest joined packet, in bytes, which arrives and is acknowledged at once: a shorter interval may hold one more
@@ -23,15 +28,16 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
     // No link carries less than the connection reached.
     let goodput = data.goodput_bps.unwrap_or(0.0);
+    let of_first = first_flight_of_link(data).filter(|_| near_receiver(case));
     let full = case.share(LimitedBy::Bandwidth) > 0.5;
     if full && let Some(peak) = peak(data) {
-        let how =
-            "highest sustained rate of acknowledgements while the link was full, headers included";
-        let confirmed = data.capacity_bps.filter(|capacity| (*capacity / peak - 1.0).abs() < 0.3);
+        let how = "sustained rate of acknowledgements while the link was full, headers included";
         // A link that is full for most of the time carries no more than the connection did meanwhile: acknowledgements that jump over
         // what was repaired, or of joined packets, are faster for a short while.
-        let carried = ABOUT * goodput / case.share(LimitedBy::Bandwidth);
-        let rate = confirmed.unwrap_or_else(|| peak.min(carried));
+        let reached = peak.min(ABOUT * goodput / case.share(LimitedBy::Bandwidth));
+        let trains = data.capacity_bps.filter(|trains| (*trains / reached - 1.0).abs() < 0.3);
+        let rate = trains
+            .map_or(reached, |trains| of_first.or_else(|| usual(data, trains)).unwrap_or(trains));
         return (Known::new(rate.max(goodput) * with_headers, Confidence::High, how), true);
     }
     // Behind a receiver that joins segments acknowledgements come in bursts: near the sender their spacing is no bound.
@@ -41,14 +47,20 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let is_bunched = data.offloaded_packets > 0 && (is_joined || !near_receiver(case));
     let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
     let reached = peak(data).unwrap_or(0.0).max(goodput);
-    // A mode above what the connection reached is no pace of the sender.
-    let fastest = data.train_mode_bps.filter(|mode| *mode >= ROOM * goodput).or(fastest);
+    // A mode above what the connection reached is no pace of the sender, unless that has one and waits for a window.
+    let is_mode = |mode: &f64| *mode >= ROOM * goodput && !paces_within_window(case);
+    let fastest = of_first.or(data.train_mode_bps.filter(is_mode)).or(fastest);
     let is_credible = |rate: &f64| !is_bunched && *rate <= CREDIBLE * reached;
     if let Some(capacity) = fastest.filter(is_credible) {
         let rate = capacity.max(peak(data).unwrap_or(0.0)).max(goodput) * with_headers;
         // A paced sender spaces its segments itself, and acknowledgements arrive in groups: only near the receiver do
-        // trains keep the spacing of the bottleneck link.
-        let paced = capacity < ROOM * goodput || is_paced_behind_buffer(case);
+        // trains keep the spacing of the bottleneck link, unless the first flight had it as well.
+        let paced = capacity < ROOM * goodput && of_first.is_none() || is_paced_behind_buffer(case);
+        let is_exceeded = data.first_flight_bps.is_some_and(|first| first > ROOM * capacity);
+        if near_receiver(case) && is_exceeded {
+            let how = "at least: spacing of segment trains, slower than the first flight, headers included";
+            return (Known::new(rate, Confidence::Low, how), false);
+        }
         if near_receiver(case) && !paced {
             let how = "spacing of segment trains behind the bottleneck link, headers included";
             return (Known::new(rate, Confidence::Medium, how), true);
@@ -72,6 +84,20 @@ fn is_paced_behind_buffer(case: &Case<'_>) -> bool {
         && data.refills.is_none_or(|refills| refills.burst_bytes < burst)
 }
 
+/// The rate of the first flight, where later trains came out as fast: what was sent at once, before any pace was known, has the rate of the
+/// link, which the trains tell in intervals of an eighth.
+pub(super) fn first_flight_of_link(data: &DirectionStats) -> Option<f64> {
+    let (first, trains) = (data.first_flight_bps?, data.capacity_bps?);
+    is_same(first, trains).then_some(first)
+}
+
+/// Whether the sender spaces its segments at a rate that follows from its window, which the path would not have kept it to.
+fn paces_within_window(case: &Case<'_>) -> bool {
+    let diagnosis = &case.diagnosis;
+    diagnosis.congestion_control.name == CongestionAlgorithm::Bbr
+        && matches!(diagnosis.limited_by, LimitedBy::ReceiveWindow | LimitedBy::SendBuffer)
+}
+
 /// Whether most of the path lay before the point of capture, as seen from the sender.
 fn near_receiver(case: &Case<'_>) -> bool {
     let data = case.data();
@@ -81,9 +107,29 @@ fn near_receiver(case: &Case<'_>) -> bool {
     }
 }
 
-/// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile over intervals of at
-/// least a round trip, and of several packets where these are joined, so that no single burst decides.
+/// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile, so that no single burst decides.
 fn peak(data: &DirectionStats) -> Option<f64> {
+    let rates = sustained(data);
+    rates.get(rates.len().saturating_sub(1 + rates.len() / 20)).copied().filter(|rate| *rate > 0.0)
+}
+
+/// The usual rate while the link was full, of those about that of its trains, which are told in intervals of an eighth; `None` where bursts
+/// of acknowledgements make it another.
+fn usual(data: &DirectionStats, trains: f64) -> Option<f64> {
+    let is_full = |rate: &f64| (FULL_LINK..1.0 / FULL_LINK).contains(&(*rate / trains));
+    let rates: Vec<f64> = sustained(data).into_iter().filter(is_full).collect();
+    let is_enough = rates.len() >= LEAST_FULL;
+    median(rates).filter(|rate| is_enough && is_same(*rate, trains))
+}
+
+/// Whether two rates may be of the same interval of trains.
+fn is_same(one: f64, other: f64) -> bool {
+    (1.0 / SAME_TRAINS..=SAME_TRAINS).contains(&(one / other))
+}
+
+/// The rates of acknowledged payload, in bits per second, in rising order: over intervals of at least a round trip, and of several packets
+/// where these are joined.
+fn sustained(data: &DirectionStats) -> Vec<f64> {
     let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
     let many = if data.offloaded_packets > 0 { LARGEST_JOINED } else { 0 };
     let mut rates: Vec<f64> = Vec::new();
@@ -108,7 +154,7 @@ fn peak(data: &DirectionStats) -> Option<f64> {
         }
     }
     rates.sort_by(f64::total_cmp);
-    rates.get(rates.len().saturating_sub(1 + rates.len() / 20)).copied().filter(|rate| *rate > 0.0)
+    rates
 }
 
 /// The round trip through a full queue, in seconds: at the losses, where a queue is their cause; else the highest mean of an
@@ -161,5 +207,18 @@ pub(super) fn queue(rate_bps: f64, rtt_s: f64, worst_rtt_s: f64, overflows: bool
     Known::new(held.max(2 * seen).max(LEAST_QUEUE), Confidence::Low, how)
 }
 
+/// The queue as round trips tell it, or as the overflow that ended slow start does, where that is longer and the capture is near the
+/// receiver: there the last round trip before a loss is one of before the queue filled.
+pub(super) fn queue_or_overflow(
+    case: &Case<'_>,
+    queue: Known<u64>,
+    overflow: Option<&Overflow>,
+) -> Known<u64> {
+    let may_overflow = matches!(case.diagnosis.loss.cause, LossCause::Queue | LossCause::Unknown);
+    let longer = overflow.filter(|_| may_overflow && near_receiver(case));
+    let longer = longer.filter(|overflow| overflow.queue_bytes.value > queue.value);
+    longer.map_or(queue, |overflow| overflow.queue_bytes.clone())
+}
+
 /// A queue of ten full packets; a smaller one would be unusual.
-const LEAST_QUEUE: u64 = 15_000;
+pub(super) const LEAST_QUEUE: u64 = 15_000;

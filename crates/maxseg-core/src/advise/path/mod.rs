@@ -3,6 +3,7 @@
 
 mod bottleneck;
 mod ends;
+mod known;
 mod losses;
 
 use std::net::IpAddr;
@@ -15,48 +16,8 @@ use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::path::PolicerSpec;
 use crate::settings::CongestionName;
 use crate::units::{BitsPerSec, Bytes, Mss, Time};
-
-/// How reliable a value is.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Confidence {
-    /// Assumed, or only a bound.
-    Low,
-    /// Derived from measurements; wrong on an unusual path.
-    Medium,
-    /// Measured.
-    High,
-}
-
-impl Confidence {
-    /// The word that reports and JSON use.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
-
-/// A value with its confidence and source.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Known<T> {
-    /// The value.
-    pub value: T,
-    /// How reliable it is.
-    pub confidence: Confidence,
-    /// Where it comes from, as a phrase.
-    pub how: String,
-}
-
-impl<T> Known<T> {
-    fn new(value: T, confidence: Confidence, how: impl Into<String>) -> Self {
-        Self { value, confidence, how: how.into() }
-    }
-}
+pub use known::{Confidence, Known};
+pub use losses::Overflow;
 
 /// Why a capture shows too little of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +51,8 @@ pub struct ObservedPath {
     pub rate_bps: Known<f64>,
     /// Whether `rate_bps` was measured; otherwise it is the rate that the connection reached, a lower bound.
     pub rate_is_seen: bool,
+    /// Whether the first flight had the rate of later trains: two measurements of it agree.
+    pub(super) trains_agree: bool,
     /// Round-trip time without queueing, in seconds.
     pub rtt_s: Known<f64>,
     /// Lost share of the data packets, from 0 to 1.
@@ -102,6 +65,8 @@ pub struct ObservedPath {
     pub loss_cause: LossCause,
     /// Whether queueing accompanies `loss`: a full queue explains it.
     pub loss_with_queue: bool,
+    /// The overflow that ended slow start; `None` where none did.
+    pub overflow: Option<Overflow>,
     /// The policer that drops packets; `None` where no policer is the cause.
     pub policer: Option<Known<PolicerSpec>>,
     /// The sender's congestion control; CUBIC, Linux's own, where the capture does not show it.
@@ -135,6 +100,9 @@ const QUEUED: f64 = 1.5;
 
 /// A rate of so many times the goodput is not the connection's own.
 const ROOM: f64 = 1.3;
+
+/// The same where the rate was measured twice.
+const SEEN_ROOM: f64 = 1.15;
 
 /// Fewer segments with data, or round trips, are an episode of a path.
 const LEAST_SEGMENTS: u64 = 50;
@@ -180,7 +148,12 @@ impl ObservedPath {
         };
         let loss_with_queue = loss.value > 0.0 && is_queued;
         let segment_bytes = segment.value;
+        // What each packet carries: flights are counted without headers.
+        let payload = f64::from(segment_bytes) / f64::from(segment_bytes + headers);
+        let held_bytes = rate_bps.value * payload * rtt_s.value / 8.0;
         let loss_burst = losses::burst(case, segment_bytes);
+        let overflow = losses::overflow(case, segment_bytes, held_bytes);
+        let queue_bytes = bottleneck::queue_or_overflow(case, queue_bytes, overflow.as_ref());
         Ok(Self {
             ip,
             timestamps,
@@ -196,10 +169,12 @@ impl ObservedPath {
             segment,
             rate_bps,
             rate_is_seen,
+            trains_agree: bottleneck::first_flight_of_link(data).is_some(),
             rtt_s,
             lost_packets: losses::positions(case, segment_bytes, loss_burst.is_some()),
             loss_burst,
             loss_cause: case.diagnosis.loss.cause,
+            overflow,
             policer: losses::policer(case, segment_bytes, headers),
             congestion: ends::congestion(case),
             loss,
@@ -208,6 +183,19 @@ impl ObservedPath {
             bytes: data.acked_bytes,
             seconds,
             goodput_bps,
+        })
+    }
+
+    /// The path with the queue that ended slow start, and errors since; `None` where no queue did, or nothing was lost since.
+    pub(super) fn with_errors_since_overflow(&self) -> Option<Self> {
+        let overflow = self.overflow.clone()?;
+        Some(Self {
+            queue_bytes: overflow.queue_bytes,
+            loss: overflow.later_loss?,
+            loss_burst: None,
+            lost_packets: overflow.later_packets,
+            loss_with_queue: false,
+            ..self.clone()
         })
     }
 
@@ -231,7 +219,8 @@ impl ObservedPath {
 
     /// Whether the rate of the path is known to exceed the goodput, or was reached.
     pub fn shows_room(&self) -> bool {
-        self.rate_is_seen || self.payload_rate_bps() > ROOM * self.goodput_bps
+        let room = if self.trains_agree { SEEN_ROOM } else { ROOM };
+        self.rate_is_seen || self.payload_rate_bps() > room * self.goodput_bps
     }
 
     /// The rate at which the bottleneck link carries payload, in bits per second.

@@ -1,15 +1,20 @@
 //! Other paths that may explain the same observation: another cause of loss, another congestion control, another queue, a send
 //! buffer.
 
+use super::runs::Runs;
 use super::{LossModel, Rerun};
 use crate::advise::Case;
 use crate::advise::gain::Measured;
 use crate::advise::path::{Confidence, ObservedPath};
+use crate::diagnose::LossCause;
 use crate::settings::CongestionName;
 
 /// A queue is looked for in so many steps, of this factor until they turn.
 const MOST_STEPS: u32 = 6;
 const QUEUE_STEP: f64 = 1.6;
+
+/// A queue with which the goodput of the rerun is off by less, on a logarithmic scale, is long enough.
+const WELL_FITTED: f64 = 0.03;
 
 /// A send buffer is looked for between this, in bytes, and the flight that it allows; each step halves the range, on a logarithmic
 /// scale.
@@ -28,6 +33,17 @@ impl Rerun {
         (self.path.loss.value > 0.0)
             .then(|| Self::alternative(case, file, self.path.clone(), other))
             .flatten()
+    }
+
+    /// The same path with errors since the queue overflowed at the end of slow start; `None` where none did, or the losses since are of
+    /// a queue as well.
+    pub(super) fn with_errors_since_overflow(&self, case: &Case<'_>, file: &str) -> Option<Self> {
+        if !matches!(self.path.loss_cause, LossCause::Unknown | LossCause::Errors) {
+            return None;
+        }
+        let path = self.path.with_errors_since_overflow()?;
+        let path = Self::alternative(case, file, path, LossModel::Errors)?;
+        Some(Self { is_since_overflow: true, ..path }.fitted(case, file))
     }
 
     /// The same path with other congestion controls, where that is assumed.
@@ -49,28 +65,37 @@ impl Rerun {
     }
 
     /// The same with a queue with which the rerun has what was observed, where a queue overflowed and such a one is found: no
-    /// capture elsewhere than at the sender shows round trips through a full queue well.
+    /// capture elsewhere than at the sender shows round trips through a full queue well. Where no queue was seen, of those found the one is
+    /// taken whose goodput is nearest.
     pub(super) fn fitted(&self, case: &Case<'_>, file: &str) -> Self {
+        let overflows = self.loss == LossModel::QueueOverflow || self.is_since_overflow;
         // What is known of the path as it is goes with each clone.
-        if self.loss != LossModel::QueueOverflow
-            || self.path.loss.value <= 0.0
-            || self.baseline(case).is_none()
-        {
+        if !overflows || self.path.loss.value <= 0.0 || self.baseline(case).is_none() {
             return self.clone();
         }
+        let observed_bps = self.observed_bps(case);
+        let is_seen = self.path.queue_bytes.confidence > Confidence::Low;
         let mut fitted = self.clone();
         let (mut step, mut was_larger) = (QUEUE_STEP, None);
+        let mut best: Option<(f64, Self)> = None;
         for _ in 0..MOST_STEPS {
-            let Some(baseline) = fitted.baseline(case) else { break };
-            let misses = fitted.misses(case, self.observed_bps(case), baseline);
+            let Some(baseline) = fitted.as_observed(case) else { break };
+            let misses = fitted.misses(case, observed_bps, &baseline);
+            let off = libm::log(observed_bps / baseline.goodput_bps);
             // A longer queue brings more goodput, and longer round trips.
             let told = |of| misses.iter().find(|miss| miss.of == of);
             let miss = told(Measured::Goodput).or_else(|| told(Measured::RoundTrip));
-            let Some(miss) = miss else {
+            if miss.is_none() && best.as_ref().is_none_or(|(least, _)| off.abs() < *least) {
                 // It takes the place of this one.
-                return Self { is_alternative: self.is_alternative, ..fitted };
-            };
-            let larger = miss.observed > miss.rerun;
+                best = Some((
+                    off.abs(),
+                    Self { is_alternative: self.is_alternative, ..fitted.clone() },
+                ));
+            }
+            if miss.is_none() && (is_seen || off.abs() <= WELL_FITTED) {
+                break;
+            }
+            let larger = miss.map_or(off > 0.0, |miss| miss.observed > miss.rerun);
             if was_larger.is_some_and(|was| was != larger) {
                 step = libm::sqrt(step);
             }
@@ -78,9 +103,17 @@ impl Rerun {
             let mut path = fitted.path.clone();
             path.scale_queue(if larger { step } else { 1.0 / step });
             let Some(next) = Self::alternative(case, file, path, self.loss) else { break };
-            fitted = next;
+            fitted = Self { is_since_overflow: self.is_since_overflow, ..next };
         }
-        self.clone()
+        best.map_or_else(|| self.clone(), |(_, best)| best)
+    }
+
+    /// Runs of the path as it is: with the packets lost that were, where errors struck since an overflow, for the few that did may strike
+    /// at any time.
+    fn as_observed(&self, case: &Case<'_>) -> Option<Runs> {
+        let as_lost = || self.runs_until_far(case, &self.with_lost_packets()?);
+        let as_lost = if self.is_since_overflow { as_lost() } else { None };
+        as_lost.or_else(|| self.baseline(case).cloned())
     }
 
     /// The same with a send buffer with which the rerun has what was observed, in the place of the window that stands for one;

@@ -48,7 +48,8 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
     let reached = peak(data).unwrap_or(0.0).max(goodput);
     // A mode above what the connection reached is no pace of the sender, unless that has one and waits for a window.
-    let is_mode = |mode: &f64| *mode >= ROOM * goodput && !paces_within_window(case);
+    let is_paced = near_receiver(case) && paces_within_window(case);
+    let is_mode = |mode: &f64| *mode >= ROOM * goodput && !is_paced;
     let fastest = of_first.or(data.train_mode_bps.filter(is_mode)).or(fastest);
     let is_credible = |rate: &f64| !is_bunched && *rate <= CREDIBLE * reached;
     if let Some(capacity) = fastest.filter(is_credible) {

@@ -1,11 +1,9 @@
 //! The gain of a change.
 
 use maxseg_core::advise::{Case, Change, Gain, MOST_PACKETS, Measured, NoGain, Rerun};
-use maxseg_core::engine::{Engine, EngineName, Unwatched};
-use maxseg_core::evidence::{Beside, BlackHole, Evidence, LossEpisode};
+use maxseg_core::engine::EngineName;
+use maxseg_core::evidence::{Beside, BlackHole, Evidence};
 use maxseg_core::outcome::LimitedBy;
-use maxseg_core::scenario::Scenario;
-use maxseg_core::sim::Sim;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_testkit::{full_link, windowed};
 
@@ -82,71 +80,6 @@ fn a_long_transfer_is_shortened_and_says_so() {
     evidence.forward.acked_bytes = 10_000_000_000;
     let gain = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap();
     assert_eq!(gain.shortened_to, Some(MOST_PACKETS * 1448));
-}
-
-/// A queue of twice what the path holds overflows at the end of slow start, and errors strike a few packets since.
-const OVERFLOW_THEN_ERRORS: &str = r#"
-    [[hop]]
-    rate = "20 Mbit/s"
-    delay = "40 ms"
-    queue = "400 kB"
-    errors = { model = "list", lost = [2400, 2600, 2900, 3400, 3900, 4500] }
-    [sender]
-    stack = "linux"
-    congestion = "reno"
-    [receiver]
-    stack = "linux"
-    window = "1 MB"
-    [until]
-    bytes = "8 MB"
-    time = "60 s"
-"#;
-
-/// What a capture of that run shows.
-fn overflowed_then_damaged() -> Evidence {
-    let scenario = Scenario::from_toml("made", OVERFLOW_THEN_ERRORS).unwrap();
-    let outcome = Sim.run(&scenario, &mut Unwatched).unwrap();
-    let link = &outcome.links[0];
-    assert!(link.refused > 100 && link.damaged == 6, "{link:?}");
-    let mut evidence = full_link(0);
-    let forward = &mut evidence.forward;
-    let bytes = outcome.payload_bytes.unwrap();
-    let overflowed = u32::try_from(link.refused).unwrap();
-    forward.goodput_bps = Some(8.0 * bytes as f64 / (outcome.elapsed_s.unwrap() - 0.08));
-    (forward.acked_bytes, forward.unique_bytes) = (bytes, bytes);
-    forward.retransmitted_packets = u64::from(overflowed) + 6;
-    forward.retransmitted_bytes = forward.retransmitted_packets * 1448;
-    forward.data_packets = outcome.data_packets.unwrap();
-    forward.path_rtt_mean_s = outcome.rtt_mean_s;
-    let held = 193_000 + 386_000 + u64::from(overflowed) * 1448;
-    let later = [2400, 2600, 2900, 3400, 3900, 4500].windows(2).map(|two| two[1] - two[0]);
-    let later = std::iter::once(1000).chain(later).map(|sent_since| (1, 80_000, sent_since));
-    for (number, (lost, in_flight, sent_since)) in
-        (1..).zip(std::iter::once((overflowed, held, 1000)).chain(later))
-    {
-        let at = Time::from_millis(900 * number);
-        let sent_bytes = 0;
-        let rtt = None;
-        let episode = LossEpisode { at, rtt, in_flight, lost, sent_bytes, sent_since };
-        forward.loss_episodes.begin(episode);
-    }
-    evidence
-}
-
-#[test]
-fn errors_since_an_overflow_at_the_end_of_slow_start_explain_a_small_window_after_many_losses() {
-    let evidence = overflowed_then_damaged();
-    let case = Case::of(&evidence);
-    let room = Change::Queue(Bytes::new(200_000));
-    let rerun = Rerun::of(&case, "made.pcap").unwrap();
-    assert!(rerun.path.loss.value > 0.02, "{:?}", rerun.path.loss);
-    let (rerun, gain) = rerun.gain(&case, "made.pcap", &[Change::NoErrors, room]);
-    let gain = gain.unwrap();
-    assert!(gain.explains(), "{:?}", gain.misses);
-    assert!(rerun.path.loss.how.contains("after the overflow"), "{:?}", rerun.path.loss);
-    let expected = gain.expected().unwrap();
-    assert!(expected.low_bps > evidence.forward.goodput_bps.unwrap(), "{gain:?}");
-    assert!((0.8..1.0).contains(&(expected.goodput_bps / 19.3e6)), "{gain:?}");
 }
 
 /// The first segment, in full size, was lost three times before the receiver saw any of it.

@@ -1,7 +1,7 @@
 //! The observed path.
 
 use maxseg_core::advise::{Case, Confidence, ObservedPath, Overflow, PathError};
-use maxseg_core::evidence::{Direction, Evidence, LossEpisode};
+use maxseg_core::evidence::{BlackHole, Direction, Evidence, LossEpisode};
 use maxseg_core::units::Time;
 use maxseg_testkit::{full_link, packet_too_big, windowed};
 
@@ -65,6 +65,59 @@ fn a_full_link_carries_what_the_connection_did() {
     assert!((0.95..1.15).contains(&rate), "{:?}", path.rate_bps);
 }
 
+/// Trains are told in intervals of an eighth; the first flight, where it agrees, exactly. Trains that are slower than it may have the pace of
+/// a sender that waits for its window.
+#[test]
+fn near_the_receiver_the_first_flight_tells_the_rate_where_trains_agree() {
+    let path = |first_flight_bps, train_mode_bps| {
+        let mut evidence = windowed(0);
+        evidence.forward.first_flight_bps = Some(first_flight_bps);
+        evidence.forward.train_mode_bps = Some(train_mode_bps);
+        ObservedPath::of(&Case::of(&evidence)).unwrap()
+    };
+    let is_about =
+        |path: &ObservedPath, bps: f64| (path.payload_rate_bps() / bps - 1.0).abs() < 1e-3;
+    let agrees = path(18.5e6, 17e6);
+    assert!(agrees.rate_is_seen && is_about(&agrees, 18.5e6), "{:?}", agrees.rate_bps);
+    let differs = path(17e6, 18e6);
+    assert!(differs.rate_is_seen && is_about(&differs, 18e6), "{:?}", differs.rate_bps);
+    let slower = path(40e6, 15e6);
+    assert!(!slower.rate_is_seen && is_about(&slower, 15e6), "{:?}", slower.rate_bps);
+}
+
+/// Trains of 20 Mbit/s are told as 21: the rate of all acknowledgements is better known.
+#[test]
+fn a_full_link_has_the_usual_rate_of_its_acknowledgements() {
+    let mut evidence = full_link(0);
+    evidence.forward.capacity_bps = Some(1.05 * 19.3e6);
+    let path = ObservedPath::of(&Case::of(&evidence)).unwrap();
+    assert!((path.rate_bps.value / 20e6 - 1.0).abs() < 0.02, "{:?}", path.rate_bps);
+}
+
+/// What comes first behind a hop that dropped the first flight is what was sent after timeouts.
+#[test]
+fn behind_a_narrow_hop_no_initial_window_is_seen() {
+    let mut evidence = windowed(0);
+    let at = evidence.forward.bins.as_slice()[0].at;
+    let first = evidence.forward.bins.at(at);
+    (first.acked_bytes, first.sent_bytes) = (0, 14_480);
+    let initial = |evidence: &Evidence| {
+        let path = ObservedPath::of(&Case::of(evidence)).unwrap();
+        path.initial_window.map(|window| window.value)
+    };
+    assert_eq!(initial(&evidence), Some(14_480));
+    evidence.forward.black_hole = Some(BlackHole {
+        from: Time::ZERO,
+        to: Time::from_millis(1),
+        frame: 3,
+        segment_bytes: 1460,
+        repeats: 0,
+        passed_bytes: 1024,
+        passed_before_bytes: 0,
+    });
+    assert_eq!(initial(&evidence), None);
+}
+
 /// Recoveries of so many segments, each with so many bytes in flight and so many new segments since the one before.
 fn losing(episodes: &[(u32, u64, u32)]) -> Evidence {
     let mut evidence = windowed(0);
@@ -94,6 +147,9 @@ fn an_overflow_at_the_end_of_slow_start_shows_the_queue_and_leaves_the_errors_si
     let sent = windowed(0).forward.data_packets as f64 - 1000.0;
     let later = |found: &Overflow| found.later_loss.as_ref().map_or(0.0, |loss| loss.value);
     assert!((later(&found) * sent / 3.0 - 1.0).abs() < 0.02, "{found:?}");
+    let near_receiver = losing(&[(100, 600_000, 1000), (1, 30_000, 500), (2, 40_000, 700)]);
+    let path = ObservedPath::of(&Case::of(&near_receiver)).unwrap();
+    assert_eq!(path.queue_bytes.value, found.queue_bytes.value, "{:?}", path.queue_bytes);
     let part = overflow(&[(60, 600_000, 1000), (40, 500_000, 100), (3, 40_000, 700)]).unwrap();
     assert_eq!(part.queue_bytes.value, found.queue_bytes.value, "a recovery in two parts");
     assert_eq!(overflow(&[(1, 600_000, 1000), (1, 30_000, 500)]), None, "an error");

@@ -7,7 +7,7 @@ use maxseg_core::diagnose::{
     CongestionAlgorithm, CongestionControl, Diagnosis, Finding, FindingKind, Loss, LossCause,
     Quality, Severity,
 };
-use maxseg_core::evidence::{Direction, Evidence, OptionKind, SynFacts};
+use maxseg_core::evidence::{BlackHole, Direction, Evidence, OptionKind, SynFacts};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::{Bytes, Time};
 use maxseg_testkit::{at, full_link, linux_syn, packet_too_big, windowed};
@@ -87,6 +87,31 @@ fn the_subject_is_a_limit_that_a_setting_removes() {
     for (diagnosis, want) in cases {
         let case = Case::diagnosed(&evidence, diagnosis);
         assert_eq!(subject(&case), want, "{:?}", case.diagnosis);
+    }
+}
+
+/// Behind the narrow hop losses are of the sizes that the sender probes, and of a window that grows back.
+#[test]
+fn behind_a_narrow_hop_losses_on_a_full_link_are_no_subject() {
+    use LimitedBy::{Bandwidth, Congestion, ReceiveWindow};
+    let mut evidence = windowed(0);
+    evidence.forward.black_hole = Some(BlackHole {
+        from: Time::ZERO,
+        to: Time::from_millis(1),
+        frame: 3,
+        segment_bytes: 1460,
+        repeats: 0,
+        passed_bytes: 1024,
+        passed_before_bytes: 0,
+    });
+    let hole = [(FindingKind::BlackHole, Severity::Problem)];
+    for (second, want) in [
+        (Congestion, Subject::Finding(FindingKind::BlackHole)),
+        (ReceiveWindow, Subject::Limit(ReceiveWindow)),
+    ] {
+        let diagnosis = diagnosis(&[(Bandwidth, 0.6), (second, 0.4)], &hole);
+        let case = Case::diagnosed(&evidence, diagnosis);
+        assert_eq!(subject(&case), Some(want), "{second:?}");
     }
 }
 

@@ -110,6 +110,13 @@ impl<'a> Headline<'a> {
         if let Ok(gain) = &self.gain
             && let (Some(expected), Some(relative)) = (gain.expected(), gain.relative())
         {
+            let observed = gain.observed_whole_bps();
+            // A lower bound is the lower end of the interval.
+            let (shown, relative) = if gain.is_bound {
+                (expected.low_bps, expected.low_bps / observed - 1.0)
+            } else {
+                (expected.goodput_bps, relative)
+            };
             let without = if self.is_without_loss() { " without any loss" } else { "" };
             let (at_least, most) = if gain.is_bound {
                 let why = listed(&gain.misses);
@@ -130,8 +137,8 @@ impl<'a> Headline<'a> {
             let _ = write!(
                 text,
                 ". Predicted{without}: {at_least}{} instead of {} ({}{most})",
-                approx::rate(expected.goodput_bps),
-                approx::rate(gain.observed_whole_bps()),
+                approx::rate(shown),
+                approx::rate(observed),
                 approx::gain(relative)
             );
         }

@@ -151,6 +151,11 @@ impl CongestionControl {
         Self { name, confidence: probability.min(MOST), evidence: sentences.join("; ") }
     }
 
+    /// Whether none is named.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.name == CongestionAlgorithm::Unknown
+    }
+
     /// Where nothing can be said, and why.
     pub(super) const fn unknown(evidence: String) -> Self {
         Self { name: CongestionAlgorithm::Unknown, confidence: 0.0, evidence }

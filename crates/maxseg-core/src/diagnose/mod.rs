@@ -202,7 +202,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         None => Loss::of(data, limited_by, trip_view::sees_round_trips(data, acks)),
     };
     let congestion_control = match &unknown_because {
-        Some(why) if !quality.fit => CongestionControl::unknown(why.clone()),
+        Some(why) if !quality.fit => Some(CongestionControl::of(data, limited_by))
+            .filter(|seen| quality.shows_congestion_control() && !seen.is_unknown())
+            .unwrap_or_else(|| CongestionControl::unknown(why.clone())),
         _ => CongestionControl::of(data, limited_by),
     };
     let leaves_window_unused = limited_by == LimitedBy::Unknown

@@ -96,11 +96,12 @@ impl CongestionControl {
         let steady = view.map(|_| SteadyGrowth::of(data, limit)).unwrap_or_default();
         let exact = view.filter(|view| *view != View::ByHandshake);
         let clues = exact.map(|view| Clues::of(data, limit, view)).unwrap_or_default();
-        let losses = LossFlights::of(data, limit);
+        let is_at_sender = view == Some(View::Sender);
+        let losses = LossFlights::of(data, limit, is_at_sender);
         // Flights of whole round trips show more of slow start.
         let first =
             if clues.has_slow_start() { Clue::default() } else { first_loss::of(data, limit) };
-        let opening = OpeningPace::of(data, limit, view == Some(View::Sender));
+        let opening = OpeningPace::of(data, limit, is_at_sender);
         let bursts = burst_sizes::of(data, limit);
         let departures = departures::of(data, limit);
         let mut weights = clues.weights;

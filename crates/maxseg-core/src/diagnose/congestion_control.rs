@@ -17,6 +17,7 @@ mod first_loss;
 mod loss_flights;
 mod opening_pace;
 mod steady_growth;
+mod timer_growth;
 mod view;
 mod weights;
 
@@ -32,6 +33,7 @@ use epoch_clues::EpochClues;
 use loss_flights::LossFlights;
 use opening_pace::OpeningPace;
 use steady_growth::SteadyGrowth;
+use timer_growth::TimerGrowth;
 use view::View;
 
 /// A congestion control.
@@ -94,6 +96,7 @@ impl CongestionControl {
         let view = View::of(data, limit);
         let epochs = view.map(|view| EpochClues::of(data, limit, view)).unwrap_or_default();
         let steady = view.map(|_| SteadyGrowth::of(data, limit)).unwrap_or_default();
+        let behind_timer = view.map(|view| TimerGrowth::of(data, limit, view)).unwrap_or_default();
         let exact = view.filter(|view| *view != View::ByHandshake);
         let clues = exact.map(|view| Clues::of(data, limit, view)).unwrap_or_default();
         let is_at_sender = view == Some(View::Sender);
@@ -107,6 +110,7 @@ impl CongestionControl {
         let mut weights = clues.weights;
         weights.join(&epochs.weights, epochs.share());
         weights.join(&steady.weights, 1.0);
+        weights.join(&behind_timer.weights, behind_timer.share());
         weights.join(&losses.weights, losses.share());
         weights.join(&opening.weights, 1.0);
         weights.join(&first.weights, 1.0);
@@ -116,6 +120,7 @@ impl CongestionControl {
         let of_losses = losses.count() + first.count();
         let others = clues.count()
             + steady.count()
+            + behind_timer.count()
             + opening.count()
             + bursts.count()
             + departures.count()
@@ -144,6 +149,7 @@ impl CongestionControl {
         sentences.extend(first.sentence(name));
         sentences.extend(losses.sentence(name));
         sentences.extend(steady.sentence(name));
+        sentences.extend(behind_timer.sentence(name));
         sentences.extend(epochs.sentence());
         if sentences.is_empty() {
             sentences

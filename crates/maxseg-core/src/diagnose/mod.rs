@@ -203,7 +203,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     };
     let congestion_control = match &unknown_because {
         Some(why) if !quality.fit => Some(CongestionControl::of(data, limited_by))
-            .filter(|seen| quality.shows_congestion_control() && !seen.is_unknown())
+            .filter(|seen| lacks_handshake(&quality) && !seen.is_unknown())
             .unwrap_or_else(|| CongestionControl::unknown(why.clone())),
         _ => CongestionControl::of(data, limited_by),
     };
@@ -235,6 +235,12 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         congestion_control,
         findings,
     }
+}
+
+/// Whether it is the handshake that is missing: flights at losses, and those that timestamps tell, show the congestion control without its window scale
+/// and round trip.
+fn lacks_handshake(quality: &Quality) -> bool {
+    quality.wanted.as_deref() == Some(quality::wanted_capture(ReasonCode::MidStream))
 }
 
 /// Whether so little was sent that nothing limited it: what has no rate, and was neither sent again nor held up.

@@ -107,13 +107,6 @@ impl Quality {
         self.reasons.iter().find(|reason| reason.code == code)
     }
 
-    /// Whether the sender's congestion control may be seen where nothing shows its limit: flights at losses, and those that timestamps
-    /// tell, need neither the window scale nor the round trip of the handshake.
-    pub(super) fn shows_congestion_control(&self) -> bool {
-        let lacks_handshake = wanted_capture(ReasonCode::MidStream);
-        self.wanted.as_deref().is_none_or(|wanted| wanted == lacks_handshake)
-    }
-
     /// Why the limit is unknown, and the capture that would show it, as a clause; `None` where the capture is fit.
     pub(super) fn unknown_because(&self) -> Option<String> {
         let wanted = self.wanted.as_deref()?;
@@ -248,7 +241,7 @@ fn unseen_share(evidence: &Evidence) -> f64 {
 }
 
 /// The capture that would do.
-const fn wanted_capture(code: ReasonCode) -> &'static str {
+pub(super) const fn wanted_capture(code: ReasonCode) -> &'static str {
     match code {
         ReasonCode::OneWay => {
             "a capture of both directions, at one of the hosts: with asymmetric routes no other point sees both"

@@ -183,21 +183,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_link_and_losses_that_share_the_time_need_no_lead() {
-        let are = |shares: [(LimitedBy, f64); 2]| {
-            are_link_and_losses(&shares.map(|(kind, share)| LimitShare { kind, share }))
-        };
-        assert!(are([(Congestion, 0.51), (Bandwidth, 0.47)]));
-        assert!(!are([(Congestion, 0.38), (Bandwidth, 0.35)]), "a third limit besides");
-        assert!(!are([(Application, 0.51), (Bandwidth, 0.47)]), "a program");
-    }
-
-    #[test]
     fn neither_of_two_limits_that_share_the_time_is_named() {
         let mixed = |shares: [(LimitedBy, f64); 2]| {
             mixed(&shares.map(|(kind, share)| LimitShare { kind, share })).is_some()
         };
         assert!(mixed([(Bandwidth, 0.5), (Application, 0.49)]));
+        assert!(mixed([(Congestion, 0.51), (Bandwidth, 0.47)]));
         assert!(!mixed([(Bandwidth, 0.56), (Application, 0.44)]), "it leads");
         assert!(mixed([(Bandwidth, 0.5), (Unknown, 0.45)]), "as much is unknown");
         assert!(!mixed([(Congestion, 0.5), (Rto, 0.49)]), "losses are one");

@@ -1,6 +1,6 @@
 //! The bottleneck link of a path: rate and queue.
 
-use super::{Confidence, Known, Overflow, QUEUED, ROOM, whole};
+use super::{Confidence, Known, LEAST_QUEUE, Overflow, QUEUED, ROOM, whole};
 use crate::advise::Case;
 use crate::diagnose::{CongestionAlgorithm, FULL_LINK, LossCause};
 use crate::evidence::{Bin, DirectionStats};
@@ -220,6 +220,3 @@ pub(super) fn queue_or_overflow(
     let longer = longer.filter(|overflow| overflow.queue_bytes.value > queue.value);
     longer.map_or(queue, |overflow| overflow.queue_bytes.clone())
 }
-
-/// A queue of ten full packets; a smaller one would be unusual.
-pub(super) const LEAST_QUEUE: u64 = 15_000;

@@ -1,7 +1,6 @@
 //! Losses of a path: how many, in which bursts, or above which rate.
 
-use super::bottleneck::LEAST_QUEUE;
-use super::{Confidence, Known, four_digits, whole};
+use super::{Confidence, Known, LEAST_QUEUE, four_digits, whole};
 use crate::advise::Case;
 use crate::diagnose::{LossCause, RatesBetweenLosses};
 use crate::evidence::{DirectionStats, LossEpisode};

@@ -104,6 +104,9 @@ const ROOM: f64 = 1.3;
 /// The same where the rate was measured twice.
 const SEEN_ROOM: f64 = 1.15;
 
+/// A queue of ten full packets, in bytes; a smaller one would be unusual.
+const LEAST_QUEUE: u64 = 15_000;
+
 /// Fewer segments with data, or round trips, are an episode of a path.
 const LEAST_SEGMENTS: u64 = 50;
 const LEAST_ROUND_TRIPS: f64 = 10.0;

@@ -49,31 +49,31 @@ mod tests {
     use crate::units::Time;
 
     /// Looks at it while it lasts: at the rates and windows of their quartiles.
-    fn spread(delivery_bps: [f64; 2], cwnd_segments: [f64; 2]) -> Option<RateSpread> {
+    fn spread(delivery_bps: [f64; 2], cwnd_segments: [f64; 2]) -> RateSpread {
         let rates = Some(RateQuartiles { delivery_bps, cwnd_segments });
-        Some(RateSpread { rtt_median: Time::from_millis(53), rates })
+        RateSpread { rtt_median: Time::from_millis(53), rates }
     }
 
     #[test]
     fn a_rate_that_stays_while_the_window_changes_is_the_links() {
         let lossy = |e: &mut SocketEvidence| {
             e.bin.losses = 4;
-            e.spread = spread([9.6e6, 10.2e6], [31.0, 44.0]);
+            e.spread = Some(spread([9.6e6, 10.2e6], [31.0, 44.0]));
         };
         assert_eq!(limit(lossy), LimitedBy::Bandwidth);
         let follows = |e: &mut SocketEvidence| {
             lossy(e);
-            e.spread = spread([7e6, 10.2e6], [31.0, 44.0]);
+            e.spread = Some(spread([7e6, 10.2e6], [31.0, 44.0]));
         };
         assert_eq!(limit(follows), LimitedBy::Congestion);
         let both_stay = |e: &mut SocketEvidence| {
             lossy(e);
-            e.spread = spread([9.6e6, 10.2e6], [41.0, 44.0]);
+            e.spread = Some(spread([9.6e6, 10.2e6], [41.0, 44.0]));
         };
         assert_eq!(limit(both_stay), LimitedBy::Unknown);
         let pauses = |e: &mut SocketEvidence| {
             lossy(e);
-            e.spread = spread([19e6, 20e6], [31.0, 44.0]);
+            e.spread = Some(spread([19e6, 20e6], [31.0, 44.0]));
         };
         assert_eq!(limit(pauses), LimitedBy::Congestion, "half of what arrives at a time");
         let nothing_lost = |e: &mut SocketEvidence| {

@@ -283,13 +283,13 @@ pub(super) fn watches(
     /// So often, where there is time between.
     const LOOKS: u64 = 16;
     const LEAST: Time = Time::from_millis(20);
-    let step = Time::from_nanos(interval.as_nanos() / LOOKS).max(LEAST);
+    let pause = Time::from_nanos(interval.as_nanos() / LOOKS).max(LEAST);
     let mut left = interval;
-    while left > step {
-        if !waits(step, stop) {
+    while left > pause {
+        if !waits(pause, stop) {
             return Ok(false);
         }
-        left = left.since(step);
+        left = left.since(pause);
         watch.look_between().map_err(|error| namespace_failure(&error))?;
     }
     Ok(waits(left, stop))

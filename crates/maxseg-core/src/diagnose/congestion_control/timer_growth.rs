@@ -1,10 +1,10 @@
-//! How the flight grows behind an expiry of the retransmission timer.
+//! How the flight grows after a timeout.
 //!
-//! An expiry sets the window to a segment (RFC 5681 §3.1); slow start brings it back to what the loss leaves before all that was
+//! A timeout sets the window to a segment (RFC 5681 §3.1); slow start brings it back to what the loss leaves before all that was
 //! outstanding is acknowledged again. What grows from there on is congestion avoidance: a segment a round trip with Reno. CUBIC forgets
 //! its last maximum (`bictcp_reset` in `net/ipv4/tcp_cubic.c`): its cubic begins flat, and the growth that Reno would have is 0.53 of
 //! a segment. Behind a policer or a queue of a few segments, where flights are lost as a whole again and again, nothing else
-//! tells the two apart; nothing waits there after an expiry, and the round trip of the handshake tells flights, too.
+//! tells the two apart; nothing waits there after a timeout, and the round trip of the handshake tells flights, too.
 
 use super::CongestionAlgorithm::{self, Cubic, Reno};
 use super::weights::{Weights, normal};
@@ -37,7 +37,7 @@ const OTHER: f64 = 0.02;
 const MOST_OF_ONE: f64 = 2.0;
 const MOST_EPOCHS: f64 = 8.0;
 
-/// What growth behind expiries shows.
+/// What growth after timeouts shows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TimerGrowth {
     pub(super) weights: Weights,
@@ -99,7 +99,7 @@ impl TimerGrowth {
     pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
         let speaks = matches!(name, Reno | Cubic) && self.weights.best().0 == name;
         let growth = median(self.growth.clone()).filter(|_| speaks)?;
-        Some(format!("it grew by {growth:.1} segments a round trip behind expiries of the timer"))
+        Some(format!("it grew by {growth:.1} segments a round trip after timeouts"))
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     const SEGMENT: u64 = 1000;
 
-    /// Ten expiries behind which the flight went from three segments on to so many in seven round trips of 14 ms.
+    /// Ten timeouts after which the flight went from three segments on to so many in seven round trips of 14 ms.
     fn direction(last: u64) -> DirectionStats {
         let mut epochs = CongestionEpochs::default();
         for n in 0..10 {

@@ -248,9 +248,8 @@ fn measured(run: &Run) -> String {
 fn predicted(run: &Run) -> String {
     let Some(gain) = run.advice.gain else { return "–".to_owned() };
     let mega = |bps: f64| bps / 1e6;
-    if gain.is_bound {
-        return format!("at least {:.2}", mega(gain.expected_bps));
-    }
     let (low, high) = (mega(gain.low_bps), mega(gain.high_bps));
-    format!("{:.2} ({low:.2} to {high:.2})", mega(gain.expected_bps))
+    let bounds =
+        if gain.is_bound { format!("at least {low:.2}") } else { format!("{low:.2} to {high:.2}") };
+    format!("{:.2} ({bounds})", mega(gain.expected_bps))
 }

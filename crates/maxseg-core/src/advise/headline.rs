@@ -110,35 +110,21 @@ impl<'a> Headline<'a> {
         if let Ok(gain) = &self.gain
             && let (Some(expected), Some(relative)) = (gain.expected(), gain.relative())
         {
-            let observed = gain.observed_whole_bps();
-            // A lower bound is the lower end of the interval.
-            let (shown, relative) = if gain.is_bound {
-                (expected.low_bps, expected.low_bps / observed - 1.0)
-            } else {
-                (expected.goodput_bps, relative)
-            };
             let without = if self.is_without_loss() { " without any loss" } else { "" };
-            let (at_least, most) = if gain.is_bound {
-                let why = listed(&gain.misses);
-                let why = why.map_or_else(String::new, |misses| {
-                    format!("; a lower bound: the rerun of the observed path has {misses}")
+            let low = approx::rate(expected.low_bps);
+            let bounds = if gain.is_bound {
+                let why = listed(&gain.misses).map_or_else(String::new, |misses| {
+                    format!(": the rerun of the observed path has {misses}")
                 });
-                ("at least ", why)
+                format!("at least {low}{why}")
             } else {
-                (
-                    "",
-                    format!(
-                        "; {} to {}",
-                        approx::rate(expected.low_bps),
-                        approx::rate(expected.high_bps)
-                    ),
-                )
+                format!("{low} to {}", approx::rate(expected.high_bps))
             };
             let _ = write!(
                 text,
-                ". Predicted{without}: {at_least}{} instead of {} ({}{most})",
-                approx::rate(shown),
-                approx::rate(observed),
+                ". Predicted{without}: {} instead of {} ({}; {bounds})",
+                approx::rate(expected.goodput_bps),
+                approx::rate(gain.observed_whole_bps()),
                 approx::gain(relative)
             );
         }

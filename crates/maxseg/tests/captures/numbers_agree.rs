@@ -153,7 +153,7 @@ fn rules() -> Vec<Rule> {
         // A prediction with its gain.
         rule(
             &format!(
-                r"Predicted[^:]*: (?:at least )?(?<after>{RATE}) instead of (?<before>{RATE}) \((?<gain>[^;)]*)[;)]"
+                r"Predicted[^:]*: (?<after>{RATE}) instead of (?<before>{RATE}) \((?<gain>[^;)]*)[;)]"
             ),
             |part| {
                 let factor = value(&part("after")) / value(&part("before"));

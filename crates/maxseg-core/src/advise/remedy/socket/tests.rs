@@ -160,12 +160,15 @@ fn a_full_link_is_shown_by_its_queue_or_by_its_rate() {
         verdict(&evidence, false, V4).sentence
     };
     let queued = sentence(&|evidence| evidence.state.rtt = Time::from_millis(60));
-    assert!(queued.ends_with(": the round trip is 60 ms, and 20 ms without a queue."), "{queued}");
+    assert!(
+        queued.ends_with(": the round trip is 60.0 ms, and 20.0 ms without a queue."),
+        "{queued}"
+    );
     let steady = sentence(&|evidence| {
         let rates = RateQuartiles { delivery_bps: [7.9e6, 8.2e6], cwnd_segments: [12.0, 18.0] };
         let rtt_median = Time::from_millis(23);
         evidence.spread = Some(RateSpread { rtt_median, rates: Some(rates) });
     });
-    let signs = ": it delivers 7.9 Mbit/s to 8.2 Mbit/s for most of the time, while the congestion window is 12 to 18 segments.";
+    let signs = ": it delivers 7.90 Mbit/s to 8.20 Mbit/s for most of the time, while the congestion window is 12 to 18 segments.";
     assert!(steady.ends_with(signs), "{steady}");
 }

@@ -69,12 +69,12 @@ fn the_senders_congestion_control_is_named() {
         assert!(words(&text).contains(&words(&line)), "{file}: {text}");
     }
     // Nothing was lost, and the window was the limit: any algorithm would do the same, but for a pace below it.
-    let named = |file: &str| {
-        json(&["explain", &labelled(file), "--json"])["connections"][0]["congestion_control"].take()
-    };
-    let window = named("lab_receive-window_cubic_136.sender.pcapng.gz");
-    assert_eq!(window["name"], "unknown", "{window}");
-    assert_eq!(named(WINDOW)["name"], "bbr", "as its label has it");
+    for (file, name) in
+        [("lab_receive-window_cubic_136.sender.pcapng.gz", "unknown"), (WINDOW, "bbr")]
+    {
+        let document = json(&["explain", &labelled(file), "--json"]);
+        assert_eq!(document["connections"][0]["congestion_control"]["name"], name, "{file}");
+    }
 }
 
 #[test]

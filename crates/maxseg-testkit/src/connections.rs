@@ -1,8 +1,9 @@
 //! Evidence of made-up connections: thirty seconds over 20 Mbit/s and 80 ms.
 
 use maxseg_core::evidence::{
-    AckPoint, Bin, Bins, CaptureFacts, Cause, Direction, DirectionStats, Ending, Event, EventKind,
-    Events, Evidence, Handshake, Marks, OptionKind, PathMtuEvent, SegmentPoint, SynFacts, Trace,
+    AckPoint, Bin, Bins, BlackHole, CaptureFacts, Cause, Direction, DirectionStats, Ending, Event,
+    EventKind, Events, Evidence, Handshake, Marks, OptionKind, PathMtuEvent, SegmentPoint,
+    SynFacts, Trace,
 };
 use maxseg_core::units::Time;
 
@@ -233,5 +234,18 @@ pub fn packet_too_big(evidence: &Evidence, direction: Direction) -> PathMtuEvent
         quoted: Some((evidence.sender(direction), evidence.receiver(direction))),
         packet_bytes: 1500,
         connection: Some(evidence.id),
+    }
+}
+
+/// A hop before the capture dropped a full segment: it came in pieces, and no transmission of it whole.
+pub const fn black_hole_before() -> BlackHole {
+    BlackHole {
+        from: Time::ZERO,
+        to: Time::from_millis(1),
+        frame: 3,
+        segment_bytes: 1460,
+        repeats: 0,
+        passed_bytes: 1024,
+        passed_before_bytes: 0,
     }
 }

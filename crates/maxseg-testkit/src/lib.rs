@@ -7,6 +7,8 @@ pub mod rows;
 mod sample;
 pub mod spoil;
 
-pub use connections::{BEGIN, at, full_link, linux_syn, packet_too_big, traced, windowed};
+pub use connections::{
+    BEGIN, at, black_hole_before, full_link, linux_syn, packet_too_big, traced, windowed,
+};
 pub use flights::{ROUND_TRIP, clean, flight, offers};
 pub use sample::{SAMPLE, sample_seed, sampled};

@@ -53,6 +53,11 @@ impl<'a> Case<'a> {
         self.evidence.stats(self.diagnosis.direction.other())
     }
 
+    /// Whether the capture is behind a hop that dropped packets for their size: they are not in it.
+    pub(super) fn is_behind_narrow_hop(&self) -> bool {
+        self.data().black_hole.is_some_and(|hole| hole.is_seen_behind())
+    }
+
     /// Seconds that the limits are shares of: from the first data to the last acknowledgement, or to the last
     /// retransmission or probe without an answer; the connection's duration where it carried none.
     pub fn data_seconds(&self) -> f64 {

@@ -2,10 +2,10 @@
 
 use maxseg_core::advise::{Case, Change, Gain, MOST_PACKETS, Measured, NoGain, Rerun};
 use maxseg_core::engine::EngineName;
-use maxseg_core::evidence::{Beside, BlackHole, Evidence};
+use maxseg_core::evidence::{Beside, Evidence};
 use maxseg_core::outcome::LimitedBy;
-use maxseg_core::units::{Bytes, Time};
-use maxseg_testkit::{full_link, windowed};
+use maxseg_core::units::Bytes;
+use maxseg_testkit::{black_hole_before, full_link, windowed};
 
 fn rerun(evidence: &Evidence, changes: &[Change]) -> Result<Gain, NoGain> {
     let case = Case::of(evidence);
@@ -82,19 +82,6 @@ fn a_long_transfer_is_shortened_and_says_so() {
     assert_eq!(gain.shortened_to, Some(MOST_PACKETS * 1448));
 }
 
-/// The first segment, in full size, was lost three times before the receiver saw any of it.
-fn seen_behind(evidence: &mut Evidence) {
-    evidence.forward.black_hole = Some(BlackHole {
-        from: Time::ZERO,
-        to: Time::from_millis(1),
-        frame: 3,
-        segment_bytes: 1460,
-        repeats: 0,
-        passed_bytes: 1024,
-        passed_before_bytes: 0,
-    });
-}
-
 #[test]
 fn behind_a_narrow_hop_the_growth_of_the_window_is_what_a_transfer_without_the_stall_gains() {
     let without_stall = |evidence: &Evidence| {
@@ -103,7 +90,7 @@ fn behind_a_narrow_hop_the_growth_of_the_window_is_what_a_transfer_without_the_s
     };
     let mut evidence = full_link(0);
     assert_eq!(without_stall(&evidence).unwrap_err(), NoGain::Stalled);
-    seen_behind(&mut evidence);
+    evidence.forward.black_hole = Some(black_hole_before());
     let full = without_stall(&evidence).unwrap();
     assert_eq!(full.missing(), Some(NoGain::TooSmall), "{full:?}");
     evidence.forward.goodput_bps = evidence.forward.goodput_bps.map(|bps| 0.8 * bps);

@@ -1,9 +1,9 @@
 //! The observed path.
 
 use maxseg_core::advise::{Case, Confidence, ObservedPath, Overflow, PathError};
-use maxseg_core::evidence::{BlackHole, Direction, Evidence, LossEpisode};
+use maxseg_core::evidence::{Direction, Evidence, LossEpisode};
 use maxseg_core::units::Time;
-use maxseg_testkit::{full_link, packet_too_big, windowed};
+use maxseg_testkit::{black_hole_before, full_link, packet_too_big, windowed};
 
 #[test]
 fn a_path_has_the_measured_values() {
@@ -106,15 +106,7 @@ fn behind_a_narrow_hop_no_initial_window_is_seen() {
         path.initial_window.map(|window| window.value)
     };
     assert_eq!(initial(&evidence), Some(14_480));
-    evidence.forward.black_hole = Some(BlackHole {
-        from: Time::ZERO,
-        to: Time::from_millis(1),
-        frame: 3,
-        segment_bytes: 1460,
-        repeats: 0,
-        passed_bytes: 1024,
-        passed_before_bytes: 0,
-    });
+    evidence.forward.black_hole = Some(black_hole_before());
     assert_eq!(initial(&evidence), None);
 }
 

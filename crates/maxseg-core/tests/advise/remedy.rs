@@ -7,10 +7,10 @@ use maxseg_core::diagnose::{
     CongestionAlgorithm, CongestionControl, Diagnosis, Finding, FindingKind, Loss, LossCause,
     Quality, Severity,
 };
-use maxseg_core::evidence::{BlackHole, Direction, Evidence, OptionKind, SynFacts};
+use maxseg_core::evidence::{Direction, Evidence, OptionKind, SynFacts};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::{Bytes, Time};
-use maxseg_testkit::{at, full_link, linux_syn, packet_too_big, windowed};
+use maxseg_testkit::{at, black_hole_before, full_link, linux_syn, packet_too_big, windowed};
 
 fn finding(kind: FindingKind, severity: Severity) -> Finding {
     Finding {
@@ -95,15 +95,7 @@ fn the_subject_is_a_limit_that_a_setting_removes() {
 fn behind_a_narrow_hop_losses_on_a_full_link_are_no_subject() {
     use LimitedBy::{Bandwidth, Congestion, ReceiveWindow};
     let mut evidence = windowed(0);
-    evidence.forward.black_hole = Some(BlackHole {
-        from: Time::ZERO,
-        to: Time::from_millis(1),
-        frame: 3,
-        segment_bytes: 1460,
-        repeats: 0,
-        passed_bytes: 1024,
-        passed_before_bytes: 0,
-    });
+    evidence.forward.black_hole = Some(black_hole_before());
     let hole = [(FindingKind::BlackHole, Severity::Problem)];
     for (second, want) in [
         (Congestion, Subject::Finding(FindingKind::BlackHole)),

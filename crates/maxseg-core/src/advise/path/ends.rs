@@ -95,7 +95,7 @@ pub(super) fn initial_window(case: &Case<'_>) -> Option<Known<u64>> {
         return (most > 0).then(|| Known::new(most, Confidence::Low, how));
     }
     // What comes first behind a hop that dropped the first flight is what is sent after timeouts.
-    if case.data().black_hole.is_some_and(|hole| hole.is_seen_behind()) {
+    if case.is_behind_narrow_hop() {
         return None;
     }
     let bins = case.data().bins.as_slice();

@@ -32,7 +32,7 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     // Behind the narrow hop the time of the stall is not that of any data: what is seen is how the window grows back, up to the rate
     // of the link.
     let grows_back = |limit| matches!(limit, LimitedBy::Congestion | LimitedBy::Rto);
-    let is_aftermath = case.data().black_hole.is_some_and(|hole| hole.is_seen_behind())
+    let is_aftermath = case.is_behind_narrow_hop()
         && (grows_back(limited_by)
             || limited_by == LimitedBy::Unknown
             || limited_by == LimitedBy::Bandwidth && second.is_some_and(grows_back));

@@ -25,7 +25,7 @@ impl Rerun {
     /// [`NoGain::Stalled`]: no stall has a share of the time, or the path cannot be run.
     pub fn gain_without_stall(&self, case: &Case<'_>) -> Result<Gain, NoGain> {
         let share = case.share(LimitedBy::PathMtu);
-        if share <= 0.0 && !case.data().black_hole.is_some_and(|hole| hole.is_seen_behind()) {
+        if share <= 0.0 && !case.is_behind_narrow_hop() {
             return Err(NoGain::Stalled);
         }
         let observed_bps = self.path.goodput_bps;

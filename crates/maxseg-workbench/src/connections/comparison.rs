@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use maxseg_core::evidence::{RatePoint, RateSpread};
+use maxseg_core::evidence::{RatePoint, RateSpread, SocketEvidence};
 use maxseg_wire::inet_diag::Sample;
 
 use super::{Connection, Owner};
@@ -42,6 +42,19 @@ impl Known {
         self.points.push_back((at, point));
     }
 
+    /// What happened until a sample at `at`, which was made `interval` after the one that is known.
+    fn evidence_until(
+        &mut self,
+        at: Duration,
+        sample: &Sample,
+        interval: Duration,
+    ) -> SocketEvidence {
+        self.add(at, sample);
+        let mut evidence = sample.evidence(Some((&self.sample, interval)));
+        evidence.spread = self.spread(at.saturating_sub(interval.max(RECENT)));
+        evidence
+    }
+
     /// How it varied since then.
     fn spread(&self, since: Duration) -> Option<RateSpread> {
         let recent = self.points.iter().filter(|(at, _)| *at >= since);
@@ -64,22 +77,16 @@ impl PreviousSnapshot {
         for (connection, netns) in connections.iter_mut().zip(netns) {
             let Some(sample) = &connection.sample else { continue };
             let key = (*netns, connection.cookie);
-            let known = self.connections.remove(&key);
-            let mut now = Known {
-                sample: Arc::clone(sample),
-                process: connection.process.clone(),
-                points: VecDeque::new(),
-            };
-            let before = known.zip(interval).map(|(known, interval)| {
-                now.points = known.points;
-                (known.sample, interval)
-            });
-            now.add(at, sample);
-            if let Some((before, interval)) = before {
-                let mut evidence = sample.evidence(Some((&before, interval)));
-                evidence.spread = now.spread(at.saturating_sub(interval.max(RECENT)));
+            let known = self.connections.remove(&key).zip(interval);
+            let points = if let Some((mut known, interval)) = known {
+                let evidence = known.evidence_until(at, sample, interval);
                 connection.since_last = Some(Box::new(evidence));
-            }
+                known.points
+            } else {
+                sample.rate_point().map(|point| (at, point)).into_iter().collect()
+            };
+            let now =
+                Known { sample: Arc::clone(sample), process: connection.process.clone(), points };
             seen.insert(key, now);
         }
         Self { connections: seen, at }
@@ -105,14 +112,12 @@ impl PreviousSnapshot {
         connection: &mut Connection,
         interval: Option<Duration>,
     ) {
-        let known = self.connections.remove(&(netns, connection.cookie));
-        let since = known.as_ref().map(|known| &*known.sample).zip(interval);
-        connection.since_last = connection
-            .sample
-            .as_ref()
-            .zip(since)
-            .map(|(sample, since)| Box::new(sample.evidence(Some(since))));
-        connection.process = known.and_then(|known| known.process);
         connection.is_closed = true;
+        let Some(mut known) = self.connections.remove(&(netns, connection.cookie)) else { return };
+        if let Some((sample, interval)) = connection.sample.as_ref().zip(interval) {
+            let evidence = known.evidence_until(self.at + interval, sample, interval);
+            connection.since_last = Some(Box::new(evidence));
+        }
+        connection.process = known.process;
     }
 }

@@ -15,6 +15,8 @@ use crate::wrap::{hanging, wrapped};
 const FEW_POINTS: usize = 4;
 /// Width of the picture, without names and numbers.
 const PICTURE: usize = 41;
+/// The relative difference at which the picture's axis ends at the latest.
+const FARTHEST: f64 = 1.0;
 /// Rows of the picture.
 const MOST_BARS: usize = 30;
 
@@ -81,11 +83,13 @@ fn goodputs(runs: &RunPairing, printer: Printer) -> String {
     format!("\n{}", grid.text(printer.table_width()))
 }
 
-/// The relative differences with their intervals, around a line at zero.
+/// The relative differences with their intervals, around a line at zero. The axis ends at the doubling at the latest, as nothing
+/// is less than -100%: one number that is many times the other would leave all others at zero.
 fn picture(runs: &RunPairing) -> String {
     let bars = runs.bars();
     let reach =
         bars.iter().map(|(_, relative, half)| relative.abs() + half).fold(0.0_f64, f64::max);
+    let reach = reach.min(FARTHEST);
     if bars.is_empty() || bars.len() > MOST_BARS || !reach.is_finite() || reach <= 0.0 {
         return String::new();
     }
@@ -102,7 +106,7 @@ fn picture(runs: &RunPairing) -> String {
     text
 }
 
-/// One interval: `├──●──┤`, with `│` at zero.
+/// One interval: `├──●──┤`, with `│` at zero; `▶` where the difference is beyond the axis.
 fn bar(relative: f64, half: f64, reach: f64) -> String {
     let place = |value: f64| {
         let share = (value / reach).clamp(-1.0, 1.0);
@@ -116,7 +120,7 @@ fn bar(relative: f64, half: f64, reach: f64) -> String {
         line[from] = '├';
         line[to] = '┤';
     }
-    line[place(relative)] = '●';
+    line[place(relative)] = if relative > reach { '▶' } else { '●' };
     line.into_iter().collect()
 }
 

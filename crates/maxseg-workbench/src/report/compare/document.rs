@@ -3,6 +3,7 @@
 use maxseg_core::advise::Case;
 use maxseg_core::compare::{Pairing, Verdict};
 use maxseg_core::engine::EngineName;
+use maxseg_core::evidence::Ending;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,6 +120,8 @@ struct CaptureEntry<'a> {
     /// Sender and receiver of the data.
     sender: String,
     receiver: String,
+    /// How the connection ended, as far as the capture shows it.
+    ending: Ending,
     limited_by: LimitedBy,
     /// Why that is unknown; null where it is known.
     unknown_because: Option<&'a str>,
@@ -258,6 +261,7 @@ impl<'a> CaptureEntry<'a> {
             connection: case.evidence.id,
             sender: case.evidence.sender(direction).to_string(),
             receiver: case.evidence.receiver(direction).to_string(),
+            ending: case.evidence.ending,
             limited_by: case.diagnosis.limited_by,
             unknown_because: case.diagnosis.unknown_because.as_deref(),
             confidence: case.diagnosis.confidence,

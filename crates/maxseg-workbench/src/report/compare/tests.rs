@@ -134,6 +134,8 @@ fn what_was_never_open_is_compared_by_its_ending() {
     assert_eq!(captures.limits()[0], "refused");
     assert!(captures.limits()[1].starts_with("receive-window"), "{:?}", captures.limits());
     assert_eq!(captures.endings(), ["refused", "closed"]);
+    let document = CompareDocument::of(&Compared::Captures(&captures)).to_json();
+    assert!(document.contains("\"ending\":\"refused\""), "{document}");
     assert_eq!((captures.limit_change(), captures.ending_change()), ("another", "another"));
     let cautions = captures.cautions().join("\n");
     assert!(!cautions.contains("unknown") && !cautions.contains("too few"), "{cautions}");

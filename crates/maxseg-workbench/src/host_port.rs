@@ -1,7 +1,8 @@
 //! A host and perhaps a port, as commands take them: `HOST`, `HOST:PORT`, `ADDRESS`, `ADDRESS:PORT`, `[ADDRESS]`,
 //! `[ADDRESS]:PORT`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::borrow::Cow;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Why a text names no host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +11,21 @@ pub enum NoHost {
     Port,
     /// What stands before it is neither an address nor a name of letters, digits, `-`, `_` and `.` (RFC 1123 §2.1).
     Name,
+}
+
+/// A text without the zone of its IPv6 address (RFC 4007 §11): `[fe80::1%eth0]:80` and `[fe80::1]%eth0:80`, as `ss` has it, are
+/// `[fe80::1]:80`.
+pub fn without_zone(text: &str) -> Cow<'_, str> {
+    let Some((address, zone)) = text.split_once('%') else { return text.into() };
+    let (inner, rest) = match address.strip_prefix('[') {
+        None => (address, ""),
+        Some(inner) => match inner.strip_suffix(']') {
+            None => (inner, zone.find(']').map_or("", |end| &zone[end..])),
+            Some(inner) => (inner, zone.rfind(':').map_or("", |colon| &zone[colon..])),
+        },
+    };
+    let is_address = inner.parse::<Ipv6Addr>().is_ok();
+    if is_address { format!("{address}{rest}").into() } else { text.into() }
 }
 
 /// The name or address, an IPv6 one without its brackets, and the port.
@@ -39,4 +55,27 @@ pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), NoHost> {
         && !name.starts_with('-')
         && name.chars().all(is_letter);
     if is_name { Ok((name.to_owned(), port)) } else { Err(NoHost::Name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_zone_of_an_address_is_left_out() {
+        for (text, expected) in [
+            ("fe80::1%eth0", "fe80::1"),
+            ("[fe80::1%eth0]", "[fe80::1]"),
+            ("[fe80::1%br-lan]:80", "[fe80::1]:80"),
+            ("[fe80::1]%eth0.7:80", "[fe80::1]:80"),
+            ("[fe80::1]%eth0", "[fe80::1]"),
+            ("[fe80::1]:80", "[fe80::1]:80"),
+            ("[fe80::1%eth0", "[fe80::1"),
+            ("100%eth0", "100%eth0"),
+            ("%", "%"),
+            ("[%]", "[%]"),
+        ] {
+            assert_eq!(without_zone(text), expected, "{text}");
+        }
+    }
 }

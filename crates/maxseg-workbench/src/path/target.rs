@@ -6,7 +6,7 @@ use std::str::FromStr;
 use maxseg_core::framing::IpVersion;
 
 use super::PathError;
-use crate::host_port::{NoHost, host_and_port};
+use crate::host_port::{NoHost, host_and_port, without_zone};
 
 /// A host, and perhaps a port: `HOST`, `HOST:PORT`, `ADDRESS`, `[ADDRESS]:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,9 @@ impl FromStr for PathTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if without_zone(text) != text {
+            return Err("addresses with a zone (%eth0) are not supported; another address of the host is needed".to_owned());
+        }
         match host_and_port(text) {
             Ok((_, Some(0))) | Err(NoHost::Port) => {
                 Err("a port is a number from 1 to 65535".to_owned())
@@ -88,9 +91,19 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(PathTarget { host: host.to_owned(), port }), "{text}");
         }
-        for text in
-            ["", "-4", "a b", "x:y", "x:0", "192.0.2.7:0", "x:70000", "\u{1b}[31m", "[x]:80", "a/b"]
-        {
+        for text in [
+            "",
+            "-4",
+            "a b",
+            "x:y",
+            "x:0",
+            "192.0.2.7:0",
+            "x:70000",
+            "\u{1b}[31m",
+            "[x]:80",
+            "a/b",
+            "fe80::1%eth0",
+        ] {
             assert!(text.parse::<PathTarget>().is_err(), "{text}");
         }
     }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use maxseg_workbench::host_port::host_and_port;
+use maxseg_workbench::host_port::{host_and_port, without_zone};
 
 /// Connections of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,16 +45,18 @@ impl Target {
 /// Two ends with a hyphen between them.
 fn ends(argument: &str) -> Option<(SocketAddr, SocketAddr)> {
     let end = |text: &str| {
-        let end: SocketAddr = text.parse().ok()?;
+        let end: SocketAddr = without_zone(text).parse().ok()?;
         Some(SocketAddr::new(end.ip().to_canonical(), end.port()))
     };
-    let (local, remote) = argument.split_once('-')?;
-    Some((end(local)?, end(remote)?))
+    // The name of an interface, which a zone is, may have hyphens, too.
+    argument
+        .match_indices('-')
+        .find_map(|(at, _)| Some((end(&argument[..at])?, end(&argument[at + 1..])?)))
 }
 
 /// A host and its port, of which neither looks like a capture.
 fn parts(argument: &str) -> Option<(String, Option<u16>)> {
-    let (name, port) = host_and_port(argument).ok()?;
+    let (name, port) = host_and_port(&without_zone(argument)).ok()?;
     if name.parse::<IpAddr>().is_ok() {
         return Some((name, port));
     }
@@ -83,6 +85,8 @@ mod tests {
         };
         assert_eq!(ends("10.0.0.1:80-10.0.0.2:443"), ["10.0.0.1:80", "10.0.0.2:443"]);
         assert_eq!(ends("[::1]:80-[::2]:443"), ["[::1]:80", "[::2]:443"]);
+        let zones = "[fe80::1]%br-lan:80-[fe80::2%br-lan]:443";
+        assert_eq!(ends(zones), ["[fe80::1]:80", "[fe80::2]:443"]);
         assert_eq!(ends("[::ffff:10.0.0.1]:80-10.0.0.2:443"), ["10.0.0.1:80", "10.0.0.2:443"]);
         for (text, name, port) in [
             ("192.0.2.7", "192.0.2.7", None),
@@ -90,6 +94,7 @@ mod tests {
             ("2001:db8::7", "2001:db8::7", None),
             ("[2001:db8::7]", "2001:db8::7", None),
             ("[2001:db8::7]:443", "2001:db8::7", Some(443)),
+            ("[fe80::7%eth0]:443", "fe80::7", Some(443)),
             ("www.example.org:443", "www.example.org", Some(443)),
             ("db-1", "db-1", None),
         ] {

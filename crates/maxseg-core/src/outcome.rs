@@ -115,6 +115,13 @@ impl Outcome {
         self.asked_flow().map_or(self.goodput_bps, |flow| self.flows[flow].goodput_bps)
     }
 
+    /// A number by which results are shown beside [that goodput](Self::headline_goodput_bps): of the
+    /// [asked flow](Self::asked_flow) where it knows it, and else of the whole run, as the time of another flow's pings.
+    pub fn headline<T>(&self, number: impl Fn(&Self) -> Option<T>) -> Option<T> {
+        let asked = self.asked_flow().and_then(|flow| number(&self.flows[flow]));
+        asked.or_else(|| number(self))
+    }
+
     /// The place of the flow that is asked about, the first TCP flow, where others carry data beside it:
     /// `goodput_bps` is a sum then.
     pub fn asked_flow(&self) -> Option<usize> {

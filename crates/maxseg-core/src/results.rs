@@ -136,10 +136,19 @@ impl Group<'_> {
         self.rows.iter().find_map(|row| row.outcome.asked_flow())
     }
 
-    /// The limit of most runs.
+    /// The same of another number that is shown beside it ([`Outcome::headline`]).
+    pub fn headline(&self, number: impl Fn(&Outcome) -> Option<f64>) -> Option<Summary> {
+        self.summary(|outcome| outcome.headline(&number))
+    }
+
+    /// The limit of most runs, of the flow that its goodput is of.
     pub fn limited_by(&self) -> Option<LimitedBy> {
+        self.limit_of_most(|outcome| outcome.headline(|of| of.limited_by))
+    }
+
+    fn limit_of_most(&self, of: impl Fn(&Outcome) -> Option<LimitedBy>) -> Option<LimitedBy> {
         let mut counts: BTreeMap<LimitedBy, usize> = BTreeMap::new();
-        for limit in self.rows.iter().filter_map(|row| row.outcome.limited_by) {
+        for limit in self.rows.iter().filter_map(|row| of(&row.outcome)) {
             *counts.entry(limit).or_default() += 1;
         }
         counts.into_iter().max_by_key(|(_, count)| *count).map(|(limit, _)| limit)
@@ -174,7 +183,8 @@ impl Group<'_> {
             };
             summary.insert(key.clone(), value);
         }
-        let limit = self.limited_by().map_or(Value::Null, |limit| Value::from(limit.word()));
+        let limit = self.limit_of_most(|outcome| outcome.limited_by);
+        let limit = limit.map_or(Value::Null, |limit| Value::from(limit.word()));
         summary.insert("limited_by".to_owned(), limit);
         Value::Object(summary)
     }
@@ -244,6 +254,16 @@ mod tests {
         assert_eq!(group.asked_flow(), Some(0));
         assert!((group.goodput().unwrap().mean - 2e6).abs() < 1e-6);
         assert_eq!(group.to_json()["goodput_bps"]["mean"], 1e7, "the document keeps the sum");
+    }
+
+    /// Losses of the run stand beside no goodput of one flow; the time of the pings is no flow's but theirs.
+    #[test]
+    fn other_numbers_are_of_the_same_flow() {
+        let mut outcome = with_cross_traffic(Some(2e6));
+        (outcome.timeouts, outcome.flows[0].timeouts) = (Some(9), Some(4));
+        outcome.ping_mean_s = Some(0.1);
+        assert_eq!(outcome.headline(|of| of.timeouts), Some(4));
+        assert_eq!(outcome.headline(|of| of.ping_mean_s), Some(0.1));
     }
 
     #[test]

@@ -26,12 +26,15 @@ pub fn mark(group: &Group<'_>) -> &'static str {
 /// The mark of a number that proves nothing: it is the best of nothing, however large.
 pub const INVALID: &str = "!";
 
-/// What the marks mean that stand somewhere among these, and which flow their goodput is of.
+/// What the marks mean that stand somewhere among these, and which flow they are of.
 pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
     let groups: Vec<&Group<'_>> = groups.collect();
     let asked = groups.iter().find_map(|group| group.asked_flow());
-    let of_one =
-        asked.map(|flow| format!("goodput of flow.{flow} only, which others share the path with"));
+    let of_one = asked.map(|flow| {
+        format!(
+            "goodput, RTT, losses and limit are of flow.{flow}, which shares the path with others"
+        )
+    });
     sign_notes(groups.into_iter()).into_iter().chain(of_one).collect()
 }
 

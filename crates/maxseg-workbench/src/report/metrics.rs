@@ -12,6 +12,7 @@ pub(super) struct Metric {
     pub(super) key: &'static str,
     /// The heading.
     pub(super) title: &'static str,
+    /// Its value in an outcome, that of a run or of one of its flows.
     pub(super) of: fn(&Outcome) -> Option<f64>,
     pub(super) write: fn(f64) -> String,
 }
@@ -110,13 +111,13 @@ impl Metric {
 
     /// The mean; `None` where no run knows it.
     pub(super) fn mean(&self, group: &Group<'_>) -> Option<f64> {
-        Some(group.summary(self.of)?.mean)
+        Some(group.headline(self.of)?.mean)
     }
 
     /// The mean in words; of a goodput with its confidence interval, and with a mark where it is not to be
     /// relied on.
     pub(super) fn show(&self, group: &Group<'_>) -> String {
-        let Some(summary) = group.summary(self.of) else { return "–".to_owned() };
+        let Some(summary) = group.headline(self.of) else { return "–".to_owned() };
         let mean = (self.write)(summary.mean);
         if !self.is_goodput() {
             return mean;

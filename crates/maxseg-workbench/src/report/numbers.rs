@@ -92,6 +92,6 @@ fn columns(of: Tables, is_known: impl Fn(&Number) -> bool) -> Vec<&'static Numbe
 impl Number {
     /// The mean of the runs in words; `None` where none knows it.
     pub fn mean(&self, group: &Group<'_>) -> Option<String> {
-        group.summary(self.of).map(|summary| (self.write)(summary.mean))
+        group.headline(self.of).map(|summary| (self.write)(summary.mean))
     }
 }

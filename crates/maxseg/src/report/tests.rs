@@ -154,7 +154,7 @@ fn the_best_of_a_column_goes_by_the_goodput_of_tcp_and_names_the_segment_size_in
     };
     let rows = [run(536, 536, (1e6, 8e6)), run(1460, 1440, (2e6, 3e6))];
     let text = results(&rows, Printer::silent());
-    for wanted in ["*2.00", " 1.00", "1460 (1440 used)", "goodput of flow.0 only"] {
+    for wanted in ["*2.00", " 1.00", "1460 (1440 used)", "limit are of flow.0, which shares"] {
         assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
     }
     let mut alone = run(1460, 1440, (2e6, 3e6));

@@ -102,7 +102,7 @@ impl RunPairing {
     pub fn lines(&self, point: &MatchedPoint) -> Vec<NumberLine> {
         let [a, b] = [0, 1].map(|side| point.rows[side].iter().collect::<Vec<&Row>>());
         let line = |metric: &Metric| {
-            let difference = Difference::of(&a, &b, metric.of);
+            let difference = Difference::of(&a, &b, |outcome| outcome.headline(metric.of));
             (difference.a.is_some() || difference.b.is_some()).then_some(NumberLine {
                 key: metric.key,
                 title: metric.title,

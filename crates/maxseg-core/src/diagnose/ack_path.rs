@@ -179,6 +179,12 @@ impl AckPath {
                 approx::time(of(way))
             ));
         }
+        if signs.is_empty() {
+            let of_data = self.data.map_or_else(String::new, |data| {
+                format!(", and the way of the data by no more than {}", approx::time(data.high_s))
+            });
+            signs.push(format!("round trips grow under load{of_data}"));
+        }
         signs.join("; ")
     }
 }
@@ -311,6 +317,12 @@ mod tests {
         assert!(!waits(way(0.0, 0.02), way(0.0, 0.001)), "now and then");
         assert!(waits(None, way(0.0, 0.001)), "round trips hold what the data does not wait for");
         assert!(!waits(None, None), "without timestamps");
+        let data = DirectionStats { way_delay: Some(way(0.0, 0.001)), ..stats() };
+        let rest = AckPath::of(&data, &DirectionStats::default()).unwrap();
+        assert_eq!(
+            rest.signs(),
+            "round trips grow under load, and the way of the data by no more than 1.0 ms"
+        );
         assert!(
             !waits(way(0.5, 0.6), way(0.0, 0.0)),
             "no part of the round trips: the sender waits"

@@ -56,24 +56,31 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
                 (passed, _) => format!("segments of {passed} bytes arrive"),
             }
         ),
-        why: "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) does not reach \
-              the sender",
+        why: if hole.passed_bytes > 0 {
+            "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) does not reach the sender"
+        } else {
+            "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) does not reach the sender, or \
+             the other host has gone: both look the same"
+        },
         source: "RFC 2923 §2.1, RFC 4821",
     })
 }
 
 /// What hops reported of packets of this size: messages that the sender did not heed.
 fn told(evidence: &Evidence, direction: Direction, packet: u32) -> Option<String> {
-    let mtu = evidence.reported_mtu(direction).filter(|mtu| *mtu < packet)?;
-    let hop = evidence.path_mtu_events_of(direction).next()?.hop;
-    Some(format!("although {hop} reports a next-hop MTU of {mtu}, which does not reach the sender"))
+    let (mtu, event) = evidence.least_reported_mtu(direction).filter(|(mtu, _)| *mtu < packet)?;
+    Some(format!(
+        "although {} reports a next-hop MTU of {mtu}, which the sender does not heed",
+        event.hop
+    ))
 }
 
 pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let sender = evidence.sender(direction);
     let events: Vec<_> = evidence.path_mtu_events_of(direction).collect();
     let (first, last) = (events.first()?, events.last()?);
-    let mtu = evidence.reported_mtu(direction);
+    let least = evidence.least_reported_mtu(direction);
+    let mtu = least.map(|(mtu, _)| mtu);
     // A router that joins segments quotes what it joined: what was no larger than what it reports was not refused.
     let is_refused = |sent: &u32| mtu.is_none_or(|mtu| *sent > mtu);
     let sent = evidence.packet_on_wire(direction, first.packet_bytes).filter(is_refused);
@@ -89,10 +96,10 @@ pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Findi
             number("notices", events.len() as f64),
         ],
         frames: events.iter().map(|event| event.frame).take(8).collect(),
-        text: match mtu {
-            Some(mtu) => format!(
+        text: match least {
+            Some((mtu, event)) => format!(
                 "{} reports a next-hop MTU of {mtu}; {sender} sent {}",
-                first.hop,
+                event.hop,
                 sent.map_or_else(|| "larger packets".to_owned(), |sent| sent.to_string())
             ),
             None => format!(
@@ -142,6 +149,7 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     let ethernet = ETHERNET - plain(evidence);
     // The sender's own MSS option shows its link.
     let own = stats.mss_option_bytes.map_or(ethernet, u32::from).min(ethernet);
+    let reported = evidence.reported_mtu(direction).map(|mtu| mtu.saturating_sub(plain(evidence)));
     let could = own.saturating_sub(stamps);
     if f64::from(used) >= SMALL * f64::from(could) {
         return None;
@@ -151,8 +159,7 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     // Small writes of an application make small segments, too.
     let is_announced =
         announced.is_some_and(|announced| announced < own && used + stamps + 8 >= announced);
-    let reported = evidence.reported_mtu(direction);
-    let is_reported = reported.is_some_and(|mtu| mtu < own + plain(evidence));
+    let is_reported = reported.is_some_and(|most| most < own && most.abs_diff(used + stamps) <= 8);
     if !is_announced && !is_reported {
         return None;
     }
@@ -174,7 +181,7 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
         ],
         frames: Vec::new(),
         text: format!(
-            "Segments carry {used} bytes where {could} fit: {}",
+            "Segments carry {used} bytes instead of {could}: {}",
             match announced {
                 Some(announced) if is_announced =>
                     format!("{receiver} announces an MSS of {announced}"),

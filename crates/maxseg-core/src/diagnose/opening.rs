@@ -9,10 +9,8 @@ use crate::window::LARGEST_SHIFT;
 const LEAST_MSS: u16 = 500;
 
 pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
-    if !evidence.handshake.syn && !evidence.handshake.syn_ack {
-        return None;
-    }
-    let again = evidence.forward.resent.control + evidence.reverse.resent.control;
+    let Handshake { syn_packets, syn_ack_packets, .. } = evidence.handshake;
+    let again = syn_packets.saturating_sub(1) + syn_ack_packets.saturating_sub(1);
     if again == 0 {
         return None;
     }
@@ -26,9 +24,9 @@ pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
         direction: None,
         from: evidence.begin,
         to: evidence.forward.first_data.unwrap_or(evidence.end),
-        evidence: vec![number("repeated_syn_or_fin", again as f64)],
+        evidence: vec![number("repeated_syns", again.into())],
         frames: Vec::new(),
-        text: repeated(evidence, again),
+        text: repeated(evidence, again.into()),
         why: "Each lost SYN delays the first byte by at least a second (RFC 6298 §2.1)",
         source: "RFC 9293 §3.8.1, RFC 6298 §5.7",
     })
@@ -38,7 +36,7 @@ pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
 fn repeated(evidence: &Evidence, again: u64) -> String {
     let Handshake { syn_packets, syn_ack_packets, done, .. } = evidence.handshake;
     let Some(done) = done.filter(|_| syn_packets + syn_ack_packets > 2) else {
-        return format!("SYN or FIN was retransmitted {}", counted_times(again));
+        return format!("The SYN or its answer was retransmitted {}", counted_times(again));
     };
     let answer = match syn_ack_packets {
         0 | 1 => String::new(),

@@ -178,10 +178,11 @@ pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
             number("share", share),
         ],
         format!(
-            "The client {} waited{} {} before its next request: {} of {}",
+            "The client {} waited{} {} before its {} request: {} of {}",
             evidence.client.ip().to_canonical(),
             at_most(evidence, &waits),
             median_and_worst(&waits),
+            if requests.turns > 1 { "next" } else { "first" },
             approx::time(waits.total_s),
             approx::time(seconds),
         ),

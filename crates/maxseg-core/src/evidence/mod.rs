@@ -146,6 +146,8 @@ pub struct Marks {
     pub capture_lost: bool,
     /// Congestion was signalled by marks (RFC 3168).
     pub ecn: bool,
+    /// Both ends count marks (AccECN, RFC 9768): flags of segments are a counter, and no answer to a mark.
+    pub accurate_ecn: bool,
 }
 
 impl Evidence {
@@ -227,8 +229,14 @@ impl Evidence {
         }
     }
 
+    /// The smallest MTU that hops reported for packets of one direction, in bytes, and the message that says so.
+    pub fn least_reported_mtu(&self, direction: Direction) -> Option<(u32, &PathMtuEvent)> {
+        let events = self.path_mtu_events_of(direction);
+        events.filter_map(|event| Some((event.next_hop_mtu()?, event))).min_by_key(|(mtu, _)| *mtu)
+    }
+
     /// The smallest MTU that hops reported for packets of one direction, in bytes.
     pub fn reported_mtu(&self, direction: Direction) -> Option<u32> {
-        self.path_mtu_events_of(direction).filter_map(PathMtuEvent::next_hop_mtu).min()
+        self.least_reported_mtu(direction).map(|(mtu, _)| mtu)
     }
 }

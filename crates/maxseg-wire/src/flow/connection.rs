@@ -97,11 +97,7 @@ impl Connection {
             handshake: Handshake::default(),
             reset: None,
             turns: Turns::default(),
-            marks: Marks {
-                mid_stream: !seen.flags.contains(Flags::SYN),
-                ports_reused: false,
-                ..Marks::default()
-            },
+            marks: Marks { mid_stream: !seen.flags.contains(Flags::SYN), ..Marks::default() },
             aside: traced.then(|| Box::new(Aside::traced())),
             clock: Clock::new(seen.at_nanos),
             held: None,
@@ -190,11 +186,12 @@ impl Connection {
                 return;
             }
             peer.nxt = peer.nxt.max(una);
-            peer.una = una;
             peer.last_ack = seen.at_nanos;
-            if peer.fin.is_none_or(|fin| una <= fin) || peer.last_data_ack == 0 {
+            // Of a FIN alone it is an acknowledgement of no data.
+            if peer.fin.is_none_or(|fin| peer.una < fin) || peer.last_data_ack == 0 {
                 peer.last_data_ack = seen.at_nanos;
             }
+            peer.una = una;
         }
         if self.turns.awaits_ack(s.other(), peer.una) {
             let to_receiver = to_end(&self.handshake, self.client, s).unwrap_or(0);
@@ -299,13 +296,19 @@ impl Connection {
                 Aside::note(self.aside.as_deref_mut(), seen, s, ControlKind::Probe);
                 half.counts.zero_window_probes += 1;
                 half.unanswered.on_probe(seen.at_nanos);
+                if let Some(stream) = &mut half.stream {
+                    stream.on_probe(end);
+                }
                 return;
             }
             self.on_data(seen, options, s, (start, end));
         }
         let half = self.halves.of_mut(s);
-        let fin = i64::from(half.fin == Some(end));
-        half.nxt = half.nxt.max(end + fin);
+        // A reset occupies no sequence number, and may have any that the other end believes.
+        if !seen.flags.contains(Flags::RST) {
+            let fin = i64::from(half.fin == Some(end));
+            half.nxt = half.nxt.max(end + fin);
+        }
     }
 
     #[inline(always)]

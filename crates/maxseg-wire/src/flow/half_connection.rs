@@ -158,8 +158,9 @@ impl HalfConnection {
         }
     }
 
+    /// `answers_marks`: CWR tells that the sender has seen a mark (RFC 3168 §6.1.2).
     #[inline]
-    pub(super) fn count(&mut self, seen: &Seen<'_>) {
+    pub(super) fn count(&mut self, seen: &Seen<'_>, answers_marks: bool) {
         let counts = &mut self.counts;
         counts.packets += 1;
         counts.ip_bytes += u64::from(seen.ip_len);
@@ -168,7 +169,7 @@ impl HalfConnection {
             counts.payload += u64::from(seen.payload_len);
             counts.data_packets += 1;
             counts.largest = counts.largest.max(seen.payload_len);
-            is_marked |= seen.flags.contains(Flags::CWR);
+            is_marked |= answers_marks && seen.flags.contains(Flags::CWR);
         }
         counts.may_fragment += u32::from(!seen.dont_fragment);
         counts.marked += u32::from(is_marked);
@@ -319,8 +320,9 @@ impl HalfConnection {
             direction.goodput_bps = Some(direction.acked_bytes as f64 * 8.0 / seconds);
         }
         if let Some(stream) = self.stream.take() {
-            // The time until the last acknowledgement or retransmission is looked at; where none was seen, all of it.
-            let last = self.last_ack.max(self.unanswered.last);
+            // The time until the last acknowledgement of data, retransmission or probe is looked at; where none was seen, all of it.
+            // How long the connection stays open behind its data says nothing of the transfer.
+            let last = self.last_data_ack.max(self.unanswered.last);
             let end = if last > self.first_data { last } else { end };
             direction.limits_end = Some(Time::from_nanos(end));
             let agreed = Agreed { peer, timestamps: self.offered.uses_timestamps, ip };

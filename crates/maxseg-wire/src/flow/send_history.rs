@@ -59,6 +59,8 @@ pub(super) struct SendHistory {
     nxt: i64,
     una: i64,
     sacked: i64,
+    /// Behind the byte of the last zero window probe: a receiver may take it (RFC 9293 §3.8.6.1).
+    probed: i64,
     /// Duplicate acknowledgements since the last that brought something new.
     duplicates: u32,
     /// When anything was last sent.
@@ -125,6 +127,7 @@ impl SendHistory {
             nxt: begin.nxt,
             una: begin.nxt,
             sacked: i64::from(i32::MIN), // before every offset, and short when packed
+            probed: begin.nxt,
             duplicates: 0,
             last_send: begin.at,
             newest_trip: 0,
@@ -297,7 +300,8 @@ impl SendHistory {
             self.counts.unseen_bytes += self.gaps.pass(ack.una).max(0).cast_unsigned();
         }
         if ack.una > self.nxt {
-            self.counts.unseen_bytes += (ack.una - self.nxt).cast_unsigned();
+            let seen = self.nxt.max(self.probed.min(ack.una));
+            self.counts.unseen_bytes += (ack.una - seen).cast_unsigned();
             self.nxt = ack.una;
         }
         let done = self.sent.acknowledge(ack.una);
@@ -313,6 +317,11 @@ impl SendHistory {
         if let Some(spurious) = spurious {
             self.note_spurious(&spurious);
         }
+    }
+
+    /// A zero window probe with a byte that ends here.
+    pub(super) const fn on_probe(&mut self, end: i64) {
+        self.probed = end;
     }
 
     /// SACK blocks of the receiver. Gives whether the first is a D-SACK (RFC 2883).

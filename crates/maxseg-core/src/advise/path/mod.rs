@@ -354,9 +354,7 @@ fn segment(data: &DirectionStats) -> Option<Known<u32>> {
 }
 
 fn mtu(case: &Case<'_>, segment: u32, headers: u32) -> Known<u32> {
-    let events = case.evidence.path_mtu_events_of(case.diagnosis.direction);
-    let told = events.filter_map(|event| Some((event.next_hop_mtu()?, event)));
-    if let Some((mtu, event)) = told.min_by_key(|(mtu, _)| *mtu) {
+    if let Some((mtu, event)) = case.evidence.least_reported_mtu(case.diagnosis.direction) {
         let how = format!("reported by {} (packet {})", event.hop, event.frame);
         return Known::new(mtu, Confidence::High, how);
     }

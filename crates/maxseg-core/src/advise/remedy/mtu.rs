@@ -40,13 +40,20 @@ fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
         let passed = sizes.into_iter().filter(|size| (1..hole.segment_bytes).contains(size));
         passed.max().map(|largest| largest + headers)
     });
-    reported_mtu(facts).or(arrived).filter(|mtu| *mtu <= 65_535)
+    // Less is what a program wrote, and no hop's limit.
+    reported_mtu(facts)
+        .or(arrived.filter(|mtu| *mtu >= least_mtu(facts)))
+        .filter(|mtu| *mtu <= 65_535)
+}
+
+/// What every hop passes, in bytes (RFC 791, RFC 8200 §5).
+fn least_mtu(facts: &Facts<'_>) -> u32 {
+    if ip(facts) == IpVersion::V6 { Mtu::IPV6_MIN.into() } else { LEAST_MTU }
 }
 
 /// `lower the MTU of 10.0.0.1 (packets of 1358 bytes arrive)`: as far as the capture shows what arrives.
 fn lower_mtu(facts: &Facts<'_>) -> String {
-    let least = if ip(facts) == IpVersion::V6 { Mtu::IPV6_MIN.into() } else { LEAST_MTU };
-    let arrived = passing_mtu(facts).filter(|packet| *packet >= least);
+    let arrived = passing_mtu(facts).filter(|packet| *packet >= least_mtu(facts));
     let known = arrived.map_or_else(String::new, |mtu| format!(" (packets of {mtu} bytes arrive)"));
     format!("lower the MTU of {}{known}", facts.sender)
 }

@@ -36,8 +36,10 @@ impl Connection {
     #[inline(always)]
     fn on_packet(&mut self, seen: &Seen<'_>, s: Endpoint) {
         self.end = self.end.max(seen.at_nanos);
+        self.on_ecn_flags(seen);
+        let answers_marks = !self.marks.accurate_ecn && !seen.flags.contains(Flags::SYN);
         let half = self.halves.of_mut(s);
-        half.count(seen);
+        half.count(seen, answers_marks);
         let is_counted = half.points.is_counted(seen);
         let has_matched = half.recent.is_copy(seen, !is_counted)
             || is_counted && half.points.is_repeat(seen, half.counts.data_packets);

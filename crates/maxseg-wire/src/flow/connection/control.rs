@@ -39,12 +39,31 @@ impl Connection {
             && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
         if seen.flags.contains(Flags::ACK) {
             // A SYN-ACK with another initial sequence number: its SYN was not captured.
-            return half.offered.syn && !is_same;
+            return (half.offered.syn || half.stream.is_some()) && !is_same;
         }
         !is_same
             || self.reset.is_some()
             || self.halves.low.fin.is_some()
             || self.halves.high.fin.is_some()
+    }
+
+    /// Whether both ends count marks in the flags that are else ECE and CWR (AccECN, RFC 9768 §3.1): the SYN asks for it, and an
+    /// answer of RFC 3168 or of none declines. Of a connection that began before the capture its third flag tells.
+    #[inline]
+    pub(super) fn on_ecn_flags(&mut self, seen: &Seen<'_>) {
+        let [ae, cwr, ece] =
+            [Flags::AE, Flags::CWR, Flags::ECE].map(|flag| seen.flags.contains(flag));
+        if !seen.flags.contains(Flags::SYN) {
+            self.marks.accurate_ecn |= ae;
+        } else if seen.flags.contains(Flags::ACK) {
+            let accepts = matches!(
+                [ae, cwr, ece],
+                [_, true, false] | [false, true, true] | [true, false, false]
+            );
+            self.marks.accurate_ecn &= accepts;
+        } else {
+            self.marks.accurate_ecn = ae && cwr && ece;
+        }
     }
 
     /// SYN, FIN, RST, and options that concern the whole connection.

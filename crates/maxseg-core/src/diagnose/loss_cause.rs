@@ -70,7 +70,7 @@ impl Loss {
             let why = "the data were not captured, only their acknowledgements";
             return Self::new(LossCause::Unknown, 0.0, why.to_owned());
         }
-        let again = data.retransmitted_packets.saturating_sub(data.resent.control);
+        let again = data.resent_data();
         let needed = data.needed_retransmissions();
         if again == 0 {
             return Self::new(LossCause::None, 0.95, "no segment was sent again".to_owned());
@@ -122,8 +122,7 @@ impl Loss {
     /// Whether the sender may have reduced its congestion window: not where all that it sent again had arrived, and a
     /// timer or probe sent it.
     pub(super) const fn reduces_window(data: &DirectionStats) -> bool {
-        let is_needless =
-            data.needed_retransmissions() == 0 && data.retransmitted_packets > data.resent.control;
+        let is_needless = data.needed_retransmissions() == 0 && data.resent_data() > 0;
         !is_needless || data.resent.fast + data.resent.sack > 0
     }
 }

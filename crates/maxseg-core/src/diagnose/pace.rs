@@ -128,8 +128,7 @@ impl Pace {
     #[expect(clippy::too_many_lines, reason = "facts, one after the other")]
     pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
         let goodput = data.goodput_bps.unwrap_or(0.0);
-        let has_losses =
-            data.retransmitted_packets > data.resent.control || data.congestion_marks > 0;
+        let has_losses = data.resent_data() > 0 || data.congestion_marks > 0;
         let trips = RoundTripView::of(data, acks);
         let faster_first = data.first_flight_bps.is_some_and(|first| first >= FASTER * goodput);
         let has_first = !data.begins_late;

@@ -228,7 +228,7 @@ impl DirectionStats {
 
     /// Segments of the wire with payload that were sent again: one captured packet may stand for several.
     pub fn resent_segments(&self) -> u64 {
-        self.segments_of(self.retransmitted_packets.saturating_sub(self.resent.control))
+        self.segments_of(self.resent_data())
     }
 
     /// Segments of so many of the captured retransmissions.
@@ -266,11 +266,15 @@ impl DirectionStats {
         self.out_of_order_packets as f64 / (self.data_packets as f64).max(1.0)
     }
 
-    /// Retransmissions that were not spurious.
+    /// Packets with payload that were sent again, but for those that a hop refused as too large.
+    pub const fn resent_data(&self) -> u64 {
+        let Resent { control, too_large, .. } = self.resent;
+        self.retransmitted_packets.saturating_sub(control).saturating_sub(too_large)
+    }
+
+    /// Those of them that were not spurious.
     pub const fn needed_retransmissions(&self) -> u64 {
-        self.retransmitted_packets
-            .saturating_sub(self.spurious_retransmissions)
-            .saturating_sub(self.resent.control)
+        self.resent_data().saturating_sub(self.spurious_retransmissions)
     }
 }
 
@@ -318,6 +322,9 @@ pub struct Resent {
     pub tail_probe: u64,
     /// A SYN or FIN.
     pub control: u64,
+    /// A hop refused the segment as too large, and said so (RFC 1191 §4).
+    #[serde(default)]
+    pub too_large: u64,
     /// Unknown.
     pub unknown: u64,
 }

@@ -55,6 +55,8 @@ pub enum Cause {
     TailProbe,
     /// A SYN or FIN without an answer.
     Control,
+    /// A hop refused it as too large (RFC 1191 §4): it left no queue, and the sender keeps its congestion window.
+    TooLarge,
     /// It cannot be told.
     Unknown,
 }

@@ -18,6 +18,7 @@ use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
 use super::seen::Passing;
 use super::{Seen, TooBig};
+use crate::ip::protocol;
 use crate::tcp::Flags;
 
 /// Connections and where they are.
@@ -243,12 +244,17 @@ impl Follower {
             packet_bytes: notice.quoted.map_or(0, |quoted| quoted.ip_len),
             connection: None,
         };
-        let known = event.quoted.and_then(|(source, destination)| {
-            self.places.get(&FlowKey::of(source, destination).0).copied()
+        let known = notice.quoted.and_then(|quoted| {
+            let (key, sender) = FlowKey::of(quoted.source, quoted.destination);
+            let tcp = (quoted.protocol == protocol::TCP).then_some((sender, quoted.word));
+            Some((self.places.get(&key).copied()?, tcp))
         });
-        let connection = known.and_then(|place| self.get_mut(place, notice.at_nanos));
-        let place = known.filter(|_| connection.is_some());
+        let connection = known.and_then(|(place, _)| self.get_mut(place, notice.at_nanos));
+        let place = known.map(|(place, _)| place).filter(|_| connection.is_some());
         if let Some(connection) = connection {
+            if let Some((sender, number)) = known.and_then(|(_, tcp)| tcp) {
+                connection.on_too_large(notice.at_nanos, sender, number);
+            }
             let events = &mut connection.aside.get_or_insert_default().path_mtu_events;
             if events.len() < MOST_EVENTS {
                 events.push(event);

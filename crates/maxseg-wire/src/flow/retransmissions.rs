@@ -64,6 +64,7 @@ impl Retransmissions {
             Cause::Sack => &mut self.by_cause.sack,
             Cause::TailProbe => &mut self.by_cause.tail_probe,
             Cause::Control => &mut self.by_cause.control,
+            Cause::TooLarge => &mut self.by_cause.too_large,
             Cause::Unknown => &mut self.by_cause.unknown,
         };
         *count += 1;

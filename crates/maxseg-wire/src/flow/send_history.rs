@@ -26,6 +26,7 @@ use super::sizes::Sizes;
 use super::vantage::Distance;
 use near::is_near;
 pub(super) use near::is_nearer;
+use repeats::Refusal;
 
 /// What one direction's sender sent and what was acknowledged, from its first byte of payload on.
 #[derive(Debug, Serialize, Deserialize)]
@@ -53,6 +54,7 @@ pub(super) struct SendHistory {
     /// Segments that were sent up to here give no round trips: the clock was set then.
     untimed_until: u64,
     pub(super) black_hole: BlackHoleDetector,
+    refusal: Option<Box<Refusal>>,
     pub(super) events: Events,
     pub(super) trace: Option<Box<Trace>>,
     /// Highest byte sent, first not acknowledged, highest selectively acknowledged.
@@ -122,6 +124,7 @@ impl SendHistory {
             edge: i64::MIN,
             untimed_until: 0,
             black_hole: BlackHoleDetector::new(begin),
+            refusal: None,
             events: Events::default(),
             trace: traced::begun(begin),
             nxt: begin.nxt,

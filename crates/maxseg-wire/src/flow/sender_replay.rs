@@ -3,7 +3,7 @@
 //!
 //! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
-use maxseg_core::evidence::{Bins, Refills};
+use maxseg_core::evidence::{Bins, Cause, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -262,8 +262,9 @@ impl SenderReplay {
         self.edge.map(|edge| edge - self.nxt)
     }
 
-    /// A segment was retransmitted, by the timer or for another cause.
-    pub(super) fn on_resend(&mut self, at: u64, payload: i64, by_timer: bool) {
+    /// A segment was retransmitted.
+    pub(super) fn on_resend(&mut self, at: u64, payload: i64, cause: Cause) {
+        let (by_timer, is_lost) = (cause == Cause::Rto, cause != Cause::TooLarge);
         self.advance(at);
         self.drained_from = None;
         if by_timer {
@@ -272,7 +273,7 @@ impl SenderReplay {
             });
         }
         self.last_progress = at;
-        if let Some(epochs) = &mut self.epochs {
+        if let Some(epochs) = self.epochs.as_mut().filter(|_| is_lost) {
             epochs.on_resend(at, self.una, self.nxt, by_timer);
         }
         if let Some(refills) = &mut self.refills {
@@ -281,7 +282,7 @@ impl SenderReplay {
         let bin = self.bins.at(time(at));
         bin.resent_bytes += bytes(payload);
         bin.segments += 1;
-        bin.losses += 1;
+        bin.losses += u32::from(is_lost);
     }
 
     /// An acknowledgement reached the sender.

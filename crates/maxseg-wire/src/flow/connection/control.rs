@@ -109,6 +109,15 @@ impl Connection {
         }
     }
 
+    /// A hop refused a segment with this sequence number as too large.
+    pub(in crate::flow) fn on_too_large(&mut self, at: u64, sender: Endpoint, number: u32) {
+        let half = self.halves.of_mut(sender);
+        let start = half.offset(number);
+        if let Some(stream) = &mut half.stream {
+            stream.on_too_large(at, start);
+        }
+    }
+
     /// The client's first segment after the SYN-ACK ends the handshake.
     pub(super) fn on_handshake_done(&mut self, seen: &Seen<'_>, s: Endpoint) {
         if self.handshake.done.is_some() || self.client != Some(s) || !self.handshake.syn_ack {
@@ -120,5 +129,133 @@ impl Connection {
         {
             self.handshake.client_rtt = Some(since(answer, seen.at_nanos));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::evidence::{Evidence, Resent};
+
+    use super::*;
+    use crate::flow::key::FlowKey;
+    use crate::flow::made::{answer, segment};
+
+    const LOW: Endpoint = Endpoint::Low;
+
+    fn connection(packets: &[Seen<'_>]) -> Connection {
+        let sender = |seen: &Seen<'_>| FlowKey::of(seen.source, seen.destination).1;
+        let mut connection = Connection::new(&packets[0], sender(&packets[0]), false);
+        for (seen, frame) in packets.iter().zip(1..) {
+            connection.on_segment(&Seen { frame, ..*seen }, sender(seen));
+        }
+        connection
+    }
+
+    fn evidence(packets: &[Seen<'_>]) -> Evidence {
+        connection(packets).into_evidence(0)
+    }
+
+    /// A handshake with these flags besides SYN and ACK.
+    fn handshake(asked: Flags, answered: Flags) -> Vec<Seen<'static>> {
+        let syn = Seen { seq: 999, ack: 0, flags: Flags::SYN | asked, ..segment(0) };
+        let syn_ack =
+            Seen { seq: 4999, flags: Flags::SYN | Flags::ACK | answered, ..answer(1_000) };
+        vec![syn, syn_ack]
+    }
+
+    fn data(millis: u64, at: u32, len: u32) -> Seen<'static> {
+        let ip_id = Some(u16::try_from(millis).unwrap());
+        Seen {
+            seq: 1000 + at,
+            payload_len: len,
+            ip_len: 40 + len,
+            ip_id,
+            ..segment(1_000 * millis)
+        }
+    }
+
+    fn ack(millis: u64, to: u32) -> Seen<'static> {
+        Seen {
+            ack: 1000 + to,
+            ip_id: Some(u16::try_from(millis).unwrap()),
+            ..answer(1_000 * millis)
+        }
+    }
+
+    #[test]
+    fn a_counter_of_marks_is_no_mark() {
+        let marks = |asked: Flags, answered: Flags, flags: Flags| {
+            let mut packets = handshake(asked, answered);
+            packets.push(Seen { flags: Flags::ACK | flags, ..data(2, 0, 100) });
+            packets.push(Seen { flags: Flags::ACK | Flags::CWR, ..data(3, 100, 100) });
+            evidence(&packets).forward.congestion_marks
+        };
+        let none = Flags::ACK;
+        let accurate = Flags::AE | Flags::CWR | Flags::ECE;
+        assert_eq!(marks(Flags::CWR | Flags::ECE, Flags::ECE, none), 1, "RFC 3168");
+        assert_eq!(marks(accurate, Flags::CWR, none), 0, "RFC 9768");
+        assert_eq!(marks(accurate, Flags::AE, Flags::CWR), 0, "RFC 9768");
+        assert_eq!(marks(accurate, Flags::ECE, none), 1, "declined");
+        assert_eq!(marks(none, none, Flags::AE), 0, "by its third flag");
+    }
+
+    #[test]
+    fn a_fast_open_that_asks_for_ecn_carries_no_mark() {
+        let mut packets = handshake(Flags::CWR | Flags::ECE, Flags::ECE);
+        packets[0] = Seen { payload_len: 100, ip_len: 140, ..packets[0] };
+        assert_eq!(evidence(&packets).forward.congestion_marks, 0);
+    }
+
+    #[test]
+    fn a_reset_leaves_nothing_outstanding() {
+        let mut packets = handshake(Flags::ACK, Flags::ACK);
+        packets.extend([data(2, 0, 100), ack(3, 100)]);
+        packets.push(Seen { flags: Flags::RST, ..data(9, 200_000_000, 0) });
+        assert_eq!(evidence(&packets).forward.outstanding_bytes, 0);
+    }
+
+    #[test]
+    fn a_window_probe_that_was_taken_was_not_lost_by_the_capture() {
+        let mut packets = handshake(Flags::ACK, Flags::ACK);
+        packets.extend([data(2, 0, 100), Seen { window: 0, ..ack(3, 100) }]);
+        packets.extend([data(300, 100, 1), ack(301, 101), data(302, 101, 100), ack(303, 201)]);
+        let evidence = evidence(&packets);
+        assert_eq!(evidence.forward.zero_window_probes, 1);
+        assert_eq!(evidence.forward.unseen_bytes, 0);
+    }
+
+    /// A SYN-ACK with another number is another connection's, whether the first one's SYN-ACK was captured or not.
+    #[test]
+    fn another_initial_number_begins_another_connection() {
+        let of_first = connection(&[data(2, 0, 100), data(3, 100, 100)]);
+        let syn_ack = Seen {
+            seq: 777_000_000,
+            flags: Flags::SYN | Flags::ACK,
+            ip_id: Some(9),
+            ..segment(9_000)
+        };
+        assert!(of_first.is_over_before(&syn_ack, LOW));
+    }
+
+    /// What was in flight when a hop refused a segment is sent again in smaller ones: no loss. The second time it is one.
+    #[test]
+    fn what_a_hop_refuses_as_too_large_was_not_lost() {
+        let mut packets = handshake(Flags::ACK, Flags::ACK);
+        packets.extend([data(2, 0, 1000), data(3, 1000, 1000), data(4, 2000, 1000)]);
+        let mut connection = connection(&packets);
+        connection.on_too_large(data(5, 0, 0).at_nanos, LOW, 1000);
+        let again = [data(6, 0, 500), data(7, 500, 500), data(8, 1000, 500)];
+        let lost =
+            [ack(50, 1000), ack(51, 1000), ack(52, 1000), ack(53, 1000), data(54, 1000, 500)];
+        for seen in again.iter().chain(&lost) {
+            let sender = FlowKey::of(seen.source, seen.destination).1;
+            connection.on_segment(seen, sender);
+        }
+        let evidence = connection.into_evidence(0);
+        let stats = &evidence.forward;
+        let Resent { too_large, fast, .. } = stats.resent;
+        assert_eq!((stats.retransmitted_packets, too_large, fast), (4, 3, 1));
+        assert_eq!((stats.needed_retransmissions(), stats.loss_episodes.count()), (1, 1));
+        assert_eq!(stats.bins.as_slice().iter().map(|bin| bin.losses).sum::<u32>(), 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use maxseg_core::evidence::{Cause, EventKind, LossEpisode};
 use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::super::gaps::Gap;
 use super::super::in_flight::InFlightSegment;
@@ -18,7 +19,32 @@ const REORDERED_WITHIN: u64 = 3_000_000;
 /// IP identifications that are so near to each other count up.
 const COUNTING: u16 = 512;
 
+/// A hop's refusal of a segment as too large (RFC 1191 §4). All that was in flight then is sent again at once in smaller segments,
+/// and the congestion window stays (`tcp_simple_retransmit`, `net/ipv4/tcp_input.c`).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Refusal {
+    at: u64,
+    /// The end of what was in flight.
+    until: i64,
+}
+
+impl Refusal {
+    /// Whether it is the cause that a segment which was last sent at `sent_at` is sent again.
+    fn is_of(&self, start: i64, sent_at: Option<u64>) -> bool {
+        start < self.until && sent_at.is_some_and(|sent_at| sent_at <= self.at)
+    }
+}
+
 impl SendHistory {
+    /// A hop refused the segment at `start` as too large.
+    pub(in crate::flow) fn on_too_large(&mut self, at: u64, start: i64) {
+        let is_in_flight = self.sent.holding(start).is_some_and(|segment| segment.at <= at);
+        // Further messages about the same flight say nothing new.
+        if is_in_flight && self.refusal.as_ref().is_none_or(|known| start >= known.until) {
+            self.refusal = Some(Box::new(Refusal { at, until: self.nxt }));
+        }
+    }
+
     /// A segment with bytes below the highest seen. Gives whether it is a retransmission.
     #[inline(never)]
     pub(super) fn on_old(&mut self, data: &DataSegment) -> bool {
@@ -105,12 +131,14 @@ impl SendHistory {
         let is_further = self.retransmissions.recovering(data.start).is_some();
         let timeouts = self.counts.timeouts;
         let cause = self.cause(data);
-        self.note_loss(data.at, is_further);
+        if cause != Cause::TooLarge {
+            self.note_loss(data.at, is_further);
+        }
         self.counts.retransmitted_packets += 1;
         self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
         let waited = data.at.saturating_sub(self.last_send);
         self.note(EventKind::Retransmission(cause), data, waited);
-        self.sender.on_resend(data.at, bytes, cause == Cause::Rto);
+        self.sender.on_resend(data.at, bytes, cause);
         if cause == Cause::Rto {
             self.black_hole
                 .on_timeout(data, self.sent.holding(data.start).map(|segment| segment.at));
@@ -158,6 +186,10 @@ impl SendHistory {
             self.counts.timeouts += 1;
             self.retransmissions.begin_recovery(self.nxt, Cause::Rto);
             return Cause::Rto;
+        }
+        let sent_at = before.map(|(at, _)| at);
+        if self.refusal.as_ref().is_some_and(|refusal| refusal.is_of(data.start, sent_at)) {
+            return Cause::TooLarge;
         }
         if let Some(cause) = self.retransmissions.recovering(data.start) {
             return cause;

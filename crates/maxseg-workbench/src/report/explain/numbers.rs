@@ -168,6 +168,7 @@ fn retransmitted(case: &Case<'_>) -> String {
         (resent.sack, "SACK"),
         (resent.tail_probe, "tail probe"),
         (resent.control, "SYN or FIN"),
+        (resent.too_large, "too large for a hop"),
         (resent.unknown, "cause unknown"),
     ];
     let causes: Vec<String> = causes
@@ -179,11 +180,12 @@ fn retransmitted(case: &Case<'_>) -> String {
         0 => String::new(),
         spurious => format!("; {spurious} spurious"),
     };
-    // A SYN or FIN that is repeated is no data packet.
-    let again = data.retransmitted_packets.saturating_sub(data.resent.control);
-    let of_them = match data.resent.control {
-        0 => String::new(),
-        _ => format!(", {} of them with data", words::grouped(again)),
+    // A SYN or FIN that is repeated is no data packet, and what was too large for a hop was not lost.
+    let again = data.resent_data();
+    let of_them = match (resent.control, resent.too_large) {
+        (0, 0) => String::new(),
+        (_, 0) => format!(", {} of them with data", words::grouped(again)),
+        (..) => format!(", {} of them for other reasons", words::grouped(again)),
     };
     let about = if data.segments() == data.data_packets { "" } else { "about " };
     let share = match data.segments() {

@@ -73,6 +73,7 @@ const LINES: &[Line] = &[
     ("  SACK", |d| words::grouped(d.resent.sack)),
     ("  tail loss probe", |d| words::grouped(d.resent.tail_probe)),
     ("  SYN or FIN", |d| words::grouped(d.resent.control)),
+    ("  too large for a hop", |d| words::grouped(d.resent.too_large)),
     ("  cause unknown", |d| words::grouped(d.resent.unknown)),
     ("spurious", |d| words::grouped(d.spurious_retransmissions)),
     ("out of order", |d| words::grouped(d.out_of_order_packets)),

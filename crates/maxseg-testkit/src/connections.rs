@@ -131,6 +131,7 @@ pub fn windowed(id: u32) -> Evidence {
             ..DirectionStats::default()
         },
         path_mtu_events: Vec::new(),
+        unreachable: Vec::new(),
         marks: Marks::default(),
         capture: CaptureFacts::default(),
         joined: None,

@@ -69,6 +69,7 @@ pub fn flight(each: impl Fn(u64, &mut Bin)) -> Evidence {
         },
         reverse: offers(),
         path_mtu_events: Vec::new(),
+        unreachable: Vec::new(),
         marks: Marks::default(),
         capture: CaptureFacts::default(),
         joined: None,

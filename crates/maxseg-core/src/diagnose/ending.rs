@@ -1,7 +1,7 @@
 //! How a connection ended, where that is the story: refused, not answered, reset, silent.
 
 use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
-use crate::evidence::{Ending, EventKind, Evidence};
+use crate::evidence::{Ending, EventKind, Evidence, UnreachableEvent};
 use crate::units::{Time, approx};
 
 pub(super) fn refused(evidence: &Evidence) -> Option<Finding> {
@@ -36,6 +36,9 @@ pub(super) fn no_answer(evidence: &Evidence) -> Option<Finding> {
         return None;
     }
     let syns = evidence.handshake.syn_packets;
+    if let Some(event) = evidence.unreachable_for(evidence.client) {
+        return Some(not_passed_on(evidence, event));
+    }
     let seconds = evidence.end.since(evidence.begin).as_secs_f64();
     let sent = match syns {
         1 => "was sent once".to_owned(),
@@ -54,6 +57,32 @@ pub(super) fn no_answer(evidence: &Evidence) -> Option<Finding> {
         why: "The host is down, the SYN or its answer was lost or filtered, or the listen queue was full",
         source: "RFC 9293 §3.8.1, RFC 6298 §5.7",
     })
+}
+
+/// Somebody on the way has the SYN, and says that it does not get on.
+fn not_passed_on(evidence: &Evidence, event: &UnreachableEvent) -> Finding {
+    Finding {
+        kind: FindingKind::NoAnswer,
+        severity: Severity::Problem,
+        direction: None,
+        from: evidence.begin,
+        to: event.at,
+        evidence: vec![
+            number("syn_packets", evidence.handshake.syn_packets.into()),
+            number("icmp_code", event.code.number.into()),
+        ],
+        frames: vec![event.frame],
+        text: format!(
+            "{} was not reached: {} answered the SYN of {} with {}: {}",
+            evidence.server,
+            event.from,
+            evidence.client,
+            event.code,
+            event.code.meaning()
+        ),
+        why: "A firewall rejects the SYN, or a router has nowhere to send it",
+        source: "RFC 9293 §3.9.2.2, RFC 1122 §3.2.2.1, RFC 4443 §3.1",
+    }
 }
 
 pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
@@ -130,10 +159,19 @@ pub(super) fn gone_silent(evidence: &Evidence) -> Option<Finding> {
         ],
         frames: Vec::new(),
         text: format!(
-            "{silent} stopped answering {} after the first packet: no packet of it since, {} in {}",
+            "{silent} stopped answering {} after the first packet: no packet of it since, {} in {}{}",
             approx::time(silence.from.since(evidence.begin).as_secs_f64()),
             attempts.join(" and "),
-            approx::time(seconds)
+            approx::time(seconds),
+            evidence.unreachable_for(evidence.sender(silence.direction)).map_or_else(
+                String::new,
+                |event| format!(
+                    "; {} says by {}: {}",
+                    event.from,
+                    event.code,
+                    event.code.meaning()
+                )
+            )
         ),
         why: "The host or the path is down, or a middlebox dropped the connection's state",
         source: "RFC 9293 §3.8.3, RFC 5482",

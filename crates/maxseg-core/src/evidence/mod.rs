@@ -24,6 +24,7 @@ mod requests;
 mod socket;
 mod syn;
 mod trace;
+mod unreachable;
 
 use std::net::SocketAddr;
 
@@ -54,6 +55,7 @@ pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
 pub use trace::{AckPoint, ControlKind, ControlPoint, SegmentPoint, Trace};
+pub use unreachable::{UnreachableCode, UnreachableEvent};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::units::{Bytes, Time};
@@ -92,6 +94,8 @@ pub struct Evidence {
     pub reverse: DirectionStats,
     /// ICMP messages about packets of this connection that were too big, of both directions.
     pub path_mtu_events: Vec<PathMtuEvent>,
+    /// ICMP messages that the destination of its segments is unreachable, of both directions.
+    pub unreachable: Vec<UnreachableEvent>,
     /// What else there is to know.
     pub marks: Marks,
     /// How it was captured.
@@ -210,6 +214,11 @@ impl Evidence {
         let sender = self.sender(direction);
         let events = self.path_mtu_events.iter();
         events.filter(move |event| event.quoted.is_some_and(|(source, _)| source == sender))
+    }
+
+    /// The first message that somebody does not pass on what an end sends.
+    pub fn unreachable_for(&self, sender: SocketAddr) -> Option<&UnreachableEvent> {
+        self.unreachable.iter().find(|event| event.quoted.0 == sender)
     }
 
     /// The length of the packets that a sender put on the wire, where one that was quoted or captured has this length: it may be

@@ -2,7 +2,9 @@
 
 use maxseg_core::advise::{Case, Subject, remedy};
 use maxseg_core::diagnose::{FindingKind, Severity};
-use maxseg_core::evidence::{Direction, Ending, Evidence, Requests, Silence, Waits};
+use maxseg_core::evidence::{
+    Direction, Ending, Evidence, Requests, Silence, UnreachableCode, UnreachableEvent, Waits,
+};
 use maxseg_core::units::Time;
 
 use maxseg_testkit::clean;
@@ -34,6 +36,28 @@ fn a_syn_without_an_answer_counts_its_attempts() {
     };
     assert_eq!(attempts(1), [(FindingKind::NoAnswer, Severity::Warning)]);
     assert_eq!(attempts(5), [(FindingKind::NoAnswer, Severity::Problem)]);
+}
+
+/// A firewall that rejects the SYN is named, and a single SYN is no doubt then.
+#[test]
+fn a_syn_that_is_not_passed_on_names_who_says_so() {
+    let rejected = |it: &mut Evidence| {
+        it.ending = Ending::NoAnswer;
+        it.handshake.syn_ack = false;
+        it.unreachable = vec![UnreachableEvent {
+            at: it.begin,
+            frame: 2,
+            from: [192, 0, 2, 1].into(),
+            code: UnreachableCode { is_v4: true, number: 13 },
+            quoted: (it.client, it.server),
+        }];
+    };
+    assert_eq!(severities(rejected), [(FindingKind::NoAnswer, Severity::Problem)]);
+    assert_eq!(
+        text(rejected),
+        "10.0.0.2:80 was not reached: 192.0.2.1 answered the SYN of 10.0.0.1:40000 with ICMP type 3, code 13: \
+         administratively prohibited"
+    );
 }
 
 #[test]

@@ -4,7 +4,11 @@
 //! checksums are not verified (on the host that sends they are often not there yet), and a packet of
 //! which the capture kept only the head counts with its true lengths.
 
+mod icmp;
+
 use std::net::{IpAddr, SocketAddr};
+
+use maxseg_core::evidence::UnreachableEvent;
 
 use super::Seen;
 use super::fragments::{FragmentCounts, Fragments};
@@ -12,7 +16,6 @@ use crate::capture_file::Record;
 use crate::encapsulation::{
     Decapsulated, ETHERNET_LEN, EncapPath, Undecodable, behind_ethernet, decapsulate, within,
 };
-use crate::icmp::{Icmp, Message};
 use crate::ip::{self, Outline, protocol};
 use crate::link_type;
 use crate::tcp::Flags;
@@ -40,6 +43,8 @@ pub enum Decoded<'a> {
     Fragment(FragmentInfo),
     /// An ICMP "packet too big" or "fragmentation needed".
     TooBig(TooBig),
+    /// An ICMP "destination unreachable" about a segment.
+    Unreachable(UnreachableEvent),
     /// A datagram of UDP.
     Udp(Datagram<'a>),
     /// Another protocol over IP, by its number.
@@ -237,9 +242,13 @@ fn transport<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Decoded<'a> {
     match ip.protocol {
         protocol::TCP => match segment(seen, ip) {
             Ok(segment) => Decoded::Tcp(segment),
+            // The capture kept less of the packet than its header.
+            Err(DecodeError::Short { .. }) if ip.payload.len() < ip.payload_len as usize => {
+                Decoded::Undecodable(Undecodable::Short)
+            }
             Err(error) => Decoded::Undecodable(Undecodable::Broken(error)),
         },
-        protocol::ICMP | protocol::ICMPV6 => icmp(seen, ip),
+        protocol::ICMP | protocol::ICMPV6 => icmp::decode(seen, ip),
         protocol::UDP => datagram(ip).map_or(Decoded::Other(protocol::UDP), Decoded::Udp),
         other => Decoded::Other(other),
     }
@@ -335,39 +344,6 @@ fn link_of(record: &Record<'_>) -> u32 {
         (link_type::LINUX_SLL, [t0, t1, ..]) => u32::from(u16::from_be_bytes([*t0, *t1])) + 1,
         _ => 0,
     }
-}
-
-#[cold]
-fn icmp<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Decoded<'a> {
-    let ends = (ip.source, ip.destination);
-    let Ok(icmp) = Icmp::decode(ip.payload, ip.payload_len as usize, ends) else {
-        return Decoded::Other(ip.protocol);
-    };
-    let is_own_version = ip.source.is_ipv4() == (ip.protocol == protocol::ICMP);
-    let Message::TooBig { mtu } = icmp.message else { return Decoded::Other(ip.protocol) };
-    if !is_own_version {
-        return Decoded::Other(ip.protocol);
-    }
-    let (at_nanos, frame, interface) = (seen.at_nanos, seen.frame, seen.interface);
-    let (from, to) = ends;
-    Decoded::TooBig(TooBig { at_nanos, frame, interface, from, to, mtu, quoted: quoted(&icmp) })
-}
-
-fn quoted(icmp: &Icmp<'_>) -> Option<QuotedSegment> {
-    let quoted = icmp.quoted().ok()?;
-    let (source, destination) = quoted.packet.ends();
-    let flow = quoted.flow?;
-    let ip_len = match quoted.packet.header {
-        ip::Header::V4(header) => u32::from(header.total_length),
-        ip::Header::V6(header) => u32::from(header.payload_length) + 40,
-    };
-    Some(QuotedSegment {
-        protocol: quoted.packet.protocol,
-        source: SocketAddr::new(source, flow.source_port),
-        destination: SocketAddr::new(destination, flow.destination_port),
-        word: flow.word,
-        ip_len,
-    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
-use maxseg_core::evidence::PathMtuEvent;
+use maxseg_core::evidence::{PathMtuEvent, UnreachableEvent};
 use maxseg_core::units::Time;
 
 use super::backlog::Backlog;
@@ -262,6 +262,20 @@ impl Follower {
         }
         if self.notices.len() < MOST_EVENTS {
             self.notices.push(Notice { count, event, place });
+        }
+    }
+
+    /// Somebody says that the destination of a segment is unreachable.
+    pub(super) fn on_unreachable(&mut self, event: &UnreachableEvent) {
+        let (source, destination) = event.quoted;
+        let known = self.places.get(&FlowKey::of(source, destination).0).copied();
+        let Some(connection) = known.and_then(|place| self.get_mut(place, event.at.as_nanos()))
+        else {
+            return;
+        };
+        let events = &mut connection.aside.get_or_insert_default().unreachable;
+        if events.len() < MOST_EVENTS {
+            events.push(*event);
         }
     }
 }

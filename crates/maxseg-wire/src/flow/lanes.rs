@@ -14,6 +14,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use maxseg_core::evidence::UnreachableEvent;
+
 use super::TooBig;
 use super::follower::Follower;
 use super::lane_batch::LaneBatch;
@@ -65,6 +67,7 @@ struct Lane {
 enum Queued {
     Segments(LaneBatch),
     TooBig(Box<TooBig>, u64),
+    Unreachable(Box<UnreachableEvent>),
     End,
 }
 
@@ -119,6 +122,13 @@ impl Lanes {
         let part = notice.quoted.map_or(0, |quoted| part_of(&quoted.source, &quoted.destination));
         self.send(part);
         self.shared.queue(part, Queued::TooBig(Box::new(*notice), count));
+    }
+
+    pub(super) fn on_unreachable(&mut self, event: &UnreachableEvent) {
+        let (source, destination) = event.quoted;
+        let part = part_of(&source, &destination);
+        self.send(part);
+        self.shared.queue(part, Queued::Unreachable(Box::new(*event)));
     }
 
     /// Queues the segments of a part so far.
@@ -267,6 +277,7 @@ impl Taken {
                     batches.push(batch);
                 }
                 Queued::TooBig(notice, count) => follower.on_too_big(&notice, count),
+                Queued::Unreachable(event) => follower.on_unreachable(&event),
                 Queued::End => follower.finish(),
             }
         }

@@ -7,7 +7,7 @@
 
 use std::io;
 
-use maxseg_core::evidence::Evidence;
+use maxseg_core::evidence::{Evidence, UnreachableEvent};
 
 use super::follower::Follower;
 use super::lanes::Lanes;
@@ -63,6 +63,7 @@ impl Flows {
                 Turn::Waits => self.next_ordered(),
             },
             Decoded::TooBig(notice) => self.on_too_big(notice),
+            Decoded::Unreachable(event) => self.on_unreachable(event),
             Decoded::Fragment(_)
             | Decoded::Udp(_)
             | Decoded::Other(_)
@@ -111,6 +112,16 @@ impl Flows {
         match &mut self.followers {
             Followers::Here(follower) => follower.on_too_big(notice, self.count),
             Followers::Lanes(lanes) => lanes.on_too_big(notice, self.count),
+        }
+    }
+
+    /// Somebody says that the destination of a segment is unreachable.
+    #[cold]
+    fn on_unreachable(&mut self, event: &UnreachableEvent) {
+        self.rest_ordered();
+        match &mut self.followers {
+            Followers::Here(follower) => follower.on_unreachable(event),
+            Followers::Lanes(lanes) => lanes.on_unreachable(event),
         }
     }
 

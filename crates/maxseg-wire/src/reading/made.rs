@@ -20,6 +20,7 @@ pub(crate) fn connection(id: u32) -> Evidence {
         forward: DirectionStats::default(),
         reverse: DirectionStats::default(),
         path_mtu_events: Vec::new(),
+        unreachable: Vec::new(),
         marks: Marks::default(),
         capture: CaptureFacts::default(),
         joined: None,

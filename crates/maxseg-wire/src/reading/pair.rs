@@ -130,6 +130,7 @@ fn next<R: Read>(
     let found = packets.find_map(|packet| match &packet.what {
         Decoded::Tcp(seen) => crossings.of(capture, seen),
         Decoded::TooBig(_)
+        | Decoded::Unreachable(_)
         | Decoded::Fragment(_)
         | Decoded::Udp(_)
         | Decoded::Other(_)

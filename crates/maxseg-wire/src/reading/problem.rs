@@ -38,8 +38,10 @@ pub enum ProblemKind {
         /// The first such packet, counted from 1.
         frame: u64,
     },
-    /// Packets that end within the headers below TCP.
-    #[error("a packet ends within the headers below TCP (first: packet {frame})")]
+    /// Packets that were cut within the headers of TCP or below: they are left out.
+    #[error(
+        "a packet was cut within its headers and is left out: `-s 128` keeps them (first: packet {frame})"
+    )]
     CutHeader {
         /// The first such packet, counted from 1.
         frame: u64,

@@ -127,6 +127,7 @@ impl SummaryBuilder {
             }
             other @ (Decoded::Fragment(_)
             | Decoded::TooBig(_)
+            | Decoded::Unreachable(_)
             | Decoded::Udp(_)
             | Decoded::Other(_)
             | Decoded::Undecodable(_)) => self.on_other(record, other),
@@ -141,7 +142,10 @@ impl SummaryBuilder {
             Decoded::Undecodable(why) => self.undecodable.count(*why, record.number),
             Decoded::Udp(datagram) => self.others.on_datagram(datagram),
             Decoded::Other(protocol) => self.others.on_other(*protocol),
-            Decoded::Fragment(_) | Decoded::TooBig(_) | Decoded::Tcp(_) => {}
+            Decoded::Fragment(_)
+            | Decoded::TooBig(_)
+            | Decoded::Unreachable(_)
+            | Decoded::Tcp(_) => {}
         }
     }
 

@@ -19,6 +19,15 @@ pub(super) fn refused(facts: &Facts<'_>) -> Remedy {
 pub(super) fn no_answer(facts: &Facts<'_>) -> Remedy {
     let (on, port) = (&facts.server_host, facts.case.evidence.server.port());
     let client = facts.case.evidence.client.ip().to_canonical();
+    if let Some(event) = facts.case.evidence.unreachable_for(facts.case.evidence.client) {
+        let from = Host::role(&event.from.to_string());
+        let server = facts.case.evidence.server.ip().to_canonical();
+        return Remedy::new(format!(
+            "look at the firewall and the routes of {}: it does not pass on what goes to {}",
+            event.from, facts.case.evidence.server
+        ))
+        .look_linux(&from, format!("nft list ruleset; {}", linux::show_route(server)));
+    }
     let watch = format!("tcpdump -c 5 -ni any 'tcp port {port} and host {client}'");
     Remedy::new(format!(
         "find out whether the SYN arrives at {on}: if it does, look at its firewall and listen queue, otherwise at the \

@@ -1,6 +1,8 @@
 //! What few connections need, and all where a page is made of them.
 
-use maxseg_core::evidence::{ControlKind, ControlPoint, PathMtuEvent, Points, Trace};
+use maxseg_core::evidence::{
+    ControlKind, ControlPoint, PathMtuEvent, Points, Trace, UnreachableEvent,
+};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,7 @@ use crate::tcp::Flags;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(in crate::flow) struct Aside {
     pub(in crate::flow) path_mtu_events: Vec<PathMtuEvent>,
+    pub(in crate::flow) unreachable: Vec<UnreachableEvent>,
     /// SYNs, FINs, RSTs and probes of each end; `None` where no trace is asked for.
     controls: Option<Pair<Points<ControlPoint>>>,
 }
@@ -19,7 +22,7 @@ pub(in crate::flow) struct Aside {
 impl Aside {
     /// That of a connection whose packets are traced.
     pub(super) fn traced() -> Self {
-        Self { path_mtu_events: Vec::new(), controls: Some(Pair::default()) }
+        Self { controls: Some(Pair::default()), ..Self::default() }
     }
 
     pub(super) const fn is_traced(&self) -> bool {

@@ -245,9 +245,10 @@ mod tests {
         let mut connection = connection(&packets);
         connection.on_too_large(data(5, 0, 0).at_nanos, LOW, 1000);
         let again = [data(6, 0, 500), data(7, 500, 500), data(8, 1000, 500)];
-        let lost =
-            [ack(50, 1000), ack(51, 1000), ack(52, 1000), ack(53, 1000), data(54, 1000, 500)];
-        for seen in again.iter().chain(&lost) {
+        let duplicates = [51, 52, 53].map(|millis| ack(millis, 1000));
+        let lost = [data(54, 1000, 500), ack(60, 3000)];
+        let later = [&again[..], &[ack(50, 1000)], &duplicates, &lost].concat();
+        for seen in &later {
             let sender = FlowKey::of(seen.source, seen.destination).1;
             connection.on_segment(seen, sender);
         }

@@ -77,6 +77,7 @@ impl Connection {
             forward,
             reverse,
             path_mtu_events: aside.path_mtu_events,
+            unreachable: aside.unreachable,
             marks,
             capture,
             joined: None,

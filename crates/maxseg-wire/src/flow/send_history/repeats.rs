@@ -26,12 +26,19 @@ pub(super) struct Refusal {
     at: u64,
     /// The end of what was in flight.
     until: i64,
+    /// Where the last segment ended that was sent again for it: the next may be the rest of one that was in flight.
+    next: i64,
 }
 
 impl Refusal {
-    /// Whether it is the cause that a segment which was last sent at `sent_at` is sent again.
-    fn is_of(&self, start: i64, sent_at: Option<u64>) -> bool {
-        start < self.until && sent_at.is_some_and(|sent_at| sent_at <= self.at)
+    /// Whether it is the cause that a segment is sent again whose bytes were last sent at `sent_at`.
+    fn explains(&mut self, data: &DataSegment, sent_at: Option<u64>) -> bool {
+        let was_in_flight = sent_at.is_some_and(|sent_at| sent_at <= self.at);
+        let explains = data.start < self.until && (was_in_flight || data.start == self.next);
+        if explains {
+            self.next = data.end;
+        }
+        explains
     }
 }
 
@@ -41,7 +48,7 @@ impl SendHistory {
         let is_in_flight = self.sent.holding(start).is_some_and(|segment| segment.at <= at);
         // Further messages about the same flight say nothing new.
         if is_in_flight && self.refusal.as_ref().is_none_or(|known| start >= known.until) {
-            self.refusal = Some(Box::new(Refusal { at, until: self.nxt }));
+            self.refusal = Some(Box::new(Refusal { at, until: self.nxt, next: start }));
         }
     }
 
@@ -188,7 +195,7 @@ impl SendHistory {
             return Cause::Rto;
         }
         let sent_at = before.map(|(at, _)| at);
-        if self.refusal.as_ref().is_some_and(|refusal| refusal.is_of(data.start, sent_at)) {
+        if self.refusal.as_mut().is_some_and(|refusal| refusal.explains(data, sent_at)) {
             return Cause::TooLarge;
         }
         if let Some(cause) = self.retransmissions.recovering(data.start) {

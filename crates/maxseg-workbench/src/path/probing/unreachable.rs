@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use maxseg_core::evidence::UnreachableCode;
 use maxseg_linux::probe::{AnswerKind, Shot};
 
 use crate::error::{PathError, Sayer};
@@ -33,34 +34,9 @@ impl Unreachable {
     /// As the end of a test of which nothing else came; `own` is this host's address.
     pub(super) fn error(self, address: IpAddr, own: IpAddr) -> PathError {
         let from = if self.from == own { Sayer::ThisHost } else { Sayer::Router(self.from) };
-        let why = if address.is_ipv4() {
-            format!("{} (ICMP type 3, code {})", meaning_v4(self.code), self.code)
-        } else {
-            format!("{} (ICMPv6 type 1, code {})", meaning_v6(self.code), self.code)
-        };
+        let code = UnreachableCode { is_v4: address.is_ipv4(), number: self.code };
+        let why = format!("{} ({code})", code.meaning());
         PathError::Unreachable { address, from, why }
-    }
-}
-
-/// Codes of "destination unreachable" (RFC 792, RFC 1122 §3.2.2.1, RFC 1812 §5.2.7.1).
-const fn meaning_v4(code: u8) -> &'static str {
-    match code {
-        0 | 6 | 11 => "no route to its network",
-        1 | 7 | 12 => "no route to the host, or the host does not answer there",
-        9 | 10 | 13 => "administratively prohibited",
-        _ => "the packets are not passed on",
-    }
-}
-
-/// The same of `ICMPv6` (RFC 4443 §3.1).
-const fn meaning_v6(code: u8) -> &'static str {
-    match code {
-        0 => "no route to it",
-        1 | 5 => "administratively prohibited",
-        2 => "beyond the scope of the source address",
-        3 => "the host does not answer there",
-        6 => "a route rejects it",
-        _ => "the packets are not passed on",
     }
 }
 

@@ -50,6 +50,7 @@ mod send_history;
 mod sender_replay;
 mod sequence;
 mod sizes;
+mod squeezed;
 mod stamp_clock;
 mod table;
 mod time_order;

@@ -1,6 +1,6 @@
 //! What follows connections: all of them, or those of some [parts](super::part).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,6 +16,7 @@ use super::last_flows::LastFlows;
 use super::options::FlowOptions;
 use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
+use super::places::Places;
 use super::seen::Passing;
 use super::{Seen, TooBig};
 use crate::tcp::Flags;
@@ -25,7 +26,7 @@ use crate::tcp::Flags;
 pub(super) struct Follower {
     options: FlowOptions,
     /// Where the present one with these ends is.
-    places: HashMap<FlowKey, Place, RandomState>,
+    places: Places,
     /// The connections of each part.
     pub(super) stores: [ConnectionStore; PARTS],
     /// Deferred segments of each part.
@@ -72,7 +73,7 @@ impl Follower {
     ) -> Self {
         Self {
             options,
-            places: HashMap::default(),
+            places: Places::default(),
             stores: std::array::from_fn(|_| ConnectionStore::new(most_awake)),
             backlogs: Default::default(),
             defers_from: DEFERS_FROM.min(most_awake),
@@ -182,7 +183,7 @@ impl Follower {
     #[inline(never)]
     fn look_up(&mut self, seen: &Seen<'_>, count: u64) -> Option<(Place, Endpoint)> {
         let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        let place = match self.places.get(&key).copied() {
+        let place = match self.places.get(&key) {
             Some(place) if !self.is_over(place, seen, sender) => place,
             before => self.open(key, seen, sender, count, before)?,
         };
@@ -243,9 +244,9 @@ impl Follower {
             packet_bytes: notice.quoted.map_or(0, |quoted| quoted.ip_len),
             connection: None,
         };
-        let known = event.quoted.and_then(|(source, destination)| {
-            self.places.get(&FlowKey::of(source, destination).0).copied()
-        });
+        let known = event
+            .quoted
+            .and_then(|(source, destination)| self.places.get(&FlowKey::of(source, destination).0));
         let connection = known.and_then(|place| self.get_mut(place, notice.at_nanos));
         let place = known.filter(|_| connection.is_some());
         if let Some(connection) = connection {

@@ -37,6 +37,7 @@ mod options;
 mod owned_segment;
 mod pair;
 mod part;
+mod places;
 mod refills;
 mod results;
 mod retransmissions;

@@ -21,8 +21,8 @@ fn peak(load: Load) -> u64 {
 
 /// Those in use, and more intervals for the others.
 const MOST_LONG: u64 = 20_000;
-/// A million connections are to fit into a gigabyte, with all that the program adds.
-const MOST_EACH: u64 = 950;
+/// A million connections are to fit into 900 MiB, with all that the program adds.
+const MOST_EACH: u64 = 600;
 
 #[test]
 fn connections_that_are_quiet_take_little() {

@@ -24,6 +24,7 @@ use super::seen_options::SeenOptions;
 use super::segments::{AckSegment, DataSegment};
 use super::send_history::{SendHistory, is_nearer};
 use super::sizes::JUMBO;
+use super::squeezed::{Room, expand};
 use crate::tcp::Flags;
 pub(super) use aside::Aside;
 use message::Part;
@@ -110,15 +111,15 @@ impl Connection {
     }
 
     /// The connection serialised, for as long as no packet of it comes; `room` is a buffer for reuse.
-    pub(super) fn pack(&mut self, now: u64, room: &mut Vec<u8>) -> Option<Box<[u8]>> {
+    pub(super) fn pack(&mut self, now: u64, room: &mut Room) -> Option<Box<[u8]>> {
         self.release_held();
         for half in [&mut self.halves.low, &mut self.halves.high] {
             half.recent.forget_old(now.saturating_sub(self.end));
         }
         self.coarsen();
-        room.clear();
-        *room = postcard::to_extend(self, std::mem::take(room)).ok()?;
-        Some(Box::from(room.as_slice()))
+        room.bytes.clear();
+        room.bytes = postcard::to_extend(self, std::mem::take(&mut room.bytes)).ok()?;
+        Some(room.squeeze())
     }
 
     /// Joins intervals where there are many for few segments.
@@ -143,7 +144,7 @@ impl Connection {
 
     /// Restores a packed connection.
     pub(super) fn unpack(packed: &[u8]) -> Option<Self> {
-        let mut connection: Self = postcard::from_bytes(packed).ok()?;
+        let mut connection: Self = postcard::from_bytes(&expand(packed)).ok()?;
         connection.clock.resume(connection.end);
         Some(connection)
     }

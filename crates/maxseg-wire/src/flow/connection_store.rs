@@ -6,6 +6,7 @@
 
 use super::connection::Connection;
 use super::part::PARTS;
+use super::squeezed::Room;
 
 /// The connections, by their numbers.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(super) struct ConnectionStore {
     /// Where the next one to pack is looked for.
     hand: usize,
     /// Room to pack in.
-    room: Vec<u8>,
+    room: Room,
 }
 
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl ConnectionStore {
     pub(super) const MOST_AWAKE: usize = (1 << 11) / PARTS;
 
     /// None yet; at most so many will not be packed whatever memory they take, at least one.
-    pub(super) const fn new(least_awake: usize) -> Self {
+    pub(super) fn new(least_awake: usize) -> Self {
         Self {
             slots: Vec::new(),
             begun: Vec::new(),
@@ -54,7 +55,7 @@ impl ConnectionStore {
             returned: 0,
             has_returned: false,
             hand: 0,
-            room: Vec::new(),
+            room: Room::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What follows connections: all of them, or those of some [parts](super::part).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,6 +16,7 @@ use super::last_flows::LastFlows;
 use super::options::FlowOptions;
 use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
+use super::places::Places;
 use super::seen::Passing;
 use super::{Seen, TooBig};
 use crate::ip::protocol;
@@ -26,7 +27,7 @@ use crate::tcp::Flags;
 pub(super) struct Follower {
     options: FlowOptions,
     /// Where the present one with these ends is.
-    places: HashMap<FlowKey, Place, RandomState>,
+    places: Places,
     /// The connections of each part.
     pub(super) stores: [ConnectionStore; PARTS],
     /// Deferred segments of each part.
@@ -73,7 +74,7 @@ impl Follower {
     ) -> Self {
         Self {
             options,
-            places: HashMap::default(),
+            places: Places::default(),
             stores: std::array::from_fn(|_| ConnectionStore::new(most_awake)),
             backlogs: Default::default(),
             defers_from: DEFERS_FROM.min(most_awake),
@@ -183,7 +184,7 @@ impl Follower {
     #[inline(never)]
     fn look_up(&mut self, seen: &Seen<'_>, count: u64) -> Option<(Place, Endpoint)> {
         let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        let place = match self.places.get(&key).copied() {
+        let place = match self.places.get(&key) {
             Some(place) if !self.is_over(place, seen, sender) => place,
             before => self.open(key, seen, sender, count, before)?,
         };
@@ -247,7 +248,7 @@ impl Follower {
         let known = notice.quoted.and_then(|quoted| {
             let (key, sender) = FlowKey::of(quoted.source, quoted.destination);
             let tcp = (quoted.protocol == protocol::TCP).then_some((sender, quoted.word));
-            Some((self.places.get(&key).copied()?, tcp))
+            Some((self.places.get(&key)?, tcp))
         });
         let connection = known.and_then(|(place, _)| self.get_mut(place, notice.at_nanos));
         let place = known.map(|(place, _)| place).filter(|_| connection.is_some());
@@ -268,7 +269,7 @@ impl Follower {
     /// Somebody says that the destination of a segment is unreachable.
     pub(super) fn on_unreachable(&mut self, event: &UnreachableEvent) {
         let (source, destination) = event.quoted;
-        let known = self.places.get(&FlowKey::of(source, destination).0).copied();
+        let known = self.places.get(&FlowKey::of(source, destination).0);
         let Some(connection) = known.and_then(|place| self.get_mut(place, event.at.as_nanos()))
         else {
             return;

@@ -17,6 +17,13 @@ pub(crate) struct FlowKey {
 /// Of IPv6, or IPv4 mapped into it: both halves of its bits.
 type Address = (u64, u64);
 
+/// Of both ends where both are IPv4's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct V4Key([u32; 3]);
+
+/// What IPv4 addresses have above their bits where they are mapped into IPv6 (RFC 4291 §2.5.5.2).
+const MAPPED: u64 = 0xffff;
+
 impl FlowKey {
     /// The key, and which of its ends `source` is.
     #[inline]
@@ -34,6 +41,13 @@ impl FlowKey {
     pub(super) fn short(&self) -> [u32; 3] {
         let low_bits = |half: u64| u32::try_from(half & u64::from(u32::MAX)).unwrap_or(0);
         [self.ports, low_bits(self.low.1), low_bits(self.high.1)]
+    }
+
+    /// The key in little memory; `None` where an end is not IPv4's.
+    #[inline]
+    pub(super) fn v4(&self) -> Option<V4Key> {
+        let is_v4 = |end: Address| end.0 == 0 && end.1 >> 32 == MAPPED;
+        (is_v4(self.low) && is_v4(self.high)).then(|| V4Key(self.short()))
     }
 
     fn between(low: (Address, u16), high: (Address, u16)) -> Self {
@@ -54,10 +68,18 @@ impl Hash for FlowKey {
     }
 }
 
+impl Hash for V4Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [ports, low, high] = self.0;
+        state.write_u64(u64::from(low) << 32 | u64::from(high));
+        state.write_u32(ports);
+    }
+}
+
 fn end(address: SocketAddr) -> (Address, u16) {
-    const MAPPED: u64 = 0xffff << 32; // RFC 4291 §2.5.5.2
     let bits = match address.ip() {
-        IpAddr::V4(v4) => (0, MAPPED | u64::from(v4.to_bits())),
+        IpAddr::V4(v4) => (0, MAPPED << 32 | u64::from(v4.to_bits())),
         IpAddr::V6(v6) => {
             let half = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);
             (half(v6.to_bits() >> 64), half(v6.to_bits()))

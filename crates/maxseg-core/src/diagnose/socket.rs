@@ -71,7 +71,9 @@ pub struct SocketDiagnosis {
 pub fn diagnose_socket(evidence: &SocketEvidence) -> SocketDiagnosis {
     let judge = Judge { evidence, state: &evidence.state };
     let (limits, why) = judge.limits();
-    let because = mixed(&limits).map(Cow::Owned).or_else(|| judge.why_unknown(&limits, why));
+    let because = mixed(&limits, "a longer interval")
+        .map(Cow::Owned)
+        .or_else(|| judge.why_unknown(&limits, why));
     let first = limits.first().copied();
     match (first, because) {
         (Some(first), None) => SocketDiagnosis {

@@ -290,7 +290,7 @@ impl Judge<'_> {
             // (`tcp_cwnd_validate`): of a small buffer it may count none. A buffer of its own it grows for whoever waits
             // (`tcp_new_space`), so that one which could grow has held up nobody: the program writes by a clock of its own.
             return match state.send_buffer_grows {
-                Some(true) if was_limit => (LimitedBy::Unknown, Some(Unseen::BufferOrApplication)),
+                Some(true) if was_limit => (LimitedBy::Unknown, Some(Unseen::GrowingBuffer)),
                 Some(true) => (LimitedBy::Application, None),
                 _ if was_limit => (LimitedBy::SendBuffer, None),
                 Some(false) if is_over => (LimitedBy::SendBuffer, None),
@@ -298,7 +298,7 @@ impl Judge<'_> {
             };
         }
         if fill.is_none() && state.is_app_limited != Some(true) {
-            (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
+            (LimitedBy::Unknown, Some(Unseen::HiddenBuffer))
         } else if was_limit {
             // A send buffer that is too small runs empty too, and the kernel then calls that the application's.
             (LimitedBy::Unknown, Some(Unseen::BufferOrApplication))

@@ -132,7 +132,7 @@ pub struct ProofRow {
 pub struct Setting {
     /// What is set, as `maxseg tune` writes it.
     pub target: String,
-    /// Its value, in the kernel's own unit.
+    /// Its value, in the kernel's own unit: of several numbers `-` stays as it is, and `>=` is before the least that one is to be.
     pub value: String,
     /// The host, by its address or role.
     pub on: String,
@@ -273,16 +273,20 @@ pub(super) fn settings(
     let sysctl = |host: &HostEnd, key: &str, value: &str| {
         on(host, format!("sysctl.{key}"), value.to_owned())
     };
-    // The first two numbers of a buffer stay as the host has them.
+    // The first two numbers of a buffer stay as the host has them, and a limit that is larger: other connections may need it.
     let buffers = |host: &HostEnd, [key, limit]: [&str; 2], bytes: u64| {
-        vec![sysctl(host, key, &format!("- - {bytes}")), sysctl(host, limit, &bytes.to_string())]
+        vec![
+            sysctl(host, key, &format!("- - >={bytes}")),
+            sysctl(host, limit, &format!(">={bytes}")),
+        ]
     };
     match change {
         Change::Window(window) if is_raise => buffers(receiver, RECEIVE, 2 * window.get()),
         Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
         Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
         Change::FirstReceiveBuffer(bytes) => {
-            vec![sysctl(receiver, RECEIVE[0], &format!("- {} -", bytes.get()))]
+            let least = bytes.get();
+            vec![sysctl(receiver, RECEIVE[0], &format!("- >={least} >={least}"))]
         }
         Change::SendBuffer(bytes) => buffers(sender, SEND, 2 * bytes.get()),
         Change::SegmentSize(mss) if is_raise => {

@@ -48,6 +48,8 @@ pub struct Advice {
     pub reason: String,
     /// What may go wrong.
     pub risk: String,
+    /// What to consider before it is made; null where nothing is to be said.
+    pub note: Option<String>,
     /// Where the rule stands: an RFC's section, a kernel's file.
     pub source: &'static str,
     /// How to make it, by system.
@@ -223,6 +225,7 @@ impl Advice {
             price: price(change, is_raise, request.connections),
             reason,
             risk: words::risk(change, is_raise),
+            note: words::note(change),
             source: words::source(change),
             commands: commands(change, ends, scenario, is_raise),
             settings: settings(change, ends, is_raise, Some(scenario.tcp_ip_headers())),

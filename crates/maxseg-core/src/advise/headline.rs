@@ -171,7 +171,7 @@ impl<'a> Headline<'a> {
             (self.case.evidence.client, &hosts.client),
             (self.case.evidence.server, &hosts.server),
         ];
-        let of_ends: Vec<String> = ends
+        let mut of_ends: Vec<String> = ends
             .into_iter()
             .map(|(end, host)| (end.ip().to_canonical().to_string(), host))
             .filter(|(address, _)| remedy.commands.iter().any(|command| command.on == *address))
@@ -186,6 +186,8 @@ impl<'a> Headline<'a> {
                 }
             })
             .collect();
+        // Both ends may be of one host.
+        of_ends.dedup();
         (!of_ends.is_empty()).then(|| of_ends.join(". "))
     }
 

@@ -67,10 +67,8 @@ pub struct HostSystems {
     pub server: HostSystem,
 }
 
-/// A rule counts alone where it is surer than every rule of another system by so much.
+/// A rule counts alone where it is surer than every rule of another system by so much: what two systems fit about as well is neither.
 const LEAD: f64 = 0.15;
-/// What two systems fit about as well is neither.
-const LEAST: f64 = 0.5;
 /// A route may change by so many hops within a handshake; more is another host.
 const MOST_HOPS: u8 = 3;
 
@@ -117,9 +115,6 @@ impl HostSystem {
                 best.system.word(),
                 rival.system.word()
             )),
-            None if best.confidence < LEAST => {
-                Self::unknown(seen + ": too little tells systems apart")
-            }
             None => Self {
                 name: best.system,
                 confidence: best.confidence,

@@ -56,6 +56,11 @@ pub(super) fn counted_times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
+/// The verb of what is counted.
+pub(crate) const fn were(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

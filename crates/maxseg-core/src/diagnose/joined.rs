@@ -68,7 +68,7 @@ fn with_loss(passage: &Passage, alone: Loss) -> Loss {
     let longest = passage.delay.map_or(0.0, |delay| delay.queue_max_s);
     let share = at.high as f64 / at.count.max(1) as f64;
     let text = format!(
-        "{lost} packets were lost between the captures; {} of {} times the packet before had waited for more than half of \
+        "{lost} packets were lost between the captures; {} of {} times the packet before had waited for at least half of \
          the longest wait, {}",
         at.high,
         at.count,

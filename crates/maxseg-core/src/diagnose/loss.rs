@@ -1,6 +1,8 @@
 //! Loss, timeouts, reordering, queueing, congestion marks.
 
-use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
+use super::finding::{
+    Finding, FindingKind, Number, Severity, counted, counted_times, number, were,
+};
 use super::joined;
 use crate::evidence::{Cause, Direction, DirectionStats, Event, EventKind, Evidence, Passage};
 use crate::units::{Time, approx};
@@ -38,7 +40,8 @@ pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding>
         severity: if share >= MUCH_LOSS { Severity::Problem } else { Severity::Warning },
         direction: Some(direction),
         from,
-        to: stats.last_ack.unwrap_or(to),
+        // Losses may follow the last acknowledgement.
+        to: stats.last_ack.map_or(to, |last| last.max(to)),
         evidence: vec![
             number("retransmitted_packets", stats.retransmitted_packets as f64),
             number("needed_packets", lost as f64),
@@ -117,9 +120,9 @@ pub(super) fn timeouts(evidence: &Evidence, direction: Direction) -> Option<Find
         ],
         frames,
         text: format!(
-            "The retransmission timer expired {}: {} segments retransmitted, {:.3} s stalled",
+            "The retransmission timer expired {}: {} retransmitted, {:.3} s stalled",
             counted_times(count),
-            stats.resent.rto,
+            counted(stats.resent.rto, "segment"),
             stalled.as_secs_f64()
         ),
         why: "The sender is silent until the timer expires, and continues in slow start",
@@ -136,29 +139,43 @@ pub(super) fn spurious_timeouts(evidence: &Evidence, direction: Direction) -> Op
     let is_spurious = |kind| kind == EventKind::Spurious(Cause::Rto);
     let (frames, times) = first(stats, is_spurious);
     let (from, to) = times.unwrap_or((evidence.begin, evidence.end));
-    let rtt = stats.path_rtt_mean_s.unwrap_or(0.0);
+    let mut numbers = vec![
+        number("spurious_timeouts", count as f64),
+        number("timeouts", stats.timeouts as f64),
+        number("rtt_mean_s", stats.path_rtt_mean_s.unwrap_or(0.0)),
+    ];
+    if stats.spurious_retransmissions == count {
+        numbers.extend(told_by(stats));
+    }
     Some(Finding {
         kind: FindingKind::SpuriousRto,
         severity: if stats.expires_too_early() { Severity::Problem } else { Severity::Note },
         direction: Some(direction),
         from,
         to,
-        evidence: vec![
-            number("spurious_timeouts", count as f64),
-            number("timeouts", stats.timeouts as f64),
-            number("by_dsack", stats.spurious.dsack as f64),
-            number("by_timestamps", stats.spurious.timestamps as f64),
-            number("by_early_ack", stats.spurious.early_ack as f64),
-            number("by_acknowledgement", stats.spurious.acknowledged as f64),
-            number("by_arrival", stats.spurious.arrived as f64),
-            number("rtt_mean_s", rtt),
-        ],
+        evidence: numbers,
         frames,
-        text: format!("{count} of {} retransmissions by timeout were spurious", stats.resent.rto),
+        text: format!(
+            "{count} of {} by timeout {} spurious",
+            counted(stats.resent.rto, "retransmission"),
+            were(count)
+        ),
         why: "A delay longer than the retransmission timeout looks like a loss: the sender retransmits and reduces its \
               congestion window to one segment",
         source: "RFC 5682, RFC 3522, RFC 2883",
     })
+}
+
+/// What shows that retransmissions were spurious: counted of all of them, whatever caused them.
+fn told_by(stats: &DirectionStats) -> [Number; 5] {
+    let by = &stats.spurious;
+    [
+        number("by_dsack", by.dsack as f64),
+        number("by_timestamps", by.timestamps as f64),
+        number("by_early_ack", by.early_ack as f64),
+        number("by_acknowledgement", by.acknowledged as f64),
+        number("by_arrival", by.arrived as f64),
+    ]
 }
 
 pub(super) fn spurious(evidence: &Evidence, direction: Direction) -> Option<Finding> {
@@ -170,18 +187,19 @@ pub(super) fn spurious(evidence: &Evidence, direction: Direction) -> Option<Find
     let is_spurious = |kind| matches!(kind, EventKind::Spurious(cause) if cause != Cause::Rto);
     let (frames, times) = first(stats, is_spurious);
     let (from, to) = times.unwrap_or((evidence.begin, evidence.end));
+    let mut numbers = vec![number("spurious_retransmissions", count as f64)];
+    if stats.spurious_timeouts == 0 {
+        numbers.extend(told_by(stats));
+    }
     Some(Finding {
         kind: FindingKind::SpuriousRetransmission,
         severity: Severity::Note,
         direction: Some(direction),
         from,
         to,
-        evidence: vec![
-            number("spurious_retransmissions", count as f64),
-            number("by_dsack", stats.spurious.dsack as f64),
-        ],
+        evidence: numbers,
         frames,
-        text: format!("{count} retransmissions were spurious"),
+        text: format!("{} {} spurious", counted(count, "retransmission"), were(count)),
         why: "They use the link, and each may have reduced the congestion window",
         source: "RFC 2883, RFC 3708",
     })
@@ -206,7 +224,11 @@ pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Fi
         to,
         evidence: vec![number("out_of_order_packets", count as f64), number("share", share)],
         frames,
-        text: format!("{count} segments arrived out of order: {:.2}% of {sent}", share * 100.0),
+        text: format!(
+            "{} arrived out of order: {:.2}% of {sent}",
+            counted(count, "segment"),
+            share * 100.0
+        ),
         why: "Three duplicate acknowledgements look like a loss to a sender without RACK",
         source: "RFC 4737, RFC 8985",
     })
@@ -230,7 +252,8 @@ pub(super) fn marked(evidence: &Evidence, direction: Direction) -> Option<Findin
             "Hops mark congestion instead of dropping packets: {} carried the mark or the sender's answer to it",
             counted(count, "packet")
         ),
-        why: "The sender reduces its congestion window as for a loss, without one",
+        // By less than for a loss, where its algorithm says so (DCTCP, RFC 8511).
+        why: "The sender reduces its congestion window, without a loss",
         source: "RFC 3168 §6.1",
     })
 }

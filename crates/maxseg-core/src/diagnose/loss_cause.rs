@@ -13,6 +13,7 @@ use serde::Serialize;
 
 pub(crate) use self::policing::RatesBetweenLosses;
 use self::view::View;
+use super::finding::{counted, were};
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 
@@ -109,8 +110,9 @@ impl Loss {
     }
 
     fn without_loss(data: &DirectionStats, again: u64) -> Self {
-        let text =
-            format!("{} of {again} retransmissions were spurious", data.spurious_retransmissions);
+        let count = data.spurious_retransmissions;
+        let all = counted(again, "retransmission");
+        let text = format!("{count} of {all} {} spurious", were(count));
         // Timers and probes send again what is late; what is overtaken looks like a gap.
         if data.out_of_order_packets > again || data.resent.fast + data.resent.sack > again / 2 {
             Self::new(LossCause::Reordering, 0.9, format!("{text}: packets were overtaken"))

@@ -38,8 +38,8 @@ mod windows;
 
 pub(crate) use beside::sent_meanwhile;
 pub use congestion_control::{CongestionAlgorithm, CongestionControl};
-pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
+pub(crate) use finding::{counted, were};
 pub(crate) use full_link::FULL_LINK;
 pub use limits::{LimitSpan, Limits};
 pub(crate) use loss::MUCH_LOSS;

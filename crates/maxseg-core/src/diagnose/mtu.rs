@@ -1,6 +1,6 @@
 //! Segment sizes and the path MTU.
 
-use super::finding::{Finding, FindingKind, Severity, number};
+use super::finding::{Finding, FindingKind, Severity, counted, number};
 use crate::evidence::{BlackHole, Direction, EventKind, Evidence};
 use crate::framing::Headers;
 
@@ -133,7 +133,10 @@ pub(super) fn fragmented(evidence: &Evidence, direction: Direction) -> Option<Fi
             number("may_fragment_packets", stats.may_fragment_packets as f64),
         ],
         frames,
-        text: format!("{} packets of {sender} arrived in fragments", stats.fragmented_packets),
+        text: format!(
+            "{} of {sender} arrived in fragments",
+            counted(stats.fragmented_packets, "packet")
+        ),
         why: "The loss of any fragment loses the packet, and many firewalls drop fragments",
         source: "RFC 8900",
     })

@@ -2,11 +2,22 @@
 
 use super::finding::{Finding, FindingKind, Severity, counted_times, number};
 use crate::evidence::{Direction, Evidence, Handshake, PathMtuEvent};
+use crate::framing::IpVersion;
 use crate::units::approx;
 use crate::window::LARGEST_SHIFT;
 
-/// The MSS that every host accepts over IPv4, 536 (RFC 9293 §3.7.1), less the room for options.
-const LEAST_MSS: u16 = 500;
+/// A host that announces its MSS less the room for options may be so far below what is assumed without the option: timestamps take
+/// 12 bytes, MD5 signatures 20.
+const ROOM_FOR_OPTIONS: u16 = 36;
+
+/// The MSS that is assumed where a SYN has no option of it: for packets of 576 bytes over IPv4, of 1280 over IPv6
+/// (RFC 9293 §3.7.1).
+const fn assumed_mss(ip: IpVersion) -> u16 {
+    match ip {
+        IpVersion::V4 => 536,
+        IpVersion::V6 => 1220,
+    }
+}
 
 pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
     let Handshake { syn_packets, syn_ack_packets, .. } = evidence.handshake;
@@ -85,12 +96,15 @@ pub(super) fn missing_option(evidence: &Evidence) -> Option<Finding> {
 pub(super) fn bad_option(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
     let sender = evidence.sender(direction);
+    let assumed = assumed_mss(sender.ip().into());
     let text = match (stats.window_scale, stats.mss_option_bytes) {
         (Some(shift), _) if shift > LARGEST_SHIFT => {
             format!("{sender} offers a window scale of {shift}; values above 14 count as 14")
         }
-        (_, Some(mss)) if mss < LEAST_MSS && !is_agreed(evidence, mss) => {
-            format!("{sender} announces an MSS of {mss}, below the minimum of 536")
+        (_, Some(mss)) if mss < assumed - ROOM_FOR_OPTIONS && !is_agreed(evidence, mss) => {
+            format!(
+                "{sender} announces an MSS of {mss}, below {assumed}, which is assumed without the option"
+            )
         }
         _ => return None,
     };

@@ -115,7 +115,7 @@ impl Quality {
         if let Some(first) = text.get_mut(..1) {
             first.make_ascii_lowercase();
         }
-        Some(format!("{text}. It takes {wanted}"))
+        Some(format!("{text}; it takes {wanted}"))
     }
 }
 
@@ -308,7 +308,8 @@ fn split_directions(evidence: &Evidence) -> Option<Reason> {
 fn unordered(evidence: &Evidence) -> Option<Reason> {
     let (late, early) = (evidence.capture.late_packets, evidence.capture.acks_before_data);
     let late = (late > 0).then(|| format!("{} stored behind later ones", counted(late, "packet")));
-    let early = (early > 0).then(|| format!("{early} acknowledgements captured before their data"));
+    let early = (early > 0)
+        .then(|| format!("{} captured before the data", counted(early, "acknowledgement")));
     let faults: Vec<String> = late.into_iter().chain(early).collect();
     let text = match (evidence.capture.later_first, faults.is_empty()) {
         (true, _) => "The file has later packets of these addresses and ports first, as a connection of their own: it is out of order, or \
@@ -349,7 +350,7 @@ fn capture_loss(evidence: &Evidence) -> Option<Reason> {
     }
     Some(reason(
         ReasonCode::CaptureLoss,
-        format!("{unseen} acknowledged bytes are missing: the capture lost their packets"),
+        format!("The capture lost packets of {}", counted(unseen, "acknowledged byte")),
     ))
 }
 

@@ -71,7 +71,9 @@ pub struct SocketDiagnosis {
 pub fn diagnose_socket(evidence: &SocketEvidence) -> SocketDiagnosis {
     let judge = Judge { evidence, state: &evidence.state };
     let (limits, why) = judge.limits();
-    let because = mixed(&limits).map(Cow::Owned).or_else(|| judge.why_unknown(&limits, why));
+    let because = mixed(&limits, "a longer interval")
+        .map(Cow::Owned)
+        .or_else(|| judge.why_unknown(&limits, why));
     let first = limits.first().copied();
     match (first, because) {
         (Some(first), None) => SocketDiagnosis {
@@ -288,7 +290,7 @@ impl Judge<'_> {
             // (`tcp_cwnd_validate`): of a small buffer it may count none. A buffer of its own it grows for whoever waits
             // (`tcp_new_space`), so that one which could grow has held up nobody: the program writes by a clock of its own.
             return match state.send_buffer_grows {
-                Some(true) if was_limit => (LimitedBy::Unknown, Some(Unseen::BufferOrApplication)),
+                Some(true) if was_limit => (LimitedBy::Unknown, Some(Unseen::GrowingBuffer)),
                 Some(true) => (LimitedBy::Application, None),
                 _ if was_limit => (LimitedBy::SendBuffer, None),
                 Some(false) if is_over => (LimitedBy::SendBuffer, None),
@@ -296,7 +298,7 @@ impl Judge<'_> {
             };
         }
         if fill.is_none() && state.is_app_limited != Some(true) {
-            (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
+            (LimitedBy::Unknown, Some(Unseen::HiddenBuffer))
         } else if was_limit {
             // A send buffer that is too small runs empty too, and the kernel then calls that the application's.
             (LimitedBy::Unknown, Some(Unseen::BufferOrApplication))

@@ -44,7 +44,7 @@ const FAULT: f64 = 0.97;
 
 impl Verdict {
     pub(super) fn of(evidence: &Evidence, direction: Direction, shares: &[LimitShare]) -> Self {
-        if let Some(because) = mixed(shares) {
+        if let Some(because) = mixed(shares, "a longer capture") {
             return Self::unknown(because);
         }
         match shares.first() {
@@ -63,8 +63,9 @@ impl Verdict {
     }
 }
 
-/// Why no single limit can be named, where two share the time. Losses, and the timer that some of them wait for, are one.
-pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
+/// Why no single limit can be named, where two share the time, and what shows which lasts. Losses, and the timer that some of them wait
+/// for, are one.
+pub(super) fn mixed(shares: &[LimitShare], shown_by: &str) -> Option<String> {
     let [first, others @ ..] = shares else { return None };
     let is_loss = |kind| matches!(kind, LimitedBy::Congestion | LimitedBy::Rto);
     let second = others.iter().find(|other| !(is_loss(first.kind) && is_loss(other.kind)))?;
@@ -83,13 +84,15 @@ pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
             [first, second].map(|limit| approx::whole_percent(limit.share));
         if second.kind == LimitedBy::Unknown {
             return format!(
-                "{} held for {first_share} of the time, and what limited {second_share} of it is unknown; a longer capture shows which lasts",
+                "{} held for {first_share} of the time, and what limited {second_share} of it is unknown; {shown_by} shows which lasts",
                 first.kind
             );
         }
         format!(
-            "two limits share the time, {} {first_share} and {} {second_share}, and neither holds for most of it; a longer capture shows which lasts",
-            first.kind, second.kind,
+            "two limits share the time, {} {first_share} and {} {second_share}, neither for {} of it; {shown_by} shows which lasts",
+            first.kind,
+            second.kind,
+            approx::whole_percent(MOSTLY)
         )
     })
 }
@@ -119,6 +122,7 @@ pub(super) fn sureness(lead: f64, even: f64) -> f64 {
 fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     let sender = evidence.sender(direction);
+    let host = sender.ip().to_canonical();
     if evidence.marks.one_way {
         "only one direction was captured; a capture of both shows it".to_owned()
     } else if data.acked_bytes == 0 {
@@ -128,7 +132,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     } else if waits_for_room(data) && Pace::of(data, acks).waits_for_room {
         format!(
             "the sender's program waits for room in its send buffer, and the link is full for much of the time: either may be what \
-             limits; `ss -tim` on {sender} shows how full the buffer is"
+             limits; `ss -tim` on {host} shows how full the buffer is"
         )
     } else if losses_take(data, acks) && full_share(data) >= OFTEN_FULL {
         "the receive window is full while nothing is lost, and losses leave a good part of it unused: either may be what limits; \
@@ -140,7 +144,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     {
         format!(
             "besides its losses the sender uses less of its congestion window than acknowledgements open, as with a small \
-             send buffer or a program that is late: `ss -ti` on {sender} shows which"
+             send buffer or a program that is late: `ss -ti` on {host} shows which"
         )
     } else if data.needed_retransmissions() > 0
         && acks_may_wait(evidence, direction)
@@ -154,7 +158,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
          with SACK on both hosts shows whether the link or the losses limit"
             .to_owned()
     } else if data.path_rtt_min_s.is_none() {
-        format!("no round trip could be measured; a capture at {sender} shows them")
+        format!("no round trip could be measured; a capture at {host} shows them")
     } else if data_queue::is_of_others(data, acks) {
         "packets wait in a queue that this connection does not fill, and its receive window is full: either may be what \
          limits it; a capture while the path carries nothing else shows which"
@@ -162,15 +166,15 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     } else if Pace::of(data, acks).is_spaced {
         format!(
             "the sender, a shaper or a slow reverse path of the acknowledgements spaces the segments; a capture at \
-             {sender} shows which"
+             {host} shows which"
         )
     } else {
         let at_sender = data.path_rtt_min_s.zip(data.rtt_min_s);
         if at_sender.is_some_and(|(path, behind)| behind >= AT_SENDER * path) {
-            format!("no limit leaves a sign in this capture; `ss -ti` on {sender} shows it")
+            format!("no limit leaves a sign in this capture; `ss -ti` on {host} shows it")
         } else {
             format!(
-                "no limit leaves a sign in this capture; a capture at {sender}, or `ss -ti` there, shows it"
+                "no limit leaves a sign in this capture; a capture at {host}, or `ss -ti` there, shows it"
             )
         }
     }
@@ -185,7 +189,7 @@ mod tests {
     #[test]
     fn neither_of_two_limits_that_share_the_time_is_named() {
         let mixed = |shares: [(LimitedBy, f64); 2]| {
-            mixed(&shares.map(|(kind, share)| LimitShare { kind, share })).is_some()
+            mixed(&shares.map(|(kind, share)| LimitShare { kind, share }), "a look").is_some()
         };
         assert!(mixed([(Bandwidth, 0.5), (Application, 0.49)]));
         assert!(mixed([(Congestion, 0.51), (Bandwidth, 0.47)]));

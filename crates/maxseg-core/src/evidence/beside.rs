@@ -24,6 +24,8 @@ const PART: u64 = 10;
 /// The payload of one direction.
 #[derive(Clone, Copy)]
 struct Transfer {
+    /// Which connection's it is: on one host both directions go the same way.
+    connection: usize,
     first: Time,
     last: Time,
     bytes: u64,
@@ -32,16 +34,16 @@ struct Transfer {
 /// Notes for each of some connections of one capture what the others sent beside it.
 pub fn note_beside(connections: &mut [Evidence]) {
     let mut transfers: BTreeMap<(IpAddr, IpAddr), Vec<Transfer>> = BTreeMap::new();
-    for evidence in &*connections {
+    for (connection, evidence) in connections.iter().enumerate() {
         for direction in [Direction::Forward, Direction::Reverse] {
-            if let Some(transfer) = Transfer::of(evidence, direction) {
+            if let Some(transfer) = Transfer::of(evidence, direction, connection) {
                 transfers.entry(hosts(evidence, direction)).or_default().push(transfer);
             }
         }
     }
-    for evidence in connections {
+    for (connection, evidence) in connections.iter_mut().enumerate() {
         let direction = evidence.data_direction();
-        let own = Transfer::of(evidence, direction);
+        let own = Transfer::of(evidence, direction, connection);
         let same_way = transfers.get(&hosts(evidence, direction));
         evidence.beside = own.zip(same_way).and_then(|(own, all)| own.beside(all));
     }
@@ -53,22 +55,27 @@ fn hosts(evidence: &Evidence, direction: Direction) -> (IpAddr, IpAddr) {
 }
 
 impl Transfer {
-    fn of(evidence: &Evidence, direction: Direction) -> Option<Self> {
+    fn of(evidence: &Evidence, direction: Direction, connection: usize) -> Option<Self> {
         let stats = evidence.stats(direction);
         let bytes = stats.unique_bytes;
         let (first, last) = stats.first_data.zip(stats.last_ack)?;
-        (bytes >= LEAST && last > first).then_some(Self { first, last, bytes })
+        (bytes >= LEAST && last > first).then_some(Self { connection, first, last, bytes })
     }
 
-    /// `all` transfers of these hosts, this one among them.
+    /// `all` transfers of these hosts, this connection's among them, connection by connection.
     fn beside(self, all: &[Self]) -> Option<Beside> {
-        let parts = all.iter().map(|other| other.bytes_within(self)).filter(|bytes| *bytes > 0);
-        let (count, sum) = parts.fold((0_u32, 0_u64), |(count, sum), bytes| {
-            (count.saturating_add(1), sum.saturating_add(bytes))
-        });
-        let (connections, bytes) = (count.saturating_sub(1), sum.saturating_sub(self.bytes));
-        (connections > 0 && bytes.saturating_mul(PART) >= self.bytes)
-            .then_some(Beside { connections, bytes })
+        let others = all.iter().filter(|other| other.connection != self.connection);
+        let (mut found, mut last) = (Beside { connections: 0, bytes: 0 }, None);
+        for other in others {
+            let bytes = other.bytes_within(self);
+            if bytes > 0 {
+                let is_another = last.replace(other.connection) != Some(other.connection);
+                found.connections = found.connections.saturating_add(is_another.into());
+                found.bytes = found.bytes.saturating_add(bytes);
+            }
+        }
+        let is_much = found.bytes.saturating_mul(PART) >= self.bytes;
+        (found.connections > 0 && is_much).then_some(found)
     }
 
     /// The part of it that was sent while another one was.
@@ -88,18 +95,32 @@ impl Transfer {
 mod tests {
     use super::*;
 
-    fn transfer(first: u64, last: u64, bytes: u64) -> Transfer {
-        Transfer { first: Time::from_secs(first), last: Time::from_secs(last), bytes }
+    fn transfer(connection: usize, [first, last]: [u64; 2], bytes: u64) -> Transfer {
+        let [first, last] = [first, last].map(Time::from_secs);
+        Transfer { connection, first, last, bytes }
     }
 
     #[test]
     fn what_others_sent_meanwhile_is_counted() {
-        let own = transfer(10, 20, 1_000_000);
-        let half_meanwhile = transfer(15, 25, 3_000_000);
-        let before = transfer(0, 10, 9_000_000);
+        let before = transfer(0, [0, 10], 9_000_000);
+        let own = transfer(1, [10, 20], 1_000_000);
+        let half_meanwhile = transfer(2, [15, 25], 3_000_000);
         let expected = Beside { connections: 1, bytes: 1_500_000 };
         assert_eq!(own.beside(&[before, own, half_meanwhile]), Some(expected));
         assert_eq!(own.beside(&[before, own]), None, "nothing meanwhile");
-        assert_eq!(own.beside(&[own, transfer(0, 100, 900_000)]), None, "little");
+        assert_eq!(own.beside(&[own, transfer(2, [0, 100], 900_000)]), None, "little");
+    }
+
+    #[test]
+    fn on_one_host_the_other_direction_of_a_connection_is_no_other_connection() {
+        let [own, back] = [transfer(0, [0, 10], 1_000_000), transfer(0, [0, 10], 2_000_000)];
+        assert_eq!(own.beside(&[own, back]), None);
+        let other = transfer(1, [0, 10], 500_000);
+        let expected = Beside { connections: 1, bytes: 1_000_000 };
+        assert_eq!(
+            own.beside(&[own, back, other, other]),
+            Some(expected),
+            "both of its directions"
+        );
     }
 }

@@ -22,7 +22,7 @@ pub struct DirectionStats {
     pub ip_bytes: u64,
     /// MSS option of the SYN: the largest segment that the sender accepts.
     pub mss_option_bytes: Option<u16>,
-    /// Window scale of the sender in bits, at most 14; `None` unless both sides offered the option.
+    /// Window scale of the sender in bits, as offered: values above 14 count as 14 (RFC 7323 §2.3); `None` unless both sides offered the option.
     pub window_scale: Option<u8>,
     /// Whether the SYN permits selective acknowledgements.
     pub sack_permitted: bool,

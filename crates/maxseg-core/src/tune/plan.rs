@@ -41,8 +41,8 @@ impl Value {
         self.text().is_some_and(|text| text.starts_with("lock "))
     }
 
-    /// The same with the words of `before` where it has `-`: numbers of several that stay as they are. A text without `-`, or with
-    /// another number of words, is as it was.
+    /// The same with the words of `before` where it has `-`, or `>=` before a number that is no larger: what stays as it is. Else the
+    /// number behind `>=` is meant. A text without such words, or with another number of words, is as it was.
     #[must_use]
     pub fn keeping(&self, before: &Self) -> Self {
         let (Some(text), Some(before)) = (self.text(), before.text()) else { return self.clone() };
@@ -51,8 +51,7 @@ impl Value {
         if words.len() != kept.len() {
             return self.clone();
         }
-        let words =
-            words.iter().zip(kept).map(|(word, kept)| if *word == "-" { kept } else { word });
+        let words = words.into_iter().zip(kept).map(|(word, before)| kept_or_set(word, before));
         Self::Text(words.collect::<Vec<_>>().join(" "))
     }
 
@@ -60,6 +59,16 @@ impl Value {
     pub fn number(&self) -> Option<u64> {
         self.text()?.parse().ok()
     }
+}
+
+/// The word that `-` or `>=5` stands for, where another was before.
+fn kept_or_set<'w>(word: &'w str, before: &'w str) -> &'w str {
+    if word == "-" {
+        return before;
+    }
+    let Some(least) = word.strip_prefix(">=") else { return word };
+    let numbers = before.parse::<u64>().ok().zip(least.parse::<u64>().ok());
+    if numbers.is_some_and(|(before, least)| before >= least) { before } else { least }
 }
 
 impl fmt::Display for Value {

@@ -255,6 +255,19 @@ fn a_dash_keeps_the_number_that_is_there() {
 }
 
 #[test]
+fn a_least_number_raises_and_never_lowers() {
+    let before = Value::of("4096 87380 6291456");
+    let kept = |text: &str| Value::of(text).keeping(&before);
+    assert_eq!(kept("- - >=2097152"), before);
+    assert_eq!(kept("- - >=8388608"), Value::of("4096 87380 8388608"));
+    assert_eq!(kept("- >=131072 >=131072"), Value::of("4096 131072 6291456"));
+    assert_eq!(Value::of(">=5").keeping(&Value::of("4")), Value::of("5"));
+    // What is no number is refused as none.
+    assert_eq!(Value::of(">=x").keeping(&Value::of("4")), Value::of("x"));
+    assert_eq!(kept(">=5"), Value::of(">=5"));
+}
+
+#[test]
 fn sysctls_that_change_more_than_their_value_are_refused() {
     for (name, after, why) in [
         ("net.ipv4.ip_forward", "1", "accept_redirects"),

@@ -35,7 +35,10 @@ fn spurious_retransmissions_are_no_loss() {
 fn a_missing_value_is_named() {
     let mut evidence = windowed(0);
     evidence.forward.goodput_bps = None;
-    assert_eq!(ObservedPath::of(&Case::of(&evidence)), Err(PathError::NoGoodput));
+    let of = |evidence: &Evidence| ObservedPath::of(&Case::of(evidence));
+    assert_eq!(of(&evidence), Err(PathError::TooLittle), "a single message has no rate");
+    evidence.forward.acked_bytes = 0;
+    assert_eq!(of(&evidence), Err(PathError::NoGoodput));
 }
 
 #[test]

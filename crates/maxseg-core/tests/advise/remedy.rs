@@ -1,13 +1,14 @@
 //! Remedies and the subject of a headline.
 
 use maxseg_core::advise::{
-    Case, Change, CommandKind, Headline, ObservedPath, Subject, System, remedies, remedy, subject,
+    Advice, Case, Change, CommandKind, Ends, Headline, ObservedPath, Subject, System, remedies,
+    remedy, subject,
 };
 use maxseg_core::diagnose::{
     CongestionAlgorithm, CongestionControl, Diagnosis, Finding, FindingKind, Loss, LossCause,
     Quality, Severity,
 };
-use maxseg_core::evidence::{Direction, Evidence, OptionKind, SynFacts};
+use maxseg_core::evidence::{Direction, Ending, Evidence, OptionKind, SynFacts};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::{Bytes, Time};
 use maxseg_testkit::{at, black_hole_before, full_link, linux_syn, packet_too_big, windowed};
@@ -296,10 +297,49 @@ fn reordering_that_the_sender_tolerates_asks_for_no_change() {
     let (headline, change) = of(12, LimitedBy::Bandwidth);
     assert_eq!(headline, Some(Subject::Limit(LimitedBy::Bandwidth)));
     assert!(change.starts_with("no change needed") && change.contains("12 segments"), "{change}");
+    let (_, without) = of(0, LimitedBy::Bandwidth);
+    assert!(without.ends_with("from lost ones"), "{without}");
     for (needless, limit) in [(150, LimitedBy::Bandwidth), (12, LimitedBy::Congestion)] {
         let (_, change) = of(needless, limit);
         assert!(change.contains("RACK"), "{needless} {limit}: {change}");
     }
     let (headline, _) = of(150, LimitedBy::Bandwidth);
     assert_eq!(headline, Some(Subject::Finding(FindingKind::Reordering)));
+}
+
+/// A capture that ends before its connection does not show that it ended.
+#[test]
+fn only_a_connection_that_ended_is_said_to_have() {
+    let mut evidence = windowed(0);
+    let mut of = |ending| {
+        evidence.ending = ending;
+        remedy(Subject::Limit(LimitedBy::StartUp), &Case::of(&evidence), None).unwrap().change
+    };
+    assert!(of(Ending::Closed).contains("ended during start-up"));
+    assert!(!of(Ending::StillOpen).contains("ended"));
+}
+
+#[test]
+fn one_host_of_both_ends_is_named_once() {
+    let mut evidence = windowed(0);
+    (evidence.forward.syn, evidence.reverse.syn) = (None, None);
+    let hosts = |evidence: &Evidence| {
+        let said = Headline::of(Case::of(evidence), "made.pcap").no_command();
+        said.unwrap().matches("is unknown").count()
+    };
+    assert_eq!(hosts(&evidence), 2);
+    evidence.server.set_ip(evidence.client.ip());
+    assert_eq!(hosts(&evidence), 1);
+}
+
+#[test]
+fn a_note_is_no_risk() {
+    let evidence = windowed(0);
+    let case = Case::of(&evidence);
+    let remedy = remedy(Subject::Finding(FindingKind::BlackHole), &case, None).unwrap();
+    let note = remedy.note.clone().unwrap();
+    assert!(note.starts_with("Allow ICMP"), "{note}");
+    let advice = Advice::of_remedy(&remedy, String::new(), &Ends::default(), None, 1).unwrap();
+    assert_eq!(advice.note, Some(note));
+    assert!(!advice.risk.contains("ICMP"), "{}", advice.risk);
 }

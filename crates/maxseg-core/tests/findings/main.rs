@@ -7,7 +7,7 @@ mod sizes;
 mod windows;
 
 use maxseg_core::diagnose::{Finding, FindingKind, Severity, diagnose};
-use maxseg_core::evidence::{Ending, Evidence, Outage, PathMtuEvent};
+use maxseg_core::evidence::{Cause, Ending, Event, EventKind, Evidence, Outage, PathMtuEvent};
 use maxseg_core::units::Time;
 use maxseg_testkit::clean;
 
@@ -103,6 +103,41 @@ fn spurious_retransmissions_are_no_losses() {
     assert_eq!(severities, [(FindingKind::SpuriousRetransmission, Severity::Note)]);
 }
 
+/// What shows that retransmissions were spurious is counted of all: it is told where all are of one finding.
+#[test]
+fn what_tells_spurious_retransmissions_is_of_those_of_the_finding() {
+    let of = |timeouts| {
+        let found = found(|it| {
+            (it.forward.retransmitted_packets, it.forward.timeouts) = (10, 10);
+            (it.forward.spurious_retransmissions, it.forward.spurious.dsack) = (5, 5);
+            it.forward.spurious_timeouts = timeouts;
+        });
+        let told = |finding: &Finding| finding.evidence.iter().any(|it| it.name == "by_dsack");
+        let kinds = [FindingKind::SpuriousRto, FindingKind::SpuriousRetransmission];
+        kinds.map(|kind| found.iter().find(|it| it.kind == kind).map(told))
+    };
+    assert_eq!(of(5), [Some(true), None]);
+    assert_eq!(of(0), [None, Some(true)]);
+    assert_eq!(of(2), [Some(false), Some(false)]);
+}
+
+/// Segments may be lost behind the last acknowledgement.
+#[test]
+fn losses_end_no_sooner_than_they_begin() {
+    let found = found(|it| {
+        it.forward.retransmitted_packets = 5;
+        (it.begin, it.end) = (Time::ZERO, Time::from_secs(10));
+        it.forward.last_ack = Some(Time::from_millis(120));
+        for (frame, at) in [(9, 500), (10, 1100)] {
+            let (kind, at) = (EventKind::Retransmission(Cause::Rto), Time::from_millis(at));
+            let event = Event { kind, at, frame, offset: 0, bytes: 1448, lasted: Time::ZERO };
+            it.forward.events.note(event);
+        }
+    });
+    let ends = [found[0].from, found[0].to].map(|at| at.as_nanos() / 1_000_000);
+    assert_eq!((found[0].kind, ends), (FindingKind::Loss, [500, 1100]));
+}
+
 #[test]
 fn reordering_counts_by_its_share() {
     for (packets, severity) in [(100, Severity::Warning), (101, Severity::Note)] {
@@ -118,6 +153,14 @@ fn reordering_counts_by_its_share() {
 fn a_count_is_said_in_words() {
     assert!(text(|it| it.forward.timeouts = 1).contains(" once"));
     assert!(text(|it| it.forward.timeouts = 3).contains("3 times"));
+    let one = |it: &mut Evidence| (it.forward.timeouts, it.forward.resent.rto) = (1, 1);
+    assert!(text(one).contains("once: 1 segment retransmitted"), "{}", text(one));
+    let late = |it: &mut Evidence| it.forward.out_of_order_packets = 1;
+    assert!(text(late).contains("1 segment arrived"), "{}", text(late));
+    let needless = |it: &mut Evidence| it.forward.spurious_retransmissions = 1;
+    assert_eq!(text(needless), "1 retransmission was spurious");
+    let lost = |it: &mut Evidence| (it.marks.capture_lost, it.forward.unseen_bytes) = (true, 1);
+    assert_eq!(text(lost), "The capture lost packets of 1 acknowledged byte");
     let shut = |times| {
         text(|it| {
             it.reverse.zero_windows = 5;
@@ -195,8 +238,8 @@ fn each_option_that_is_missing_counts() {
     }
 }
 
-/// A shift above 14 counts as 14 (RFC 7323 §2.3); every host takes segments of 536 bytes less options over IPv4
-/// (RFC 9293 §3.7.1).
+/// A shift above 14 counts as 14 (RFC 7323 §2.3); without an MSS option 536 bytes are assumed over IPv4, 1220 over
+/// IPv6 (RFC 9293 §3.7.1), and options take some.
 #[test]
 fn options_out_of_range_are_named() {
     let bad = [(FindingKind::BadOption, Severity::Warning)];
@@ -204,6 +247,16 @@ fn options_out_of_range_are_named() {
     assert_eq!(severities(|it| it.forward.window_scale = Some(14)), []);
     assert_eq!(severities(|it| it.forward.mss_option_bytes = Some(499)), bad);
     assert_eq!(severities(|it| it.forward.mss_option_bytes = Some(500)), []);
+    let of_ipv6 = |mss: u16| {
+        found(|it| {
+            it.client = "[2001:db8::1]:40000".parse().unwrap();
+            it.server = "[2001:db8::2]:80".parse().unwrap();
+            it.forward.mss_option_bytes = Some(mss);
+        })
+    };
+    assert_eq!(of_ipv6(1184), []);
+    let below = "announces an MSS of 1183, below 1220, which is assumed without the option";
+    assert!(of_ipv6(1183)[0].text.contains(below), "{:?}", of_ipv6(1183));
     // A path that takes no more explains a small MSS, up to 200 bytes of headers and options.
     let explained = |mtu: u32| {
         let found = found(|it| {

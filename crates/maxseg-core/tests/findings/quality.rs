@@ -79,7 +79,8 @@ fn what_the_capture_lacks_leaves_the_limit_open() {
         assert!(!diagnosis.quality.fit, "{code:?}");
         assert!(diagnosis.quality.wanted.as_ref().is_some_and(|text| text.contains(wanted)));
         assert_eq!(diagnosis.limited_by, LimitedBy::Unknown);
-        assert!(diagnosis.unknown_because.unwrap().contains(wanted));
+        let because = diagnosis.unknown_because.unwrap();
+        assert!(because.contains(wanted) && because.contains("; it takes "), "{because}");
         assert!(diagnosis.limits.iter().all(|limit| limit.kind == LimitedBy::Unknown));
     }
 }

@@ -138,20 +138,16 @@ fn add(advised: &mut Advised, id: &str, setting: &StoredSetting) -> Result<(), T
     Ok(())
 }
 
-/// Limits that advice raises and never lowers; the last number is the limit.
+/// Limits that advice raises and never lowers.
 const RAISED: [&str; 4] =
     ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.core.rmem_max", "net.core.wmem_max"];
 
 /// Whether a limit that is to be raised is as high already, or is not there, as in a network namespace of its own.
 fn is_raised_enough((target, value): &(Target, Value)) -> bool {
     let Target::Sysctl(name) = target else { return false };
-    let limit = |value: &Value| value.text()?.split(' ').next_back()?.parse::<u64>().ok();
     RAISED.contains(&name.as_str())
-        && read(target, None).is_ok_and(|now| match (limit(&now.value), limit(value)) {
-            (Some(now), Some(asked)) => now >= asked,
-            (None, _) => now.value == Value::Absent,
-            (Some(_), None) => false,
-        })
+        && read(target, None)
+            .is_ok_and(|now| now.value == Value::Absent || value.keeping(&now.value) == now.value)
 }
 
 /// Whether packets to the other host leave by another address than when the advice was given. Nothing is sent.

@@ -48,6 +48,8 @@ pub struct Advice {
     pub reason: String,
     /// What may go wrong.
     pub risk: String,
+    /// What to consider before it is made; null where nothing is to be said.
+    pub note: Option<String>,
     /// Where the rule stands: an RFC's section, a kernel's file.
     pub source: &'static str,
     /// How to make it, by system.
@@ -132,7 +134,7 @@ pub struct ProofRow {
 pub struct Setting {
     /// What is set, as `maxseg tune` writes it.
     pub target: String,
-    /// Its value, in the kernel's own unit.
+    /// Its value, in the kernel's own unit: of several numbers `-` stays as it is, and `>=` is before the least that one is to be.
     pub value: String,
     /// The host, by its address or role.
     pub on: String,
@@ -223,6 +225,7 @@ impl Advice {
             price: price(change, is_raise, request.connections),
             reason,
             risk: words::risk(change, is_raise),
+            note: words::note(change),
             source: words::source(change),
             commands: commands(change, ends, scenario, is_raise),
             settings: settings(change, ends, is_raise, Some(scenario.tcp_ip_headers())),
@@ -273,16 +276,20 @@ pub(super) fn settings(
     let sysctl = |host: &HostEnd, key: &str, value: &str| {
         on(host, format!("sysctl.{key}"), value.to_owned())
     };
-    // The first two numbers of a buffer stay as the host has them.
+    // The first two numbers of a buffer stay as the host has them, and a limit that is larger: other connections may need it.
     let buffers = |host: &HostEnd, [key, limit]: [&str; 2], bytes: u64| {
-        vec![sysctl(host, key, &format!("- - {bytes}")), sysctl(host, limit, &bytes.to_string())]
+        vec![
+            sysctl(host, key, &format!("- - >={bytes}")),
+            sysctl(host, limit, &format!(">={bytes}")),
+        ]
     };
     match change {
         Change::Window(window) if is_raise => buffers(receiver, RECEIVE, 2 * window.get()),
         Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
         Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
         Change::FirstReceiveBuffer(bytes) => {
-            vec![sysctl(receiver, RECEIVE[0], &format!("- {} -", bytes.get()))]
+            let least = bytes.get();
+            vec![sysctl(receiver, RECEIVE[0], &format!("- >={least} >={least}"))]
         }
         Change::SendBuffer(bytes) => buffers(sender, SEND, 2 * bytes.get()),
         Change::SegmentSize(mss) if is_raise => {

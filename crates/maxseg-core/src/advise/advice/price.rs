@@ -112,6 +112,8 @@ const fn fairness(change: Change) -> Option<&'static str> {
 }
 
 fn side_effects(change: Change, is_raise: bool) -> Vec<String> {
+    let more_packets =
+        "more packets for the same data: more headers on the line and more work for both hosts";
     let of_route = "every connection to that address changes, not one alone";
     let effects: &[&str] = match change {
         Change::Window(_) if !is_raise => &[
@@ -122,17 +124,17 @@ fn side_effects(change: Change, is_raise: bool) -> Vec<String> {
             &["only new connections get a larger buffer"]
         }
         Change::SendBuffer(_) => &["running connections grow to the new maximum as well"],
-        Change::SegmentSize(mss) | Change::Clamp(mss) if mss.get() < COMMON_SEGMENT => &[
-            "more packets for the same data: more headers on the line and more work for both hosts",
+        Change::SegmentSize(_) if is_raise => &["only new connections have the new MSS option"],
+        // By the MTU of a route.
+        Change::SegmentSize(mss) if mss.get() < COMMON_SEGMENT => &[
+            more_packets,
             "the congestion window is counted in segments: a running connection slows down at first",
         ],
-        Change::SegmentSize(_) | Change::Clamp(_) => {
-            &["only new connections have the new MSS option"]
+        Change::SegmentSize(_) | Change::Mtu(_) => &["running connections are changed too"],
+        Change::Clamp(mss) if mss.get() < COMMON_SEGMENT => {
+            &[more_packets, "only new connections have it"]
         }
-        Change::Mtu(_) => &[
-            "an interface of an MTU below 1280 has no IPv6: this is set on a route, which leaves IPv6 alone",
-            "running connections are changed too",
-        ],
+        Change::Clamp(_) => &["only new connections have it"],
         Change::Congestion(_) => {
             &["only new connections get it from a route; a socket option acts at once"]
         }
@@ -163,4 +165,37 @@ fn side_effects(change: Change, is_raise: bool) -> Vec<String> {
         effects.push(of_route.to_owned());
     }
     effects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::advice::words::{note, risk};
+    use crate::units::{Mss, Mtu};
+
+    #[test]
+    fn a_segment_size_has_the_price_and_risk_of_what_sets_it() {
+        let mss = |size| Mss::new(size).unwrap();
+        let larger = Change::SegmentSize(mss(1460));
+        assert_eq!(side_effects(larger, true), ["only new connections have the new MSS option"]);
+        // A route's MTU acts on connections that run; a clamp sees their SYNs alone.
+        for size in [512, 1400] {
+            let lower = side_effects(Change::SegmentSize(mss(size)), false).join("; ");
+            assert!(lower.contains("running connection"), "{lower}");
+            let clamp = side_effects(Change::Clamp(mss(size)), false).join("; ");
+            assert!(clamp.contains("only new connections"), "{clamp}");
+        }
+        let is_about_lock = |change| risk(change, false).contains("`lock`");
+        let mtu = Change::Mtu(Mtu::new(1400).unwrap());
+        let changes = [mtu, Change::SegmentSize(mss(512)), Change::Clamp(mss(512))];
+        assert_eq!(changes.map(is_about_lock), [true, false, false]);
+    }
+
+    #[test]
+    fn what_is_to_be_considered_is_no_price() {
+        let mtu = |size| Change::Mtu(Mtu::new(size).unwrap());
+        assert!(!side_effects(mtu(1000), false).join("; ").contains("IPv6"));
+        assert!(note(mtu(1000)).is_some_and(|note| note.contains("IPv6")));
+        assert_eq!(note(mtu(1280)), None, "IPv6 stays");
+    }
 }

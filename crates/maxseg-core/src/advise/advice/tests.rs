@@ -200,3 +200,17 @@ fn a_window_that_pauses_reset_is_kept_before_anything_else_is_tried() {
     assert_eq!(changes.first(), Some(&Change::NoSlowStartAfterIdle), "{changes:?}");
     assert!(!changes.iter().any(|change| matches!(change, Change::Congestion(_))), "{changes:?}");
 }
+
+#[test]
+fn settings_of_buffers_lower_none() {
+    let value = |change| {
+        let all = entry::settings(change, &Ends::default(), true, None);
+        all.into_iter().map(|setting| setting.value).collect::<Vec<_>>()
+    };
+    let mib = Bytes::new(1 << 20);
+    assert_eq!(value(Change::SendBuffer(mib)), ["- - >=2097152", ">=2097152"]);
+    assert_eq!(value(Change::ReceiveBuffer(mib)), ["- - >=1048576", ">=1048576"]);
+    assert_eq!(value(Change::Window(mib)), ["- - >=2097152", ">=2097152"]);
+    // The first size is no larger than the last.
+    assert_eq!(value(Change::FirstReceiveBuffer(mib)), ["- >=1048576 >=1048576"]);
+}

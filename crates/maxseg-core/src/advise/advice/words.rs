@@ -5,10 +5,11 @@ use super::limit::limit;
 use crate::advise::Change;
 use crate::advise::change::needs_scaling;
 use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
+use crate::diagnose::counted;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::settings::{InitialWindow, Settings, WindowSize};
-use crate::units::{Bytes, approx};
+use crate::units::{Bytes, Mtu, approx};
 
 /// The host on which a change is made; `None` for one of the path.
 pub(super) const fn host_of(change: Change, ends: &Ends) -> Option<&HostEnd> {
@@ -266,9 +267,12 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
         Change::RtoMin(_) | Change::RtoInitial(_) => {
             let counts = outcome.map_or_else(String::new, |outcome| {
                 format!(
-                    "{} timeouts and {} needless retransmissions in a run as it is. ",
-                    outcome.timeouts.unwrap_or(0),
-                    outcome.spurious_retransmissions.unwrap_or(0)
+                    "{} and {} in a run as it is. ",
+                    counted(outcome.timeouts.unwrap_or(0), "timeout"),
+                    counted(
+                        outcome.spurious_retransmissions.unwrap_or(0),
+                        "needless retransmission"
+                    )
                 )
             });
             let rtt =
@@ -302,8 +306,14 @@ pub(super) fn risk(change: Change, is_raise: bool) -> String {
         Change::SegmentSize(_) if is_raise => {
             "a hop of a smaller MTU that sends no ICMP is a black hole for it: test with `maxseg path` first"
         }
-        Change::SegmentSize(_) | Change::Mtu(_) | Change::Clamp(_) => {
+        Change::SegmentSize(_) => {
+            "all packets to that address become smaller, also where another path would carry larger ones; remove it then"
+        }
+        Change::Mtu(_) => {
             "without `lock`: that would clear DF; never above a path MTU that was learnt"
+        }
+        Change::Clamp(_) => {
+            "every connection through the gateway has smaller segments, whatever its path carries"
         }
         Change::Congestion(_) => {
             "the module must be there (`sysctl net.ipv4.tcp_available_congestion_control`)"
@@ -325,6 +335,14 @@ pub(super) fn risk(change: Change, is_raise: bool) -> String {
         | Change::NoErrors => "none of a host's settings",
     };
     text.to_owned()
+}
+
+/// What to consider before a change is made.
+pub(super) fn note(change: Change) -> Option<String> {
+    let Change::Mtu(mtu) = change else { return None };
+    (u64::from(mtu.get()) < Mtu::IPV6_MIN.into()).then(|| {
+        "It is set on the route: an interface of an MTU below 1280 has no IPv6.".to_owned()
+    })
 }
 
 /// Where the rule stands.

@@ -25,6 +25,9 @@ pub enum PathError {
     /// No payload was acknowledged.
     #[error("no payload was acknowledged, so the rate of the path is unknown")]
     NoGoodput,
+    /// What was acknowledged is a single message, or took no longer than a round trip.
+    #[error("too little payload was acknowledged for a rate, so the rate of the path is unknown")]
+    TooLittle,
     /// No round trip was measured.
     #[error("no round trip could be measured")]
     NoRoundTrip,
@@ -127,6 +130,7 @@ impl ObservedPath {
         let seconds = case.data_seconds();
         let goodput_bps = match data.goodput_bps {
             Some(goodput) if goodput > 0.0 && seconds > 0.0 => goodput,
+            _ if data.acked_bytes > 0 => return Err(PathError::TooLittle),
             _ => return Err(PathError::NoGoodput),
         };
         let rtt_s = round_trip(case).ok_or(PathError::NoRoundTrip)?;

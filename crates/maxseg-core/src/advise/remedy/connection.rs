@@ -2,6 +2,7 @@
 
 use super::{Facts, Host, Remedy, System, linux};
 use crate::diagnose::ReasonCode;
+use crate::evidence::Ending;
 
 pub(super) fn paced(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
@@ -20,7 +21,19 @@ pub(super) fn paced(facts: &Facts<'_>) -> Remedy {
 
 pub(super) fn start_up(facts: &Facts<'_>) -> Remedy {
     let (on, to) = (&facts.sender_host, facts.receiver);
-    Remedy::new("reuse connections: this one ended during start-up")
+    let has_ended = match facts.case.evidence.ending {
+        Ending::Closed | Ending::ResetByClient | Ending::ResetByServer => true,
+        Ending::Refused
+        | Ending::NoAnswer
+        | Ending::GoneSilent
+        | Ending::HalfClosed
+        | Ending::StillOpen => false,
+    };
+    Remedy::new(if has_ended {
+        "reuse connections: this one ended during start-up"
+    } else {
+        "transfer more over one connection: a new one begins with slow start"
+    })
         .look_linux(on, format!("{}; {}", linux::show_tcp(to), linux::show_route(to)))
         .note(
             "A larger initial window (initcwnd of a route) speeds up short transfers and can overflow a short queue: \

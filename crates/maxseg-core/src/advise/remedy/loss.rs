@@ -151,11 +151,13 @@ pub(super) fn reordering(facts: &Facts<'_>) -> Remedy {
 
 /// The sender knows already what [`reordering`] is to teach it.
 pub(super) fn tolerated(facts: &Facts<'_>) -> Remedy {
-    let needless = facts.data.spurious_retransmissions;
+    let needless = match facts.data.spurious_retransmissions {
+        0 => String::new(),
+        count => format!(", and sent {} again needlessly", counted(count, "segment")),
+    };
     Remedy::new(format!(
-        "no change needed: {} tells packets that are overtaken or late from lost ones, and sent {} again needlessly",
-        facts.sender_host,
-        counted(needless, "segment")
+        "no change needed: {} tells packets that are overtaken or late from lost ones{needless}",
+        facts.sender_host
     ))
 }
 
@@ -170,7 +172,8 @@ pub(super) fn bufferbloat(facts: &Facts<'_>) -> Remedy {
         .look(System::FreeBsd, &router, "dnctl pipe show")
         .wanted("a capture on each side of a hop shows how long it holds packets")
         .note(format!(
-            "The goodput of {on} stays the same; the delay of all traffic on the link falls."
+            "The goodput of {on} stays about the same where the queue is longer than needed; the delay of all traffic on the link \
+             falls."
         ))
 }
 

@@ -1,5 +1,7 @@
 //! A running connection in one sentence, and the change for what limits it.
 
+mod sentences;
+
 use std::net::{IpAddr, SocketAddr};
 
 use super::command::{Host, Remedy};
@@ -146,15 +148,8 @@ impl SocketCase<'_> {
                 "The slowest link of the path limits this connection {share}{}.",
                 self.signs_of_a_full_link()
             ),
-            LimitedBy::Congestion => format!(
-                "Losses limit this connection {share}: {} of {} were sent again.",
-                self.evidence.bin.losses,
-                counted(self.evidence.bin.segments.into(), "segment")
-            ),
-            LimitedBy::StartUp => format!(
-                "Slow start limits this connection {share}: the congestion window is {} and grows.",
-                counted(state.cwnd_segments.into(), "segment")
-            ),
+            LimitedBy::Congestion => self.losses(&share),
+            LimitedBy::StartUp => self.slow_start(&share),
             LimitedBy::Paced => {
                 let limit = state.pacing_limit_bps.map_or_else(String::new, |bps| {
                     format!(": SO_MAX_PACING_RATE is {}", approx::rate(bps))
@@ -162,8 +157,8 @@ impl SocketCase<'_> {
                 format!("The program's own pacing limits this connection {share}{limit}.")
             }
             LimitedBy::Rto => format!(
-                "The retransmission timer limits this connection: {peer} has not answered {} in a row.",
-                counted(state.timeouts_in_a_row.into(), "timeout")
+                "The retransmission timer limits this connection to {peer}: {}.",
+                self.unanswered_timeouts()
             ),
             LimitedBy::PathMtu => format!(
                 "Segments of {} bytes are lost again and again on the way to {peer} ({} in a row), while smaller ones arrive: a path MTU \

@@ -1,6 +1,6 @@
 //! Signs of a path MTU black hole (RFC 2923 §2.1) in the state of one socket: full segments are lost again and again, smaller ones are not.
 
-use crate::evidence::SocketEvidence;
+use crate::evidence::{SocketEvidence, SocketState};
 
 /// A timeout may be chance; so many in a row, each with a segment of its own, hardly are.
 const LEAST_TIMEOUTS: u32 = 2;
@@ -19,7 +19,8 @@ pub(super) fn loses_full_segments_alone(evidence: &SocketEvidence) -> bool {
     is_repeated(evidence) && missing > 0 && state.sacked_segments > 0 && named.is_some_and(is_small)
 }
 
-/// Whether a full segment is lost again and again, and none has ever arrived: a black hole, or a peer that has gone.
+/// Whether a full segment is lost again and again, and what has arrived was small on average: a black hole, or a peer that has gone. Full
+/// ones may be among many small ones.
 pub(super) fn has_no_full_segment(evidence: &SocketEvidence) -> bool {
     let state = &evidence.state;
     let arrived = state.ever_acked_bytes.zip(state.ever_delivered_segments);
@@ -30,6 +31,14 @@ pub(super) fn has_no_full_segment(evidence: &SocketEvidence) -> bool {
         && !state.is_opening
         && evidence.bin.in_flight_max >= u64::from(state.mss_bytes)
         && arrived.is_some_and(is_small)
+}
+
+/// Mean payload of the segments that have arrived, in bytes; `None` where that is the handshake alone.
+pub(super) fn arrived_on_average(state: &SocketState) -> Option<u64> {
+    // The SYN counts as a segment, and as a byte.
+    let bytes = state.ever_acked_bytes?.checked_sub(1)?;
+    let segments = state.ever_delivered_segments?.checked_sub(1)?;
+    (bytes > 0 && segments > 0).then(|| bytes.div_ceil(segments.into()))
 }
 
 fn is_repeated(evidence: &SocketEvidence) -> bool {

@@ -3,7 +3,7 @@
 use super::super::finding::{FindingKind, counted, counted_times};
 use super::super::loss::MUCH_LOSS;
 use super::super::round_trips::{LONG_QUEUE, LONG_QUEUE_S};
-use super::black_hole::{has_no_full_segment, loses_full_segments_alone};
+use super::black_hole::{arrived_on_average, has_no_full_segment, loses_full_segments_alone};
 use super::in_vain::{probes_are_keep_alives, sends_in_vain};
 use crate::evidence::SocketEvidence;
 use crate::units::approx;
@@ -51,8 +51,12 @@ fn black_hole(evidence: &SocketEvidence) -> Option<SocketFinding> {
              hole is likely"
         )
     } else if has_no_full_segment(evidence) {
+        let arrived = arrived_on_average(&evidence.state).map_or_else(
+            || "nothing has arrived since the handshake".to_owned(),
+            |bytes| format!("those that arrived before had {} on average", counted(bytes, "byte")),
+        );
         format!(
-            "no segment of {mss} bytes has ever arrived, and smaller ones have: a path MTU black hole is possible, or the peer has gone"
+            "segments of {mss} bytes have no answer, and {arrived}: a path MTU black hole is possible, or the peer has gone"
         )
     } else {
         return None;

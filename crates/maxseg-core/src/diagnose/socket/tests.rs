@@ -4,7 +4,7 @@ use crate::evidence::{Bin, BufferFill};
 use crate::units::Time;
 
 /// A second of a transfer at 10 Mbit/s over 50 ms, its congestion window full, in an interval between two samples.
-fn transfer() -> SocketEvidence {
+pub(super) fn transfer() -> SocketEvidence {
     let state = SocketState {
         mss_bytes: 1448,
         cwnd_segments: 43,
@@ -299,15 +299,17 @@ fn full_segments_that_vanish_alone_are_too_large_for_the_path() {
         (e.state.ever_acked_bytes, e.state.ever_delivered_segments) = (Some(101), Some(3));
     };
     assert_eq!(limit(hole), LimitedBy::PathMtu);
-    let found = |change: &dyn Fn(&mut SocketEvidence)| {
+    let told = |change: &dyn Fn(&mut SocketEvidence)| {
         let mut evidence = transfer();
         hole(&mut evidence);
         change(&mut evidence);
-        let kinds = socket_findings(&evidence);
-        (
-            diagnose_socket(&evidence).limited_by,
-            kinds.iter().any(|found| found.kind == FindingKind::BlackHole),
-        )
+        let found = socket_findings(&evidence);
+        let hole = found.into_iter().find(|found| found.kind == FindingKind::BlackHole);
+        (diagnose_socket(&evidence).limited_by, hole.map(|found| found.text))
+    };
+    let found = |change: &dyn Fn(&mut SocketEvidence)| {
+        let (limit, hole) = told(change);
+        (limit, hole.is_some())
     };
     let one_timeout = |e: &mut SocketEvidence| e.state.timeouts_in_a_row = 1;
     assert_eq!(found(&one_timeout), (LimitedBy::Rto, false), "a loss");
@@ -318,6 +320,14 @@ fn full_segments_that_vanish_alone_are_too_large_for_the_path() {
     assert_eq!(found(&large_arrive), (LimitedBy::Rto, false), "what SACK names is full");
     let nothing_back = |e: &mut SocketEvidence| e.state.sacked_segments = 0;
     assert_eq!(found(&nothing_back), (LimitedBy::Rto, true), "possible");
+    let text = told(&nothing_back).1.unwrap();
+    assert!(text.contains("those that arrived before had 50 bytes on average"), "{text}");
+    let handshake = |e: &mut SocketEvidence| {
+        nothing_back(e);
+        (e.state.ever_acked_bytes, e.state.ever_delivered_segments) = (Some(1), Some(1));
+    };
+    let text = told(&handshake).1.unwrap();
+    assert!(text.contains("nothing has arrived since the handshake"), "{text}");
     let went_later = |e: &mut SocketEvidence| {
         e.state.sacked_segments = 0;
         (e.state.ever_acked_bytes, e.state.ever_delivered_segments) = (Some(900_000), Some(640));

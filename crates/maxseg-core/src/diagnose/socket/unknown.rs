@@ -16,6 +16,10 @@ pub(super) enum Unseen {
     SteadyWindow,
     /// The send buffer was the limit, and was empty too.
     BufferOrApplication,
+    /// The send buffer was the limit, and is full, though it could have grown.
+    GrowingBuffer,
+    /// The congestion window has room, and the socket does not show what its send buffer holds.
+    HiddenBuffer,
     /// The send buffer is full enough to hold a writer up, of whom the kernel counted no wait.
     FullBuffer,
     /// The window was the limit, and what it holds may keep the link full.
@@ -70,6 +74,16 @@ impl Judge<'_> {
                  the buffer and the application's writes are not told apart; a larger send buffer would show"
                     .into()
             }
+            Some(Unseen::GrowingBuffer) => {
+                "the send buffer was the limit for a part of the time, and is full though the kernel lets it grow, so that the buffer and \
+                 the application's writes are not told apart; a larger send buffer would show"
+                    .into()
+            }
+            Some(Unseen::HiddenBuffer) => {
+                "the congestion window has room, and the socket does not show how full its send buffer is, so that the buffer and the \
+                 application's writes are not told apart; a capture shows more"
+                    .into()
+            }
             Some(Unseen::FullBuffer) => {
                 "the send buffer is full enough to hold the program up, and the kernel counted no time of it: a larger send buffer would \
                  show whether the program writes by a clock of its own"
@@ -91,14 +105,68 @@ impl Judge<'_> {
             }
             Some(Unseen::CongestionWindow) => {
                 let rtt = approx::time(self.state.rtt.as_secs_f64());
+                let window = counted(self.state.cwnd_segments.into(), "segment");
+                if self.state.min_rtt.is_none() {
+                    return Some(
+                        format!(
+                            "nothing was lost, and the least round trip is not known, so that one of {rtt} does not show whether a \
+                             full link explains the congestion window of {window}; a capture shows more"
+                        )
+                        .into(),
+                    );
+                }
                 format!(
                     "nothing was lost and the round trip of {rtt} shows no queue, so that neither \
-                     losses nor a full link explain the congestion window of {} segments; a \
-                     capture shows more",
-                    self.state.cwnd_segments
+                     losses nor a full link explain the congestion window of {window}; a \
+                     capture shows more"
                 )
                 .into()
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::diagnose_socket;
+    use super::super::tests::transfer;
+    use crate::evidence::{BufferFill, SocketEvidence};
+    use crate::units::Time;
+
+    #[test]
+    fn what_was_not_looked_at_is_not_asserted() {
+        let because = |change: &dyn Fn(&mut SocketEvidence)| {
+            let mut evidence = transfer();
+            change(&mut evidence);
+            diagnose_socket(&evidence).unknown_because.unwrap()
+        };
+        let has_room = |e: &mut SocketEvidence| {
+            e.state.unsent_bytes = Some(0);
+            e.state.in_flight_segments = 20;
+        };
+        let hidden = because(&|e| {
+            has_room(e);
+            e.state.send_buffer = None;
+        });
+        assert!(hidden.contains("does not show how full its send buffer is"), "{hidden}");
+        let growing = because(&|e| {
+            has_room(e);
+            e.state.send_buffer = Some(BufferFill { used: 90_000, limit: 100_000 });
+            e.state.send_buffer_grows = Some(true);
+            e.bin.sndbuf_limited = Time::from_millis(300);
+        });
+        assert!(growing.contains("is full though the kernel lets it grow"), "{growing}");
+        let held = |e: &mut SocketEvidence| e.state.ssthresh_segments = Some(43);
+        assert!(because(&held).contains("shows no queue"), "{}", because(&held));
+        let without_least = because(&|e| {
+            held(e);
+            e.state.min_rtt = None;
+        });
+        assert!(!without_least.contains("shows no queue"), "{without_least}");
+        let shared = because(&|e| {
+            e.bin.rwnd_limited = Time::from_millis(500);
+            e.bin.sndbuf_limited = Time::from_millis(500);
+        });
+        assert!(shared.contains("neither for 60% of it; a longer interval shows"), "{shared}");
     }
 }

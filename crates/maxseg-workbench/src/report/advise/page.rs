@@ -73,7 +73,7 @@ fn of_piece(piece: &Advice) -> Markup {
         |bytes| format!("up to {bytes} bytes of memory for each connection"),
     );
     let others = piece.price.fairness.clone().unwrap_or_else(|| "others notice nothing".to_owned());
-    let said = [
+    let mut said = vec![
         ("id", piece.id.clone()),
         ("gain", gain_in_words(piece)),
         ("why", piece.reason.clone()),
@@ -82,6 +82,7 @@ fn of_piece(piece: &Advice) -> Markup {
         ("risk", piece.risk.clone()),
         ("source", piece.source.to_owned()),
     ];
+    said.extend(piece.note.clone().map(|note| ("note", note)));
     html! {
         h2 { (piece.text) }
         (facts(&said))

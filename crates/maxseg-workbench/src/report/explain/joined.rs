@@ -128,7 +128,7 @@ fn losses(passage: &Passage) -> Option<String> {
     let longest = passage.delay?.queue_max_s;
     (at.count > 0).then(|| {
         format!(
-            "the packet before had waited {} (median); {} of {} more than half of the longest wait, {}",
+            "the packet before had waited {} (median); {} of {} at least half of the longest wait, {}",
             words::time(at.median_s),
             words::grouped(at.high),
             counted(at.count, "time"),

@@ -142,6 +142,9 @@ impl Lines {
         self.label("Why:", &format!("{}.", piece.reason));
         self.label("Price:", &format!("{}.", price(piece)));
         self.label("Risk:", &format!("{}.", piece.risk.trim_end_matches('.')));
+        if let Some(note) = &piece.note {
+            self.label("Note:", &format!("{}.", note.trim_end_matches('.')));
+        }
         self.label("Source:", &format!("{}.", piece.source));
         if self.printer.is_verbose() {
             for (system, ways) in &piece.commands {

@@ -172,3 +172,25 @@ fn a_full_link_is_shown_by_its_queue_or_by_its_rate() {
     let signs = ": it delivers 7.90 Mbit/s to 8.20 Mbit/s for most of the time, while the congestion window is 12 to 18 segments.";
     assert!(steady.ends_with(signs), "{steady}");
 }
+
+#[test]
+fn sentences_say_what_was_seen() {
+    let said =
+        |change: &dyn Fn(&mut SocketEvidence)| verdict(&evidence(change), false, V4).sentence;
+    let earlier = |e: &mut SocketEvidence| e.state.ever_retransmitted = 5;
+    assert!(
+        said(&earlier).ends_with("none in this time, but 5 segments of it were sent again before.")
+    );
+    let now = |e: &mut SocketEvidence| e.bin.losses = 1;
+    assert!(said(&now).ends_with(": 1 of 700 segments was sent again."));
+    let once = |e: &mut SocketEvidence| e.state.cwnd_before_segments = None;
+    assert!(said(&once).ends_with("is 10 segments, and no loss has ended it yet."));
+    let grown = |e: &mut SocketEvidence| e.state.cwnd_before_segments = Some(5);
+    assert!(said(&grown).ends_with("is 10 segments, and it grows."));
+    for (timeouts, end) in
+        [(1, "1 timeout without an answer."), (3, "3 timeouts in a row without an answer.")]
+    {
+        let silent = |e: &mut SocketEvidence| e.state.timeouts_in_a_row = timeouts;
+        assert!(said(&silent).ends_with(end), "{}", said(&silent));
+    }
+}

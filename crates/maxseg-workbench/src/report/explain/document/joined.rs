@@ -91,7 +91,7 @@ struct PassageEntry {
     queue_delay_max_s: Option<f64>,
     /// Losses of payload behind a packet that arrived, several in a row once,
     losses_with_delay: u64,
-    /// those where that had waited for more than half of `queue_delay_max_s`,
+    /// those where that had waited for at least half of `queue_delay_max_s`,
     losses_at_high_delay: u64,
     /// and the median time that it had waited; null without such losses.
     delay_at_losses_median_s: Option<f64>,

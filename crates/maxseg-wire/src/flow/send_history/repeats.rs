@@ -45,9 +45,11 @@ impl Refusal {
 impl SendHistory {
     /// A hop refused the segment at `start` as too large.
     pub(in crate::flow) fn on_too_large(&mut self, at: u64, start: i64) {
-        let is_in_flight = self.sent.holding(start).is_some_and(|segment| segment.at <= at);
-        // Further messages about the same flight say nothing new.
-        if is_in_flight && self.refusal.as_ref().is_none_or(|known| start >= known.until) {
+        let sent_at = self.sent.holding(start).map(|segment| segment.at);
+        let Some(sent_at) = sent_at.filter(|sent_at| *sent_at <= at) else { return };
+        // Further messages about the same flight say nothing new; the next hop's are about what was sent again.
+        let is_known = self.refusal.as_ref().is_some_and(|it| start < it.until && sent_at <= it.at);
+        if !is_known {
             self.refusal = Some(Box::new(Refusal { at, until: self.nxt, next: start }));
         }
     }

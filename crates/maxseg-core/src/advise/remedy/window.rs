@@ -90,25 +90,31 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         return first_buffer(facts, window).what_if(Change::Window(window));
     } else if is_constant(facts) {
         let port = facts.case.evidence.receiver(facts.direction).port();
-        let unscaled = match acks.window_scale {
-            Some(0) => " This connection's window is 65 535 bytes at most, as its scale is 0.",
-            Some(_) | None => "",
+        let is_held_by_scale = acks.window_scale == Some(0);
+        let why = if is_held_by_scale {
+            "its scale of 0 allows no more than 65 535 bytes"
+        } else {
+            "it never grew"
         };
         // Where the limit of autotuning is large, raising it does nothing: what acts comes first.
         let to = facts.sender;
         remedy.change = format!(
-            "let {on} offer a receive window of {window}: it never grew, so its program sets SO_RCVBUF, its route has `window`, or its \
+            "let {on} offer a receive window of {window}: {why}, so its program sets SO_RCVBUF, its route has `window`, or its \
              tcp_rmem is small"
         );
+        remedy = remedy.look_linux(on, format!("{}; {}", show_socket(port), linux::show_route(to)));
+        // No buffer changes the scale of a connection that runs.
+        if !is_held_by_scale {
+            remedy = remedy.linux(on, on_running(facts)).only_where(
+                "the connection runs, and maxseg is on that host: its own socket is set",
+            );
+        }
         remedy = remedy
-            .look_linux(on, format!("{}; {}", show_socket(port), linux::show_route(to)))
-            .linux(on, on_running(facts))
-            .only_where("the connection runs, and maxseg is on that host: its own socket is set")
             .linux(on, linux::without_attribute(to.into(), to, "window"))
             .only_where("the route has `window`: it holds every new connection's")
             .note(format!(
                 "A program that sets SO_RCVBUF disables autotuning: remove that from the program on {on}, or raise it to {window} and \
-                 net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so.{unscaled}"
+                 net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so."
             ));
     }
     with_buffer(remedy, &RECEIVE, on, buffer(window))

@@ -1,6 +1,6 @@
 //! Connections that were refused, not answered, reset, or that fell silent.
 
-use super::{Facts, Host, Remedy, System, linux};
+use super::{Facts, Host, Remedy, System, linux, others};
 
 pub(super) fn refused(facts: &Facts<'_>) -> Remedy {
     let (on, port) = (&facts.server_host, facts.case.evidence.server.port());
@@ -34,14 +34,16 @@ pub(super) fn gone_silent(facts: &Facts<'_>) -> Remedy {
     let (on, silent) = (&facts.sender_host, facts.receiver);
     let middle = Host::role("each firewall and NAT");
     let ping = linux::ping(silent);
+    let route = others::get_route(silent.into(), silent);
+    let bsd = format!("{} -c 3 {silent}; {route}", others::ping(silent));
     Remedy::new(format!(
         "find out whether {silent} or the path to it is down, or whether a NAT or firewall forgot the connection"
     ))
     .look_linux(on, format!("{ping} -c 3 {silent}; {}", linux::show_route(silent)))
-    .look(System::FreeBsd, on, format!("ping -c 3 {silent}; route -n get {silent}"))
-    .look(System::MacOs, on, format!("ping -c 3 {silent}; route -n get {silent}"))
+    .look(System::FreeBsd, on, bsd.as_str())
+    .look(System::MacOs, on, bsd)
     .look(System::Windows, on, format!("ping {silent}"))
-    .look_linux(&middle, format!("conntrack -L -s {on} -d {silent}"))
+    .look_linux(&middle, linux::tracked(silent.into(), on, silent))
     .wanted(format!("a capture at {silent} shows whether the segments arrive"))
     .note(
         "Keep-alives, or TCP_USER_TIMEOUT in the program (RFC 5482), end such a connection earlier.",

@@ -101,6 +101,15 @@ pub(super) const fn ping(to: IpAddr) -> &'static str {
     if to.is_ipv6() { "ping -6" } else { "ping" }
 }
 
+/// Shows what a firewall or NAT knows of connections between two hosts; by itself it is asked about IPv4.
+pub(super) fn tracked(version: IpVersion, from: impl Display, to: impl Display) -> String {
+    let family = match version {
+        IpVersion::V4 => "",
+        IpVersion::V6 => "-f ipv6 ",
+    };
+    format!("conntrack -L {family}-s {from} -d {to}")
+}
+
 /// Lets the receive buffer of a running connection grow again, which acts at once; its ends as an argument, this host's first.
 pub(super) fn autotuned(ends: &str) -> String {
     format!("maxseg tune apply --connection {ends} --set rcvbuf=auto")

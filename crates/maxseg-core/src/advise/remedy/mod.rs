@@ -7,6 +7,7 @@ pub(super) mod linux;
 mod listener;
 mod loss;
 mod mtu;
+pub(super) mod others;
 mod requests;
 mod socket;
 mod subject;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Facts, Host, Remedy, System, linux};
+use super::{Facts, Host, Remedy, System, linux, others};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, ETHERNET};
 use crate::diagnose::FindingKind;
@@ -120,19 +120,13 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
             lower_mtu(facts)
         ),
     };
+    let shown = others::get_route(ip(facts), to);
+    let bsd = format!("{shown}; sysctl net.inet.tcp.pmtud_blackhole_detection");
     let mut remedy = Remedy::new(change)
         .look_linux(on, format!("{}; {}", linux::show_route(to), ping(to, refused_packet(facts))))
-        .look(
-            System::FreeBsd,
-            on,
-            format!("route -n get {to}; sysctl net.inet.tcp.pmtud_blackhole_detection"),
-        )
-        .look(
-            System::MacOs,
-            on,
-            format!("route -n get {to}; sysctl net.inet.tcp.pmtud_blackhole_detection"),
-        )
-        .look(System::Windows, on, "netsh interface ipv4 show subinterfaces");
+        .look(System::FreeBsd, on, bsd.as_str())
+        .look(System::MacOs, on, bsd)
+        .look(System::Windows, on, others::show_interfaces(ip(facts)));
     let lowered = passing_mtu(facts).filter(|mtu| !v6 || *mtu >= u32::from(Mtu::IPV6_MIN));
     let route = lowered.and_then(|mtu| Mtu::new(mtu.into()).ok());
     remedy = remedy.advises(route.map_or(Change::MtuProbing, Change::Mtu));
@@ -200,6 +194,7 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
     };
     let mut remedy = Remedy::new(change);
     for (on, peer) in hosts {
+        let bsd = format!("{}; sysctl net.inet.tcp.mssdflt", others::get_route(ip(facts), peer));
         remedy = remedy
             .look_linux(on, format!("{}; ip link; {}", linux::show_route(peer), ping(peer, mtu)))
             .linux_route(
@@ -208,9 +203,9 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
                 &format!("advmss {mss}"),
                 Some("the ping passes, and the route or the interface has a smaller MTU or advmss"),
             )
-            .look(System::FreeBsd, on, format!("route -n get {peer}; sysctl net.inet.tcp.mssdflt"))
-            .look(System::MacOs, on, format!("route -n get {peer}; sysctl net.inet.tcp.mssdflt"))
-            .look(System::Windows, on, "netsh interface ipv4 show subinterfaces");
+            .look(System::FreeBsd, on, bsd.as_str())
+            .look(System::MacOs, on, bsd)
+            .look(System::Windows, on, others::show_interfaces(ip(facts)));
     }
     remedy = remedy
         .wanted("a capture at each end shows which SYN leaves with a larger MSS than arrives")

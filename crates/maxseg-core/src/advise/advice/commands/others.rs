@@ -1,12 +1,13 @@
 //! FreeBSD, macOS and Windows: from their documentation.
 
 use super::{Case, Form, HowTo, Lines};
+use crate::advise::remedy::others;
 use crate::advise::{Change, CommandKind};
 use crate::settings::CongestionName;
 use crate::units::Mtu;
 
 pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
-    let mut lines = Lines::default();
+    let (mut lines, ip) = (Lines::default(), case.scenario.ip);
     let ((sender, to_receiver), (receiver, to_sender)) = (case.sender(), case.receiver());
     match case.change {
         Change::Window(window) if case.is_raise && !case.has_route_sizes() => {
@@ -16,7 +17,7 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
             lines
                 .change(
                     &receiver,
-                    format!("route change -host {to_sender} -recvpipe {}", window.get()),
+                    others::change_route(ip, to_sender, &format!("-recvpipe {}", window.get())),
                 )
                 .only_where = Some("there is a route to that host".to_owned());
         }
@@ -26,17 +27,18 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
         Change::SendBuffer(bytes) if case.has_route_sizes() => {
             lines.change(
                 &sender,
-                format!("route change -host {to_receiver} -sendpipe {}", bytes.get()),
+                others::change_route(ip, to_receiver, &format!("-sendpipe {}", bytes.get())),
             );
         }
         Change::SendBuffer(bytes) => {
             bsd_buffer(&mut lines, &sender, ["sendbuf_max", "sysctl"], 2 * bytes.get());
         }
         Change::SegmentSize(mss) => {
-            lines.look(&sender, format!("route -n get {to_receiver}; sysctl net.inet.tcp.mssdflt"));
-            bsd_mtu(&mut lines, &sender, &to_receiver, case.packet_of(mss));
+            let route = others::get_route(ip, &to_receiver);
+            lines.look(&sender, format!("{route}; sysctl net.inet.tcp.mssdflt"));
+            bsd_mtu(&mut lines, case, case.packet_of(mss));
         }
-        Change::Mtu(mtu) => bsd_mtu(&mut lines, &sender, &to_receiver, mtu.get().into()),
+        Change::Mtu(mtu) => bsd_mtu(&mut lines, case, mtu.get().into()),
         Change::Clamp(mss) => pf(&mut lines, mss.get()),
         Change::Congestion(CongestionName::Bbr) => bsd_bbr(&mut lines, &sender),
         Change::Congestion(name) => {
@@ -79,7 +81,7 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
 
 pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = Lines::default();
-    let ((sender, to_receiver), (receiver, _)) = (case.sender(), case.receiver());
+    let ((sender, _), (receiver, _)) = (case.sender(), case.receiver());
     match case.change {
         Change::Window(window) if case.is_raise => {
             bsd_buffer(&mut lines, &receiver, ["autorcvbufmax", "sysctl -w"], 2 * window.get());
@@ -91,9 +93,9 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
             bsd_buffer(&mut lines, &sender, ["autosndbufmax", "sysctl -w"], 2 * bytes.get());
         }
         Change::SegmentSize(mss) => {
-            bsd_mtu(&mut lines, &sender, &to_receiver, case.packet_of(mss));
+            bsd_mtu(&mut lines, case, case.packet_of(mss));
         }
-        Change::Mtu(mtu) => bsd_mtu(&mut lines, &sender, &to_receiver, mtu.get().into()),
+        Change::Mtu(mtu) => bsd_mtu(&mut lines, case, mtu.get().into()),
         Change::Clamp(mss) => pf(&mut lines, mss.get()),
         Change::MtuProbing => {
             lines.change(&sender, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1");
@@ -197,9 +199,10 @@ fn bsd_buffer(lines: &mut Lines, on: &str, [key, set]: [&str; 2], bytes: u64) {
     );
 }
 
-fn bsd_mtu(lines: &mut Lines, on: &str, to: &str, mtu: u64) {
-    lines.look(on, format!("route -n get {to}"));
-    lines.change(on, format!("route change -host {to} -mtu {mtu}")).only_where =
+fn bsd_mtu(lines: &mut Lines, case: &Case<'_>, mtu: u64) {
+    let (ip, (on, to)) = (case.scenario.ip, case.sender());
+    lines.look(&on, others::get_route(ip, &to));
+    lines.change(&on, others::change_route(ip, to, &format!("-mtu {mtu}"))).only_where =
         Some("there is a route to that host".to_owned());
 }
 
@@ -209,7 +212,7 @@ fn windows_mtu(lines: &mut Lines, case: &Case<'_>, on: &str, mtu: u64) {
         return;
     }
     let version = case.scenario.ip.number();
-    lines.look(on, format!("netsh interface ipv{version} show subinterfaces"));
+    lines.look(on, others::show_interfaces(case.scenario.ip));
     lines
         .change(on, format!("netsh interface ipv{version} set subinterface \"INTERFACE\" mtu={mtu} store=persistent"))
         .only_where = Some("every connection of that interface is meant".to_owned());

@@ -200,6 +200,7 @@ fn compressed_files_are_read_as_what_they_hold() {
     let cases = [
         ("gzip", Compression::Gzip, gzip(&bytes)),
         ("two members", Compression::Gzip, [gzip(head), gzip(tail)].concat()),
+        ("zeros behind", Compression::Gzip, [gzip(&bytes), vec![0; 70_000]].concat()),
         ("zstd", Compression::Zstd, zstd(&bytes)),
         ("two frames", Compression::Zstd, [zstd(head), skipped.to_vec(), zstd(tail)].concat()),
         ("a frame to skip first", Compression::Zstd, [skipped.to_vec(), zstd(&bytes)].concat()),
@@ -283,6 +284,14 @@ fn nothing_is_lost_before_a_fault() {
     let cut = read(&packed[..packed.len() - 5]);
     assert!((5000 - cut.records.len()) * RECORD <= 128 << 10, "{}", cut.records.len());
     assert!(cut.error.unwrap().ends_with("the zstd file ends before its data does"));
+}
+
+#[test]
+fn only_zeros_may_follow_gzip() {
+    for behind in [&[0, 0, 0, 1][..], b"x"] {
+        let packed = [&gzip(&small_pcap(Pcap::MICRO)), behind].concat();
+        assert!(read(&packed).error.unwrap().contains("other data follows its last member"));
+    }
 }
 
 #[test]

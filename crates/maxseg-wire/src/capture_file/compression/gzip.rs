@@ -1,4 +1,4 @@
-//! gzip (RFC 1952): a sequence of members.
+//! gzip (RFC 1952): a sequence of members. Zeros may follow the last one, as of a file that was padded to whole blocks (gzip(1)).
 //!
 //! All bytes decompressed before a fault are returned before the fault is.
 
@@ -22,6 +22,8 @@ const EXTRA: u8 = 1 << 2;
 const NAME: u8 = 1 << 3;
 const COMMENT: u8 = 1 << 4;
 
+const OTHER_DATA: &str = "other data follows its last member";
+
 impl<B: BufRead> Gzip<B> {
     pub(super) fn new(input: B) -> Self {
         let inflate = Decompress::new(false);
@@ -30,12 +32,14 @@ impl<B: BufRead> Gzip<B> {
 
     /// Begins the next member; `false` if there is none.
     fn begin(&mut self) -> io::Result<bool> {
-        if self.input.fill_buf()?.is_empty() {
-            return Ok(false);
+        match self.input.fill_buf()? {
+            [] => return Ok(false),
+            [0, ..] => return self.skip_padding().map(|()| false),
+            [_, ..] => {}
         }
         let [first, second, method, flags, ..] = self.array::<10>()?;
         if [first, second, method] != [0x1f, 0x8b, 8] {
-            return Err(broken("other data follows its last member"));
+            return Err(broken(OTHER_DATA));
         }
         if flags & EXTRA != 0 {
             let length = u16::from_le_bytes(self.array()?);
@@ -99,6 +103,19 @@ impl<B: BufRead> Gzip<B> {
     fn skip(&mut self, n: u64) -> io::Result<()> {
         let passed = io::copy(&mut self.input.by_ref().take(n), &mut io::sink())?;
         if passed == n { Ok(()) } else { Err(cut()) }
+    }
+
+    /// Skips zeros to the end of the file.
+    fn skip_padding(&mut self) -> io::Result<()> {
+        loop {
+            let padding = self.input.fill_buf()?;
+            let length = padding.len();
+            match padding.iter().any(|byte| *byte != 0) {
+                true => return Err(broken(OTHER_DATA)),
+                false if length == 0 => return Ok(()),
+                false => self.input.consume(length),
+            }
+        }
     }
 
     /// Skips a zero-terminated string.

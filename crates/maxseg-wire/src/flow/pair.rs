@@ -1,5 +1,7 @@
 //! The two ends of a connection: the lower and the higher of its key.
 
+use std::net::SocketAddr;
+
 use serde::{Deserialize, Serialize};
 
 /// One of two ends.
@@ -14,6 +16,13 @@ pub(crate) enum Endpoint {
 pub(crate) struct Pair<T> {
     pub(crate) low: T,
     pub(crate) high: T,
+}
+
+impl Pair<SocketAddr> {
+    /// The likely client where no SYN was seen: servers have the smaller port.
+    pub(crate) fn likely_client(&self) -> Endpoint {
+        if self.low.port() > self.high.port() { Endpoint::Low } else { Endpoint::High }
+    }
 }
 
 impl<T> Pair<T> {

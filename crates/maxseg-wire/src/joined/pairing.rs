@@ -147,7 +147,7 @@ impl Pairing {
             let client = theirs.client()?;
             Some(if is_swapped { client.other() } else { client })
         });
-        let client = client.unwrap_or_else(|| known.likely_client());
+        let client = client.unwrap_or_else(|| known.ends.likely_client());
         self.pairs.push(Matched { numbers, is_swapped, client, near_low });
         for (by_ends, identity) in self.by_ends.iter_mut().zip([known, theirs]) {
             let key = FlowKey::of(identity.ends.low, identity.ends.high).0;
@@ -301,11 +301,6 @@ impl Identity {
             (_, Some(false)) | (Some(true), None) => Some(Endpoint::High),
             (None, None) | (Some(true), Some(true)) => None,
         }
-    }
-
-    /// Servers have the smaller port.
-    pub(super) fn likely_client(&self) -> Endpoint {
-        if self.ends.low.port() > self.ends.high.port() { Endpoint::Low } else { Endpoint::High }
     }
 
     /// Whether the SYNs with the same ends have the same numbers or timestamps, as far as they are known; at least one is.

@@ -20,7 +20,7 @@ impl Connection {
         self.release_held();
         let mut aside = self.aside.take().map(|aside| *aside).unwrap_or_default();
         aside.path_mtu_events.iter_mut().for_each(|event| event.connection = Some(id));
-        let client = self.client.unwrap_or_else(|| self.guess_client());
+        let client = self.client.unwrap_or_else(|| self.ends.likely_client());
         let (ending, end) = (self.ending(client), self.end);
         // Who probed without an answer may give up with a RST.
         let gave_up = |silence: &Silence| {
@@ -104,11 +104,6 @@ impl Connection {
             cut_syn: low.offered.syn && low.offered.is_cut
                 || high.offered.syn && high.offered.is_cut,
         }
-    }
-
-    /// The likely client where no SYN was seen: servers have the smaller port.
-    fn guess_client(&self) -> Endpoint {
-        if self.ends.low.port() > self.ends.high.port() { Endpoint::Low } else { Endpoint::High }
     }
 
     fn ending(&self, client: Endpoint) -> Ending {

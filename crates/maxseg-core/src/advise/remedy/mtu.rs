@@ -120,8 +120,8 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
             lower_mtu(facts)
         ),
     };
-    let route = others::get_route(ip(facts), to);
-    let bsd = format!("{route}; sysctl net.inet.tcp.pmtud_blackhole_detection");
+    let shown = others::get_route(ip(facts), to);
+    let bsd = format!("{shown}; sysctl net.inet.tcp.pmtud_blackhole_detection");
     let mut remedy = Remedy::new(change)
         .look_linux(on, format!("{}; {}", linux::show_route(to), ping(to, refused_packet(facts))))
         .look(System::FreeBsd, on, bsd.as_str())

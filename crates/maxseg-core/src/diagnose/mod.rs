@@ -10,6 +10,7 @@
 mod ack_path;
 mod beside;
 mod capture;
+mod clock;
 mod congestion_control;
 mod data_queue;
 mod ending;

@@ -9,14 +9,16 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
-use super::full_link::{FULL_LINK, has_room, held_s, trains_bps};
+use super::full_link::{FULL_LINK, held_s, trains_bps};
 use super::intervals::round_trips;
 use super::known::Known;
 use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
 use super::pace::Pace;
 use super::queueing::{Course, QUEUEING, Surroundings};
-use super::send_buffer::{fills_in_turns, leaves_path_idle, lets_flight_drain, may_be_late};
+use super::send_buffer::{
+    fills_in_turns, leaves_path_idle, leaves_room, lets_flight_drain, may_be_late,
+};
 use super::windows::{WINDOW_LEFT, losses_take, outlasts_losses};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -145,7 +147,7 @@ impl<'a> Judge<'a> {
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
         let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
-        let may_fill = if pace.waits_for_room { !has_room(stats) } else { may_wait };
+        let may_fill = if pace.waits_for_room { !leaves_room(stats) } else { may_wait };
         Self {
             stats,
             pace,

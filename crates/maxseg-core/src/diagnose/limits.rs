@@ -141,7 +141,7 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin], also: Known) -> Self {
-        let (course, pace) = (Course::of(bins, stats), Pace::over(bins, stats, acks));
+        let (course, pace) = (Course::of(bins, stats, acks), Pace::over(bins, stats, acks));
         let rates = stats.goodput_bps.zip(trains_bps(stats));
         let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
@@ -288,9 +288,7 @@ impl<'a> Judge<'a> {
         rate: f64,
         window_is_full: bool,
     ) -> bool {
-        let Some(least) = self.stats.path_rtt_min_s.filter(|_| !self.pace.is_paced) else {
-            return false;
-        };
+        let Some(least) = self.course.least().filter(|_| !self.pace.is_paced) else { return false };
         let is_long = bin.rtt_mean().is_some_and(|mean| {
             let mean = mean.as_secs_f64();
             mean > QUEUEING * least && (window_is_full || mean > least + self.held_s)

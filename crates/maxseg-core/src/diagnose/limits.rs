@@ -19,7 +19,7 @@ use super::queueing::{Course, QUEUEING, Surroundings};
 use super::send_buffer::{
     fills_in_turns, leaves_path_idle, leaves_room, lets_flight_drain, may_be_late,
 };
-use super::windows::{WINDOW_LEFT, losses_take, outlasts_losses};
+use super::windows::{WINDOW_LEFT, outlasts_losses, shown_by_full};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -114,8 +114,8 @@ struct Judge<'a> {
     data_queues: bool,
     /// Others queue in front of a link that carries more than the transfer gets.
     others_queue: bool,
-    /// Losses leave a good part of the window unused.
-    losses_take_window: bool,
+    /// What a full window shows.
+    shown_by_full: LimitedBy,
     /// Behind each loss the congestion window soon comes to the receive window again.
     window_outlasts: bool,
     /// Pauses with data in flight are of a full send buffer, or of a program that is late.
@@ -158,7 +158,7 @@ impl<'a> Judge<'a> {
             ack_path: ack_path.filter(|_| !pace.may_be_buffered && !pace.waits_for_room),
             acks_may_queue: ack_path.is_some(),
             others_queue: data_queue::is_of_others(stats, acks),
-            losses_take_window: losses_take(stats, acks),
+            shown_by_full: shown_by_full(stats, acks),
             window_outlasts: outlasts_losses(stats),
             may_be_late: !pace.is_dialogue && may_be_late(stats, acks),
             data_queues: (pace.is_spaced || is_busy && loses) && data_queue::stands(stats, acks),
@@ -351,15 +351,11 @@ impl<'a> Judge<'a> {
         {
             // Without the beginning neither the scale of the window nor the round trip without a queue is sure.
             LimitedBy::Unknown
-        } else if window_is_full
-            && !fills_link
-            && !is_repairing
-            && (self.others_queue || self.losses_take_window)
-        {
-            // The window as well as the queue, or losses, may be what limits: without either the transfer is faster.
+        } else if window_is_full && !fills_link && !is_repairing && self.others_queue {
+            // The window as well as the queue may be what limits: without either the transfer is faster.
             LimitedBy::Unknown
         } else if window_is_full && !fills_link && !is_repairing {
-            LimitedBy::ReceiveWindow
+            self.shown_by_full
         } else if is_full
             || is_queueing
             || window_is_full && fills_link

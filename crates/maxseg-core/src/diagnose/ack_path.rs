@@ -93,7 +93,8 @@ impl AckPath {
         let seen = LoadedTrips::of(data, acks);
         let is_busy = is_always_busy(data, seen)
             && !waits_alone(data, acks)
-            && seen.is_none_or(|seen| seen.median.as_secs_f64() >= longer || seen.was_filled());
+            && seen
+                .is_none_or(|seen| seen.median.as_secs_f64() >= longer || seen.was_filled(longer));
         let outlasts = is_busy && seen.is_some_and(|seen| seen.low >= seen.least);
         let is_even = is_even || is_busy;
         let was_filled =
@@ -204,9 +205,10 @@ impl LoadedTrips {
         Some(Self { least, low: beyond(0.25)?, median: beyond(0.5)?, high: beyond(0.95)? })
     }
 
-    /// Whether a queue was longer than the path for a while, as start-up fills it before a sender paces to what comes back (BBR).
-    fn was_filled(self) -> bool {
-        self.high >= self.least
+    /// Whether a queue was longer than the path for a while, and than twice this many seconds, as start-up fills it before a sender paces
+    /// to what comes back (BBR).
+    fn was_filled(self, longer: f64) -> bool {
+        self.high >= self.least.max(Time::from_secs_f64(MEDIAN * longer))
     }
 }
 

@@ -91,10 +91,10 @@ fn bursts_at_equal_distances_are_released_by_acknowledgements() {
 
 #[test]
 fn start_up_shows_the_queue_that_a_paced_sender_keeps_short() {
-    let is_path = |longest| {
+    let is_path = |least_s, usual, longest| {
         let mut loaded_round_trips = LoadedRoundTrips::default();
-        (0..90).for_each(|_| loaded_round_trips.add(Time::from_millis(31)));
-        (0..10).for_each(|_| loaded_round_trips.add(Time::from_millis(longest)));
+        (0..90).for_each(|_| loaded_round_trips.add(usual));
+        (0..10).for_each(|_| loaded_round_trips.add(longest));
         let intervals = Intervals {
             count: 500,
             usual_s: 0.002,
@@ -103,11 +103,18 @@ fn start_up_shows_the_queue_that_a_paced_sender_keeps_short() {
             others_equal: 0.97,
             bursts: None,
         };
-        let stats = DirectionStats { intervals: Some(intervals), loaded_round_trips, ..stats() };
+        let (path_rtt_min_s, rtt_min_s) = (Some(least_s), Some(least_s));
+        let stats = DirectionStats { path_rtt_min_s, rtt_min_s, loaded_round_trips, ..stats() };
+        let stats = DirectionStats { intervals: Some(intervals), ..stats };
         AckPath::of(&stats, &DirectionStats::default()).is_some()
     };
-    assert!(is_path(90), "equal distances, whatever they cover, and a queue at first");
-    assert!(!is_path(32), "a reader that takes the same at a time");
+    let usual = Time::from_millis(31);
+    assert!(
+        is_path(0.03, usual, Time::from_millis(90)),
+        "whatever they cover, and a queue at first"
+    );
+    assert!(!is_path(0.03, usual, Time::from_millis(32)), "a reader that takes the same at a time");
+    assert!(!is_path(0.0, Time::ZERO, Time::ZERO), "a clock that is too coarse for round trips");
 }
 
 #[test]

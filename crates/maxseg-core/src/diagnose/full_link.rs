@@ -83,7 +83,7 @@ pub(super) fn has_room(data: &DirectionStats) -> bool {
 }
 
 /// Whether the goodput is at least this share of a rate.
-fn is_at(data: &DirectionStats, rate: Option<f64>, share: f64) -> bool {
+pub(super) fn is_at(data: &DirectionStats, rate: Option<f64>, share: f64) -> bool {
     data.goodput_bps.zip(rate).is_some_and(|(goodput, rate)| goodput >= share * rate)
 }
 

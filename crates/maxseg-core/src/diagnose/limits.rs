@@ -9,15 +9,17 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
-use super::full_link::{FULL_LINK, has_room, held_s, trains_bps};
+use super::full_link::{FULL_LINK, held_s, trains_bps};
 use super::intervals::round_trips;
 use super::known::Known;
 use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
 use super::pace::Pace;
 use super::queueing::{Course, QUEUEING, Surroundings};
-use super::send_buffer::{fills_in_turns, leaves_path_idle, lets_flight_drain, may_be_late};
-use super::windows::{WINDOW_LEFT, losses_take, outlasts_losses};
+use super::send_buffer::{
+    fills_in_turns, leaves_path_idle, leaves_room, lets_flight_drain, may_be_late,
+};
+use super::windows::{WINDOW_LEFT, outlasts_losses, shown_by_full};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -112,8 +114,8 @@ struct Judge<'a> {
     data_queues: bool,
     /// Others queue in front of a link that carries more than the transfer gets.
     others_queue: bool,
-    /// Losses leave a good part of the window unused.
-    losses_take_window: bool,
+    /// What a full window shows.
+    shown_by_full: LimitedBy,
     /// Behind each loss the congestion window soon comes to the receive window again.
     window_outlasts: bool,
     /// Pauses with data in flight are of a full send buffer, or of a program that is late.
@@ -139,13 +141,13 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin], also: Known) -> Self {
-        let (course, pace) = (Course::of(bins, stats), Pace::over(bins, stats, acks));
+        let (course, pace) = (Course::of(bins, stats, acks), Pace::over(bins, stats, acks));
         let rates = stats.goodput_bps.zip(trains_bps(stats));
         let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
         let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
-        let may_fill = if pace.waits_for_room { !has_room(stats) } else { may_wait };
+        let may_fill = if pace.waits_for_room { !leaves_room(stats) } else { may_wait };
         Self {
             stats,
             pace,
@@ -156,7 +158,7 @@ impl<'a> Judge<'a> {
             ack_path: ack_path.filter(|_| !pace.may_be_buffered && !pace.waits_for_room),
             acks_may_queue: ack_path.is_some(),
             others_queue: data_queue::is_of_others(stats, acks),
-            losses_take_window: losses_take(stats, acks),
+            shown_by_full: shown_by_full(stats, acks),
             window_outlasts: outlasts_losses(stats),
             may_be_late: !pace.is_dialogue && may_be_late(stats, acks),
             data_queues: (pace.is_spaced || is_busy && loses) && data_queue::stands(stats, acks),
@@ -286,9 +288,7 @@ impl<'a> Judge<'a> {
         rate: f64,
         window_is_full: bool,
     ) -> bool {
-        let Some(least) = self.stats.path_rtt_min_s.filter(|_| !self.pace.is_paced) else {
-            return false;
-        };
+        let Some(least) = self.course.least().filter(|_| !self.pace.is_paced) else { return false };
         let is_long = bin.rtt_mean().is_some_and(|mean| {
             let mean = mean.as_secs_f64();
             mean > QUEUEING * least && (window_is_full || mean > least + self.held_s)
@@ -351,15 +351,11 @@ impl<'a> Judge<'a> {
         {
             // Without the beginning neither the scale of the window nor the round trip without a queue is sure.
             LimitedBy::Unknown
-        } else if window_is_full
-            && !fills_link
-            && !is_repairing
-            && (self.others_queue || self.losses_take_window)
-        {
-            // The window as well as the queue, or losses, may be what limits: without either the transfer is faster.
+        } else if window_is_full && !fills_link && !is_repairing && self.others_queue {
+            // The window as well as the queue may be what limits: without either the transfer is faster.
             LimitedBy::Unknown
         } else if window_is_full && !fills_link && !is_repairing {
-            LimitedBy::ReceiveWindow
+            self.shown_by_full
         } else if is_full
             || is_queueing
             || window_is_full && fills_link

@@ -10,6 +10,7 @@
 mod ack_path;
 mod beside;
 mod capture;
+mod clock;
 mod congestion_control;
 mod data_queue;
 mod ending;
@@ -24,6 +25,7 @@ mod loss_cause;
 mod mtu;
 mod one_way;
 mod opening;
+mod outweigh;
 mod overtaken;
 mod pace;
 mod quality;
@@ -171,6 +173,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     if let Some(limit) = one_way::limit(evidence, direction) {
         (shares, spans) = all_of(limit, &shares, &spans);
     }
+    if outweigh::link_does(data, acks, &shares) {
+        (shares, spans) = instead(&shares, &spans, outweigh::is_loss, LimitedBy::Bandwidth);
+    }
     let verdict = Verdict::of(evidence, direction, &shares);
     let quality = Quality::of(evidence, verdict.limited_by);
     let verdict = quality.unknown_because().map_or(verdict, Verdict::unknown);
@@ -183,13 +188,14 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     }
     let doubt = beside::in_doubt(evidence, direction, verdict.limited_by);
     if doubt.is_some() {
-        (shares, spans) = without(&shares, &spans, beside::may_be_others);
+        (shares, spans) = instead(&shares, &spans, beside::may_be_others, LimitedBy::Unknown);
     }
     let doubt = doubt.or_else(|| {
         let doubt = overtaken::in_doubt(data, verdict.limited_by)?;
-        (shares, spans) = without(&shares, &spans, overtaken::needs_order);
+        (shares, spans) = instead(&shares, &spans, overtaken::needs_order, LimitedBy::Unknown);
         Some(doubt)
     });
+    let doubt = doubt.or_else(|| outweigh::in_doubt(data, acks, &shares));
     let verdict = doubt.map_or(verdict, Verdict::unknown);
     let Verdict { limited_by, unknown_because, confidence } = verdict;
     // Segments of a program that writes at equal distances are acknowledged at equal distances.
@@ -270,13 +276,14 @@ const fn rests_on_repeats(kind: FindingKind) -> bool {
     )
 }
 
-/// The same time, with limits that are in doubt as unknown.
-fn without(
+/// The same time, with this limit instead of some others.
+fn instead(
     shares: &[LimitShare],
     spans: &[LimitSpan],
-    is_in_doubt: fn(LimitedBy) -> bool,
+    is_other: fn(LimitedBy) -> bool,
+    limit: LimitedBy,
 ) -> (Vec<LimitShare>, Vec<LimitSpan>) {
-    let known = |kind| if is_in_doubt(kind) { LimitedBy::Unknown } else { kind };
+    let known = |kind| if is_other(kind) { limit } else { kind };
     let mut joined: Vec<LimitShare> = Vec::new();
     for LimitShare { kind, share } in
         shares.iter().map(|it| LimitShare { kind: known(it.kind), ..*it })

@@ -29,8 +29,11 @@ const DELAYED_ACK_SEGMENTS: f64 = 3.0;
 const STANDS: f64 = 2.0;
 /// Gaps between acknowledgements grow with what they cover, by about so much, and vary by no more than this (the standard deviation
 /// of their logarithms), behind a link that is full, whoever fills it; fewer may be chance.
-const TWICE: std::ops::Range<f64> = 1.7..2.4;
-const STEADY_GAPS: f64 = 0.35;
+const TWICE: std::ops::Range<f64> = 1.7..2.15;
+const STEADY_GAPS: f64 = 0.45;
+/// Losses open gaps as well: so few, one in so many segments, leave most of them as they are. They overflowed the queue: the link carries
+/// no more, however fast single trains came, which a receiver's own host may have put together.
+const FEW_LOST: u64 = 500;
 const ENOUGH_GAPS: u32 = 100;
 /// The timer limits where waits for it take this share of the time.
 const OF_TIMER: f64 = 0.15;
@@ -68,15 +71,16 @@ fn of_late(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
     }
 }
 
-/// Whether acknowledgements of two segments come twice as long after the one before as those of one, without a loss: the link of the
-/// data is full, where its trains are no faster. A window leaves pauses.
+/// Whether acknowledgements of two segments come twice as long after the one before as those of one, with few losses: the link of the
+/// data is full, where its trains are no faster, or something was lost. A window leaves pauses.
 fn is_full_of_late(data: &DirectionStats) -> bool {
     let is_of_link = |gaps: AckGaps| {
         gaps.count >= ENOUGH_GAPS && TWICE.contains(&gaps.ratio) && gaps.deviation < STEADY_GAPS
     };
+    let lost = data.needed_retransmissions();
     data.ack_gaps.is_some_and(is_of_link)
-        && data.needed_retransmissions() == 0
-        && (data.capacity_bps.is_none() || !has_room(data))
+        && lost * FEW_LOST <= data.data_packets
+        && (data.capacity_bps.is_none() || !has_room(data) || lost > 0)
 }
 
 /// The data alone shows pauses behind short segments, losses, and how the rate changes.
@@ -173,6 +177,7 @@ mod tests {
                 retransmitted_packets: needed,
                 goodput_bps: Some(5e6),
                 capacity_bps,
+                data_packets: 5000,
                 ..DirectionStats::default()
             })
         };
@@ -181,7 +186,9 @@ mod tests {
         assert!(!is_full(2.0, 0.3, 0, Some(9e6)), "trains show that it carries more");
         assert!(!is_full(2.0, 0.5, 0, None), "pauses");
         assert!(!is_full(1.0, 0.3, 0, None), "of no link of the data");
-        assert!(!is_full(2.0, 0.3, 5, None), "losses open gaps as well");
+        assert!(!is_full(2.3, 0.3, 0, None), "a window of nearly what the path holds");
+        assert!(is_full(2.0, 0.3, 5, Some(9e6)), "something overflowed");
+        assert!(!is_full(2.0, 0.3, 50, None), "losses open gaps as well");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::cell::LazyCell;
 
+use super::clock::{clocked_share, may_have_clock, ticks};
 use super::full_link::{
     AS_TRAINS, FASTER, is_as_fast_as_first, is_at_trains, is_of_link, keeps_link_full, needs_queue,
 };
@@ -10,7 +11,7 @@ use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{
     drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room,
 };
-use super::trip_view::{CLOCK_STEP, RoundTripView, waits_for_second_segment};
+use super::trip_view::{CLOCK_STEP, RoundTripView};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
 use crate::units::Time;
@@ -37,9 +38,6 @@ const EVEN: f64 = 0.05;
 const EVEN_PAUSES: f64 = 0.1;
 /// What a clock releases varies by less than this; what acknowledgements release varies with their delays.
 const BY_CLOCK: f64 = 0.01;
-/// Acknowledgements of two segments let two go at once, however late they come; those of one let a segment go at a time, as evenly
-/// as a narrow link on their way lets them through. They are of two where there are no more than so many for so many segments.
-const ACKED_TOGETHER: (u64, u64) = (2, 3);
 /// The window of CUBIC falls to 0.7 of what it was at a loss and grows back (RFC 9438 §4.6): a rate that follows it varies by a
 /// tenth, the standard deviation of what is even between 0.7 and 1.
 const SAW_TOOTH: f64 = 0.1;
@@ -55,8 +53,6 @@ const STRETCHES: f64 = 14.0;
 const BURST_SEGMENTS: f64 = 2.0;
 /// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
 const CLOCKED: f64 = 0.3;
-/// Where more than this share of the time is at once after an acknowledgement, chance explains everything.
-const CROWDED: f64 = 0.6;
 /// A dialogue: the other side sends at least so much payload for each packet of this side.
 const DIALOGUE: f64 = 0.02;
 /// Replies that come in pauses of more than this share of the time are a dialogue, however long each is.
@@ -161,10 +157,9 @@ impl Pace {
             && data.needed_retransmissions() == 0;
         let is_undisturbed = has_first && !has_losses;
         let by_clock = is_undisturbed
-            && faster_first
-            && is_smooth
             && varies_below(BY_CLOCK)
-            && may_have_clock(data, acks, trips);
+            && (faster_first && is_smooth && may_have_clock(data, acks, trips)
+                || ticks(data) && trips != RoundTripView::Queued && !needs_queue(data));
         let pauses_are_paced = !is_dialogue
             && !has_application_window
             && varies_below(EVEN_PAUSES)
@@ -172,7 +167,8 @@ impl Pace {
         let rests = is_undisturbed && pauses_are_paced && rests(data);
         // A full buffer is drained and filled in bursts.
         let is_written = trips != RoundTripView::Queued && runs_out(data);
-        let writes_evenly = is_undisturbed && faster_first && is_even() && is_written;
+        let writes_evenly =
+            is_undisturbed && (faster_first || is_out_of_data(data)) && is_even() && is_written;
         let is_spaced_by_itself = trips == RoundTripView::Flat
             && !is_disturbed
             && !is_dialogue
@@ -215,7 +211,10 @@ impl Pace {
             fills_link: !(is_dialogue && trips == RoundTripView::Flat)
                 && (keeps_link_full(data, is_clocked)
                     || is_as_trains && data.begins_late && is_clocked
-                    || has_first && is_as_fast_as_first(data) && is_even()),
+                    || has_first
+                        && is_as_fast_as_first(data)
+                        && is_even()
+                        && !is_out_of_data(data)),
             gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
                 && !(faster_first && (trips == RoundTripView::Flat || data.begins_late))
@@ -238,17 +237,6 @@ impl Pace {
 fn is_dialogue(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let often = acks.data_packets as f64 > DIALOGUE * data.data_packets as f64;
     acks.data_packets >= 3 && (often || is_mostly_idle(data))
-}
-
-/// Whether a rate as even as a clock's is the sender's own: round trips hold no queue; and where they are not seen, no more is in
-/// flight than the path holds, and acknowledgements are of two segments.
-fn may_have_clock(data: &DirectionStats, acks: &DirectionStats, trips: RoundTripView) -> bool {
-    let (segments, packets) = ACKED_TOGETHER;
-    if trips == RoundTripView::Unseen {
-        !needs_queue(data) && acks.packets * packets <= data.data_packets * segments
-    } else {
-        waits_for_second_segment(data)
-    }
 }
 
 /// Whether nothing is in flight again and again, after full segments: no window holds that sender back.
@@ -327,23 +315,6 @@ fn sees_whole_path(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let near = data.path_rtt_min_s.zip(data.rtt_min_s);
     near.is_some_and(|(least, behind)| behind >= AT_SENDER * least)
         || data.timestamps && acks.timestamps
-}
-
-/// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. `None`
-/// where that was not measured, or acknowledgements come too thick for it.
-fn clocked_share(data: &DirectionStats) -> Option<f64> {
-    let (mut sent, mut clocked, mut at_once, mut busy) = (0.0, 0.0, 0.0, 0.0);
-    for bin in data.bins.as_slice() {
-        sent += bin.sent_bytes as f64;
-        clocked += bin.clocked_bytes as f64;
-        at_once += bin.clock_time.as_secs_f64();
-        busy += bin.duration.as_secs_f64() - bin.idle.as_secs_f64();
-    }
-    if at_once <= 0.0 || busy <= 0.0 || sent <= 0.0 {
-        return None;
-    }
-    let by_chance = at_once / busy;
-    (by_chance < CROWDED).then(|| (clocked / sent - by_chance) / (1.0 - by_chance))
 }
 
 /// By how much the rate of new payload varies between stretches of time, as a share of itself; the beginning and the end

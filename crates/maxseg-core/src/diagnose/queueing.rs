@@ -8,6 +8,7 @@
 
 use std::cell::OnceCell;
 
+use super::trip_view::ways_are_flat;
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::{Summary, median};
 
@@ -48,7 +49,7 @@ pub(super) struct Course<'a> {
     bins: &'a [Bin],
     /// One for each interval, `None` where not all three are known: most transfers need none of them.
     points: OnceCell<Vec<Option<Point>>>,
-    /// The least round trip, in seconds.
+    /// The least round trip, in seconds; `None` where nothing waits on either way.
     least: Option<f64>,
 }
 
@@ -71,12 +72,15 @@ type Point = [f64; 3];
 
 impl<'a> Course<'a> {
     /// Of these intervals, each about a round trip long.
-    pub(super) fn of(bins: &'a [Bin], data: &DirectionStats) -> Self {
-        Self {
-            bins,
-            points: OnceCell::new(),
-            least: data.path_rtt_min_s.filter(|least| *least > 0.0),
-        }
+    pub(super) fn of(bins: &'a [Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
+        let least = data.path_rtt_min_s.filter(|least| *least > 0.0);
+        let least = least.filter(|_| !ways_are_flat(data, acks));
+        Self { bins, points: OnceCell::new(), least }
+    }
+
+    /// The least round trip, in seconds, where longer ones may be of a queue.
+    pub(super) const fn least(&self) -> Option<f64> {
+        self.least
     }
 
     fn points(&self) -> &[Option<Point>] {
@@ -203,7 +207,7 @@ mod tests {
 
     fn course(bins: &[Bin]) -> Course<'_> {
         let data = DirectionStats { path_rtt_min_s: Some(LEAST), ..DirectionStats::default() };
-        Course::of(bins, &data)
+        Course::of(bins, &data, &DirectionStats::default())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether a send buffer holds the flight: at a ceiling that explains the rate, below an ample window. A congestion window
 //! grows, or falls at a loss.
 
-use super::full_link::{AS_TRAINS, FASTER, trains_bps};
+use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::intervals::{busy_bins, decile, share_of_time};
 use super::trip_view::{RoundTripView, is_flat};
 use crate::evidence::{Bin, DirectionStats};
@@ -53,6 +53,9 @@ const IDLE_LINK: f64 = 0.6;
 /// Bursts of a send buffer fill the link for so much of the time that a faster link brings more than a larger buffer, which brings
 /// half as much again at most.
 const IN_TURNS: f64 = 0.65;
+/// Where it is sure that the sender waits for room, they fill it for so much of the time, by its fastest trains: in the lab a larger buffer
+/// brought more up to two thirds of it, a faster link from 0.73 on.
+const FOR_ROOM: f64 = 0.7;
 /// But where the window is reduced more than once in so many segments, it takes long to fill a faster link again (Reno's).
 const SEGMENTS_BETWEEN: u64 = 150;
 
@@ -102,6 +105,11 @@ pub(super) fn fills_in_turns(data: &DirectionStats) -> bool {
     }
     most_of_path(data)
         .is_some_and(|most| REFILLED * most >= 1.0 || goodput >= AS_TRAINS * link && most >= 1.0)
+}
+
+/// Whether a sender that waits for room in its buffer leaves the link idle for a good part of the time.
+pub(super) fn leaves_room(data: &DirectionStats) -> bool {
+    !is_at(data, data.capacity_bps, FOR_ROOM)
 }
 
 /// Whether the buffer that a program may wait for holds less than the path, as it is refilled: nothing is lost, and by round trips

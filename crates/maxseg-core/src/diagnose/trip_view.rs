@@ -30,10 +30,7 @@ impl RoundTripView {
         if !sees_round_trips(data, acks) {
             return Self::Unseen;
         }
-        if let Some((there, back)) = data.way_delay.zip(acks.way_delay)
-            && is_flat(there, least)
-            && is_flat(back, least)
-        {
+        if ways_are_flat(data, acks) {
             return Self::Flat;
         }
         // The first window is sent at once, whatever the pace afterwards, and queues.
@@ -52,6 +49,13 @@ impl RoundTripView {
     }
 }
 
+/// Whether nothing waits on either way, by the timestamps of both ends: no queue makes round trips longer, whatever a packet that
+/// overtakes the others takes.
+pub(super) fn ways_are_flat(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let ways = data.way_delay.zip(acks.way_delay).zip(data.path_rtt_min_s);
+    ways.is_some_and(|((there, back), least)| is_flat(there, least) && is_flat(back, least))
+}
+
 /// Whether nothing waits on one way, by the timestamps of both ends, on a path of this least round trip in seconds.
 pub(super) fn is_flat(way: WayDelay, least_s: f64) -> bool {
     way.high_s <= (FLAT - 1.0) * least_s + 2.0 * CLOCK_STEP.as_secs_f64()
@@ -68,4 +72,26 @@ pub(super) fn waits_for_second_segment(data: &DirectionStats) -> bool {
 pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let Some((least, behind)) = data.path_rtt_min_s.zip(data.rtt_min_s) else { return false };
     behind >= 0.5 * least || data.timestamps && acks.timestamps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_waits_on_either_way_longer_round_trips_are_no_queue() {
+        let way = |high_s| WayDelay { count: 500, low_s: 0.0, median_s: 0.0, high_s };
+        let are_flat = |there, back| {
+            let of = |high_s| DirectionStats {
+                way_delay: Some(way(high_s)),
+                path_rtt_min_s: Some(0.02),
+                ..DirectionStats::default()
+            };
+            ways_are_flat(&of(there), &of(back))
+        };
+        assert!(are_flat(0.002, 0.001));
+        assert!(!are_flat(0.02, 0.001) && !are_flat(0.002, 0.02));
+        let unknown = DirectionStats::default();
+        assert!(!ways_are_flat(&unknown, &unknown), "without timestamps");
+    }
 }

@@ -32,7 +32,7 @@ const LEAD_OF_PROGRAM: f64 = 0.3;
 /// nothing: between them it grows evenly. Calibrated on the lab's tuning runs (docs/validation-explain.md).
 const MOST: f64 = 0.99;
 const LEADING: f64 = 0.92;
-const EVEN: f64 = 0.84;
+const EVEN: f64 = 0.76;
 const THIRD: f64 = 1.0 / 3.0;
 /// A receive window that is full for less of the time than this is not what limits.
 const OFTEN_FULL: f64 = 0.1;

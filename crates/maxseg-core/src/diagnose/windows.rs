@@ -3,6 +3,7 @@
 use super::data_queue::is_read;
 use super::finding::{Finding, FindingKind, Severity, counted_times, number};
 use crate::evidence::{Bin, Direction, DirectionStats, EventKind, Evidence};
+use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 use crate::window::FIELD;
 
@@ -18,32 +19,82 @@ const USED: f64 = 0.75;
 /// Without SACK what arrives behind a loss waits as well: a larger window loses more at a time.
 const USED_WITHOUT_SACK: f64 = 0.8;
 /// But a window that is full for this share of the time is what limits: behind each loss the congestion window soon came to it again,
-/// and would have grown on. Where the two are equal by Reno's law, 1.22 ÷ √p segments at a loss of p (Mathis et al., 1997), half of a
-/// window grows back, by a segment a round trip, in five eighths of the time, and is full in three: somewhat more shows it.
-const FULL: f64 = 0.45;
-/// Without SACK a larger window loses more at a time, and repairs that segment by segment: then for half of it.
-const FULL_WITHOUT_SACK: f64 = 0.5;
+/// and would have grown on. Where the two are equal by Reno's law half of a window grows back, by a segment a round trip, in five eighths
+/// of the time, and is full in three. Few losses are seen in a capture of seconds, and come as chance has it: half as much again shows it.
+const FULL: f64 = 0.56;
+/// Without SACK a larger window loses more at a time, and repairs that segment by segment: then for more of it.
+const FULL_WITHOUT_SACK: f64 = 0.62;
+/// Somewhat more than three eighths shows it where the law says so as well.
+const FULL_BY_LAW: f64 = 0.45;
+const FULL_BY_LAW_WITHOUT_SACK: f64 = 0.5;
+/// The window of Reno, and of CUBIC where it is small, is 1.22 ÷ √p segments at a loss of p (Mathis et al., 1997).
+const LAW: f64 = 1.22;
+/// Fewer losses than this tell no share: the law's window is uncertain by half of what their number is, a quarter.
+const ENOUGH_LOSSES: u64 = 4;
+/// Losses limit where the law's window is no more than this in receive windows, and those where it is so many times as large.
+const SMALLER: f64 = 1.0;
+const LARGER: f64 = 1.15;
+/// A sender that has so many times as much in flight on the average does not follow the law (BBR).
+const ABOVE_LAW: f64 = 1.5;
 
 /// Whether losses take a good part of what a window, that of no slow reader, admits in each round trip: without either the
 /// transfer is faster.
 pub(super) fn losses_take(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let Some((first, last)) = data.first_data.zip(data.last_ack) else { return false };
-    let busy = last.since(first).as_secs_f64() - data.idle_s;
-    let admitted = data.path_rtt_loaded_s.map(|rtt| data.in_flight_max_bytes as f64 / rtt * busy);
     let used = if data.sack_permitted { USED } else { USED_WITHOUT_SACK };
     is_read(acks)
         && data.needed_retransmissions() > 0
-        && admitted.is_some_and(|admitted| (data.acked_bytes as f64) < used * admitted)
+        && used_share(data).is_some_and(|share| share < used)
         && !outlasts_losses(data)
+}
+
+/// The share of what the largest flight admits in each round trip that was acknowledged.
+fn used_share(data: &DirectionStats) -> Option<f64> {
+    let (first, last) = data.first_data.zip(data.last_ack)?;
+    let busy = last.since(first).as_secs_f64() - data.idle_s;
+    let admitted = data.in_flight_max_bytes as f64 / data.path_rtt_loaded_s? * busy;
+    (admitted > 0.0).then(|| data.acked_bytes as f64 / admitted)
+}
+
+/// The window that losses leave on the average by the law of Reno, in the largest flights.
+fn window_by_law(data: &DirectionStats) -> Option<f64> {
+    let losses = data.loss_episodes.count();
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segments = data.in_flight_max_bytes as f64 / segment;
+    let share = losses as f64 / data.segments() as f64;
+    (losses >= ENOUGH_LOSSES && segments > 0.0).then(|| LAW / share.sqrt() / segments)
+}
+
+/// What a full receive window shows where something is lost: that itself, losses that leave less of the congestion window, or neither.
+pub(super) fn shown_by_full(data: &DirectionStats, acks: &DirectionStats) -> LimitedBy {
+    let is_smaller =
+        || window_by_law(data).is_some_and(|law| law <= SMALLER && !is_above(data, law));
+    if !losses_take(data, acks) {
+        LimitedBy::ReceiveWindow
+    } else if is_smaller() {
+        LimitedBy::Congestion
+    } else {
+        LimitedBy::Unknown
+    }
+}
+
+/// Whether more is in flight than the law allows.
+fn is_above(data: &DirectionStats, law: f64) -> bool {
+    used_share(data).is_some_and(|used| used >= ABOVE_LAW * law)
 }
 
 /// Whether losses matter less than the window, which had no room for a segment, and one that a delayed acknowledgement holds back,
 /// for so much of the time. Without SACK a window also stands still behind each packet that is overtaken.
 pub(super) fn outlasts_losses(data: &DirectionStats) -> bool {
     let lost = data.needed_retransmissions();
-    let full = if data.sack_permitted { FULL } else { FULL_WITHOUT_SACK };
+    let (full, by_law) = if data.sack_permitted {
+        (FULL, FULL_BY_LAW)
+    } else {
+        (FULL_WITHOUT_SACK, FULL_BY_LAW_WITHOUT_SACK)
+    };
+    let is_larger = || window_by_law(data).is_some_and(|law| law >= LARGER || is_above(data, law));
     let keeps_order = data.sack_permitted || data.spurious_retransmissions <= lost;
-    lost > 0 && keeps_order && full_share(data) >= full
+    let share = full_share(data);
+    lost > 0 && keeps_order && (share >= full || share >= by_law && is_larger())
 }
 
 /// The share of the time in which the window had no more room than that.
@@ -200,17 +251,55 @@ mod tests {
                 ..DirectionStats::default()
             }
         };
-        assert!(outlasts_losses(&data(50, true)));
+        assert!(outlasts_losses(&data(60, true)));
         assert!(!outlasts_losses(&data(37, true)), "as Reno's law has it where both are equal");
-        assert!(!outlasts_losses(&data(47, false)), "without SACK");
-        assert!(outlasts_losses(&data(55, false)), "for most of the time");
+        assert!(!outlasts_losses(&data(60, false)), "without SACK");
+        assert!(outlasts_losses(&data(65, false)), "for most of the time");
         let overtaken = DirectionStats {
             retransmitted_packets: 500,
             spurious_retransmissions: 495,
-            ..data(55, false)
+            ..data(65, false)
         };
         assert!(!outlasts_losses(&overtaken), "packets are overtaken");
-        let none = DirectionStats { retransmitted_packets: 0, ..data(50, true) };
+        let none = DirectionStats { retransmitted_packets: 0, ..data(60, true) };
         assert!(!outlasts_losses(&none), "nothing was lost");
+    }
+
+    #[test]
+    fn losses_limit_whose_window_by_the_law_is_smaller() {
+        // Windows of 20 segments in each 100 ms of ten seconds.
+        let data = |losses: u64, acked_bytes| {
+            let mut data = DirectionStats {
+                acked_bytes,
+                data_packets: acked_bytes / 1000,
+                unique_bytes: acked_bytes,
+                mss_used_bytes: Some(1000),
+                in_flight_max_bytes: 20_000,
+                path_rtt_loaded_s: Some(0.1),
+                first_data: Some(Time::ZERO),
+                last_ack: Some(Time::from_secs(10)),
+                retransmitted_packets: losses,
+                sack_permitted: true,
+                ..DirectionStats::default()
+            };
+            for _ in 0..losses {
+                data.loss_episodes.begin(crate::evidence::LossEpisode {
+                    at: Time::ZERO,
+                    rtt: None,
+                    in_flight: 0,
+                    lost: 1,
+                    sent_bytes: 0,
+                    sent_since: 50,
+                });
+            }
+            data
+        };
+        let shown = |data: &DirectionStats| shown_by_full(data, &DirectionStats::default());
+        // One in a hundred leaves a window of twelve.
+        assert_eq!(shown(&data(12, 1_200_000)), LimitedBy::Congestion);
+        assert_eq!(shown(&data(3, 1_200_000)), LimitedBy::Unknown, "few");
+        assert_eq!(shown(&data(4, 1_200_000)), LimitedBy::Unknown, "one of twenty-one");
+        assert_eq!(shown(&data(12, 1_800_000)), LimitedBy::ReceiveWindow, "little is unused");
+        assert_eq!(shown(&data(60, 1_200_000)), LimitedBy::Unknown, "it does not follow the law");
     }
 }

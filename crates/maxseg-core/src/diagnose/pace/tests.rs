@@ -288,3 +288,19 @@ fn a_program_that_writes_at_a_rate_has_no_faster_first_flight() {
     assert!(is_paced(&writes(10)), "it is out of data for a quarter of the time");
     assert!(!is_paced(&writes(0)), "nothing shows that it wants for data");
 }
+
+#[test]
+fn a_program_that_writes_as_fast_as_its_first_flight_fills_no_link() {
+    let of = |idle_ms| {
+        let data = DirectionStats {
+            first_flight_bps: Some(5e6),
+            capacity_bps: Some(5.1e6),
+            // As a delayed acknowledgement makes them.
+            loaded_round_trips: trips(Time::from_millis(50)),
+            ..transfer(|_, bin| bin.app_limited = Time::from_millis(idle_ms))
+        };
+        Pace::of(&data, &DirectionStats::default())
+    };
+    assert!(of(0).fills_link && !of(0).is_paced);
+    assert!(!of(10).fills_link && of(10).is_paced, "it is out of data for a quarter of the time");
+}

@@ -87,6 +87,7 @@ fn a_buffer_fills_the_link_in_turns_that_holds_more_than_the_path() {
     assert!(!fills_in_turns(&lost), "without SACK");
     let repaired = DirectionStats { sack_permitted: true, ..lost };
     assert!(fills_in_turns(&repaired), "path and queue were full");
+    assert!(leaves_room(&data(130_000, 13.0)) && !leaves_room(&data(130_000, 14.2)));
 }
 
 #[test]

@@ -93,7 +93,9 @@ impl<E: Observer> Net<E> {
         view: Option<E::View>,
     ) -> Time {
         let hop_span = hop_spans.from(from, false);
-        if E::OBSERVES && let Some(view) = view {
+        if E::OBSERVES
+            && let Some(view) = view
+        {
             self.observe_notice(from, hop_span, view, fate);
         }
         self.notices.on_loss(from, hop_span.first, hop_spans.flow, fate);

@@ -26,6 +26,12 @@ impl<P> ArrivalQueue<P> {
     /// Put `packet` on its way, to arrive `at`; behind all that arrive then or earlier.
     #[inline(always)]
     pub fn push(&mut self, at: Time, packet: P) {
+        self.push_new(at, || packet);
+    }
+
+    /// The same for a packet that is made in its place, once there is one: moving it costs every packet.
+    #[inline(always)]
+    pub fn push_new(&mut self, at: Time, packet: impl FnOnce() -> P) {
         if self.len == self.slots.len() {
             self.grow();
         }
@@ -35,7 +41,7 @@ impl<P> ArrivalQueue<P> {
             slot.0 = at;
             // Whoever took the packet that lay here has left nothing in it that is to be dropped: asking
             // for that costs every packet.
-            std::mem::forget(slot.1.replace(packet));
+            std::mem::forget(slot.1.replace(packet()));
         }
         if self.len == 0 {
             self.next_arrival = at;

@@ -151,10 +151,10 @@ impl Hop {
             self.counters.refused += 1;
             return Err(Fate::Refused(now));
         };
-        // At the same instant an arrival goes before a departure: who leaves now still stands here.
-        let waits = self.free_at >= now && self.counters.sent > 0;
+        // At the same instant an arrival goes before a departure: who leaves now still stands here. Before all
+        // others one at the beginning of time waits for nobody, and for no time.
         let mut start = now;
-        if waits {
+        if self.free_at >= now {
             start = self.free_at;
             self.counters.add_wait(start.min(self.horizon).since(now));
         } else {

@@ -134,7 +134,7 @@ impl<P: Markable> LinkChain<P> {
     ) -> SendOutcome {
         if self.is_plain(shape) {
             return self
-                .send_plain(now, packet, shape, seen)
+                .send_plain(now, shape, seen, || packet)
                 .map_or_else(SendOutcome::Lost, |()| SendOutcome::InFlight);
         }
         let arriving = &mut self.arriving;
@@ -173,7 +173,8 @@ impl<P: Markable> LinkChain<P> {
         matches!(&self.mode, Mode::Computed(route) if route.is_plain(shape))
     }
 
-    /// The same as [`LinkChain::send_seen`] for a packet that [`LinkChain::is_plain`].
+    /// The same as [`LinkChain::send_seen`] for a packet that [`LinkChain::is_plain`], which is made once it is known to
+    /// arrive.
     ///
     /// # Errors
     /// How it is lost.
@@ -181,13 +182,13 @@ impl<P: Markable> LinkChain<P> {
     pub fn send_plain(
         &mut self,
         now: Time,
-        packet: P,
         shape: IpPacket,
         seen: impl FnMut(HopSighting),
+        packet: impl FnOnce() -> P,
     ) -> Result<(), Fate> {
         if let Mode::Computed(route) = &mut self.mode {
             let at = route.pass(now, shape, seen)?;
-            self.arriving.push(at, packet);
+            self.arriving.push_new(at, packet);
         }
         Ok(())
     }

@@ -63,6 +63,18 @@ pub(super) enum Cargo {
     },
 }
 
+impl From<Segment> for Cargo {
+    fn from(segment: Segment) -> Self {
+        Self::Segment(segment)
+    }
+}
+
+impl From<Box<linux::Packet>> for Cargo {
+    fn from(packet: Box<linux::Packet>) -> Self {
+        Self::Linux(packet)
+    }
+}
+
 impl Cargo {
     /// Whether a queue may mark it instead of dropping it.
     pub(super) fn is_markable(&self) -> bool {

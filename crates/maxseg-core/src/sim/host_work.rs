@@ -50,7 +50,7 @@ impl<E: Observer> Net<E> {
                 self.wake = self.wake.min(processor.take(now, Work::Send(what)));
                 None
             }
-            None => self.put_on_wire(now, from, &what.hop_spans, what.packet, what.shape),
+            None => self.put_on_wire(now, from, what),
         }
     }
 }
@@ -69,9 +69,9 @@ impl<E: Observer> World<E> {
                 self.deliver(end);
             }
             Work::DeliverNotice(notice) => self.deliver_notice(notice),
-            Work::Send(Departure { packet, shape, hop_spans }) => {
-                let (flow, counts) = (packet.flow, packet.counts());
-                if let Some(at) = self.net.put_on_wire(now, end, &hop_spans, packet, shape)
+            Work::Send(what) => {
+                let (flow, counts) = (what.packet.flow, what.packet.counts());
+                if let Some(at) = self.net.put_on_wire(now, end, what)
                     && counts
                 {
                     self.flow(flow).losses.push(now, at);

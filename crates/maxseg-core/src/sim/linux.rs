@@ -104,22 +104,14 @@ impl LinuxConnection {
     /// A packet has come to the sender, or to the receiver; gives whether the flow is complete now.
     #[inline(always)]
     pub(super) fn on_packet(&mut self, now: Time, to_sender: bool, packet: Box<Packet>) -> bool {
-        if to_sender {
-            // Nothing that comes to the receiver changes what is summed.
-            self.account(now);
-        }
-        let (socket, peer) = if to_sender {
-            (&mut self.sender, &mut self.receiver)
-        } else {
-            (&mut self.receiver, &mut self.sender)
-        };
-        socket.on_packet(now, &packet);
-        // A box goes back to where it came from.
-        peer.reuse(packet);
         if !to_sender {
-            self.read(now);
+            self.on_data(now, packet);
             return false;
         }
+        self.account(now);
+        self.sender.on_packet(now, &packet);
+        // A box goes back to where it came from.
+        self.receiver.reuse(packet);
         if let Some(micros) = self.sender.take_round_trip() {
             self.round_trips.record(Time::from_nanos(micros * 1000));
         }
@@ -131,6 +123,16 @@ impl LinuxConnection {
         let completes = is_complete && !self.is_finished;
         self.is_finished |= is_complete;
         completes
+    }
+
+    /// A packet has come to the receiver: nothing that is summed changes.
+    #[inline(always)]
+    fn on_data(&mut self, now: Time, packet: Box<Packet>) {
+        if self.reader.is_some() || !self.receiver.take_and_read(now, &packet) {
+            self.receiver.on_packet(now, &packet);
+            self.read(now);
+        }
+        self.sender.reuse(packet);
     }
 
     /// The receiver's application reads what there is, or what it may by now.

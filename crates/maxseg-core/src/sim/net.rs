@@ -28,69 +28,54 @@ pub(super) struct Net<E> {
 }
 
 impl<E: Observer> Net<E> {
-    /// The host at `from` sends a packet of this `shape`. Gives when it is lost, if that is known.
+    /// The host at `from` sends a packet of this `shape`. Gives when it is lost, if that is known. Most packets are seen
+    /// by nobody and meet nothing but queues, wires and errors: such a one is made where it will lie until it arrives.
     #[inline(always)]
     pub(super) fn send(
         &mut self,
         now: Time,
         from: End,
         hop_spans: &HopSpans,
-        cargo: Cargo,
+        cargo: impl Into<Cargo>,
         shape: IpPacket,
     ) -> Option<Time> {
-        let packet = Packet::new(hop_spans.flow, cargo);
-        if self.hosts.is_some() {
-            return self.send_by_host(
-                now,
-                from,
-                Departure { packet, shape, hop_spans: *hop_spans },
-            );
+        let chain = self.links.towards_mut(from.other());
+        if E::OBSERVES || self.hosts.is_some() || !chain.is_plain(shape) {
+            let packet = Packet::new(hop_spans.flow, cargo.into());
+            return self.send_any(now, from, Departure { packet, shape, hop_spans: *hop_spans });
         }
-        self.put_on_wire(now, from, hop_spans, packet, shape)
+        let packet = || Packet::new(hop_spans.flow, cargo.into());
+        match chain.send_plain(now, shape, |_| (), packet) {
+            Ok(()) => None,
+            Err(fate) => Some(self.on_loss(from, hop_spans, fate, None)),
+        }
+    }
+
+    /// The same for a packet that somebody sees, that waits for its host, or that may be cut, doubled, marked or held up.
+    #[cold]
+    fn send_any(&mut self, now: Time, from: End, what: Departure) -> Option<Time> {
+        if self.hosts.is_some() {
+            return self.send_by_host(now, from, what);
+        }
+        self.put_on_wire(now, from, what)
     }
 
     /// A packet leaves the host at `from` for its first link. Gives when it is lost, if that is known.
-    #[inline(always)]
     pub(super) fn put_on_wire(
         &mut self,
         now: Time,
         from: End,
-        hop_spans: &HopSpans,
-        mut packet: Packet,
-        shape: IpPacket,
-    ) -> Option<Time> {
-        let view = self.observer.on_send(now, from, &mut packet, shape);
-        let chain = self.links.towards_mut(from.other());
-        if !chain.is_plain(shape) {
-            let what = Departure { packet, shape, hop_spans: *hop_spans };
-            return self.send_any(now, from, what, view);
-        }
-        let last = if E::OBSERVES { chain.last_hop() } else { 0 };
-        let observer = &mut self.observer;
-        let see = |sighting| observer.on_hop_sighting(view, from, last, sighting);
-        match chain.send_plain(now, packet, shape, see) {
-            Ok(()) => None,
-            Err(fate) => Some(self.on_loss(from, hop_spans, fate, view)),
-        }
-    }
-
-    /// The same for a packet that may be cut, doubled, marked or held up.
-    #[cold]
-    fn send_any(
-        &mut self,
-        now: Time,
-        from: End,
-        Departure { packet, shape, hop_spans }: Departure,
-        view: E::View,
+        Departure { mut packet, shape, hop_spans }: Departure,
     ) -> Option<Time> {
         let observer = &mut self.observer;
+        let view = observer.on_send(now, from, &mut packet, shape);
         let chain = self.links.towards_mut(from.other());
         let is_markable = packet.cargo.is_markable();
         let (hop_span, last) = (hop_spans.from(from, is_markable), chain.last_hop());
         let see = |sighting| observer.on_hop_sighting(view, from, last, sighting);
         match chain.send_seen(now, packet, shape, hop_span, see) {
             SendOutcome::InFlight => None,
-            SendOutcome::Lost(fate) => Some(self.on_loss(from, &hop_spans, fate, view)),
+            SendOutcome::Lost(fate) => Some(self.on_loss(from, &hop_spans, fate, Some(view))),
             SendOutcome::Undecided => {
                 observer.hold_from(now);
                 self.wake = self.wake.min(chain.next_event()).max(now);
@@ -100,9 +85,17 @@ impl<E: Observer> Net<E> {
     }
 
     /// A packet that `from` sent is lost: its sender may hear of it. Gives when.
-    fn on_loss(&mut self, from: End, hop_spans: &HopSpans, fate: Fate, view: E::View) -> Time {
+    fn on_loss(
+        &mut self,
+        from: End,
+        hop_spans: &HopSpans,
+        fate: Fate,
+        view: Option<E::View>,
+    ) -> Time {
         let hop_span = hop_spans.from(from, false);
-        if E::OBSERVES {
+        if E::OBSERVES
+            && let Some(view) = view
+        {
             self.observe_notice(from, hop_span, view, fate);
         }
         self.notices.on_loss(from, hop_span.first, hop_spans.flow, fate);
@@ -126,7 +119,7 @@ impl<E: Observer> Net<E> {
             while let Some((packet, fate)) = self.links.towards_mut(from.other()).poll_loss() {
                 let flow = &mut flows[packet.flow as usize];
                 let view = self.observer.view(from, &packet, flow.shape(&packet));
-                let at = self.on_loss(from, &flow.hop_spans, fate, view);
+                let at = self.on_loss(from, &flow.hop_spans, fate, Some(view));
                 if packet.counts() {
                     flow.losses.push(now, at);
                 }
@@ -160,7 +153,7 @@ impl<E: Observer> Net<E> {
         while let Some(segment) = requests.poll_transmit(now, side, &mut self.options_pool) {
             let shape = requests.sizes().packet(&segment);
             let has_payload = segment.len > 0;
-            if let Some(at) = self.send(now, end, &flow.hop_spans, Cargo::Segment(segment), shape)
+            if let Some(at) = self.send(now, end, &flow.hop_spans, segment, shape)
                 && has_payload
             {
                 flow.losses.push(now, at);
@@ -205,7 +198,7 @@ impl<E: Observer> Net<E> {
         let mut outgoing = connection.outgoing(of_sender);
         while let Some((packet, shape)) = outgoing.next() {
             let has_payload = packet.len > 0;
-            if let Some(at) = self.send(now, from, hop_spans, Cargo::Linux(packet), shape)
+            if let Some(at) = self.send(now, from, hop_spans, packet, shape)
                 && has_payload
             {
                 losses.push(now, at);
@@ -260,7 +253,7 @@ impl<E: Observer> Net<E> {
         let shape = connection.sizes.packet(&segment);
         connection.sent.count(shape);
         let has_payload = segment.len > 0;
-        if let Some(at) = self.send(now, from, hop_spans, Cargo::Segment(segment), shape)
+        if let Some(at) = self.send(now, from, hop_spans, segment, shape)
             && has_payload
         {
             losses.push(now, at);
@@ -309,7 +302,7 @@ impl<E: Observer> Net<E> {
     ) {
         let shape = connection.sizes.packet(&segment);
         connection.answered.count(shape);
-        let _ = self.send(now, from, hop_spans, Cargo::Segment(segment), shape);
+        let _ = self.send(now, from, hop_spans, segment, shape);
     }
 
     /// What a host sends on hearing such a packet.

@@ -2,7 +2,7 @@
 
 use super::Socket;
 use super::State;
-use super::cc::CongestionControl;
+use super::cc::{CongestionControl, Ticks};
 use super::constants::{Nagle, Push};
 use super::flags::{
     CA_ALERT, DATA, DATA_ACKED, DSACKING_ACK, ECE, FORWARD_PROGRESS, Flags, MAY_BE_DELAYED,
@@ -178,12 +178,33 @@ impl Socket {
         self.update_pacing_rate();
     }
 
+    /// The clock that the congestion control's curves count in.
+    #[inline(always)]
+    const fn ticks(&self) -> Ticks {
+        Ticks { jiffies: self.clock.jiffies, hz: self.host.hz }
+    }
+
+    /// The congestion control hears of a round trip. What it sees of the socket is put together only where it looks for
+    /// the end of slow start.
+    #[inline(always)]
+    pub(super) fn tell_round_trip(&mut self, micros: u64) {
+        if self.congestion.on_round_trip(&self.window, self.ticks(), micros) {
+            self.look_for_exit(micros);
+        }
+    }
+
+    #[inline(never)]
+    fn look_for_exit(&mut self, micros: u64) {
+        let view = self.view();
+        self.congestion.look_for_exit(&mut self.window, &view, micros);
+    }
+
     /// So many segments were delivered, for which the window grows if it is what limits (`tcp_cong_avoid`).
     #[inline(always)]
     pub(super) fn raise_cwnd(&mut self, delivered: u64) {
         if self.cwnd_limits() {
-            let view = self.view();
-            self.congestion.on_delivery(&mut self.window, &view, delivered);
+            let ticks = self.ticks();
+            self.congestion.on_delivery(&mut self.window, ticks, delivered);
         }
         self.snd_cwnd_stamp = self.clock.jiffies;
     }

@@ -2,7 +2,6 @@
 //! `net/ipv4/tcp_input.c`).
 
 use super::Socket;
-use super::cc::CongestionControl;
 use super::chrono::Limit;
 use super::flags::{
     ACKED as ANY_ACKED, CA_ALERT, DATA_ACKED, Flags, MAY_BE_DELAYED, ORIG_SACK_ACKED,
@@ -90,8 +89,7 @@ impl Socket {
             flags |= SET_XMIT_TIMER;
         }
         if let Some(last) = last {
-            let view = self.view();
-            self.congestion.on_round_trip(&mut self.window, &view, last);
+            self.tell_round_trip(last);
         }
         flags
     }

@@ -209,10 +209,10 @@ impl Socket {
                 let rtt = self.clock.jiffies_of_micros(self.rtt.srtt8 >> 3).max(self.clock.ato_min);
                 most = most.min(rtt);
             }
-            ato = ato.min(most);
+            ato = ato.min(most).min(self.clock.delack_max);
         }
         // A tick less than the sender's least timeout (`tcp_delack_max`).
-        ato = ato.min(self.clock.delack_max).min(self.rto_min.max(2) - 1);
+        ato = ato.min(self.rto_min.max(2) - 1);
         let now = self.clock.jiffies;
         let mut at = now + ato;
         if self.ack.timer {
@@ -282,14 +282,24 @@ impl Socket {
     pub fn read(&mut self, now: Time, most: u64) -> u64 {
         self.clock.refresh(now);
         let copied = self.copy_out(most);
+        if copied > 0 {
+            self.check_ack_after_read();
+        } else if self.ack.scheduled && self.rcv_nxt - self.rcv_wup > self.ack.rcv_mss {
+            self.send_ack();
+        }
+        copied
+    }
+
+    /// The same once it has read.
+    #[inline(always)]
+    pub(super) fn check_ack_after_read(&mut self) {
         let mut is_due = false;
         if self.ack.scheduled {
-            let emptied = copied > 0
-                && (self.ack.pushed_twice || (self.ack.pushed && !self.ack.answers()))
+            let emptied = (self.ack.pushed_twice || (self.ack.pushed && !self.ack.answers()))
                 && self.buffer.used == 0;
             is_due = self.rcv_nxt - self.rcv_wup > self.ack.rcv_mss || emptied;
         }
-        if copied > 0 && !is_due {
+        if !is_due {
             let window = self.receive_window();
             if 2 * window <= self.buffer.window_clamp {
                 let wanted = self.wanted_window();
@@ -299,7 +309,6 @@ impl Socket {
         if is_due {
             self.send_ack();
         }
-        copied
     }
 
     /// What has come is acknowledged now if it is not yet, as the FIN of a program that closes would.

@@ -3,10 +3,10 @@
 //! all that is not there: as header prediction spares the receiver of data.
 
 use super::Socket;
-use super::cc::CongestionControl;
 use super::chrono::Limit;
 use super::packet::Packet;
 use super::rate::RateSample;
+use super::skb::Skb;
 
 /// What it takes out of the queue of packets sent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,13 +17,19 @@ struct Taken {
     /// When the first and the last were sent, in microseconds.
     first_sent: u64,
     last_sent: u64,
-    /// Where the last ends, which was sent last, and what the sample of the delivery rate takes from it
-    /// ([`RateSample`]).
+    /// Where the last ends, and segments delivered when it was sent.
     last_end: u64,
     prior_delivered: u64,
-    prior_at: u64,
-    interval_sent: u64,
-    is_app_limited: bool,
+}
+
+/// What it tells.
+#[derive(Debug, Clone, Copy)]
+struct Learned {
+    segments: u64,
+    /// The round trip for congestion control, in microseconds, and whether the receiver may have waited with its
+    /// acknowledgement.
+    round_trip: u64,
+    may_be_delayed: bool,
 }
 
 impl Socket {
@@ -56,60 +62,67 @@ impl Socket {
         })
     }
 
-    /// Takes it. The timer for retransmissions is owed: what is sent now may set it as well.
+    /// Takes it.
     #[inline(always)]
     pub(super) fn take_ordinary_ack(&mut self, packet: &Packet) {
-        let (prior_una, prior_in_flight) = (self.snd_una, self.packets_out);
+        if self.congestion.is_rate_based() {
+            return self.take_sampled_ack(packet);
+        }
+        let Learned { segments, .. } = self.learn_of_ack(packet, |_| ());
+        self.note_delivery(segments);
+        self.raise_cwnd(segments);
+        self.update_pacing_rate();
+    }
+
+    /// The same for a congestion control that measures the path: the last packet, which was sent last, makes a sample of
+    /// the delivery rate.
+    #[inline(never)]
+    fn take_sampled_ack(&mut self, packet: &Packet) {
+        let mut sample = RateSample { prior_in_flight: self.packets_out, ..RateSample::default() };
+        let learned = self.learn_of_ack(packet, |skb| {
+            sample.prior_delivered = skb.delivered;
+            sample.prior_at = skb.delivered_micros;
+            sample.last_end_seq = skb.end_seq;
+            sample.interval_sent = skb.sent_micros() - skb.first_tx_micros;
+            sample.is_app_limited = skb.app_limited;
+        });
+        sample.rtt = Some(learned.round_trip);
+        sample.may_be_delayed = learned.may_be_delayed;
+        self.complete_sample(learned.segments, 0, self.is_sack_reneg, &mut sample);
+        self.control_rate(&sample);
+    }
+
+    /// Queue, round trips and timers after it; each packet that it takes is shown to `note`. The timer for
+    /// retransmissions is owed: what is sent now may set it as well.
+    #[inline(always)]
+    fn learn_of_ack(&mut self, packet: &Packet, note: impl FnMut(&Skb)) -> Learned {
+        let prior_una = self.snd_una;
         self.retransmits = 0;
         self.take_stamp(packet);
         self.snd_wl1 = packet.seq;
         self.snd_una = packet.ack;
-        let taken = self.take_first_copies();
+        let taken = self.take_first_copies(note);
         let Taken { segments, prior_delivered, .. } = taken;
         let now = self.clock.micros;
         let may_be_delayed = segments == 1
             && taken.fully
             && self.snd_una - prior_una < self.mss_cache
             && prior_delivered + 1 == self.delivered;
-        let last = now.saturating_sub(taken.last_sent);
+        let round_trip = now.saturating_sub(taken.last_sent);
         let first = now.saturating_sub(taken.first_sent);
-        self.learn_round_trip(first, Some(last), may_be_delayed);
-        let view = self.view();
-        self.congestion.on_round_trip(&mut self.window, &view, last);
+        self.learn_round_trip(first, Some(round_trip), may_be_delayed);
+        self.tell_round_trip(round_trip);
         self.update_reordering_window(prior_delivered);
         self.timers.is_owed = true;
         if self.packets_out == 0 {
             self.set_retransmit_timer();
         }
-        if self.congestion.is_rate_based() {
-            let rtt = Some(last);
-            let base = RateSample { rtt, may_be_delayed, prior_in_flight, ..RateSample::default() };
-            self.sample_rate(taken, base);
-        } else {
-            self.note_delivery(segments);
-            self.raise_cwnd(segments);
-            self.update_pacing_rate();
-        }
-    }
-
-    /// The sample of what was taken, for a congestion control that measures the path; `base` has the rest of it.
-    #[inline(never)]
-    fn sample_rate(&mut self, taken: Taken, base: RateSample) {
-        let mut sample = RateSample {
-            prior_delivered: taken.prior_delivered,
-            prior_at: taken.prior_at,
-            last_end_seq: taken.last_end,
-            interval_sent: taken.interval_sent,
-            is_app_limited: taken.is_app_limited,
-            ..base
-        };
-        self.complete_sample(taken.segments, 0, self.is_sack_reneg, &mut sample);
-        self.control_rate(&sample);
+        Learned { segments, round_trip, may_be_delayed }
     }
 
     /// Takes out of the queue what is acknowledged, the whole segments of the last packet included.
     #[inline(always)]
-    fn take_first_copies(&mut self) -> Taken {
+    fn take_first_copies(&mut self, mut note: impl FnMut(&Skb)) -> Taken {
         let una = self.snd_una;
         let mut taken = Taken { fully: true, ..Taken::default() };
         let mut first_sent = None;
@@ -134,9 +147,7 @@ impl Socket {
             taken.last_sent = skb.sent_micros();
             taken.last_end = skb.end_seq;
             taken.prior_delivered = skb.delivered;
-            taken.prior_at = skb.delivered_micros;
-            taken.interval_sent = taken.last_sent - skb.first_tx_micros;
-            taken.is_app_limited = skb.app_limited;
+            note(skb);
             first_sent.get_or_insert(taken.last_sent);
             if taken.fully {
                 self.writer.queued -= skb.truesize;

@@ -33,6 +33,37 @@ impl Socket {
         self.wake_writer();
     }
 
+    /// The same and [`Self::read`] of all that there is, if the packet is predicted, nothing waits to be read and nothing is
+    /// out of order: it does not go through the queue of packets that wait for the application. Gives whether it was so.
+    #[inline(always)]
+    pub(crate) fn take_and_read(&mut self, now: Time, packet: &Packet) -> bool {
+        let is_all_read = self.buffer.used == 0
+            && self.copied_seq == self.rcv_nxt
+            && self.out_of_order.sacks.is_empty();
+        if self.state != State::Established || !is_all_read || !self.is_predicted(packet) {
+            return false;
+        }
+        self.clock.refresh(now);
+        self.rcv_tsecr = packet.stamps.map_or(0, |stamps| stamps.echo);
+        self.take_stamp(packet);
+        self.snd_wl1 = packet.seq;
+        self.measure_receive_rtt_by_stamp(packet.len);
+        self.dsack = None;
+        self.rcv_nxt = packet.seq + packet.len;
+        self.buffer.offered = None;
+        self.buffer.used = self.memory_of(packet).counted;
+        self.note_data_received(packet.len, packet.push, self.buffer.used);
+        self.check_space();
+        self.check_ack();
+        self.wake_writer();
+        self.copied_seq = self.rcv_nxt;
+        self.buffer.offered = None;
+        self.adjust_receive_space();
+        self.buffer.used = 0;
+        self.check_ack_after_read();
+        true
+    }
+
     /// While the handshake is not done, or nothing is left of the connection.
     #[cold]
     fn on_unestablished(&mut self, packet: &Packet) {

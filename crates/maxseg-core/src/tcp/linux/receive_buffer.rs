@@ -321,7 +321,7 @@ impl Socket {
     /// The application has read: the buffer is to hold twice what it reads in a round trip, and more while
     /// that grows (`tcp_rcv_space_adjust`).
     #[inline(always)]
-    fn adjust_receive_space(&mut self) {
+    pub(super) fn adjust_receive_space(&mut self) {
         let elapsed = self.clock.micros - self.buffer.space_since;
         if self.buffer.rtt8 > 0 && elapsed >= self.buffer.rtt8 >> 3 {
             self.end_round_of_reading();

@@ -54,14 +54,15 @@ impl RoundTrip {
             self.rtt_seq = snd_nxt;
             return;
         }
+        // Neither sum wraps: what is taken away is an eighth of the average at most, and a quarter of the deviation.
         let error = micros.cast_signed() - (self.srtt8 >> 3).cast_signed();
-        self.srtt8 = self.srtt8.saturating_add_signed(error).max(1);
+        self.srtt8 = self.srtt8.wrapping_add_signed(error).max(1);
         let mut change = error.abs() - (self.mdev >> 2).cast_signed();
         // A round trip that shrinks raises the deviation an eighth as fast.
         if error < 0 && change > 0 {
             change >>= 3;
         }
-        self.mdev = self.mdev.saturating_add_signed(change);
+        self.mdev = self.mdev.wrapping_add_signed(change);
         if self.mdev > self.mdev_max {
             self.mdev_max = self.mdev;
             self.rttvar = self.rttvar.max(self.mdev_max);

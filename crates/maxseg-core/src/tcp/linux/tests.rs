@@ -2,7 +2,8 @@
 //!
 //! The times are the kernel's own on a path of 40 ms that costs no time to send on.
 
-use super::{Algorithm, Host, Packet, Socket};
+use super::{Algorithm, Host, Packet, Socket, Stamps};
+use crate::rng::Stream;
 use crate::units::Time;
 
 /// Payload of a segment.
@@ -177,4 +178,62 @@ fn whatever_is_lost_all_bytes_arrive() {
             assert_eq!(pair.receiver.received(), 300 * MSS, "seed {seed}, SACK {tcp_sack}");
         }
     }
+}
+
+/// Packets in order, early, old, pushed and small, at times between at once and what timers wait for.
+fn arrivals(seed: u64, window: u64) -> impl Iterator<Item = (Time, Packet)> {
+    let draws = Stream::named(seed, "arrivals");
+    let (mut now, mut next) = (Time::from_secs(1), 1_u64);
+    let waits = [1, 300_000, 9_000_000, 61_000_000].map(Time::from_nanos);
+    (0..400).map(move |index| {
+        let draw = |of: u64, below: u64| draws.at(8 * index + of) % below;
+        now += waits[usize::try_from(draw(0, 4)).unwrap()];
+        let len = if draw(1, 12) == 0 { 100 } else { 1000 };
+        let seq = match draw(2, 12) {
+            0 => next + 1000,
+            1 => next.saturating_sub(1000).max(1),
+            _ => next,
+        };
+        next = next.max(seq + len);
+        let stamps = Some(Stamps { value: now.as_nanos() / 1_000_000, echo: 1 + index / 3 });
+        let push = draw(3, 5) == 0;
+        (now, Packet { seq, ack: 1, len, window, push, stamps, ..Packet::default() })
+    })
+}
+
+#[test]
+fn data_that_are_read_at_once_do_what_those_do_that_wait_to_be_read() {
+    let mut at_once = 0;
+    for seed in 0..20 {
+        let open = || Pair::new(host(), 0, &[]).run(Time::from_millis(500));
+        let (mut short, mut long) = (open(), open());
+        let window = short.sent.last().unwrap().packet.window;
+        for (now, packet) in arrivals(seed, window) {
+            for pair in [&mut short, &mut long] {
+                while pair.receiver.next_timer() <= now {
+                    pair.now = pair.receiver.next_timer();
+                    pair.receiver.on_timer(pair.now);
+                    pair.transmit();
+                }
+                pair.now = now;
+            }
+            if short.receiver.take_and_read(now, &packet) {
+                at_once += 1;
+            } else {
+                short.deliver(true, &packet);
+            }
+            long.deliver(true, &packet);
+            assert_eq!(
+                format!("{:?}", short.receiver),
+                format!("{:?}", long.receiver),
+                "{packet:?}"
+            );
+            short.transmit();
+            long.transmit();
+        }
+        let packets =
+            |pair: &Pair| pair.acks.iter().map(|ack| (ack.at, ack.packet)).collect::<Vec<_>>();
+        assert_eq!(packets(&short), packets(&long));
+    }
+    assert!(at_once > 1000, "most are: {at_once}");
 }

@@ -1,6 +1,6 @@
 //! CUBIC in the kernel's integers (`net/ipv4/tcp_cubic.c`): times in 1/1024 s, factors in 1/1024.
 
-use super::{CongestionControl, Flow, View, Window};
+use super::{CongestionControl, Flow, Ticks, View, Window};
 
 /// `beta`, of [`SCALE`]: the window after a cut.
 const BETA: u64 = 717;
@@ -91,32 +91,31 @@ impl Cubic {
 
     /// How many segments are to be acknowledged for each that the window grows by (`bictcp_update`).
     #[inline(always)]
-    fn update(&mut self, cwnd: u64, view: &View, acked: u64) {
+    fn update(&mut self, cwnd: u64, ticks: Ticks, acked: u64) {
         self.ack_count += acked;
-        let since = view.jiffies - self.last_time;
-        if self.last_cwnd != cwnd || since > view.hz / 32 {
-            self.update_now(cwnd, *view, acked, since);
+        let since = ticks.jiffies - self.last_time;
+        if self.last_cwnd != cwnd || since > ticks.hz / 32 {
+            self.update_now(cwnd, ticks, acked, since);
         }
     }
 
-    /// `since` the last time, in jiffies. By value: a view that most acknowledgements do not need is made for those
-    /// alone that do.
+    /// `since` the last time, in jiffies.
     #[inline(never)]
-    fn update_now(&mut self, cwnd: u64, view: View, acked: u64, since: u64) {
+    fn update_now(&mut self, cwnd: u64, ticks: Ticks, acked: u64, since: u64) {
         if self.epoch_start == 0 || since != 0 {
             self.last_cwnd = cwnd;
-            self.last_time = view.jiffies;
+            self.last_time = ticks.jiffies;
             if self.epoch_start == 0 {
-                self.begin_epoch(cwnd, &view, acked);
+                self.begin_epoch(cwnd, ticks.jiffies, acked);
             }
-            self.follow_curve(cwnd, &view);
+            self.follow_curve(cwnd, ticks);
         }
         self.keep_up_with_reno(cwnd);
         self.per_segment = self.per_segment.max(2);
     }
 
-    fn begin_epoch(&mut self, cwnd: u64, view: &View, acked: u64) {
-        self.epoch_start = view.jiffies;
+    fn begin_epoch(&mut self, cwnd: u64, jiffies: u64, acked: u64) {
+        self.epoch_start = jiffies;
         self.ack_count = acked;
         self.reno_cwnd = cwnd;
         if self.last_max_cwnd <= cwnd {
@@ -128,10 +127,9 @@ impl Cubic {
         }
     }
 
-    fn follow_curve(&mut self, cwnd: u64, view: &View) {
-        let elapsed =
-            view.jiffies - self.epoch_start + self.delay_min.div_ceil(1_000_000 / view.hz);
-        let time = (elapsed << TIME_SHIFT) / view.hz;
+    fn follow_curve(&mut self, cwnd: u64, Ticks { jiffies, hz }: Ticks) {
+        let elapsed = jiffies - self.epoch_start + self.delay_min.div_ceil(1_000_000 / hz);
+        let time = (elapsed << TIME_SHIFT) / hz;
         let offset = time.abs_diff(self.k);
         let delta = (CUBE_RTT_SCALE * offset * offset * offset) >> (10 + 3 * TIME_SHIFT);
         // 32-bit arithmetic: far below the origin the target wraps to far above the window.
@@ -154,38 +152,6 @@ impl Cubic {
         }
         if self.reno_cwnd > cwnd {
             self.per_segment = self.per_segment.min(cwnd / (self.reno_cwnd - cwnd));
-        }
-    }
-
-    /// Ends slow start where acknowledgements show that the path is full (`hystart_update`).
-    #[inline(never)]
-    fn look_for_exit(&mut self, window: &mut Window, view: View, delay: u64) {
-        let is_low = window.cwnd < HYSTART_LOW_WINDOW;
-        if view.snd_una > self.round_end_seq && !(is_low && self.rounds_need_window) {
-            self.begin_round(&view);
-        }
-        if is_low {
-            return;
-        }
-        if view.micros - self.last_ack <= HYSTART_ACK_DELTA {
-            self.last_ack = view.micros;
-            let mut threshold = self.delay_min + ack_delay(&view);
-            if !view.is_paced {
-                threshold /= 2;
-            }
-            if view.micros - self.round_start > threshold {
-                self.found = true;
-                window.ssthresh = window.cwnd;
-            }
-        }
-        self.round_rtt = self.round_rtt.min(delay);
-        if self.sample_count < HYSTART_MIN_SAMPLES {
-            self.sample_count += 1;
-        } else if self.round_rtt
-            > self.delay_min + (self.delay_min >> 3).clamp(HYSTART_DELAY.0, HYSTART_DELAY.1)
-        {
-            self.found = true;
-            window.ssthresh = window.cwnd;
         }
     }
 }
@@ -211,7 +177,7 @@ impl CongestionControl for Cubic {
 
     /// `cubictcp_cong_avoid`.
     #[inline(always)]
-    fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64) {
+    fn on_delivery(&mut self, window: &mut Window, ticks: Ticks, delivered: u64) {
         let mut left = delivered;
         if window.in_slow_start() {
             left = window.slow_start(left);
@@ -219,7 +185,7 @@ impl CongestionControl for Cubic {
                 return;
             }
         }
-        self.update(window.cwnd, view, left);
+        self.update(window.cwnd, ticks, left);
         window.additive_increase(self.per_segment, left);
     }
 
@@ -240,17 +206,48 @@ impl CongestionControl for Cubic {
 
     /// `cubictcp_acked`.
     #[inline(always)]
-    fn on_round_trip(&mut self, window: &mut Window, view: &View, micros: u64) {
+    fn on_round_trip(&mut self, window: &Window, ticks: Ticks, micros: u64) -> bool {
         // Just after a cut the queue may not have drained.
-        if self.epoch_start > 0 && view.jiffies - self.epoch_start < view.hz {
-            return;
+        if self.epoch_start > 0 && ticks.jiffies - self.epoch_start < ticks.hz {
+            return false;
         }
         let delay = micros.max(1);
         if self.delay_min == 0 || self.delay_min > delay {
             self.delay_min = delay;
         }
-        if !self.found && window.in_slow_start() && self.hystart {
-            self.look_for_exit(window, *view, delay);
+        !self.found && window.in_slow_start() && self.hystart
+    }
+
+    /// `hystart_update`.
+    #[inline(never)]
+    fn look_for_exit(&mut self, window: &mut Window, view: &View, micros: u64) {
+        let delay = micros.max(1);
+        let is_low = window.cwnd < HYSTART_LOW_WINDOW;
+        if view.snd_una > self.round_end_seq && !(is_low && self.rounds_need_window) {
+            self.begin_round(view);
+        }
+        if is_low {
+            return;
+        }
+        if view.micros - self.last_ack <= HYSTART_ACK_DELTA {
+            self.last_ack = view.micros;
+            let mut threshold = self.delay_min + ack_delay(view);
+            if !view.is_paced {
+                threshold /= 2;
+            }
+            if view.micros - self.round_start > threshold {
+                self.found = true;
+                window.ssthresh = window.cwnd;
+            }
+        }
+        self.round_rtt = self.round_rtt.min(delay);
+        if self.sample_count < HYSTART_MIN_SAMPLES {
+            self.sample_count += 1;
+        } else if self.round_rtt
+            > self.delay_min + (self.delay_min >> 3).clamp(HYSTART_DELAY.0, HYSTART_DELAY.1)
+        {
+            self.found = true;
+            window.ssthresh = window.cwnd;
         }
     }
 }

@@ -59,6 +59,13 @@ impl Window {
     }
 }
 
+/// The kernel's clock in jiffies, of which a second has `hz`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ticks {
+    pub(super) jiffies: u64,
+    pub(super) hz: u64,
+}
+
 /// What it may look at: clocks, numbers and rates of its socket at this instant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View {
@@ -110,7 +117,7 @@ pub(super) trait CongestionControl {
     /// The threshold after a loss (`ssthresh`).
     fn ssthresh_after_loss(&mut self, window: &Window) -> u64;
     /// So many segments were delivered while the window limited the sender (`cong_avoid`).
-    fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64);
+    fn on_delivery(&mut self, window: &mut Window, ticks: Ticks, delivered: u64);
     /// The same at the end of every acknowledgement, for one that decides on everything itself; gives whether what
     /// is in flight now tells nothing of the path (`cong_control`).
     fn on_sample(&mut self, _window: &mut Window, _flow: &Flow, _sample: &RateSample) -> bool {
@@ -132,8 +139,13 @@ pub(super) trait CongestionControl {
     fn least_burst(&self) -> Option<u64> {
         None
     }
-    /// An acknowledgement with a round trip in microseconds (`pkts_acked`).
-    fn on_round_trip(&mut self, _window: &mut Window, _view: &View, _micros: u64) {}
+    /// An acknowledgement with a round trip in microseconds (`pkts_acked`); gives whether that may end slow start, for
+    /// which [`Self::look_for_exit`] is to be called.
+    fn on_round_trip(&mut self, _window: &Window, _ticks: Ticks, _micros: u64) -> bool {
+        false
+    }
+    /// Ends slow start where acknowledgements show that the path is full (`hystart_update`).
+    fn look_for_exit(&mut self, _window: &mut Window, _view: &View, _micros: u64) {}
 }
 
 /// The one in use. A closed set, so that the inner loop calls it directly.
@@ -185,8 +197,8 @@ impl CongestionControl for Congestion {
         each!(self, cc => cc.ssthresh_after_loss(window))
     }
     #[inline(always)]
-    fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64) {
-        each!(self, cc => cc.on_delivery(window, view, delivered));
+    fn on_delivery(&mut self, window: &mut Window, ticks: Ticks, delivered: u64) {
+        each!(self, cc => cc.on_delivery(window, ticks, delivered));
     }
     fn on_sample(&mut self, window: &mut Window, flow: &Flow, sample: &RateSample) -> bool {
         each!(self, cc => cc.on_sample(window, flow, sample))
@@ -208,7 +220,10 @@ impl CongestionControl for Congestion {
         each!(self, cc => cc.least_burst())
     }
     #[inline(always)]
-    fn on_round_trip(&mut self, window: &mut Window, view: &View, micros: u64) {
-        each!(self, cc => cc.on_round_trip(window, view, micros));
+    fn on_round_trip(&mut self, window: &Window, ticks: Ticks, micros: u64) -> bool {
+        each!(self, cc => cc.on_round_trip(window, ticks, micros))
+    }
+    fn look_for_exit(&mut self, window: &mut Window, view: &View, micros: u64) {
+        each!(self, cc => cc.look_for_exit(window, view, micros));
     }
 }

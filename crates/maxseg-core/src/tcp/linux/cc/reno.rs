@@ -1,6 +1,6 @@
 //! Reno in segments (`net/ipv4/tcp_cong.c`).
 
-use super::{CongestionControl, Flow, View, Window};
+use super::{CongestionControl, Flow, Ticks, Window};
 
 #[derive(Debug)]
 pub(in super::super) struct Reno;
@@ -15,7 +15,7 @@ impl CongestionControl for Reno {
 
     /// `tcp_reno_cong_avoid`.
     #[inline]
-    fn on_delivery(&mut self, window: &mut Window, _view: &View, delivered: u64) {
+    fn on_delivery(&mut self, window: &mut Window, _ticks: Ticks, delivered: u64) {
         let mut left = delivered;
         if window.in_slow_start() {
             left = window.slow_start(left);

@@ -13,7 +13,7 @@ mod window;
 use super::super::CaState;
 use super::super::rate::RateSample;
 use super::super::windowed::WindowedMax;
-use super::{CongestionControl, Flow, UNLIMITED, View, Window};
+use super::{CongestionControl, Flow, Ticks, UNLIMITED, Window};
 use crate::rng::{Rng, Stream};
 use aggregation::Aggregation;
 use policer::Policer;
@@ -218,7 +218,7 @@ impl CongestionControl for Bbr {
     }
 
     #[inline]
-    fn on_delivery(&mut self, _window: &mut Window, _view: &View, _delivered: u64) {}
+    fn on_delivery(&mut self, _window: &mut Window, _ticks: Ticks, _delivered: u64) {}
 
     /// `bbr_main`.
     fn on_sample(&mut self, window: &mut Window, flow: &Flow, sample: &RateSample) -> bool {

@@ -1,4 +1,5 @@
 use super::super::super::rate::RateSample;
+use super::super::View;
 use super::*;
 
 const MSS: u64 = 1448;

@@ -21,6 +21,8 @@ struct Tally {
     udp: u64,
     icmp: u64,
     too_big: Vec<TooBig>,
+    /// Messages that quote a segment which did not get on.
+    unreachable: u64,
     encapsulation: BTreeMap<&'static str, u64>,
     not_understood: Vec<String>,
     fragments: FragmentCounts,
@@ -54,6 +56,10 @@ fn tally(capture: &Capture) -> Tally {
                 *bytes += u64::from(seen.payload_len);
             }
             Decoded::TooBig(too_big) => tally.too_big.push(too_big),
+            Decoded::Unreachable(_) => {
+                tally.icmp += 1;
+                tally.unreachable += 1;
+            }
             Decoded::Udp(_) | Decoded::Other(protocol::UDP) => tally.udp += 1,
             Decoded::Other(protocol::ICMP | protocol::ICMPV6) => tally.icmp += 1,
             Decoded::Other(_) | Decoded::Fragment(_) => {}
@@ -85,7 +91,7 @@ impl Tally {
             self.too_big.iter().filter(quotes).count() as u64
         };
         match name {
-            "tcp" => self.tcp + quoted(protocol::TCP),
+            "tcp" => self.tcp + quoted(protocol::TCP) + self.unreachable,
             "udp" => self.udp + quoted(protocol::UDP) + self.encapsulation("VXLAN"),
             _ => self.encapsulation(name),
         }

@@ -79,8 +79,8 @@ pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Findi
     let sender = evidence.sender(direction);
     let events: Vec<_> = evidence.path_mtu_events_of(direction).collect();
     let (first, last) = (events.first()?, events.last()?);
-    let least = evidence.least_reported_mtu(direction);
-    let mtu = least.map(|(mtu, _)| mtu);
+    let reported = evidence.least_reported_mtu(direction);
+    let mtu = reported.map(|(mtu, _)| mtu);
     // A router that joins segments quotes what it joined: what was no larger than what it reports was not refused.
     let is_refused = |sent: &u32| mtu.is_none_or(|mtu| *sent > mtu);
     let sent = evidence.packet_on_wire(direction, first.packet_bytes).filter(is_refused);
@@ -96,7 +96,7 @@ pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Findi
             number("notices", events.len() as f64),
         ],
         frames: events.iter().map(|event| event.frame).take(8).collect(),
-        text: match least {
+        text: match reported {
             Some((mtu, event)) => format!(
                 "{} reports a next-hop MTU of {mtu}; {sender} sent {}",
                 event.hop,

@@ -150,7 +150,7 @@ pub struct Marks {
     pub capture_lost: bool,
     /// Congestion was signalled by marks (RFC 3168).
     pub ecn: bool,
-    /// Both ends count marks (AccECN, RFC 9768): flags of segments are a counter, and no answer to a mark.
+    /// Both ends count marks (`AccECN`, RFC 9768): flags of segments are a counter, and no answer to a mark.
     pub accurate_ecn: bool,
 }
 

@@ -274,17 +274,20 @@ fn options_out_of_range_are_named() {
 fn a_syn_sent_again_is_severe_where_none_is_answered() {
     let again = |answered: bool| {
         severities(|it| {
-            it.forward.resent.control = 1;
+            it.handshake.syn_packets = 2;
             it.handshake.syn_ack = answered;
         })
     };
     assert_eq!(again(true), [(FindingKind::SynRetransmission, Severity::Warning)]);
     assert_eq!(again(false), [(FindingKind::SynRetransmission, Severity::Problem)]);
     let both = found(|it| {
-        it.forward.resent.control = 1;
-        it.reverse.resent.control = 2;
+        it.handshake.syn_packets = 3;
+        it.handshake.syn_ack_packets = 2;
     });
-    assert!(both[0].text.contains("3 times"), "{}", both[0].text);
+    let text = &both[0].text;
+    assert!(text.contains("3 times") && text.contains("its answer 2 times"), "{text}");
+    let fin = severities(|it| it.forward.resent.control = 1);
+    assert!(fin.is_empty(), "a FIN delays no first byte: {fin:?}");
 }
 
 /// Whatever the timer, what is sent while nothing passes is not acknowledged; and half of the expiries have to be spurious.

@@ -110,7 +110,7 @@ fn start_up_shows_the_queue_that_a_paced_sender_keeps_short() {
             bursts: None,
         };
         let (path_rtt_min_s, rtt_min_s) = (Some(least_s), Some(least_s));
-        let stats = DirectionStats { path_rtt_min_s, rtt_min_s, loaded_round_trips, ..stats() };
+        let stats = DirectionStats { rtt_min_s, path_rtt_min_s, loaded_round_trips, ..stats() };
         let stats = DirectionStats { intervals: Some(intervals), ..stats };
         AckPath::of(&stats, &DirectionStats::default()).is_some()
     };

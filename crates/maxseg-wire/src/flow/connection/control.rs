@@ -47,7 +47,7 @@ impl Connection {
             || self.halves.high.fin.is_some()
     }
 
-    /// Whether both ends count marks in the flags that are else ECE and CWR (AccECN, RFC 9768 §3.1): the SYN asks for it, and an
+    /// Whether both ends count marks in the flags that are else ECE and CWR (`AccECN`, RFC 9768 §3.1): the SYN asks for it, and an
     /// answer of RFC 3168 or of none declines. Of a connection that began before the capture its third flag tells.
     #[inline]
     pub(super) fn on_ecn_flags(&mut self, seen: &Seen<'_>) {

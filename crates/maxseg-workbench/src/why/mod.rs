@@ -72,6 +72,7 @@ impl Why {
             local: connection.local,
             remote: connection.remote,
             pid: connection.process.as_ref().map(|owner| owner.pid),
+            is_unaccepted: connection.is_unaccepted(),
             netns: connection.netns.as_deref(),
             window: &window,
             is_send_buffer_set: connection.options.buffers_set.map(|[send, _]| send),

@@ -6,7 +6,10 @@
 //! ```
 
 mod findings;
+mod onward;
 mod reading;
+
+pub use onward::name_onward;
 
 use maxseg_core::advise::{
     ListenerCase, SocketCase, SocketVerdict, listener_verdict, socket_verdict,

@@ -49,7 +49,10 @@ pub(crate) use loss_cause::RatesBetweenLosses;
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
 pub(crate) use queueing::QUEUEING;
-pub use socket::{SocketDiagnosis, SocketFinding, diagnose_socket, sends_in_vain, socket_findings};
+pub use socket::{
+    SocketDiagnosis, SocketFinding, closed_and_still, closing_in_words, diagnose_socket,
+    fills_receive_window, holds_small_segments, sends_in_vain, socket_findings, waits_for_reader,
+};
 
 use crate::evidence::{Direction, DirectionStats, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};

@@ -5,33 +5,32 @@
 //! window, and what holds that down the socket's state at the end tells. Time without data is the application's.
 
 mod black_hole;
+mod closing;
 mod findings;
 mod in_vain;
+mod receiving;
+mod room;
 mod steadiness;
 mod unknown;
 
 use std::borrow::Cow;
 
+pub use closing::{closed_and_still, closing_in_words};
 pub use findings::{SocketFinding, socket_findings};
 pub use in_vain::sends_in_vain;
+pub use receiving::{fills_receive_window, waits_for_reader};
+pub use room::holds_small_segments;
 
 use self::black_hole::loses_full_segments_alone;
 use self::in_vain::probes_are_keep_alives;
 use self::unknown::Unseen;
 use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
-use crate::evidence::{BufferFill, SocketEvidence, SocketState};
+use crate::evidence::{SocketEvidence, SocketState};
 use crate::outcome::{LimitShare, LimitedBy};
-use crate::units::Time;
 
 /// Paced by the application where so much of its limit is reached.
 const AT_PACING_LIMIT: f64 = 0.85;
-/// The send buffer is full where the kernel wakes no writer: a third of it must be free (`sk_stream_wspace`,
-/// `sk_stream_is_writeable` in `include/net/sock.h`).
-const BUFFER_FULL: f64 = 2.0 / 3.0;
-/// The reader is behind where so much of the receive buffer is not read. Half of a buffer is for overhead
-/// (`tcp_adv_win_scale`), so the window shuts from here on.
-const UNREAD: f64 = 0.4;
 /// Slow start doubles the window within a round trip, or makes it grow by half (RFC 5681 §3.1).
 const GROWING: f64 = 1.25;
 /// BBR's gain in its start-up is 2/ln 2 (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`); later it is 1.25 at most.
@@ -99,17 +98,16 @@ struct Judge<'a> {
 impl Judge<'_> {
     /// Shares of the time, largest first, and what is behind an unknown one.
     fn limits(&self) -> (Vec<LimitShare>, Option<Unseen>) {
+        let all_unseen =
+            |why| (vec![LimitShare { kind: LimitedBy::Unknown, share: 1.0 }], Some(why));
         if self.state.is_opening {
-            return (
-                vec![LimitShare { kind: LimitedBy::Unknown, share: 1.0 }],
-                Some(Unseen::Handshake),
-            );
+            return all_unseen(Unseen::Handshake);
+        }
+        if self.is_closed_and_still() {
+            return all_unseen(Unseen::Closed);
         }
         if sends_in_vain(self.state) {
-            return (
-                vec![LimitShare { kind: LimitedBy::Unknown, share: 1.0 }],
-                Some(Unseen::InVain),
-            );
+            return all_unseen(Unseen::InVain);
         }
         if self.receives() {
             return self.receiving();
@@ -148,37 +146,21 @@ impl Judge<'_> {
         } else {
             (kind, why)
         };
-        let of_buffer = if keeps_link_full || self.queue_stood() {
+        let is_links = keeps_link_full && !self.send_buffer_held();
+        let of_buffer = if is_links || self.queue_stood() {
             LimitedBy::Bandwidth
         } else {
             LimitedBy::SendBuffer
         };
+        let unsure = if kind == LimitedBy::SendBuffer { self.not_of_send_buffer() } else { 0.0 };
         let parts = [
             (of_window, window),
             (of_buffer, buffer),
-            (kind, rest),
+            (kind, (1.0 - unsure) * rest),
+            (LimitedBy::Unknown, unsure * rest),
             (LimitedBy::Application, idle),
         ];
         (shares(parts), why)
-    }
-
-    /// Whether most of the payload came from the peer.
-    fn receives(&self) -> bool {
-        self.evidence.received_bytes > self.evidence.bin.acked_bytes
-            && self.evidence.received_bytes > self.evidence.bin.sent_bytes
-    }
-
-    /// The limits of what arrives. What limits the peer only the peer knows, but for a reader here that is behind.
-    fn receiving(&self) -> (Vec<LimitShare>, Option<Unseen>) {
-        let all_of = |kind| vec![LimitShare { kind, share: 1.0 }];
-        let is_full = self.state.receive_buffer.is_some_and(|buffer| buffer.share() >= UNREAD);
-        let is_small = |window: u32| window < 2 * self.state.mss_bytes;
-        let is_shut = self.state.advertised_window_bytes.is_some_and(is_small);
-        if self.state.unread_bytes > 0 && (is_full || is_shut) {
-            (all_of(LimitedBy::ReceiveWindow), None)
-        } else {
-            (all_of(LimitedBy::Unknown), Some(Unseen::AtPeer))
-        }
     }
 
     /// BBR paces at the rate that it saw. Where a window or a buffer kept that rate down, it sends no faster in the rest of the time
@@ -259,7 +241,9 @@ impl Judge<'_> {
             is_sure(LimitedBy::Rto)
         } else if at_pacing_limit {
             is_sure(LimitedBy::Paced)
-        } else if self.has_room() {
+        } else if let Some(seen) = self.seen_send_buffer() {
+            seen
+        } else if state.has_room() {
             self.room()
         } else if let Some(gain) = state.bbr_pacing_gain {
             is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
@@ -267,8 +251,10 @@ impl Judge<'_> {
             is_sure(LimitedBy::Bandwidth)
         } else if let Some(steady) = self.steady_rate() {
             steady
-        } else if self.has_lost() {
+        } else if self.evidence.bin.losses > 0 {
             is_sure(LimitedBy::Congestion)
+        } else if self.has_lost() {
+            (LimitedBy::Unknown, Some(Unseen::EarlierLosses))
         } else if self.is_growing() {
             is_sure(LimitedBy::StartUp)
         } else {
@@ -276,46 +262,9 @@ impl Judge<'_> {
         }
     }
 
-    /// What leaves room in the congestion window: the send buffer, or the application.
-    fn room(&self) -> (LimitedBy, Option<Unseen>) {
-        let state = self.state;
-        let was_limit = self.evidence.bin.sndbuf_limited > Time::ZERO;
-        let fill = state.send_buffer.map(BufferFill::share);
-        if fill.is_some_and(|fill| fill >= BUFFER_FULL) {
-            if self.queue_stood() {
-                return (LimitedBy::Bandwidth, None);
-            }
-            let is_over = fill.is_some_and(|fill| fill >= 1.0);
-            // The kernel begins to count a writer's wait with a segment that leaves while the congestion window has room
-            // (`tcp_cwnd_validate`): of a small buffer it may count none. A buffer of its own it grows for whoever waits
-            // (`tcp_new_space`), so that one which could grow has held up nobody: the program writes by a clock of its own.
-            return match state.send_buffer_grows {
-                Some(true) if was_limit => (LimitedBy::Unknown, Some(Unseen::GrowingBuffer)),
-                Some(true) => (LimitedBy::Application, None),
-                _ if was_limit => (LimitedBy::SendBuffer, None),
-                Some(false) if is_over => (LimitedBy::SendBuffer, None),
-                _ => (LimitedBy::Unknown, Some(Unseen::FullBuffer)),
-            };
-        }
-        if fill.is_none() && state.is_app_limited != Some(true) {
-            (LimitedBy::Unknown, Some(Unseen::HiddenBuffer))
-        } else if was_limit {
-            // A send buffer that is too small runs empty too, and the kernel then calls that the application's.
-            (LimitedBy::Unknown, Some(Unseen::BufferOrApplication))
-        } else {
-            (LimitedBy::Application, None)
-        }
-    }
-
+    /// Segments were lost, at any time.
     fn has_lost(&self) -> bool {
         self.evidence.bin.losses > 0 || self.state.ever_retransmitted > 0
-    }
-
-    /// The congestion window would let more go, and no whole segment waits for it.
-    fn has_room(&self) -> bool {
-        let state = self.state;
-        let has_sent_all = state.unsent_bytes.is_some_and(|unsent| unsent < state.mss_bytes.max(1));
-        has_sent_all && state.in_flight_segments < state.cwnd_segments && !state.is_recovering
     }
 
     /// Slow start: no loss has set a threshold, or the window is below it, and grows.
@@ -346,7 +295,7 @@ fn confidence(first: LimitShare, limits: &[LimitShare], evidence: &SocketEvidenc
     let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share), EVEN);
     let bin = &evidence.bin;
     let most = 0.5 * first.share * bin.duration.as_secs_f64();
-    let is_counted = first.kind == LimitedBy::ReceiveWindow
+    let is_counted = first.kind == LimitedBy::ReceiveWindow && !fills_receive_window(evidence)
         || first.kind == LimitedBy::SendBuffer && bin.sndbuf_limited.as_secs_f64() >= most
         || first.kind == LimitedBy::Application && bin.idle.as_secs_f64() >= most;
     if is_counted { sure } else { sure * INFERRED }

@@ -52,7 +52,7 @@ pub use points::Points;
 pub use rate_spread::{RatePoint, RateQuartiles, RateSpread};
 pub use refills::Refills;
 pub use requests::{Requests, Waits};
-pub use socket::{BufferFill, SocketEvidence, SocketState};
+pub use socket::{BufferFill, Closing, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
 pub use trace::{AckPoint, ControlKind, ControlPoint, SegmentPoint, Trace};
 pub use unreachable::{UnreachableCode, UnreachableEvent};

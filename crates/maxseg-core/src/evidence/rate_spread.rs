@@ -10,15 +10,27 @@ pub struct RatePoint {
     /// The congestion window in segments and the sample of the delivery rate in bits a second (`tcpi_delivery_rate`); `None` while the
     /// application or a buffer leaves nothing to send, since the window is not what limits then.
     pub rate: Option<(u32, f64)>,
+    /// The sample of the delivery rate whoever left nothing to send, bits a second: the path delivers no less.
+    pub delivery_bps: Option<f64>,
+    /// Whether the send buffer was full of what is not acknowledged, and the congestion window was not.
+    pub fills_send_buffer: bool,
+    /// Whether less than a segment waited for an acknowledgement.
+    pub holds_small_segment: bool,
 }
 
 /// The quartiles of several looks at a socket.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RateSpread {
     /// The median of the smoothed round-trip time.
     pub rtt_median: Time,
     /// Rate and window; `None` where too few looks show them.
     pub rates: Option<RateQuartiles>,
+    /// The upper quartile of the delivery rate, of all looks, bits a second; `None` where too few looks show it.
+    pub path_bps: Option<f64>,
+    /// The share of the looks at which the send buffer was full of what is not acknowledged, and the congestion window was not.
+    pub send_buffer_share: f64,
+    /// The share of the looks at which less than a segment waited for an acknowledgement.
+    pub small_segment_share: f64,
 }
 
 /// The lower and the upper quartile of rate and window.
@@ -42,11 +54,11 @@ impl RateSpread {
         let mut round_trips: Vec<Time> = points.iter().map(|point| point.rtt).collect();
         round_trips.sort_unstable();
         let rates: Vec<(u32, f64)> = points.iter().filter_map(|point| point.rate).collect();
-        let quartiles = |of: fn(&(u32, f64)) -> f64| {
-            let mut values: Vec<f64> = rates.iter().map(of).collect();
-            values.sort_by(f64::total_cmp);
-            let last = values.len() - 1;
-            [values[last / 4], values[last - last / 4]]
+        let quartiles =
+            |of: fn(&(u32, f64)) -> f64| quartiles_of(rates.iter().map(of).collect::<Vec<_>>());
+        let delivered: Vec<f64> = points.iter().filter_map(|point| point.delivery_bps).collect();
+        let share = |of: fn(&RatePoint) -> bool| {
+            points.iter().filter(|point| of(point)).count() as f64 / points.len() as f64
         };
         Some(Self {
             rtt_median: round_trips[round_trips.len() / 2],
@@ -54,8 +66,18 @@ impl RateSpread {
                 delivery_bps: quartiles(|(_, delivery_bps)| *delivery_bps),
                 cwnd_segments: quartiles(|(cwnd, _)| f64::from(*cwnd)),
             }),
+            path_bps: (delivered.len() >= Self::LEAST).then(|| quartiles_of(delivered)[1]),
+            send_buffer_share: share(|point| point.fills_send_buffer),
+            small_segment_share: share(|point| point.holds_small_segment),
         })
     }
+}
+
+/// The lower and the upper quartile of some values: one at least.
+fn quartiles_of(mut values: Vec<f64>) -> [f64; 2] {
+    values.sort_by(f64::total_cmp);
+    let last = values.len() - 1;
+    [values[last / 4], values[last - last / 4]]
 }
 
 #[cfg(test)]
@@ -67,12 +89,16 @@ mod tests {
         let point = |n: u32| RatePoint {
             rtt: Time::from_millis(u64::from(n)),
             rate: Some((10 * n, f64::from(n) * 1e6)),
+            delivery_bps: Some(f64::from(n) * 2e6),
+            fills_send_buffer: n <= 3,
+            holds_small_segment: false,
         };
         let mut points: Vec<RatePoint> = (1..=9).rev().map(point).collect();
         let spread = RateSpread::of(&points).unwrap();
         assert_eq!(spread.rtt_median, Time::from_millis(5));
         let rates = spread.rates.unwrap();
         assert_eq!((rates.delivery_bps, rates.cwnd_segments), ([3e6, 7e6], [30.0, 70.0]));
+        assert_eq!((spread.path_bps, spread.send_buffer_share), (Some(14e6), 3.0 / 9.0));
         points.iter_mut().take(4).for_each(|point| point.rate = None);
         let without = RateSpread::of(&points).unwrap();
         assert_eq!((without.rtt_median, without.rates), (spread.rtt_median, None));

@@ -25,6 +25,8 @@ pub struct SocketEvidence {
 pub struct SocketState {
     /// Whether the handshake is not complete yet.
     pub is_opening: bool,
+    /// How far the connection is closed, where an end has closed it.
+    pub closing: Option<Closing>,
     /// Payload of a full segment.
     pub mss_bytes: u32,
     /// The congestion window.
@@ -79,10 +81,50 @@ pub struct SocketState {
     pub send_buffer_grows: Option<bool>,
     /// What arrived and was not read.
     pub receive_buffer: Option<BufferFill>,
+    /// Whether the program has set it (`SO_RCVBUF`); `None` where that is not known.
+    pub receive_buffer_is_set: Option<bool>,
+    /// The round-trip time as the receiver of data sees it (`tcpi_rcv_rtt`).
+    pub receive_rtt: Option<Time>,
     /// Bytes that arrived in order and were not read.
     pub unread_bytes: u32,
     /// The window that was last advertised to the peer.
     pub advertised_window_bytes: Option<u32>,
+}
+
+/// The state of a connection that an end has closed (RFC 9293 §3.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closing {
+    /// The peer has closed it, the process here has not.
+    CloseWait,
+    /// The process here has closed it, and the peer has not acknowledged that.
+    FinWait1,
+    /// The peer has acknowledged that, and has not closed it.
+    FinWait2,
+    /// Both have closed it, at once.
+    Closing,
+    /// Both have closed it, the peer first.
+    LastAck,
+}
+
+impl SocketState {
+    /// The congestion window would let more go, and no whole segment waits for it.
+    pub fn has_room(&self) -> bool {
+        let has_sent_all = self.unsent_bytes.is_some_and(|unsent| unsent < self.mss_bytes.max(1));
+        has_sent_all && self.in_flight_segments < self.cwnd_segments && !self.is_recovering
+    }
+
+    /// The send buffer is full of what is not acknowledged, and the congestion window would let more go.
+    pub fn fills_send_buffer(&self) -> bool {
+        self.has_room() && self.send_buffer.is_some_and(BufferFill::is_full)
+    }
+
+    /// What waits is less than a segment, and something before it is not acknowledged: Nagle's algorithm (RFC 9293 §3.7.4)
+    /// holds it, unless the program does (`TCP_CORK`, `MSG_MORE`).
+    pub fn holds_small_segment(&self) -> bool {
+        self.has_room()
+            && self.unsent_bytes.is_some_and(|unsent| unsent > 0)
+            && self.unacked_segments > 0
+    }
 }
 
 /// How full a buffer is, in the kernel's accounting: with headers and the slack of its pages.
@@ -98,5 +140,12 @@ impl BufferFill {
     /// The share that is used.
     pub fn share(self) -> f64 {
         if self.limit == 0 { 0.0 } else { f64::from(self.used) / f64::from(self.limit) }
+    }
+
+    /// Of a send buffer: the kernel wakes no writer until a third of it is free (`sk_stream_wspace`, `sk_stream_is_writeable` in
+    /// `include/net/sock.h`).
+    pub fn is_full(self) -> bool {
+        const FULL: f64 = 2.0 / 3.0;
+        self.share() >= FULL
     }
 }

@@ -102,6 +102,7 @@ fn the_advertised_option_is_of_the_route_or_not_explained() {
 
 fn window_facts(change: impl FnOnce(&mut WindowFacts)) -> WindowFacts {
     let mut facts = WindowFacts {
+        is_opening: false,
         advertised: some(65_536),
         grown: Bytes::new(64_088),
         shift: Some(10),
@@ -197,4 +198,16 @@ fn before_the_peers_syn_nothing_of_the_peer_bounds_segments() {
     assert!(why.sent.unexplained.unwrap().starts_with("no SYN of the peer has come"));
     let clamp = why.sent.links.iter().find(|link| link.source == Source::MssClamp).unwrap();
     assert_eq!((clamp.value, clamp.one_of.len()), (None, 0));
+}
+
+#[test]
+fn before_the_peers_syn_nothing_is_said_of_its_options() {
+    let note = |is_opening| {
+        let chain = why_window(&window_facts(|facts| {
+            (facts.is_opening, facts.shift) = (is_opening, None);
+        }));
+        chain.link(Source::WindowScale).unwrap().note.clone().unwrap()
+    };
+    assert!(note(true).starts_with("no answer to the SYN has come"));
+    assert!(note(false).contains("had no window scale option"));
 }

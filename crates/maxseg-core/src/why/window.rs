@@ -13,6 +13,8 @@ use crate::window::{FIELD, LARGEST_SHIFT, linux_shift};
 /// What socket and host show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowFacts {
+    /// Whether the peer's SYN has not come yet: only it tells whether windows are scaled.
+    pub is_opening: bool,
     /// `tcpi_rcv_wnd`: the window that was last advertised.
     pub advertised: Option<Bytes>,
     /// `tcpi_rcv_ssthresh`.
@@ -179,7 +181,12 @@ fn holds(facts: &WindowFacts, carries: Bytes) -> Result<Source, &'static str> {
 }
 
 fn add_notes(facts: &WindowFacts, chain: &mut Chain) {
-    if facts.shift.is_none() {
+    if facts.is_opening {
+        chain.note(
+            Source::WindowScale,
+            "no answer to the SYN has come: whether windows are scaled it will tell",
+        );
+    } else if facts.shift.is_none() {
         chain.note(Source::WindowScale, "one of the SYNs had no window scale option");
     } else if lasting_clamp(facts).is_some() {
         let by = if facts.route_explains_shift() {

@@ -87,7 +87,9 @@ fn connections(target: &Target) -> io::Result<Vec<Connection>> {
             });
         }
         Target::Socket { ends, .. } => {
-            all.retain(|of| (of.local, of.remote) == (ends.local, ends.remote));
+            all.retain(|of| {
+                (of.local, of.remote) == (canonical(ends.local), canonical(ends.remote))
+            });
         }
         Target::Sysctl(_) => {}
         Target::Clamp(_) | Target::File(_) => all.clear(),

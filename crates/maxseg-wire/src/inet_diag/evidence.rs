@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use maxseg_core::evidence::{Bin, BufferFill, RatePoint, SocketEvidence, SocketState};
+use maxseg_core::evidence::{Bin, BufferFill, Closing, RatePoint, SocketEvidence, SocketState};
 use maxseg_core::units::Time;
 
 use super::{Bbr, Memory};
@@ -41,10 +41,17 @@ impl Sample {
     pub fn rate_point(&self) -> Option<RatePoint> {
         let info = &self.info;
         let is_limited = info.flags.delivery_rate_app_limited;
-        let delivery_bps = info.delivery_bps().filter(|rate| *rate > 0.0 && !is_limited);
-        (!info.is_recovering()).then(|| RatePoint {
-            rtt: time(info.rtt),
-            rate: delivery_bps.map(|delivery_bps| (info.snd_cwnd, delivery_bps)),
+        let delivery_bps = info.delivery_bps().filter(|rate| *rate > 0.0);
+        let of_window = delivery_bps.filter(|_| !is_limited);
+        (!info.is_recovering()).then(|| {
+            let state = self.state(None);
+            RatePoint {
+                rtt: time(info.rtt),
+                rate: of_window.map(|delivery_bps| (info.snd_cwnd, delivery_bps)),
+                delivery_bps,
+                fills_send_buffer: state.fills_send_buffer(),
+                holds_small_segment: state.holds_small_segment(),
+            }
         })
     }
 
@@ -101,6 +108,7 @@ impl Sample {
                 info.state(),
                 Some(State::SynSent | State::SynReceived | State::NewSynReceived)
             ),
+            closing: closing(info.state()),
             mss_bytes: info.snd_mss,
             cwnd_segments: info.snd_cwnd,
             cwnd_before_segments: before.map(|before| before.info.snd_cwnd),
@@ -132,10 +140,25 @@ impl Sample {
             receive_buffer: self
                 .memory
                 .map(|m| BufferFill { used: m.receive_alloc, limit: m.receive_buffer }),
+            // The socket's options tell.
+            receive_buffer_is_set: None,
+            receive_rtt: (!info.rcv_rtt.is_zero()).then(|| time(info.rcv_rtt)),
             unread_bytes: self.unread_bytes,
             advertised_window_bytes: info.rcv_wnd,
         }
     }
+}
+
+/// How far a connection of a state is closed.
+fn closing(state: Option<State>) -> Option<Closing> {
+    const STATES: [(State, Closing); 5] = [
+        (State::CloseWait, Closing::CloseWait),
+        (State::FinWait1, Closing::FinWait1),
+        (State::FinWait2, Closing::FinWait2),
+        (State::Closing, Closing::Closing),
+        (State::LastAck, Closing::LastAck),
+    ];
+    STATES.into_iter().find_map(|(of, closing)| (Some(of) == state).then_some(closing))
 }
 
 fn grown(
@@ -206,5 +229,19 @@ mod tests {
         alone.unacked_bytes = 0;
         let bin = alone.evidence(None).bin;
         assert_eq!((bin.duration, bin.idle), (Time::from_millis(5_700), Time::from_secs(5)));
+    }
+
+    #[test]
+    fn a_look_tells_what_waits_and_who_has_closed() {
+        let closed = sample(|info| info.state = State::CloseWait as u8);
+        assert_eq!(closed.evidence(None).state.closing, Some(Closing::CloseWait));
+        let open = sample(|info| info.state = State::Established as u8);
+        assert_eq!(open.evidence(None).state.closing, None);
+        let small = sample(|info| {
+            (info.unacked, info.snd_cwnd) = (1, 10);
+            info.notsent_bytes = Some(100);
+        });
+        let look = small.rate_point().unwrap();
+        assert!(look.holds_small_segment && !look.fills_send_buffer);
     }
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Advice, Advised, Ends, HostEnd, SocketVerdict, System};
+use maxseg_core::advise::{
+    Advice, Advised, Command, CommandKind, Ends, HostEnd, Remedy, SocketVerdict, System,
+};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::settings::CongestionName;
@@ -71,9 +73,23 @@ pub fn of_connection(
 
 /// What `explain` says.
 fn said(verdict: &SocketVerdict) -> String {
-    let change = verdict.remedy.as_ref();
-    let change = change.map_or_else(String::new, |remedy| format!(" {}.", remedy.sentence()));
-    format!("{}{change}", verdict.sentence)
+    let change = verdict.remedy.as_ref().map(|remedy| {
+        // What it advises has its commands below.
+        let commands = if remedy.advises.is_some() { String::new() } else { changes(remedy) };
+        format!(" {}.{commands}", remedy.sentence())
+    });
+    format!("{}{}", verdict.sentence, change.unwrap_or_default())
+}
+
+/// The commands of a remedy that change something, a sentence each.
+fn changes(remedy: &Remedy) -> String {
+    let changes = remedy.commands.iter().filter(|command| command.kind == CommandKind::Change);
+    let told = |command: &Command| {
+        let condition = command.only_where.as_ref();
+        let only = condition.map_or_else(String::new, |only| format!(", only if {only}"));
+        format!(" On {}{only}: `{}`.", command.on, command.line)
+    };
+    changes.map(told).collect()
 }
 
 fn unknown(why: &str, shown_by: &str) -> Unknown {

@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use maxseg_core::diagnose::{SocketDiagnosis, diagnose_socket};
+use maxseg_core::diagnose::{SocketDiagnosis, closed_and_still, diagnose_socket};
 use maxseg_core::evidence::SocketEvidence;
 use maxseg_wire::inet_diag::{Sample, Socket, Timer};
 use maxseg_wire::tcp_info::{State, TcpInfo};
@@ -154,6 +154,7 @@ impl Connection {
         let since_last = self.since_last.as_deref().copied();
         let mut evidence = since_last.or_else(|| Some(self.sample.as_ref()?.evidence(None)))?;
         evidence.state.send_buffer_grows = self.send_buffer_grows();
+        evidence.state.receive_buffer_is_set = self.options.buffers_set.map(|[_, receive]| receive);
         Some(evidence)
     }
 
@@ -162,6 +163,24 @@ impl Connection {
         let [is_set, _] = self.options.buffers_set?;
         let buffer = self.sample.as_ref()?.memory?.send_buffer;
         if is_set { Some(false) } else { Some(buffer < self.options.send_buffer_most?) }
+    }
+
+    /// Whether the listening program has not accepted it yet: no process has it, and nothing was sent. A subflow of Multipath TCP has no
+    /// process either.
+    pub fn is_unaccepted(&self) -> bool {
+        let may_be = matches!(self.state, Some(State::Established | State::CloseWait));
+        let has_sent =
+            self.sample.as_ref().is_none_or(|sample| sample.info.data_segs_out != Some(0));
+        let has_owner = self.inode != 0 || self.process.is_some() || self.upper_layer.is_some();
+        may_be && !has_owner && !has_sent && !self.is_closed
+    }
+
+    /// Whether it is not established, and nothing moves that a limit could be told of: its state says more.
+    pub fn is_between(&self) -> bool {
+        let is_between = |evidence: SocketEvidence| {
+            evidence.state.is_opening || closed_and_still(&evidence).is_some()
+        };
+        !self.is_closed && self.evidence().is_some_and(is_between)
     }
 
     /// The state as `ss` names it; `closed` of what is there no more.

@@ -6,7 +6,10 @@
 //! ```
 
 mod findings;
+mod onward;
 mod reading;
+
+pub use onward::name_onward;
 
 use maxseg_core::advise::{
     ListenerCase, SocketCase, SocketVerdict, listener_verdict, socket_verdict,
@@ -72,6 +75,7 @@ impl Why {
             local: connection.local,
             remote: connection.remote,
             pid: connection.process.as_ref().map(|owner| owner.pid),
+            is_unaccepted: connection.is_unaccepted(),
             netns: connection.netns.as_deref(),
             window: &window,
             is_send_buffer_set: connection.options.buffers_set.map(|[send, _]| send),

@@ -47,6 +47,7 @@ pub(super) fn window_facts(
     let scales = info.options.window_scaling();
     let options = connection.options.window_clamp.zip(connection.options.buffers_set);
     WindowFacts {
+        is_opening: connection.state == Some(State::SynSent),
         advertised: info.rcv_wnd.map(bytes),
         grown: bytes(info.rcv_ssthresh),
         shift: scales.then_some(info.window_scales.receive),

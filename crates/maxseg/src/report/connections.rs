@@ -87,6 +87,7 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
         keys.push(netns.into_iter().chain(ends).collect());
         let shown = |name: &&str| match *name {
             "process" => owner(connection.process.as_ref()),
+            "limited_by" if connection.is_between() => connection.state_name().to_owned(),
             name => cell(name, value(&entry, name)),
         };
         cells.push(names.iter().map(shown).collect());

@@ -82,7 +82,10 @@ fn change(remedy: &Remedy, width: usize) -> String {
             CommandKind::Look => "look",
             CommandKind::Change => "change",
         };
-        let _ = writeln!(text, "  {what}, on {}:\n    {}", command.on, command.line);
+        let condition = command.only_where.as_ref();
+        let only = condition.map_or_else(String::new, |only| format!(", only if {only}"));
+        text += &hanging(&format!("  {what}, on {}{only}:", command.on), width, "  ");
+        let _ = writeln!(text, "    {}", command.line);
     }
     if let Some(note) = &remedy.note {
         text += &wrapped(note, width, "  ");

@@ -152,7 +152,11 @@ impl Columns {
 /// The verdict; of a closed connection with a mark.
 fn limit(connection: &Connection, styles: Styles) -> Cell<'static> {
     let limit = connection.diagnosis().map(|found| found.limited_by);
-    let word = limit.map_or("-", |limit| limit.word());
+    let word = if connection.is_between() {
+        connection.state_name()
+    } else {
+        limit.map_or("-", |limit| limit.word())
+    };
     let mark = if connection.is_closed { "×" } else { "" };
     let style = limit.map(|limit| styles.limit(limit)).unwrap_or_default();
     Cell::from(Span::styled(format!("{mark}{word}"), style))

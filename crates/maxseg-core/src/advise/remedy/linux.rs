@@ -115,6 +115,11 @@ pub(super) fn autotuned(ends: &str) -> String {
     format!("maxseg tune apply --connection {ends} --set rcvbuf=auto")
 }
 
+/// Lets the send buffer of a connection, this host's end first, grow by itself.
+pub(super) fn send_autotuned(ends: &str) -> String {
+    format!("maxseg tune apply --connection {ends} --set sndbuf=auto")
+}
+
 /// Shows what TCP knows of its connections to a host.
 pub(super) fn show_tcp(to: IpAddr) -> String {
     if to.is_ipv6() { format!("ss -tin 'dst [{to}]'") } else { format!("ss -tin dst {to}") }

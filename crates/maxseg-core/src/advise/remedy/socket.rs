@@ -1,15 +1,18 @@
 //! A running connection in one sentence, and the change for what limits it.
 
+mod buffers;
 mod sentences;
+mod state;
 
 use std::net::{IpAddr, SocketAddr};
 
 use super::command::{Host, Remedy};
-use super::window::LINUX_FIRST_BUFFER;
 use super::{System, linux};
-use crate::advise::Change;
-use crate::diagnose::{QUEUEING, SocketDiagnosis, counted, sends_in_vain};
-use crate::evidence::{BufferFill, SocketEvidence};
+use crate::diagnose::{
+    QUEUEING, SocketDiagnosis, counted, fills_receive_window, holds_small_segments, sends_in_vain,
+    waits_for_reader,
+};
+use crate::evidence::SocketEvidence;
 use crate::outcome::LimitedBy;
 use crate::units::{Bytes, approx};
 use crate::why::{Chain, Source};
@@ -27,6 +30,8 @@ pub struct SocketCase<'a> {
     pub remote: SocketAddr,
     /// The process here.
     pub pid: Option<u32>,
+    /// Whether no process has it yet: nobody has accepted it.
+    pub is_unaccepted: bool,
     /// The network namespace here, where it is another.
     pub netns: Option<&'a str>,
     /// The window that this end offers.
@@ -65,16 +70,18 @@ pub fn socket_verdict(case: &SocketCase<'_>) -> SocketVerdict {
 impl SocketCase<'_> {
     /// The window that this end offers matters where data arrives, or nothing is sent.
     #[expect(clippy::wildcard_enum_match_arm, reason = "no other limit is about what arrives")]
-    const fn is_about_window_here(&self) -> bool {
+    fn is_about_window_here(&self) -> bool {
         match self.diagnosis.limited_by {
             LimitedBy::Unknown => true,
             LimitedBy::Application => self.evidence.bin.sent_bytes == 0,
+            LimitedBy::ReceiveWindow => fills_receive_window(self.evidence),
             _ => false,
         }
     }
 
     fn is_receiving(&self) -> bool {
         self.evidence.received_bytes > self.evidence.bin.acked_bytes
+            || waits_for_reader(self.evidence)
     }
 
     fn here(&self) -> Host {
@@ -113,19 +120,11 @@ impl SocketCase<'_> {
     fn sentence(&self) -> String {
         let state = &self.evidence.state;
         let (share, peer) = (self.share(), self.remote.ip().to_canonical());
+        if let Some(sentence) = self.not_established() {
+            return sentence;
+        }
         match self.diagnosis.limited_by {
-            LimitedBy::ReceiveWindow if self.is_receiving() && self.has_small_buffer() => {
-                let limit = state.receive_buffer.map_or(0, |buffer| buffer.limit);
-                format!(
-                    "The receive buffer of this host limits this connection {share}: the program has set it (SO_RCVBUF), and it holds \
-                     {}, overhead included.",
-                    size(Bytes::new(limit.into()))
-                )
-            }
-            LimitedBy::ReceiveWindow if self.is_receiving() => format!(
-                "The process here limits this connection {share}: it has not read {}.",
-                counted(state.unread_bytes.into(), "byte")
-            ),
+            LimitedBy::ReceiveWindow if self.is_receiving() => self.window_here(),
             LimitedBy::ReceiveWindow => {
                 let window = state.window_bytes.map_or_else(String::new, |window| {
                     format!(": it is {} now", size(Bytes::new(window.into())))
@@ -210,18 +209,17 @@ impl SocketCase<'_> {
             let line = format!("maxseg explain {}", quoted(self.remote, self.local));
             remedy.look(System::Linux, &there, line)
         };
+        if self.not_established().is_some() {
+            return self.establish(&here);
+        }
         Some(match self.diagnosis.limited_by {
-            LimitedBy::ReceiveWindow if self.is_receiving() && self.has_small_buffer() => {
-                self.free_receive_buffer(&here)
-            }
-            LimitedBy::ReceiveWindow if self.is_receiving() => {
-                self.examine(&here, "it reads more slowly than data arrives")
-            }
+            LimitedBy::ReceiveWindow if self.is_receiving() => self.widen_window_here(&here),
             LimitedBy::ReceiveWindow => look_there(Remedy::new(format!(
                 "let {peer} offer a larger receive window, or read faster: what holds it is seen there"
             ))),
             LimitedBy::SendBuffer => self.raise_send_buffer(&here),
             LimitedBy::Application => self.examine(&here, "it had no data to send"),
+            LimitedBy::Bandwidth if self.send_buffer_was_full() => self.fill_link(&here),
             LimitedBy::Bandwidth => Remedy::new(
                 "no TCP setting speeds up a full link: send less, or get a faster link",
             )
@@ -233,7 +231,11 @@ impl SocketCase<'_> {
             LimitedBy::StartUp => {
                 Remedy::new("transfer more over one connection: a new one begins with slow start")
             }
-            LimitedBy::Paced => self.examine(&here, "it limits its rate itself (SO_MAX_PACING_RATE)"),
+            LimitedBy::Paced => {
+                let ends = quoted(self.local, self.remote);
+                self.examine(&here, "SO_MAX_PACING_RATE paces the connection: the program has set it, or `maxseg tune` has")
+                    .look_linux(&here, format!("maxseg tune status | grep -F {ends}"))
+            },
             LimitedBy::PathMtu => {
                 Remedy::new("find the largest packet that arrives, and the place where larger ones vanish")
                     .look_linux(&here, self.path_test())
@@ -248,6 +250,10 @@ impl SocketCase<'_> {
             .look_linux(&here, "nft list ruleset")
             .look_linux(&here, "ip -s link")
             .look_linux(&here, "tc -s qdisc show"),
+            LimitedBy::Unknown if self.send_buffer_was_full() => self.raise_send_buffer(&here),
+            LimitedBy::Unknown if holds_small_segments(self.evidence) => Remedy::new(
+                "let the program write each message at once, or set TCP_NODELAY: Nagle's algorithm holds small segments",
+            ),
             LimitedBy::Unknown if self.is_receiving() => {
                 let remedy = look_there(Remedy::new(format!(
                     "look at the sender, {peer}: its sockets show the limit"
@@ -270,46 +276,6 @@ impl SocketCase<'_> {
                 .look_linux(here, format!("top -b -H -n 1 -p {pid}")),
             None => Remedy::new(format!("examine the application here: {why}")),
         }
-    }
-
-    /// The program has set a buffer smaller than Linux begins with: what is not read fills it at once, whether the program reads
-    /// slowly or not.
-    fn has_small_buffer(&self) -> bool {
-        let is_small = |buffer: BufferFill| u64::from(buffer.limit) < LINUX_FIRST_BUFFER;
-        self.is_receive_buffer_set == Some(true)
-            && self.evidence.state.receive_buffer.is_some_and(is_small)
-    }
-
-    fn free_receive_buffer(&self, here: &Host) -> Remedy {
-        let reader = self.pid.map_or("the process".to_owned(), |pid| format!("process {pid}"));
-        Remedy::new("let the program not set SO_RCVBUF, which ends autotuning, or set a larger one")
-            .linux(here, self.autotuned())
-            .note(format!(
-                "The command acts on this connection alone. Where the buffer is full after it too, {reader} reads more slowly than data \
-                 arrives."
-            ))
-    }
-
-    /// Lets the receive buffer of this socket grow by itself.
-    fn autotuned(&self) -> String {
-        linux::autotuned(&quoted(self.local, self.remote))
-    }
-
-    /// The buffer of which the kernel itself takes as much again.
-    fn raise_send_buffer(&self, here: &Host) -> Remedy {
-        if self.is_send_buffer_set == Some(true) {
-            return Remedy::new(
-                "let the program not set SO_SNDBUF, which ends autotuning, or set a larger one",
-            )
-            .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max");
-        }
-        let now = self.evidence.state.send_buffer.map_or(1 << 16, |buffer| u64::from(buffer.limit));
-        let wanted = (4 * now).next_power_of_two().clamp(1 << 18, 1 << 30);
-        Remedy::new(format!("raise the send buffer of this host to {}", size(Bytes::new(wanted))))
-            .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max")
-            .linux(here, linux::raise_third("net.ipv4.tcp_wmem", wanted))
-            .advises(Change::SendBuffer(Bytes::new(wanted / 2)))
-            .note("A program that sets SO_SNDBUF ends autotuning: change it in the program then.")
     }
 
     /// The test of the path; to the peer's port where it is that of a service, and not the one that its system chose.

@@ -83,7 +83,8 @@ fn shut_window(evidence: &SocketEvidence) -> Option<SocketFinding> {
 
 fn slow_reader(evidence: &SocketEvidence) -> Option<SocketFinding> {
     let state = &evidence.state;
-    let buffer = state.receive_buffer.filter(|buffer| buffer.share() >= super::UNREAD)?;
+    let buffer =
+        state.receive_buffer.filter(|buffer| buffer.share() >= super::receiving::UNREAD)?;
     if state.unread_bytes == 0 {
         return None;
     }

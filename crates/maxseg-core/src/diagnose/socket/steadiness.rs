@@ -33,11 +33,10 @@ impl Judge<'_> {
     /// A queue stood for most of the time, and the link delivered nearly all that it delivers at a time: more room in the send buffer would
     /// only make the queue longer.
     pub(super) fn queue_stood(&self) -> bool {
-        let rates = self.rate_bps().zip(self.state.delivery_bps);
         self.evidence.spread.is_some()
             && self.is_queueing()
             && !self.is_reordered()
-            && rates.is_some_and(|(rate, delivery)| rate >= AT_RATE * delivery)
+            && self.path_share().is_some_and(|share| share >= AT_RATE)
     }
 }
 
@@ -51,7 +50,7 @@ mod tests {
     /// Looks at it while it lasts: at the rates and windows of their quartiles.
     fn spread(delivery_bps: [f64; 2], cwnd_segments: [f64; 2]) -> RateSpread {
         let rates = Some(RateQuartiles { delivery_bps, cwnd_segments });
-        RateSpread { rtt_median: Time::from_millis(53), rates }
+        RateSpread { rtt_median: Time::from_millis(53), rates, ..RateSpread::default() }
     }
 
     #[test]
@@ -96,7 +95,8 @@ mod tests {
         assert_eq!(limit(buffered), LimitedBy::SendBuffer);
         let queued = |e: &mut SocketEvidence| {
             buffered(e);
-            e.spread = Some(RateSpread { rtt_median: Time::from_millis(90), rates: None });
+            e.spread =
+                Some(RateSpread { rtt_median: Time::from_millis(90), ..RateSpread::default() });
         };
         assert_eq!(limit(queued), LimitedBy::Bandwidth);
         let pauses = |e: &mut SocketEvidence| {

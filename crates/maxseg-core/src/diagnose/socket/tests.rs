@@ -28,10 +28,14 @@ pub(super) fn transfer() -> SocketEvidence {
     SocketEvidence { bin, received_bytes: 0, is_since_start: false, spread: None, state }
 }
 
-pub(super) fn limit(change: impl FnOnce(&mut SocketEvidence)) -> LimitedBy {
+pub(super) fn diagnosed(change: impl FnOnce(&mut SocketEvidence)) -> SocketDiagnosis {
     let mut evidence = transfer();
     change(&mut evidence);
-    let diagnosis = diagnose_socket(&evidence);
+    diagnose_socket(&evidence)
+}
+
+pub(super) fn limit(change: impl FnOnce(&mut SocketEvidence)) -> LimitedBy {
+    let diagnosis = diagnosed(change);
     let is_unknown = diagnosis.limited_by == LimitedBy::Unknown;
     assert_eq!(is_unknown, diagnosis.unknown_because.is_some());
     assert_eq!(is_unknown, diagnosis.confidence == 0.0);

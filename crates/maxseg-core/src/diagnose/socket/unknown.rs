@@ -32,6 +32,14 @@ pub(super) enum Unseen {
     Handshake,
     /// This host itself cannot send.
     InVain,
+    /// An end has closed it, and nothing moves.
+    Closed,
+    /// Segments were lost before, and none in this time.
+    EarlierLosses,
+    /// The send buffer was full at some looks, and the path or losses may hold the rest.
+    BufferOrPath,
+    /// Less than a segment waits for an acknowledgement.
+    SmallSegments,
 }
 
 impl Judge<'_> {
@@ -69,6 +77,24 @@ impl Judge<'_> {
                 counted(self.state.window_bytes.unwrap_or(0).into(), "byte")
             )
             .into(),
+            Some(Unseen::Closed) => return self.who_has_not_closed(),
+            Some(Unseen::EarlierLosses) => format!(
+                "nothing was lost in this time and {} before, from which the congestion window of {} may still grow: a longer interval \
+                 shows how often losses come",
+                counted(self.state.ever_retransmitted.into(), "segment"),
+                counted(self.state.cwnd_segments.into(), "segment")
+            )
+            .into(),
+            Some(Unseen::BufferOrPath) => {
+                "the send buffer that the program has set was full at some looks and the congestion window at others: a larger send \
+                 buffer would show which limits"
+                    .into()
+            }
+            Some(Unseen::SmallSegments) => {
+                "data waits that is less than a segment: Nagle's algorithm holds it until what was sent is acknowledged, which a delayed \
+                 acknowledgement makes longer; TCP_NODELAY, or one write for each message, would show what else limits"
+                    .into()
+            }
             Some(Unseen::BufferOrApplication) => {
                 "the send buffer was the limit for a part of the time and empty at its end, so that \
                  the buffer and the application's writes are not told apart; a larger send buffer would show"

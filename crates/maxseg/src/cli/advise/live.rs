@@ -6,7 +6,7 @@ use maxseg_linux::observe::sockets::{Place, Selection};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
 use maxseg_workbench::Error;
 use maxseg_workbench::advise::{PathAdvice, Question, of_connection, of_path};
-use maxseg_workbench::connections::{Watch, WatchOptions};
+use maxseg_workbench::connections::{Watch, WatchOptions, read_options};
 use maxseg_workbench::path::{PathOptions, PathTarget, PathTest};
 use maxseg_workbench::report::path::scenario;
 use maxseg_workbench::why::Why;
@@ -50,7 +50,7 @@ fn connection(
             states: StateSet::ALL,
             filter: Some(Filter::Address(Endpoint::Remote, Prefix::host(remote.ip()))),
         },
-        processes: false,
+        processes: true,
         closed: false,
         messages: false,
     };
@@ -60,9 +60,9 @@ fn connection(
     if !watches(&mut watch, INTERVAL, interrupt::flag())? {
         return Err(Failure::Interrupted("nothing is advised yet".to_owned()));
     }
-    let snapshot = watch.look_last().map_err(failure)?;
+    let mut snapshot = watch.look_last().map_err(failure)?;
     let plain = |end: std::net::SocketAddr| (end.ip().to_canonical(), end.port());
-    let found = snapshot.connections.iter().find(|connection| {
+    let found = snapshot.connections.iter_mut().find(|connection| {
         plain(connection.local) == plain(local) && plain(connection.remote) == plain(remote)
     });
     let connection = found.ok_or_else(|| {
@@ -71,6 +71,7 @@ fn connection(
             "this host's end comes first; `maxseg connections` lists them",
         )
     })?;
+    read_options(std::slice::from_mut(connection));
     let namespace = NamespaceReading::of(&Place::Here).map_err(failure)?;
     let why = Why::of(connection, &namespace).map_err(failure)?;
     Ok(of_connection(connection, why.as_ref().map(|why| &why.verdict), question)?)

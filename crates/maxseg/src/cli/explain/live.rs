@@ -12,7 +12,7 @@ use maxseg_workbench::connections::{
 };
 use maxseg_workbench::file_error::{for_shell, missing_hint, reason};
 use maxseg_workbench::report::why::WhyDocument;
-use maxseg_workbench::why::Why;
+use maxseg_workbench::why::{Why, name_onward};
 
 use super::super::connections::{host_name, namespace_failure, watches};
 use super::target::Target;
@@ -66,6 +66,7 @@ pub(super) fn run(
         let why = Why::of(&connection, &namespace).map_err(|error| namespace_failure(&error))?;
         explained.push((connection, why));
     }
+    name_onward(&mut explained);
     if options.json {
         let host = host_name();
         let document = WhyDocument::new(&snapshot, &explained, &listeners, host.as_deref());

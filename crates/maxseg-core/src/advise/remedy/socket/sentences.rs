@@ -4,16 +4,9 @@ use super::SocketCase;
 use crate::diagnose::{counted, were};
 
 impl SocketCase<'_> {
-    /// Losses limit: those of the interval, or earlier ones, which the congestion window has not made up for.
+    /// Losses limit, of which there were some in the time.
     pub(super) fn losses(&self, share: &str) -> String {
-        let (bin, ever) = (&self.evidence.bin, u64::from(self.evidence.state.ever_retransmitted));
-        if bin.losses == 0 {
-            let earlier = counted(ever, "segment");
-            let again = were(ever);
-            return format!(
-                "Losses limit this connection {share}: none in this time, but {earlier} of it {again} sent again before."
-            );
-        }
+        let bin = &self.evidence.bin;
         let (lost, all) = (u64::from(bin.losses), counted(bin.segments.into(), "segment"));
         format!("Losses limit this connection {share}: {lost} of {all} {} sent again.", were(lost))
     }

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::diagnose::diagnose_socket;
-use crate::evidence::{Bin, RateQuartiles, RateSpread, SocketState};
+use crate::evidence::{Bin, BufferFill, Closing, RateQuartiles, RateSpread, SocketState};
 use crate::units::Time;
+use crate::why::Link;
 
 fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
     let bin = Bin {
@@ -37,19 +38,53 @@ fn verdict_with(
     ends: [&str; 2],
     is_receive_buffer_set: Option<bool>,
 ) -> SocketVerdict {
-    let window = Chain { effective: Bytes::new(8760), links: Vec::new(), unexplained: None };
-    socket_verdict(&SocketCase {
+    verdict_of(evidence, |case| {
+        case.local = ends[0].parse().unwrap();
+        case.remote = ends[1].parse().unwrap();
+        case.is_receive_buffer_set = is_receive_buffer_set;
+        case.is_held_by_route = held;
+    })
+}
+
+fn verdict_of(
+    evidence: &SocketEvidence,
+    change: impl FnOnce(&mut SocketCase<'_>),
+) -> SocketVerdict {
+    verdict_where(evidence, Source::SocketBuffer, change)
+}
+
+/// The verdict where this bound of the window holds.
+fn verdict_where(
+    evidence: &SocketEvidence,
+    source: Source,
+    change: impl FnOnce(&mut SocketCase<'_>),
+) -> SocketVerdict {
+    let buffer = Link {
+        source,
+        value: None,
+        allows: None,
+        is_least: false,
+        wins: true,
+        one_of: Vec::new(),
+        note: None,
+    };
+    let window = Chain { effective: Bytes::new(8760), links: vec![buffer], unexplained: None };
+    let diagnosis = diagnose_socket(evidence);
+    let mut case = SocketCase {
         evidence,
-        diagnosis: &diagnose_socket(evidence),
-        local: ends[0].parse().unwrap(),
-        remote: ends[1].parse().unwrap(),
+        diagnosis: &diagnosis,
+        local: V4[0].parse().unwrap(),
+        remote: V4[1].parse().unwrap(),
         pid: Some(7),
+        is_unaccepted: false,
         netns: None,
         window: &window,
         is_send_buffer_set: None,
-        is_receive_buffer_set,
-        is_held_by_route: held,
-    })
+        is_receive_buffer_set: None,
+        is_held_by_route: false,
+    };
+    change(&mut case);
+    socket_verdict(&case)
 }
 
 const V4: [&str; 2] = ["10.0.0.1:40000", "10.0.0.2:443"];
@@ -167,7 +202,8 @@ fn a_full_link_is_shown_by_its_queue_or_by_its_rate() {
     let steady = sentence(&|evidence| {
         let rates = RateQuartiles { delivery_bps: [7.9e6, 8.2e6], cwnd_segments: [12.0, 18.0] };
         let rtt_median = Time::from_millis(23);
-        evidence.spread = Some(RateSpread { rtt_median, rates: Some(rates) });
+        evidence.spread =
+            Some(RateSpread { rtt_median, rates: Some(rates), ..RateSpread::default() });
     });
     let signs = ": it delivers 7.90 Mbit/s to 8.20 Mbit/s for most of the time, while the congestion window is 12 to 18 segments.";
     assert!(steady.ends_with(signs), "{steady}");
@@ -177,10 +213,6 @@ fn a_full_link_is_shown_by_its_queue_or_by_its_rate() {
 fn sentences_say_what_was_seen() {
     let said =
         |change: &dyn Fn(&mut SocketEvidence)| verdict(&evidence(change), false, V4).sentence;
-    let earlier = |e: &mut SocketEvidence| e.state.ever_retransmitted = 5;
-    assert!(
-        said(&earlier).ends_with("none in this time, but 5 segments of it were sent again before.")
-    );
     let now = |e: &mut SocketEvidence| e.bin.losses = 1;
     assert!(said(&now).ends_with(": 1 of 700 segments was sent again."));
     let once = |e: &mut SocketEvidence| e.state.cwnd_before_segments = None;
@@ -193,4 +225,113 @@ fn sentences_say_what_was_seen() {
         let silent = |e: &mut SocketEvidence| e.state.timeouts_in_a_row = timeouts;
         assert!(said(&silent).ends_with(end), "{}", said(&silent));
     }
+}
+
+/// A second in which nothing moves.
+fn still(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
+    evidence(|still| {
+        still.bin =
+            Bin { duration: Time::from_secs(1), idle: Time::from_secs(1), ..Bin::default() };
+        still.state.unsent_bytes = Some(0);
+        change(still);
+    })
+}
+
+#[test]
+fn whoever_does_not_read_is_named() {
+    let unread = still(|unread| {
+        unread.state.unread_bytes = 128_504;
+        unread.state.receive_buffer = Some(BufferFill { used: 129_336, limit: 131_072 });
+        unread.state.advertised_window_bytes = Some(0);
+    });
+    let read = verdict_of(&unread, |_| ());
+    assert_eq!(
+        read.sentence,
+        "This connection is limited by process 7, which does not read: 128504 bytes wait in a receive buffer that is 99% full, and \
+         nothing has arrived for 1.00 s."
+    );
+    assert!(read.remedy.unwrap().change.starts_with("examine process 7: it does not read"));
+    let nobody = verdict_of(&unread, |case| {
+        case.pid = None;
+        case.is_unaccepted = true;
+    });
+    assert!(nobody.sentence.starts_with("Nobody has accepted this connection"), "{nobody:?}");
+    assert_eq!(nobody.remedy.unwrap().commands[0].line, "ss -ltnp 'sport = :40000'");
+}
+
+#[test]
+fn a_state_without_a_limit_is_told_instead_of_one() {
+    let closed = still(|closed| closed.state.closing = Some(Closing::CloseWait));
+    let found = verdict_of(&closed, |_| ());
+    assert_eq!(
+        found.sentence,
+        "This connection is not established any more: the peer has closed it, and process 7 has not (CLOSE-WAIT)."
+    );
+    assert!(found.remedy.unwrap().change.starts_with("let process 7 close it"));
+    let waits = still(|waits| waits.state.closing = Some(Closing::FinWait2));
+    let found = verdict_of(&waits, |case| case.pid = None);
+    assert!(found.sentence.contains("this host has closed it, and the peer has not"), "{found:?}");
+    assert_eq!(found.remedy, None);
+    let opening = still(|opening| {
+        opening.state.is_opening = true;
+        opening.state.timeouts_in_a_row = 2;
+    });
+    let found = verdict_of(&opening, |_| ());
+    let says = "This connection is not established: the handshake is not complete: its segment was sent again 2 times without an answer.";
+    assert_eq!(found.sentence, says);
+    let remedy = found.remedy.unwrap();
+    assert_eq!(remedy.commands[0].line, "maxseg path 10.0.0.2:443");
+}
+
+/// `SO_RCVBUF` of 8192 over 40 ms.
+#[test]
+fn a_window_that_so_rcvbuf_keeps_small_is_freed() {
+    let small = evidence(|small| {
+        small.bin = Bin { duration: Time::from_secs(1), ..Bin::default() };
+        small.received_bytes = 205_000;
+        small.state.advertised_window_bytes = Some(8_688);
+        small.state.receive_buffer_is_set = Some(true);
+        small.state.receive_rtt = Some(Time::from_millis(40));
+        small.state.min_rtt = Some(Time::from_millis(40));
+    });
+    let found = verdict_of(&small, |_| ());
+    assert_eq!(
+        found.sentence,
+        "SO_RCVBUF keeps the receive window of this host at 8760 bytes, which limits this connection for 100% of the last 1.00 s: \
+         the peer fills it in each round trip of 40.0 ms."
+    );
+    assert!(found.remedy.unwrap().commands[0].line.ends_with("--set rcvbuf=auto"));
+    let clamped = verdict_where(&small, Source::WindowClamp, |_| ());
+    assert!(!clamped.sentence.contains("SO_RCVBUF"), "{clamped:?}");
+    let by_route = verdict_of(&small, |case| case.is_held_by_route = true);
+    assert!(by_route.sentence.starts_with("The route's `window` keeps"), "{by_route:?}");
+}
+
+#[test]
+fn a_send_buffer_that_was_seen_full_is_never_called_no_setting() {
+    let seen = |change: &dyn Fn(&mut SocketEvidence)| {
+        let evidence = evidence(|evidence| {
+            evidence.state.rtt = Time::from_millis(60);
+            evidence.state.send_buffer_grows = Some(false);
+            let spread = RateSpread { rtt_median: Time::from_millis(60), ..RateSpread::default() };
+            evidence.spread = Some(RateSpread { send_buffer_share: 0.5, ..spread });
+            change(evidence);
+        });
+        let found = verdict_of(&evidence, |case| case.is_send_buffer_set = Some(true));
+        (diagnose_socket(&evidence).limited_by, found.remedy.unwrap())
+    };
+    let path = |e: &mut SocketEvidence, bps| {
+        e.spread = e.spread.map(|spread| RateSpread { path_bps: Some(bps), ..spread });
+    };
+    let line = "maxseg tune apply --connection 10.0.0.1:40000-10.0.0.2:443 --set sndbuf=auto";
+    let (limit, remedy) = seen(&|e| path(e, 16e6));
+    assert_eq!((limit, remedy.commands[1].line.as_str()), (LimitedBy::SendBuffer, line));
+    let (limit, remedy) = seen(&|e| path(e, 8.5e6));
+    assert_eq!((limit, remedy.commands[1].line.as_str()), (LimitedBy::Bandwidth, line));
+    assert!(remedy.commands[1].only_where.is_some() && !remedy.change.contains("no TCP setting"));
+    let (limit, remedy) = seen(&|e| {
+        path(e, 16e6);
+        e.bin.losses = 7;
+    });
+    assert_eq!((limit, remedy.commands[1].line.as_str()), (LimitedBy::Unknown, line));
 }

@@ -1,0 +1,160 @@
+//! Buffers that a program has set, and processes that do not read what arrives.
+
+use super::super::command::{Host, Remedy};
+use super::super::{linux, window::LINUX_FIRST_BUFFER};
+use super::{SocketCase, quoted, size};
+use crate::advise::Change;
+use crate::diagnose::{counted, fills_receive_window, waits_for_reader};
+use crate::evidence::{BufferFill, RateSpread};
+use crate::units::{Bytes, approx};
+use crate::why::Source;
+
+impl SocketCase<'_> {
+    /// The receive window of this host is the limit.
+    pub(super) fn window_here(&self) -> String {
+        let (state, share) = (&self.evidence.state, self.share());
+        let limit = state.receive_buffer.map_or(0, |buffer| buffer.limit);
+        if fills_receive_window(self.evidence) {
+            return self.full_window_here();
+        }
+        let unread = counted(state.unread_bytes.into(), "byte");
+        if waits_for_reader(self.evidence) {
+            let full = state.receive_buffer.map_or_else(String::new, |buffer| {
+                format!(
+                    " in a receive buffer that is {} full",
+                    approx::whole_percent(buffer.share())
+                )
+            });
+            let seconds = approx::time(self.evidence.bin.duration.as_secs_f64());
+            return if self.is_unaccepted {
+                format!(
+                    "Nobody has accepted this connection: {unread} wait{full}, and nothing has arrived for {seconds}."
+                )
+            } else {
+                let reader = self.process();
+                format!(
+                    "This connection is limited by {reader}, which does not read: {unread} wait{full}, and nothing has arrived for \
+                     {seconds}."
+                )
+            };
+        }
+        if self.has_small_buffer() {
+            return format!(
+                "The receive buffer of this host limits this connection {share}: the program has set it (SO_RCVBUF), and it holds \
+                 {}, overhead included.",
+                size(Bytes::new(limit.into()))
+            );
+        }
+        format!("The process here limits this connection {share}: it has not read {unread}.")
+    }
+
+    /// The peer fills the window in each round trip, though the reader keeps up.
+    fn full_window_here(&self) -> String {
+        let (window, share) = (size(self.window.effective), self.share());
+        let rtt = self
+            .evidence
+            .state
+            .receive_rtt
+            .map_or_else(String::new, |rtt| format!(" of {}", approx::time(rtt.as_secs_f64())));
+        let what = if self.is_window_of_buffer() {
+            format!("SO_RCVBUF keeps the receive window of this host at {window}, which limits")
+        } else {
+            format!("The receive window of this host, {window}, limits")
+        };
+        format!("{what} this connection {share}: the peer fills it in each round trip{rtt}.")
+    }
+
+    /// The buffer that the program has set holds the window, and no clamp does.
+    fn is_window_of_buffer(&self) -> bool {
+        self.window
+            .winner()
+            .is_some_and(|link| matches!(link.source, Source::SocketBuffer | Source::RmemMax))
+    }
+
+    pub(super) fn widen_window_here(&self, here: &Host) -> Remedy {
+        if fills_receive_window(self.evidence) && self.is_window_of_buffer() {
+            return self.free_receive_buffer(here);
+        }
+        if fills_receive_window(self.evidence) {
+            return Remedy::new(
+                "widen the receive window of this host: what holds it is in the table of its bounds",
+            );
+        }
+        if waits_for_reader(self.evidence) && self.is_unaccepted {
+            let port = self.local.port();
+            return Remedy::new(format!(
+                "find why the program that listens at port {port} does not accept connections"
+            ))
+            .look_linux(here, format!("ss -ltnp 'sport = :{port}'"));
+        }
+        if waits_for_reader(self.evidence) {
+            return self.examine(here, "it does not read what has arrived");
+        }
+        if self.has_small_buffer() {
+            return self.free_receive_buffer(here);
+        }
+        self.examine(here, "it reads more slowly than data arrives")
+    }
+
+    /// The process here in words.
+    pub(super) fn process(&self) -> String {
+        self.pid.map_or_else(|| "the process here".to_owned(), |pid| format!("process {pid}"))
+    }
+
+    /// The program has set a buffer smaller than Linux begins with: what is not read fills it at once, whether the program reads
+    /// slowly or not.
+    pub(super) fn has_small_buffer(&self) -> bool {
+        let is_small = |buffer: BufferFill| u64::from(buffer.limit) < LINUX_FIRST_BUFFER;
+        self.is_receive_buffer_set == Some(true)
+            && self.evidence.state.receive_buffer.is_some_and(is_small)
+    }
+
+    pub(super) fn free_receive_buffer(&self, here: &Host) -> Remedy {
+        let reader = self.process();
+        Remedy::new("let the program not set SO_RCVBUF, which ends autotuning, or set a larger one")
+            .linux(here, self.autotuned())
+            .note(format!(
+                "The command acts on this connection alone. Where the buffer is full after it too, {reader} reads more slowly than data \
+                 arrives."
+            ))
+    }
+
+    /// Lets the receive buffer of this socket grow by itself.
+    pub(super) fn autotuned(&self) -> String {
+        linux::autotuned(&quoted(self.local, self.remote))
+    }
+
+    /// The program has set a send buffer that was seen to be full, the congestion window not.
+    pub(super) fn send_buffer_was_full(&self) -> bool {
+        let was_full = |spread: RateSpread| spread.send_buffer_share > 0.0;
+        self.is_send_buffer_set == Some(true) && self.evidence.spread.is_some_and(was_full)
+    }
+
+    /// A full link, and a send buffer that was full at some looks: how much it keeps from the link is not known.
+    pub(super) fn fill_link(&self, here: &Host) -> Remedy {
+        Remedy::new("send less, or get a faster link: the send buffer that the program has set was full at times, and a larger one gains \
+             little")
+            .look_linux(here, "tc -s qdisc show")
+            .linux(here, linux::send_autotuned(&quoted(self.local, self.remote)))
+            .only_where("the link is faster than what this connection gets")
+    }
+
+    /// The buffer of which the kernel itself takes as much again.
+    pub(super) fn raise_send_buffer(&self, here: &Host) -> Remedy {
+        if self.is_send_buffer_set == Some(true) {
+            return Remedy::new(
+                "let the program not set SO_SNDBUF, which ends autotuning, or set a larger one",
+            )
+            .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max")
+            .linux(here, linux::send_autotuned(&quoted(self.local, self.remote)))
+            .note("The command acts on this connection alone.");
+        }
+        let now = self.evidence.state.send_buffer.map_or(1 << 16, |buffer| u64::from(buffer.limit));
+        let wanted = (4 * now).next_power_of_two().clamp(1 << 18, 1 << 30);
+        Remedy::new(format!("raise the send buffer of this host to {}", size(Bytes::new(wanted))))
+            .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max")
+            .linux(here, linux::raise_third("net.ipv4.tcp_wmem", wanted))
+            .advises(Change::SendBuffer(Bytes::new(wanted / 2)))
+            .note("A program that sets SO_SNDBUF ends autotuning: change it in the program then.")
+    }
+}

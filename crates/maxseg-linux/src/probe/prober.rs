@@ -329,7 +329,7 @@ impl Shot {
         match (self.arrival(), self.refusal) {
             (Some(_), _) => ProbeFate::Arrived,
             (_, Some(refusal)) => ProbeFate::TooBig(refusal),
-            _ if self.is_local_too_big => ProbeFate::LocalTooBig { mtu: interface_mtu },
+            _ if self.is_local_too_big => ProbeFate::LocalTooBig { mtu: Some(interface_mtu) },
             _ => ProbeFate::NoAnswer,
         }
     }

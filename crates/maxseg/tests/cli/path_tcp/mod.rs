@@ -91,6 +91,17 @@ fn a_link_that_takes_less_than_its_interface_is_found() {
     is_found(of_nobody);
 }
 
+#[test]
+fn routers_that_send_packets_to_each_other_are_named() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    net.b.must("sysctl -qw net.ipv4.ip_forward=1");
+    net.router.must("ip route add 10.9.8.0/24 via 10.9.2.2");
+    let (report, code) = net.report(&["10.9.8.1"]);
+    assert_eq!((findings(&report), code), (vec!["routing-loop"], 3), "{report:#}");
+    let text = report["findings"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("routing loop between 10.9.1.1 and 10.9.2.2"), "{text}");
+}
+
 /// What `path_mtu` says of messages that A drops: who sent them, the MTU that they state, and what drops them.
 fn dropped(report: &Value) -> (&Value, &Value, &Value) {
     let dropped = &report["path_mtu"]["dropped_here"];

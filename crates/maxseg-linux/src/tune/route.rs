@@ -348,6 +348,19 @@ pub(super) fn way(route: &RawRoute) -> String {
     }
 }
 
+/// Why a route is not there any more: the kernel removes it with its interface, and of IPv4 where that is brought down.
+pub(super) fn gone_with(interface: Option<u32>) -> String {
+    let Some(index) = interface else { return "the route is gone".to_owned() };
+    let is_up = Netlink::new()
+        .and_then(|mut netlink| netlink.interface_facts(index))
+        .map(|interface| interface.is_up);
+    match is_up {
+        Ok(true) => "the route is gone".to_owned(),
+        Ok(false) => "the kernel removed the route when its interface was brought down".to_owned(),
+        Err(_) => "the kernel removed the route with its interface".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

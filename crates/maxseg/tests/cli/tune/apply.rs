@@ -69,6 +69,18 @@ fn a_route_that_a_rule_leads_past_is_told() {
 }
 
 #[test]
+fn a_route_that_went_with_its_interface_was_changed_by_no_program() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["route.10.9.0.0/24.mtu=1300"], &[]);
+    host.namespace.must("ip link set va down");
+    let told = host.tune_ends(&["status"], 3);
+    assert!(told.contains("the kernel removed the route when its interface was brought"), "{told}");
+    host.namespace.must("ip link del va");
+    let told = host.tune_ends(&["status"], 3);
+    assert!(told.contains("the kernel removed the route with its interface"), "{told}");
+}
+
+#[test]
 fn routes_of_ipv6_are_restored_as_well() {
     let Some(host) = Host::new() else { return };
     for line in [

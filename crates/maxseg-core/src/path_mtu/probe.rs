@@ -21,8 +21,8 @@ pub enum ProbeFate {
     TooBig(Refusal),
     /// This host did not send it: it exceeds the interface's MTU.
     LocalTooBig {
-        /// That MTU, bytes.
-        mtu: u32,
+        /// That MTU, bytes; `None` where the host does not tell it, as a far end.
+        mtu: Option<u32>,
     },
     /// Nothing answered it.
     NoAnswer,

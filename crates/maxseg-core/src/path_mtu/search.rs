@@ -56,6 +56,8 @@ pub struct Search {
     arrived: u32,
     /// The largest that this host can send.
     most: u32,
+    /// Whether it refused larger ones without its MTU, which may be less than `most` then.
+    is_most_a_bound: bool,
     /// Sizes that were not answered, and how often, while smaller ones were.
     silent: BTreeMap<u32, u32>,
     /// Sizes about which a router said something.
@@ -82,6 +84,7 @@ impl Search {
             ip,
             arrived: arrives.min(most),
             most,
+            is_most_a_bound: false,
             silent: BTreeMap::new(),
             refused: BTreeMap::new(),
             small: LossEstimate::default(),
@@ -101,8 +104,14 @@ impl Search {
     /// its answers, because the largest packet that arrives takes the one that is left.
     pub fn next_round(&self) -> Vec<u32> {
         let posterior = self.posterior();
-        let mut sizes = self.walk_round();
-        if posterior.error() > MOST_ERROR {
+        let is_found = posterior.error() <= MOST_ERROR;
+        let mut sizes = match (self.is_most_known(), is_found) {
+            (true, _) => self.walk_round(),
+            (false, true) => self.most_round(),
+            // The sizes that are searched for show it as well.
+            (false, false) => Vec::new(),
+        };
+        if !is_found {
             sizes.extend(self.size_round(&posterior));
         }
         if sizes.is_empty() {
@@ -153,7 +162,11 @@ impl Search {
         match fate {
             ProbeFate::Arrived => self.on_arrival(size),
             ProbeFate::LocalTooBig { mtu } => {
-                self.most = self.most.min(mtu.min(size.saturating_sub(1))).max(self.arrived);
+                let below = size.saturating_sub(1);
+                let most = mtu.map_or(below, |mtu| mtu.min(below)).max(self.arrived);
+                if most < self.most {
+                    (self.most, self.is_most_a_bound) = (most, mtu.is_none());
+                }
             }
             ProbeFate::TooBig(refusal) => {
                 self.refused.insert(size, refusal);
@@ -240,7 +253,31 @@ impl Search {
             .filter_map(|(size, refusal)| self.stated(size, refusal))
             .filter(|stated| stated.most >= self.arrived)
             .collect();
-        Posterior::new(self.ip, [self.arrived, self.most], &self.silent, &stated, self.loss())
+        let possible = (self.arrived..=self.most, self.is_most_known());
+        Posterior::new(self.ip, possible, &self.silent, &stated, self.loss())
+    }
+
+    /// Whether this host can send `most`: it has, or nothing larger was refused.
+    fn is_most_known(&self) -> bool {
+        !self.is_most_a_bound || self.largest_sent() >= self.most
+    }
+
+    /// The largest packet that this host did send.
+    fn largest_sent(&self) -> u32 {
+        let silent = self.silent.last_key_value().map(|(size, _)| *size);
+        let refused = self.refused.last_key_value().map(|(size, _)| *size);
+        self.arrived.max(silent.unwrap_or(0)).max(refused.unwrap_or(0))
+    }
+
+    /// Sizes that show what this host can send, where it does not tell: between the largest that it sent and the least that it refused.
+    fn most_round(&self) -> Vec<u32> {
+        let sent = self.largest_sent();
+        let parts = u32::try_from(self.most_sizes).unwrap_or(u32::MAX);
+        let span = self.most.saturating_sub(sent);
+        let mut sizes: Vec<u32> =
+            (1..=parts).map(|part| sent + (span * part).div_ceil(parts)).collect();
+        sizes.dedup();
+        sizes
     }
 
     /// What a message says of the path MTU; `None` where it cannot be true.
@@ -304,6 +341,6 @@ impl Search {
 
     /// The size at which packets vanish without a message, where losses do not explain it.
     fn vanishes(&self) -> Option<u32> {
-        self.walk().filter(|_| self.walk_round().is_empty())
+        self.walk().filter(|_| self.is_most_known() && self.walk_round().is_empty())
     }
 }

@@ -210,6 +210,36 @@ fn an_interface_that_takes_no_more_ends_the_search() {
     assert!(search.next_round().is_empty() && search.next_probe().is_none());
 }
 
+/// A far end says that it did not send a packet, and not what its MTU is.
+#[test]
+fn a_host_that_does_not_tell_its_mtu_is_searched_for_it() {
+    // The far end's rounds have six sizes, and it gives up after 24 of them.
+    let (rounds, sizes_of_a_round) = (24, 6);
+    for (own, path) in [(1300, 1300), (1300, 1500), (1280, 9000), (1301, 1200), (576, 576)] {
+        let mut search = Search::new(IpVersion::V4, 80, 1500, sizes_of_a_round);
+        search.on_loss(LossEstimate { sent: 20, lost: 0 });
+        let mut count = 0;
+        loop {
+            let sizes = search.next_round();
+            if sizes.is_empty() {
+                break;
+            }
+            count += 1;
+            let fate = |size: &u32| match *size {
+                size if size > own => (size, ProbeFate::LocalTooBig { mtu: None }),
+                size if size > path => (size, ProbeFate::NoAnswer),
+                size => (size, ProbeFate::Arrived),
+            };
+            let fates: Vec<_> = sizes.iter().map(fate).collect();
+            search.on_round(&fates);
+        }
+        let settled = search.settled().unwrap();
+        let vanishes = (path < own).then_some(own);
+        assert_eq!((settled.mtu, settled.vanishes), (own.min(path), vanishes));
+        assert!(count <= rounds / 2, "{count} rounds for {own} and {path}");
+    }
+}
+
 #[test]
 fn one_probe_at_a_time_finds_the_same() {
     for mtu in [64, 65, 552, 1280, 1419, 1420, 1499, 1500] {

@@ -2,6 +2,7 @@
 //! connections. Data files (`crates/maxseg-core/tunables/`), checked against the running kernel by `maxseg-linux`'s tests.
 
 mod range;
+mod retired;
 mod words;
 
 use std::sync::LazyLock;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use range::{Range, ValueError};
+pub use retired::retired;
 pub use words::{Acts, ActsBy, ChildNamespace, Scope, Unit};
 
 use crate::similar::closest;

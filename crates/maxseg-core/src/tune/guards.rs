@@ -24,6 +24,8 @@ pub struct Facts {
     pub congestion_controls: Option<Vec<String>>,
     /// Whether the interface has IPv6 addresses.
     pub has_v6: bool,
+    /// The table by which packets to one of these destinations go, where a rule leads there and not to the main table.
+    pub other_table: Option<(IpAddr, u32)>,
     /// The floors of this kernel.
     pub floors: Floors,
 }
@@ -284,7 +286,8 @@ fn of_learnt(
     }
 }
 
-fn size_of(value: &Value) -> Option<u64> {
+/// A number, locked or not.
+pub(super) fn size_of(value: &Value) -> Option<u64> {
     let text = value.text()?;
     let digits = text.strip_prefix("lock ").unwrap_or(text);
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
@@ -346,40 +349,4 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     }
     let is_inside = (least..=most).contains(&value);
     (!is_inside).then_some(Refusal::OutOfRange { value, least, most, source })
-}
-
-/// What has to be said of a step that may be made.
-pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
-        && step.after.is_locked()
-    {
-        warnings.push(
-            "the lock clears DF: packets may be fragmented on the way, and routers' messages are ignored"
-                .to_owned(),
-        );
-    }
-    if step.target.decides_segment_size() {
-        if let (Some(before), Some(after)) = (size_of(&step.before), size_of(&step.after))
-            && after > before
-        {
-            warnings.push(
-                "a congestion window counts segments: with larger ones, running connections send a burst"
-                    .to_owned(),
-            );
-        }
-        if facts.forwards {
-            warnings.push("other hosts' connections through this host shrink too".to_owned());
-        }
-    }
-    if let Some(stays) = step.target.tunable().and_then(|tunable| tunable.leaves_behind.as_ref()) {
-        warnings.push(format!("what stays after it is undone: {stays}"));
-    }
-    if facts.session != Session::None && may_cut_off(&step.target) {
-        warnings.push("whether it cuts off this session is not known here".to_owned());
-    }
-    if facts.session == Session::Reached {
-        warnings.push("this session runs over a connection that it reaches".to_owned());
-    }
-    warnings
 }

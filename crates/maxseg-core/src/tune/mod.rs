@@ -33,12 +33,13 @@ mod record;
 mod target;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use effect::{
     COMPARISONS_S, Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S,
     Period, Ratio, Sample, Verdict, incomparable, judge,
 };
-pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, Session, refusals, warnings};
+pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, Session, refusals};
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};
@@ -46,3 +47,4 @@ pub use record::{
     Author, BrokenLine, Deadline, Event, Place, Record, UndoReason, VERSION, records_of,
 };
 pub use target::{RouteMetricName, SocketEnds, SocketOption, Target, TargetError};
+pub use warnings::warnings;

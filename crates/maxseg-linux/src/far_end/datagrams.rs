@@ -63,7 +63,7 @@ impl ResponderClient<'_> {
         for size in asked {
             let bytes = u32::from(size);
             let fate = if !sent.contains(&size) {
-                ProbeFate::LocalTooBig { mtu: bytes.saturating_sub(1) }
+                ProbeFate::LocalTooBig { mtu: None }
             } else if take_one(&mut arrived, bytes) {
                 ProbeFate::Arrived
             } else {

@@ -192,6 +192,18 @@ pub enum LabError {
     /// A setting that Linux does not offer to a host.
     #[error("`{0}` is not a setting of the Linux kernel")]
     NotAKernelSetting(String),
+    /// An MSS that is larger than the interface's MTU lets any segment be.
+    #[error(
+        "`{key}` = {mss} would change nothing: packets of the interface's MTU hold {fits} bytes of payload"
+    )]
+    NoSuchSegments {
+        /// The key.
+        key: String,
+        /// The MSS that was asked for.
+        mss: u64,
+        /// The payload that fits.
+        fits: u64,
+    },
     /// A change failed, and so did its undo.
     #[error("{error}; undoing the part that was applied failed: {undo}")]
     HalfApplied {
@@ -295,6 +307,9 @@ impl LabError {
             }
             Self::LinkFailed { .. } | Self::HalfApplied { .. } => RESTART.to_owned(),
             Self::Fixed { .. } => "`maxseg lab down`, then `maxseg lab up` with --set".to_owned(),
+            Self::NoSuchSegments { .. } => {
+                "set a larger MTU with it, as hop.NAME.mtu=1500".to_owned()
+            }
             Self::NotAKernelSetting(_) => "use --engine sim, which has it".to_owned(),
             Self::Refused { hint, .. } => return hint.clone(),
             Self::Host { .. }

@@ -156,7 +156,7 @@ impl NodeSetup {
 }
 
 /// The payload that fits the MTU of host `index`'s interface towards the other end, after IP and TCP headers.
-fn fits(scenario: &Scenario, index: usize, end: End) -> Bytes {
+pub(super) fn fits(scenario: &Scenario, index: usize, end: End) -> Bytes {
     let hops = &scenario.path.hops;
     let link = match end {
         End::Sender => hops.get(index).map(|hop| &hop.forward),

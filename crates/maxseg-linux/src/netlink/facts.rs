@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use netlink_packet_core::{
     NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::link::{LinkAttribute, LinkInfo, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteType,
 };
@@ -42,6 +42,8 @@ pub(crate) struct InterfaceFacts {
     pub(crate) qdisc: Option<String>,
     /// What it is, as `veth`, `wireguard` or `vxlan`; `None` of hardware.
     pub(crate) kind: Option<String>,
+    /// Whether it is brought up.
+    pub(crate) is_up: bool,
 }
 
 impl Netlink {
@@ -86,6 +88,7 @@ impl Netlink {
         let mut facts = InterfaceFacts::default();
         for answer in self.answers(RouteNetlinkMessage::GetLink(message), 0)? {
             let RouteNetlinkMessage::NewLink(link) = answer else { continue };
+            facts.is_up = link.header.flags.contains(LinkFlags::Up);
             for attribute in link.attributes {
                 match attribute {
                     LinkAttribute::IfName(name) => facts.name = name,

@@ -65,12 +65,31 @@ pub(super) const USER_HZ: f64 = 100.0;
 impl Netlink {
     /// The route as it is used, with what was learnt of the path (`ip route get`).
     pub(crate) fn route_used(&mut self, question: &RouteQuestion) -> io::Result<FoundRoute> {
-        self.one_route(question, RouteFlags::empty())
+        self.one_route(question, RouteFlags::LookupTable)
     }
 
     /// The route as it was set (`ip route get fibmatch`).
     pub(crate) fn route_set(&mut self, question: &RouteQuestion) -> io::Result<FoundRoute> {
-        self.one_route(question, RouteFlags::FibMatch)
+        self.one_route(question, RouteFlags::FibMatch | RouteFlags::LookupTable)
+    }
+
+    /// The table of the route that packets to an address take, from one of this host's or whichever the route has (`ip rule`). Without
+    /// `RTM_F_LOOKUP_TABLE` the kernel says of every route of IPv4 that it is of the main table.
+    pub(crate) fn table_to(&mut self, to: IpAddr, from: Option<IpAddr>) -> io::Result<u32> {
+        let mut message = RouteMessage::default();
+        (message.header.address_family, message.header.destination_prefix_length) = of_one(to);
+        message.header.flags = RouteFlags::FibMatch | RouteFlags::LookupTable;
+        message.attributes = vec![RouteAttribute::Destination(of_family(to))];
+        if let Some(from) = from {
+            message.header.source_prefix_length = message.header.destination_prefix_length;
+            message.attributes.push(RouteAttribute::Source(of_family(from)));
+        }
+        let answers = self.answers(RouteNetlinkMessage::GetRoute(message), 0)?;
+        let table = answers.iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewRoute(route) => Some(FoundRoute::of(route).table),
+            _ => None,
+        });
+        table.ok_or_else(|| io::Error::other("the kernel answered without a route"))
     }
 
     /// What the kernel has learnt of the path to an address (`ip route get`); `None` for nothing.

@@ -110,6 +110,8 @@ pub struct Prober {
     pub sent_bytes: u64,
     /// Packets that a firewall of this host refused.
     pub refused_here: u32,
+    /// Packets that the interface dropped.
+    dropped: u32,
 }
 
 /// What begins the payload, before the packet's number.
@@ -118,6 +120,9 @@ const MARK: [u8; 4] = *b"mxsg";
 const MARK_AND_NUMBER: usize = 8;
 /// A stop is noticed within this time.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
+/// So many packets that the interface dropped, before any has left, show that nothing leaves: a round of small packets has three, which a
+/// queue that is full for a moment may drop, and one more comes after a pause.
+const NOTHING_LEAVES: u32 = 4;
 /// Packets can overtake each other by this, at least.
 const LEAST_MARGIN: Duration = Duration::from_millis(15);
 
@@ -134,7 +139,16 @@ impl Prober {
             ProbeKind::Echo => ProbeSocket::echo(to)?,
         };
         let source = socket.local()?;
-        Ok(Self { socket, kind, to, source, shots: Vec::new(), sent_bytes: 0, refused_here: 0 })
+        Ok(Self {
+            socket,
+            kind,
+            to,
+            source,
+            shots: Vec::new(),
+            sent_bytes: 0,
+            refused_here: 0,
+            dropped: 0,
+        })
     }
 
     /// This end's address and port.
@@ -177,7 +191,7 @@ impl Prober {
     /// Sends the packets with a pause between them and waits for answers: as `end` has it, or for `patience` after the last.
     ///
     /// # Errors
-    /// The socket cannot be used; `Interrupted` after a stop.
+    /// The socket cannot be used, or the interface drops whatever is sent (`ENOBUFS`); `Interrupted` after a stop.
     pub fn round(
         &mut self,
         probes: &[Probe],
@@ -250,7 +264,12 @@ impl Prober {
         match result {
             SendResult::Sent => self.sent_bytes += u64::from(probe.size),
             SendResult::Refused => self.refused_here += 1,
+            SendResult::Dropped => self.dropped += 1,
             SendResult::TooBig => {}
+        }
+        // What the interface drops is lost, as what a hop drops is.
+        if self.sent_bytes == 0 && self.dropped >= NOTHING_LEAVES {
+            return Err(io::Error::from_raw_os_error(libc::ENOBUFS));
         }
         self.shots.push(Shot { probe, at, answer: None, refusal: None, is_local_too_big });
         Ok(())
@@ -310,7 +329,7 @@ impl Shot {
         match (self.arrival(), self.refusal) {
             (Some(_), _) => ProbeFate::Arrived,
             (_, Some(refusal)) => ProbeFate::TooBig(refusal),
-            _ if self.is_local_too_big => ProbeFate::LocalTooBig { mtu: interface_mtu },
+            _ if self.is_local_too_big => ProbeFate::LocalTooBig { mtu: Some(interface_mtu) },
             _ => ProbeFate::NoAnswer,
         }
     }

@@ -93,7 +93,7 @@ fn a_client_with_the_token_measures_both_ways() {
         let (mut prober, times) = (client.prober().unwrap(), [Duration::from_millis(1); 2]);
         let (forth, _) =
             client.probe_forth(&mut prober, &[70_000, 60_000, 80], times, 65_536).unwrap();
-        assert_eq!(forth[0], (70_000, ProbeFate::LocalTooBig { mtu: 65_536 }));
+        assert_eq!(forth[0], (70_000, ProbeFate::LocalTooBig { mtu: Some(65_536) }));
         assert_eq!(forth[1..], back, "the responder says so");
         assert_eq!(client.learnt_there().unwrap(), None);
     });

@@ -34,6 +34,9 @@ pub(crate) enum SendResult {
     TooBig,
     /// A firewall of this host refuses it (`EPERM` of a netfilter verdict).
     Refused,
+    /// The interface dropped it (`ENOBUFS`): its queue is full, or its link takes less than the interface's MTU, as a veth whose peer has
+    /// a smaller one. Sockets without `IP_RECVERR` are not told.
+    Dropped,
 }
 
 /// An entry of the error queue.
@@ -109,7 +112,7 @@ impl ProbeSocket {
     /// Sends what follows the UDP header, or the IP header of an echo. With `hop` it is to end there.
     ///
     /// # Errors
-    /// There is no route, or no memory.
+    /// There is no route.
     pub(crate) fn send(&mut self, bytes: &[u8], hop: Option<u8>) -> io::Result<SendResult> {
         if self.hop != hop {
             self.set_hop(hop)?;
@@ -119,6 +122,7 @@ impl ProbeSocket {
             Err(error) => match error.raw_os_error() {
                 Some(libc::EPERM) => Ok(SendResult::Refused),
                 Some(libc::EMSGSIZE) => Ok(SendResult::TooBig),
+                Some(libc::ENOBUFS) => Ok(SendResult::Dropped),
                 _ => Err(error),
             },
         }

@@ -31,7 +31,7 @@ pub(super) fn read(name: &str) -> Result<Value, TuneError> {
     let is_there = interface::read(name)? != Value::Absent;
     let values = values(&table(&target)?, name);
     Ok(match values.as_slice() {
-        [] if !is_there => return Err(TuneError::NoSuch { target, near: None }),
+        [] if !is_there => return Err(TuneError::NoSuch { target, near: None, retired: None }),
         [] => Value::Unset,
         [first, others @ ..] if others.len() == 2 && others.iter().all(|other| other == first) => {
             Value::Text(first.clone())

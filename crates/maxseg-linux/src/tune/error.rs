@@ -32,6 +32,8 @@ pub enum TuneError {
         target: Target,
         /// The nearest that there is.
         near: Option<String>,
+        /// What became of it.
+        retired: Option<&'static str>,
     },
     /// There is no route to these destinations, not even a wider one.
     #[error("there is no route to {prefix}, so that none can be made from it")]
@@ -197,7 +199,7 @@ impl TuneError {
 
     pub(super) fn open(target: &Target, error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::NotFound {
-            Self::NoSuch { target: target.clone(), near: None }
+            Self::NoSuch { target: target.clone(), near: None, retired: None }
         } else if error.kind() == io::ErrorKind::PermissionDenied {
             Self::Denied { target: target.clone() }
         } else {
@@ -216,6 +218,7 @@ impl TuneError {
     pub fn hint(&self) -> String {
         match self {
             Self::Socket(error) => error.hint(),
+            Self::NoSuch { retired: Some(what), .. } => (*what).to_owned(),
             Self::NoSuch { near: Some(near), .. } => format!("did you mean {near}?"),
             Self::NoSuch { target: Target::InterfaceMtu(_) | Target::Clamp(_), .. } => {
                 "`ip link` lists the interfaces of this network namespace".to_owned()

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use maxseg_core::tune::{Facts, Floors, LearntPathMtu, Session, Step, Target};
 
+use super::route::other_table;
 use super::sysctl::number;
 use super::{TuneError, interface};
 use crate::netlink::raw::RawRoute;
@@ -39,6 +40,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             facts.forwards = forwards(prefix.is_v6());
             facts.learnt = learnt(prefix.is_v6())?;
             facts.learnt.retain(|learnt| prefix.includes(learnt.to));
+            facts.other_table = other_table(*prefix)?;
             is_reached = session.is_some_and(|peer| prefix.includes(peer));
         }
         Target::InterfaceMtu(name) => {

@@ -25,6 +25,12 @@ pub fn moment() -> Result<Moment, TuneError> {
     Ok(Moment { place: place().map_err(TuneError::Here)?, boot_s: boot_s() })
 }
 
+/// Whether this is the network namespace of the machine's first process, or of a container's; `None` where this user may not know.
+pub fn is_first_namespace() -> Option<bool> {
+    let of = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    Some(of("1")? == of("thread-self")?)
+}
+
 /// Seconds since boot, those in suspension included.
 pub(super) fn boot_s() -> f64 {
     clock_gettime(ClockId::CLOCK_BOOTTIME).map_or(0.0, |time| Duration::from(time).as_secs_f64())

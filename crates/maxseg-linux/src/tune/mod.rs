@@ -41,7 +41,7 @@ pub use effect::effect;
 pub use error::TuneError;
 pub use facts::facts;
 pub use guard::guard;
-pub use here::{author, deadline, moment};
+pub use here::{author, deadline, is_first_namespace, moment};
 pub use journal::{Journal, state_folder};
 pub use nowhere::Nowhere;
 pub use route::PROTOCOL as ROUTE_PROTOCOL;

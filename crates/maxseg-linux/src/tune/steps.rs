@@ -1,6 +1,7 @@
 //! What is there now, for each thing that is to be set.
 
 use maxseg_core::similar::closest;
+use maxseg_core::tunables::retired;
 use maxseg_core::tune::{Step, Target, Value};
 
 use super::interface_order::with_followers;
@@ -26,14 +27,13 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
     let (mut before, mut after) = (reading.value, after.clone());
     match target {
         Target::Sysctl(name) if before == Value::Absent => {
-            let known = sysctl::neighbours(name);
-            let near = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
-            return Err(TuneError::NoSuch { target: target.clone(), near });
+            let (near, retired) = (sysctl::near(name), retired(name));
+            return Err(TuneError::NoSuch { target: target.clone(), near, retired });
         }
         Target::InterfaceMtu(name) if before == Value::Absent => {
             let known = interface::names();
             let near = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
-            return Err(TuneError::NoSuch { target: target.clone(), near });
+            return Err(TuneError::NoSuch { target: target.clone(), near, retired: None });
         }
         Target::Route { prefix, .. } => {
             let nowhere = route::nowhere(*prefix);

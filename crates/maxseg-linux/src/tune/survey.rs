@@ -128,6 +128,10 @@ fn has_guard(entry: &Entry) -> bool {
 /// Who has changed it since, as far as that leaves a trace.
 fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
     match &entry.step.target {
+        Target::Route { .. } if *now == Value::Absent => {
+            let was = Image::parse(entry.step.image.as_deref()?)?.raw()?;
+            Some(route::gone_with(was.interface()))
+        }
         _ if *now == Value::Absent => None,
         Target::Sysctl(name) => {
             let value = now.text()?;

@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
+use maxseg_core::similar::closest;
 use maxseg_core::tune::{Target, Value};
 
 use super::TuneError;
@@ -40,8 +41,17 @@ fn open(name: &str) -> Result<std::fs::File, TuneError> {
     opened.map_err(|error| TuneError::open(&target(name), error))
 }
 
-/// Sysctls of the same folder, for a hint.
-pub(super) fn neighbours(name: &str) -> Vec<String> {
+/// The sysctl of the same folder that was likely meant. The names of all of them begin alike, which makes none nearer.
+pub(super) fn near(name: &str) -> Option<String> {
+    let word = |name: &str| name.rsplit_once('.').map_or(name, |(_, word)| word).to_owned();
+    let known = neighbours(name);
+    let words: Vec<String> = known.iter().map(|name| word(name)).collect();
+    let near = closest(&word(name), words.iter().map(String::as_str))?;
+    known.into_iter().find(|name| word(name) == near)
+}
+
+/// Sysctls of the same folder.
+fn neighbours(name: &str) -> Vec<String> {
     let path = sysctl_file(name);
     let Some(folder) = path.parent() else { return Vec::new() };
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -9,7 +9,7 @@ use maxseg_wire::inet_diag::StateSet;
 use maxseg_wire::tcp_info::{State, TcpInfo};
 
 use super::TuneError;
-use super::route::main_routes;
+use super::route::{MAIN, has_other_tables, main_routes};
 use super::socket::canonical;
 use crate::netlink::{Netlink, raw::RawRoute};
 use crate::observe::sockets::{Selection, SocketLister};
@@ -74,6 +74,9 @@ fn connections(target: &Target) -> io::Result<Vec<Connection>> {
         Target::Route { prefix, .. } => {
             let routes = main_routes(prefix.is_v6())?;
             all.retain(|connection| takes(connection.remote.ip(), *prefix, &routes));
+            if has_other_tables(prefix.is_v6())? {
+                retain_of_main(&mut all)?;
+            }
         }
         Target::InterfaceMtu(name) => {
             let index = Netlink::interface(name)?.get();
@@ -95,6 +98,18 @@ fn connections(target: &Target) -> io::Result<Vec<Connection>> {
         Target::Clamp(_) | Target::File(_) => all.clear(),
     }
     Ok(all)
+}
+
+/// Leaves out those whose packets a rule sends by another table. By a mark of the socket alone it may do so too, which only root is told.
+fn retain_of_main(connections: &mut Vec<Connection>) -> io::Result<()> {
+    let mut netlink = Netlink::new()?;
+    let mut known: BTreeMap<(IpAddr, IpAddr), bool> = BTreeMap::new();
+    connections.retain(|connection| {
+        let (to, from) = (connection.remote.ip(), connection.local.ip());
+        let is_of_main = || netlink.table_to(to, Some(from)).is_ok_and(|table| table == MAIN);
+        *known.entry((to, from)).or_insert_with(is_of_main)
+    });
+    Ok(())
 }
 
 /// Whether packets to an address take the route to this prefix: no narrower one of the main table has it.

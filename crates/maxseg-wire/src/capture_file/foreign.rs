@@ -4,6 +4,8 @@ use super::error::OpenError;
 
 const CONVERT: &str = "convert it to pcap: `editcap -F pcap FILE NEW.pcap`";
 
+const DUMP: &str = "`maxseg connections --from-dump FILE` reads it";
+
 /// First bytes of a format, its name and a hint.
 const MAGIC: [(&[u8], &str, &str); 26] = [
     (b"snoop\0\0\0", "a snoop capture (Solaris)", CONVERT),
@@ -49,6 +51,10 @@ pub(super) fn refuse(head: &[u8]) -> OpenError {
     if is_text(head) {
         return OpenError::Text;
     }
+    if is_socket_dump(head) {
+        let name = "a list of sockets, as `ss -D` writes it";
+        return OpenError::Foreign { name, hint: DUMP };
+    }
     match shape(head) {
         Some(name) => OpenError::Foreign { name, hint: CONVERT },
         None => OpenError::Unknown(head.iter().take(8).copied().collect()),
@@ -65,6 +71,18 @@ fn is_text(head: &[u8]) -> bool {
         Err(_) => return false,
     };
     !valid.is_empty() && valid.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
+}
+
+/// Whether it begins with a message of `sock_diag` (`struct nlmsghdr`): its length, at most that of a socket with all that is told of it, and
+/// its type.
+fn is_socket_dump(head: &[u8]) -> bool {
+    /// `SOCK_DIAG_BY_FAMILY`.
+    const ABOUT_A_SOCKET: u16 = 20;
+    /// The header, and the least that is told of a socket (`struct inet_diag_msg`).
+    const LEAST: u32 = 16 + 72;
+    let Some([a, b, c, d, low, high]) = head.first_chunk::<6>() else { return false };
+    let length = u32::from_ne_bytes([*a, *b, *c, *d]);
+    (LEAST..1 << 16).contains(&length) && u16::from_ne_bytes([*low, *high]) == ABOUT_A_SOCKET
 }
 
 /// Formats without a magic number, recognised by the fields of their first record.
@@ -92,4 +110,25 @@ fn shape(head: &[u8]) -> Option<&'static str> {
     };
     (word(u32::from_be_bytes) || word(u32::from_le_bytes))
         .then_some("an Apple PacketLogger capture")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_sockets_is_told_from_an_unknown_file() {
+        let dump = |length: u32, kind: u16| {
+            let mut bytes = length.to_ne_bytes().to_vec();
+            bytes.extend(kind.to_ne_bytes());
+            bytes.resize(40, 0x80);
+            refuse(&bytes)
+        };
+        let told = dump(500, 20);
+        assert!(told.to_string().starts_with("is a list of sockets"), "{told}");
+        assert!(told.hint().is_some_and(|hint| hint.contains("--from-dump FILE")));
+        for (length, kind) in [(500, 21), (40, 20), (1 << 20, 20)] {
+            assert!(matches!(dump(length, kind), OpenError::Unknown(_)), "{length} {kind}");
+        }
+    }
 }

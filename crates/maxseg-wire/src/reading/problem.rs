@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::DecodeError;
 use crate::capture_file::{Fault, ReadError};
+use crate::link_type::NETLINK;
 
 /// A problem of a capture, with the number of its occurrences.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +119,9 @@ impl ProblemKind {
     /// What to do about the problem, where something helps.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
+            Self::LinkType { number: NETLINK, .. } => Some(
+                "these are no packets, but a kernel's messages: a recording of sockets is shown by `maxseg top --open FILE`",
+            ),
             Self::LinkType { .. } => Some(
                 "capture on an Ethernet, PPP or loopback interface, or on `any`: their link types are supported",
             ),

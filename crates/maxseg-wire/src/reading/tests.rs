@@ -65,6 +65,15 @@ fn a_link_type_that_is_not_known_is_a_fault_where_no_packet_has_another() {
 }
 
 #[test]
+fn a_recording_of_sockets_is_no_capture_and_has_its_reader_named() {
+    let mut recording = capture();
+    recording[LINK_TYPE].copy_from_slice(&u32::from(link_type::NETLINK).to_le_bytes());
+    let (summary, _) = summary(&recording, &ReadOptions::default());
+    let hint = summary.fault().unwrap().kind.hint().unwrap();
+    assert!(hint.contains("maxseg top --open FILE"), "{hint}");
+}
+
+#[test]
 fn an_interface_that_is_not_there_is_refused_with_those_that_are() {
     let options = ReadOptions { interface: Some("eth7"), ..ReadOptions::default() };
     let error = read(capture().as_slice(), &options).map(|_| ()).unwrap_err();

@@ -7,6 +7,7 @@ use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
 use super::remedies::{flush, message, of_black_hole, of_dropped, of_the_way_back};
+use super::routing_loop::routing_loop;
 use super::{BlackHole, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
 
 /// A fact about a path.
@@ -28,6 +29,8 @@ pub struct PathFinding {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum PathFindingKind {
+    /// Routers send the packets round in a circle.
+    RoutingLoop,
     /// The host refuses connections to the port that was named.
     PortRefused,
     /// Nothing answers a SYN to the port that was named.
@@ -54,6 +57,7 @@ impl PathFindingKind {
     /// As documents have it.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::RoutingLoop => "routing-loop",
             Self::PortRefused => "port-refused",
             Self::PortSilent => "port-silent",
             Self::MessageDroppedHere => "message-dropped-here",
@@ -70,7 +74,8 @@ impl PathFindingKind {
     /// Whether it is a fault: the program ends with exit code 3.
     pub const fn is_fault(self) -> bool {
         match self {
-            Self::PortRefused
+            Self::RoutingLoop
+            | Self::PortRefused
             | Self::PortSilent
             | Self::MessageDroppedHere
             | Self::BlackHole
@@ -89,7 +94,8 @@ const LEAST_LOST: u32 = 2;
 /// The facts of a report, the gravest first.
 pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
     let mtu = &report.path_mtu;
-    let mut found: Vec<PathFinding> = dead_port(report).into_iter().collect();
+    let mut found: Vec<PathFinding> = circle(report).into_iter().collect();
+    found.extend(dead_port(report));
     found.extend(mtu.dropped_here.as_ref().map(|dropped| dropped_here(dropped, report, route)));
     if let Some(hole) = &mtu.black_hole {
         found.push(black_hole(hole, report, route));
@@ -125,9 +131,28 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
     found
 }
 
+/// Routers between which packets go round until their TTL ends.
+fn circle(report: &PathReport) -> Option<PathFinding> {
+    let circle = routing_loop(report)?;
+    let (to, from) = (report.address, circle.first_hop);
+    let ip = if to.is_ipv4() { "ip" } else { "ip -6" };
+    Some(PathFinding {
+        kind: PathFindingKind::RoutingLoop,
+        confidence: Confidence::Confirmed,
+        text: format!(
+            "routing loop {} (from hop {from} on): packets to {to} go round until their TTL ends, and never arrive",
+            circle.between()
+        ),
+        remedy: Some(format!(
+            "mend the routes to {to} of these routers (look there with `{ip} route get {to}`): one of them has to lead on, or to say that \
+             it is unreachable"
+        )),
+    })
+}
+
 /// The port that was named, where it takes no connections although the host or the way to it answers.
 fn dead_port(report: &PathReport) -> Option<PathFinding> {
-    let named = report.port.filter(|_| report.is_answered())?;
+    let named = report.port.filter(|_| report.is_answered() && routing_loop(report).is_none())?;
     let port = report.mss.ports.iter().find(|port| port.port == named)?;
     let to = report.address;
     let (kind, text, remedy) = match port.state {

@@ -19,6 +19,7 @@ mod options;
 mod probing;
 mod remedies;
 mod rfc6349;
+mod routing_loop;
 mod rtt;
 mod scenario;
 mod table;

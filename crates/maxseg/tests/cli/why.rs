@@ -63,6 +63,21 @@ fn each_mtu_holds_until_it_is_removed() {
 }
 
 #[test]
+fn a_route_has_the_table_that_a_rule_leads_to() {
+    let Some(hosts) = Hosts::two() else { return };
+    let connected = hosts.connect();
+    assert_eq!(why(&hosts, &connected)["path"]["route"]["table"], 254);
+    hosts.a("ip route add 10.9.0.0/24 dev va table 77 mtu 1300");
+    hosts.a("ip rule add to 10.9.0.0/24 table 77");
+    let route = &why(&hosts, &connected)["path"]["route"];
+    assert_eq!(
+        (&route["table"], &route["metrics"]["mtu"]),
+        (&77.into(), &"1300".into()),
+        "{route}"
+    );
+}
+
+#[test]
 fn a_learnt_mtu_holds_until_it_is_forgotten() {
     let Some(hosts) = Hosts::with_router() else { return };
     hosts.router("ip link set rb mtu 1300");

@@ -1,6 +1,7 @@
 //! How likely each path MTU is.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::super::well_known;
 use crate::framing::IpVersion;
@@ -43,15 +44,16 @@ const IS_PLATEAU: f64 = 0.2;
 const IS_WRONG: f64 = 1e-2;
 
 impl Posterior {
-    /// Where a packet of `least` bytes arrived, those of `silent` did not so many times, routers have `stated` MTUs, and a packet
-    /// that fits is lost with a chance of `loss`.
+    /// Where the first packet of `possible` arrived, those of `silent` did not so many times, routers have `stated` MTUs, and a packet
+    /// that fits is lost with a chance of `loss`. `is_most_sent` where this host can send the last one of `possible`.
     pub(super) fn new(
         ip: IpVersion,
-        [least, most]: [u32; 2],
+        (possible, is_most_sent): (RangeInclusive<u32>, bool),
         silent: &BTreeMap<u32, u32>,
         stated: &[Stated],
         loss: f64,
     ) -> Self {
+        let (least, most) = possible.into_inner();
         let count = (most - least + 1) as usize;
         let usual = match ip {
             IpVersion::V4 => LEAST_USUAL_V4,
@@ -66,7 +68,9 @@ impl Posterior {
                 *place += weight;
             }
         };
-        add(most, ALL_FITS);
+        if is_most_sent {
+            add(most, ALL_FITS);
+        }
         let names: Vec<u32> = well_known::all().collect();
         for mtu in &names {
             add(*mtu, HAS_NAME / names.len() as f64);

@@ -1,7 +1,7 @@
 //! Setting keys of the scenario while the lab is up.
 
 use maxseg_core::path::LinkSpec;
-use maxseg_core::scenario::{Draft, Scenario};
+use maxseg_core::scenario::{Draft, End, Scenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,6 +9,7 @@ use super::lab::{PersistentLab, notes, set_congestion, unmet};
 use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
+use crate::lab::host::fits;
 use crate::lab::network::Network;
 use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
 
@@ -74,7 +75,7 @@ fn refuse_what_stays(
         let reason = match root {
             "hop" | "name" | "about" => continue,
             "sender" | "receiver" if has_effect((old_draft, old), new, changed, index) => continue,
-            "sender" | "receiver" => return Err(LabError::NotAKernelSetting(key.clone())),
+            "sender" | "receiver" => return Err(without_effect(key, new)),
             "flow" | "until" => "a persistent lab has no flows and no duration",
             "seed" => "the links have already drawn random numbers",
             "sweep" => "a lab is a single point of a sweep",
@@ -83,6 +84,21 @@ fn refuse_what_stays(
         return Err(fixed(key, reason));
     }
     Ok(())
+}
+
+/// Why a key of a host has no effect: it may be the value alone that has none.
+fn without_effect(key: &str, new: &Scenario) -> LabError {
+    let last = new.path.hops.len();
+    let (own, index, end) = match key {
+        "sender.mss" => (new.sender.mss, 0, End::Sender),
+        "receiver.mss" => (new.receiver.mss, last, End::Receiver),
+        _ => return LabError::NotAKernelSetting(key.to_owned()),
+    };
+    let fits = fits(new, index, end).get();
+    match own.map(|mss| mss.bytes().get()).filter(|mss| *mss > fits) {
+        Some(mss) => LabError::NoSuchSegments { key: key.to_owned(), mss, fits },
+        None => LabError::NotAKernelSetting(key.to_owned()),
+    }
 }
 
 /// Whether a changed key has an effect on the hosts' kernels, alone or as the last of the changes: a key without effect
@@ -264,6 +280,21 @@ mod tests {
             "sender.sack=false",
         ] {
             assert_eq!(refusal(&[assignment]), None);
+        }
+    }
+
+    #[test]
+    fn an_mss_above_the_interface_is_told_as_such() {
+        let (_, new, _) = drafts(&["sender.mss=9000", "receiver.mss=1400"]);
+        let told = |key| without_effect(key, &new.scenario().unwrap()).to_string();
+        assert!(
+            told("sender.mss").contains("= 9000 would change nothing"),
+            "{}",
+            told("sender.mss")
+        );
+        assert!(told("sender.mss").contains("hold 1460 bytes"), "{}", told("sender.mss"));
+        for key in ["receiver.mss", "sender.limited_transmit"] {
+            assert!(told(key).contains("not a setting of the Linux kernel"), "{}", told(key));
         }
     }
 

@@ -2,12 +2,10 @@
 
 use maxseg_core::tune::Prefix;
 
-use super::{MAIN, is_for_all};
+use super::{LOCAL, MAIN, is_for_all};
 use crate::netlink::raw::RawRoute;
 use crate::tune::nowhere::Nowhere;
 
-/// `RT_TABLE_LOCAL`: it is looked up before any other (`ip rule`).
-const LOCAL: u32 = 255;
 /// `RTN_LOCAL`, `RTN_BROADCAST` and `RTN_ANYCAST`.
 const OWN: [u8; 3] = [2, 3, 4];
 /// The block of multicast, by the bits of its prefix.

@@ -2,8 +2,10 @@
 
 mod hop_sizes;
 
+use std::net::IpAddr;
+
 use maxseg_core::path_mtu::{Confidence, Search, well_known_mtu};
-use maxseg_linux::probe::learnt::TeachLog;
+use maxseg_linux::probe::learnt::{LearntMtu, TeachLog};
 use maxseg_linux::probe::route_to_host;
 
 use super::probing::{Probing, Sizes, Which};
@@ -49,12 +51,13 @@ pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuR
     Ok(report)
 }
 
-/// What may teach the kernel something, between two lines of the log; with what the kernel has learnt since the test began.
+/// What may teach the kernel something, between two lines of the log; with what the kernel has learnt in between.
 pub(super) fn logged<'t, T>(
     probing: &mut Probing<'t>,
     teach: impl FnOnce(&mut Probing<'t>) -> Result<T, PathError>,
 ) -> Result<(T, Option<TaughtKernel>), PathError> {
-    let known_before = probing.route.learnt;
+    // As the log has it: what `path --forget` would leave is not told as left behind.
+    let known_before = learnt_now(probing.to);
     let log = TeachLog::open().and_then(|mut log| log.begin(probing.to).map(|()| log));
     if let Err(error) = &log {
         let note = format!(
@@ -68,11 +71,15 @@ pub(super) fn logged<'t, T>(
     {
         probing.notes.push(format!("the end of the test is not logged: {error}"));
     }
-    let known_after = route_to_host(probing.to).ok().and_then(|route| route.learnt);
-    let taught = known_after
+    let taught = learnt_now(probing.to)
         .filter(|after| after.is_news(known_before.as_ref()))
         .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
     Ok((done, taught))
+}
+
+/// The path MTU that the kernel remembers now.
+fn learnt_now(to: IpAddr) -> Option<LearntMtu> {
+    route_to_host(to).ok().and_then(|route| route.learnt)
 }
 
 /// By what the destination or routers answer, or by TCP connections.

@@ -80,7 +80,7 @@ impl SizedMtu {
             SizedFate::Learnt(mtu) => self.learnt = Some(mtu),
             SizedFate::Limited(mtu) => {
                 self.limit = Some(self.limit.map_or(mtu, |limit| limit.min(mtu)));
-                search.on_fate(size, ProbeFate::LocalTooBig { mtu });
+                search.on_fate(size, ProbeFate::LocalTooBig { mtu: Some(mtu) });
             }
             SizedFate::Closed | SizedFate::NoAnswer => {}
         }

@@ -259,7 +259,15 @@ fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn read_dump<'b>(file: &Path, bytes: &'b [u8]) -> Result<Listing<'b>, Failure> {
+    /// First bytes of pcapng, as recordings have them.
+    const RECORDING: &[u8] = b"\n\r\r\n";
     Listing::from_dump(bytes).map_err(|(offset, error)| {
+        if bytes.starts_with(RECORDING) {
+            return Failure::with_hint(
+                format!("{} is no socket dump, but pcapng", file.display()),
+                "a recording of sockets is shown by `maxseg top --open FILE`, a capture of packets by `maxseg explain FILE`",
+            );
+        }
         Failure::with_hint(
             format!("{}: byte {offset}: not a socket dump: {error}", file.display()),
             "`ss -tinmO -D FILE` writes such a file; without -i and -m there is less to judge by",

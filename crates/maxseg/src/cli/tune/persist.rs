@@ -5,8 +5,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maxseg_core::tune::Allowed;
-use maxseg_linux::tune::{Applying, Journal, apply, author, recover, state_folder};
+use maxseg_core::tune::{Allowed, Target};
+use maxseg_linux::tune::{
+    Applying, Journal, apply, author, is_first_namespace, recover, state_folder,
+};
+use maxseg_workbench::tune::documents::{Document, Setting};
 use maxseg_workbench::tune::persist::{Keeper, networkd_lines};
 use maxseg_workbench::tune::{Request, prepare};
 
@@ -79,6 +82,22 @@ fn written_by_others(file: &Path) -> Option<&Path> {
     })
 }
 
+/// What is written is for the machine when it starts, which has other interfaces and routes than a network namespace of its own.
+fn warn_of_namespace(document: &Document, root: &Path, printer: Printer) {
+    let is_of_links = |one: &Setting| {
+        matches!(one.target, Target::InterfaceMtu(_) | Target::Route { .. } | Target::Clamp(_))
+    };
+    let bound = document.settings.iter().find(|one| is_of_links(one));
+    if root != Path::new("/") || is_first_namespace() != Some(false) {
+        return;
+    }
+    let missing =
+        bound.map_or_else(String::new, |one| format!(", where {} may not exist", one.target));
+    printer.note(&format!(
+        "warning: this is a network namespace of its own, and the files are read by the machine's first one when it starts{missing}"
+    ));
+}
+
 pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     let document = given_or_set(args.file.as_deref(), printer)?;
     let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
@@ -94,6 +113,7 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     if keeper == Keeper::Unit {
         judge_program(Path::new(&program), &root, printer)?;
     }
+    warn_of_namespace(&document, &root, printer);
     let files = keeper.files(&document, &root, &program);
     document::tell(&files.left_out, printer);
     if files.files.is_empty() {

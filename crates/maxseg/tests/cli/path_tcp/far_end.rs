@@ -70,6 +70,22 @@ fn what_vanishes_on_the_way_back_alone_is_told_first() {
 }
 
 #[test]
+fn a_far_end_with_a_small_mtu_of_its_own_is_no_black_hole() {
+    let Some(net) = Net::with_mtu(1300) else { return };
+    net.b.must("ip link set vb mtu 1300");
+    let _responder = responder(&net);
+    let (report, code) = net.report(&[&[TO[0]], &SHORT[..]].concat());
+    let path = &report["path_mtu"];
+    assert_eq!((&path["forward_bytes"], code), (&1300.into(), 0), "{report:#}");
+    assert_eq!(
+        (&path["reverse_bytes"], &path["reverse_confidence"]),
+        (&1300.into(), &"confirmed".into()),
+        "{path:#}"
+    );
+    assert_eq!(path["reverse_vanishes_bytes"], Value::Null, "{path:#}");
+}
+
+#[test]
 fn a_far_end_of_ipv6_measures_both_ways() {
     let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
     if !net.router_rules("forward", &["tcp flags syn tcp option maxseg size set 1200"]) {

@@ -71,6 +71,37 @@ fn a_black_hole_has_its_place() {
     assert_eq!(mtu(&report).2, "unknown", "{report:#}");
 }
 
+#[test]
+fn a_link_that_takes_less_than_its_interface_is_found() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    // The other end of the link: the kernel drops what is larger, and says so to the sockets of probes alone.
+    net.router.must("ip link set ra mtu 1300");
+    let is_found = |(report, code): (Value, i32)| {
+        assert_eq!((mtu(&report).0, mtu(&report).2, code), (1300, "confirmed", 3), "{report:#}");
+        let hole = &report["path_mtu"]["black_hole"];
+        assert_eq!((&hole["after_hop"], &hole["before_hop"]), (&0.into(), &1.into()), "{hole}");
+        assert!(
+            report["findings"][0]["remedy"].as_str().unwrap().contains("interface.va.mtu=1300")
+        );
+    };
+    for to in TO {
+        is_found(net.report(&[to]));
+    }
+    let Some(of_nobody) = net.report_to_nobody(&[&target(TO[0])]) else { return };
+    is_found(of_nobody);
+}
+
+#[test]
+fn routers_that_send_packets_to_each_other_are_named() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    net.b.must("sysctl -qw net.ipv4.ip_forward=1");
+    net.router.must("ip route add 10.9.8.0/24 via 10.9.2.2");
+    let (report, code) = net.report(&["10.9.8.1"]);
+    assert_eq!((findings(&report), code), (vec!["routing-loop"], 3), "{report:#}");
+    let text = report["findings"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("routing loop between 10.9.1.1 and 10.9.2.2"), "{text}");
+}
+
 /// What `path_mtu` says of messages that A drops: who sent them, the MTU that they state, and what drops them.
 fn dropped(report: &Value) -> (&Value, &Value, &Value) {
     let dropped = &report["path_mtu"]["dropped_here"];

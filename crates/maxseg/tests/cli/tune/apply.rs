@@ -52,6 +52,35 @@ fn each_kind_is_set_and_restored() {
 }
 
 #[test]
+fn a_route_that_a_rule_leads_past_is_told() {
+    let Some(host) = Host::new() else { return };
+    let set = ["route.10.5.0.0/16.mtu=1300"];
+    let told = host.apply(&set, &["--dry-run"]);
+    assert!(!told.contains("ip rule"), "{told}");
+    host.namespace.must("ip route add 10.5.0.0/16 via 10.9.0.5 mtu 1350 table 77");
+    host.namespace.must("ip rule add to 10.5.0.0/16 table 77");
+    let told = host.apply(&set, &["--dry-run"]);
+    assert!(
+        told.contains("warning: a rule (`ip rule`) has packets to 10.5.0.1 go by table 77"),
+        "{told}"
+    );
+    let told = host.apply(&["route.10.7.0.0/16.mtu=1300"], &["--dry-run"]);
+    assert!(!told.contains("ip rule"), "another destination: {told}");
+}
+
+#[test]
+fn a_route_that_went_with_its_interface_was_changed_by_no_program() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["route.10.9.0.0/24.mtu=1300"], &[]);
+    host.namespace.must("ip link set va down");
+    let told = host.tune_ends(&["status"], 3);
+    assert!(told.contains("the kernel removed the route when its interface was brought"), "{told}");
+    host.namespace.must("ip link del va");
+    let told = host.tune_ends(&["status"], 3);
+    assert!(told.contains("the kernel removed the route with its interface"), "{told}");
+}
+
+#[test]
 fn routes_of_ipv6_are_restored_as_well() {
     let Some(host) = Host::new() else { return };
     for line in [

@@ -212,7 +212,7 @@ impl RawProber {
         let number = match place {
             Place::Sent(number) => number,
             Place::TooBigHere => {
-                return none(ProbeFate::LocalTooBig { mtu: self.interface_mtu });
+                return none(ProbeFate::LocalTooBig { mtu: Some(self.interface_mtu) });
             }
             Place::NotSent => return none(ProbeFate::NoAnswer),
         };

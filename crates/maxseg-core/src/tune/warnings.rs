@@ -1,0 +1,101 @@
+//! What has to be said of a step before it is made.
+
+use super::guards::{Facts, Session, size_of};
+use super::hazards::may_cut_off;
+use super::plan::Step;
+use super::target::{RouteMetricName, Target};
+
+/// What has to be said of a step that may be made.
+pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some((to, table)) = facts.other_table {
+        warnings.push(format!(
+            "a rule (`ip rule`) has packets to {to} go by table {table}: this changes the route of table main, which they do not take"
+        ));
+    }
+    warnings.extend(of_neighbours(step));
+    if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
+        && step.after.is_locked()
+    {
+        warnings.push(
+            "the lock clears DF: packets may be fragmented on the way, and routers' messages are ignored"
+                .to_owned(),
+        );
+    }
+    if step.target.decides_segment_size() {
+        if let (Some(before), Some(after)) = (size_of(&step.before), size_of(&step.after))
+            && after > before
+        {
+            warnings.push(
+                "a congestion window counts segments: with larger ones, running connections send a burst"
+                    .to_owned(),
+            );
+        }
+        if facts.forwards {
+            warnings.push("other hosts' connections through this host shrink too".to_owned());
+        }
+    }
+    if let Some(stays) = step.target.tunable().and_then(|tunable| tunable.leaves_behind.as_ref()) {
+        warnings.push(format!("what stays after it is undone: {stays}"));
+    }
+    if facts.session != Session::None && may_cut_off(&step.target) {
+        warnings.push("whether it cuts off this session is not known here".to_owned());
+    }
+    if facts.session == Session::Reached {
+        warnings.push("this session runs over a connection that it reaches".to_owned());
+    }
+    warnings
+}
+
+/// A link carries what both of its ends take. Packets that a neighbour is not ready for are dropped, and no router is between them that
+/// could say so: 1500 bytes are what every link of Ethernet carries (RFC 894), and hosts have it where nobody has set another.
+fn of_neighbours(step: &Step) -> Option<String> {
+    const USUAL: u64 = 1500;
+    let Target::InterfaceMtu(name) = &step.target else { return None };
+    let (before, after) = (size_of(&step.before), size_of(&step.after)?);
+    let is_raised = before.is_none_or(|before| after > before);
+    (name != "lo" && is_raised && after > USUAL).then(|| {
+        format!(
+            "every neighbour on the link of {name}, and a switch between them, has to take {after} bytes as well: else larger packets \
+             vanish without a message"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Value;
+    use super::*;
+
+    fn of(target: &str, before: &str, after: &str, facts: &Facts) -> Vec<String> {
+        let (before, after) = (Value::of(before), Value::of(after));
+        warnings(&Step { target: target.parse().unwrap(), before, after, image: None }, facts)
+    }
+
+    #[test]
+    fn an_interface_with_large_packets_needs_neighbours_that_take_them() {
+        let of = |target, before, after| of(target, before, after, &Facts::default());
+        let told = of("interface.eth0.mtu", "1500", "9000");
+        assert!(told[0].starts_with("every neighbour on the link of eth0"), "{told:?}");
+        for (target, before, after) in [
+            ("interface.eth0.mtu", "9000", "1500"),
+            ("interface.eth0.mtu", "9000", "8000"),
+            ("interface.eth0.mtu", "1400", "1500"),
+            ("interface.lo.mtu", "16384", "65535"),
+            ("route.10.0.0.0/8.mtu", "1500", "9000"),
+        ] {
+            let told = of(target, before, after);
+            assert!(!told.iter().any(|line| line.contains("neighbour")), "{target}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_leads_past_the_main_table_is_told() {
+        let facts =
+            Facts { other_table: Some(("10.50.2.1".parse().unwrap(), 77)), ..Facts::default() };
+        let told = of("route.10.50.2.0/24.mtu", "1450", "1200", &facts);
+        assert!(told[0].contains("10.50.2.1 go by table 77"), "{told:?}");
+        let told = of("route.10.50.2.0/24.mtu", "1450", "1200", &Facts::default());
+        assert!(!told.iter().any(|line| line.contains("ip rule")), "{told:?}");
+    }
+}

@@ -283,6 +283,7 @@ fn a_syn_sent_again_is_severe_where_none_is_answered() {
     let both = found(|it| {
         it.handshake.syn_packets = 3;
         it.handshake.syn_ack_packets = 2;
+        it.handshake.done = Some(it.begin);
     });
     let text = &both[0].text;
     assert!(text.contains("3 times") && text.contains("its answer 2 times"), "{text}");

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::connections::{Owner, SocketOptions};
 
-    fn connection(cookie: u64, pid: u32, evidence: SocketEvidence) -> Connection {
+    fn connection(cookie: u64, pid: u32, evidence: &SocketEvidence) -> Connection {
         let end = |port| std::net::SocketAddr::from(([10, 0, 0, 1], port));
         Connection {
             netns: None,
@@ -101,7 +101,7 @@ mod tests {
             interface: 0,
             mark: None,
             options: SocketOptions::default(),
-            since_last: Some(Box::new(evidence)),
+            since_last: Some(Box::new(*evidence)),
             is_closed: false,
             message: None,
         }
@@ -135,13 +135,13 @@ mod tests {
             idle.bin.idle = Time::from_secs(1);
         });
         let told = |other: &Connection| {
-            let reader = connection(7, 4, reads);
+            let reader = connection(7, 4, &reads);
             passed_on(&reader, &[&reader, other])
         };
-        let onward = told(&connection(8, 4, sends)).unwrap();
+        let onward = told(&connection(8, 4, &sends)).unwrap();
         assert!(onward.contains("to 10.0.0.1:8") && onward.contains("(bandwidth)"), "{onward}");
-        assert_eq!(told(&connection(8, 5, sends)), None, "another process");
-        assert_eq!(told(&connection(8, 4, idle)), None, "it does not wait for that");
-        assert_eq!(told(&connection(8, 4, reads)), None, "it reads both");
+        assert_eq!(told(&connection(8, 5, &sends)), None, "another process");
+        assert_eq!(told(&connection(8, 4, &idle)), None, "it does not wait for that");
+        assert_eq!(told(&connection(8, 4, &reads)), None, "it reads both");
     }
 }

@@ -81,9 +81,9 @@ fn a_link_that_takes_less_than_its_interface_is_found() {
         assert_eq!((mtu(&report).0, mtu(&report).2, code), (1304, "confirmed", 3), "{report:#}");
         let hole = &report["path_mtu"]["black_hole"];
         assert_eq!((&hole["after_hop"], &hole["before_hop"]), (&0.into(), &1.into()), "{hole}");
-        assert!(
-            report["findings"][0]["remedy"].as_str().unwrap().contains("interface.va.mtu=1304")
-        );
+        let findings = report["findings"].as_array().unwrap().iter();
+        let mut remedies = findings.filter_map(|finding| finding["remedy"].as_str());
+        assert!(remedies.any(|it| it.contains("interface.va.mtu=1304")), "{report:#}");
     };
     for to in TO {
         is_found(net.report(&[to]));

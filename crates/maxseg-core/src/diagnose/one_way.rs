@@ -139,6 +139,7 @@ fn of_acks(data: &DirectionStats, acks: &DirectionStats, lasted: Time) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::LossEpisode;
     use crate::evidence::WayDelay;
 
     #[test]
@@ -197,13 +198,10 @@ mod tests {
             let mut data =
                 DirectionStats { retransmitted_packets: needed, ..DirectionStats::default() };
             for _ in 0..episodes {
-                data.loss_episodes.begin(crate::evidence::LossEpisode {
-                    at: Time::ZERO,
-                    rtt: None,
-                    in_flight: 0,
+                data.loss_episodes.begin(LossEpisode {
                     lost: 1,
-                    sent_bytes: 0,
                     sent_since: 100,
+                    ..LossEpisode::default()
                 });
             }
             move |varies| of_losses(&data, varies)

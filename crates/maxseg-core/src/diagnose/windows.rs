@@ -210,6 +210,7 @@ pub(super) fn clamped(evidence: &Evidence, direction: Direction) -> Option<Findi
 mod tests {
     use super::*;
     use crate::evidence::Bins;
+    use crate::evidence::LossEpisode;
 
     #[test]
     fn losses_take_what_a_window_leaves_unused() {
@@ -283,13 +284,10 @@ mod tests {
                 ..DirectionStats::default()
             };
             for _ in 0..losses {
-                data.loss_episodes.begin(crate::evidence::LossEpisode {
-                    at: Time::ZERO,
-                    rtt: None,
-                    in_flight: 0,
+                data.loss_episodes.begin(LossEpisode {
                     lost: 1,
-                    sent_bytes: 0,
                     sent_since: 50,
+                    ..LossEpisode::default()
                 });
             }
             data

@@ -141,7 +141,7 @@ pub struct WayDelay {
 }
 
 /// The state of the path when segments were lost: one recovery, with all that it sent again.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LossEpisode {
     /// When the first of them was sent again.
     pub at: Time,

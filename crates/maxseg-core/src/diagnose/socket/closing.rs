@@ -48,17 +48,10 @@ impl Judge<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{diagnosed, limit};
+    use super::super::tests::{diagnosed, limit, still};
     use super::*;
-    use crate::evidence::Bin;
     use crate::outcome::LimitedBy;
     use crate::units::Time;
-
-    fn still(e: &mut SocketEvidence) {
-        e.bin = Bin { duration: Time::from_secs(1), idle: Time::from_secs(1), ..Bin::default() };
-        e.state.in_flight_segments = 0;
-        e.state.unsent_bytes = Some(0);
-    }
 
     #[test]
     fn a_connection_that_the_peer_has_closed_waits_for_the_process_here() {

@@ -70,16 +70,14 @@ impl Judge<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::limit;
+    use super::super::tests::{limit, still};
     use super::*;
     use crate::evidence::{Bin, BufferFill};
     use crate::units::Time;
 
     /// A second without a byte, the buffer as Linux 6.18 leaves it where nobody reads.
     fn unread(e: &mut SocketEvidence) {
-        e.bin = Bin { duration: Time::from_secs(1), idle: Time::from_secs(1), ..Bin::default() };
-        e.state.in_flight_segments = 0;
-        e.state.unsent_bytes = Some(0);
+        still(e);
         e.state.unread_bytes = 128_504;
         e.state.receive_buffer = Some(BufferFill { used: 129_336, limit: 131_072 });
         e.state.advertised_window_bytes = Some(20_000);

@@ -34,6 +34,13 @@ pub(super) fn diagnosed(change: impl FnOnce(&mut SocketEvidence)) -> SocketDiagn
     diagnose_socket(&evidence)
 }
 
+/// A second in which nothing moves.
+pub(super) fn still(e: &mut SocketEvidence) {
+    e.bin = Bin { duration: Time::from_secs(1), idle: Time::from_secs(1), ..Bin::default() };
+    e.state.in_flight_segments = 0;
+    e.state.unsent_bytes = Some(0);
+}
+
 pub(super) fn limit(change: impl FnOnce(&mut SocketEvidence)) -> LimitedBy {
     let diagnosis = diagnosed(change);
     let is_unknown = diagnosis.limited_by == LimitedBy::Unknown;

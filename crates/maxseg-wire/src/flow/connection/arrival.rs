@@ -36,8 +36,10 @@ impl Connection {
     #[inline(always)]
     fn on_packet(&mut self, seen: &Seen<'_>, s: Endpoint) {
         self.end = self.end.max(seen.at_nanos);
-        self.on_ecn_flags(seen);
-        let answers_marks = !self.marks.accurate_ecn && !seen.flags.contains(Flags::SYN);
+        let is_syn = seen.flags.contains(Flags::SYN);
+        // Of a connection that began before the capture this flag alone tells.
+        self.marks.accurate_ecn |= !is_syn && seen.flags.contains(Flags::AE);
+        let answers_marks = !self.marks.accurate_ecn && !is_syn;
         let half = self.halves.of_mut(s);
         half.count(seen, answers_marks);
         let is_counted = half.points.is_counted(seen);

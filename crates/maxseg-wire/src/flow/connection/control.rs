@@ -47,15 +47,11 @@ impl Connection {
             || self.halves.high.fin.is_some()
     }
 
-    /// Whether both ends count marks in the flags that are else ECE and CWR (`AccECN`, RFC 9768 §3.1): the SYN asks for it, and an
-    /// answer of RFC 3168 or of none declines. Of a connection that began before the capture its third flag tells.
-    #[inline]
-    pub(super) fn on_ecn_flags(&mut self, seen: &Seen<'_>) {
-        let [ae, cwr, ece] =
-            [Flags::AE, Flags::CWR, Flags::ECE].map(|flag| seen.flags.contains(flag));
-        if !seen.flags.contains(Flags::SYN) {
-            self.marks.accurate_ecn |= ae;
-        } else if seen.flags.contains(Flags::ACK) {
+    /// Whether both ends count marks in the flags that are else ECE and CWR (`AccECN`, RFC 9768 §3.1): a SYN asks for it, and an answer
+    /// of RFC 3168 or of none declines.
+    fn on_ecn_of_syn(&mut self, flags: Flags, is_answer: bool) {
+        let [ae, cwr, ece] = [Flags::AE, Flags::CWR, Flags::ECE].map(|flag| flags.contains(flag));
+        if is_answer {
             let accepts = matches!(
                 [ae, cwr, ece],
                 [_, true, false] | [false, true, true] | [true, false, false]
@@ -82,6 +78,7 @@ impl Connection {
         if seen.flags.contains(Flags::SYN) {
             self.marks.fast_open |= seen.payload_len > 0;
             let is_answer = seen.flags.contains(Flags::ACK);
+            self.on_ecn_of_syn(seen.flags, is_answer);
             let half = self.halves.of_mut(s);
             if half.offered.syn && half.offset(seen.seq) == -1 {
                 half.on_control_resent(at);

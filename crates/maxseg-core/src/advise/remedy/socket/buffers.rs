@@ -13,7 +13,6 @@ impl SocketCase<'_> {
     /// The receive window of this host is the limit.
     pub(super) fn window_here(&self) -> String {
         let (state, share) = (&self.evidence.state, self.share());
-        let limit = state.receive_buffer.map_or(0, |buffer| buffer.limit);
         if fills_receive_window(self.evidence) {
             return self.full_window_here();
         }
@@ -39,6 +38,7 @@ impl SocketCase<'_> {
             };
         }
         if self.has_small_buffer() {
+            let limit = state.receive_buffer.map_or(0, |buffer| buffer.limit);
             return format!(
                 "The receive buffer of this host limits this connection {share}: the program has set it (SO_RCVBUF), and it holds \
                  {}, overhead included.",

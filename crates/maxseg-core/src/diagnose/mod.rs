@@ -93,6 +93,13 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
+    /// The most bytes in flight of a direction; `None` where only one direction was captured: without the data nothing is sent, and
+    /// without the acknowledgements nothing arrives.
+    pub fn in_flight_max_bytes(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
+        let is_one_way = self.quality.reason(ReasonCode::OneWay).is_some();
+        (!is_one_way).then_some(evidence.stats(direction).in_flight_max_bytes)
+    }
+
     /// Retransmitted packets of a direction; `None` where its payload was not captured, or where a file holds what two places saw of
     /// each packet, which looks like one sent twice.
     pub fn retransmitted_packets(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {

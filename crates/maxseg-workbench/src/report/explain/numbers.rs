@@ -13,6 +13,8 @@ use maxseg_core::window::LARGEST_SHIFT;
 use super::super::words::{self, counted, rounded, size};
 use crate::explain::Explanation;
 
+const NOT_CAPTURED: &str = "not captured";
+
 /// The numbers of a connection: a label and a line each.
 pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
     let data = case.data();
@@ -33,7 +35,7 @@ pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
     }
     lines.extend(round_trip(data).map(|line| ("round trip", line)));
     lines.push(("window", window(case)));
-    lines.push(("in flight", format!("at most {}", counted(data.in_flight_max_bytes, "byte"))));
+    lines.push(("in flight", in_flight(case)));
     lines.push(("MSS", mss(case)));
     lines.push(("retransmitted", retransmitted(case)));
     lines.extend(congestion_control(case).map(|line| ("congestion", line)));
@@ -122,7 +124,7 @@ fn window(case: &Case<'_>) -> String {
     let acks = case.acks();
     let offered = match acks.window_max_bytes {
         Some(most) => format!("largest advertised window {} B", words::grouped(most)),
-        None => "not captured".to_owned(),
+        None => NOT_CAPTURED.to_owned(),
     };
     let scale = match acks.window_scale {
         Some(shift) => format!(" (scale {})", shift.min(LARGEST_SHIFT)),
@@ -140,10 +142,16 @@ fn window(case: &Case<'_>) -> String {
     format!("{offered}{scale}{full}{shut}")
 }
 
+fn in_flight(case: &Case<'_>) -> String {
+    match case.diagnosis.in_flight_max_bytes(case.evidence, case.diagnosis.direction) {
+        Some(most) => format!("at most {}", counted(most, "byte")),
+        None => NOT_CAPTURED.to_owned(),
+    }
+}
+
 fn mss(case: &Case<'_>) -> String {
-    let option = |option: Option<u16>| {
-        option.map_or_else(|| "not captured".to_owned(), |mss| mss.to_string())
-    };
+    let option =
+        |option: Option<u16>| option.map_or_else(|| NOT_CAPTURED.to_owned(), |mss| mss.to_string());
     let used =
         case.data().mss_used_bytes.map_or_else(|| "unknown".to_owned(), |used| used.to_string());
     format!(
@@ -158,8 +166,10 @@ fn retransmitted(case: &Case<'_>) -> String {
     if case.diagnosis.quality.reason(ReasonCode::Merged).is_some() {
         return "unknown: each packet is in the file as two places saw it".to_owned();
     }
-    if data.retransmitted_packets == 0 {
-        return "none".to_owned();
+    match case.diagnosis.retransmitted_packets(case.evidence, case.diagnosis.direction) {
+        None => return NOT_CAPTURED.to_owned(),
+        Some(0) => return "none".to_owned(),
+        Some(_) => {}
     }
     let resent = data.resent;
     let causes = [

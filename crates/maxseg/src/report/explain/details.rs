@@ -17,8 +17,12 @@ pub(super) fn directions(evidence: &Evidence, width: usize, printer: Printer) ->
     let ways =
         [towards(evidence.client, evidence.server), towards(evidence.server, evidence.client)];
     let mut table = Grid::new([Column::word("")], ways);
-    // Where two places saw each packet, what looks like sent again is not counted.
-    let is_told = |name: &str| !evidence.capture.is_merged || !OF_REPEATS.contains(&name);
+    // Where two places saw each packet, what looks like sent again is not counted; where one direction is missing, nothing is known to
+    // have arrived.
+    let is_told = |name: &str| {
+        let is_repeat = evidence.capture.is_merged && OF_REPEATS.contains(&name);
+        !is_repeat && !(evidence.marks.one_way && name == IN_FLIGHT)
+    };
     for (name, of) in LINES.iter().filter(|(name, _)| is_told(name)) {
         let (forward, reverse) = (of(&evidence.forward), of(&evidence.reverse));
         if forward != reverse || !matches!(forward.as_str(), "0" | "–") {
@@ -39,6 +43,8 @@ pub(super) fn hosts(case: &Case<'_>, width: usize, printer: Printer) -> String {
 
 /// A label, and what stands behind it.
 type Line = (&'static str, fn(&DirectionStats) -> String);
+
+const IN_FLIGHT: &str = "in flight, max";
 
 /// The lines of [`directions`]; those that are zero in both directions are left out.
 const LINES: &[Line] = &[
@@ -61,7 +67,7 @@ const LINES: &[Line] = &[
     ("zero windows", |d| words::grouped(d.zero_windows)),
     ("zero-window probes", |d| words::grouped(d.zero_window_probes)),
     ("window full", |d| words::grouped(d.window_full)),
-    ("in flight, max", |d| words::grouped(d.in_flight_max_bytes)),
+    (IN_FLIGHT, |d| words::grouped(d.in_flight_max_bytes)),
     ("RTT min, here", |d| known(d.rtt_min_s, words::time)),
     ("RTT mean, here", |d| known(d.rtt_mean_s, words::time)),
     ("RTT min, whole path", |d| known(d.path_rtt_min_s, words::time)),

@@ -1,6 +1,6 @@
 //! The advertised window, and what of it is in flight.
 
-use maxseg_core::advise::{Gain, Headline};
+use maxseg_core::advise::{Case, Gain, Headline};
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{DirectionStats, Trace};
 use maxseg_core::units::{Bytes, Time};
@@ -12,10 +12,12 @@ use super::{Clock, bound, layer, panel};
 /// Window and bytes in flight.
 pub(super) fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
     let data = headline.case.data();
-    let end = clock.s(headline.case.evidence.end);
+    let Case { evidence, diagnosis, .. } = &headline.case;
+    let is_known = diagnosis.in_flight_max_bytes(evidence, diagnosis.direction).is_some();
+    let sent = is_known.then(|| in_flight(data, clock, clock.s(evidence.end)));
     let layers = vec![
         bound("advertised window", windows(data, clock)),
-        layer("in flight", LayerKind::Steps, SENT, in_flight(data, clock, end)),
+        layer("in flight", LayerKind::Steps, SENT, sent.unwrap_or_default()),
         Layer {
             is_bound: true,
             ..layer("cwnd of the rerun", LayerKind::Steps, CWND, cwnd(headline, clock))

@@ -38,6 +38,8 @@ const THIRD: f64 = 1.0 / 3.0;
 const OFTEN_FULL: f64 = 0.1;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
 pub(super) const INFERRED: f64 = 0.98;
+/// What is left of it for losses where the receive window is full at times as well: either may be worth more than the other.
+const BESIDE_WINDOW: f64 = 0.95;
 /// What is left of it without the other direction, and for each other fault of the capture.
 const ONE_WAY: f64 = 0.97;
 const FAULT: f64 = 0.97;
@@ -51,7 +53,7 @@ impl Verdict {
             Some(largest) if largest.kind != LimitedBy::Unknown => Self {
                 limited_by: largest.kind,
                 unknown_because: None,
-                confidence: confidence(evidence, largest, shares.get(1)),
+                confidence: confidence(evidence, direction, largest, shares.get(1)),
             },
             _ => Self::unknown(why_unknown(evidence, direction)),
         }
@@ -98,15 +100,23 @@ pub(super) fn mixed(shares: &[LimitShare], shown_by: &str) -> Option<String> {
 }
 
 /// How sure the largest limit is: by how far it leads, and by what the capture lacks.
-fn confidence(evidence: &Evidence, first: &LimitShare, second: Option<&LimitShare>) -> f64 {
+fn confidence(
+    evidence: &Evidence,
+    direction: Direction,
+    first: &LimitShare,
+    second: Option<&LimitShare>,
+) -> f64 {
     let lead = first.share - second.map_or(0.0, |limit| limit.share);
     let marks = &evidence.marks;
     let faults = [marks.mid_stream, marks.capture_lost, marks.offloaded];
     let discount = faults.into_iter().filter(|fault| *fault).map(|_| FAULT).product::<f64>();
     let is_inferred = matches!(first.kind, LimitedBy::Congestion | LimitedBy::SendBuffer);
     let inferred = if is_inferred { INFERRED } else { 1.0 };
+    let has_full_window =
+        first.kind == LimitedBy::Congestion && full_share(evidence.stats(direction)) >= OFTEN_FULL;
+    let beside = if has_full_window { BESIDE_WINDOW } else { 1.0 };
     let one_way = if marks.one_way { ONE_WAY } else { 1.0 };
-    sureness(lead, EVEN) * discount * one_way * inferred
+    sureness(lead, EVEN) * discount * one_way * inferred * beside
 }
 
 /// How sure the largest of some shares is of which all is seen, by how far it leads; by nothing, it is as sure as `even`.

@@ -22,6 +22,8 @@ pub struct Trial {
     pub ping: Summary,
     /// Mean time of a request, in seconds, over the seeds; of no samples where there are none.
     pub request: Summary,
+    /// Goodput of all other flows in bits per second over the seeds; of no samples where none carries data.
+    pub others: Summary,
     /// What limits it then.
     pub limited_by: LimitedBy,
     /// The first seed's outcome.
@@ -61,14 +63,15 @@ fn try_out(
             engine.run(&run, &mut Unwatched)
         })
         .collect::<Result<_, _>>()?;
-    let goodputs: Vec<f64> = outcomes.iter().filter_map(Outcome::headline_goodput_bps).collect();
-    let pings: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.ping_mean_s).collect();
-    let requests: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.request_mean_s).collect();
+    let summary = |of: fn(&Outcome) -> Option<f64>| {
+        Summary::of(&outcomes.iter().filter_map(of).collect::<Vec<_>>())
+    };
     Ok(Trial {
         changes,
-        goodput: Summary::of(&goodputs),
-        ping: Summary::of(&pings),
-        request: Summary::of(&requests),
+        goodput: summary(Outcome::headline_goodput_bps),
+        ping: summary(|outcome| outcome.ping_mean_s),
+        request: summary(|outcome| outcome.request_mean_s),
+        others: summary(Outcome::others_goodput_bps),
         limited_by: outcomes[0].limited_by.unwrap_or(LimitedBy::Unknown),
         outcome: outcomes[0].clone(),
         scenario,

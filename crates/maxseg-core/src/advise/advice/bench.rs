@@ -255,6 +255,7 @@ impl Point {
             goodput: summary(&|_, outcome| goodput(&self.scenario, outcome)),
             ping: summary(&|standing, _| standing.ping_s),
             request: summary(&|_, outcome| outcome.request_mean_s),
+            others: summary(&|standing, _| standing.others_bps),
             limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
             outcome: outcome.clone(),
         })
@@ -268,7 +269,7 @@ pub(super) fn standing(scenario: &Scenario, outcome: &Outcome) -> Standing {
     } else {
         goodput(scenario, outcome).unwrap_or(0.0)
     };
-    Standing { rate, ping_s: outcome.ping_mean_s }
+    Standing { rate, ping_s: outcome.ping_mean_s, others_bps: outcome.others_goodput_bps() }
 }
 
 /// Goodput that counts: what is acknowledged and waits in a buffer to be read is of no use to the program, and a larger buffer

@@ -123,6 +123,8 @@ pub struct ProofRow {
     pub ping_s: Option<f64>,
     /// Mean time of a request.
     pub request_s: Option<f64>,
+    /// Mean goodput of all other flows; null where none carries data.
+    pub others_goodput_bps: Option<f64>,
     /// What formulas say of the goodput.
     pub model_bps: Option<f64>,
     /// The limit that held longest.
@@ -244,6 +246,7 @@ impl ProofRow {
             goodput_half_bps: trial.goodput.ci95(),
             ping_s: (trial.ping.n > 0).then_some(trial.ping.mean),
             request_s: (trial.request.n > 0).then_some(trial.request.mean),
+            others_goodput_bps: (trial.others.n > 0).then_some(trial.others.mean),
             model_bps: trial.model_bps(),
             limited_by: trial.limited_by,
         }

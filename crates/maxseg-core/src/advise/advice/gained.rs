@@ -65,6 +65,8 @@ pub struct AdviceGain {
     pub ping_pct: Option<f64>,
     /// The same of the mean time of a request; null where no requests are sent.
     pub request_time_pct: Option<f64>,
+    /// The goodput of all other flows with it over that without it, less 1, in percent; null where no other flow carries data.
+    pub others_pct: Option<f64>,
     /// 95% interval, in percent, of `ci95_of`. Null where fewer than two runs tell.
     pub ci95: Option<[f64; 2]>,
     /// What the goal measures.
@@ -93,6 +95,12 @@ fn of_rates(pairs: &[(Standing, Standing)], is_requests: bool) -> Option<Ratio> 
 /// How much longer the round trip of the second is.
 fn of_pings(pairs: &[(Standing, Standing)]) -> Option<Ratio> {
     let values = pairs.iter().map(|(a, b)| Some((a.ping_s?, b.ping_s?)));
+    Ratio::of(&values.collect::<Option<Vec<_>>>()?)
+}
+
+/// How much more the other flows carry beside the second.
+fn of_others(pairs: &[(Standing, Standing)]) -> Option<Ratio> {
+    let values = pairs.iter().map(|(a, b)| Some((a.others_bps?, b.others_bps?)));
     Ratio::of(&values.collect::<Option<Vec<_>>>()?)
 }
 
@@ -147,6 +155,7 @@ pub(super) fn gain(
         over_nothing,
         goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
         ping_pct: ping.map(|log| in_percent(log.mean)),
+        others_pct: of_others(&pairs).map(|ratio| in_percent(ratio.log().mean)),
         request_time_pct: rate.filter(|_| is_requests).map(|log| in_percent(-log.mean)),
         ci95: measured.and_then(|log| {
             let half = log.ci95()?;

@@ -26,6 +26,8 @@ pub(super) struct Standing {
     pub(super) rate: f64,
     /// Round trip under load in seconds.
     pub(super) ping_s: Option<f64>,
+    /// Goodput of the other flows in bits per second; `None` where there are none.
+    pub(super) others_bps: Option<f64>,
 }
 
 impl Standing {
@@ -37,10 +39,14 @@ impl Standing {
     /// The means; `None` of none.
     pub(super) fn mean(all: &[Self]) -> Option<Self> {
         let rates: Vec<f64> = all.iter().map(|standing| standing.rate).collect();
-        let pings: Vec<f64> = all.iter().filter_map(|standing| standing.ping_s).collect();
+        let mean = |of: fn(&Self) -> Option<f64>| {
+            let known: Vec<f64> = all.iter().filter_map(of).collect();
+            (!known.is_empty()).then(|| Summary::of(&known).mean)
+        };
         (!rates.is_empty()).then(|| Self {
             rate: Summary::of(&rates).mean,
-            ping_s: (!pings.is_empty()).then(|| Summary::of(&pings).mean),
+            ping_s: mean(|standing| standing.ping_s),
+            others_bps: mean(|standing| standing.others_bps),
         })
     }
 }
@@ -134,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_nobody_notices_is_worth_no_change() {
-        let at = |rate, ping_s| Standing { rate, ping_s: Some(ping_s) };
+        let at = |rate, ping_s| Standing { rate, ping_s: Some(ping_s), others_bps: None };
         let is_worth = |goal: Goal, before, after| goal.is_worth(before, after, false);
         // A tenth of the goodput for 0.1 ms.
         assert!(!is_worth(Goal::Latency, at(10e6, 0.0012), at(9e6, 0.0011)));
@@ -149,7 +155,7 @@ mod tests {
 
     #[test]
     fn each_goal_prefers_another() {
-        let at = |rate, ping_s| Standing { rate, ping_s: Some(ping_s) };
+        let at = |rate, ping_s| Standing { rate, ping_s: Some(ping_s), others_bps: None };
         let (full, half, short) = (at(10e6, 1.0), at(5e6, 0.05), at(9e6, 0.1));
         let best = |goal: Goal| {
             let all = [full, half, short];

@@ -107,6 +107,7 @@ fn rows(gain: &Gain, change: Change) -> Vec<ProofRow> {
         goodput_half_bps: (spread > 0.0).then_some(goodput_bps * spread),
         ping_s: None,
         request_s: None,
+        others_goodput_bps: None,
         model_bps: None,
         limited_by: leading.then_limited_by.unwrap_or(crate::outcome::LimitedBy::Unknown),
     };

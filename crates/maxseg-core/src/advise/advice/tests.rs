@@ -26,6 +26,21 @@ fn a_small_window_is_widened_and_nothing_else() {
 }
 
 #[test]
+fn what_other_flows_lose_is_told() {
+    // A flow of 45 Mbit/s loses packets once the window lets the other one fill the queue.
+    let text = WINDOWED.replace(
+        "[receiver]",
+        "[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"cbr\"\nrate = \"45 Mbit/s\"\nsize = 1200\n[receiver]",
+    );
+    let advised = advised(&text, Goal::Throughput);
+    let [before, .., after] = advised.advice[0].proof.as_slice() else { panic!("no proof") };
+    let (had, has) = (before.others_goodput_bps.unwrap(), after.others_goodput_bps.unwrap());
+    assert!(had > 44e6 && has < 0.98 * had, "{had} {has}");
+    let told = advised.advice[0].gain.others_pct.unwrap();
+    assert!((told - 100.0 * (has / had - 1.0)).abs() < 0.5, "{told}");
+}
+
+#[test]
 fn what_is_right_is_left_as_it_is() {
     let text = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"20 packets\"\n[until]\ntime = \"10 s\"";
     let advised = advised(text, Goal::Throughput);

@@ -125,6 +125,9 @@ pub fn gain_in_words(piece: &Advice) -> String {
     if let Some(ping) = gain.ping_pct {
         parts.push(format!("round trip under load {}", relative(ping)));
     }
+    if let Some(others) = gain.others_pct {
+        parts.push(format!("goodput of the other flows {}", relative(others)));
+    }
     if parts.is_empty() {
         return "no run shows it".to_owned();
     }
@@ -167,8 +170,10 @@ fn from_nothing(piece: &Advice) -> Option<String> {
 pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
     let has_pings = trials.iter().any(|trial| trial.ping.n > 0);
     let has_requests = trials.iter().any(|trial| trial.request.n > 0);
+    let has_others = trials.iter().any(|trial| trial.others.n > 0);
     let columns: Vec<Column> = [Column::word("change"), Column::number("goodput")]
         .into_iter()
+        .chain(has_others.then(|| Column::number("of other flows")))
         .chain(has_requests.then(|| Column::number("time of a request")))
         .chain(has_pings.then(|| Column::number("round trip under load")))
         .chain([Column::limit("then limited by")])
@@ -176,9 +181,11 @@ pub(in crate::report) fn trials_table(trials: &[Trial]) -> Markup {
     let line = |trial: &Trial| -> Vec<Cell> {
         let known = |values: &Summary| (values.n > 0).then_some(values.mean);
         let (ping, request) = (known(&trial.ping), known(&trial.request));
+        let others = known(&trial.others);
         let change = Change::describe_all_in(&trial.scenario, &trial.changes, "none").into();
         [change, Cell::number(approx::rate(trial.goodput.mean), trial.goodput.mean)]
             .into_iter()
+            .chain(has_others.then(|| Cell::known(others, approx::rate)))
             .chain(has_requests.then(|| Cell::known(request, approx::time)))
             .chain(has_pings.then(|| Cell::known(ping, approx::time)))
             .chain([trial.limited_by.word().into()])

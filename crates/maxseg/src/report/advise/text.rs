@@ -118,7 +118,8 @@ impl Lines {
             let _ = write!(self.text, "\n{picture}");
         }
         if advised.runs > 0 {
-            self.label("Runs:", &format!("{} simulated{}.", advised.runs, lengths(advised)));
+            let what = "simulated, each with a delay a few per mille aside of the path's";
+            self.label("Runs:", &format!("{} {what}{}.", advised.runs, lengths(advised)));
         }
     }
 

@@ -36,6 +36,10 @@ pub(crate) fn trial_table(
     if with_formulas {
         columns.insert(0, "by formula");
     }
+    let with_others = trials.iter().any(|trial| trial.others.n > 0);
+    if with_others {
+        columns.push("others");
+    }
     if with_pings {
         columns.push("ping");
     }
@@ -56,6 +60,9 @@ pub(crate) fn trial_table(
         } else {
             gain_in_words(&trials[0], trial, shown.requests)
         });
+        if with_others {
+            cells.push(with_interval(trial.others, words::rate));
+        }
         if with_pings {
             let ping = (trial.ping.n > 0).then(|| words::time(trial.ping.mean));
             cells.push(ping.unwrap_or_else(|| "-".to_owned()));

@@ -102,6 +102,17 @@ pub fn regain_time_of_cubic(window: f64) -> f64 {
     libm::cbrt(window * (1.0 - BETA) / AGGRESSIVENESS)
 }
 
+/// Seconds from a loss at `window` segments until the cubic alone (RFC 9438 equation 1) is at a larger one, and the mean of the window
+/// meanwhile.
+pub fn climb_of_cubic(window: f64, to: f64) -> (f64, f64) {
+    let regained = regain_time_of_cubic(window);
+    let beyond = libm::cbrt((to - window) / AGGRESSIVENESS);
+    let seconds = regained + beyond;
+    let fourth = |t: f64| t * t * t * t;
+    let added = AGGRESSIVENESS * (fourth(beyond) - fourth(regained)) / 4.0;
+    (seconds, window + added / seconds)
+}
+
 /// The mean window as the tables of RFC 8312 §5.1 have it, for β = 0.7: with the constants rounded to
 /// 1.054 (for C = 0.4) and 1.2.
 pub fn window_in_rfc8312(loss: f64, rtt: f64, aggressiveness: f64) -> f64 {
@@ -169,6 +180,19 @@ mod tests {
             assert_eq!(region(0.999), Region::RenoFriendly);
             assert_eq!(region(1.001), Region::Cubic);
         }
+    }
+
+    #[test]
+    fn the_cubic_climbs_as_by_small_steps() {
+        let (seconds, mean) = climb_of_cubic(40.0, 430.0);
+        let (steps, mut sum) = (100_000, 0.0);
+        for step in 0..steps {
+            let t =
+                seconds * (f64::from(step) + 0.5) / f64::from(steps) - regain_time_of_cubic(40.0);
+            sum += AGGRESSIVENESS * t * t * t + 40.0;
+        }
+        assert!((mean - sum / f64::from(steps)).abs() < 1e-3, "{mean}");
+        assert!((13.0..13.1).contains(&seconds), "{seconds}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::super::cubic::{Cubic, Region};
 use super::super::pftk::Pftk;
 use super::super::{Formula, mathis};
+use super::opening::LateFill;
 use super::response::{Accuracy, Response};
 use super::{ThroughputBound, Transfer};
 use crate::engine::Caveat;
@@ -13,6 +14,10 @@ use crate::units::approx;
 
 /// A queue of fewer packets than an initial window overflows with every burst.
 const SMALL_QUEUE: f64 = 10.0;
+/// Linux hands over what its pacing rate, 1.2 windows a round trip, sends in 1/1024 s, and no more than 64 KiB (`tcp_tso_autosize`).
+const PACED: f64 = 1.2;
+const BURST_SECONDS: f64 = 1.0 / 1024.0;
+const LARGEST_BURST: f64 = 65536.0;
 /// A window loses a segment in one of so many round trips: that costs it less than its bound is wrong by anyway.
 const SELDOM: f64 = 0.02;
 /// Linux's send buffer counts memory, and what a write brings may go beyond a smaller one than this, in bytes.
@@ -55,10 +60,12 @@ impl Transfer<'_> {
             caveats.extend(self.window_caveat());
         }
         let tooth = self.saw_tooth();
-        if self.window / self.mss >= SMALL_QUEUE && tooth.queue < SMALL_QUEUE {
+        let burst = self.burst();
+        if self.window / self.mss >= burst && tooth.queue < burst {
             let text = format!(
-                "a queue of {} packets overflows with each burst; the formulas ignore bursts",
-                approx::digits(tooth.queue)
+                "a queue of {:.0} packets overflows with each burst of {burst:.0} segments; the formulas ignore bursts, and may be several times \
+                 too high",
+                tooth.queue
             );
             caveats.push(Caveat::new("outside-range", text));
         }
@@ -87,6 +94,15 @@ impl Transfer<'_> {
             caveats.extend(self.burst_caveat(&response));
         }
         caveats
+    }
+
+    /// Segments of the largest burst: an initial window, or what Linux's segmentation offload sends at the rate of the link.
+    fn burst(&self) -> f64 {
+        if !self.scenario.runs_linux(self.flow) {
+            return SMALL_QUEUE;
+        }
+        let bytes = PACED * self.link_bps / 8.0 * BURST_SECONDS;
+        (bytes.min(LARGEST_BURST) / self.mss).max(SMALL_QUEUE)
     }
 
     /// How far the loss formula can be trusted here.
@@ -187,6 +203,30 @@ impl Transfer<'_> {
         (self.rtt > 0.0).then(|| Caveat::new("mathis", text))
     }
 
+    /// How much it may be that a short queue ends slow start before the path is full.
+    fn late_fill_caveat(&self, late: &LateFill, bound: &ThroughputBound) -> Option<Caveat> {
+        let all = self.active(bound);
+        let what = format!(
+            "slow start may overflow the queue of {:.0} packets at a window of {:.0} segments, and the window takes {} from there to fill the \
+             path",
+            self.saw_tooth().queue,
+            late.window,
+            approx::time(late.seconds)
+        );
+        if late.seconds >= all {
+            let text =
+                format!("{what}, more than the {} of the run: far too high", approx::time(all));
+            return Some(Caveat::new("outside-range", text));
+        }
+        let share = late.lost / all;
+        let text = format!(
+            "{what}, of {}: about {:.0}% too high then",
+            approx::time(all),
+            100.0 * share / (1.0 - share)
+        );
+        (share > 0.02).then(|| Caveat::new("start-up", text))
+    }
+
     /// Handshake and slow start are left out: how much that may be.
     pub(super) fn start_up_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
         if bound.goodput_bps <= 0.0 {
@@ -196,6 +236,12 @@ impl Transfer<'_> {
         let longest = until.time.since(self.flow.start).as_secs_f64();
         if until.bytes.is_some_and(|bytes| self.transfer_seconds(bytes, bound) <= longest) {
             return None; // they are in its time
+        }
+        if let Some(late) = self.late_fill().filter(|_| bound.formula == Formula::SawTooth) {
+            let caveat = self.late_fill_caveat(&late, bound);
+            if caveat.is_some() {
+                return caveat;
+            }
         }
         // While it opens up it carries little of what it carries later, and while it probes nothing.
         let opening = self.probing() + self.opening(bound).rounds * self.rtt;

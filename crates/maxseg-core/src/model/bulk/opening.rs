@@ -1,7 +1,8 @@
 //! How a bulk transfer begins: the handshake, the search for the path MTU, slow start.
 
-use super::super::whole;
+use super::super::{cubic, whole};
 use super::{ThroughputBound, Transfer, first_timeout};
+use crate::settings::CongestionName;
 use crate::units::Bytes;
 
 /// Slow start: its rounds, the handshake's among them, the first window in bytes, and by how many times that grows in a round.
@@ -11,7 +12,39 @@ pub(super) struct Opening {
     growth: f64,
 }
 
+/// How a path is filled where slow start may overflow a queue before.
+pub(super) struct LateFill {
+    /// The window then, in segments.
+    pub(super) window: f64,
+    /// Seconds from there to a full path.
+    pub(super) seconds: f64,
+    /// As many seconds of a full path are lost meanwhile.
+    pub(super) lost: f64,
+}
+
 impl Transfer<'_> {
+    /// Slow start sends two segments for each that is acknowledged (RFC 5681 §3.1): half of its window waits in the queue of the
+    /// slowest link. `None` where that has room for half of a full path, or the sender paces (BBR).
+    pub(super) fn late_fill(&self) -> Option<LateFill> {
+        let tooth = self.saw_tooth();
+        let window = (2.0 * tooth.queue).max(10.0);
+        let left = tooth.left * window;
+        if window >= tooth.path || self.sender.congestion == CongestionName::Bbr {
+            return None;
+        }
+        let each_round = |growth: f64| {
+            ((tooth.path - left) / growth * self.rtt, f64::midpoint(tooth.path, left))
+        };
+        let (seconds, mean) = if self.sender.congestion == CongestionName::Cubic {
+            let friendly = each_round(cubic::FRIENDLY_GROWTH);
+            let own = cubic::climb_of_cubic(window, tooth.path);
+            if own.0 < friendly.0 { own } else { friendly }
+        } else {
+            each_round(1.0 / self.growth_per_ack())
+        };
+        Some(LateFill { window, seconds, lost: seconds * (1.0 - mean / tooth.path) })
+    }
+
     /// What so many bytes take: the handshake, slow start in whole rounds, and the rest at the rate of the bound.
     pub(super) fn transfer_seconds(&self, bytes: Bytes, bound: &ThroughputBound) -> f64 {
         let Opening { rounds, initial, growth } = self.opening(bound);

@@ -179,6 +179,24 @@ fn the_response_is_that_of_the_senders_congestion_control() {
 }
 
 #[test]
+fn a_law_that_was_not_compared_at_a_round_trip_says_so() {
+    let text = |delay: &str| {
+        let text = format!(
+            "hop = [{{ rate = \"50 Mbit/s\", delay = \"{delay}\", errors = {{ model = \"uniform\", rate = 0.001 }} }}]"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let caveats = Model.caveats(&scenario);
+        caveats.into_iter().find(|caveat| caveat.code == "accuracy").unwrap().text
+    };
+    assert!(!text("40 ms").contains("not compared"), "{}", text("40 ms"));
+    assert!(
+        text("280 ms").contains("not compared at the RTT of 560 ms here"),
+        "{}",
+        text("280 ms")
+    );
+}
+
+#[test]
 fn cubics_region_is_told_as_its_own_formula_has_it() {
     let text = |loss| {
         let caveats = Model.caveats(&linux("cubic", loss, ""));

@@ -108,7 +108,8 @@ impl Transfer<'_> {
     /// How far the loss formula can be trusted here.
     fn accuracy_caveat(&self, response: &Response) -> Caveat {
         let loss = approx::percent(self.loss);
-        let Accuracy { name, valid_up_to, ratio, conditions } = response.accuracy(self.loss);
+        let Accuracy { name, valid_up_to, ratio, conditions, round_trips: (least, largest) } =
+            response.accuracy(self.loss);
         let measured = match ratio {
             Some((low, high)) => {
                 format!("{low:.2} to {high:.2} times the goodput of the simulator at {conditions}")
@@ -119,10 +120,14 @@ impl Transfer<'_> {
             let limit = approx::percent(valid_up_to);
             let text =
                 format!("{name} holds up to {limit} segment loss; here it is {loss}: {measured}");
-            Caveat::new("outside-range", text)
-        } else {
-            Caveat::new("accuracy", format!("{name} at {loss} segment loss: {measured}"))
+            return Caveat::new("outside-range", text);
         }
+        let here = if (least..=largest).contains(&self.rtt) {
+            String::new()
+        } else {
+            format!("; not compared at the RTT of {} here", approx::time(self.rtt))
+        };
+        Caveat::new("accuracy", format!("{name} at {loss} segment loss: {measured}{here}"))
     }
 
     /// What a window per round trip leaves out.

@@ -5,6 +5,9 @@ use super::super::pftk::{self, Pftk};
 use super::super::{Formula, bbr, cubic, mathis};
 use crate::settings::{CongestionName, Settings};
 
+/// The round trips at which laws were compared with the simulator, in seconds.
+const LARGE_QUEUES_RTT: (f64, f64) = (0.02, 0.3);
+
 /// The law that holds for a sender.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Response {
@@ -76,24 +79,28 @@ impl Response {
                 valid_up_to: pftk::VALID_UP_TO,
                 ratio: pftk::ratio_to_simulation(loss),
                 conditions: "an RTT of 0.1 s with large queues and one ACK per segment",
+                round_trips: (0.0, f64::INFINITY),
             },
             Self::SquareRoot => Accuracy {
                 name: "the square-root law",
                 valid_up_to: mathis::VALID_WITH_SACK_UP_TO,
                 ratio: mathis::ratio_to_simulation_with_sack(loss),
                 conditions: large_queues,
+                round_trips: LARGE_QUEUES_RTT,
             },
             Self::Cubic => Accuracy {
                 name: "CUBIC's response function (RFC 9438 section 5)",
                 valid_up_to: cubic::VALID_UP_TO,
                 ratio: cubic::ratio_to_simulation(loss),
                 conditions: large_queues,
+                round_trips: LARGE_QUEUES_RTT,
             },
             Self::Bbr => Accuracy {
                 name: "the link's rate less losses, for BBR,",
                 valid_up_to: bbr::VALID_UP_TO,
                 ratio: bbr::ratio_to_simulation(loss),
                 conditions: large_queues,
+                round_trips: LARGE_QUEUES_RTT,
             },
         }
     }
@@ -107,4 +114,6 @@ pub(super) struct Accuracy {
     pub(super) ratio: Option<(f64, f64)>,
     /// Under which that was.
     pub(super) conditions: &'static str,
+    /// The least and the largest round trip, in seconds, for which that stands.
+    pub(super) round_trips: (f64, f64),
 }

@@ -11,6 +11,10 @@ use crate::explain::Explanation;
 
 /// A capture of fewer segments says little of a path.
 const FEW_SEGMENTS: u64 = 50;
+/// Connections of a capture that are looked through for a counterpart, by impact.
+const CANDIDATES: usize = 100;
+/// Of these, only those with this share of the highest impact.
+const MATTERS: f64 = 0.1;
 /// Transfers whose sizes differ by more are at different stages.
 const OTHER_SIZE: f64 = 2.0;
 
@@ -168,8 +172,30 @@ const NUMBERS: [CaptureNumber; 9] = [
     },
 ];
 
+/// The first of these whose fix would matter, that has a counterpart among those, and the largest of its counterparts: transfers
+/// from or to the same address and port of a server, or the same port at least.
+fn counterparts(before: &[Case<'_>], after: &[Case<'_>]) -> Option<[usize; 2]> {
+    let is_same_port = |a: &Case<'_>, b: &Case<'_>| {
+        a.diagnosis.direction == b.diagnosis.direction
+            && a.evidence.server.port() == b.evidence.server.port()
+    };
+    let is_same_server =
+        |a: &Case<'_>, b: &Case<'_>| is_same_port(a, b) && a.evidence.server == b.evidence.server;
+    let least = MATTERS * before.first()?.impact();
+    let first = |are_like: &dyn Fn(&Case<'_>, &Case<'_>) -> bool| {
+        let mut that_matter = before.iter().enumerate().filter(|(_, a)| a.impact() >= least);
+        that_matter.find_map(|(place, a)| {
+            let like = after.iter().enumerate().filter(|(_, b)| are_like(a, b));
+            let (largest, _) = like.max_by_key(|(_, b)| b.data().acked_bytes)?;
+            Some([place, largest])
+        })
+    };
+    first(&is_same_server).or_else(|| first(&is_same_port))
+}
+
 impl<'a> CapturePairing<'a> {
-    /// The connections of these numbers, or of the highest impact, of two captures.
+    /// The connections of these numbers of two captures. Where a number is missing, that of the highest impact which has a counterpart
+    /// in the other capture, a transfer of the same service; without any, that of the highest impact.
     ///
     /// # Errors
     /// A capture does not have it.
@@ -177,21 +203,26 @@ impl<'a> CapturePairing<'a> {
         explanations: [&'a Explanation; 2],
         connections: [Option<u32>; 2],
     ) -> Result<Self, Error> {
-        let case = |side: usize| {
+        let candidates = |side: usize| {
             let explanation = explanations[side];
-            let found = match connections[side] {
-                None => explanation.matters_most(),
-                Some(id) => explanation.connections.iter().find(|one| one.id == id).map(Case::of),
+            let found: Vec<Case<'a>> = match connections[side] {
+                None => explanation.by_impact(CANDIDATES),
+                Some(id) => {
+                    let numbered = explanation.connections.iter().find(|one| one.id == id);
+                    numbered.map(Case::of).into_iter().collect()
+                }
             };
-            found.ok_or_else(|| CompareError::NoConnection {
-                capture: explanation.name.clone(),
-                of: connections[side].map_or_else(String::new, |id| format!(" {id}")),
-            })
+            if found.is_empty() {
+                let of = connections[side].map_or_else(String::new, |id| format!(" {id}"));
+                let capture = explanation.name.clone();
+                return Err(Error::from(CompareError::NoConnection { capture, of }));
+            }
+            Ok(found)
         };
-        Ok(Self {
-            names: [&explanations[0].name, &explanations[1].name],
-            cases: [case(0)?, case(1)?],
-        })
+        let names = [explanations[0].name.as_str(), &explanations[1].name];
+        let [mut before, mut after] = [candidates(0)?, candidates(1)?];
+        let [a, b] = counterparts(&before, &after).unwrap_or_default();
+        Ok(Self { names, cases: [before.swap_remove(a), after.swap_remove(b)] })
     }
 
     /// Each connection in words: number and ends, the sender of the data first.

@@ -116,6 +116,33 @@ fn captures_before_and_after_a_change() {
     assert!(error.to_string().contains("no TCP connection 9"), "{error}");
 }
 
+/// The connection of the highest impact may be another service's in the second capture.
+#[test]
+fn transfers_of_the_same_service_are_compared() {
+    let of_port = |id, port, bytes: u64| {
+        let mut evidence = windowed(id);
+        evidence.server.set_port(port);
+        (evidence.forward.acked_bytes, evidence.forward.unique_bytes) = (bytes, bytes);
+        evidence
+    };
+    let before = capture(vec![of_port(0, 5201, 3_000_000)]).explain();
+    let after =
+        vec![of_port(0, 443, 90_000_000), of_port(1, 5201, 10), of_port(2, 5201, 3_000_000)];
+    let after = capture(after).explain();
+    let chosen = |before, after| {
+        let captures = CapturePairing::of([before, after], [None, None]).unwrap();
+        captures.cases.map(|case| case.evidence.id)
+    };
+    assert_eq!(chosen(&before, &after), [0, 2]);
+    assert_eq!(
+        chosen(&after, &before),
+        [0, 0],
+        "what matters most has no counterpart, and the others matter little"
+    );
+    let captures = CapturePairing::of([&before, &after], [None, Some(0)]).unwrap();
+    assert_eq!(captures.cases[1].evidence.id, 0, "as asked");
+}
+
 /// A connection that was never open has no limit that another capture would show: it was refused.
 #[test]
 fn what_was_never_open_is_compared_by_its_ending() {

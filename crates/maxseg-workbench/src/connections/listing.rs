@@ -244,7 +244,8 @@ impl Listing<'_> {
     }
 
     /// Sets the processes.
-    pub(super) fn set_owners(&mut self, owners: Owners) {
+    pub(super) fn set_owners(&mut self, mut owners: Owners) {
+        owners.look_again_for(self.rows.iter().map(|row| row.inode));
         owners.assign(&mut self.rest);
         // One after the other, these look-ups wait for memory together; between the entries that are written, each alone.
         for row in &mut self.rows {

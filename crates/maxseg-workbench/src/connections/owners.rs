@@ -26,6 +26,7 @@ impl Owners {
         let is_old = self.at.is_none_or(|at| now.duration_since(at) >= KEPT);
         if is_old || inodes(snapshot).any(|inode| !self.knows(inode)) {
             self.found = Processes::find(inodes(snapshot).count());
+            self.look_again_for(inodes(snapshot));
             self.without =
                 inodes(snapshot).filter(|inode| self.found.with(*inode).is_none()).collect();
             self.at = Some(now);
@@ -63,6 +64,14 @@ impl Owners {
     /// Those of so many sockets.
     pub(super) fn find(sockets: usize) -> Self {
         Self { found: Processes::find(sockets), ..Self::default() }
+    }
+
+    /// Looks more closely where one of these sockets has no process, though this user sees all processes.
+    pub(super) fn look_again_for(&mut self, mut inodes: impl Iterator<Item = u32>) {
+        let is_missing = inodes.any(|inode| inode != 0 && self.found.with(inode).is_none());
+        if is_missing && self.found.hidden() == 0 {
+            self.found.look_again();
+        }
     }
 
     fn knows(&self, inode: u32) -> bool {

@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 
 use thiserror::Error;
 
-use super::processes::sockets_of;
+use super::processes::{all_sockets_of, sockets_of};
 use crate::sys::BorrowedSocket;
 
 /// What a socket is set to.
@@ -57,6 +57,9 @@ impl SocketReader {
             // Of a process that may not be looked at, none are known.
             sockets_of(pid).into_iter().flatten().collect()
         });
+        if !files.contains_key(&inode) {
+            *files = all_sockets_of(pid).into_iter().flatten().collect();
+        }
         let file = files.get(&inode).ok_or(OptionsError::Gone)?;
         let socket = BorrowedSocket::of(pid, *file).map_err(|error| of(&error))?;
         // The process may have closed it, and opened another under the same number.
@@ -78,7 +81,7 @@ impl SocketReader {
 
 /// The socket of this inode, by a descriptor of a process; `None` where the process does not have it open.
 pub(crate) fn borrowed(pid: u32, inode: u32) -> Option<io::Result<BorrowedSocket>> {
-    let (_, file) = sockets_of(pid).ok()?.filter(|(of, _)| *of == inode).last()?;
+    let (_, file) = all_sockets_of(pid).ok()?.filter(|(of, _)| *of == inode).last()?;
     Some(BorrowedSocket::of(pid, file))
 }
 

@@ -55,8 +55,17 @@ impl Processes {
         open_sockets(sockets).map_or_else(Self::scan, |open| Self::having(&open))
     }
 
+    /// Looks through /proc once more, with every folder read as a whole: for sockets whose process was not found, though none is hidden.
+    pub fn look_again(&mut self) {
+        *self = Self::scan_by(all_sockets_of);
+    }
+
     /// Looks through /proc once.
     fn scan() -> Self {
+        Self::scan_by(sockets_of)
+    }
+
+    fn scan_by<I: Iterator<Item = (u32, RawFd)>>(sockets_of: fn(u32) -> io::Result<I>) -> Self {
         let mut processes = Self::default();
         for pid in pids() {
             match sockets_of(pid) {
@@ -127,7 +136,8 @@ fn at(found: &[Process], place: u32) -> Option<&Process> {
 /// the names of some 1200 descriptors in /proc; and a host that audits programs (auditd(8)) notes each one that is loaded.
 const MANY: usize = 4096;
 
-/// The descriptors of a process that are sockets, each with the socket's inode before it.
+/// The descriptors of a process that are sockets, each with the socket's inode before it. Where other descriptors are opened and closed
+/// meanwhile, the last ones may be missing.
 pub(super) fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
     let path = format!("/proc/{pid}/fd");
     let folder = File::open(&path)?;
@@ -150,14 +160,33 @@ pub(super) fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawF
     }
     // Descriptors with higher numbers, or some were opened or closed meanwhile.
     if found < count || count == 0 || links.folder().metadata()?.len() != count {
-        let numbers = fs::read_dir(path)?.flatten();
-        let numbers = numbers.filter_map(|file| file.file_name().to_str()?.parse().ok());
-        for number in numbers.filter(|number: &RawFd| *number >= next) {
-            let inode = links.read(number).and_then(inode_of);
-            sockets.extend(inode.map(|inode| (inode, number)));
-        }
+        listed(&path, next, &mut links, &mut sockets)?;
     }
     Ok(sockets.into_iter())
+}
+
+/// The same, with none missing that stays open.
+pub(super) fn all_sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
+    let path = format!("/proc/{pid}/fd");
+    let mut sockets = Vec::new();
+    listed(&path, 0, &mut LinkReader::of(File::open(&path)?), &mut sockets)?;
+    Ok(sockets.into_iter())
+}
+
+/// Adds the sockets among the descriptors of a folder, from a number on.
+fn listed(
+    folder: &str,
+    from: RawFd,
+    links: &mut LinkReader,
+    sockets: &mut Vec<(u32, RawFd)>,
+) -> io::Result<()> {
+    let numbers = fs::read_dir(folder)?.flatten();
+    let numbers = numbers.filter_map(|file| file.file_name().to_str()?.parse().ok());
+    for number in numbers.filter(|number: &RawFd| *number >= from) {
+        let inode = links.read(number).and_then(inode_of);
+        sockets.extend(inode.map(|inode| (inode, number)));
+    }
+    Ok(())
 }
 
 /// Numbers without a descriptor that are tried before the folder is read.
@@ -272,6 +301,26 @@ mod tests {
         }
         drop(end);
         thread.join().unwrap();
+    }
+
+    #[test]
+    fn no_socket_is_missed_while_other_descriptors_come_and_go() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (inode, (end, ended)) = (inode_at(&listener), mpsc::channel::<()>());
+        let busy = std::thread::spawn(move || {
+            while ended.try_recv() == Err(mpsc::TryRecvError::Empty) {
+                drop([(); 4].map(|()| File::open("/dev/null").unwrap()));
+            }
+        });
+        for _ in 0..50 {
+            let mut processes = Processes::find(1);
+            if processes.with(inode).is_none() {
+                processes.look_again();
+            }
+            assert_eq!(processes.with(inode).map(|it| it.pid), Some(std::process::id()));
+        }
+        drop(end);
+        busy.join().unwrap();
     }
 
     #[test]

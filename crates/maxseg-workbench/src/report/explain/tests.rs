@@ -1,6 +1,6 @@
 use maxseg_core::advise::Case;
 use maxseg_core::diagnose::FindingKind;
-use maxseg_core::evidence::{Event, EventKind, Evidence};
+use maxseg_core::evidence::{Event, EventKind, Evidence, UnreachableCode, UnreachableEvent};
 use maxseg_core::units::Time;
 use maxseg_testkit::{at, full_link, traced, windowed};
 use maxseg_wire::reading::{Problem, ProblemKind};
@@ -107,6 +107,27 @@ fn the_document_has_the_names_that_were_fixed() {
     );
     assert!(json["matters_most"]["gain"]["gain"].as_f64().unwrap() > 1.0);
     assert_eq!(json["fragments"], serde_json::json!({ "ipv4": 0, "ipv6": 0 }));
+}
+
+#[test]
+fn icmp_messages_about_a_connection_are_listed() {
+    let mut refused = windowed(0);
+    refused.unreachable.push(UnreachableEvent {
+        at: at(5),
+        frame: 2,
+        from: "192.0.2.1".parse().unwrap(),
+        code: UnreachableCode { is_v4: true, number: 13 },
+        quoted: (refused.client, refused.server),
+    });
+    let json = document(capture(vec![refused, windowed(1)]));
+    let [event] = json["connections"][0]["unreachable"].as_array().unwrap().as_slice() else {
+        panic!("one message: {json}")
+    };
+    assert_eq!((&event["frame"], &event["from"]), (&2.into(), &"192.0.2.1".into()));
+    assert_eq!(event["code"], "ICMP type 3, code 13");
+    assert_eq!(event["meaning"], "administratively prohibited");
+    assert_eq!(event["source"], json["connections"][0]["client"]);
+    assert_eq!(json["connections"][1]["unreachable"], serde_json::json!([]));
 }
 
 #[test]

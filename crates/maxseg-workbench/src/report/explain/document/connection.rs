@@ -7,7 +7,7 @@ use maxseg_core::diagnose::{
     CongestionControl, Finding, FindingKind, LimitSpan, Loss, Quality, Severity,
 };
 use maxseg_core::evidence::{
-    Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests,
+    Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests, UnreachableEvent,
 };
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
@@ -63,6 +63,8 @@ pub(super) struct ConnectionEntry<'a> {
     loss: &'a Loss,
     /// The congestion control of that direction's sender.
     congestion_control: &'a CongestionControl,
+    /// ICMP messages "destination unreachable" about its packets.
+    unreachable: Vec<UnreachableEntry>,
     /// What a second capture, at the other end, adds; null where there is none.
     joined: Option<JoinedEntry>,
     /// The findings, the most severe first.
@@ -92,6 +94,23 @@ struct HandshakeEntry {
     server_rtt_s: Option<f64>,
     /// From the point of capture to the client and back.
     client_rtt_s: Option<f64>,
+}
+
+/// An ICMP message "destination unreachable" (RFC 792, RFC 4443 section 3.1).
+#[derive(Serialize, JsonSchema)]
+struct UnreachableEntry {
+    /// Since the connection's first packet.
+    time_s: f64,
+    frame: u64,
+    /// The router, firewall or host that sent it.
+    from: String,
+    /// Its type and code, as `ICMP type 3, code 13`.
+    code: String,
+    /// What the code says.
+    meaning: &'static str,
+    /// Source and destination of the packet that it is about.
+    source: String,
+    destination: String,
 }
 
 /// Requests and replies. Times are less the round trip between the point of capture and the end.
@@ -199,6 +218,11 @@ impl<'a> ConnectionEntry<'a> {
             confidence: diagnosis.confidence,
             loss: &diagnosis.loss,
             congestion_control: &diagnosis.congestion_control,
+            unreachable: evidence
+                .unreachable
+                .iter()
+                .map(|event| UnreachableEntry::of(evidence, event))
+                .collect(),
             joined: evidence.joined.as_deref().map(|joined| JoinedEntry::of(evidence, joined)),
             findings: diagnosis
                 .findings
@@ -206,6 +230,21 @@ impl<'a> ConnectionEntry<'a> {
                 .zip(remedies(case))
                 .map(|(finding, remedy)| FindingEntry::of(evidence, finding, &remedy))
                 .collect(),
+        }
+    }
+}
+
+impl UnreachableEntry {
+    fn of(evidence: &Evidence, event: &UnreachableEvent) -> Self {
+        let (source, destination) = event.quoted;
+        Self {
+            time_s: event.at.since(evidence.begin).as_secs_f64(),
+            frame: event.frame,
+            from: event.from.to_string(),
+            code: event.code.to_string(),
+            meaning: event.code.meaning(),
+            source: source.to_string(),
+            destination: destination.to_string(),
         }
     }
 }

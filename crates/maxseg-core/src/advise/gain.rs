@@ -183,7 +183,10 @@ pub enum NoGain {
     #[error("no gain is given: the runs predict less than the stalled time alone costs")]
     BelowStalled,
     /// The rerun of the path as it is misses what was observed.
-    #[error("no gain is given: the rerun of the observed path has {}", listed(.misses).unwrap_or_else(|| "no goodput".to_owned()))]
+    #[error(
+        "no gain is given: simulated as it is, the observed path has {}",
+        listed(.misses).unwrap_or_else(|| "no goodput".to_owned())
+    )]
     BaselineMisses {
         /// By which numbers; empty where the rerun fails.
         misses: Vec<Miss>,

@@ -7,7 +7,9 @@ mod sizes;
 mod windows;
 
 use maxseg_core::diagnose::{Finding, FindingKind, Severity, diagnose};
-use maxseg_core::evidence::{Cause, Ending, Event, EventKind, Evidence, Outage, PathMtuEvent};
+use maxseg_core::evidence::{
+    Cause, Ending, Event, EventKind, Evidence, LossEpisode, Outage, PathMtuEvent,
+};
 use maxseg_core::units::Time;
 use maxseg_testkit::clean;
 
@@ -91,6 +93,31 @@ fn losses_count_by_their_share() {
             severity.into_iter().map(|severity| (FindingKind::Loss, severity)).collect();
         assert_eq!(severities, wanted, "{lost} of {of}");
     }
+}
+
+/// Without SACK a sender learns of one lost segment in a round trip; and a capture may end before all are repaired.
+#[test]
+fn a_loss_tells_what_its_repair_took() {
+    let told = |is_sack: bool, episodes: u32, resent_at_ms: u64| {
+        let found = found(|it| {
+            (it.forward.retransmitted_packets, it.forward.data_packets) = (30, 1000);
+            (it.forward.sack_permitted, it.ending) = (is_sack, Ending::StillOpen);
+            for _ in 0..episodes {
+                it.forward.loss_episodes.begin(LossEpisode::default());
+            }
+            it.forward.outstanding_bytes = 50_000;
+            it.forward.path_rtt_loaded_s = Some(0.1);
+            it.end = Time::from_secs(10);
+            it.forward.bins.at(Time::from_millis(resent_at_ms)).resent_bytes = 1448;
+        });
+        found.into_iter().find(|finding| finding.kind == FindingKind::Loss).unwrap().text
+    };
+    let lost = "30 segments were lost and retransmitted: 3.00% of 1000";
+    assert_eq!(told(true, 2, 20), lost);
+    assert_eq!(told(false, 2, 20), format!("{lost}; without SACK one in a round trip"));
+    assert_eq!(told(false, 20, 20), lost, "most came alone");
+    let open = "; the capture ended while losses were repaired, with 50000 bytes outstanding";
+    assert_eq!(told(true, 2, 9900), format!("{lost}{open}"));
 }
 
 /// Spurious retransmissions repeat what was not lost: they are none of the losses.

@@ -104,11 +104,17 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
             );
             (change, Some(Change::Queue(room)))
         }
-        None => (format!("{fair}: its queue overflows"), (!is_full).then_some(Change::FairQueue)),
+        None if is_full => (
+            format!(
+                "{fair}, if others share it: its queue overflows, and this transfer fills the link"
+            ),
+            None,
+        ),
+        None => (format!("{fair}: its queue overflows"), Some(Change::FairQueue)),
     };
     let remedy = with_drops(Remedy::new(change), facts).advises(what_if.unwrap_or(Change::FairQueue)).note(
-        "Losses are how a full queue tells the sender its rate: another congestion control on the host fills the \
-         queue of others.",
+        "Losses tell the sender the rate of a full link: another congestion control on the host would take from the others in that \
+         queue.",
     );
     match what_if {
         Some(change) => remedy.what_if(change),

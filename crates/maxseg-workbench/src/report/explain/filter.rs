@@ -19,7 +19,12 @@ pub fn connection_filter(evidence: &Evidence) -> String {
 
 /// The packets of a connection from one number to another.
 pub(super) fn range_filter(evidence: &Evidence, first: u64, last: u64) -> String {
-    format!("frame.number >= {first} && frame.number <= {last} && {}", connection_filter(evidence))
+    let frames = if first == last {
+        format!("frame.number == {first}")
+    } else {
+        format!("frame.number >= {first} && frame.number <= {last}")
+    };
+    format!("{frames} && {}", connection_filter(evidence))
 }
 
 /// Packets by their numbers.
@@ -34,4 +39,10 @@ pub(super) fn resent_filter(evidence: &Evidence) -> String {
         "(tcp.analysis.retransmission || tcp.analysis.out_of_order) && {}",
         connection_filter(evidence)
     )
+}
+
+/// The same, from one number to another.
+pub(super) fn resent_in_filter(evidence: &Evidence, first: u64, last: u64) -> String {
+    let range = range_filter(evidence, first, last);
+    format!("(tcp.analysis.retransmission || tcp.analysis.out_of_order) && {range}")
 }

@@ -10,12 +10,11 @@ use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 
 use super::super::words::{self, counted, size, whole_percent};
-use super::filter::{frames_filter, range_filter, resent_filter};
+use super::burst::Burst;
+use super::filter::{frames_filter, range_filter, resent_filter, resent_in_filter};
 
 /// Packets of a finding that its filter names.
 const MOST_FRAMES: usize = 8;
-/// Taken for a round trip where none was measured, in seconds.
-const UNKNOWN_RTT_S: f64 = 0.1;
 
 /// The places to look at first; `file` is the capture that the packets are numbered in.
 pub(super) fn places(headline: &Headline<'_>, file: &str) -> Markup {
@@ -55,7 +54,7 @@ fn longest_limit(case: &Case<'_>, subject: Option<Subject>) -> Markup {
     let limit = if case.share(named) > 0.0 { named } else { largest };
     let Some((from, to)) = longest(case, limit) else { return Markup::default() };
     let said = format!(
-        "{limit} for {} of {}; the longest time of it from {} to {}",
+        "{limit} for {} of {}; the longest stretch from {} to {}",
         whole_percent(case.share(limit)),
         words::time(case.data_seconds()),
         since(case, from),
@@ -120,7 +119,7 @@ fn packet_numbers(evidence: &Evidence) -> Vec<(Time, u64)> {
     packets
 }
 
-/// The round trip in which most was sent again, and the filter for all of it.
+/// The flight of which most was sent again, and the filter for all that was.
 fn most_lost(case: &Case<'_>) -> Markup {
     let data = case.data();
     if case.evidence.capture.is_merged {
@@ -135,97 +134,62 @@ fn most_lost(case: &Case<'_>) -> Markup {
         ""
     };
     let all = place(
-        "all of it",
-        &format!("what Wireshark takes for sent again or out of order{twice}"),
+        "all sent again",
+        &format!("what Wireshark takes for retransmitted or out of order{twice}"),
         &Markup::default(),
         Some(resent_filter(case.evidence)),
     );
     let Some(burst) = Burst::densest(data) else { return all };
     let is_needless = 2 * data.spurious_retransmissions >= data.retransmitted_packets;
     let needless = if is_needless { "; most of the connection's were without need" } else { "" };
-    let first = match burst.original {
-        Some(frame) => format!(", first sent in packet {frame}"),
-        None => String::new(),
-    };
-    let within = match burst.last.at.since(burst.first.at).as_secs_f64() {
-        _ if burst.packets == 1 => String::new(),
-        seconds => format!(" within {}, up to packet {}", words::time(seconds), burst.last.frame),
-    };
-    let said = format!(
-        "at packet {} ({}){first}: {} ({}) sent again{within}{needless}",
-        burst.first.frame,
-        since(case, burst.first.at),
-        counted(burst.packets, "packet"),
-        size(burst.bytes),
-    );
-    let from = burst.original.unwrap_or(burst.first.frame).min(burst.first.frame);
-    let filter = range_filter(case.evidence, from, burst.last.frame);
-    let label = if is_needless { "most sent again" } else { "most lost" };
-    html! { (place(label, &said, &link(case, burst.first.at, burst.last.at), Some(filter))) (all) }
-}
-
-/// Retransmissions within a round trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Burst {
-    first: SegmentPoint,
-    last: SegmentPoint,
-    /// Captured ones, each of which may stand for several segments.
-    packets: u64,
-    bytes: u64,
-    /// The packet that carried the first of them before.
-    original: Option<u64>,
-}
-
-impl Burst {
-    /// The round trip with most retransmitted payload; `None` without a trace of any.
-    fn densest(data: &DirectionStats) -> Option<Self> {
-        let trace = data.trace.as_ref()?;
-        let resent: Vec<SegmentPoint> =
-            trace.segments.iter().filter(|segment| segment.is_resent).copied().collect();
-        let rtt = data.path_rtt_loaded_s.or(data.path_rtt_mean_s).unwrap_or(UNKNOWN_RTT_S);
-        let rtt = Time::from_secs_f64(rtt);
-        let mut densest = (0, 0);
-        let (mut begin, mut bytes, mut most) = (0, 0, 0);
-        for (end, segment) in resent.iter().enumerate() {
-            bytes += u64::from(segment.bytes);
-            while segment.at.since(resent[begin].at) > rtt {
-                bytes -= u64::from(resent[begin].bytes);
-                begin += 1;
-            }
-            if bytes > most {
-                (densest, most) = ((begin, end + 1), bytes);
-            }
+    let from_to = |first: SegmentPoint, last: SegmentPoint| {
+        if first.frame == last.frame {
+            return format!("packet {} ({})", first.frame, since(case, first.at));
         }
-        let of = &resent[densest.0..densest.1];
-        let (first, last) = (*of.first()?, *of.last()?);
-        let is_original = |segment: &&SegmentPoint| {
-            let end = segment.offset + u64::from(segment.bytes);
-            !segment.is_resent && segment.offset <= first.offset && first.offset < end
-        };
-        Some(Self {
-            first,
-            last,
-            packets: of.len() as u64,
-            bytes: most,
-            original: trace.segments.iter().find(is_original).map(|segment| segment.frame),
-        })
-    }
+        let times = format!("{} to {}", since(case, first.at), since(case, last.at));
+        format!("packets {} to {} ({times})", first.frame, last.frame)
+    };
+    let count = format!("{} ({})", counted(burst.packets, "packet"), size(burst.bytes));
+    let again = from_to(burst.first, burst.last);
+    let was = if burst.packets == 1 { "was" } else { "were" };
+    let said = match burst.sent {
+        Some((first, last)) => format!(
+            "the flight of {}: {count} of it {was} sent again, in {again}{needless}",
+            from_to(first, last)
+        ),
+        None => format!("{count} {was} sent again in {again}{needless}"),
+    };
+    let from = burst.sent.map_or(burst.first.at, |(first, _)| first.at);
+    let sent = burst.sent.map(|(a, b)| range_filter(case.evidence, a.frame, b.frame));
+    let again = resent_in_filter(case.evidence, burst.first.frame, burst.last.frame);
+    let label = if is_needless { "most sent again" } else { "most lost" };
+    html! { (place(label, &said, &link(case, from, burst.last.at), sent.into_iter().chain([again]))) (all) }
 }
 
 /// Where a finding is in the graphs and in Wireshark.
 pub(super) fn finding_place(case: &Case<'_>, finding: &Finding) -> Markup {
     let frames = &finding.frames[..finding.frames.len().min(MOST_FRAMES)];
     let filter = (!frames.is_empty()).then(|| frames_filter(frames));
-    place("where", "", &link(case, finding.from, finding.to), filter)
+    let said = if frames.len() == MOST_FRAMES { "its first packets" } else { "" };
+    // What the handshake shows is no place in a graph of the data.
+    let is_of_handshake = finding.to == case.evidence.begin;
+    let link =
+        if is_of_handshake { Markup::default() } else { link(case, finding.from, finding.to) };
+    place("where", said, &link, filter)
 }
 
-/// A term with what there is to say of it, a link into the graphs, and a filter.
-fn place(term: &str, said: &str, link: &Markup, filter: Option<String>) -> Markup {
+/// A term with what there is to say of it, a link into the graphs, and filters.
+fn place(
+    term: &str,
+    said: &str,
+    link: &Markup,
+    filters: impl IntoIterator<Item = String>,
+) -> Markup {
     html! {
         dt { (term) }
         dd {
             (said) " " (link)
-            @if let Some(filter) = filter { span.filter-line { code.filter { (filter) } } }
+            @for filter in filters { span.filter-line { code.filter { (filter) } } }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! An explanation as JSON, CSV and a page with linked graphs, and its numbers as lines of text.
 
+mod burst;
 mod colors;
 mod csv;
 mod document;

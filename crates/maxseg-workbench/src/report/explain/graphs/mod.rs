@@ -140,8 +140,10 @@ fn from_trace(case: &Case<'_>, trace: &Trace, clock: Clock) -> Vec<Layer> {
         Layer { packets: Some(packets), ..layer(label, kind, color, points) }
     };
     let segment = "segment from byte";
+    let is_unscaled = window::is_unscaled(case);
+    let edge = if is_unscaled { "right window edge, unscaled" } else { "right window edge" };
     vec![
-        bound("right window edge", edges(trace, clock)),
+        bound(edge, edges(trace, clock)),
         points("segments", LayerKind::Dots, SENT, segment, &|_, resent| !resent),
         acknowledged(&trace.acks, clock),
         points(

@@ -85,21 +85,25 @@ pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> Option<Markup> 
         Column::number("window (bytes)"),
     ];
     let bytes = |bytes: u64| Cell::number(words::grouped(bytes), bytes as f64);
-    let line = |bin: &Bin| -> Vec<Cell> {
+    // Where nothing was sent, or no window advertised, the last that is known still holds.
+    let mut window = None;
+    let mut outstanding: u64 = 0;
+    let mut line = |bin: &Bin| -> Vec<Cell> {
         let time = clock.s(bin.at);
+        window = bin.window_left_min.map(|_| bin.window_max as f64).or(window);
+        let in_flight = if bin.segments > 0 { bin.in_flight_max } else { outstanding };
+        outstanding = outstanding.saturating_add(bin.sent_bytes).saturating_sub(bin.acked_bytes);
         let rate = 8.0 * bin.acked_bytes as f64 / bin.duration.as_secs_f64().max(1e-9);
         vec![
             Cell::number(words::time(time), time),
             Cell::number(words::rate(rate), rate),
             bytes(bin.resent_bytes),
             Cell::known(bin.rtt_mean().map(Time::as_secs_f64), words::time),
-            bytes(bin.in_flight_max),
-            Cell::known(bin.window_left_min.map(|_| bin.window_max as f64), |window| {
-                words::grouped(words::rounded(window))
-            }),
+            bytes(in_flight),
+            Cell::known(window, |window| words::grouped(words::rounded(window))),
         ]
     };
-    (!rows.is_empty()).then(|| table("Intervals", &columns, rows.iter().map(line)))
+    (!rows.is_empty()).then(|| table("Intervals", &columns, rows.iter().map(&mut line)))
 }
 
 #[cfg(test)]

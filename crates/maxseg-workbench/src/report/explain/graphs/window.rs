@@ -16,7 +16,7 @@ pub(super) fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
     let is_known = diagnosis.in_flight_max_bytes(evidence, diagnosis.direction).is_some();
     let sent = is_known.then(|| in_flight(data, clock, clock.s(evidence.end)));
     let layers = vec![
-        bound("advertised window", windows(data, clock)),
+        bound(window_name(&headline.case), windows(data, clock)),
         layer("in flight", LayerKind::Steps, SENT, sent.unwrap_or_default()),
         Layer {
             is_bound: true,
@@ -24,6 +24,16 @@ pub(super) fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
         },
     ];
     panel("window", "Advertised window and bytes in flight", 170.0, Unit::Bytes, layers)
+}
+
+/// What is shown of the window: its field as it is, where the scale is not known.
+fn window_name(case: &Case<'_>) -> &'static str {
+    if is_unscaled(case) { "advertised window, unscaled" } else { "advertised window" }
+}
+
+/// Whether the window's scale is unknown: the handshake was not captured.
+pub(super) fn is_unscaled(case: &Case<'_>) -> bool {
+    !case.evidence.handshake.syn && case.acks().window_scale.is_none()
 }
 
 /// The window that each acknowledgement advertises. An interval without one tells none: the last that is known still holds.

@@ -16,8 +16,10 @@ pub(super) const STALLED: &str = "--stalled";
 pub(super) const NOTED: &str = "--noted";
 /// The congestion window.
 pub(super) const CWND: &str = "--cwnd";
-/// Nothing to send, or nothing known.
+/// Nothing to send.
 pub(super) const IDLE: &str = "--idle";
+/// Nothing known.
+const UNKNOWN: &str = "--unknown";
 /// Payload of the other direction.
 pub(super) const BACK: &str = "--back";
 
@@ -30,6 +32,7 @@ pub(super) const fn limit_color(limit: LimitedBy) -> &'static str {
         LimitedBy::Rto => STALLED,
         LimitedBy::StartUp => CWND,
         LimitedBy::Host | LimitedBy::Paced => SENT,
-        LimitedBy::Application | LimitedBy::Unknown => IDLE,
+        LimitedBy::Application => IDLE,
+        LimitedBy::Unknown => UNKNOWN,
     }
 }

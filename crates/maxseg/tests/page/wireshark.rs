@@ -29,20 +29,24 @@ fn a_stranger_finds_the_loss_and_its_packets() {
     };
     assert!(of("limited by").contains("congestion for 100%"), "{section}");
     let lost = of("most lost");
-    let packet: u64 =
-        lost.split_once("at packet ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
-    let count: usize = lost.split_once(": ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
-    let filter =
-        lost.split_once("<code class=\"filter\">").unwrap().1.split_once("</code>").unwrap().0;
-    let filter = filter.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&");
-    let Some(packets) = shown(&filter) else {
+    let number = |behind: &str| -> u64 {
+        lost.split_once(behind).unwrap().1.split(' ').next().unwrap().parse().unwrap()
+    };
+    let (sent, count, again) =
+        (number("flight of packets "), number("): "), number("sent again, in packets "));
+    let filters: Vec<String> = lost
+        .split("<code class=\"filter\">")
+        .skip(1)
+        .map(|rest| rest.split_once("</code>").unwrap().0)
+        .map(|filter| filter.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
+        .collect();
+    let [first, repaired] = filters.as_slice() else { panic!("two filters: {filters:?}") };
+    let Some((packets, resent)) = shown(first).zip(shown(repaired)) else {
         println!("SKIPPED: there is no tshark to take the filters");
         return;
     };
-    assert!(packets.contains(&packet), "{filter} shows {packets:?}, not {packet}");
-    let resent =
-        shown(&format!("(tcp.analysis.retransmission || tcp.analysis.out_of_order) && {filter}"))
-            .unwrap();
-    assert!(resent.contains(&packet) && resent.len() >= count, "{packet}, {count}: {resent:?}");
-    println!("{filter}: {} packets, {} of them sent again", packets.len(), resent.len());
+    assert_eq!(packets.first(), Some(&sent), "{first} shows {packets:?}");
+    assert_eq!(resent.first(), Some(&again), "{repaired} shows {resent:?}");
+    assert!(resent.len() as u64 >= count, "{count}: {resent:?}");
+    println!("{first}: {} packets; {repaired}: {}", packets.len(), resent.len());
 }

@@ -5,6 +5,7 @@
 //! queue (Little's law), losses where less is. And where losses leave little of the link unused, it does in any case.
 
 use super::full_link::{FULL_LINK, is_at, trains_bps};
+use super::stops::goodput_while_read;
 use super::trip_view::sees_round_trips;
 use crate::evidence::DirectionStats;
 use crate::outcome::{LimitShare, LimitedBy};
@@ -71,7 +72,7 @@ fn of_both(shares: &[LimitShare]) -> Option<(f64, f64)> {
 fn flight(data: &DirectionStats, acks: &DirectionStats) -> Option<f64> {
     let trips = data.path_rtt_mean_s.zip(data.path_rtt_min_s);
     let (mean, least) = trips.filter(|_| sees_round_trips(data, acks))?;
-    let (goodput, link) = data.goodput_bps.zip(trains_bps(data))?;
+    let (goodput, link) = goodput_while_read(data).zip(trains_bps(data))?;
     is_at(data, Some(link), BUSY).then(|| goodput / link * (mean / least))
 }
 

@@ -11,6 +11,7 @@ use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{
     drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room,
 };
+use super::stops::{Stops, goodput_while_read};
 use super::trip_view::{CLOCK_STEP, RoundTripView};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
@@ -123,7 +124,7 @@ impl Pace {
     /// The same; `bins` are those of the data, joined to [`round_trips`].
     #[expect(clippy::too_many_lines, reason = "facts, one after the other")]
     pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
-        let goodput = data.goodput_bps.unwrap_or(0.0);
+        let goodput = goodput_while_read(data).unwrap_or(0.0);
         let has_losses = data.resent_data() > 0 || data.congestion_marks > 0;
         let trips = RoundTripView::of(data, acks);
         let faster_first = data.first_flight_bps.is_some_and(|first| first >= FASTER * goodput);
@@ -306,7 +307,8 @@ fn is_out_of_data(data: &DirectionStats) -> bool {
 /// Whether the first flight was faster than the rest for sure: a sender that paces to what a full link carries (BBR) keeps
 /// its queue about as short as one that paces below it.
 fn is_first_faster(data: &DirectionStats) -> bool {
-    data.first_flight_bps.zip(data.goodput_bps).is_some_and(|(first, rest)| first >= ABOVE * rest)
+    let rates = data.first_flight_bps.zip(goodput_while_read(data));
+    rates.is_some_and(|(first, rest)| first >= ABOVE * rest)
 }
 
 /// Whether a queue anywhere on the path would show in the round trips: one before a capture point that is away from the sender
@@ -327,8 +329,11 @@ pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
     let stretch = STRETCH_S.max(2.0 * data.path_rtt_min_s.unwrap_or(0.0)).max(segments_s);
     let mut rates: Vec<f64> = Vec::new();
     let (mut seconds, mut sent) = (0.0, 0.0);
-    let bursts = BURST_SEGMENTS * each / stretch;
-    for bin in data.bins.as_slice() {
+    // What was captured as one packet left at once.
+    let packet = data.payload_bytes as f64 / (data.data_packets as f64).max(1.0);
+    let bursts = BURST_SEGMENTS.max(packet / segment) * each / stretch;
+    let stops = Stops::of(data);
+    for bin in data.bins.as_slice().iter().filter(|bin| !stops.have(bin)) {
         seconds += bin.duration.as_secs_f64();
         sent += bin.sent_bytes as f64;
         if seconds >= stretch {

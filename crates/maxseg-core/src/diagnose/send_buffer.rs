@@ -3,6 +3,7 @@
 
 use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::intervals::{busy_bins, decile, share_of_time};
+use super::stops::goodput_while_read;
 use super::trip_view::{RoundTripView, is_flat};
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
@@ -95,7 +96,8 @@ fn repairs_at_once(data: &DirectionStats) -> bool {
 /// faster link brings more than a larger buffer. Losses show it, for then path and queue were full; else what is in flight on the
 /// average is more than the path holds, or all of it is while a larger buffer brings no more than a tenth.
 pub(super) fn fills_in_turns(data: &DirectionStats) -> bool {
-    let Some((goodput, link)) = data.goodput_bps.zip(trains_bps(data)) else { return false };
+    let rates = goodput_while_read(data).zip(trains_bps(data));
+    let Some((goodput, link)) = rates else { return false };
     let carries_more = data.first_flight_bps.is_some_and(|first| first >= FASTER * link);
     if goodput < IN_TURNS * link || carries_more || !repairs_at_once(data) {
         return false;

@@ -184,7 +184,7 @@ impl<'a> Judge<'a> {
         let black_hole = self.black_hole(bin);
         let stalled = bin.rto_wait.as_secs_f64().min(all - black_hole).max(0.0);
         // A pause costs nothing while the link is busy with what was sent before.
-        let late = if self.fills_link_in(bin) { Time::ZERO } else { bin.app_limited };
+        let late = if self.fills_link_in(bin) { Time::ZERO } else { self.pace.late(bin) };
         let paused = bin.idle.saturating_add(late).as_secs_f64();
         let paused = paused.min(all - black_hole - stalled).max(0.0);
         let rest = all - black_hole - stalled - paused;

@@ -9,7 +9,7 @@ use super::full_link::{
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{
-    drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room,
+    drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room, writes_late,
 };
 use super::stops::{Stops, goodput_while_read};
 use super::trip_view::{CLOCK_STEP, RoundTripView};
@@ -110,6 +110,8 @@ pub(super) struct Pace {
     pub(super) waits_for_room: bool,
     /// And it does so as behind a send buffer.
     pub(super) drains_as_buffer: bool,
+    /// Its program writes by a clock of its own, later than acknowledgements make room.
+    pub(super) writes_late: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
     /// acknowledgements.
     pub(super) is_spaced: bool,
@@ -183,6 +185,7 @@ impl Pace {
                 || faster_first && has_own_clock && is_even() && writes_little(data));
         let is_paced = is_spaced_by_itself
             || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
+        let writes_late = writes_late(data);
         let waits_for_room =
             !is_dialogue && !is_paced && !has_application_window && waits_for_room(data);
         let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
@@ -198,7 +201,11 @@ impl Pace {
             pauses_are_paced,
             is_dialogue,
             has_application_window,
-            is_buffered: !is_dialogue && !is_even() && buffered_share(data) >= FULL_BUFFER,
+            is_buffered: !is_dialogue
+                && !writes_late
+                && !is_even()
+                && buffered_share(data) >= FULL_BUFFER,
+            writes_late,
             may_be_buffered: !is_dialogue
                 && !has_losses
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
@@ -231,6 +238,13 @@ impl Pace {
             drains_as_buffer: used.is_some_and(|used| drains_as_buffer(used, data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }
+    }
+
+    /// The time of an interval in which the program had nothing to send, though something was in flight. Acknowledgements come by chance
+    /// when a program writes that does not wait for them.
+    pub(super) const fn late(&self, bin: &Bin) -> Time {
+        let by_chance = if self.writes_late { bin.sndbuf_limited } else { Time::ZERO };
+        bin.app_limited.saturating_add(by_chance)
     }
 }
 

@@ -29,8 +29,8 @@ pub(super) struct SenderReplay {
     /// Payload of a full segment, and the most that it may be: options take room of some, as the blocks of a SACK do of one with payload
     /// (RFC 2018 §3).
     full: i64,
-    /// The round trip of the handshake, in nanoseconds; 0 where none was seen.
     full_most: i64,
+    /// The round trip of the handshake, in nanoseconds; 0 where none was seen.
     first_round_trip: u64,
     /// When the last short segment was sent, after which the send queue was empty.
     drained_from: Option<u64>,
@@ -103,8 +103,8 @@ impl SenderReplay {
             edge,
             window_most: 0,
             full: full.max(1),
-            first_round_trip: round_trip,
             full_most: full.max(1),
+            first_round_trip: round_trip,
             drained_from: None,
             full_since_short: 0,
             full_before_short: 0,
@@ -240,6 +240,7 @@ impl SenderReplay {
                 epochs.on_full_window();
             }
             self.refills.get_or_insert_default().on_send(&Sent {
+                is_short,
                 end: sent.end,
                 payload: sent.payload,
                 full: self.full,

@@ -36,7 +36,9 @@ pub(super) fn link_does(
     shares: &[LimitShare],
 ) -> bool {
     let is_full = || is_at(data, trains_bps(data), FULL_LINK);
-    of_both(shares).is_some()
+    // While nothing passes at all no link is full.
+    data.interruption().is_none()
+        && of_both(shares).is_some()
         && (is_full() || flight(data, acks).is_some_and(|flight| flight >= MORE))
 }
 
@@ -79,6 +81,8 @@ fn flight(data: &DirectionStats, acks: &DirectionStats) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Outage;
+    use crate::units::Time;
 
     const SHARES: [LimitShare; 2] = [
         LimitShare { kind: LimitedBy::Congestion, share: 0.53 },
@@ -105,6 +109,10 @@ mod tests {
         assert!(does(0.9, 1.0), "little is left without losses");
         assert!(!does(0.8, 1.1), "losses leave it shorter");
         assert!(!does(0.5, 2.5), "others queue");
+        let (from, to) = (Time::from_secs(3), Time::from_secs(5));
+        let outage = Outage { from, to, retransmissions: 3 };
+        let interrupted = DirectionStats { outage: Some(outage), ..transfer(0.9, 1.0) };
+        assert!(!link_does(&interrupted, &acks, &SHARES), "nothing passed for two seconds");
         let away = DirectionStats { rtt_min_s: Some(0.001), ..transfer(0.8, 1.4) };
         assert!(!link_does(&away, &acks, &SHARES), "the queue is not seen");
         let seldom =

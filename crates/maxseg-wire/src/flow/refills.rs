@@ -23,10 +23,10 @@ pub(super) struct RefillTracker {
     burst: Option<(i64, i64)>,
     /// What was left in flight, and what was sent at once then, in bytes; the first are kept.
     lows: Vec<u32>,
+    bursts: Vec<u32>,
     /// Whether the last new segment was a short one, and how many pauses followed such.
     is_short: bool,
     after_short: u32,
-    bursts: Vec<u32>,
     count: u32,
     acked: u64,
 }

@@ -252,6 +252,21 @@ fn a_window_is_full_when_it_is_shut_for_more_than_half_of_the_time() {
 }
 
 /// What is taken first leaves less for the others: no interval has more than its time.
+/// Nothing comes through for a round trip and more: that is no link's limit, whatever it carries otherwise.
+#[test]
+fn a_reader_that_stops_limits_while_it_does() {
+    let stops = |n: u64, bin: &mut Bin| {
+        bin.acked_bytes = 160_000;
+        if (4..7).contains(&n) {
+            (bin.acked_bytes, bin.segments) = (0, 0);
+            bin.rwnd_limited = bin.duration;
+        }
+    };
+    let of = diagnosis(stops, |_| ());
+    assert_eq!(of.limited_by, LimitedBy::Bandwidth);
+    assert_share(&of, LimitedBy::ReceiveWindow, 0.3);
+}
+
 #[test]
 fn a_timer_that_waits_in_a_black_hole_is_the_black_holes_time() {
     let both = diagnosis(

@@ -90,9 +90,17 @@ const NAMED: f64 = 0.7;
 /// The most that is claimed: other algorithms exist.
 const MOST: f64 = 0.97;
 
+/// Hosts, their timers and offloads take a good part of shorter round trips, in seconds, and a queue is many times as long: what a flight
+/// does in one of them is not the algorithm's.
+const SHORT_PATH_S: f64 = 0.001;
+
 impl CongestionControl {
     /// Of the sender of `data`, whose limit is known.
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
+        if data.path_rtt_min_s.is_some_and(|least| least < SHORT_PATH_S) {
+            let why = "round trips are shorter than hosts take to answer, so flights do not follow from the rules of one algorithm";
+            return Self::unknown(why.to_owned());
+        }
         let view = View::of(data, limit);
         let epochs = view.map(|view| EpochClues::of(data, limit, view)).unwrap_or_default();
         let steady = view.map(|_| SteadyGrowth::of(data, limit)).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What shows a full link in the whole of a transfer: the distances of its acknowledgements, and a queue that never empties.
 
 use super::intervals::{busy_bins, decile};
+use super::stops::goodput_while_read;
 use crate::evidence::{AckGaps, DirectionStats};
 use crate::units::Time;
 
@@ -54,7 +55,7 @@ pub(super) fn is_of_link(gaps: AckGaps) -> bool {
 pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
     let highest = data.capacity_bps;
     let is_as_trains = is_at(data, highest, AS_TRAINS);
-    let first = data.first_flight_bps.zip(data.goodput_bps);
+    let first = data.first_flight_bps.zip(goodput_while_read(data));
     let carries_more = first.is_some_and(|(first, rest)| first >= FASTER * rest);
     let has_link_gaps =
         data.ack_gaps.is_some_and(is_of_link) && (highest.is_none() || is_as_trains);
@@ -82,9 +83,9 @@ pub(super) fn has_room(data: &DirectionStats) -> bool {
     !is_at(data, trains_bps(data), FULL_LINK)
 }
 
-/// Whether the goodput is at least this share of a rate.
+/// Whether the goodput, while the reader reads, is at least this share of a rate.
 pub(super) fn is_at(data: &DirectionStats, rate: Option<f64>, share: f64) -> bool {
-    data.goodput_bps.zip(rate).is_some_and(|(goodput, rate)| goodput >= share * rate)
+    goodput_while_read(data).zip(rate).is_some_and(|(goodput, rate)| goodput >= share * rate)
 }
 
 /// Whether the usual flight is more than the goodput carries in the least round trip (Little's law): the rest waits.

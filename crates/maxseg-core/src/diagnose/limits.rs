@@ -9,7 +9,7 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
-use super::full_link::{FULL_LINK, held_s, trains_bps};
+use super::full_link::{FULL_LINK, held_s, is_at, trains_bps};
 use super::intervals::round_trips;
 use super::known::Known;
 use super::loss_cause::Loss;
@@ -19,6 +19,7 @@ use super::queueing::{Course, QUEUEING, Surroundings};
 use super::send_buffer::{
     fills_in_turns, leaves_path_idle, leaves_room, lets_flight_drain, may_be_late,
 };
+use super::stops::{Stops, stops_in};
 use super::windows::{WINDOW_LEFT, outlasts_losses, shown_by_full};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -100,6 +101,7 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 struct Judge<'a> {
     stats: &'a DirectionStats,
     pace: Pace,
+    stops: Stops,
     course: Course<'a>,
     /// How long an acknowledgement waits for a second segment.
     held_s: f64,
@@ -142,8 +144,7 @@ struct Judge<'a> {
 impl<'a> Judge<'a> {
     fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin], also: Known) -> Self {
         let (course, pace) = (Course::of(bins, stats, acks), Pace::over(bins, stats, acks));
-        let rates = stats.goodput_bps.zip(trains_bps(stats));
-        let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
+        let is_busy = is_at(stats, trains_bps(stats), BUSY_LINK);
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
         let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
@@ -151,6 +152,7 @@ impl<'a> Judge<'a> {
         Self {
             stats,
             pace,
+            stops: Stops::of(stats),
             held_s: held_s(stats),
             has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
             course,
@@ -182,7 +184,7 @@ impl<'a> Judge<'a> {
         let black_hole = self.black_hole(bin);
         let stalled = bin.rto_wait.as_secs_f64().min(all - black_hole).max(0.0);
         // A pause costs nothing while the link is busy with what was sent before.
-        let late = if self.fills_link_in(bin) { Time::ZERO } else { bin.app_limited };
+        let late = if self.fills_link_in(bin) { Time::ZERO } else { self.pace.late(bin) };
         let paused = bin.idle.saturating_add(late).as_secs_f64();
         let paused = paused.min(all - black_hole - stalled).max(0.0);
         let rest = all - black_hole - stalled - paused;
@@ -325,7 +327,9 @@ impl<'a> Judge<'a> {
         let path = self.stats.path_rtt_min_s;
         let acks_queue = self.ack_path.is_some_and(|queue| queue.is_in(bin.rtt_mean(), path));
         let outlasts_path = self.ack_path.is_some_and(|queue| queue.outlasts(path));
-        if acks_queue && (!window_is_full || outlasts_path) {
+        if self.stops.have(bin) || !self.has_hole && stops_in(bin, self.stats) {
+            LimitedBy::ReceiveWindow
+        } else if acks_queue && (!window_is_full || outlasts_path) {
             // What was lost overflowed the queue of the data: either link may be what limits since. Without SACK it is sent again
             // one by one, long after.
             let is_since = self.has_lost || !self.stats.sack_permitted;

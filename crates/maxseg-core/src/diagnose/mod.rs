@@ -34,6 +34,7 @@ mod requests;
 mod round_trips;
 mod send_buffer;
 mod socket;
+mod stops;
 mod trip_view;
 mod verdict;
 mod windows;

@@ -5,6 +5,7 @@
 //! queue (Little's law), losses where less is. And where losses leave little of the link unused, it does in any case.
 
 use super::full_link::{FULL_LINK, is_at, trains_bps};
+use super::stops::goodput_while_read;
 use super::trip_view::sees_round_trips;
 use crate::evidence::DirectionStats;
 use crate::outcome::{LimitShare, LimitedBy};
@@ -35,7 +36,9 @@ pub(super) fn link_does(
     shares: &[LimitShare],
 ) -> bool {
     let is_full = || is_at(data, trains_bps(data), FULL_LINK);
-    of_both(shares).is_some()
+    // While nothing passes at all no link is full.
+    data.interruption().is_none()
+        && of_both(shares).is_some()
         && (is_full() || flight(data, acks).is_some_and(|flight| flight >= MORE))
 }
 
@@ -71,13 +74,15 @@ fn of_both(shares: &[LimitShare]) -> Option<(f64, f64)> {
 fn flight(data: &DirectionStats, acks: &DirectionStats) -> Option<f64> {
     let trips = data.path_rtt_mean_s.zip(data.path_rtt_min_s);
     let (mean, least) = trips.filter(|_| sees_round_trips(data, acks))?;
-    let (goodput, link) = data.goodput_bps.zip(trains_bps(data))?;
+    let (goodput, link) = goodput_while_read(data).zip(trains_bps(data))?;
     is_at(data, Some(link), BUSY).then(|| goodput / link * (mean / least))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Outage;
+    use crate::units::Time;
 
     const SHARES: [LimitShare; 2] = [
         LimitShare { kind: LimitedBy::Congestion, share: 0.53 },
@@ -104,6 +109,10 @@ mod tests {
         assert!(does(0.9, 1.0), "little is left without losses");
         assert!(!does(0.8, 1.1), "losses leave it shorter");
         assert!(!does(0.5, 2.5), "others queue");
+        let (from, to) = (Time::from_secs(3), Time::from_secs(5));
+        let outage = Outage { from, to, retransmissions: 3 };
+        let interrupted = DirectionStats { outage: Some(outage), ..transfer(0.9, 1.0) };
+        assert!(!link_does(&interrupted, &acks, &SHARES), "nothing passed for two seconds");
         let away = DirectionStats { rtt_min_s: Some(0.001), ..transfer(0.8, 1.4) };
         assert!(!link_does(&away, &acks, &SHARES), "the queue is not seen");
         let seldom =

@@ -9,8 +9,9 @@ use super::full_link::{
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{
-    drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room,
+    drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room, writes_late,
 };
+use super::stops::{Stops, goodput_while_read};
 use super::trip_view::{CLOCK_STEP, RoundTripView};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
@@ -109,6 +110,8 @@ pub(super) struct Pace {
     pub(super) waits_for_room: bool,
     /// And it does so as behind a send buffer.
     pub(super) drains_as_buffer: bool,
+    /// Its program writes by a clock of its own, later than acknowledgements make room.
+    pub(super) writes_late: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
     /// acknowledgements.
     pub(super) is_spaced: bool,
@@ -123,7 +126,7 @@ impl Pace {
     /// The same; `bins` are those of the data, joined to [`round_trips`].
     #[expect(clippy::too_many_lines, reason = "facts, one after the other")]
     pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
-        let goodput = data.goodput_bps.unwrap_or(0.0);
+        let goodput = goodput_while_read(data).unwrap_or(0.0);
         let has_losses = data.resent_data() > 0 || data.congestion_marks > 0;
         let trips = RoundTripView::of(data, acks);
         let faster_first = data.first_flight_bps.is_some_and(|first| first >= FASTER * goodput);
@@ -182,6 +185,7 @@ impl Pace {
                 || faster_first && has_own_clock && is_even() && writes_little(data));
         let is_paced = is_spaced_by_itself
             || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
+        let writes_late = writes_late(data);
         let waits_for_room =
             !is_dialogue && !is_paced && !has_application_window && waits_for_room(data);
         let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
@@ -197,7 +201,11 @@ impl Pace {
             pauses_are_paced,
             is_dialogue,
             has_application_window,
-            is_buffered: !is_dialogue && !is_even() && buffered_share(data) >= FULL_BUFFER,
+            is_buffered: !is_dialogue
+                && !writes_late
+                && !is_even()
+                && buffered_share(data) >= FULL_BUFFER,
+            writes_late,
             may_be_buffered: !is_dialogue
                 && !has_losses
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
@@ -230,6 +238,13 @@ impl Pace {
             drains_as_buffer: used.is_some_and(|used| drains_as_buffer(used, data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }
+    }
+
+    /// The time of an interval in which the program had nothing to send, though something was in flight. Acknowledgements come by chance
+    /// when a program writes that does not wait for them.
+    pub(super) const fn late(&self, bin: &Bin) -> Time {
+        let by_chance = if self.writes_late { bin.sndbuf_limited } else { Time::ZERO };
+        bin.app_limited.saturating_add(by_chance)
     }
 }
 
@@ -306,7 +321,8 @@ fn is_out_of_data(data: &DirectionStats) -> bool {
 /// Whether the first flight was faster than the rest for sure: a sender that paces to what a full link carries (BBR) keeps
 /// its queue about as short as one that paces below it.
 fn is_first_faster(data: &DirectionStats) -> bool {
-    data.first_flight_bps.zip(data.goodput_bps).is_some_and(|(first, rest)| first >= ABOVE * rest)
+    let rates = data.first_flight_bps.zip(goodput_while_read(data));
+    rates.is_some_and(|(first, rest)| first >= ABOVE * rest)
 }
 
 /// Whether a queue anywhere on the path would show in the round trips: one before a capture point that is away from the sender
@@ -327,8 +343,11 @@ pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
     let stretch = STRETCH_S.max(2.0 * data.path_rtt_min_s.unwrap_or(0.0)).max(segments_s);
     let mut rates: Vec<f64> = Vec::new();
     let (mut seconds, mut sent) = (0.0, 0.0);
-    let bursts = BURST_SEGMENTS * each / stretch;
-    for bin in data.bins.as_slice() {
+    // What was captured as one packet left at once.
+    let packet = data.payload_bytes as f64 / (data.data_packets as f64).max(1.0);
+    let bursts = BURST_SEGMENTS.max(packet / segment) * each / stretch;
+    let stops = Stops::of(data);
+    for bin in data.bins.as_slice().iter().filter(|bin| !stops.have(bin)) {
         seconds += bin.duration.as_secs_f64();
         sent += bin.sent_bytes as f64;
         if seconds >= stretch {

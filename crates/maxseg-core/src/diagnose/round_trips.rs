@@ -46,9 +46,9 @@ pub(super) fn bufferbloat(evidence: &Evidence, direction: Direction) -> Option<F
         evidence: vec![number("rtt_min_s", least), number("rtt_loaded_s", median)],
         frames: Vec::new(),
         text: format!(
-            "Under load the median round trip is {:.0} ms, the minimum {:.0} ms: a queue {place}",
+            "Under load the median round trip is {:.0} ms, the minimum {}: a queue {place}",
             median * 1000.0,
-            least * 1000.0
+            if least < 0.001 { approx::time(least) } else { format!("{:.0} ms", least * 1000.0) }
         ),
         why: "A long queue delays all traffic on the link",
         source: "RFC 7567, RFC 8289",

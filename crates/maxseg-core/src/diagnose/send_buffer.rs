@@ -3,6 +3,7 @@
 
 use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::intervals::{busy_bins, decile, share_of_time};
+use super::stops::goodput_while_read;
 use super::trip_view::{RoundTripView, is_flat};
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
@@ -68,6 +69,12 @@ const FEW_REFILLS: u32 = 3;
 const ACKED_IN_FEW: f64 = 0.2;
 /// A path keeps the order of packets where no more than one in so many is overtaken.
 const OVERTAKEN: u64 = 100;
+/// A full buffer ends what is sent with a whole segment: Linux looks for room only where a new packet begins (`tcp_sendmsg_locked`).
+/// Where more pauses than this follow a short one, the program had no more.
+const AFTER_SHORT_PERCENT: u32 = 60;
+/// Whole writes that find room in a small buffer end so as well. A lower mark than this would be of one below Linux's default of 16 KiB
+/// (tcp(7)), which autotuning only raises: two thirds of it.
+const LEAST_LOW: u64 = 16_384 * 2 / 3;
 /// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
 const ROUND_TRIPS: f64 = 0.95;
 
@@ -81,9 +88,20 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
     let Some(((first, last), round_trip)) = times else { return false };
     let lasted = last.since(first).as_secs_f64();
     drains(data, REFILLS, ACKED_IN_PAUSES)
+        && !writes_late(data)
         && data
             .refills
             .is_some_and(|refills| lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip)
+}
+
+/// Whether the pauses in which acknowledgements pass begin where the program had no more to send, and end later than any usual buffer
+/// has room: it writes by a clock of its own.
+pub(super) fn writes_late(data: &DirectionStats) -> bool {
+    data.refills.is_some_and(|refills| {
+        refills.count >= REFILLS
+            && refills.after_short_percent > AFTER_SHORT_PERCENT
+            && refills.low_bytes < LEAST_LOW
+    })
 }
 
 /// Whether nothing is lost, or SACK tells what is.
@@ -95,7 +113,8 @@ fn repairs_at_once(data: &DirectionStats) -> bool {
 /// faster link brings more than a larger buffer. Losses show it, for then path and queue were full; else what is in flight on the
 /// average is more than the path holds, or all of it is while a larger buffer brings no more than a tenth.
 pub(super) fn fills_in_turns(data: &DirectionStats) -> bool {
-    let Some((goodput, link)) = data.goodput_bps.zip(trains_bps(data)) else { return false };
+    let rates = goodput_while_read(data).zip(trains_bps(data));
+    let Some((goodput, link)) = rates else { return false };
     let carries_more = data.first_flight_bps.is_some_and(|first| first >= FASTER * link);
     if goodput < IN_TURNS * link || carries_more || !repairs_at_once(data) {
         return false;
@@ -132,7 +151,9 @@ fn most_of_path(data: &DirectionStats) -> Option<f64> {
 
 /// Whether it may: a loss that takes most of the time to repair leaves few pauses. Losses that come again leave pauses themselves.
 pub(super) fn lets_flight_drain(data: &DirectionStats) -> bool {
-    data.loss_episodes.count() < MANY_EPISODES && drains(data, FEW_REFILLS, ACKED_IN_FEW)
+    data.loss_episodes.count() < MANY_EPISODES
+        && drains(data, FEW_REFILLS, ACKED_IN_FEW)
+        && !writes_late(data)
 }
 
 /// Whether the flight fell to the same low mark so many times, while this share of the payload was acknowledged. What is overtaken on

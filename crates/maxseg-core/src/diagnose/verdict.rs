@@ -148,21 +148,23 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         "the receive window is full while nothing is lost, and losses leave a good part of it unused: either may be what limits; \
          a longer capture shows which lasts"
             .to_owned()
-    } else if Pace::of(data, acks).leaves_window_unused
-        || may_be_late(data, acks)
-        || lets_flight_drain(data)
-    {
-        format!(
-            "besides its losses the sender uses less of its congestion window than acknowledgements open, as with a small \
-             send buffer or a program that is late: `ss -ti` on {host} shows which"
-        )
     } else if data.needed_retransmissions() > 0
         && acks_may_wait(evidence, direction)
         && AckPath::of(data, acks).is_some()
+        && !Pace::of(data, acks).leaves_window_unused
     {
         "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
          both hosts, joined, show where packets wait"
             .to_owned()
+    } else if Pace::of(data, acks).leaves_window_unused
+        || may_be_late(data, acks)
+        || lets_flight_drain(data)
+    {
+        let besides = if data.needed_retransmissions() > 0 { "besides its losses " } else { "" };
+        format!(
+            "{besides}the sender uses less of its congestion window than acknowledgements open, as with a small \
+             send buffer or a program that is late: `ss -ti` on {host} shows which"
+        )
     } else if data.needed_retransmissions() > 0 && !data.sack_permitted {
         "without SACK what arrives behind a loss waits until the loss is repaired, and fills the link meanwhile: a transfer \
          with SACK on both hosts shows whether the link or the losses limit"

@@ -14,6 +14,8 @@ pub struct Refills {
     pub burst_bytes: u64,
     /// How many in a hundred were about as low.
     pub alike_percent: u32,
+    /// How many in a hundred followed a short segment, with which a program ends what it has to send.
+    pub after_short_percent: u32,
     /// What was acknowledged in all the pauses, in bytes.
     pub acked_bytes: u64,
 }

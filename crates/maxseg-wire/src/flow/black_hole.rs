@@ -218,6 +218,7 @@ mod tests {
             silent_since: Some(0),
             to_sender: None,
             to_receiver: None,
+            has_stamps: false,
             full: 1448,
             nxt: 0,
             edge: None,

@@ -24,12 +24,17 @@ pub(super) struct RefillTracker {
     /// What was left in flight, and what was sent at once then, in bytes; the first are kept.
     lows: Vec<u32>,
     bursts: Vec<u32>,
+    /// Whether the last new segment was a short one, and how many pauses followed such.
+    is_short: bool,
+    after_short: u32,
     count: u32,
     acked: u64,
 }
 
 /// A new segment, as far as refills go.
 pub(super) struct Sent {
+    /// It is no full one, and the send queue was empty after it.
+    pub(super) is_short: bool,
     pub(super) end: i64,
     pub(super) payload: i64,
     /// Payload of a full segment.
@@ -71,6 +76,7 @@ impl RefillTracker {
         }
         self.end = sent.end;
         self.acks = 0;
+        self.is_short = sent.is_short;
         self.edge_then = self.edge;
         self.is_held = sent.is_recovering;
     }
@@ -94,6 +100,7 @@ impl RefillTracker {
         self.count = self.count.saturating_add(1);
         self.acked = self.acked.saturating_add(acked.unsigned_abs());
         keep(&mut self.lows, low);
+        self.after_short = self.after_short.saturating_add(u32::from(self.is_short));
     }
 
     #[cold]
@@ -125,6 +132,7 @@ impl RefillTracker {
             low_bytes: low.unsigned_abs(),
             burst_bytes: median(&self.bursts).unwrap_or(0).unsigned_abs(),
             alike_percent: u32::try_from(100 * alike / self.lows.len()).unwrap_or(0),
+            after_short_percent: 100 * self.after_short / self.count.max(1),
             acked_bytes: self.acked,
         })
     }
@@ -154,6 +162,8 @@ mod tests {
         refills: RefillTracker,
         una: i64,
         nxt: i64,
+        /// Whether its program ends what it sends with a short segment.
+        ends_short: bool,
     }
 
     impl Sender {
@@ -165,11 +175,14 @@ mod tests {
         }
 
         fn send(&mut self, segments: i64) {
-            for _ in 0..segments {
-                self.nxt += FULL;
+            for left in (0..segments).rev() {
+                let is_short = self.ends_short && left == 0;
+                let payload = if is_short { FULL / 2 } else { FULL };
+                self.nxt += payload;
                 self.refills.on_send(&Sent {
+                    is_short,
                     end: self.nxt,
-                    payload: FULL,
+                    payload,
                     full: FULL,
                     una: self.una,
                     stamp: None,
@@ -196,6 +209,19 @@ mod tests {
         let found = sender.refills.found(FULL).unwrap();
         assert_eq!((found.count, found.low_bytes, found.alike_percent), (10, 20_000, 100));
         assert_eq!((found.burst_bytes, found.acked_bytes), (40_000, 400_000));
+        assert_eq!(found.after_short_percent, 0);
+    }
+
+    #[test]
+    fn a_program_that_writes_by_a_clock_ends_with_a_short_segment() {
+        let mut sender = Sender { ends_short: true, ..Sender::default() };
+        sender.refills.on_ack(false, Some(1_000_000));
+        sender.send(60);
+        for _ in 0..10 {
+            sender.ack(40, 1_000_000);
+            sender.send(40);
+        }
+        assert_eq!(sender.refills.found(FULL).unwrap().after_short_percent, 100);
     }
 
     #[test]

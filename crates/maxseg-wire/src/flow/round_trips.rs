@@ -78,6 +78,13 @@ impl RoundTrips {
         self.path_least.unwrap_or(self.srtt)
     }
 
+    /// A train ends where nothing comes for longer, in nanoseconds: a quarter of the path's round trip. On a path that is shorter than
+    /// hosts take to answer single segments are farther apart on a slow link: there of the round trip that its queue makes.
+    pub(super) fn pause(&self) -> u64 {
+        let least = self.path_least.unwrap_or(u64::MAX);
+        if least < FAR { self.srtt.max(least) / 4 } else { least / 4 }
+    }
+
     /// About when the retransmission timer expires (RFC 6298 §2.3, with Linux's least).
     pub(super) fn rto(&self) -> u64 {
         if self.srtt == 0 {
@@ -95,6 +102,22 @@ impl RoundTrips {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trains_of_a_slow_link_nearby_end_where_its_queue_would_be_empty() {
+        let pause = |samples: &[u64]| {
+            let mut trips = RoundTrips::default();
+            for micros in samples {
+                trips.add(micros * 1_000, micros * 1_000);
+            }
+            trips.pause() / 1_000
+        };
+        assert_eq!(pause(&[20_000, 80_000]), 5_000, "a quarter of the least");
+        let queued: Vec<u64> = (0..100).map(|n| 40 + 1_000 * n.min(40)).collect();
+        assert!(pause(&queued) > 9_000, "{}", pause(&queued));
+        assert_eq!(pause(&[40, 40, 40]), 10);
+        assert_eq!(RoundTrips::default().pause(), u64::MAX / 4, "none is known");
+    }
 
     #[test]
     fn a_timer_of_the_receiver_is_no_queue() {

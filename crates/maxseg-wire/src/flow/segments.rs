@@ -11,6 +11,8 @@ pub(super) struct HistoryStart {
     /// Round trips of the handshake between capture point and sender, and receiver, in nanoseconds.
     pub(super) to_sender: Option<u64>,
     pub(super) to_receiver: Option<u64>,
+    /// Whether its segments have timestamps.
+    pub(super) has_stamps: bool,
     /// Payload of a full-sized segment by the SYN options, in bytes.
     pub(super) full: i64,
     pub(super) nxt: i64,

@@ -104,7 +104,7 @@ const MANY: u32 = 4;
 
 impl SendHistory {
     pub(super) fn new(begin: &HistoryStart) -> Self {
-        let near = is_near(begin.to_sender, begin.to_receiver);
+        let near = is_near(begin.to_sender, begin.to_receiver, begin.has_stamps);
         let rtt = begin.to_sender.unwrap_or(0).saturating_add(begin.to_receiver.unwrap_or(0));
         Self {
             sent: InFlight::default(),

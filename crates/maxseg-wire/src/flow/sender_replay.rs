@@ -26,8 +26,10 @@ pub(super) struct SenderReplay {
     edge: Option<i64>,
     /// The largest window that it was offered.
     window_most: i64,
-    /// Payload of a full segment.
+    /// Payload of a full segment, and the most that it may be: options take room of some, as the blocks of a SACK do of one with payload
+    /// (RFC 2018 §3).
     full: i64,
+    full_most: i64,
     /// The round trip of the handshake, in nanoseconds; 0 where none was seen.
     first_round_trip: u64,
     /// When the last short segment was sent, after which the send queue was empty.
@@ -101,6 +103,7 @@ impl SenderReplay {
             edge,
             window_most: 0,
             full: full.max(1),
+            full_most: full.max(1),
             first_round_trip: round_trip,
             drained_from: None,
             full_since_short: 0,
@@ -205,7 +208,7 @@ impl SenderReplay {
                 && !sent.is_recovering,
             has_window: self.edge.is_none_or(|edge| edge - sent.end >= self.full),
         });
-        if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {
+        if !sent.is_pushed && sent.payload <= self.full_most {
             self.full = sent.payload.max(1);
         }
         let is_short = sent.is_pushed && !self.is_full(sent.payload) && !sent.is_recovering;
@@ -237,6 +240,7 @@ impl SenderReplay {
                 epochs.on_full_window();
             }
             self.refills.get_or_insert_default().on_send(&Sent {
+                is_short,
                 end: sent.end,
                 payload: sent.payload,
                 full: self.full,
@@ -332,5 +336,44 @@ impl SenderReplay {
             epochs.finish(at);
         }
         self.bins.finish(time(at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of this payload, pushed or not, a millisecond apart.
+    fn app_limited(segments: &[(i64, bool)]) -> Time {
+        let mut sender = SenderReplay::new(0, 10_000_000, 1448, 0, Some(1_000_000));
+        let (mut at, mut end) = (0, 0);
+        for (payload, is_pushed) in segments.iter().copied() {
+            at += 1_000_000;
+            end += payload;
+            sender.on_send(NewSegment {
+                at,
+                end,
+                payload,
+                is_pushed,
+                is_recovering: false,
+                known: None,
+                is_clocked: false,
+            });
+        }
+        sender.finish(at + 1_000_000);
+        let mut all = Time::ZERO;
+        for bin in sender.bins.as_slice() {
+            all = all.saturating_add(bin.app_limited);
+        }
+        all
+    }
+
+    #[test]
+    fn a_segment_that_carries_sack_blocks_as_well_is_full() {
+        assert_eq!(app_limited(&[(1448, false), (1000, true)]), Time::from_millis(1));
+        let blocks = [(1436, false), (1448, false), (2896, true), (1448, true), (2896, true)];
+        assert_eq!(app_limited(&blocks), Time::ZERO, "12 bytes of options more in the first");
+        let narrower = [(1200, false), (1200, false), (2400, true), (1200, true)];
+        assert_eq!(app_limited(&narrower), Time::ZERO, "a narrower path");
     }
 }

@@ -281,3 +281,11 @@ fn losses_name_it_without_timestamps() {
     assert_eq!(found.name, CongestionAlgorithm::Reno, "{found:?}");
     assert!(found.evidence.contains("a segment a round trip"), "{}", found.evidence);
 }
+
+#[test]
+fn a_path_that_is_shorter_than_hosts_take_shows_no_algorithm() {
+    let far = direction(&sawtooth(6, 40, 21, |round| 20.0 + round));
+    assert_eq!(named(&far, LimitedBy::Congestion), CongestionAlgorithm::Reno);
+    let near = DirectionStats { path_rtt_min_s: Some(4e-5), ..far };
+    assert_eq!(named(&near, LimitedBy::Congestion), CongestionAlgorithm::Unknown);
+}

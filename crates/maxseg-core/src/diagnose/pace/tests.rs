@@ -280,6 +280,19 @@ fn segments_two_at_a_time_come_evenly() {
 }
 
 #[test]
+fn packets_before_their_segmentation_come_as_evenly_as_they_are_large() {
+    // A packet of eight segments in each 20 ms: five or six fall into a tenth of a second, as it is cut.
+    let packets = transfer(|n, bin| bin.sent_bytes = (2 + n % 2) * 8 * 1460);
+    let goodput_bps = Some(2.5 * 8.0 * 1460.0 * 8.0 / 0.04);
+    let varies = |data_packets| {
+        let payload_bytes = 100 * 20 * 1460;
+        variation(&DirectionStats { goodput_bps, data_packets, payload_bytes, ..packets.clone() })
+    };
+    let (joined, single) = (varies(250).unwrap(), varies(2000).unwrap());
+    assert!(joined < single / 2.0, "{joined} {single}");
+}
+
+#[test]
 fn a_program_that_writes_at_a_rate_has_no_faster_first_flight() {
     let writes = |idle_ms| {
         let bins = transfer(|_, bin| bin.app_limited = Time::from_millis(idle_ms));

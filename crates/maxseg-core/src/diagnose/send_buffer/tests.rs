@@ -52,6 +52,7 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
             low_bytes: 30_000,
             burst_bytes: 60_000,
             alike_percent,
+            after_short_percent: 20,
             acked_bytes,
         }),
         ..transfer(|_| 80_000)
@@ -63,6 +64,15 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
     assert!(!waits_for_room(&refills(60, 90, 600_000)), "a clock: twice in a round trip");
     assert!(lets_flight_drain(&refills(3, 90, 250_000)), "a few");
     assert!(!lets_flight_drain(&refills(2, 90, 250_000)));
+    let writes = |low_bytes, after_short_percent| {
+        let mut data = refills(20, 90, 600_000);
+        data.refills = data.refills.map(|it| Refills { low_bytes, after_short_percent, ..it });
+        data
+    };
+    let late = writes(9_000, 99);
+    assert!(writes_late(&late) && !waits_for_room(&late) && !lets_flight_drain(&late));
+    assert!(waits_for_room(&writes(9_000, 20)), "whole segments: it had more");
+    assert!(waits_for_room(&writes(30_000, 99)), "writes of 64 KiB into a buffer of 45 kB");
     let overtaken =
         DirectionStats { data_packets: 900, out_of_order_packets: 50, ..refills(20, 90, 600_000) };
     assert!(!waits_for_room(&overtaken), "packets are overtaken");

@@ -27,6 +27,7 @@ impl Connection {
             silent_since: silent_since.filter(|at| *at > 0),
             to_sender,
             to_receiver,
+            has_stamps: is_stamped,
             full,
             nxt: start,
             edge: window.map(|window| half.una.max(0) + window),

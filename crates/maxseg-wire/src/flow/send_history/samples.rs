@@ -68,7 +68,7 @@ impl SendHistory {
         self.arrivals = self.arrivals.saturating_add(1);
         if self.arrivals >= BULK {
             let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            let pause = self.round_trips.path_least.unwrap_or(u64::MAX) / 4;
+            let pause = self.round_trips.pause();
             self.capacity.get_or_insert_default().on_arrival(at, bytes, pause, is_first);
         }
         if self.arrivals >= MANY {

@@ -141,6 +141,23 @@ impl Bins {
         &self.list
     }
 
+    /// When the first begins, whether there is one or not.
+    pub const fn origin(&self) -> Time {
+        self.origin
+    }
+
+    /// Forgets the first ones, which are kept elsewhere.
+    pub fn forget_first(&mut self, count: usize) {
+        self.list.drain(..count.min(self.list.len()));
+        self.current = self.current.saturating_sub(count);
+    }
+
+    /// Takes others in place of its intervals, and gives these: in order and without gaps as well.
+    pub fn exchange(&mut self, list: Vec<Bin>) -> Vec<Bin> {
+        self.current = 0;
+        std::mem::replace(&mut self.list, list)
+    }
+
     /// The same, but that the last is as long as it would have been: what came in all of it counts in it, behind the end as well.
     pub fn whole(&self) -> Vec<Bin> {
         let mut list = self.list.clone();
@@ -155,10 +172,7 @@ impl Bins {
     /// The interval that `at` lies in; the first for what is before it.
     #[inline]
     pub fn at(&mut self, at: Time) -> &mut Bin {
-        // What is before the interval is far behind it, modulo 2⁶⁴.
-        let is_in =
-            |bin: &Bin| at.as_nanos().wrapping_sub(bin.at.as_nanos()) < bin.duration.as_nanos();
-        if !self.list.get(self.current).is_some_and(is_in) {
+        if !self.is_current(at) {
             self.current = self.reach(at);
         }
         &mut self.list[self.current]
@@ -198,14 +212,29 @@ impl Bins {
         self.list.push(Bin { at: begin, duration: until.since(begin), ..Bin::default() });
     }
 
+    /// Whether [`at`](Self::at) was asked for this interval last.
+    #[inline]
+    pub fn is_current(&self, at: Time) -> bool {
+        // What is before the interval is far behind it, modulo 2⁶⁴.
+        let is_in =
+            |bin: &Bin| at.as_nanos().wrapping_sub(bin.at.as_nanos()) < bin.duration.as_nanos();
+        self.list.get(self.current).is_some_and(is_in)
+    }
+
     /// Gives each interval between `from` and `to` its part of that time.
-    pub fn spread(&mut self, from: Time, to: Time, mut add: impl FnMut(&mut Bin, Time)) {
+    pub fn spread(&mut self, from: Time, to: Time, add: impl FnMut(&mut Bin, Time)) {
         let from = from.max(self.origin);
         if to <= from {
             return;
         }
         self.at(from);
         self.at(to);
+        self.spread_over(from, to, add);
+    }
+
+    /// The same, of intervals that are there.
+    pub fn spread_over(&mut self, from: Time, to: Time, mut add: impl FnMut(&mut Bin, Time)) {
+        let from = from.max(self.origin);
         let behind = self.list.iter().rev().take_while(|bin| bin.end() > from).count();
         let first = self.list.len() - behind;
         for bin in self.list[first..].iter_mut().take_while(|bin| bin.at < to) {
@@ -234,7 +263,7 @@ impl Bins {
     }
 
     /// Joins neighbours, so that there are half as many; new ones are twice as long.
-    fn halve(&mut self) {
+    pub fn halve(&mut self) {
         self.width = self.width.times(2);
         // In place: connections by the thousand do this again and again, and memory that is new has to be cleared.
         let mut kept = 0;

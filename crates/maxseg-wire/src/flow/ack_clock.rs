@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
-use maxseg_core::evidence::Bins;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
+
+use super::bin_recorder::BinRecorder;
 
 /// Acknowledgements of data on their way to the sender, and the last that has reached it.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -48,7 +49,13 @@ impl AckClock {
     /// How long ago the last acknowledgement reached the sender, which is `distance` away. Adds to `bins` the time
     /// that was at once after one.
     #[inline(always)]
-    pub(super) fn since(&mut self, at: u64, distance: u64, at_once: u64, bins: &mut Bins) -> u64 {
+    pub(super) fn since(
+        &mut self,
+        at: u64,
+        distance: u64,
+        at_once: u64,
+        bins: &mut BinRecorder,
+    ) -> u64 {
         while let Some(passed) = self.under_way.front() {
             let reached = passed.saturating_add(distance);
             if reached > at {
@@ -74,21 +81,21 @@ mod tests {
 
     #[test]
     fn what_an_acknowledgement_brings_out_comes_at_once() {
-        let mut bins = Bins::new(Time::ZERO, Time::from_millis(100));
+        let mut bins = BinRecorder::new(Time::ZERO, Time::from_millis(100));
         let mut clock = AckClock::default();
         for n in 1..10 {
             clock.on_ack(n * 4 * MILLI);
             let since = clock.since(n * 4 * MILLI + 40 * MILLI, 40 * MILLI, MILLI, &mut bins);
             assert_eq!(since, 0, "40 ms away");
         }
-        let covered: u64 = bins.as_slice().iter().map(|bin| bin.clock_time.as_nanos()).sum();
+        let covered: u64 = bins.iter().map(|bin| bin.clock_time.as_nanos()).sum();
         assert_eq!(covered, 8 * MILLI, "a quarter of the time");
         assert_eq!(clock.since(79 * MILLI, 40 * MILLI, MILLI, &mut bins), 3 * MILLI);
     }
 
     #[test]
     fn an_answer_is_not_clocked_by_the_acknowledgement_in_its_question() {
-        let mut bins = Bins::new(Time::ZERO, Time::from_millis(100));
+        let mut bins = BinRecorder::new(Time::ZERO, Time::from_millis(100));
         let mut clock = AckClock::default();
         clock.on_ack(5 * MILLI);
         clock.on_question();

@@ -12,7 +12,7 @@ mod waits;
 
 use std::net::SocketAddr;
 
-use maxseg_core::evidence::{ControlKind, EventKind, Handshake, Marks};
+use maxseg_core::evidence::{Bin, ControlKind, EventKind, Handshake, Marks};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -132,10 +132,10 @@ impl Connection {
         }
     }
 
-    /// What it takes of memory, about, in bytes: itself, and its intervals.
+    /// What it takes of memory at most, about, in bytes: itself, and its intervals as if none was packed.
     pub(super) fn bytes(&self) -> usize {
         let stream = |stream: &SendHistory| {
-            size_of::<SendHistory>() + size_of_val(stream.sender.bins.as_slice())
+            size_of::<SendHistory>() + size_of::<Bin>() * stream.sender.bins.len()
         };
         let halves = [&self.halves.low, &self.halves.high];
         let streams = halves.into_iter().filter_map(|half| half.stream.as_deref());

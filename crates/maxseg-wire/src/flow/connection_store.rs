@@ -40,7 +40,7 @@ enum Slot {
 
 impl ConnectionStore {
     /// Most connections that are not packed, whatever memory they take. Each may have up to
-    /// [`Bins::MOST`](maxseg_core::evidence::Bins) intervals: 300 kB.
+    /// [`Bins::MOST`](maxseg_core::evidence::Bins) intervals: 130 kB, where nearly all are short.
     pub(super) const MOST_AWAKE: usize = (1 << 11) / PARTS;
 
     /// None yet; at most so many will not be packed whatever memory they take, at least one.

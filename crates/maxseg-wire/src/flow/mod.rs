@@ -9,6 +9,7 @@
 mod ack_clock;
 mod ack_gaps;
 mod backlog;
+mod bin_recorder;
 mod black_hole;
 mod capacity;
 mod capture_duplicates;

@@ -3,10 +3,11 @@
 //!
 //! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
-use maxseg_core::evidence::{Bins, Cause, Refills};
+use maxseg_core::evidence::{Cause, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::bin_recorder::BinRecorder;
 use super::epoch_tracker::EpochTracker;
 use super::idle_restart::{Departure, IdleRestarts};
 use super::opening_rounds::OpeningTracker;
@@ -16,7 +17,7 @@ use super::segments::Echo;
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SenderReplay {
-    pub(super) bins: Bins,
+    pub(super) bins: BinRecorder,
     /// The time up to which the bins are complete.
     clock: u64,
     /// The byte that is sent next, and the first that is not acknowledged.
@@ -96,7 +97,7 @@ impl SenderReplay {
     pub(super) fn new(at: u64, round_trip: u64, full: i64, nxt: i64, edge: Option<i64>) -> Self {
         let width = round_trip.clamp(LEAST_WIDTH, MOST_WIDTH);
         Self {
-            bins: Bins::new(time(at), time(width)),
+            bins: BinRecorder::new(time(at), time(width)),
             clock: at,
             nxt,
             una: nxt,
@@ -226,7 +227,7 @@ impl SenderReplay {
         let flight = sent.known.map_or(nxt - una, |known| sent.end - known.una);
         if self.epochs.is_some() || flight > FEW_SEGMENTS * self.full {
             let epochs = self.epochs.get_or_insert_with(|| {
-                let begin = self.bins.as_slice().first().map_or(sent.at, |bin| bin.at.as_nanos());
+                let begin = self.bins.begin().map_or(sent.at, Time::as_nanos);
                 let before = bytes(sent.end - sent.payload - una);
                 let opening = OpeningTracker::new(sent.at, begin, self.first_round_trip, before);
                 Box::new(EpochTracker::new(sent.at, una, opening))

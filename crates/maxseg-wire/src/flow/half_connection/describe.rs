@@ -98,10 +98,10 @@ pub(super) fn describe(
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
-    to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
     to.idle_restarts = stream.sender.restarts.count.into();
     to.idle_restart_s = stream.sender.restarts.lasted as f64 / 1e9;
-    to.bins = stream.sender.bins;
+    to.bins = stream.sender.bins.into_bins();
+    to.idle_s = to.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
     to.events.append(&stream.events);
     to.trace = stream.trace;
 }

@@ -363,7 +363,7 @@ mod tests {
         }
         sender.finish(at + 1_000_000);
         let mut all = Time::ZERO;
-        for bin in sender.bins.as_slice() {
+        for bin in sender.bins.iter() {
             all = all.saturating_add(bin.app_limited);
         }
         all

@@ -170,10 +170,10 @@ impl CongestionControl {
 }
 
 /// With which share so many observations count, of flights of these sizes in segments: together as if they were `most`, and less where flights
-/// are small.
-fn share_of(count: usize, most: f64, flights: &[f64]) -> f64 {
+/// are smaller than `small`.
+fn share_of(count: usize, most: f64, flights: &[f64], small: f64) -> f64 {
     let few = (most / (count as f64).max(1.0)).min(1.0);
-    let of_size = median(flights.to_vec()).map_or(1.0, |usual| (usual / SMALL_FLIGHT).min(1.0));
+    let of_size = median(flights.to_vec()).map_or(1.0, |usual| (usual / small).min(1.0));
     few * of_size
 }
 

@@ -6,7 +6,8 @@
 //!
 //! Flights of whole round trips are seen at the sender, elsewhere where timestamps tell what the sender knew, or where nothing waits and
 //! all round trips are that of the handshake. Flights at losses, and how the first flights spread over their round trips, are seen
-//! anywhere, and how many segments come at a time behind a link that is not full.
+//! anywhere, and how many segments come at a time behind a link that is not full. What was lost at the end of a flight is seen behind the sender where that
+//! counts its packets in the IP header.
 
 mod burst_sizes;
 mod clue;
@@ -91,8 +92,8 @@ const NAMED: f64 = 0.7;
 const MOST: f64 = 0.97;
 
 impl CongestionControl {
-    /// Of the sender of `data`, whose limit is known.
-    pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
+    /// Of the sender of `data`, whose limit is known, and whether that is a narrow link of the acknowledgements.
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, has_ack_path: bool) -> Self {
         let view = View::of(data, limit);
         let epochs = view.map(|view| EpochClues::of(data, limit, view)).unwrap_or_default();
         let steady = view.map(|_| SteadyGrowth::of(data, limit)).unwrap_or_default();
@@ -104,7 +105,7 @@ impl CongestionControl {
         // Flights of whole round trips show more of slow start.
         let first =
             if clues.has_slow_start() { Clue::default() } else { first_loss::of(data, limit) };
-        let opening = OpeningPace::of(data, limit, is_at_sender);
+        let opening = OpeningPace::of(data, limit, is_at_sender, has_ack_path);
         let bursts = burst_sizes::of(data, limit);
         let departures = departures::of(data, limit);
         let mut weights = clues.weights;

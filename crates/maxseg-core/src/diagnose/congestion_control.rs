@@ -6,7 +6,8 @@
 //!
 //! Flights of whole round trips are seen at the sender, elsewhere where timestamps tell what the sender knew, or where nothing waits and
 //! all round trips are that of the handshake. Flights at losses, and how the first flights spread over their round trips, are seen
-//! anywhere, and how many segments come at a time behind a link that is not full.
+//! anywhere, and how many segments come at a time behind a link that is not full. What was lost at the end of a flight is seen behind the sender where that
+//! counts its packets in the IP header.
 
 mod burst_sizes;
 mod clue;
@@ -95,8 +96,8 @@ const MOST: f64 = 0.97;
 const SHORT_PATH_S: f64 = 0.001;
 
 impl CongestionControl {
-    /// Of the sender of `data`, whose limit is known.
-    pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
+    /// Of the sender of `data`, whose limit is known, and whether that is a narrow link of the acknowledgements.
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, has_ack_path: bool) -> Self {
         if data.path_rtt_min_s.is_some_and(|least| least < SHORT_PATH_S) {
             let why = "round trips are shorter than hosts take to answer, so flights do not follow from the rules of one algorithm";
             return Self::unknown(why.to_owned());
@@ -112,7 +113,7 @@ impl CongestionControl {
         // Flights of whole round trips show more of slow start.
         let first =
             if clues.has_slow_start() { Clue::default() } else { first_loss::of(data, limit) };
-        let opening = OpeningPace::of(data, limit, is_at_sender);
+        let opening = OpeningPace::of(data, limit, is_at_sender, has_ack_path);
         let bursts = burst_sizes::of(data, limit);
         let departures = departures::of(data, limit);
         let mut weights = clues.weights;
@@ -178,10 +179,10 @@ impl CongestionControl {
 }
 
 /// With which share so many observations count, of flights of these sizes in segments: together as if they were `most`, and less where flights
-/// are small.
-fn share_of(count: usize, most: f64, flights: &[f64]) -> f64 {
+/// are smaller than `small`.
+fn share_of(count: usize, most: f64, flights: &[f64], small: f64) -> f64 {
     let few = (most / (count as f64).max(1.0)).min(1.0);
-    let of_size = median(flights.to_vec()).map_or(1.0, |usual| (usual / SMALL_FLIGHT).min(1.0));
+    let of_size = median(flights.to_vec()).map_or(1.0, |usual| (usual / small).min(1.0));
     few * of_size
 }
 

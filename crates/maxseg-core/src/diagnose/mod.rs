@@ -218,11 +218,12 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         Some(merged) => Loss::unknown(merged.text.clone()),
         None => Loss::of(data, limited_by, trip_view::sees_round_trips(data, acks)),
     };
+    let has_ack_path = findings.iter().any(|finding| finding.kind == FindingKind::AckPath);
     let congestion_control = match &unknown_because {
-        Some(why) if !quality.fit => Some(CongestionControl::of(data, limited_by))
+        Some(why) if !quality.fit => Some(CongestionControl::of(data, limited_by, has_ack_path))
             .filter(|seen| lacks_handshake(&quality) && !seen.is_unknown())
             .unwrap_or_else(|| CongestionControl::unknown(why.clone())),
-        _ => CongestionControl::of(data, limited_by),
+        _ => CongestionControl::of(data, limited_by, has_ack_path),
     };
     let leaves_window_unused = limited_by == LimitedBy::Unknown
         && quality.fit

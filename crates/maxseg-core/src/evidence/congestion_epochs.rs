@@ -50,6 +50,9 @@ pub struct FlightAtLoss {
     pub by_timer: bool,
     /// Whether the receive window had less room than a segment since the loss before.
     pub is_capped: bool,
+    /// The last round trip before it, by the acknowledgement that a segment echoed and the time at which this passed; zero where no timestamps
+    /// tell it, or the capture is at the sender.
+    pub round_trip: Time,
 }
 
 /// What passes in a round trip of the connection's opening.
@@ -79,6 +82,9 @@ pub struct CongestionEpochs {
     pub opening: Opening,
     /// Whether timestamps told what the sender knew (RFC 7323 §4), so that flights are its own wherever they were seen.
     pub is_by_echo: bool,
+    /// Whether the sender counts its packets by IP identifications (`ip_select_ident_segs` in `include/net/ip.h`), so that flights at losses
+    /// hold what was lost at their end before it was seen.
+    pub counts_packets: bool,
 }
 
 impl CongestionEpochs {

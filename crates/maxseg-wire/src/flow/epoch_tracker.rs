@@ -4,6 +4,7 @@ use maxseg_core::evidence::{CongestionEpoch, CongestionEpochs, FlightAtLoss};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::identifications::Identifications;
 use super::opening_rounds::OpeningTracker;
 use super::segments::Echo;
 
@@ -27,6 +28,9 @@ pub(super) struct EpochTracker {
     /// What the sender knew to be acknowledged, by the last timestamp that it echoed; then acknowledgements that pass elsewhere
     /// than at the sender tell nothing more.
     echoed: Option<Echo>,
+    /// From when it passed to when the first segment did that echoes it: a round trip, with all that queued.
+    round_trip: Time,
+    pub(super) identifications: Identifications,
     pub(super) list: CongestionEpochs,
 }
 
@@ -53,13 +57,15 @@ impl EpochTracker {
         }
     }
 
-    /// A new segment that ends at `end` was sent when its sender knew as much to be acknowledged as it echoes.
+    /// A new segment from `start` to `end` was sent when its sender knew as much to be acknowledged as it echoes: all before it had
+    /// been sent then.
     #[inline]
-    pub(super) fn on_echo(&mut self, at: u64, known: Echo, end: i64) {
+    pub(super) fn on_echo(&mut self, at: u64, known: Echo, start: i64, end: i64) {
         if self.echoed != Some(known) {
             let is_progress = self.echoed.is_none_or(|before| known.una > before.una);
             self.echoed = None;
-            self.on_ack(at, known.una, end, is_progress);
+            self.on_ack(at, known.una, start, is_progress);
+            self.round_trip = Time::from_nanos(at.saturating_sub(known.at));
             self.echoed = Some(known);
         }
         self.on_send(end - known.una);
@@ -141,6 +147,7 @@ impl EpochTracker {
             resent: 1,
             by_timer,
             is_capped: self.epoch.is_capped,
+            round_trip: self.round_trip,
         };
         self.sent_until = nxt;
         if let Some(before) = self.loss.replace(loss) {
@@ -155,6 +162,7 @@ impl EpochTracker {
     /// The capture ends.
     pub(super) fn finish(&mut self, at: u64) {
         self.list.is_by_echo = self.echoed.is_some();
+        self.list.counts_packets = self.identifications.is_counting();
         self.list.opening = self.opening.found;
         if let Some(loss) = self.loss.take() {
             self.list.push_loss(loss);
@@ -238,11 +246,33 @@ mod tests {
             for segment in 1..=8 {
                 // What passes here has been acknowledged here long since.
                 tracker.on_ack(0, una + segment * SEGMENT, una + segment * SEGMENT, true);
-                tracker.on_echo(0, Echo { stamp, una, at: 0 }, una + segment * SEGMENT);
+                let start = una + (segment - 1) * SEGMENT;
+                tracker.on_echo(0, Echo { stamp, una, at: 0 }, start, start + SEGMENT);
             }
         }
         tracker.finish(0);
         assert!(tracker.list.is_by_echo);
         assert_eq!(tracker.list.as_slice()[0].most, 8000);
+    }
+
+    /// A segment that echoes the end of a round trip was sent in the next: what grows there is none of the first flight.
+    #[test]
+    fn round_trips_end_before_the_segment_that_echoes_their_end() {
+        let mut tracker = EpochTracker::new(0, 0, OpeningTracker::default());
+        // Four in flight, and five from the round trip on that the fourth acknowledgement begins.
+        let sent: [(i64, &[i64]); 6] =
+            [(0, &[0, 1, 2, 3]), (1, &[4]), (2, &[5]), (3, &[6]), (4, &[7, 8]), (5, &[9])];
+        for (una, places) in sent {
+            let stamp = u32::try_from(una).unwrap();
+            for place in places {
+                let known = Echo { stamp, una: una * SEGMENT, at: 0 };
+                tracker.on_echo(7 * MILLI, known, place * SEGMENT, (place + 1) * SEGMENT);
+            }
+        }
+        tracker.on_resend(40 * MILLI, 5 * SEGMENT, 10 * SEGMENT, false);
+        tracker.finish(40 * MILLI);
+        let epoch = tracker.list.as_slice()[0];
+        assert_eq!((epoch.rounds, epoch.first, epoch.last), (2, 4000, 4000), "{epoch:?}");
+        assert_eq!(tracker.list.losses()[0].round_trip, Time::from_millis(7));
     }
 }

@@ -24,6 +24,7 @@ mod follower;
 mod fragments;
 mod gaps;
 mod half_connection;
+mod identifications;
 mod idle_restart;
 mod in_flight;
 mod intervals;

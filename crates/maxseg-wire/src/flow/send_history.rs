@@ -241,6 +241,7 @@ impl SendHistory {
             is_pushed: data.is_pushed,
             is_recovering,
             known: self.distance.as_ref().and_then(Distance::echoed),
+            ip_id: data.ip_id,
             is_clocked: since <= at_once,
         });
         if !is_recovering && self.arrivals >= MANY {

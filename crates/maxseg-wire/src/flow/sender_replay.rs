@@ -60,6 +60,7 @@ pub(super) struct NewSegment {
     pub(super) is_recovering: bool,
     /// What its timestamp tells that its sender knew to be acknowledged; `None` at the sender, and without timestamps.
     pub(super) known: Option<Echo>,
+    pub(super) ip_id: Option<u16>,
     /// An acknowledgement clocked it out: it left at once after one.
     pub(super) is_clocked: bool,
 }
@@ -233,9 +234,12 @@ impl SenderReplay {
                 Box::new(EpochTracker::new(sent.at, una, opening))
             });
             epochs.on_new(sent.at, bytes(sent.payload));
+            epochs.identifications.on_new(sent.ip_id, sent.end - sent.payload, sent.end);
             match sent.known {
                 None => epochs.on_send(flight),
-                Some(known) => epochs.on_echo(sent.at, known, sent.end),
+                Some(known) => {
+                    epochs.on_echo(sent.at, known, sent.end - sent.payload, sent.end);
+                }
             }
             if edge.is_some_and(|edge| edge - nxt < self.full) {
                 epochs.on_full_window();
@@ -268,7 +272,7 @@ impl SenderReplay {
     }
 
     /// A segment was retransmitted.
-    pub(super) fn on_resend(&mut self, at: u64, payload: i64, cause: Cause) {
+    pub(super) fn on_resend(&mut self, at: u64, payload: i64, ip_id: Option<u16>, cause: Cause) {
         let (by_timer, is_lost) = (cause == Cause::Rto, cause != Cause::TooLarge);
         self.advance(at);
         self.drained_from = None;
@@ -279,7 +283,8 @@ impl SenderReplay {
         }
         self.last_progress = at;
         if let Some(epochs) = self.epochs.as_mut().filter(|_| is_lost) {
-            epochs.on_resend(at, self.una, self.nxt, by_timer);
+            let unseen = i64::from(epochs.identifications.on_resend(ip_id)) * self.full;
+            epochs.on_resend(at, self.una, self.nxt + unseen, by_timer);
         }
         if let Some(refills) = &mut self.refills {
             refills.on_resend();
@@ -359,6 +364,7 @@ mod tests {
                 is_recovering: false,
                 known: None,
                 is_clocked: false,
+                ip_id: None,
             });
         }
         sender.finish(at + 1_000_000);

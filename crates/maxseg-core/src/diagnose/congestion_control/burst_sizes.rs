@@ -38,7 +38,10 @@ const MOST: f64 = 3.5;
 /// What the sizes of bursts show.
 pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
     // What a program writes, a pace or a full receive window lets go two by two is no window's growth.
-    if matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::ReceiveWindow) {
+    // Packets that overtake others cut bursts and join them.
+    let is_held =
+        matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::ReceiveWindow);
+    if is_held || super::is_overtaken(data) {
         return Clue::default();
     }
     let segment_bits = 8.0 * f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
@@ -113,6 +116,13 @@ mod tests {
         for limit in [LimitedBy::Paced, LimitedBy::Application, LimitedBy::ReceiveWindow] {
             assert_eq!(shown(&data, limit), None);
         }
+    }
+
+    #[test]
+    fn packets_that_overtake_others_cut_bursts() {
+        let mut data = direction(0.02, 0.97, 0.75);
+        (data.data_packets, data.out_of_order_packets) = (1000, 40);
+        assert_eq!(shown(&data, LimitedBy::Congestion), None);
     }
 
     #[test]

@@ -192,6 +192,11 @@ impl Clues {
         let least = data.path_rtt_min_s.unwrap_or(0.0);
         let at_loss = data.loss_episodes.as_slice().first().filter(|_| epoch.by_loss);
         let at_loss = at_loss.and_then(|episode| episode.rtt).map_or(0.0, Time::as_secs_f64);
+        // Behind the sender round trips are the least of some time: a segment that echoes an acknowledgement shows the last, unless
+        // others overtook it.
+        let flight = data.epochs.losses().first();
+        let flight = flight.filter(|_| epoch.by_loss && !super::is_overtaken(data));
+        let at_loss = flight.map_or(at_loss, |loss| at_loss.max(loss.round_trip.as_secs_f64()));
         let rise = at_loss.max(data.path_rtt_loaded_s.unwrap_or(0.0)) - least;
         let queued = || format!("round trips rose by {}", approx::time(rise));
         let keeps_growing = epoch.flat_rounds <= (epoch.rounds / 8).max(2);

@@ -1,7 +1,7 @@
 //! What the flight becomes after a loss, and how it grows until the next.
 
 use super::weights::{Weights, normal};
-use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES, View};
+use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES, SMALL_FLIGHT, View};
 use crate::evidence::{CongestionEpoch, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::stats::median;
@@ -94,7 +94,7 @@ impl EpochClues {
 
     /// The share with which their weights count.
     pub(super) fn share(&self) -> f64 {
-        super::share_of(self.count(), MOST_EPOCHS, &self.peaks)
+        super::share_of(self.count(), MOST_EPOCHS, &self.peaks, SMALL_FLIGHT)
     }
 
     fn add_reduction(

@@ -55,13 +55,13 @@ fn sawtooth(
 }
 
 fn named(data: &DirectionStats, limit: LimitedBy) -> CongestionAlgorithm {
-    CongestionControl::of(data, limit).name
+    CongestionControl::of(data, limit, false).name
 }
 
 #[test]
 fn half_and_a_segment_a_round_trip_are_reno() {
     let epochs = sawtooth(6, 40, 21, |round| 20.0 + round);
-    let found = CongestionControl::of(&direction(&epochs), LimitedBy::Congestion);
+    let found = CongestionControl::of(&direction(&epochs), LimitedBy::Congestion, false);
     assert_eq!(found.name, CongestionAlgorithm::Reno);
     assert!(found.confidence > 0.9, "{found:?}");
     assert!(found.evidence.contains("6 losses left 50% of the flight"), "{}", found.evidence);
@@ -92,7 +92,7 @@ fn a_flight_that_sinks_without_a_loss_is_bbr() {
         flat_rounds: 68,
         ..CongestionEpoch::default()
     };
-    let found = CongestionControl::of(&direction(&[epoch]), LimitedBy::Bandwidth);
+    let found = CongestionControl::of(&direction(&[epoch]), LimitedBy::Bandwidth, false);
     assert_eq!(found.name, CongestionAlgorithm::Bbr);
     assert!(found.evidence.contains("did not grow in 68 round trips"), "{}", found.evidence);
     // A program that sends less does the same.
@@ -113,7 +113,7 @@ fn a_flight_that_does_not_grow_is_bbr() {
         is_capped: true,
         ..CongestionEpoch::default()
     };
-    let found = CongestionControl::of(&direction(&[below]), LimitedBy::Bandwidth);
+    let found = CongestionControl::of(&direction(&[below]), LimitedBy::Bandwidth, false);
     assert_eq!(found.name, CongestionAlgorithm::Bbr, "{found:?}");
     assert!(found.evidence.contains("did not grow in 44 round trips"), "{}", found.evidence);
     // A full window does the same with any algorithm.
@@ -122,7 +122,7 @@ fn a_flight_that_does_not_grow_is_bbr() {
     // After losses, though what duplicates released came first.
     let mut after = sawtooth(1, 50, 30, |_| 36.0);
     after[1].first = 53 * SEGMENT;
-    let found = CongestionControl::of(&direction(&after), LimitedBy::Bandwidth);
+    let found = CongestionControl::of(&direction(&after), LimitedBy::Bandwidth, false);
     assert_eq!(found.name, CongestionAlgorithm::Bbr, "{found:?}");
 }
 
@@ -219,7 +219,7 @@ fn what_hides_the_flights_is_told() {
     let epochs = sawtooth(6, 40, 21, |round| 20.0 + round);
     // Near the receiver, without timestamps.
     let far = DirectionStats { rtt_min_s: Some(0.000_1), ..direction(&epochs) };
-    let found = CongestionControl::of(&far, LimitedBy::Congestion);
+    let found = CongestionControl::of(&far, LimitedBy::Congestion, false);
     assert_eq!((found.name, found.confidence), (CongestionAlgorithm::Unknown, 0.0));
     assert!(found.evidence.contains("timestamps"), "{}", found.evidence);
     // With them flights are the sender's.
@@ -237,10 +237,10 @@ fn what_hides_the_flights_is_told() {
     // A single loss is too little: BBR may leave any share.
     let mut once = sawtooth(1, 40, 3, |_| 20.0);
     once[0].most = once[0].first;
-    let found = CongestionControl::of(&direction(&once), LimitedBy::Congestion);
+    let found = CongestionControl::of(&direction(&once), LimitedBy::Congestion, false);
     assert_eq!(found.name, CongestionAlgorithm::Unknown, "{found:?}");
     // Nothing was sent.
-    let none = CongestionControl::of(&direction(&[]), LimitedBy::Application);
+    let none = CongestionControl::of(&direction(&[]), LimitedBy::Application, false);
     assert!(none.evidence.contains("no whole round trip"), "{}", none.evidence);
 }
 
@@ -277,7 +277,7 @@ fn losses_name_it_without_timestamps() {
         });
     }
     let far = DirectionStats { rtt_min_s: Some(0.000_1), epochs, ..direction(&[]) };
-    let found = CongestionControl::of(&far, LimitedBy::Congestion);
+    let found = CongestionControl::of(&far, LimitedBy::Congestion, false);
     assert_eq!(found.name, CongestionAlgorithm::Reno, "{found:?}");
     assert!(found.evidence.contains("a segment a round trip"), "{}", found.evidence);
 }

@@ -8,7 +8,7 @@
 
 use super::CongestionAlgorithm::{self, Cubic, Reno};
 use super::weights::{Weights, normal};
-use super::{CUBIC_AS_RENO, CUBIC_FACTOR, View, share_of};
+use super::{CUBIC_AS_RENO, CUBIC_FACTOR, SMALL_FLIGHT, View, share_of};
 use crate::evidence::{CongestionEpoch, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::stats::median;
@@ -69,7 +69,7 @@ impl TimerGrowth {
 
     /// The share with which their weights count.
     pub(super) fn share(&self) -> f64 {
-        share_of(self.count(), MOST_EPOCHS, &self.flights)
+        share_of(self.count(), MOST_EPOCHS, &self.flights, SMALL_FLIGHT)
     }
 
     fn add(&mut self, epoch: &CongestionEpoch, segment: f64, grain: f64) {

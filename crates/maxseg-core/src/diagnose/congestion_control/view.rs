@@ -54,9 +54,10 @@ impl View {
     }
 }
 
-/// Whether the flights of the round trips before losses are those at the losses.
+/// Whether the flights of the round trips before losses are those at the losses, but for a segment that duplicates have released.
 fn has_flights_of_losses(data: &DirectionStats) -> bool {
     let losses = data.epochs.losses();
+    let segment = data.mss_used_bytes.map_or(0, u64::from);
     let shares: Vec<f64> = data
         .epochs
         .as_slice()
@@ -64,7 +65,7 @@ fn has_flights_of_losses(data: &DirectionStats) -> bool {
         .filter(|epoch| epoch.peak > 0)
         .filter_map(|epoch| {
             let before = losses.iter().rev().find(|loss| loss.at <= epoch.from)?;
-            (before.in_flight > 0).then(|| epoch.peak as f64 / before.in_flight as f64)
+            (before.in_flight > 0).then(|| (epoch.peak + segment) as f64 / before.in_flight as f64)
         })
         .collect();
     shares.len() >= LEAST_EPOCHS && median(shares).is_some_and(|share| SAME_FLIGHT.contains(&share))

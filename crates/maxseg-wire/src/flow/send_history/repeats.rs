@@ -147,7 +147,7 @@ impl SendHistory {
         self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
         let waited = data.at.saturating_sub(self.last_send);
         self.note(EventKind::Retransmission(cause), data, waited);
-        self.sender.on_resend(data.at, bytes, cause);
+        self.sender.on_resend(data.at, bytes, data.ip_id, cause);
         if cause == Cause::Rto {
             self.black_hole
                 .on_timeout(data, self.sent.holding(data.start).map(|segment| segment.at));

@@ -286,7 +286,7 @@ fn packets_before_their_segmentation_come_as_evenly_as_they_are_large() {
     let goodput_bps = Some(2.5 * 8.0 * 1460.0 * 8.0 / 0.04);
     let varies = |data_packets| {
         let payload_bytes = 100 * 20 * 1460;
-        variation(&DirectionStats { goodput_bps, data_packets, payload_bytes, ..packets.clone() })
+        variation(&DirectionStats { data_packets, payload_bytes, goodput_bps, ..packets.clone() })
     };
     let (joined, single) = (varies(250).unwrap(), varies(2000).unwrap());
     assert!(joined < single / 2.0, "{joined} {single}");

@@ -20,8 +20,9 @@ pub(super) fn directions(evidence: &Evidence, width: usize, printer: Printer) ->
     // Where two places saw each packet, what looks like sent again is not counted; where one direction is missing, nothing is known to
     // have arrived.
     let is_told = |name: &str| {
-        let is_repeat = evidence.capture.is_merged && OF_REPEATS.contains(&name);
-        !is_repeat && !(evidence.marks.one_way && name == IN_FLIGHT)
+        let of_repeats = evidence.capture.is_merged && OF_REPEATS.contains(&name);
+        let of_both = evidence.marks.one_way && name == IN_FLIGHT;
+        !of_repeats && !of_both
     };
     for (name, of) in LINES.iter().filter(|(name, _)| is_told(name)) {
         let (forward, reverse) = (of(&evidence.forward), of(&evidence.reverse));

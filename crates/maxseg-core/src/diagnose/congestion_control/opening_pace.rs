@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn trains_are_no_pace() {
         for (data, is_at_sender) in
-            [(direction([19, 39], 40), false), (direction([9, 19], 40), true)]
+            [(direction([19, 33], 34), false), (direction([9, 17], 34), true)]
         {
             let found = OpeningPace::of(&data, LimitedBy::Bandwidth, is_at_sender, false);
             assert_eq!(found.count(), 1);

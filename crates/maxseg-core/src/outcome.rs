@@ -124,17 +124,20 @@ impl Outcome {
 
     /// The goodput of all flows beside the [asked one](Self::asked_flow), in bits per second; `None` where none carries data.
     pub fn others_goodput_bps(&self) -> Option<f64> {
-        let asked = self.asked_flow()?;
-        let others = self.flows.iter().enumerate().filter(|(place, _)| *place != asked);
-        Some(others.filter_map(|(_, flow)| flow.goodput_bps).sum())
+        Some(self.goodputs_beside(self.asked_flow()?).sum())
     }
 
     /// The place of the flow that is asked about, the first TCP flow, where others carry data beside it:
     /// `goodput_bps` is a sum then.
     pub fn asked_flow(&self) -> Option<usize> {
         let asked = self.flows.iter().position(Self::is_of_tcp)?;
-        let mut others = self.flows.iter().enumerate().filter(|(place, _)| *place != asked);
-        others.any(|(_, flow)| flow.goodput_bps.is_some()).then_some(asked)
+        self.goodputs_beside(asked).next().map(|_| asked)
+    }
+
+    /// What each other flow that carries data has.
+    fn goodputs_beside(&self, asked: usize) -> impl Iterator<Item = f64> {
+        let others = self.flows.iter().enumerate().filter(move |(place, _)| *place != asked);
+        others.filter_map(|(_, flow)| flow.goodput_bps)
     }
 
     /// Whether this is the outcome of a TCP flow: only these have segments or retransmissions.

@@ -25,6 +25,9 @@ fn first(
     (frames, times)
 }
 
+/// So many segments of each episode are lost where most losses come with others.
+const SEVERAL: u64 = 3;
+
 /// That each repair took a round trip: without SACK a sender learns of one lost segment at a time (RFC 6582).
 fn one_by_one(evidence: &Evidence, stats: &DirectionStats) -> &'static str {
     let Evidence { handshake, forward, reverse, .. } = evidence;
@@ -35,8 +38,6 @@ fn one_by_one(evidence: &Evidence, stats: &DirectionStats) -> &'static str {
     if is_seen && !has_sack && are_several { "; without SACK one in a round trip" } else { "" }
 }
 
-/// Of each episode, where most losses come with others.
-const SEVERAL: u64 = 3;
 /// So many segments that are outstanding behind a loss may hold many more losses.
 const MUCH_LEFT: u64 = 20;
 /// The capture ended while losses were repaired where the last retransmission was so many round trips before, or fewer.

@@ -152,10 +152,9 @@ impl Bins {
         self.current = self.current.saturating_sub(count);
     }
 
-    /// Takes others in place of its intervals, and gives these: in order and without gaps as well.
-    pub fn exchange(&mut self, list: Vec<Bin>) -> Vec<Bin> {
-        self.current = 0;
-        std::mem::replace(&mut self.list, list)
+    /// Takes others in place of its intervals: in order and without gaps as well.
+    pub fn replace(&mut self, list: Vec<Bin>) {
+        (self.list, self.current) = (list, 0);
     }
 
     /// The same, but that the last is as long as it would have been: what came in all of it counts in it, behind the end as well.
@@ -232,9 +231,8 @@ impl Bins {
         self.spread_over(from, to, add);
     }
 
-    /// The same, of intervals that are there.
+    /// The same, of intervals that are there, from the first on.
     pub fn spread_over(&mut self, from: Time, to: Time, mut add: impl FnMut(&mut Bin, Time)) {
-        let from = from.max(self.origin);
         let behind = self.list.iter().rev().take_while(|bin| bin.end() > from).count();
         let first = self.list.len() - behind;
         for bin in self.list[first..].iter_mut().take_while(|bin| bin.at < to) {

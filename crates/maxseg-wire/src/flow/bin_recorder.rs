@@ -103,7 +103,7 @@ impl BinRecorder {
     fn unpack(&mut self, at: Time) {
         let kept = self.older.partition_point(|bin| bin.at() <= at).saturating_sub(1);
         let list = self.iter().skip(kept).collect();
-        self.recent.exchange(list);
+        self.recent.replace(list);
         self.older.truncate(kept);
     }
 
@@ -158,7 +158,7 @@ impl BinRecorder {
     /// Windows turn out to be so many times as large as was taken for granted.
     pub(super) fn scale_windows(&mut self, times: u64) {
         let mut older = Bins::default();
-        older.exchange(self.iter().take(self.older.len()).collect());
+        older.replace(self.iter().take(self.older.len()).collect());
         older.scale_windows(times);
         self.older = older.as_slice().iter().map(PackedBin::of).collect();
         self.recent.scale_windows(times);
@@ -167,7 +167,7 @@ impl BinRecorder {
     /// Nothing more comes: the last interval ends at `end`, and what is behind that is dropped.
     pub(super) fn finish(&mut self, end: Time) {
         let all = self.iter().collect();
-        self.recent.exchange(all);
+        self.recent.replace(all);
         self.older = Vec::new();
         self.recent.finish(end);
     }
@@ -190,7 +190,7 @@ impl Serialize for BinRecorder {
             return self.recent.serialize(to); // as of nearly all that are packed
         }
         let mut all = self.recent.clone();
-        all.exchange(self.iter().collect());
+        all.replace(self.iter().collect());
         all.serialize(to)
     }
 }

@@ -5,15 +5,13 @@ use super::super::pftk::Pftk;
 use super::super::{Formula, mathis};
 use super::opening::LateFill;
 use super::response::{Accuracy, Response};
-use super::{ThroughputBound, Transfer};
+use super::{SMALL_QUEUE, ThroughputBound, Transfer};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::outcome::LimitedBy;
 use crate::settings::{CongestionName, RecoveryName};
 use crate::units::approx;
 
-/// A queue of fewer packets than an initial window overflows with every burst.
-const SMALL_QUEUE: f64 = 10.0;
 /// Linux hands over what its pacing rate, 1.2 windows a round trip, sends in 1/1024 s, and no more than 64 KiB (`tcp_tso_autosize`).
 const PACED: f64 = 1.2;
 const BURST_SECONDS: f64 = 1.0 / 1024.0;
@@ -242,11 +240,10 @@ impl Transfer<'_> {
         if until.bytes.is_some_and(|bytes| self.transfer_seconds(bytes, bound) <= longest) {
             return None; // they are in its time
         }
-        if let Some(late) = self.late_fill().filter(|_| bound.formula == Formula::SawTooth) {
-            let caveat = self.late_fill_caveat(&late, bound);
-            if caveat.is_some() {
-                return caveat;
-            }
+        let late = self.late_fill().filter(|_| bound.formula == Formula::SawTooth);
+        let late = late.and_then(|late| self.late_fill_caveat(&late, bound));
+        if late.is_some() {
+            return late;
         }
         // While it opens up it carries little of what it carries later, and while it probes nothing.
         let opening = self.probing() + self.opening(bound).rounds * self.rtt;

@@ -21,6 +21,9 @@ use crate::tcp::linux::Host;
 use crate::units::Bytes;
 use crate::window::rate_per_round_trip;
 
+/// A queue of fewer packets than an initial window overflows with every burst.
+const SMALL_QUEUE: f64 = 10.0;
+
 /// The closed form for one bulk flow that has `share` of the path's capacity.
 pub(super) fn estimate(scenario: &Scenario, flow: &Flow, share: f64) -> Estimate {
     let transfer = Transfer::new(scenario, flow, share);

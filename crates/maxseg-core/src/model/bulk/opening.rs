@@ -1,7 +1,7 @@
 //! How a bulk transfer begins: the handshake, the search for the path MTU, slow start.
 
 use super::super::{cubic, whole};
-use super::{ThroughputBound, Transfer, first_timeout};
+use super::{SMALL_QUEUE, ThroughputBound, Transfer, first_timeout};
 use crate::settings::CongestionName;
 use crate::units::Bytes;
 
@@ -27,7 +27,7 @@ impl Transfer<'_> {
     /// slowest link. `None` where that has room for half of a full path, or the sender paces (BBR).
     pub(super) fn late_fill(&self) -> Option<LateFill> {
         let tooth = self.saw_tooth();
-        let window = (2.0 * tooth.queue).max(10.0);
+        let window = (2.0 * tooth.queue).max(SMALL_QUEUE);
         let left = tooth.left * window;
         if window >= tooth.path || self.sender.congestion == CongestionName::Bbr {
             return None;

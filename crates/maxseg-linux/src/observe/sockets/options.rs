@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 
 use thiserror::Error;
 
-use super::processes::{all_sockets_of, sockets_of};
+use super::processes::all_sockets_of;
 use crate::sys::BorrowedSocket;
 
 /// What a socket is set to.
@@ -55,11 +55,8 @@ impl SocketReader {
     pub fn options(&mut self, pid: u32, inode: u32) -> Result<SocketOptions, OptionsError> {
         let files = self.descriptors.entry(pid).or_insert_with(|| {
             // Of a process that may not be looked at, none are known.
-            sockets_of(pid).into_iter().flatten().collect()
+            all_sockets_of(pid).into_iter().flatten().collect()
         });
-        if !files.contains_key(&inode) {
-            *files = all_sockets_of(pid).into_iter().flatten().collect();
-        }
         let file = files.get(&inode).ok_or(OptionsError::Gone)?;
         let socket = BorrowedSocket::of(pid, *file).map_err(|error| of(&error))?;
         // The process may have closed it, and opened another under the same number.

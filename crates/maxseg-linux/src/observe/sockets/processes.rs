@@ -138,7 +138,7 @@ const MANY: usize = 4096;
 
 /// The descriptors of a process that are sockets, each with the socket's inode before it. Where other descriptors are opened and closed
 /// meanwhile, the last ones may be missing.
-pub(super) fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
+fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
     let path = format!("/proc/{pid}/fd");
     let folder = File::open(&path)?;
     // How many descriptors there are (Linux 6.2; 0 before): most processes have the lowest numbers, and reading the folder to

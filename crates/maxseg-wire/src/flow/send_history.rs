@@ -318,7 +318,7 @@ impl SendHistory {
         // Behind duplicates a gap is filled: the last of what arrived waited for that, or had overtaken it.
         let is_plain = |sent_at: &u64| duplicates == 0 && *sent_at > self.untimed_until;
         if let Some(sent_at) = done.timed.filter(is_plain) {
-            self.on_sample(ack, sent_at);
+            self.on_sample(ack, sent_at, acked);
         }
         let soonest = self.round_trips.soonest();
         let spurious = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at, soonest);

@@ -13,7 +13,7 @@ const CROWDED: f64 = 0.6;
 /// and nearly all bursts pairs: 98% and more in the lab, where bursts that acknowledgements space are pairs in 91% of the cases, and
 /// those of a send buffer equal in 91%. Fewer may be chance.
 const NEARLY_ALL: f64 = 0.97;
-const ENOUGH_TICKS: u32 = 100;
+const ENOUGH_TICKS: u32 = 60;
 
 /// Whether a rate as even as a clock's is the sender's own: round trips hold no queue; and where they are not seen, no more is in
 /// flight than the path holds, and acknowledgements are of two segments.

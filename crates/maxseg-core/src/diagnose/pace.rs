@@ -161,10 +161,14 @@ impl Pace {
             && is_admitted(data, acks)
             && data.needed_retransmissions() == 0;
         let is_undisturbed = has_first && !has_losses;
+        let is_by_ticks =
+            ticks(data) && is_even() && trips != RoundTripView::Queued && !needs_queue(data);
         let by_clock = is_undisturbed
-            && varies_below(BY_CLOCK)
-            && (faster_first && is_smooth && may_have_clock(data, acks, trips)
-                || ticks(data) && trips != RoundTripView::Queued && !needs_queue(data));
+            && (is_by_ticks
+                || varies_below(BY_CLOCK)
+                    && faster_first
+                    && is_smooth
+                    && may_have_clock(data, acks, trips));
         let pauses_are_paced = !is_dialogue
             && !has_application_window
             && varies_below(EVEN_PAUSES)

@@ -22,6 +22,7 @@ mod known;
 mod limits;
 mod loss;
 mod loss_cause;
+mod messages;
 mod mtu;
 mod one_way;
 mod opening;

@@ -63,6 +63,8 @@ pub(super) struct NewSegment {
     pub(super) ip_id: Option<u16>,
     /// An acknowledgement clocked it out: it left at once after one.
     pub(super) is_clocked: bool,
+    /// Its sender had learnt long before what it knew to be acknowledged: no acknowledgement let it go.
+    pub(super) is_late: bool,
 }
 
 /// The state of the connection as an acknowledgement reports it.
@@ -253,6 +255,7 @@ impl SenderReplay {
                 stamp: sent.known.map(|known| known.stamp),
                 is_recovering: sent.is_recovering,
             });
+                is_late: sent.is_late,
         }
         let bin = self.bins.at(time(sent.at));
         bin.sent_bytes += bytes(sent.payload);
@@ -368,6 +371,7 @@ mod tests {
             });
         }
         sender.finish(at + 1_000_000);
+                is_late: false,
         let mut all = Time::ZERO;
         for bin in sender.bins.iter() {
             all = all.saturating_add(bin.app_limited);

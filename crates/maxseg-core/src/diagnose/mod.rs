@@ -286,6 +286,8 @@ const fn rests_on_repeats(kind: FindingKind) -> bool {
             | FindingKind::SpuriousRto
             | FindingKind::SpuriousRetransmission
             | FindingKind::Reordering
+            | FindingKind::SynRetransmission
+            | FindingKind::KeepAlive
     )
 }
 

@@ -71,7 +71,7 @@ fn with_buffer(remedy: Remedy, names: &Names, on: &Host, bytes: u64) -> Remedy {
 
 pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let acks = facts.acks;
-    if acks.zero_windows > 0 {
+    if acks.has_slow_reader() {
         return slow_reader(facts);
     }
     let on = &facts.receiver_host;

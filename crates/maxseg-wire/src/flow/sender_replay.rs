@@ -210,6 +210,7 @@ impl SenderReplay {
             is_full_and_clocked: sent.is_clocked
                 && self.is_full(sent.payload)
                 && !sent.is_recovering,
+            is_recovering: sent.is_recovering,
             has_window: self.edge.is_none_or(|edge| edge - sent.end >= self.full),
         });
         if !sent.is_pushed && sent.payload <= self.full_most {
@@ -254,8 +255,8 @@ impl SenderReplay {
                 una: sent.known.map_or(una, |known| known.una),
                 stamp: sent.known.map(|known| known.stamp),
                 is_recovering: sent.is_recovering,
-            });
                 is_late: sent.is_late,
+            });
         }
         let bin = self.bins.at(time(sent.at));
         bin.sent_bytes += bytes(sent.payload);
@@ -291,6 +292,9 @@ impl SenderReplay {
         }
         if let Some(refills) = &mut self.refills {
             refills.on_resend();
+        }
+        if is_lost {
+            self.restarts.on_loss();
         }
         let bin = self.bins.at(time(at));
         bin.resent_bytes += bytes(payload);
@@ -367,11 +371,11 @@ mod tests {
                 is_recovering: false,
                 known: None,
                 is_clocked: false,
+                is_late: false,
                 ip_id: None,
             });
         }
         sender.finish(at + 1_000_000);
-                is_late: false,
         let mut all = Time::ZERO;
         for bin in sender.bins.iter() {
             all = all.saturating_add(bin.app_limited);

@@ -246,7 +246,7 @@ impl SendHistory {
             known,
             ip_id: data.ip_id,
             is_clocked: since <= at_once,
-            is_late: waited > AckClock::LATE,
+            waited,
         });
         if !is_recovering && self.arrivals >= MANY {
             self.note_departure(data);

@@ -7,6 +7,7 @@ use maxseg_core::evidence::{Cause, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::ack_clock::AckClock;
 use super::bin_recorder::BinRecorder;
 use super::epoch_tracker::EpochTracker;
 use super::idle_restart::{Departure, IdleRestarts};
@@ -63,8 +64,8 @@ pub(super) struct NewSegment {
     pub(super) ip_id: Option<u16>,
     /// An acknowledgement clocked it out: it left at once after one.
     pub(super) is_clocked: bool,
-    /// Its sender had learnt long before what it knew to be acknowledged: no acknowledgement let it go.
-    pub(super) is_late: bool,
+    /// How long its sender had known what it knew to be acknowledged, in nanoseconds.
+    pub(super) waited: u64,
 }
 
 /// The state of the connection as an acknowledgement reports it.
@@ -255,7 +256,7 @@ impl SenderReplay {
                 una: sent.known.map_or(una, |known| known.una),
                 stamp: sent.known.map(|known| known.stamp),
                 is_recovering: sent.is_recovering,
-                is_late: sent.is_late,
+                is_late: sent.waited > AckClock::LATE,
             });
         }
         let bin = self.bins.at(time(sent.at));
@@ -371,7 +372,7 @@ mod tests {
                 is_recovering: false,
                 known: None,
                 is_clocked: false,
-                is_late: false,
+                waited: 0,
                 ip_id: None,
             });
         }

@@ -100,13 +100,17 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
             .is_some_and(|refills| lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip)
 }
 
+/// Whether the pauses in which acknowledgements pass begin where a write ended: as with whole writes that find room in a small buffer, and
+/// as with a program that writes by a clock of about a round trip.
+pub(crate) fn pauses_after_writes(data: &DirectionStats) -> bool {
+    data.refills.is_some_and(|refills| refills.after_short_percent > AFTER_SHORT_PERCENT)
+}
+
 /// Whether the pauses in which acknowledgements pass begin where the program had no more to send, and end later than any usual buffer
 /// has room: it writes by a clock of its own.
 pub(super) fn writes_late(data: &DirectionStats) -> bool {
     data.refills.is_some_and(|refills| {
-        refills.count >= REFILLS
-            && refills.after_short_percent > AFTER_SHORT_PERCENT
-            && refills.low_bytes < LEAST_LOW
+        refills.count >= REFILLS && pauses_after_writes(data) && refills.low_bytes < LEAST_LOW
     })
 }
 

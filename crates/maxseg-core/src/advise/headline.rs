@@ -93,14 +93,14 @@ impl<'a> Headline<'a> {
             }
             (_, _) => self.limit_text(),
         };
-        // The change stands before the details: both are in the first lines.
-        let details = finding.filter(|finding| !text.contains(*finding));
         let reset = self.case.diagnosis.findings.iter().find(|finding| {
             finding.kind == FindingKind::Reset && finding.severity > Severity::Note
         });
         if let Some(reset) = reset {
             let _ = write!(text, ". {}", reset.text);
         }
+        // The change stands before the details: both are in the first lines.
+        let details = finding.filter(|finding| !text.contains(*finding));
         if let Some(remedy) = &self.remedy {
             let _ = write!(text, ". {}", remedy.sentence());
         }

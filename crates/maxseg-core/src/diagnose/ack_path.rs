@@ -258,6 +258,19 @@ fn is_always_busy(data: &DirectionStats, seen: Option<LoadedTrips>) -> bool {
         && (!is_of_data || is_released)
 }
 
+/// Whether acknowledgements come to the sender at equal intervals, however much each covers: something on their way lets them through by
+/// a clock of its own (a radio link's frames, a cable modem's grants, a filter), or they queue. Their trains are not spaced by the link of
+/// the data then: each covers what was sent meanwhile, whatever that link carries.
+pub(super) fn come_by_clock(data: &DirectionStats) -> bool {
+    let is_near = data.rtt_min_s.zip(data.path_rtt_min_s);
+    is_near.is_some_and(|(behind, path)| behind >= 0.5 * path)
+        && data.intervals.is_some_and(|intervals| {
+            intervals.equal >= NEARLY_ALL
+                && intervals.others >= ENOUGH_OTHERS
+                && intervals.others_equal >= MOST
+        })
+}
+
 /// Whether timestamps show that the data waits and its acknowledgements do not, however evenly these come.
 fn waits_alone(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let ways = data.way_delay.zip(acks.way_delay);

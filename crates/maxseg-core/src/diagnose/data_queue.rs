@@ -30,7 +30,18 @@ const FEW_OVERTAKEN: u64 = 2;
 
 /// Whether the data waits for most of the time, and its acknowledgements do not.
 pub(super) fn stands(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let (Some(there), Some(back)) = (data.way_delay, acks.way_delay) else { return false };
+    acks.way_delay.is_some() && waits(data, acks)
+}
+
+/// Whether it overflowed a queue before the capture point, in which it still waits: near the receiver nothing seems to be in flight then for
+/// most of the time, as of a sender with a pace.
+pub(super) fn stands_before(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    data.needed_retransmissions() > 0 && waits(data, acks)
+}
+
+/// Whether the data waits, and its acknowledgements do not, as far as their way is known.
+fn waits(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let Some(there) = data.way_delay else { return false };
     let Some((first, last)) = data.first_data.zip(data.last_ack) else { return false };
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
     let segment_s = data.goodput_bps.map_or(0.0, |goodput| 8.0 * segment / goodput);
@@ -42,7 +53,7 @@ pub(super) fn stands(data: &DirectionStats, acks: &DirectionStats) -> bool {
         && acks.data_packets < 3
         && there.low_s >= longer
         && there.median_s >= MEDIAN * longer
-        && back.median_s < OTHER_WAY * there.median_s
+        && acks.way_delay.is_none_or(|back| back.median_s < OTHER_WAY * there.median_s)
 }
 
 /// Whether nearly all of the data waits in a queue that is not its own: it waits in proportion to the path, while its first flight,
@@ -96,6 +107,22 @@ mod tests {
             ..DirectionStats::default()
         };
         stands(&data, &acks)
+    }
+
+    #[test]
+    fn a_queue_before_the_capture_point_has_overflowed() {
+        let data = DirectionStats {
+            way_delay: Some(WayDelay { count: 500, low_s: 0.1, median_s: 0.12, high_s: 0.2 }),
+            goodput_bps: Some(5e6),
+            first_data: Some(Time::ZERO),
+            last_ack: Some(Time::from_millis(5000)),
+            retransmitted_packets: 5,
+            ..DirectionStats::default()
+        };
+        let acks = DirectionStats { packets: 500, ..DirectionStats::default() };
+        assert!(stands_before(&data, &acks) && !stands(&data, &acks));
+        let whole = DirectionStats { retransmitted_packets: 0, ..data };
+        assert!(!stands_before(&whole, &acks), "it may be somebody else's");
     }
 
     #[test]

@@ -58,14 +58,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Looks at a direction.
     pub(super) fn of(stats: &DirectionStats, acks: &DirectionStats, known: Known) -> Self {
         let bins = round_trips(stats);
         let mut judge = Judge::new(stats, acks, &bins, known);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
         for bin in &bins {
-            // A part of no time shows nothing.
             let parts = judge.parts(bin).into_iter().filter(|(_, seconds)| *seconds > 0.0);
             let most = parts.clone().max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((kind, _)) = most {
@@ -128,7 +126,7 @@ struct Judge<'a> {
     has_hole: bool,
     /// The transfer gets a good part of the link.
     is_busy: bool,
-    /// A sender that waits, or may wait, for room in its buffer or for requests fills the link meanwhile.
+    /// A sender that seems to wait for room in its buffer, for requests or for its pace fills the link meanwhile.
     fills_in_turns: bool,
     /// The flight falls to the same low mark a few times: its program may wait for room in its buffer.
     may_wait: bool,
@@ -169,7 +167,9 @@ impl<'a> Judge<'a> {
             has_lost: false,
             has_hole: false,
             is_busy,
-            fills_in_turns: may_fill && fills_in_turns(stats) || also.messages_fill_link,
+            fills_in_turns: may_fill && fills_in_turns(stats)
+                || also.messages_fill_link
+                || pace.pauses_are_paced && data_queue::stands_before(stats, acks),
             may_wait,
             leaves_path_idle: may_wait && leaves_path_idle(stats, acks),
             in_flight: 0,

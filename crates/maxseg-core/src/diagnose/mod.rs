@@ -22,6 +22,7 @@ mod known;
 mod limits;
 mod loss;
 mod loss_cause;
+mod messages;
 mod mtu;
 mod one_way;
 mod opening;
@@ -50,6 +51,7 @@ pub(crate) use loss_cause::RatesBetweenLosses;
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
 pub(crate) use queueing::QUEUEING;
+pub(crate) use send_buffer::pauses_after_writes;
 pub use socket::{
     SocketDiagnosis, SocketFinding, closed_and_still, closing_in_words, diagnose_socket,
     fills_receive_window, holds_small_segments, sends_in_vain, socket_findings, waits_for_reader,
@@ -287,6 +289,8 @@ const fn rests_on_repeats(kind: FindingKind) -> bool {
             | FindingKind::SpuriousRto
             | FindingKind::SpuriousRetransmission
             | FindingKind::Reordering
+            | FindingKind::SynRetransmission
+            | FindingKind::KeepAlive
     )
 }
 

@@ -3,13 +3,16 @@
 
 use std::cell::LazyCell;
 
+use super::ack_path::come_by_clock;
 use super::clock::{clocked_share, may_have_clock, ticks};
 use super::full_link::{
     AS_TRAINS, FASTER, is_as_fast_as_first, is_at_trains, is_of_link, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
+use super::messages::{is_admitted, may_wait_for_messages};
 use super::send_buffer::{
-    drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window, waits_for_room, writes_late,
+    drains_as_buffer, holds_tails, is_capped, is_cut_off, may_be_refilled, runs_out, unused_window,
+    waits_for_room, writes_late,
 };
 use super::stops::{Stops, goodput_while_read};
 use super::trip_view::{CLOCK_STEP, RoundTripView};
@@ -43,7 +46,7 @@ const BY_CLOCK: f64 = 0.01;
 /// tenth, the standard deviation of what is even between 0.7 and 1.
 const SAW_TOOTH: f64 = 0.1;
 /// Fewer stretches of time show no evenness.
-const LEAST_STRETCHES: usize = 8;
+pub(super) const LEAST_STRETCHES: usize = 8;
 /// A stretch has so many seconds or two round trips: single writes of video, or of a minute's job, are not even;
 const STRETCH_S: f64 = 0.1;
 /// and so many segments: one more or less in it is no variation. Where that leaves too few stretches, fewer segments will do.
@@ -60,10 +63,6 @@ const CLOCKED: f64 = 0.3;
 const DIALOGUE: f64 = 0.02;
 /// Replies that come in pauses of more than this share of the time are a dialogue, however long each is.
 const PAUSED: f64 = 0.5;
-/// Fewer messages of the other side show no window of a program.
-const MESSAGES: u64 = 8;
-/// And it stays there where so many after the first do.
-const PLATEAU: f64 = 0.8;
 /// The send buffer was full for this share of the time, as far as single pauses show it.
 const FULL_BUFFER: f64 = 0.25;
 
@@ -85,6 +84,8 @@ pub(super) struct Pace {
     /// The sender waits for messages of the other side's program while data is in flight, and sends on at each: a window of
     /// their own protocol, as SSH's channels have.
     pub(super) has_application_window: bool,
+    /// Messages of the other side's program come as often as the sender would wait for them.
+    pub(super) may_wait_for_messages: bool,
     /// Single pauses show a full send buffer for much of the time, and it is not a program that writes evenly.
     pub(super) is_buffered: bool,
     /// A full send buffer would look like this: in a bulk transfer without loss, mark or queue the flight stays at a ceiling,
@@ -160,6 +161,7 @@ impl Pace {
             && trips != RoundTripView::Queued
             && is_admitted(data, acks)
             && data.needed_retransmissions() == 0;
+        let may_wait_for_messages = may_wait_for_messages(data, acks);
         let is_undisturbed = has_first && !has_losses;
         let is_by_ticks =
             ticks(data) && is_even() && trips != RoundTripView::Queued && !needs_queue(data);
@@ -189,12 +191,14 @@ impl Pace {
             && (is_smooth && (faster_first || has_own_clock && is_even() && is_out_of_data(data))
                 || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
                 || faster_first && has_own_clock && is_even() && writes_little(data));
-        let is_paced = is_spaced_by_itself
-            || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
+        let is_paced = !may_wait_for_messages
+            && (is_spaced_by_itself
+                || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window);
         let writes_late = writes_late(data);
+        let is_asked = is_dialogue || may_wait_for_messages;
         let waits_for_room =
-            !is_dialogue && !is_paced && !has_application_window && waits_for_room(data);
-        let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
+            !is_asked && !is_paced && !has_application_window && waits_for_room(data);
+        let used = (has_losses && !is_asked).then(|| unused_window(bins, data)).flatten();
         Self {
             trains_are_of_path: trains_are_of_path && !is_paced,
             has_standing_queue: trips == RoundTripView::Queued
@@ -207,17 +211,20 @@ impl Pace {
             pauses_are_paced,
             is_dialogue,
             has_application_window,
-            is_buffered: !is_dialogue
+            may_wait_for_messages,
+            is_buffered: !is_asked
                 && !writes_late
+                && !holds_tails(data)
                 && !is_even()
                 && buffered_share(data) >= FULL_BUFFER,
             writes_late,
-            may_be_buffered: !is_dialogue
+            may_be_buffered: !is_asked
                 && !has_losses
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
                 && data.capacity_bps.is_some()
                 && !runs_out(data)
+                && may_be_refilled(data)
                 && (is_capped(bins, data, is_clocked)
                     || has_own_clock && !is_even() && is_cut_off(bins, data)),
             is_clocked,
@@ -228,13 +235,18 @@ impl Pace {
                     || has_first
                         && is_as_fast_as_first(data)
                         && is_even()
-                        && !is_out_of_data(data)),
+                        && !is_out_of_data(data)
+                        && !come_by_clock(data)),
             gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
                 && !(faster_first && (trips == RoundTripView::Flat || data.begins_late))
                 && is_at_trains(data, || *variation),
             is_as_trains,
-            is_as_first: is_undisturbed && is_as_trains && is_even() && is_first_as_fast(data),
+            is_as_first: is_undisturbed
+                && is_as_trains
+                && is_even()
+                && is_first_as_fast(data)
+                && !come_by_clock(data),
             keeps_rate: data.needed_retransmissions() > 0
                 && !waits_for_room
                 && trips == RoundTripView::Unseen
@@ -280,25 +292,6 @@ fn is_long_under_load(data: &DirectionStats) -> bool {
 fn is_mostly_idle(data: &DirectionStats) -> bool {
     let span = data.first_data.zip(data.limits_end.or(data.last_ack));
     span.is_some_and(|(first, last)| data.idle_s > PAUSED * last.since(first).as_secs_f64())
-}
-
-/// Whether the flight has a ceiling within which the other side's program sends several messages: each admits a part. In a
-/// dialogue, where each side waits for the whole of the other's payload, no more is in flight than what one message asked
-/// for.
-pub(super) fn is_admitted(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    acks.data_packets >= MESSAGES
-        && data.unique_bytes / acks.data_packets < data.in_flight_max_bytes / 2
-        && has_plateau(data)
-}
-
-/// Whether the flight, once it has come near its maximum, stays there.
-fn has_plateau(data: &DirectionStats) -> bool {
-    let flights: Vec<u64> = busy_bins(data).map(|bin| bin.in_flight_max).collect();
-    let is_near = |flight: &u64| *flight * 5 >= data.in_flight_max_bytes * 4;
-    let from = flights.iter().position(is_near).unwrap_or(0);
-    let level = flights.get(from..).unwrap_or_default();
-    let near = level.iter().filter(|flight| is_near(flight)).count();
-    level.len() >= LEAST_STRETCHES && near as f64 >= PLATEAU * level.len() as f64
 }
 
 /// Whether half of the round trips under load are about the least: a sender that paces to what a link carries (BBR) keeps

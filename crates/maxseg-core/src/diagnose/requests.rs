@@ -2,7 +2,8 @@
 
 use super::finding::{Finding, FindingKind, Number, Severity, counted, counted_times, number};
 use super::joined;
-use super::pace::{Pace, is_admitted};
+use super::messages::is_admitted;
+use super::pace::Pace;
 use crate::evidence::{Direction, Evidence, Requests, Waits};
 use crate::units::approx;
 

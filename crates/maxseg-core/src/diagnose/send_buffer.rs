@@ -65,11 +65,13 @@ const SEGMENTS_BETWEEN: u64 = 150;
 
 /// So many pauses, alike in this share, in which so much of the payload was acknowledged, are of a sender that waits for room.
 const REFILLS: u32 = 6;
-const ALIKE_PERCENT: u32 = 60;
+const ALIKE_PERCENT: u32 = 75;
 const ACKED_IN_PAUSES: f64 = 0.3;
 /// So many of them may be, in which so much was acknowledged.
 const FEW_REFILLS: u32 = 3;
 const ACKED_IN_FEW: f64 = 0.2;
+/// Flights of so many segments have room for pauses in which a part of them is acknowledged.
+const SHOWN_SEGMENTS: u64 = 16;
 /// A path keeps the order of packets where no more than one in so many is overtaken.
 const OVERTAKEN: u64 = 100;
 /// A full buffer ends what is sent with a whole segment: Linux looks for room only where a new packet begins (`tcp_sendmsg_locked`).
@@ -78,6 +80,10 @@ const AFTER_SHORT_PERCENT: u32 = 60;
 /// Whole writes that find room in a small buffer end so as well. A lower mark than this would be of one below Linux's default of 16 KiB
 /// (tcp(7)), which autotuning only raises: two thirds of it.
 const LEAST_LOW: u64 = 16_384 * 2 / 3;
+/// A program that waits for room is woken by the acknowledgement that makes it (`sk_stream_write_space`). Where more of the pauses than
+/// this ended while none came, it writes by a clock of its own, or acknowledgements are held back and come together on their way (radio
+/// links, cable modems, filters): a sender that waits for a congestion window sends in bursts then as well.
+const LATE_PERCENT: u32 = 60;
 /// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
 const ROUND_TRIPS: f64 = 0.95;
 
@@ -110,13 +116,34 @@ fn losses_let_less(data: &DirectionStats) -> bool {
     })
 }
 
+/// Whether the pauses in which acknowledgements pass begin where a write ended: as with whole writes that find room in a small buffer, and
+/// as with a program that writes by a clock of about a round trip.
+pub(crate) fn pauses_after_writes(data: &DirectionStats) -> bool {
+    data.refills.is_some_and(|refills| refills.after_short_percent > AFTER_SHORT_PERCENT)
+}
+
 /// Whether the pauses in which acknowledgements pass begin where the program had no more to send, and end later than any usual buffer
 /// has room: it writes by a clock of its own.
 pub(super) fn writes_late(data: &DirectionStats) -> bool {
     data.refills.is_some_and(|refills| {
-        refills.count >= REFILLS
-            && refills.after_short_percent > AFTER_SHORT_PERCENT
-            && refills.low_bytes < LEAST_LOW
+        refills.count >= REFILLS && pauses_after_writes(data) && refills.low_bytes < LEAST_LOW
+    })
+}
+
+/// Whether its pauses show a buffer, or flights are too small for that. A flight that stays the same without pauses may be that of a pace,
+/// which radio frames deliver in trains, or of a congestion window that is held (`cwnd` of ip-route(8)).
+pub(super) fn may_be_refilled(data: &DirectionStats) -> bool {
+    let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
+    data.in_flight_max_bytes < SHOWN_SEGMENTS * segment
+        || data.refills.is_some_and(|refills| refills.count >= FEW_REFILLS)
+}
+
+/// Whether pauses end with less than a segment: Nagle's algorithm held the tail of a write until the tail of the one before was
+/// acknowledged (RFC 9293 §3.7.4; `tcp_minshall_check`, `net/ipv4/tcp_output.c`). Who finds room in a buffer fills more.
+pub(super) fn holds_tails(data: &DirectionStats) -> bool {
+    let full = u64::from(data.mss_used_bytes.unwrap_or(1460));
+    data.refills.is_some_and(|refills| {
+        refills.count >= FEW_REFILLS && (1..full).contains(&refills.burst_bytes)
     })
 }
 
@@ -177,9 +204,11 @@ pub(super) fn lets_flight_drain(data: &DirectionStats) -> bool {
 fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
     data.capacity_bps.is_some()
         && data.out_of_order_packets * OVERTAKEN <= data.data_packets
+        && !holds_tails(data)
         && data.refills.is_some_and(|refills| {
             refills.count >= least
                 && refills.alike_percent >= ALIKE_PERCENT
+                && refills.late_percent <= LATE_PERCENT
                 && refills.acked_bytes as f64 >= acked * data.acked_bytes as f64
         })
 }

@@ -36,6 +36,8 @@ const EVEN: f64 = 0.76;
 const THIRD: f64 = 1.0 / 3.0;
 /// A receive window that is full for less of the time than this is not what limits.
 const OFTEN_FULL: f64 = 0.1;
+/// Messages that ask for data are this part of it at most.
+const MESSAGES: u64 = 10;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
 pub(super) const INFERRED: f64 = 0.98;
 /// What is left of it for losses where the receive window is full at times as well: either may be worth more than the other.
@@ -156,6 +158,15 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
          both hosts, joined, show where packets wait"
             .to_owned()
+    } else if acks.unique_bytes < data.unique_bytes / MESSAGES
+        && Pace::of(data, acks).may_wait_for_messages
+    {
+        format!(
+            "{sender} may wait for messages of {}'s program, {} of which came meanwhile, as for a window of the programs' own (SSH, HTTP/2) \
+             or for requests: their settings and logs show it",
+            evidence.receiver(direction).ip().to_canonical(),
+            acks.data_packets
+        )
     } else if Pace::of(data, acks).leaves_window_unused
         || may_be_late(data, acks)
         || lets_flight_drain(data)
@@ -171,7 +182,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             .to_owned()
     } else if data.path_rtt_min_s.is_none() {
         format!("no round trip could be measured; a capture at {host} shows them")
-    } else if data_queue::is_of_others(data, acks) {
+    } else if full_share(data) >= OFTEN_FULL && data_queue::is_of_others(data, acks) {
         "packets wait in a queue that this connection does not fill, and its receive window is full: either may be what \
          limits it; a capture while the path carries nothing else shows which"
             .to_owned()

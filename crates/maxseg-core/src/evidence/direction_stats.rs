@@ -261,6 +261,16 @@ impl DirectionStats {
             && self.interruption().is_none()
     }
 
+    /// Whether these acknowledgements are of a reader that is behind: the window was shut, or it was low beside the largest for most of
+    /// the time, and by more than what has just arrived takes of a small buffer, half of it. A window that nobody fills, or that grows,
+    /// is not low.
+    pub fn has_slow_reader(&self) -> bool {
+        const MOSTLY: f64 = 0.5;
+        let windows = self.window_min_bytes.zip(self.window_max_bytes);
+        let is_much_lower = windows.is_some_and(|(least, most)| 2 * least < most);
+        self.zero_windows > 0 || is_much_lower && self.low_windows.is_some_and(|low| low >= MOSTLY)
+    }
+
     /// The share of packets with payload that others overtook.
     pub fn out_of_order_share(&self) -> f64 {
         self.out_of_order_packets as f64 / (self.data_packets as f64).max(1.0)
@@ -343,4 +353,25 @@ pub struct Spurious {
     pub acknowledged: u64,
     /// The payload had arrived at the receiver, where the capture was taken.
     pub arrived: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_is_much_lower_for_most_of_the_time_is_of_a_slow_reader() {
+        let windows = |least, most, low| DirectionStats {
+            window_min_bytes: Some(least),
+            window_max_bytes: Some(most),
+            low_windows: Some(low),
+            ..DirectionStats::default()
+        };
+        assert!(windows(48_000, 330_000, 0.97).has_slow_reader());
+        assert!(!windows(48_000, 330_000, 0.2).has_slow_reader(), "it grew");
+        assert!(!windows(10_220, 18_980, 1.0).has_slow_reader(), "what has just arrived");
+        assert!(!windows(60_000, 65_535, 0.0).has_slow_reader());
+        let shut = DirectionStats { zero_windows: 1, ..DirectionStats::default() };
+        assert!(shut.has_slow_reader());
+    }
 }

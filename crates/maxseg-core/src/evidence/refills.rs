@@ -16,6 +16,8 @@ pub struct Refills {
     pub alike_percent: u32,
     /// How many in a hundred followed a short segment, with which a program ends what it has to send.
     pub after_short_percent: u32,
+    /// How many in a hundred ended long after the last acknowledgement that the sender knew.
+    pub late_percent: u32,
     /// What was acknowledged in all the pauses, in bytes.
     pub acked_bytes: u64,
 }

@@ -91,6 +91,22 @@ fn the_subject_is_a_limit_that_a_setting_removes() {
     }
 }
 
+/// A server that refuses an upload closes with data that it has not read.
+#[test]
+fn a_reset_in_start_up_is_the_subject_where_data_is_missing() {
+    use LimitedBy::{Bandwidth, StartUp};
+    let of = |limit, outstanding| {
+        let mut evidence = windowed(0);
+        evidence.ending = Ending::ResetByServer;
+        evidence.forward.outstanding_bytes = outstanding;
+        let reset = [(FindingKind::Reset, Severity::Warning)];
+        subject(&Case::diagnosed(&evidence, diagnosis(&[(limit, 0.9)], &reset)))
+    };
+    assert_eq!(of(StartUp, 52_048), Some(Subject::Finding(FindingKind::Reset)));
+    assert_eq!(of(StartUp, 0), Some(Subject::Limit(StartUp)));
+    assert_eq!(of(Bandwidth, 52_048), Some(Subject::Limit(Bandwidth)));
+}
+
 /// Behind the narrow hop losses are of the sizes that the sender probes, and of a window that grows back.
 #[test]
 fn behind_a_narrow_hop_losses_on_a_full_link_are_no_subject() {

@@ -26,6 +26,10 @@ const MOST: u64 = 2_000_000;
 const KEPT: usize = 4096;
 
 impl AckClock {
+    /// Later than this after an acknowledgement, in nanoseconds, nobody sends whom it has woken: two ticks of usual timestamps, and more
+    /// than a host takes to run a program that waits.
+    pub(super) const LATE: u64 = MOST;
+
     /// How long after an acknowledgement a segment still is at once; `far` from the sender, on a path with this
     /// round trip.
     pub(super) fn at_once(far: bool, round_trip: u64) -> u64 {

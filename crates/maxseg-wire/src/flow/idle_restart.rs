@@ -44,6 +44,8 @@ pub(super) struct Departure {
     pub(super) last_progress: u64,
     /// Whether it has the size of a full segment, and an acknowledgement triggered it.
     pub(super) is_full_and_clocked: bool,
+    /// Whether a loss is being repaired.
+    pub(super) is_recovering: bool,
     /// Whether the window has room for a full segment behind it.
     pub(super) has_window: bool,
 }
@@ -52,6 +54,9 @@ impl IdleRestarts {
     /// A new segment is sent.
     #[inline]
     pub(super) fn on_send(&mut self, sent: &Departure) {
+        if sent.is_recovering {
+            return self.on_loss();
+        }
         let in_flight = sent.start - sent.una;
         if in_flight <= 0 && sent.at.saturating_sub(sent.last_progress) >= IDLE {
             self.end(sent.last_progress);
@@ -80,6 +85,13 @@ impl IdleRestarts {
         if now >= self.most / 2 {
             self.end(sent.at);
         }
+    }
+
+    /// Something was lost: so much in flight the path did not carry, and what it carries shows anew.
+    #[cold]
+    pub(super) fn on_loss(&mut self) {
+        self.burst = None;
+        self.most = 0;
     }
 
     /// An acknowledgement reaches the sender.
@@ -138,6 +150,7 @@ mod tests {
                     una,
                     last_progress: progress,
                     is_full_and_clocked: una > start,
+                    is_recovering: false,
                     has_window: true,
                 });
                 progress = now;
@@ -165,6 +178,16 @@ mod tests {
         let restarts = after(1000 * MS, 10);
         // Flights of 10, 20, 40, 80: the third is half of the largest before.
         assert_eq!((restarts.count, restarts.lasted), (1, 100 * MS));
+    }
+
+    #[test]
+    fn a_flight_that_was_lost_is_no_measure() {
+        let mut restarts = IdleRestarts::default();
+        let first = burst(&mut restarts, 0, 150, 10, 1, 1);
+        restarts.on_loss();
+        let second = burst(&mut restarts, 150 * FULL, 150, 10, first + 1000 * MS, first);
+        restarts.finish(second);
+        assert_eq!(restarts.count, 0);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) struct RefillTracker {
     /// Whether the last new segment was a short one, and how many pauses followed such.
     is_short: bool,
     after_short: u32,
+    /// How many pauses ended while no acknowledgement came.
+    late: u32,
     count: u32,
     acked: u64,
 }
@@ -43,6 +45,8 @@ pub(super) struct Sent {
     pub(super) una: i64,
     pub(super) stamp: Option<u32>,
     pub(super) is_recovering: bool,
+    /// It left long after the last acknowledgement that its sender knew.
+    pub(super) is_late: bool,
 }
 
 /// A pause in which this part of the flight is acknowledged, and so many segments, by so many acknowledgements, or ticks of
@@ -101,6 +105,7 @@ impl RefillTracker {
         self.acked = self.acked.saturating_add(acked.unsigned_abs());
         keep(&mut self.lows, low);
         self.after_short = self.after_short.saturating_add(u32::from(self.is_short));
+        self.late = self.late.saturating_add(u32::from(sent.is_late));
     }
 
     #[cold]
@@ -133,6 +138,7 @@ impl RefillTracker {
             burst_bytes: median(&self.bursts).unwrap_or(0).unsigned_abs(),
             alike_percent: u32::try_from(100 * alike / self.lows.len()).unwrap_or(0),
             after_short_percent: 100 * self.after_short / self.count.max(1),
+            late_percent: 100 * self.late / self.count.max(1),
             acked_bytes: self.acked,
         })
     }
@@ -164,6 +170,8 @@ mod tests {
         nxt: i64,
         /// Whether its program ends what it sends with a short segment.
         ends_short: bool,
+        /// Whether it writes by a clock of its own, and not when an acknowledgement comes.
+        is_late: bool,
     }
 
     impl Sender {
@@ -187,6 +195,7 @@ mod tests {
                     una: self.una,
                     stamp: None,
                     is_recovering: false,
+                    is_late: self.is_late && left == segments - 1,
                 });
             }
         }
@@ -222,6 +231,17 @@ mod tests {
             sender.send(40);
         }
         assert_eq!(sender.refills.found(FULL).unwrap().after_short_percent, 100);
+    }
+
+    #[test]
+    fn a_program_that_writes_by_a_clock_sends_long_after_acknowledgements() {
+        let mut sender = Sender::new(1_000_000);
+        for round in 0..10 {
+            sender.ack(40, 1_000_000);
+            sender.is_late = round % 5 > 0;
+            sender.send(40);
+        }
+        assert_eq!(sender.refills.found(FULL).unwrap().late_percent, 80);
     }
 
     #[test]

@@ -236,15 +236,19 @@ impl SendHistory {
         let since = self.clock.since(data.at, away, at_once, &mut self.sender.bins);
         self.since_loss = self.since_loss.saturating_add(1);
         let is_recovering = self.retransmissions.recovering(self.una).is_some();
+        let known = self.distance.as_ref().and_then(Distance::echoed);
+        let waited =
+            known.map_or(since, |echo| data.at.saturating_sub(echo.at.saturating_add(away)));
         self.sender.on_send(NewSegment {
             at: data.at,
             end: data.end,
             payload: data.end - data.start,
             is_pushed: data.is_pushed,
             is_recovering,
-            known: self.distance.as_ref().and_then(Distance::echoed),
+            known,
             ip_id: data.ip_id,
             is_clocked: since <= at_once,
+            waited,
         });
         if !is_recovering && self.arrivals >= MANY {
             self.note_departure(data);

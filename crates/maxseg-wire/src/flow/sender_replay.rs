@@ -7,6 +7,7 @@ use maxseg_core::evidence::{Cause, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::ack_clock::AckClock;
 use super::bin_recorder::BinRecorder;
 use super::epoch_tracker::EpochTracker;
 use super::idle_restart::{Departure, IdleRestarts};
@@ -63,6 +64,8 @@ pub(super) struct NewSegment {
     pub(super) ip_id: Option<u16>,
     /// An acknowledgement clocked it out: it left at once after one.
     pub(super) is_clocked: bool,
+    /// How long its sender had known what it knew to be acknowledged, in nanoseconds.
+    pub(super) waited: u64,
 }
 
 /// The state of the connection as an acknowledgement reports it.
@@ -208,6 +211,7 @@ impl SenderReplay {
             is_full_and_clocked: sent.is_clocked
                 && self.is_full(sent.payload)
                 && !sent.is_recovering,
+            is_recovering: sent.is_recovering,
             has_window: self.edge.is_none_or(|edge| edge - sent.end >= self.full),
         });
         if !sent.is_pushed && sent.payload <= self.full_most {
@@ -252,6 +256,7 @@ impl SenderReplay {
                 una: sent.known.map_or(una, |known| known.una),
                 stamp: sent.known.map(|known| known.stamp),
                 is_recovering: sent.is_recovering,
+                is_late: sent.waited > AckClock::LATE,
             });
         }
         let bin = self.bins.at(time(sent.at));
@@ -288,6 +293,9 @@ impl SenderReplay {
         }
         if let Some(refills) = &mut self.refills {
             refills.on_resend();
+        }
+        if is_lost {
+            self.restarts.on_loss();
         }
         let bin = self.bins.at(time(at));
         bin.resent_bytes += bytes(payload);
@@ -364,6 +372,7 @@ mod tests {
                 is_recovering: false,
                 known: None,
                 is_clocked: false,
+                waited: 0,
                 ip_id: None,
             });
         }

@@ -26,14 +26,17 @@ pub(super) fn congestion(case: &Case<'_>) -> Known<CongestionName> {
     Known::new(name, confidence, found.evidence.clone())
 }
 
-/// The rate at which the receiving application reads: the goodput, where its window closed.
+/// The rate at which the receiving application reads: the goodput, where its window shows that it is behind.
 pub(super) fn read_rate(acks: &DirectionStats, goodput_bps: f64) -> Option<Known<f64>> {
-    if acks.zero_windows == 0 {
+    if !acks.has_slow_reader() {
         return None;
     }
-    let times = if acks.zero_windows == 1 { "once" } else { "repeatedly" };
-    let how = format!("the goodput: a zero window was advertised {times}");
-    Some(Known::new(goodput_bps, Confidence::Medium, how))
+    let shown = match acks.zero_windows {
+        0 => "the window was low for most of the time",
+        1 => "a zero window was advertised once",
+        _ => "a zero window was advertised repeatedly",
+    };
+    Some(Known::new(goodput_bps, Confidence::Medium, format!("the goodput: {shown}")))
 }
 
 pub(super) fn window(case: &Case<'_>) -> Known<u64> {
@@ -54,7 +57,14 @@ pub(super) fn window(case: &Case<'_>) -> Known<u64> {
         Confidence::Low // without the handshake the scale is unknown
     };
     let limits = case.diagnosis.limited_by == LimitedBy::ReceiveWindow;
+    // A reader that is behind, and never stops, leaves a part of its buffer free.
+    let is_part = acks.zero_windows == 0 && acks.has_slow_reader();
     match (middle, largest) {
+        (Some(middle), Some(largest)) if middle < largest && is_part => Known::new(
+            largest,
+            confidence,
+            "the largest advertised: what was not read took the rest later",
+        ),
         (Some(middle), Some(largest)) if middle < largest && limits => Known::new(
             middle,
             confidence,

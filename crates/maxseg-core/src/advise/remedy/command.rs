@@ -143,6 +143,14 @@ impl Remedy {
         self
     }
 
+    /// Binds every command that changes something, and has no condition yet, to one.
+    pub(super) fn changes_only_where(mut self, condition: &str) -> Self {
+        for command in self.commands.iter_mut().filter(|it| it.kind == CommandKind::Change) {
+            command.only_where.get_or_insert_with(|| condition.to_owned());
+        }
+        self
+    }
+
     /// Adds what takes the last command back.
     pub(super) fn undo(mut self, line: impl Into<String>) -> Self {
         if let Some(command) = self.commands.last_mut() {

@@ -26,8 +26,8 @@ pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
         LossCause::Errors => with_bbr(
             with_drops(
                 Remedy::new(
-                    "find the hop that loses packets: they were lost while nothing queued, so to bit errors or a policer and \
-                     not to a full queue",
+                    "find the hop that loses packets: they were lost while nothing queued, so to bit errors, a policer or early drops, \
+                     and not to a full queue",
                 ),
                 facts,
             ),

@@ -24,7 +24,7 @@ pub use subject::{Subject, subject};
 
 use super::path::ObservedPath;
 use super::{Case, System};
-use crate::diagnose::FindingKind;
+use crate::diagnose::{FindingKind, pauses_after_writes};
 use crate::evidence::{Direction, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::Bytes;
@@ -131,6 +131,9 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
             Some(window::dead_reader(facts))
         }
         LimitedBy::ReceiveWindow => Some(window::receive(facts)),
+        LimitedBy::SendBuffer if pauses_after_writes(facts.data) => {
+            Some(window::maybe_send_buffer(facts))
+        }
         LimitedBy::SendBuffer => Some(window::send_buffer(facts)),
         LimitedBy::PathMtu => Some(mtu::path_mtu(facts)),
         LimitedBy::Rto if facts.has(FindingKind::GoneSilent) => Some(ending::gone_silent(facts)),

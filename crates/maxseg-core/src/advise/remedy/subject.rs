@@ -78,9 +78,14 @@ fn weight(finding: &Finding, limited_by: LimitedBy) -> Severity {
 fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
     let has_all = |silence: Silence| case.evidence.stats(silence.direction).outstanding_bytes == 0;
     // A RST after probes without an answer.
-    let has_given_up = case.evidence.silence.is_some()
-        && matches!(case.evidence.ending, Ending::ResetByClient | Ending::ResetByServer);
+    let is_reset = matches!(case.evidence.ending, Ending::ResetByClient | Ending::ResetByServer);
+    let has_given_up = case.evidence.silence.is_some() && is_reset;
+    // A host that closes what it has not read resets the connection (RFC 1122 §4.2.2.13): it wanted no more, as of an upload that it refuses.
+    let is_cut_off = is_reset
+        && case.diagnosis.limited_by == LimitedBy::StartUp
+        && case.data().outstanding_bytes > 0;
     matches!(kind, FindingKind::Refused | FindingKind::NoAnswer)
+        || kind == FindingKind::Reset && is_cut_off
         || kind == FindingKind::SynRetransmission && case.evidence.slow_handshake_s().is_some()
         || kind == FindingKind::GoneSilent
             && (case.evidence.handshake.syn && case.evidence.handshake.client_rtt.is_none()

@@ -71,7 +71,7 @@ fn with_buffer(remedy: Remedy, names: &Names, on: &Host, bytes: u64) -> Remedy {
 
 pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let acks = facts.acks;
-    if acks.zero_windows > 0 {
+    if acks.has_slow_reader() {
         return slow_reader(facts);
     }
     let on = &facts.receiver_host;
@@ -237,7 +237,7 @@ pub(super) fn maybe_send_buffer(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let remedy = send_buffer(facts);
     let change = format!("if `ss -ti` on {on} shows `sndbuf_limited`, {}", remedy.change);
-    Remedy { change, ..remedy }
+    Remedy { change, ..remedy }.changes_only_where("`ss -ti` shows `sndbuf_limited`")
 }
 
 /// A send buffer that is too small, whatever else limits.

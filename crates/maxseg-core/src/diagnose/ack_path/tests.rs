@@ -135,3 +135,20 @@ fn what_round_trips_hold_and_the_data_does_not_wait_for_is_on_the_way_back() {
     assert!(!is_rest(quick, 0.035), "no queue");
     assert!(!is_rest(WayDelay { high_s: 0.2, ..quick }, 0.3), "the data waits as well");
 }
+
+#[test]
+fn what_a_clock_lets_through_shows_no_link() {
+    let ticks = |others_equal| Intervals {
+        count: 600,
+        usual_s: 0.01,
+        equal: 0.95,
+        others: 60,
+        others_equal,
+        bursts: None,
+    };
+    let at_sender = |intervals| DirectionStats { intervals: Some(intervals), ..stats() };
+    assert!(come_by_clock(&at_sender(ticks(0.9))));
+    assert!(!come_by_clock(&at_sender(ticks(0.1))), "as long as what they cover takes");
+    let at_receiver = DirectionStats { rtt_min_s: Some(0.001), ..at_sender(ticks(0.9)) };
+    assert!(!come_by_clock(&at_receiver), "there they are the data");
+}

@@ -80,8 +80,9 @@ impl Clues {
             clues.add_clock(data, limit);
         }
         if is_free {
-            let may_grow =
-                matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Unknown);
+            // Where the limit is unknown a program may leave the window unused, which does not grow then (`tcp_is_cwnd_limited` in
+            // `include/net/tcp.h`).
+            let may_grow = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
             // A mark reduces a flight as a loss does.
             if may_grow && data.congestion_marks == 0 {
                 clues.add_no_growth(data);

@@ -75,6 +75,37 @@ fn a_queue_too_short_for_delay_shows_in_the_flights() {
 }
 
 #[test]
+fn a_delay_at_losses_alone_is_of_no_queue() {
+    // The segment before those that a policer drops is acknowledged late.
+    let late = [58, 57, 59, 58, 57];
+    let late: Vec<_> = late
+        .into_iter()
+        .zip(POLICED)
+        .map(|(rtt, (_, flight, since))| (rtt, flight, since))
+        .collect();
+    let short = |data: DirectionStats| {
+        let mut loaded_round_trips = LoadedRoundTrips::default();
+        for n in 0..1000 {
+            loaded_round_trips.add(Time::from_nanos(40_000_000 + 2_000 * n));
+        }
+        DirectionStats { loaded_round_trips, goodput_bps: Some(3.4e6), ..data }
+    };
+    assert_cause(&lost_at_once(4, &late), true, LossCause::Queue);
+    assert_cause(&short(lost_at_once(4, &late)), true, LossCause::Policer);
+    // A few losses may be all that there were.
+    assert_cause(&short(lost_at_once(4, &late[..2])), true, LossCause::Queue);
+}
+
+#[test]
+fn few_losses_at_nearly_full_flights_are_of_errors_or_early_drops() {
+    let near: Vec<_> =
+        (0..20).map(|n| (41, 70_000 + 1_000 * (n % 7), 60 + 37 * (n as u32 % 11))).collect();
+    let of = |count: usize| DirectionStats { rtt_min_s: Some(LEAST_S), ..lossy(&near[..count]) };
+    assert_cause(&of(20), true, LossCause::Errors);
+    assert_cause(&of(9), true, LossCause::Unknown);
+}
+
+#[test]
 fn errors_strike_at_any_flight() {
     let errors =
         [(41, 26_000, 60), (40, 14_000, 200), (41, 33_000, 40), (40, 9_000, 90), (41, 20_000, 35)];

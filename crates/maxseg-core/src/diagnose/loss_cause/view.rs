@@ -20,6 +20,10 @@ const MUCH_DELAYED: f64 = 0.35;
 const HIGH: f64 = 0.65;
 /// A queue that overflows is full at every loss: of errors as well where fewer of them are at a high round trip.
 const MOST: f64 = 2.0 / 3.0;
+/// A queue that overflows again and again is seen before each loss as well: one round trip of ten is as long as this share of the delay at
+/// losses. In front of a policer only the last segment that passed is late: its acknowledgement is delayed, as those behind it are dropped
+/// (RFC 5681 §4.2).
+const SEEN_BEFORE: f64 = 1.0 / 3.0;
 /// Less in flight than this share of what the path holds fills no queue; from the second on it does.
 const TOO_LITTLE: f64 = 0.6;
 const ENOUGH: f64 = 0.7;
@@ -38,6 +42,9 @@ const LEAST_EPISODES: usize = 4;
 const MANY_SINGLE: usize = 8;
 /// Where more of the lost segments than this share were lost before, as at the end of slow start, the others do not speak for them.
 const MOSTLY_BEFORE: f64 = 0.5;
+/// Where about as much as the path holds is in flight, a queue that drops early or is short loses single segments, too: so few losses do not
+/// tell it from errors.
+const MANY_NEAR_FULL: usize = 16;
 /// Errors strike single segments; what drops by rate or room drops several at once, as often as not.
 const BURST: f64 = 2.0;
 
@@ -74,6 +81,8 @@ struct Delay {
     rank: f64,
     /// The share of them that are high.
     high: f64,
+    /// By how much one round trip in ten exceeds the least, in seconds.
+    usual: f64,
 }
 
 impl Delay {
@@ -86,7 +95,8 @@ impl Delay {
         let (count, high) = (ranks.len(), ranks.iter().filter(|rank| **rank >= HIGH).count());
         let rank = median(ranks)?;
         let high = high as f64 / count as f64;
-        Some(Self { share: seconds / least, seconds, rank, high })
+        let usual = data.loaded_round_trips.quantile(0.9)?.as_secs_f64() - least;
+        Some(Self { share: seconds / least, seconds, rank, high, usual })
     }
 }
 
@@ -150,6 +160,7 @@ impl View {
                 && delay.seconds >= DELAY_S.max(DELAYED_ACK_SEGMENTS * self.segment_s)
                 && delay.rank >= HIGH
                 && (delay.share >= MUCH_DELAYED || fills)
+                && (self.count < LEAST_EPISODES || delay.usual >= SEEN_BEFORE * delay.seconds)
         })
     }
 
@@ -218,7 +229,9 @@ impl View {
             let text = format!("{share} of the lost segments were lost at once, the others singly");
             return Some(Loss::new(LossCause::Unknown, 0.0, text));
         }
-        if !self.is_burst && self.count >= LEAST_EPISODES && is_below {
+        let is_enough =
+            self.count >= if filled < TOO_LITTLE { LEAST_EPISODES } else { MANY_NEAR_FULL };
+        if !self.is_burst && is_enough && is_below {
             let delay = if self.delay.is_some() { ", without delay" } else { "" };
             return Some(Loss::new(
                 LossCause::Errors,

@@ -53,6 +53,7 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
             burst_bytes: 60_000,
             alike_percent,
             after_short_percent: 20,
+            late_percent: 10,
             acked_bytes,
         }),
         ..transfer(|_| 80_000)
@@ -63,6 +64,12 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
     assert!(!waits_for_room(&refills(20, 90, 100_000)), "mostly it sends");
     assert!(!waits_for_room(&refills(60, 90, 600_000)), "a clock: twice in a round trip");
     assert!(lets_flight_drain(&refills(3, 90, 250_000)), "a few");
+    let mut by_clock = refills(20, 90, 600_000);
+    by_clock.refills = by_clock.refills.map(|it| Refills { late_percent: 80, ..it });
+    assert!(
+        !waits_for_room(&by_clock) && !lets_flight_drain(&by_clock),
+        "no acknowledgement woke it"
+    );
     assert!(!lets_flight_drain(&refills(2, 90, 250_000)));
     let writes = |low_bytes, after_short_percent| {
         let mut data = refills(20, 90, 600_000);
@@ -92,6 +99,7 @@ fn losses_keep_a_flight_below_what_a_buffer_would_hold() {
             burst_bytes: 8 * 1460,
             alike_percent: 90,
             after_short_percent: 0,
+            late_percent: 0,
             acked_bytes: 300_000,
         }),
         acked_bytes: 580_000,

@@ -119,10 +119,8 @@ fn item(line: &str) -> Option<(&str, &str)> {
 fn plain(text: &str) -> String {
     let is_code = |place: usize| place % 2 == 1;
     let parts = text.trim().split('`').enumerate();
-    let parts = parts.map(|(place, part)| match is_code(place) {
-        true => part.to_owned(),
-        false => part.replace('*', ""),
-    });
+    let parts = parts
+        .map(|(place, part)| if is_code(place) { part.to_owned() } else { part.replace('*', "") });
     without_links(&parts.collect::<String>())
 }
 
@@ -134,7 +132,7 @@ fn without_links(text: &str) -> String {
         plain += words;
         let page = target.trim_end_matches(".md");
         if !words.contains(page) && !target.starts_with('#') {
-            plain += &format!(" ({target})");
+            plain.extend([" (", target, ")"]);
         }
         rest = after;
     }

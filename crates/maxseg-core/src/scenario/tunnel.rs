@@ -74,7 +74,7 @@ struct TunnelTable {
     kind: TunnelName,
     /// The IP version of the packets that carry it; 4 unless given.
     #[serde(default)]
-    #[schemars(extend("x-example" = "6", "x-default" = "4"))]
+    #[schemars(extend("x-example" = "4", "x-default" = "4"))]
     outer: IpNumber,
 }
 

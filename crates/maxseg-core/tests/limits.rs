@@ -235,7 +235,7 @@ fn pauses_of_the_application_are_taken_off_first() {
 fn a_program_without_data_is_in_doubt_beside_other_connections() {
     let mut evidence = flight(|_, bin| bin.app_limited = ROUND_TRIP);
     assert_eq!(diagnose(&evidence).limited_by, LimitedBy::Application);
-    evidence.beside = Some(Beside { connections: 1, bytes: 1_000_000 });
+    evidence.beside = Some(Beside { connections: 1, bytes: 1_000_000, path_rtt_min_s: None });
     let beside = diagnose(&evidence);
     assert_eq!(beside.limited_by, LimitedBy::Unknown);
     assert_share(&beside, LimitedBy::Application, 0.0);

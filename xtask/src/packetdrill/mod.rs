@@ -98,6 +98,9 @@ pub fn judge_all(folder: &Path) -> Result<Vec<Judged>> {
     let judged = paths.into_iter().map(|path| {
         let text = std::fs::read_to_string(&path)?;
         let path = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        // Of the whole repository, or of its folder of scripts.
+        let path =
+            path.rsplit_once("gtests/net/").map_or(path.as_str(), |(_, below)| below).to_owned();
         let subject = subject_of(&path).to_owned();
         let verdict = match NotRun::of_subject(&subject) {
             Some(reason) => Verdict::NotRun(reason),

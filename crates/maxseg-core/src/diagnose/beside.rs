@@ -30,7 +30,7 @@ pub(super) fn in_doubt(
 }
 
 /// What others sent; `between` says between which hosts.
-pub(crate) fn sent_meanwhile(Beside { connections, bytes }: Beside, between: &str) -> String {
+pub(crate) fn sent_meanwhile(Beside { connections, bytes, .. }: Beside, between: &str) -> String {
     let others = counted(connections.into(), "other connection");
     format!("{others} {between} sent {:.1} MB meanwhile", bytes as f64 / 1e6)
 }

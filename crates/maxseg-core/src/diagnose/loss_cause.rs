@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) use self::policing::RatesBetweenLosses;
 use self::view::View;
 use super::finding::{counted, were};
-use crate::evidence::DirectionStats;
+use crate::evidence::{Beside, DirectionStats};
 use crate::outcome::LimitedBy;
 
 /// Why segments were lost.
@@ -65,8 +65,13 @@ impl Loss {
     }
 
     /// Looks at a direction, whose transfer is limited by `limit`; `sees_round_trips` where those of the whole path are
-    /// measured.
-    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, sees_round_trips: bool) -> Self {
+    /// measured. `beside` is what others sent on the same path.
+    pub(super) fn of(
+        data: &DirectionStats,
+        limit: LimitedBy,
+        sees_round_trips: bool,
+        beside: Option<Beside>,
+    ) -> Self {
         if data.data_packets == 0 && data.acked_bytes > 0 {
             let why = "the data were not captured, only their acknowledgements";
             return Self::new(LossCause::Unknown, 0.0, why.to_owned());
@@ -89,7 +94,7 @@ impl Loss {
             };
             return Self::new(LossCause::Unknown, 0.0, why.to_owned());
         }
-        let view = View::of(data, limit, sees_round_trips);
+        let view = View::of(data, limit, sees_round_trips, beside);
         let mut found = view.judge();
         // Without SACK and timestamps, what was overtaken or late looks lost.
         if let Some(found) = &mut found

@@ -216,7 +216,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     });
     let alone = match quality.reason(ReasonCode::Merged) {
         Some(merged) => Loss::unknown(merged.text.clone()),
-        None => Loss::of(data, limited_by, trip_view::sees_round_trips(data, acks)),
+        None => {
+            Loss::of(data, limited_by, trip_view::sees_round_trips(data, acks), evidence.beside)
+        }
     };
     let has_ack_path = findings.iter().any(|finding| finding.kind == FindingKind::AckPath);
     let congestion_control = match &unknown_because {

@@ -14,7 +14,7 @@ use super::send_buffer::{
 use super::stops::{Stops, goodput_while_read};
 use super::trip_view::{CLOCK_STEP, RoundTripView};
 use crate::evidence::{Bin, DirectionStats};
-use crate::stats::Summary;
+use crate::stats::{Summary, median};
 use crate::units::Time;
 
 /// A queue stands where half of them are beyond so many times the least, and a clock step.
@@ -50,6 +50,8 @@ const STRETCH_S: f64 = 0.1;
 const STRETCH_SEGMENTS: f64 = 40.0;
 const FEWEST_SEGMENTS: f64 = 12.0;
 const STRETCHES: f64 = 14.0;
+/// Start-up takes this part of them at most.
+const LONGEST_START: usize = 4;
 /// A sender that paces sends so many segments at once (`net.ipv4.tcp_min_tso_segs`).
 const BURST_SEGMENTS: f64 = 2.0;
 /// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
@@ -333,8 +335,7 @@ fn sees_whole_path(data: &DirectionStats, acks: &DirectionStats) -> bool {
         || data.timestamps && acks.timestamps
 }
 
-/// By how much the rate of new payload varies between stretches of time, as a share of itself; the beginning and the end
-/// are left out.
+/// By how much the rate of new payload varies between stretches of time, as a share of itself; start-up and the end are left out.
 pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
     let each = data.goodput_bps.map_or(0.0, |goodput| 8.0 * segment / goodput);
@@ -355,12 +356,19 @@ pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
             (seconds, sent) = (0.0, 0.0);
         }
     }
-    let within = rates.get(2..rates.len().saturating_sub(1)).unwrap_or_default();
+    let within = rates.get(started(&rates)..rates.len().saturating_sub(1)).unwrap_or_default();
     let is_long = within.len() >= LEAST_STRETCHES;
     let varies = Summary::of(within).coefficient_of_variation().filter(|_| is_long)?;
     // Bursts that come evenly fall into a stretch once more or less: the count of what is cut anywhere has a mean variance of a
     // sixth of a burst squared.
     Some(libm::sqrt((varies * varies - bursts * bursts / 6.0).max(0.0)))
+}
+
+/// How many stretches belong to the start: slow start comes to the usual rate, and what waited behind it leaves at once.
+fn started(rates: &[f64]) -> usize {
+    let usual = median(rates.to_vec()).unwrap_or(0.0);
+    let reached = rates.iter().position(|rate| *rate >= usual).unwrap_or(0);
+    (reached + 2).min(rates.len() / LONGEST_START).max(2)
 }
 
 /// Whether nearly all pauses followed a full segment: whoever has no more to send ends with a short one.

@@ -40,6 +40,9 @@ const OPENING: usize = 4;
 const REPAIR: usize = 2;
 /// Losses that come again so often keep the window down, whatever else does.
 const MANY_EPISODES: u64 = 6;
+/// Between losses every so many segments Reno's window grows to the root of so many times their number, from half of it (Mathis et al.,
+/// Computer Communication Review 27(3), 1997), and CUBIC's in small windows to less.
+const GROWS: f64 = 8.0 / 3.0;
 /// A buffer that is always full leaves no segment short and no pause behind one, but for this share of the time.
 const SHORT: f64 = 0.02;
 
@@ -89,9 +92,22 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
     let lasted = last.since(first).as_secs_f64();
     drains(data, REFILLS, ACKED_IN_PAUSES)
         && !writes_late(data)
+        && !losses_let_less(data)
         && data
             .refills
             .is_some_and(|refills| lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip)
+}
+
+/// Whether losses come so often that a congestion window grows to less than what is in flight when the program has written again: then it is
+/// not the program that acknowledgements pass for.
+fn losses_let_less(data: &DirectionStats) -> bool {
+    let episodes = data.loss_episodes.count();
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    data.refills.is_some_and(|refills| {
+        let full = (refills.low_bytes + refills.burst_bytes) as f64 / segment;
+        let between = data.segments() as f64 / episodes.max(1) as f64;
+        episodes >= MANY_EPISODES && libm::sqrt(GROWS * between) < full
+    })
 }
 
 /// Whether the pauses in which acknowledgements pass begin where the program had no more to send, and end later than any usual buffer

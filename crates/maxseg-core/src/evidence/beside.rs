@@ -8,12 +8,14 @@ use crate::units::Time;
 
 /// What other connections of the same two hosts sent the same way while a connection sent its data. They share the host's queue, the
 /// path's rate, and what is lost there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beside {
     /// How many.
     pub connections: u32,
     /// Their payload in that time, in bytes: as if each had sent evenly.
     pub bytes: u64,
+    /// The least round trip of the path that any of them had, in seconds: a queue that all of them keep filled hides it from each.
+    pub path_rtt_min_s: Option<f64>,
 }
 
 /// Transfers below this payload, in bytes, neither fill a path nor are held back by others for long.
@@ -29,6 +31,7 @@ struct Transfer {
     first: Time,
     last: Time,
     bytes: u64,
+    path_rtt_min_s: Option<f64>,
 }
 
 /// Notes for each of some connections of one capture what the others sent beside it.
@@ -59,19 +62,23 @@ impl Transfer {
         let stats = evidence.stats(direction);
         let bytes = stats.unique_bytes;
         let (first, last) = stats.first_data.zip(stats.last_ack)?;
-        (bytes >= LEAST && last > first).then_some(Self { connection, first, last, bytes })
+        let path_rtt_min_s = stats.path_rtt_min_s;
+        let transfer = Self { connection, first, last, bytes, path_rtt_min_s };
+        (bytes >= LEAST && last > first).then_some(transfer)
     }
 
     /// `all` transfers of these hosts, this connection's among them, connection by connection.
     fn beside(self, all: &[Self]) -> Option<Beside> {
         let others = all.iter().filter(|other| other.connection != self.connection);
-        let (mut found, mut last) = (Beside { connections: 0, bytes: 0 }, None);
+        let mut found = Beside { connections: 0, bytes: 0, path_rtt_min_s: None };
+        let mut last = None;
         for other in others {
             let bytes = other.bytes_within(self);
             if bytes > 0 {
                 let is_another = last.replace(other.connection) != Some(other.connection);
                 found.connections = found.connections.saturating_add(is_another.into());
                 found.bytes = found.bytes.saturating_add(bytes);
+                found.path_rtt_min_s = least(found.path_rtt_min_s, other.path_rtt_min_s);
             }
         }
         let is_much = found.bytes.saturating_mul(PART) >= self.bytes;
@@ -91,13 +98,18 @@ impl Transfer {
     }
 }
 
+/// The lesser of two that may not be known.
+pub(crate) fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::min)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn transfer(connection: usize, [first, last]: [u64; 2], bytes: u64) -> Transfer {
         let [first, last] = [first, last].map(Time::from_secs);
-        Transfer { connection, first, last, bytes }
+        Transfer { connection, first, last, bytes, path_rtt_min_s: None }
     }
 
     #[test]
@@ -105,8 +117,10 @@ mod tests {
         let before = transfer(0, [0, 10], 9_000_000);
         let own = transfer(1, [10, 20], 1_000_000);
         let half_meanwhile = transfer(2, [15, 25], 3_000_000);
-        let expected = Beside { connections: 1, bytes: 1_500_000 };
-        assert_eq!(own.beside(&[before, own, half_meanwhile]), Some(expected));
+        let sooner = |transfer, path_rtt_min_s| Transfer { path_rtt_min_s, ..transfer };
+        let expected = Beside { connections: 1, bytes: 1_500_000, path_rtt_min_s: Some(0.02) };
+        let all = [sooner(before, Some(0.01)), own, sooner(half_meanwhile, Some(0.02))];
+        assert_eq!(own.beside(&all), Some(expected));
         assert_eq!(own.beside(&[before, own]), None, "nothing meanwhile");
         assert_eq!(own.beside(&[own, transfer(2, [0, 100], 900_000)]), None, "little");
     }
@@ -116,7 +130,7 @@ mod tests {
         let [own, back] = [transfer(0, [0, 10], 1_000_000), transfer(0, [0, 10], 2_000_000)];
         assert_eq!(own.beside(&[own, back]), None);
         let other = transfer(1, [0, 10], 500_000);
-        let expected = Beside { connections: 1, bytes: 1_000_000 };
+        let expected = Beside { connections: 1, bytes: 1_000_000, path_rtt_min_s: None };
         assert_eq!(
             own.beside(&[own, back, other, other]),
             Some(expected),

@@ -31,6 +31,7 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use beside::least;
 pub use beside::{Beside, note_beside};
 pub use bins::{Bin, Bins};
 pub use capture_facts::CaptureFacts;

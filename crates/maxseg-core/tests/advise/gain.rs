@@ -69,7 +69,7 @@ fn without_a_measured_rate_there_is_no_gain() {
 #[test]
 fn where_others_share_the_path_there_is_no_gain() {
     let mut evidence = windowed(0);
-    evidence.beside = Some(Beside { connections: 2, bytes: 5_000_000 });
+    evidence.beside = Some(Beside { connections: 2, bytes: 5_000_000, path_rtt_min_s: None });
     let why = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap_err();
     assert!(why.to_string().contains("2 other connections"), "{why}");
 }

@@ -247,18 +247,18 @@ impl Connection {
     fn on_payload(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
-        if let Some((stamp, echo)) = options.timestamps {
-            half.stamps.on_stamp(stamp, seen.at_nanos);
-            if seen.payload_len > 0 && !seen.flags.contains(Flags::SYN) {
-                half.way_to.on_answer(seen.at_nanos, stamp, echo);
-            }
-            half.offered.uses_timestamps |= !seen.flags.contains(Flags::SYN);
-            if let Some(stream) = &mut half.stream {
-                stream.on_echo(seen.at_nanos, echo);
-            }
-        }
         let start = half.offset(seen.seq);
         let is_syn = seen.flags.contains(Flags::SYN);
+        if let Some((stamp, echo)) = options.timestamps {
+            half.stamps.on_stamp(stamp, seen.at_nanos);
+            if seen.payload_len > 0 && !is_syn {
+                half.way_to.on_answer(seen.at_nanos, stamp, echo);
+            }
+            half.offered.uses_timestamps |= !is_syn;
+            if let Some(stream) = &mut half.stream {
+                stream.on_echo(seen.at_nanos, echo, start);
+            }
+        }
         let start = if is_syn { start + 1 } else { start };
         let payload = i64::from(seen.payload_len);
         let end = start + payload;

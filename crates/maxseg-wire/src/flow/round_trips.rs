@@ -19,6 +19,8 @@ pub(super) struct RoundTrips {
     pub(super) path_least: Option<u64>,
     /// The last two of the whole path, the later first.
     path_last: [Option<NonZeroU64>; 2],
+    /// The last was that of a single segment's acknowledgement.
+    last_is_single: bool,
 }
 
 /// Before a round trip is known (RFC 6298 §2.1).
@@ -28,19 +30,19 @@ pub(super) const LEAST_RTO: u64 = 200_000_000;
 
 /// The least of so many round trips is that of the path.
 const ENOUGH: u32 = 8;
-/// The least that a timer delays an acknowledgement, in nanoseconds: Linux's `TCP_DELACK_MIN` less a tick of 4 ms.
-const ACK_TIMER: u64 = 36_000_000;
 /// A receiver is far from here on, in nanoseconds.
 const FAR: u64 = 1_000_000;
 
 impl RoundTrips {
-    pub(super) fn add(&mut self, sample: u64, path: u64) {
+    /// One at the point of capture, and of the whole path; `is_single` where the acknowledgement was of one segment alone.
+    pub(super) fn add(&mut self, sample: u64, path: u64, is_single: bool) {
         self.count += 1;
         self.path_count += 1;
         self.sum = self.sum.saturating_add(sample);
         self.path_sum = self.path_sum.saturating_add(path);
         self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
         self.path_last = [NonZeroU64::new(path), self.path_last[0]];
+        self.last_is_single = is_single;
         self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
         if self.count == 1 {
             (self.srtt, self.rttvar) = (path, path / 2);
@@ -55,14 +57,13 @@ impl RoundTrips {
         (self.path_count, self.path_sum, self.path_least, self.path_last) = (0, 0, None, [None; 2]);
     }
 
-    /// That of the segments which left last, in nanoseconds; the one before where the last is so much longer that the
-    /// receiver's timer sent its acknowledgement. A queue lengthens one after the other by what leaves between them.
+    /// That of the segments which left last, in nanoseconds; the one before where the last is longer and of a single segment: the
+    /// acknowledgement of one in front of a lost one waits for the next flight, or for the receiver's timer (RFC 5681 §4.2). A queue
+    /// lengthens one round trip after the other by what leaves between them.
     pub(super) fn before_loss(&self) -> Option<u64> {
-        let [last, before] = self.path_last.map(|sample| sample.map(NonZeroU64::get));
-        match (last, before) {
-            (Some(last), Some(before)) if last.saturating_sub(before) >= ACK_TIMER => Some(before),
-            _ => last,
-        }
+        let [last, before] = self.path_last;
+        let shorter = before.filter(|before| self.last_is_single && Some(*before) < last);
+        shorter.or(last).map(NonZeroU64::get)
     }
 
     /// No acknowledgement comes sooner after the segment that brings it about, in nanoseconds: a little less than the least
@@ -108,7 +109,7 @@ mod tests {
         let pause = |samples: &[u64]| {
             let mut trips = RoundTrips::default();
             for micros in samples {
-                trips.add(micros * 1_000, micros * 1_000);
+                trips.add(micros * 1_000, micros * 1_000, false);
             }
             trips.pause() / 1_000
         };
@@ -120,18 +121,18 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_of_the_receiver_is_no_queue() {
-        let before_loss = |samples: &[u64]| {
+    fn an_acknowledgement_that_waited_is_no_queue() {
+        let before_loss = |samples: &[u64], is_single| {
             let mut trips = RoundTrips::default();
             for millis in samples {
-                trips.add(millis * 1_000_000, millis * 1_000_000);
+                trips.add(millis * 1_000_000, millis * 1_000_000, is_single);
             }
             trips.before_loss().map(|nanos| nanos / 1_000_000)
         };
-        assert_eq!(before_loss(&[]), None);
-        assert_eq!(before_loss(&[20]), Some(20));
-        assert_eq!(before_loss(&[20, 60]), Some(20));
-        assert_eq!(before_loss(&[20, 40, 60]), Some(60), "a queue that fills");
-        assert_eq!(before_loss(&[60, 20]), Some(20));
+        assert_eq!(before_loss(&[], true), None);
+        assert_eq!(before_loss(&[20], true), Some(20));
+        assert_eq!(before_loss(&[18, 18, 33], true), Some(18), "for the next flight");
+        assert_eq!(before_loss(&[20, 40, 60], false), Some(60), "a queue that fills");
+        assert_eq!(before_loss(&[60, 20], true), Some(20));
     }
 }

@@ -23,7 +23,7 @@ use super::round_trips::RoundTrips;
 use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::sender_replay::{AckUpdate, NewSegment, SenderReplay};
 use super::sizes::Sizes;
-use super::vantage::Distance;
+use super::vantage::{Distance, Passed};
 use near::is_near;
 pub(super) use near::is_nearer;
 use repeats::Refusal;
@@ -157,12 +157,14 @@ impl SendHistory {
         is_measured || self.round_trips.least.is_some_and(|least| least >= BEYOND_THE_HOST)
     }
 
-    /// A segment of the sender passes: the timestamp that it echoes measures the round trip to the sender.
-    pub(super) fn on_echo(&mut self, at: u64, echo: u32) {
+    /// A segment of the sender passes, which begins at `start`: the timestamp that it echoes measures the round trip to the sender.
+    pub(super) fn on_echo(&mut self, at: u64, echo: u32, start: i64) {
         if let Some(distance) = &mut self.distance {
             let was_known = distance.is_known();
             let paused = at.saturating_sub(self.last_send);
-            distance.on_segment(at, echo, self.sender.in_flight() > 0, paused);
+            let is_busy = self.sender.in_flight() > 0;
+            let is_ahead = start > self.nxt || !self.gaps.is_empty();
+            distance.on_segment(at, echo, Passed { is_busy, is_ahead, paused });
             if !was_known && distance.is_known() {
                 // What was taken for round trips of the path so far were those behind the capture point.
                 self.round_trips.forget_path();
@@ -299,7 +301,7 @@ impl SendHistory {
         if self.arrivals >= MANY {
             self.ack_gaps.get_or_insert_default().on_ack(ack.at, acked, self.sender.full());
         }
-        self.duplicates = 0;
+        let duplicates = std::mem::take(&mut self.duplicates);
         if !self.gaps.is_empty() {
             self.counts.unseen_bytes += self.gaps.pass(ack.una).max(0).cast_unsigned();
         }
@@ -313,8 +315,10 @@ impl SendHistory {
         self.newest_trip = newest.map_or(0, |sent_at| ack.at.saturating_sub(sent_at));
         self.delivered += (acked - done.sacked).max(0);
         self.black_hole.on_acknowledged(ack, done.largest);
-        if let Some(sent_at) = done.timed.filter(|sent_at| *sent_at > self.untimed_until) {
-            self.on_sample(ack, sent_at);
+        // Behind duplicates a gap is filled: the last of what arrived waited for that, or had overtaken it.
+        let is_plain = |sent_at: &u64| duplicates == 0 && *sent_at > self.untimed_until;
+        if let Some(sent_at) = done.timed.filter(is_plain) {
+            self.on_sample(ack, sent_at, acked);
         }
         let soonest = self.round_trips.soonest();
         let spurious = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at, soonest);

@@ -30,6 +30,17 @@ pub(super) struct Distance {
     least_ever: u64,
 }
 
+/// How a segment of the sender passes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passed {
+    /// Data seem to be in flight.
+    pub(super) is_busy: bool,
+    /// Segments sent before it have not passed: they were lost, or it has overtaken them.
+    pub(super) is_ahead: bool,
+    /// Time since the last payload, in nanoseconds.
+    pub(super) paused: u64,
+}
+
 /// A timestamp of acknowledgements.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Stamp {
@@ -109,8 +120,8 @@ impl Distance {
         }
     }
 
-    /// A segment of the sender passes, which echoes a timestamp, `paused` after its last payload.
-    pub(super) fn on_segment(&mut self, at: u64, echo: u32, is_busy: bool, paused: u64) {
+    /// A segment of the sender passes, which echoes a timestamp.
+    pub(super) fn on_segment(&mut self, at: u64, echo: u32, passed: Passed) {
         while let Some(stamp) = self.stamps.front().copied() {
             if is_later(stamp.value, echo) {
                 return;
@@ -119,8 +130,8 @@ impl Distance {
             self.echoed = Some(Echo { stamp: stamp.value, una: stamp.una, at: stamp.at });
             if stamp.value == echo {
                 let round_trip = at.saturating_sub(stamp.at);
-                let below = self.believable(round_trip, is_busy, paused);
-                if round_trip < below {
+                // What overtook others was faster than the path usually is.
+                if !passed.is_ahead && round_trip < self.believable(round_trip, passed) {
                     self.measure(at, round_trip);
                 }
                 return;
@@ -131,10 +142,10 @@ impl Distance {
     /// Round trips below this are believed. A sender that paused for a good part of the round trip may have waited for its program,
     /// not for the path: only one that is little longer is, and only a shorter one where nothing was in flight. One that did not
     /// pause had not seen the acknowledgements that passed since, whatever seems to have been in flight.
-    fn believable(&self, round_trip: u64, is_busy: bool, paused: u64) -> u64 {
-        if paused <= round_trip / 4 {
+    fn believable(&self, round_trip: u64, passed: Passed) -> u64 {
+        if passed.paused <= round_trip / 4 {
             u64::MAX
-        } else if !is_busy {
+        } else if !passed.is_busy {
             self.get()
         } else if self.is_known() {
             self.get().saturating_mul(3) / 2
@@ -177,6 +188,23 @@ pub(super) const fn is_later(stamp: u32, than: u32) -> bool {
 mod tests {
     use super::*;
 
+    const PASSED: Passed = Passed { is_busy: true, is_ahead: false, paused: 100 };
+
+    /// One segment in ten overtakes others.
+    #[test]
+    fn what_overtakes_others_is_no_measure_of_the_path() {
+        let mut distance = Distance::new(Some(10_000));
+        let news = AckUpdate { una: 1, edge: None, delivered: 1 };
+        for n in 0..50_u32 {
+            let at = u64::from(n) * 1_000_000;
+            distance.on_ack(at, Some(n), news);
+            let is_ahead = n % 10 == 5;
+            let round_trip = if is_ahead { 5_000 } else { 10_000 };
+            distance.on_segment(at + round_trip, n, Passed { is_ahead, ..PASSED });
+        }
+        assert_eq!(distance.get(), 10_000);
+    }
+
     #[test]
     fn echoes_tell_the_distance() {
         let mut distance = Distance::new(Some(7));
@@ -185,7 +213,7 @@ mod tests {
         for n in 0..10 {
             let at = u64::from(n) * 1_000_000;
             distance.on_ack(at, Some(n), news);
-            distance.on_segment(at + 400 + u64::from(n), n, true, 100);
+            distance.on_segment(at + 400 + u64::from(n), n, PASSED);
         }
         assert_eq!(distance.get(), 400);
         assert_eq!(distance.arrived_by(0), None);
@@ -202,7 +230,8 @@ mod tests {
             let at = u64::from(n) * 1_000_000;
             distance.on_ack(at, Some(n), news);
             if n >= 20 {
-                distance.on_segment(at + 500_000, n - 20, false, 1_000_000);
+                let passed = Passed { is_busy: false, paused: 1_000_000, ..PASSED };
+                distance.on_segment(at + 500_000, n - 20, passed);
             }
         }
         assert_eq!(distance.get(), 20_500_000);
@@ -215,7 +244,7 @@ mod tests {
             let mut distance = Distance::new(Some(400));
             let news = AckUpdate { una: 1, edge: None, delivered: 1 };
             distance.on_ack(0, Some(1), news);
-            distance.on_segment(150_000, 1, true, paused);
+            distance.on_segment(150_000, 1, Passed { paused, ..PASSED });
             assert_eq!(distance.get(), expected, "{paused} ns after the last payload");
         }
     }

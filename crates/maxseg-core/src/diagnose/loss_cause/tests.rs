@@ -50,7 +50,7 @@ fn lost_at_once(lost: u32, episodes: &[(u64, u64, u32)]) -> DirectionStats {
 
 #[track_caller]
 fn assert_cause(data: &DirectionStats, sees_round_trips: bool, wanted: LossCause) {
-    let loss = Loss::of(data, LimitedBy::Congestion, sees_round_trips);
+    let loss = Loss::of(data, LimitedBy::Congestion, sees_round_trips, None);
     assert_eq!(loss.cause, wanted, "{}", loss.evidence);
     assert_eq!(loss.confidence > 0.0, wanted != LossCause::Unknown);
 }
@@ -106,7 +106,7 @@ fn a_policer_passes_one_rate_between_losses_without_delay() {
     let steady = DirectionStats { goodput_bps: Some(10e6), ..policed.clone() };
     assert_cause(&steady, true, LossCause::Unknown);
     // A receiver that reads at one rate holds back a sender as well.
-    let loss = Loss::of(&policed, LimitedBy::ReceiveWindow, true);
+    let loss = Loss::of(&policed, LimitedBy::ReceiveWindow, true, None);
     assert_eq!(loss.cause, LossCause::Unknown, "{}", loss.evidence);
 }
 
@@ -125,7 +125,7 @@ fn single_losses_are_a_policers_where_many_are_regular() {
 fn a_queue_that_overflows_is_full_at_every_loss() {
     let trips = [41, 58, 42, 57, 43, 56];
     let any = trips.map(|trip| (trip, 150_000, 700));
-    let loss = Loss::of(&lossy(&any), LimitedBy::Bandwidth, true);
+    let loss = Loss::of(&lossy(&any), LimitedBy::Bandwidth, true, None);
     assert_eq!(loss.cause, LossCause::Unknown, "{}", loss.evidence);
     assert!(
         loss.evidence.starts_with("round trips were long at 60% of the losses only"),
@@ -133,7 +133,7 @@ fn a_queue_that_overflows_is_full_at_every_loss() {
     );
     // Without the low ones the median is about the same.
     let high: Vec<_> = any.into_iter().filter(|(trip, ..)| *trip > 50).collect();
-    let loss = Loss::of(&lossy(&high), LimitedBy::Bandwidth, true);
+    let loss = Loss::of(&lossy(&high), LimitedBy::Bandwidth, true, None);
     assert_eq!(loss.cause, LossCause::Queue, "{}", loss.evidence);
 }
 
@@ -189,5 +189,24 @@ fn errors_need_a_flight_that_the_path_holds() {
     let absurd = DirectionStats { in_flight_max_bytes: HOLDS / 20, ..lossy(&random) };
     assert_cause(&absurd, true, LossCause::Unknown);
     let bare = DirectionStats { sack_permitted: false, ..lossy(&random) };
-    assert!(Loss::of(&bare, LimitedBy::Congestion, true).confidence <= 0.5);
+    assert!(Loss::of(&bare, LimitedBy::Congestion, true, None).confidence <= 0.5);
+}
+
+/// Others keep the queue filled: the least round trip of this connection is four times the path's.
+#[test]
+fn a_queue_that_others_keep_filled_is_not_overlooked() {
+    let data = lossy(&[
+        (45, 20_000, 100),
+        (46, 60_000, 400),
+        (44, 45_000, 63),
+        (45, 50_000, 160),
+        (47, 40_000, 71),
+        (44, 55_000, 340),
+    ]);
+    let cause = |path_rtt_min_s| {
+        let beside = Beside { connections: 2, bytes: 1_000_000, path_rtt_min_s };
+        Loss::of(&data, LimitedBy::Congestion, true, Some(beside)).cause
+    };
+    assert_eq!(cause(None), LossCause::Errors);
+    assert_eq!(cause(Some(0.01)), LossCause::Unknown);
 }

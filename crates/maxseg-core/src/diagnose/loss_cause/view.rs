@@ -3,7 +3,7 @@
 use super::policing::{RatesBetweenLosses, may_exceed_a_policer};
 use super::recoveries::{recoveries, segment_bytes, variation};
 use super::{Loss, LossCause};
-use crate::evidence::{DirectionStats, LossEpisode};
+use crate::evidence::{Beside, DirectionStats, LossEpisode, least};
 use crate::outcome::LimitedBy;
 use crate::stats::median;
 use crate::units::approx;
@@ -77,9 +77,9 @@ struct Delay {
 }
 
 impl Delay {
-    /// `None` where no round trip was measured.
-    fn of(data: &DirectionStats, episodes: &[&LossEpisode]) -> Option<Self> {
-        let least = data.path_rtt_min_s.filter(|least| *least > 0.0)?;
+    /// `least` is the least round trip of the path, in seconds. `None` where none was measured.
+    fn of(data: &DirectionStats, episodes: &[&LossEpisode], least: f64) -> Option<Self> {
+        data.path_rtt_min_s.filter(|_| least > 0.0)?;
         let trips = || episodes.iter().filter_map(|episode| episode.rtt);
         let seconds = median(trips().map(|rtt| rtt.as_secs_f64() - least).collect())?;
         let ranks: Vec<f64> = trips().map(|rtt| data.loaded_round_trips.rank(rtt)).collect();
@@ -91,7 +91,12 @@ impl Delay {
 }
 
 impl View {
-    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, sees_round_trips: bool) -> Self {
+    pub(super) fn of(
+        data: &DirectionStats,
+        limit: LimitedBy,
+        sees_round_trips: bool,
+        beside: Option<Beside>,
+    ) -> Self {
         let episodes = recoveries(data);
         // The first is the end of slow start where others follow.
         let later = if episodes.len() > 2 { &episodes[1..] } else { &episodes[..] };
@@ -101,7 +106,8 @@ impl View {
         let flights = values(|episode| episode.in_flight as f64);
         let spacing = values(|episode| f64::from(episode.sent_since));
         let lost = median(values(|episode| f64::from(episode.lost))).unwrap_or(0.0);
-        let least = data.path_rtt_min_s.unwrap_or(0.0);
+        let of_others = beside.and_then(|beside| beside.path_rtt_min_s);
+        let least = least(data.path_rtt_min_s, of_others).unwrap_or(0.0);
         let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
         let holds = link_bps * least / 8.0;
         let flight = median(flights.clone()).unwrap_or(0.0);
@@ -111,7 +117,7 @@ impl View {
         let is_near_sender = data.rtt_min_s.is_some_and(|behind| behind >= 0.5 * least);
         Self {
             count: later.len(),
-            delay: Delay::of(data, later).filter(|_| sees_round_trips),
+            delay: Delay::of(data, later, least).filter(|_| sees_round_trips),
             segment_s: segment_bytes(data) as f64 * 8.0 / busy_rate(data),
             filled: (holds > 0.0 && data.in_flight_max_bytes as f64 >= EVER_USED * holds)
                 .then(|| flight / holds),

@@ -65,6 +65,22 @@ fn an_even_rate_below_what_the_path_carries_is_paced() {
     }
 }
 
+/// A program that writes from the first moment on waits for slow start, and what has piled up behind it leaves at once.
+#[test]
+fn slow_start_is_no_variation_of_a_pace() {
+    let slow_from = |begin| {
+        transfer(move |n, bin| {
+            bin.sent_bytes = match n.wrapping_sub(begin) {
+                0..9 => BYTES / 4,
+                9..12 => 3 * BYTES,
+                _ => BYTES,
+            }
+        })
+    };
+    assert!(is_paced(&slow_from(0)));
+    assert!(!is_paced(&slow_from(50)));
+}
+
 #[test]
 fn single_losses_leave_a_sender_its_pace() {
     let lossy = || DirectionStats { retransmitted_packets: 3, ..transfer(|_, _| ()) };

@@ -1,6 +1,6 @@
 use super::*;
 use crate::diagnose::intervals::round_trips;
-use crate::evidence::{Bins, LoadedRoundTrips, Refills, WayDelay};
+use crate::evidence::{Bins, LoadedRoundTrips, LossEpisode, Refills, WayDelay};
 
 /// Round trips of 40 ms with these flights, of which each tenth of a second carries 60%.
 fn transfer(flight: impl Fn(u64) -> u64) -> DirectionStats {
@@ -76,6 +76,43 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
     let overtaken =
         DirectionStats { data_packets: 900, out_of_order_packets: 50, ..refills(20, 90, 600_000) };
     assert!(!waits_for_room(&overtaken), "packets are overtaken");
+}
+
+/// Ten losses in 400 segments let Reno's window grow to ten: a program that goes on at 8 with 8 more would have had 16 in flight.
+#[test]
+fn losses_keep_a_flight_below_what_a_buffer_would_hold() {
+    let mut data = DirectionStats {
+        mss_used_bytes: Some(1460),
+        data_packets: 400,
+        sack_permitted: true,
+        retransmitted_packets: 13,
+        refills: Some(Refills {
+            count: 22,
+            low_bytes: 8 * 1460,
+            burst_bytes: 8 * 1460,
+            alike_percent: 90,
+            after_short_percent: 0,
+            acked_bytes: 300_000,
+        }),
+        acked_bytes: 580_000,
+        capacity_bps: Some(15e6),
+        first_data: Some(Time::ZERO),
+        last_ack: Some(Time::from_secs(4)),
+        path_rtt_loaded_s: Some(0.108),
+        ..DirectionStats::default()
+    };
+    let lose = |data: &mut DirectionStats, times: u64| {
+        for n in 0..times {
+            let at = Time::from_millis(400 * n);
+            data.loss_episodes.begin(LossEpisode { at, ..LossEpisode::default() });
+        }
+    };
+    lose(&mut data, 5);
+    assert!(waits_for_room(&data), "a few losses");
+    lose(&mut data, 5);
+    assert!(!waits_for_room(&data));
+    data.data_packets = 4000;
+    assert!(waits_for_room(&data), "a window of 33 between them");
 }
 
 #[test]

@@ -19,15 +19,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Install what the tests need, and run every check and every test
+    /// Run the checks and tests, with samples of large tables; with CI=true install what they need, and leave nothing out
     Test,
-    /// The same: what CI runs
+    /// The same as `test`
     Ci,
     /// Check that modules and crates use only what is to their left
     Layers,
     /// Check that every dependency has a permissive licence
     Licences,
-    /// Write what is generated: schemas, manual pages, the README's picture
+    /// Write what is generated: schemas, manual pages, the reference of the scenario file, the README's picture
     Gen {
         /// Only say what would change, and fail if anything would
         #[arg(long)]

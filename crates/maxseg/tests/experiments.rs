@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages whose commands take seconds.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "browse-while-downloading",
     "cable-modem",
     "cellular-requests",
@@ -16,6 +16,7 @@ const PAGES: [&str; 10] = [
     "freebsd-route-pipe",
     "jumbo-wan",
     "open-transport-modem",
+    "requests",
     "slow-link-tune-up",
     "stcp-ftp",
 ];

@@ -142,7 +142,10 @@ fn lab(text: &mut String, results: &Results) {
             continue;
         };
         let mega = |rate: Rate| format!("{:.3} ±{:.3} Mbit/s", rate.mean / 1e6, rate.half / 1e6);
-        let percent = |percent: f64| format!("{percent:+.0}%");
+        // Of a path that carries nothing as it is there is no ratio.
+        let percent = |percent: f64| {
+            if percent.is_finite() { format!("{percent:+.0}%") } else { "from nothing".to_owned() }
+        };
         let _ = writeln!(
             text,
             "| {} | {} | {}: {} | {} | {} | {} | {:.1}% |",

@@ -193,10 +193,17 @@ fn why(run: &Run) -> String {
 }
 
 fn missing(text: &mut String, scored: &[Scored<'_>]) {
+    text.push_str("## Something to gain, and no gain given\n\n");
+    let missing: Vec<&Scored<'_>> =
+        scored.iter().filter(|one| one.is_gainable && one.error.is_none()).collect();
+    if missing.is_empty() {
+        text.push_str("None.\n\n");
+        return;
+    }
     text.push_str(
-        "## Something to gain, and no gain given\n\n| run | parameters | could gain | limit told | why none |\n|---|---|---|---|---|\n",
+        "| run | parameters | could gain | limit told | why none |\n|---|---|---|---|---|\n",
     );
-    for one in scored.iter().filter(|one| one.is_gainable && one.error.is_none()) {
+    for one in missing {
         let _ = writeln!(
             text,
             "| {} | {} | {:+.0}% | {} | {} |",

@@ -91,8 +91,14 @@ fn shares(text: &mut String, runs: &[Run]) {
 }
 
 fn faults(text: &mut String, runs: &[Run]) {
-    text.push_str("## Every answer that was not right\n\nAs root. `!` marks a link whose router withholds the message.\n\n| network | is | said | confidence | |\n|---|---|---|---|---|\n");
-    for run in runs.iter().filter(|run| run.grade() != Grade::Right) {
+    text.push_str("## Every answer that was not right\n\n");
+    let wrong: Vec<&Run> = runs.iter().filter(|run| run.grade() != Grade::Right).collect();
+    if wrong.is_empty() {
+        text.push_str("As root: none.\n");
+        return;
+    }
+    text.push_str("As root. `!` marks a link whose router withholds the message.\n\n| network | is | said | confidence | |\n|---|---|---|---|---|\n");
+    for run in wrong {
         let answer = &run.answers[0].1;
         let told = |mtu: Option<u64>, hole: Option<u64>| {
             let mtu = mtu.map_or_else(|| "–".to_owned(), |mtu| mtu.to_string());

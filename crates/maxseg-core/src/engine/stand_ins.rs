@@ -94,7 +94,7 @@ fn keys_beyond_linux(end: &str, host: &Settings) -> Option<Caveat> {
             "initial_window = \"rfc6928\" (10 segments)",
             host.initial_window == InitialWindow::Rfc6928,
         ),
-        ("delayed_ack (false, or adaptive)", {
+        ("delayed_ack (other than false)", {
             host.delayed_ack.is_some() && host.delayed_ack != linux.delayed_ack
         }),
         ("recovery", host.recovery != linux.recovery),

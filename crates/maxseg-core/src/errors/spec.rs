@@ -9,32 +9,32 @@ use thiserror::Error;
 use super::{Clock, ErrorModel, GilbertElliott, Per, Schedule};
 use crate::units::{Probability, Time, UnitError};
 
-/// One error model, with the time from which it holds.
+/// An error model, with the time from which it holds.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorSpec {
-    /// From when on, in a schedule; a lone model holds from the beginning.
+    /// Time from which the model holds, in a list of several; a single model holds from the beginning.
     #[schemars(extend("x-example" = "\"0 s\"", "x-default" = "\"0 s\""))]
     pub at: Option<Time>,
-    /// Which model.
+    /// Name of the model.
     #[schemars(extend("x-example" = "\"uniform\""))]
     pub model: ModelName,
-    /// What one error hits: a frame, a packet, a byte; or `time` for a chain clocked by time.
+    /// Unit of an error: a frame, a packet or a byte; or `time` for a chain that runs in time.
     #[schemars(extend("x-example" = "\"packet\"", "x-default" = "\"packet\""))]
     pub per: Option<PerName>,
-    /// The chance for each unit; in a chain, the share of units (or of time) in the bad state.
+    /// Probability of an error for each unit; of a chain the share of units (or of time) in the bad state.
     #[schemars(extend("x-example" = "0.01"))]
     pub rate: Option<Probability>,
-    /// Mean length of a bad run: a number of units, or a time with `per = "time"`.
+    /// Mean length of the bad state: a number of units, or a time with `per = "time"`.
     #[schemars(extend("x-example" = "4"))]
     pub burst: Option<Burst>,
-    /// Chance of an error in the good state of a chain; 0 unless given.
+    /// Probability of an error in the good state of a chain; 0 unless given.
     #[schemars(extend("x-example" = "0.001", "x-default" = "0"))]
     pub good: Option<Probability>,
-    /// Chance of an error in the bad state of a chain; 1 unless given.
+    /// Probability of an error in the bad state of a chain; 1 unless given.
     #[schemars(extend("x-example" = "0.5", "x-default" = "1"))]
     pub bad: Option<Probability>,
-    /// Of a list: the numbers of the packets that are lost, from 0 in the order on the wire.
+    /// Of `list`: numbers of the packets that are lost, from 0 in the order on the wire.
     #[schemars(extend("x-example" = "[3, 17]", "x-engines" = "sim, lab"))]
     pub lost: Option<Vec<u64>>,
 }
@@ -49,7 +49,7 @@ pub enum ModelName {
     Uniform,
     /// Errors in bursts, by a two-state chain.
     GilbertElliott,
-    /// Named packets.
+    /// The packets with the numbers in `lost`.
     List,
 }
 

@@ -5,26 +5,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::BitsPerSec;
 
-/// The lab's own keys.
+/// Keys of the lab.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LabOptions {
-    /// Who makes rate, delay and losses; `relay` unless given.
+    /// What emulates rate, delay and losses; `relay` unless given.
     #[schemars(extend("x-example" = "\"relay\"", "x-default" = "\"relay\"", "x-engines" = "lab"))]
     pub backend: LabBackend,
-    /// Whether losses and queues take whole super-packets (what segmentation offload hands down at once),
-    /// as netem on a host does, instead of the packets of the wire; `false` unless given.
+    /// Whether losses and queues act on super-packets of segmentation offload, as netem on a host does, instead of
+    /// packets of the wire; `false` unless given.
     #[schemars(extend("x-example" = "true", "x-default" = "false", "x-engines" = "lab"))]
     pub as_netem: bool,
-    /// Who sends; `builtin` unless given.
+    /// Program that sends and receives; `builtin` unless given.
     #[schemars(extend("x-example" = "\"builtin\"", "x-default" = "\"builtin\"", "x-engines" = "lab"))]
     pub traffic: LabTraffic,
-    /// How fast the application of each bulk flow writes, a little every 10 ms; as fast as the socket takes it unless
+    /// Rate at which the application of each bulk flow writes, every 10 ms; as fast as the socket takes it unless
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-example" = "\"5 Mbit/s\"", "x-default" = "no bound", "x-engines" = "lab"))]
     pub write_rate: Option<BitsPerSec>,
-    /// The rate to which the kernel paces each bulk flow (`SO_MAX_PACING_RATE`, socket(7)); none unless given.
+    /// Rate at which the kernel paces each bulk flow (`SO_MAX_PACING_RATE`, socket(7)); none unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-example" = "\"5 Mbit/s\"", "x-default" = "no bound", "x-engines" = "lab"))]
     pub pacing_rate: Option<BitsPerSec>,

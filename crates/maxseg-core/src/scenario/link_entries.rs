@@ -8,28 +8,28 @@ use serde::{Deserialize, Deserializer};
 use crate::path::{CodelSettings, Discipline, QueueLimit, RedSettings};
 use crate::units::{BitsPerSec, Bytes, Probability, Time};
 
-/// Repeats on the link.
+/// Retransmission by the link (ARQ).
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArqEntry {
-    /// Repeats of a frame (of a packet on a link without frames), after which the packet dies.
+    /// Most retransmissions of a frame (of a packet on a link without frames); then the packet is lost.
     #[schemars(range(min = 0, max = 255))]
     #[schemars(extend("x-example" = "3"))]
     pub retries: u8,
-    /// What each repeat delays the packet, on top of its airtime; the link goes on meanwhile, and the
-    /// order is kept.
+    /// Delay of the packet by each retransmission, beside its transmission time; the link sends other packets
+    /// meanwhile, and the order is kept.
     #[schemars(extend("x-example" = "\"20 ms\""))]
     pub delay: Time,
 }
 
-/// A policer: what exceeds its rate is dropped, before the queue; nothing is delayed.
+/// A policer: packets above its rate are dropped before the queue, and none is delayed.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerEntry {
-    /// How fast tokens come; they count bytes on the wire.
+    /// Rate of the token bucket, in bytes on the wire.
     #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: BitsPerSec,
-    /// How many bytes the bucket holds; at least the largest packet.
+    /// Size of the bucket; at least the largest packet.
     #[schemars(extend("x-example" = "\"10 kB\"", "x-engines" = "sim, lab"))]
     pub burst: Bytes,
 }
@@ -82,7 +82,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrOff<T> {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IcmpName {
-    /// The sender is told.
+    /// The error is sent.
     Send,
     /// It is not: a black hole.
     Drop,
@@ -97,27 +97,27 @@ pub struct QueueEntry {
     pub discipline: Discipline,
 }
 
-/// The table.
+/// A queue with its discipline.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct QueueTable {
-    /// How much may wait: `"100 packets"` or `"64 KiB"`, the packet on the wire not counted.
+    /// Queue limit: `"100 packets"` or `"64 KiB"`, without the packet in transmission.
     #[schemars(extend("x-example" = "\"100 packets\""))]
     limit: Limit,
-    /// Who keeps it shorter; `tail-drop` (nobody) unless given.
+    /// Queue discipline; `tail-drop` unless given.
     #[serde(default)]
     #[schemars(extend("x-example" = "\"codel\"", "x-default" = "\"tail-drop\"", "x-engines" = "sim, lab"))]
     discipline: DisciplineName,
-    /// Of `codel`: the wait that a standing queue may cause; `5 ms` unless given (RFC 8289).
+    /// Of `codel`: queueing delay that is allowed for longer than `interval`; `5 ms` unless given (RFC 8289).
     #[schemars(extend("x-example" = "\"5 ms\"", "x-default" = "\"5 ms\"", "x-engines" = "sim, lab"))]
     target: Option<Time>,
-    /// Of `codel`: how long it must be exceeded, a worst round trip; `100 ms` unless given.
+    /// Of `codel`: time for which `target` must be exceeded, a long round trip; `100 ms` unless given.
     #[schemars(extend("x-example" = "\"100 ms\"", "x-default" = "\"100 ms\"", "x-engines" = "sim, lab"))]
     interval: Option<Time>,
     /// Of `red`: the average length below which nothing is dropped; `"5 packets"` unless given.
     #[schemars(extend("x-example" = "\"5 packets\"", "x-default" = "\"5 packets\"", "x-engines" = "sim, lab"))]
     min: Option<Limit>,
-    /// Of `red`: the average length from which on all is dropped; `"15 packets"` unless given.
+    /// Of `red`: the average length from which on every packet is dropped; `"15 packets"` unless given.
     #[schemars(extend("x-example" = "\"15 packets\"", "x-default" = "\"15 packets\"", "x-engines" = "sim, lab"))]
     max: Option<Limit>,
     /// Of `red`: the chance of a drop just below `max`; 0.02 unless given (Floyd and Jacobson 1993).
@@ -131,12 +131,12 @@ struct QueueTable {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum DisciplineName {
-    /// What finds the room full is dropped.
+    /// Packets that find the queue full are dropped.
     #[default]
     TailDrop,
-    /// By the time waited (RFC 8289).
+    /// Drops by the time waited (RFC 8289).
     Codel,
-    /// By the average length (Floyd and Jacobson 1993).
+    /// Drops by the average length (Floyd and Jacobson 1993).
     Red,
 }
 

@@ -19,28 +19,28 @@ use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 #[serde(deny_unknown_fields)]
 #[schemars(title = "maxseg scenario")]
 pub struct ScenarioSpec {
-    /// What it is called.
+    /// Name of the scenario.
     #[schemars(extend("x-example" = "\"radio\"", "x-engines" = "for the reader"))]
     pub name: Option<String>,
-    /// What it is about, for whoever opens the file.
+    /// A remark for the reader of the file.
     #[expect(dead_code, reason = "for the reader of the file")]
     #[schemars(extend("x-example" = "\"What the scenario shows\"", "x-engines" = "for the reader"))]
     about: Option<String>,
-    /// Where randomness begins.
+    /// Seed of the random numbers.
     #[serde(default = "first_seed")]
     #[schemars(extend("x-example" = "1", "x-engines" = "sim, lab"))]
     pub seed: u64,
-    /// 4 or 6.
+    /// IP version.
     #[serde(default)]
     #[schemars(extend("x-example" = "4", "x-default" = "4"))]
     pub ip: IpNumber,
     /// The hops from the sender to the receiver, in order.
     #[serde(default)]
     pub hop: Vec<HopEntry>,
-    /// The host on the first hop.
+    /// Settings of the host on the first hop.
     #[serde(default)]
     pub sender: SettingsSpec,
-    /// The host behind the last hop.
+    /// Settings of the host behind the last hop.
     #[serde(default)]
     pub receiver: SettingsSpec,
     /// The traffic; one bulk flow where none is given.
@@ -50,7 +50,7 @@ pub struct ScenarioSpec {
     /// When a run ends.
     #[serde(default)]
     pub until: UntilEntry,
-    /// How the lab is to run it; nothing to other engines.
+    /// How the lab runs it; without effect on other engines.
     #[serde(default)]
     #[schemars(extend("x-engines" = "lab"))]
     pub lab: LabOptions,
@@ -66,17 +66,17 @@ fn first_seed() -> u64 {
     1
 }
 
-/// A hop: the link towards the receiver, and what differs on the way back.
+/// A hop: its link towards the receiver, and what differs towards the sender.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HopEntry {
-    /// What it is called: `hop.NAME` in keys; otherwise it is known by its index.
+    /// Name of the hop, as `hop.NAME` in keys; without one its number from 0.
     #[schemars(extend("x-example" = "\"radio\""))]
     pub name: Option<String>,
-    /// How fast bits leave.
+    /// Transmission rate of the link.
     #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: BitsPerSec,
-    /// Propagation, one way.
+    /// Propagation delay, one way.
     #[schemars(extend("x-example" = "\"20 ms\""))]
     pub delay: Time,
     /// The largest IP packet, in bytes; 1500 unless given. With a tunnel, the largest outer packet.
@@ -85,103 +85,100 @@ pub struct HopEntry {
     /// The tunnel that wraps each packet, both ways; none unless given.
     #[schemars(extend("x-example" = "\"wireguard\"", "x-default" = "none"))]
     pub tunnel: Option<TunnelEntry>,
-    /// What wraps each packet on the wire; `ip` (nothing) unless given.
+    /// Headers around each packet on the wire; `ip` (none) unless given.
     #[schemars(extend("x-example" = "\"ethernet\"", "x-default" = "\"ip\""))]
     pub framing: Option<Framing>,
     /// Payload of a radio frame, in bytes.
     #[schemars(extend("x-example" = "128", "x-default" = "none"))]
     pub frame: Option<FrameSize>,
-    /// Whether the last frame of a packet is sent full; `false` unless given.
+    /// Whether the last frame of a packet is padded; `false` unless given.
     #[schemars(extend("x-example" = "true", "x-default" = "false"))]
     pub pad: Option<bool>,
-    /// The waiting room before the wire; 100 packets unless given.
+    /// Queue in front of the link; 100 packets unless given.
     #[schemars(extend("x-example" = "\"100 packets\"", "x-default" = "\"100 packets\""))]
     pub queue: Option<QueueEntry>,
-    /// What is damaged on the way to the receiver; nothing unless given.
+    /// Transmission errors on the way to the receiver; none unless given.
     #[schemars(extend("x-example" = "{ model = \"uniform\", per = \"packet\", rate = 0.01 }", "x-default" = "none"))]
     pub errors: Option<ErrorsSpec>,
-    /// Repeats of what errors damage, on the link itself; none unless given.
+    /// Retransmission by the link itself (ARQ) of what errors damage; none unless given.
     #[schemars(extend("x-example" = "{ retries = 3, delay = \"20 ms\" }", "x-default" = "none"))]
     pub arq: Option<OrOff<ArqEntry>>,
-    /// Bytes that may exceed `rate` after idleness: a token bucket in place of a wire; none unless given.
+    /// Bytes that may exceed `rate` after an idle time (token bucket); none unless given.
     #[schemars(extend("x-example" = "\"10 kB\"", "x-default" = "none", "x-engines" = "sim, lab"))]
     pub burst: Option<Bytes>,
-    /// Drops what exceeds a rate, before the queue; none unless given.
+    /// Policer before the queue: drops packets above a rate; none unless given.
     #[schemars(extend("x-example" = "{ rate = \"5 Mbit/s\", burst = \"10 kB\" }", "x-default" = "none"))]
     pub policer: Option<OrOff<PolicerEntry>>,
-    /// Whether policer and queue discipline mark packets that know ECN instead of dropping them; `false`
-    /// unless given.
+    /// Whether policer and queue discipline mark ECN-capable packets instead of dropping them; `false` unless given.
     #[schemars(extend("x-example" = "true", "x-default" = "false", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
-    /// Each packet's delay lies anywhere from `delay - jitter` to `delay + jitter`, and it may overtake;
-    /// `0 s` unless given.
+    /// Variation of the delay, from `delay - jitter` to `delay + jitter`; packets may overtake. `0 s` unless given.
     #[schemars(extend("x-example" = "\"5 ms\"", "x-default" = "\"0 s\"", "x-engines" = "sim, lab"))]
     pub jitter: Option<Time>,
-    /// The share of packets that leave out the delay, and so overtake; 0 unless given.
+    /// Share of packets that skip the delay, and so overtake; 0 unless given.
     #[schemars(extend("x-example" = "\"1%\"", "x-default" = "0", "x-engines" = "sim, lab"))]
     pub reorder: Option<Probability>,
-    /// The share of packets that enter the link twice; 0 unless given.
+    /// Share of packets that are duplicated; 0 unless given.
     #[schemars(extend("x-example" = "\"1%\"", "x-default" = "0", "x-engines" = "sim, lab"))]
     pub duplicate: Option<Probability>,
-    /// Whether the sender of a packet above the MTU that must not be fragmented is told; `send` unless
-    /// given.
+    /// Whether an ICMP error is sent about a packet above the MTU that must not be fragmented; `send` unless given.
     #[schemars(extend("x-example" = "\"send\"", "x-default" = "\"send\"", "x-engines" = "sim, lab"))]
     pub icmp: Option<IcmpName>,
-    /// What differs towards the sender: all else is the same, but for errors, of which there are none.
+    /// Link towards the sender, where it differs; it has no errors unless given here.
     #[schemars(extend("x-example" = "{ rate = \"1 Mbit/s\" }", "x-default" = "as towards the receiver"))]
     pub reverse: Option<ReverseEntry>,
 }
 
-/// What differs on the way to the sender.
+/// The link towards the sender, where it differs from that towards the receiver.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReverseEntry {
-    /// How fast bits leave.
+    /// Transmission rate of the link.
     #[schemars(extend("x-example" = "\"10 Mbit/s\"", "x-default" = "as towards the receiver"))]
     pub rate: Option<BitsPerSec>,
-    /// Propagation, one way.
+    /// Propagation delay, one way.
     #[schemars(extend("x-example" = "\"20 ms\"", "x-default" = "as towards the receiver"))]
     pub delay: Option<Time>,
     /// The largest IP packet, in bytes.
     #[schemars(extend("x-example" = "1500", "x-default" = "as towards the receiver"))]
     pub mtu: Option<Mtu>,
-    /// What wraps each packet on the wire.
+    /// Headers around each packet on the wire.
     #[schemars(extend("x-example" = "\"ethernet\"", "x-default" = "as towards the receiver"))]
     pub framing: Option<Framing>,
     /// Payload of a radio frame, in bytes.
     #[schemars(extend("x-example" = "128", "x-default" = "as towards the receiver"))]
     pub frame: Option<FrameSize>,
-    /// Whether the last frame of a packet is sent full.
+    /// Whether the last frame of a packet is padded.
     #[schemars(extend("x-example" = "true", "x-default" = "as towards the receiver"))]
     pub pad: Option<bool>,
-    /// The waiting room before the wire.
+    /// Queue in front of the link.
     #[schemars(extend("x-example" = "\"100 packets\"", "x-default" = "as towards the receiver"))]
     pub queue: Option<QueueEntry>,
-    /// What is damaged on the way to the sender; nothing unless given.
+    /// Transmission errors on the way to the sender; none unless given.
     #[schemars(extend("x-example" = "{ model = \"uniform\", per = \"packet\", rate = 0.01 }", "x-default" = "none"))]
     pub errors: Option<ErrorsSpec>,
-    /// Repeats on the link, or `false`.
+    /// Retransmission by the link (ARQ), or `false`.
     #[schemars(extend("x-example" = "{ retries = 3, delay = \"20 ms\" }", "x-default" = "as towards the receiver"))]
     pub arq: Option<OrOff<ArqEntry>>,
-    /// Bytes that may exceed `rate` after idleness.
+    /// Bytes that may exceed `rate` after an idle time.
     #[schemars(extend("x-example" = "\"10 kB\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub burst: Option<Bytes>,
-    /// Drops what exceeds a rate, before the queue; or `false`.
+    /// Policer before the queue, or `false`.
     #[schemars(extend("x-example" = "{ rate = \"5 Mbit/s\", burst = \"10 kB\" }", "x-default" = "as towards the receiver"))]
     pub policer: Option<OrOff<PolicerEntry>>,
-    /// Whether packets that know ECN are marked.
+    /// Whether ECN-capable packets are marked instead of dropped.
     #[schemars(extend("x-example" = "true", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
-    /// How far the delay varies, up and down.
+    /// Variation of the delay, up and down.
     #[schemars(extend("x-example" = "\"5 ms\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub jitter: Option<Time>,
-    /// The share of packets that leave out the delay.
+    /// Share of packets that skip the delay.
     #[schemars(extend("x-example" = "\"1%\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub reorder: Option<Probability>,
-    /// The share of packets that enter the link twice.
+    /// Share of packets that are duplicated.
     #[schemars(extend("x-example" = "\"1%\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub duplicate: Option<Probability>,
-    /// Whether the sender of a packet that does not fit is told.
+    /// Whether an ICMP error is sent about a packet above the MTU.
     #[schemars(extend("x-example" = "\"send\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub icmp: Option<IcmpName>,
 }
@@ -202,27 +199,27 @@ impl<'de> Deserialize<'de> for FrameSize {
     }
 }
 
-/// Traffic.
+/// A flow: traffic of one kind.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowEntry {
-    /// `bulk`, `cbr`, `ping` or `request`.
+    /// Kind of traffic.
     #[schemars(extend("x-example" = "\"bulk\""))]
     pub kind: FlowKindName,
-    /// Who sends, or asks; `sender` unless given.
+    /// Host that sends the data, or the requests; `sender` unless given.
     #[schemars(extend("x-example" = "\"sender\"", "x-default" = "\"sender\""))]
     pub from: Option<EndName>,
-    /// The names of the hops that it crosses, neighbours in the path's order; all unless given. Its two
-    /// ends are hosts of their own there, with the settings of sender and receiver.
+    /// Names of the hops that it crosses, adjacent and in the path's order; all unless given. Its ends are
+    /// separate hosts there, with the settings of sender and receiver.
     #[schemars(extend("x-example" = "[\"radio\"]", "x-default" = "all"))]
     pub hops: Option<Vec<String>>,
-    /// When it begins; `0 s` unless given.
+    /// Start time; `0 s` unless given.
     #[schemars(extend("x-example" = "\"1 s\"", "x-default" = "\"0 s\""))]
     pub start: Option<Time>,
-    /// Of `cbr`, `ping` and `request`: when it sends, or asks, no more; never unless given.
+    /// Of `cbr`, `ping` and `request`: time from which on nothing new is sent; never unless given.
     #[schemars(extend("x-example" = "\"30 s\"", "x-default" = "never"))]
     pub stop: Option<Time>,
-    /// Of `cbr`: how fast it sends.
+    /// Of `cbr`: sending rate.
     #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: Option<BitsPerSec>,
     /// Of `cbr`: whether `rate` counts payload or whole packets; payload unless given.
@@ -234,7 +231,7 @@ pub struct FlowEntry {
     /// Of `cbr` and `ping`: header bytes of a packet; IP and UDP, or IP and ICMP, unless given.
     #[schemars(extend("x-example" = "28", "x-default" = "IP and UDP, or IP and ICMP"))]
     pub header: Option<u16>,
-    /// Of `ping`: from one request to the next; `1 s` unless given.
+    /// Of `ping`: time from one request to the next; `1 s` unless given.
     #[schemars(extend("x-example" = "\"1 s\"", "x-default" = "\"1 s\""))]
     pub interval: Option<Time>,
     /// Of `request`: payload of a request.
@@ -243,18 +240,18 @@ pub struct FlowEntry {
     /// Of `request`: payload of a reply.
     #[schemars(extend("x-example" = "\"20 KiB\""))]
     pub reply: Option<Bytes>,
-    /// Of `request`: from a complete reply to the next request; `0 s` unless given.
+    /// Of `request`: time from a complete reply to the next request; `0 s` unless given.
     #[schemars(extend("x-example" = "\"1 s\"", "x-default" = "\"0 s\""))]
     pub pause: Option<Time>,
-    /// Of `request`: from a complete request to its reply; `0 s` unless given.
+    /// Of `request`: time from a complete request to its reply; `0 s` unless given.
     #[schemars(extend("x-example" = "\"10 ms\"", "x-default" = "\"0 s\""))]
     pub think: Option<Time>,
     /// Of `request`: whether one connection is kept for all requests, or each opens a new one; `kept`
     /// unless given.
     #[schemars(extend("x-example" = "\"new\"", "x-default" = "\"kept\""))]
     pub connection: Option<ConnectionUse>,
-    /// Of `request`: how many; as many as there is time for unless given. When every flow that has an
-    /// end has come to it, the run is over.
+    /// Of `request`: number of requests; as many as there is time for unless given. The run ends when every
+    /// flow with an end has come to it.
     #[schemars(extend("x-example" = "100", "x-default" = "no bound"))]
     pub count: Option<u64>,
 }
@@ -277,9 +274,9 @@ pub enum FlowKindName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndName {
-    /// On the first hop.
+    /// The host on the first hop.
     Sender,
-    /// Behind the last hop.
+    /// The host behind the last hop.
     Receiver,
 }
 
@@ -330,6 +327,7 @@ impl JsonSchema for PacketSize {
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
+            "description": "a number of bytes, 0 to 65000, or a size with its unit",
             "anyOf": [
                 { "type": "integer", "minimum": 0, "maximum": 65_000 },
                 { "type": "string", "examples": ["536 B"] },
@@ -338,14 +336,14 @@ impl JsonSchema for PacketSize {
     }
 }
 
-/// When a run ends: whichever comes first.
+/// When a run ends: at the first of these.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UntilEntry {
-    /// After so long; `60 s` unless `bytes` is given.
+    /// At this time; `60 s` unless `bytes` is given.
     #[schemars(extend("x-example" = "\"60 s\"", "x-default" = "\"60 s\" unless bytes is given"))]
     pub time: Option<Time>,
-    /// When each bulk flow has so much acknowledged.
+    /// When each bulk flow has this payload acknowledged.
     #[schemars(extend("x-example" = "\"1 MiB\"", "x-default" = "no bound"))]
     pub bytes: Option<Bytes>,
 }

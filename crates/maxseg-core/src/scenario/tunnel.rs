@@ -65,15 +65,21 @@ impl TunnelName {
     }
 }
 
+/// A tunnel, and the IP that carries it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TunnelTable {
+    /// Which tunnel.
+    #[schemars(extend("x-example" = "\"wireguard\""))]
+    kind: TunnelName,
+    /// The IP version of the packets that carry it; 4 unless given.
+    #[serde(default)]
+    #[schemars(extend("x-example" = "4", "x-default" = "4"))]
+    outer: IpNumber,
+}
+
 impl<'de> Deserialize<'de> for TunnelEntry {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Table {
-            kind: TunnelName,
-            #[serde(default)]
-            outer: IpNumber,
-        }
         struct WordOrTable;
         impl<'de> serde::de::Visitor<'de> for WordOrTable {
             type Value = TunnelEntry;
@@ -89,7 +95,8 @@ impl<'de> Deserialize<'de> for TunnelEntry {
                 self,
                 map: A,
             ) -> Result<TunnelEntry, A::Error> {
-                let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                let table =
+                    TunnelTable::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
                 table.kind.over(table.outer.0).map_err(serde::de::Error::custom)
             }
         }
@@ -103,20 +110,10 @@ impl JsonSchema for TunnelEntry {
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let name = generator.subschema_for::<TunnelName>();
-        let (mut kind, mut outer) = (name.clone(), generator.subschema_for::<IpNumber>());
-        kind.insert("x-example".to_owned(), "\"wireguard\"".into());
-        outer.insert("x-example".to_owned(), "4".into());
+        let table = generator.subschema_for::<TunnelTable>();
         schemars::json_schema!({
             "description": "what wraps each packet; over IPv4 unless the table says otherwise",
-            "anyOf": [
-                name,
-                {
-                    "type": "object",
-                    "properties": { "kind": kind, "outer": outer },
-                    "required": ["kind"],
-                    "additionalProperties": false,
-                },
-            ],
+            "anyOf": [name, table],
         })
     }
 }

@@ -7,7 +7,7 @@ use super::error::SettingsError;
 use crate::mss::freebsd::Release;
 use crate::units::Bytes;
 
-/// As written: every key optional, the stack filling in the rest.
+/// FreeBSD's settings; the stack has the values of keys that are left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FreeBsdSpec {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::error::SettingsError;
 use crate::units::{Bytes, Mss, Mtu};
 
-/// As written: every key optional, the stack filling in the rest.
+/// Linux's sysctls and route metrics; the stack has the values of keys that are left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinuxSpec {
@@ -16,16 +16,16 @@ pub struct LinuxSpec {
     /// `net.ipv4.tcp_wmem`: the same of the send buffer.
     #[schemars(extend("x-example" = "[4096, 16384, 4194304]"))]
     pub tcp_wmem: Option<[u64; 3]>,
-    /// Whether losses are found by time (`net.ipv4.tcp_recovery`, bit 0: RACK).
+    /// Whether losses are detected by time (RACK; `net.ipv4.tcp_recovery`, bit 0).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_recovery: Option<bool>,
-    /// Whether the tail is probed (`net.ipv4.tcp_early_retrans` of 3 or 4).
+    /// Whether tail loss probes are sent (`net.ipv4.tcp_early_retrans` of 3 or 4).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_early_retrans: Option<bool>,
-    /// Whether timeouts for nothing are found (`net.ipv4.tcp_frto`).
+    /// Whether spurious timeouts are detected (F-RTO; `net.ipv4.tcp_frto`).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_frto: Option<bool>,
-    /// `net.ipv4.tcp_slow_start_after_idle`.
+    /// Whether the congestion window begins small again after a pause (`net.ipv4.tcp_slow_start_after_idle`).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_slow_start_after_idle: Option<bool>,
     /// The route's `mtu` (`ip route … mtu N`): packets and the MSS option go by it where it is smaller than the interface's.

@@ -14,14 +14,14 @@ use super::values::{
 use super::{Ns2Rules, RtoRule, RtoSettings, Settings};
 use crate::units::{BitsPerSec, Bytes, Mss, Time};
 
-/// Settings of one endpoint, as written.
+/// Settings of a host.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SettingsSpec {
-    /// The profile that fills in what is not given here: one of `maxseg stacks`, or a stack file (`./host.toml`).
+    /// Stack that gives the keys that are left out: one of `maxseg stacks`, or a stack file (`./host.toml`).
     #[schemars(extend("x-example" = "\"linux\""))]
     pub stack: Option<String>,
-    /// The MSS option's value in bytes; TCP options are not subtracted from it.
+    /// Value of the MSS option in bytes; TCP options are not subtracted from it.
     #[schemars(extend("x-example" = "1460"))]
     pub mss: Option<Mss>,
     /// The MSS option that reaches the peer, whatever the host says: a number, as where a gateway writes it (MSS clamping), or `false`
@@ -34,74 +34,73 @@ pub struct SettingsSpec {
     /// The receive window: a size, a number of segments, or `auto` (stack `linux`).
     #[schemars(extend("x-example" = "\"64 KiB\""))]
     pub window: Option<WindowSize>,
-    /// How the window is carried.
+    /// Window scale.
     #[schemars(extend("x-example" = "\"auto\""))]
     pub window_scale: Option<WindowScale>,
     /// The send buffer: bytes that may be sent and not yet acknowledged; of the stack `linux` what `SO_SNDBUF` sets, which the kernel
     /// doubles and counts by the memory of its packets.
     #[schemars(extend("x-example" = "\"256 KiB\""))]
     pub send_buffer: Option<Bytes>,
-    /// Who decides how much may be in flight.
+    /// Congestion control.
     #[schemars(extend("x-example" = "\"reno\""))]
     pub congestion: Option<CongestionName>,
-    /// What is sent again after a loss, and when.
+    /// Loss recovery.
     #[schemars(extend("x-example" = "\"newreno\"", "x-engines" = "sim"))]
     pub recovery: Option<RecoveryName>,
-    /// Most segments sent upon one acknowledgement while recovering.
+    /// Most segments sent for one acknowledgement during recovery.
     #[schemars(extend("x-example" = "2", "x-engines" = "sim"))]
     pub recovery_burst: Option<u32>,
-    /// The window with which a connection begins.
+    /// Initial congestion window.
     #[schemars(extend("x-example" = "\"10 segments\""))]
     pub initial_window: Option<InitialWindow>,
-    /// Where slow start first ends.
+    /// Initial slow start threshold.
     #[schemars(extend("x-example" = "\"unlimited\"", "x-engines" = "sim"))]
     pub initial_ssthresh: Option<InitialSsthresh>,
     /// Whether the first two duplicate acknowledgements let new data out (RFC 3042).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim"))]
     pub limited_transmit: Option<bool>,
-    /// Whether the handshake ends with a packet of its own.
+    /// Whether the handshake ends with an acknowledgement without payload.
     #[schemars(extend("x-example" = "true", "x-engines" = "sim"))]
     pub handshake_ack: Option<bool>,
     /// `false` for an acknowledgement per packet, or when to send a delayed one.
     #[schemars(extend("x-example" = "{ timeout = \"200 ms\", every = 2 }", "x-engines" = "model, sim, lab (`false`)"))]
     pub delayed_ack: Option<DelayedAckSpec>,
-    /// Whether acknowledgements name what was received beyond them (SACK), where the peer is willing.
+    /// Whether SACK is used, where the peer permits it.
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub sack: Option<bool>,
-    /// Whether segments carry timestamps, 12 bytes each, where the peer is willing.
+    /// Whether segments carry timestamps, 12 bytes each, where the peer offers them.
     #[schemars(extend("x-example" = "true"))]
     pub timestamps: Option<bool>,
-    /// Whether queues with `ecn = true` may mark packets instead of dropping them.
+    /// Whether ECN is used, where the peer offers it.
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
-    /// Whether full segments that vanish again and again are taken for too large for the path.
+    /// Whether the sender probes for a smaller path MTU when full segments are lost again and again (RFC 4821).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub mtu_probing: Option<bool>,
-    /// How fast the application reads what has arrived; at once unless given.
+    /// Rate at which the application reads; at once unless given.
     #[schemars(extend("x-example" = "\"5 Mbit/s\""))]
     pub read_rate: Option<BitsPerSec>,
-    /// What the host's one processor takes for each packet that it sends or receives; no time unless
-    /// given.
+    /// Processor time of the host for each packet that it sends or receives; none unless given.
     #[schemars(extend("x-example" = "\"10 us\"", "x-engines" = "model, sim"))]
     pub packet_cost: Option<Time>,
-    /// What ns-2 does otherwise than the RFCs; goes with `congestion = "ns2-reno"`.
+    /// Differences of ns-2 from the RFCs; goes with `congestion = "ns2-reno"`.
     #[schemars(extend("x-example" = "{ exact_halves = true }", "x-engines" = "sim"))]
     pub ns2: Option<Ns2Spec>,
     /// The retransmission timer.
     #[schemars(extend("x-example" = "{ min = \"1 s\" }"))]
     pub rto: Option<RtoSpec>,
-    /// What Linux's own TCP goes by, where both ends of a flow have it.
+    /// Settings of Linux's own TCP, where both ends of a flow have it.
     #[schemars(extend("x-example" = "{ tcp_rmem = [4096, 131072, 6291456] }", "x-engines" = "sim, lab"))]
     pub linux: Option<LinuxSpec>,
     /// The largest segment towards a host on another subnet (behind a router), whatever that host offers.
     #[schemars(extend("x-example" = "536", "x-engines" = "model, sim"))]
     pub off_subnet_mss: Option<Mss>,
-    /// By what FreeBSD sizes segments and buffers.
+    /// Sizes of segments and buffers on FreeBSD.
     #[schemars(extend("x-example" = "{ recvpipe = \"16 KiB\" }", "x-engines" = "model, sim"))]
     pub freebsd: Option<FreeBsdSpec>,
 }
 
-/// What ns-2 does otherwise than the RFCs.
+/// Differences of ns-2 from the RFCs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ns2Spec {
@@ -124,20 +123,20 @@ pub enum FirstLoss {
     Never,
 }
 
-/// The retransmission timer, as written.
+/// The retransmission timer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RtoSpec {
-    /// How the round trip is estimated.
+    /// Rule by which the timeout follows the round trip.
     #[schemars(extend("x-example" = "\"rfc6298\""))]
     pub rule: Option<RtoRuleName>,
-    /// Before there is an estimate.
+    /// Timeout before there is an estimate.
     #[schemars(extend("x-example" = "\"1 s\"", "x-engines" = "model, sim"))]
     pub initial: Option<Time>,
-    /// The least value, before back-off; of rule `linux` the least that is added to the round trip.
+    /// Least timeout, before back-off; of rule `linux` the least that is added to the round trip.
     #[schemars(extend("x-example" = "\"1 s\""))]
     pub min: Option<Time>,
-    /// The largest value, back-off included.
+    /// Largest timeout, back-off included.
     #[schemars(extend("x-example" = "\"60 s\""))]
     pub max: Option<Time>,
     /// Clock granularity G of rule `rfc6298`.
@@ -146,7 +145,7 @@ pub struct RtoSpec {
     /// The tick of rules `ticks` and `linux`.
     #[schemars(extend("x-example" = "\"10 ms\"", "x-engines" = "sim"))]
     pub tick: Option<Time>,
-    /// Where in its tick the clock of rule `ticks` stands at the start.
+    /// Position of the clock of rule `ticks` within its tick at the start.
     #[schemars(extend("x-example" = "\"0 s\"", "x-engines" = "sim"))]
     pub phase: Option<Time>,
     /// The back-off factor beyond which the estimate is given up.

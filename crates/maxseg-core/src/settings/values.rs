@@ -254,51 +254,42 @@ pub enum DelayedAckSpec {
     On(DelayedAck),
 }
 
+/// When a delayed acknowledgement is sent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DelayedAckTable {
+    /// The longest wait.
+    #[schemars(extend("x-example" = "\"200 ms\"", "x-engines" = "model, sim"))]
+    timeout: Time,
+    /// Segments in order that end the wait; 2 unless given.
+    #[serde(default = "two")]
+    #[schemars(range(min = 1), extend("x-example" = "2", "x-engines" = "model, sim"))]
+    every: u32,
+    /// Whether the first segment is acknowledged at once, as by ns-3; `false` unless given.
+    #[serde(default)]
+    #[schemars(extend("x-example" = "true", "x-engines" = "model, sim"))]
+    first_at_once: bool,
+}
+
+const fn two() -> u32 {
+    2
+}
+
 impl JsonSchema for DelayedAckSpec {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "DelayedAck".into()
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let mut time = generator.subschema_for::<Time>();
-        time.insert("x-example".to_owned(), "\"200 ms\"".into());
+        let table = generator.subschema_for::<DelayedAckTable>();
         schemars::json_schema!({
             "description": "false for an acknowledgement per packet, or when to send a delayed one",
-            "anyOf": [
-                { "const": false },
-                {
-                    "type": "object",
-                    "properties": {
-                        "timeout": time,
-                        "every": { "type": "integer", "minimum": 1, "default": 2, "x-example": "2" },
-                        "first_at_once": {
-                            "description": "whether the first segment is acknowledged at once, as by ns-3",
-                            "type": "boolean",
-                            "default": false,
-                            "x-example": "true",
-                        },
-                    },
-                    "required": ["timeout"],
-                    "additionalProperties": false,
-                },
-            ],
+            "anyOf": [{ "const": false }, table],
         })
     }
 }
 
 impl<'de> Deserialize<'de> for DelayedAckSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct On {
-            timeout: Time,
-            #[serde(default = "two")]
-            every: u32,
-            #[serde(default)]
-            first_at_once: bool,
-        }
-        fn two() -> u32 {
-            2
-        }
         struct OffOrTable;
         impl<'de> serde::de::Visitor<'de> for OffOrTable {
             type Value = DelayedAckSpec;
@@ -315,8 +306,10 @@ impl<'de> Deserialize<'de> for DelayedAckSpec {
                 self,
                 map: A,
             ) -> Result<DelayedAckSpec, A::Error> {
-                let On { timeout, every, first_at_once } =
-                    On::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                let DelayedAckTable { timeout, every, first_at_once } =
+                    DelayedAckTable::deserialize(serde::de::value::MapAccessDeserializer::new(
+                        map,
+                    ))?;
                 if timeout == Time::ZERO || every == 0 {
                     let what = "a delayed acknowledgement waits for more than 0 s and at least one segment";
                     return Err(serde::de::Error::custom(what));

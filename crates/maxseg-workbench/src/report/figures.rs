@@ -189,7 +189,7 @@ impl Figure<'_, '_> {
                 By::Flows(_) | By::Nothing => String::new(),
             },
             order,
-            marks_title: words_if(!marks.is_empty(), "largest size in so many frames"),
+            marks_title: words_if(!marks.is_empty(), "largest size in N frames"),
             marks,
             legend: Legend {
                 solid: words_if(has_sim, "sim"),

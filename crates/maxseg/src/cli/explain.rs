@@ -102,7 +102,7 @@ pub(crate) struct ExplainArgs {
     /// Use N cores for a large capture; default: all. The output is the same
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Look at a live connection for so long; `0 s` for the time since its beginning. Default: 1 s
+    /// Time between two samples of a live connection; `0 s` judges the time since its beginning. Default: 1 s
     #[arg(long, value_name = "TIME")]
     interval: Option<Time>,
     /// Live connections of another network namespace: a name of `ip netns`, or the PID of a process in it

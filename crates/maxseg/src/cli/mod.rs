@@ -113,7 +113,7 @@ enum Command {
     /// Find round trip, path MTU and black holes of a path
     #[cfg(feature = "lab")]
     Path(path::PathArgs),
-    /// Be the far end of another host's `maxseg path`
+    /// Answer another host's `maxseg path` as its far end
     #[cfg(feature = "lab")]
     Responder(responder::ResponderArgs),
     /// Find the settings a path needs, with proof, price, commands

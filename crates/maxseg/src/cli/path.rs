@@ -39,7 +39,8 @@ Measures the round trip, finds the largest packet that arrives whole, hop by hop
 A size is only called too large where a router says so and nothing contradicts it, or where it is silent so often, between \
 smaller packets that arrive, that losses do not explain it: the chance of an error is printed, and at most 0.0001.
 
-With CAP_NET_RAW and an open TCP port, segments are sent that lie before the first byte of a connection: each that arrives is answered with a D-SACK, no byte reaches the service, and the route cache is left alone. --quiet-probes sends nothing else that \
+With CAP_NET_RAW and an open TCP port, segments are sent that lie before the first byte of a connection: each that arrives is \
+answered with a D-SACK, no byte reaches the service, and the route cache is left alone. --quiet-probes sends nothing else that \
 is large. Without that right, UDP datagrams that must not be fragmented and the messages that they provoke show the path \
 MTU. Where the destination does not answer these, up to 12 connections are opened to the port that is named, or to 443 or 80, \
 each with segments of one size: the beginning of a TLS ClientHello or of an HTTP header, spaces to other ports. --no-payload \
@@ -51,8 +52,9 @@ shrinks every connection to that destination: what the kernel has learnt is prin
 
 Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB above; transfers with one fill the path.
 
-Exit codes: 0 done, 1 unknown host, no route, no answer at all, or a far end that did not do its part, 2 usage, 3 something was \
-found that breaks connections (a dead port, a black hole, a wrong message, paths of unequal MTU), 130 interrupted.")]
+Exit codes: 0 done, 1 unknown host, no route, no answer at all, or a far end that did not do its part, 2 usage, 3 a fault was \
+found (a routing loop, a dead port, a message that this host drops, a black hole, a wrong message, paths of unequal MTU), or a \
+threshold of --rfc6349 was not met, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct PathArgs {
     /// Host or address, perhaps with a TCP port: HOST, HOST:PORT, [ADDRESS]:PORT

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
 
-/// Be the far end of another host's `maxseg path`
+/// Answer another host's `maxseg path` as its far end
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -31,7 +31,7 @@ pub(crate) struct ResponderArgs {
     /// Address, or address and port, to listen on
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value_t = Listen::default())]
     listen: Listen,
-    /// What clients have to know; made and printed unless given
+    /// Token that clients must have; a new one is printed unless given
     #[arg(long, value_name = "TOKEN", env = "MAXSEG_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// The longest transfer

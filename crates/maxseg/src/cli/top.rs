@@ -38,7 +38,7 @@ pub(crate) struct TopArgs {
     /// List the connections once and end, as `maxseg connections` does
     #[arg(long, conflicts_with_all = ["record", "open"])]
     once: bool,
-    /// The same as JSON
+    /// Print the list once as JSON
     #[arg(long, conflicts_with_all = ["record", "open"])]
     json: bool,
     /// The time between two samples

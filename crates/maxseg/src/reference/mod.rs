@@ -44,15 +44,17 @@ const fn host_table(
 }
 
 /// The tables in the order in which a reader meets them. That none is missing is tested.
-const TABLES: [Table; 16] = [
+const TABLES: [Table; 18] = [
     Table { definition: None, written: "Keys of the file", in_stack: None },
     table("HopEntry", "[[hop]]: hop.NAME.KEY"),
     table("ReverseEntry", "[hop.reverse]: hop.NAME.reverse.KEY"),
+    table("TunnelTable", "tunnel of a hop: hop.NAME.tunnel.KEY"),
     table("QueueTable", "queue of a hop: hop.NAME.queue.KEY"),
     table("ErrorSpec", "errors of a hop: hop.NAME.errors.KEY"),
     table("ArqEntry", "arq of a hop: hop.NAME.arq.KEY"),
     table("PolicerEntry", "policer of a hop: hop.NAME.policer.KEY"),
     host_table("SettingsSpec", "[sender] and [receiver]: sender.KEY, receiver.KEY", ""),
+    table("DelayedAckTable", "[sender.delayed_ack]: sender.delayed_ack.KEY"),
     host_table("RtoSpec", "[sender.rto]: sender.rto.KEY", "rto"),
     host_table("LinuxSpec", "[sender.linux]: sender.linux.KEY", "linux"),
     host_table("FreeBsdSpec", "[sender.freebsd]: sender.freebsd.KEY", "freebsd"),

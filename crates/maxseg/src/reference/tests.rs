@@ -54,7 +54,7 @@ const PATH: &str = r#"
 "#;
 
 /// What else a scenario needs for a key to be accepted, or to matter.
-const BESIDE: [(&str, &[&str]); 40] = [
+const BESIDE: [(&str, &[&str]); 42] = [
     ("hop.radio.pad", &["hop.radio.frame=128"]),
     ("hop.radio.icmp", &["hop.radio.mtu=1400", "sender.mss=1460"]),
     (
@@ -131,6 +131,16 @@ const BESIDE: [(&str, &[&str]); 40] = [
     ("flow.0.request", &["flow=[ { kind = \"request\", reply = \"20 KiB\" } ]"]),
     ("flow.0.reply", &["flow=[ { kind = \"request\", request = \"400 B\" } ]"]),
     ("flow.0", &["flow=[ { kind = \"request\", request = \"400 B\", reply = \"8 KiB\" } ]"]),
+    ("hop.radio.tunnel", &["hop.radio.tunnel={ kind = \"wireguard\" }"]),
+    (
+        "sender.delayed_ack",
+        &[
+            "sender.stack=rfc",
+            "receiver.stack=rfc",
+            "sender.delayed_ack={ timeout = \"300 ms\" }",
+            "receiver.delayed_ack={ timeout = \"300 ms\" }",
+        ],
+    ),
     ("sender.ns2", &["sender.stack=ns2-reno", "receiver.stack=ns2-reno"]),
     ("sender.rto", &["sender.stack=rfc", "receiver.stack=rfc"]),
 ];
@@ -141,11 +151,13 @@ fn keys_with_examples() -> Vec<(String, String, String)> {
         None | Some("SweepTable") => "",
         Some("HopEntry") => "hop.radio.",
         Some("ReverseEntry") => "hop.radio.reverse.",
+        Some("TunnelTable") => "hop.radio.tunnel.",
         Some("QueueTable") => "hop.radio.queue.",
         Some("ErrorSpec") => "hop.radio.errors.",
         Some("ArqEntry") => "hop.radio.arq.",
         Some("PolicerEntry") => "hop.radio.policer.",
         Some("SettingsSpec") => "sender.",
+        Some("DelayedAckTable") => "sender.delayed_ack.",
         Some("RtoSpec") => "sender.rto.",
         Some("LinuxSpec") => "sender.linux.",
         Some("FreeBsdSpec") => "sender.freebsd.",
@@ -216,7 +228,7 @@ fn is_sweep(path: &str) -> bool {
 }
 
 /// Values other than the default, for keys that not every engine acts on and whose example is the default.
-const OTHER: [(&str, &str); 21] = [
+const OTHER: [(&str, &str); 22] = [
     ("seed", "7"),
     ("hop.radio.icmp", "\"drop\""),
     ("hop.radio.queue.target", "\"1 ms\""),
@@ -229,6 +241,7 @@ const OTHER: [(&str, &str); 21] = [
     ("sender.initial_ssthresh", "\"window\""),
     ("sender.limited_transmit", "false"),
     ("sender.handshake_ack", "false"),
+    ("sender.delayed_ack.every", "3"),
     ("sender.sack", "false"),
     ("sender.linux", "{ tcp_recovery = false }"),
     ("sender.rto.initial", "\"3 s\""),

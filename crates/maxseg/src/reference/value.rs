@@ -142,8 +142,14 @@ fn listed(mut words: Vec<String>) -> String {
     }
 }
 
+/// Names that keep their capital within a sentence.
+const NAMES: [&str; 3] = ["Ethernet", "Geneve", "Linux"];
+
 /// As within a sentence; names and abbreviations keep their capitals.
 fn uncapitalized(text: &str) -> String {
+    if NAMES.iter().any(|name| text.starts_with(name)) {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {
         (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {

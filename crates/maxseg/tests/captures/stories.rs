@@ -66,3 +66,23 @@ fn the_first_three_lines_name_the_limit_and_the_change() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(stories >= 8, "stories are missing");
 }
+
+/// README's example: its lines are 100 columns wide, and the file has a name of its own there.
+#[test]
+fn the_example_of_the_readme_is_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    let capture = root.join("testdata/captures/d_rwnd.receiver.pcap.gz");
+    std::fs::copy(capture, folder.path().join("slow.pcap.gz")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_maxseg"))
+        .args(["explain", "slow.pcap.gz"])
+        .current_dir(folder.path())
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (shown, _) = printed.split_once("\n\nFindings\n").unwrap();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let example = format!("```\n$ maxseg explain slow.pcap.gz\n{shown}\n```\n");
+    assert!(readme.contains(&example), "README.md has another example than\n{shown}");
+}

@@ -66,7 +66,7 @@ pub(crate) struct AdviseArgs {
         hide_possible_values = true
     )]
     guide: Vec<GuideArg>,
-    /// Connections that share what a change costs
+    /// Number of connections, for the memory that a change takes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     connections: u64,
     /// Give both hosts of a scenario this stack

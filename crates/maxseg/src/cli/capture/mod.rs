@@ -39,7 +39,8 @@ window. Several hosts, ports or protocols match any of them. An ICMP error match
 ports match every --port. The kernel filters, from the first packet on.
 
 CAP_NET_RAW is dropped before the first packet is read. Ctrl-C stops the capture and prints the number of packets \
-that the kernel dropped. Exit codes: 0 done, 130 interrupted before --count or --duration was reached.")]
+that the kernel dropped. Exit codes: 0 done, 1 no such interface, no privilege or a broken file, 2 usage, 130 interrupted before --count or \
+--duration was reached.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct CaptureArgs {
     /// Interface, or `any`; default: that of the default route

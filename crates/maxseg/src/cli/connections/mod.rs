@@ -43,13 +43,13 @@ pub(crate) struct ConnectionsArgs {
     /// List the listening sockets with their accept queues instead
     #[arg(conflicts_with_all = ["interval", "columns", "sort", "limit", "csv"], long, short)]
     listening: bool,
-    /// Compare two samples so far apart: what limits each connection now
+    /// Compare two samples this time apart: what limits each connection now
     #[arg(long, value_name = "TIME", conflicts_with_all = ["watch", "from_dump"])]
     interval: Option<Time>,
-    /// List again and again, every second or so often; connections that closed meanwhile are listed once
+    /// List repeatedly, every second or at this interval; connections that closed meanwhile are listed once
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1 s", conflicts_with = "from_dump")]
     watch: Option<Time>,
-    /// End --watch after so many lists
+    /// End --watch after N lists
     #[arg(long, value_name = "N", requires = "watch")]
     count: Option<u64>,
     /// Read what `ss -tinmO -D FILE` wrote; `-` for standard input

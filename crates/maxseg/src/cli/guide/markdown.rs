@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::wrap::wrapped;
+use crate::wrap::{labelled, wrapped};
 
 /// The page with its paragraphs wrapped to `width`, its tables as lists of entries, and its code as it is.
 pub(super) fn for_terminal(page: &str, width: usize) -> String {
@@ -37,13 +37,15 @@ impl Lines {
         if trimmed.is_empty() {
             self.end_block();
             self.text.push('\n');
+        } else if trimmed.starts_with("<!--") {
+            self.end_block();
         } else if let Some(row) = trimmed.strip_prefix('|') {
             self.row(row);
         } else if trimmed.starts_with(['#', '>', '!']) {
             self.end_block();
             self.push_line("", &plain(trimmed.trim_start_matches('#').trim_start()));
         } else {
-            if trimmed.starts_with("- ") {
+            if item(trimmed).is_some() {
                 self.end_block();
             } else if !self.paragraph.is_empty() {
                 self.paragraph.push(' ');
@@ -60,7 +62,10 @@ impl Lines {
 
     /// A row of a table: the first is its titles, the second a line below them.
     fn row(&mut self, row: &str) {
-        let cells: Vec<String> = row.trim_end_matches('|').split('|').map(plain).collect();
+        // A bar within a cell is written with a backslash.
+        let row = row.trim_end_matches('|').replace("\\|", "\0");
+        let cells: Vec<String> =
+            row.split('|').map(|cell| plain(cell).replace('\0', "|")).collect();
         match &self.table {
             None => {
                 self.end_block();
@@ -71,8 +76,9 @@ impl Lines {
                 let others = titles.iter().zip(&cells).enumerate().skip(1);
                 let known = others.filter(|(_, (_, cell))| !cell.is_empty());
                 let described: Vec<String> = known
-                    .map(|(place, (title, cell))| match place {
-                        1 => cell.clone(),
+                    .map(|(place, (title, cell))| match title.as_str() {
+                        _ if place == 1 && titles.len() == 2 => cell.clone(),
+                        "meaning" | "means" => cell.clone(),
                         _ => format!("{title}: {cell}"),
                     })
                     .collect();
@@ -88,15 +94,57 @@ impl Lines {
     fn end_block(&mut self) {
         self.table = None;
         let paragraph = mem::take(&mut self.paragraph);
-        if !paragraph.is_empty() {
-            self.text += &wrapped(&plain(&paragraph), self.width, "");
+        if paragraph.is_empty() {
+            return;
         }
+        self.text += &match item(&paragraph) {
+            Some((mark, text)) => labelled(mark, &plain(text), self.width),
+            None => wrapped(&plain(&paragraph), self.width, ""),
+        };
     }
 }
 
-/// Without the marks of code and emphasis.
+/// The mark of an entry of a list, a dash or a number, and its text.
+fn item(line: &str) -> Option<(&str, &str)> {
+    let digits = line.chars().take_while(char::is_ascii_digit).count();
+    let mark = match (line.starts_with("- "), digits) {
+        (true, _) => 2,
+        (false, 1..) if line[digits..].starts_with(". ") => digits + 2,
+        (false, _) => return None,
+    };
+    Some(line.split_at(mark))
+}
+
+/// Without the marks of code and emphasis; of a link its words, and the page behind them where they do not name it.
 fn plain(text: &str) -> String {
-    text.trim().replace("**", "").replace('`', "")
+    let is_code = |place: usize| place % 2 == 1;
+    let parts = text.trim().split('`').enumerate();
+    let parts = parts
+        .map(|(place, part)| if is_code(place) { part.to_owned() } else { part.replace('*', "") });
+    without_links(&parts.collect::<String>())
+}
+
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, (words, target, after))) = link(rest) {
+        plain += before;
+        plain += words;
+        let page = target.trim_end_matches(".md");
+        if !words.contains(page) && !target.starts_with('#') {
+            plain.extend([" (", target, ")"]);
+        }
+        rest = after;
+    }
+    plain + rest
+}
+
+/// What stands before the first link, its words, its target, and what follows.
+fn link(text: &str) -> Option<(&str, (&str, &str, &str))> {
+    let (head, tail) = text.split_once("](")?;
+    let (before, words) = head.rsplit_once('[')?;
+    let (target, after) = tail.split_once(')')?;
+    Some((before, (words, target, after)))
 }
 
 #[cfg(test)]
@@ -110,5 +158,19 @@ mod tests {
         let want = "Title\n\nSome words that are\none paragraph.\n\nrtt_s\n    The round trip.\n    unit: s\n\
                     hash\n    A hash.\n\n    ls   -l\n";
         assert_eq!(for_terminal(page, 20), want);
+    }
+
+    #[test]
+    fn lists_hang_comments_vanish_and_links_are_words() {
+        let page = "1. *First*, `hop.*.mtu`\n   goes on.\n2. See [links](links.md).\n<!-- made -->\n\
+                    - By [page](tune.md#how), [above](#top).\n";
+        let want = "1. First, hop.*.mtu\n   goes on.\n2. See links.\n- By page\n  (tune.md#how),\n  above.\n";
+        assert_eq!(for_terminal(page, 20), want);
+    }
+
+    #[test]
+    fn a_cell_has_its_title_unless_it_is_the_meaning() {
+        let page = "| clue | `reno` | `cubic` |\n|---|---|---|\n| a loss | half \\| less | 0.7 |\n";
+        assert_eq!(for_terminal(page, 40), "a loss\n    reno: half | less\n    cubic: 0.7\n");
     }
 }

@@ -31,9 +31,13 @@ pub(super) fn hosts(status: &LabStatus, printer: Printer) -> String {
             table.push([name, plug.interface.clone(), address, mtu, link, towards]);
         }
     }
+    let scenario = match status.scenario.as_str() {
+        "" => String::new(),
+        name => format!(" ({name})"),
+    };
     let mut text = format!(
-        "{} ({}), process {}, up for {:.0} s\n\n",
-        status.name, status.scenario, status.process, status.up_s
+        "{}{scenario}, process {}, up for {:.0} s\n\n",
+        status.name, status.process, status.up_s
     );
     text += &table.text(printer.table_width());
     for note in &status.notes {

@@ -37,7 +37,7 @@ pub(crate) struct FarEndArgs {
     /// Connections that fill the path
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     connections: u16,
-    /// How often the run in equilibrium is made
+    /// Number of runs in equilibrium
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     repeats: u32,
     /// The bandwidth that the provider states, instead of the measured one

@@ -49,7 +49,7 @@ pub(crate) struct ApplyArgs {
     /// Options of a connection that runs: --set congestion=cubic
     #[arg(long, value_name = "A:PORT-B:PORT")]
     connection: Option<String>,
-    /// Why, for `tune status`
+    /// Reason, as `tune status` shows it
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
     #[command(flatten)]

@@ -57,13 +57,13 @@ impl RoundTrips {
         (self.path_count, self.path_sum, self.path_least, self.path_last) = (0, 0, None, [None; 2]);
     }
 
-    /// That of the segments which left last, in nanoseconds; the one before where the last is longer and of a single segment: the
+    /// That of the segments which left last, in nanoseconds; the one before where the last is much longer and of a single segment: the
     /// acknowledgement of one in front of a lost one waits for the next flight, or for the receiver's timer (RFC 5681 §4.2). A queue
     /// lengthens one round trip after the other by what leaves between them.
     pub(super) fn before_loss(&self) -> Option<u64> {
-        let [last, before] = self.path_last;
-        let shorter = before.filter(|before| self.last_is_single && Some(*before) < last);
-        shorter.or(last).map(NonZeroU64::get)
+        let [last, before] = self.path_last.map(|sample| sample.map(NonZeroU64::get));
+        let waited = |before: &u64| self.last_is_single && last > Some(before / 4 * 5);
+        before.filter(waited).or(last)
     }
 
     /// No acknowledgement comes sooner after the segment that brings it about, in nanoseconds: a little less than the least
@@ -133,6 +133,7 @@ mod tests {
         assert_eq!(before_loss(&[20], true), Some(20));
         assert_eq!(before_loss(&[18, 18, 33], true), Some(18), "for the next flight");
         assert_eq!(before_loss(&[20, 40, 60], false), Some(60), "a queue that fills");
+        assert_eq!(before_loss(&[40, 44, 48], true), Some(48), "the same, each acknowledged");
         assert_eq!(before_loss(&[60, 20], true), Some(20));
     }
 }

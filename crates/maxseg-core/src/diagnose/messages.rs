@@ -1,13 +1,14 @@
 //! Messages of the other side's program, in which it may ask for data: a window of the programs' own, or requests ahead of replies.
 
 use super::intervals::busy_bins;
-use super::pace::LEAST_STRETCHES;
 use crate::evidence::DirectionStats;
 
 /// Fewer messages of the other side show no window of a program.
 const MESSAGES: u64 = 8;
 /// And it stays there where so many after the first do.
 const PLATEAU: f64 = 0.8;
+/// Fewer intervals show no level.
+const LEAST_INTERVALS: usize = 8;
 /// Each message admits no more than this share of the largest flight: receivers grant half of their window when half of it is read, as
 /// two requests that are outstanding do, and away from the sender a flight looks smaller.
 const ADMITTED: f64 = 0.75;
@@ -29,7 +30,7 @@ fn has_plateau(data: &DirectionStats) -> bool {
     let from = flights.iter().position(is_near).unwrap_or(0);
     let level = flights.get(from..).unwrap_or_default();
     let near = level.iter().filter(|flight| is_near(flight)).count();
-    level.len() >= LEAST_STRETCHES && near as f64 >= PLATEAU * level.len() as f64
+    level.len() >= LEAST_INTERVALS && near as f64 >= PLATEAU * level.len() as f64
 }
 
 /// Whether messages of the other side come as often as flights end: each may be what the sender waits for, as a window that its program

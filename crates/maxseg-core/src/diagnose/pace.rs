@@ -46,7 +46,7 @@ const BY_CLOCK: f64 = 0.01;
 /// tenth, the standard deviation of what is even between 0.7 and 1.
 const SAW_TOOTH: f64 = 0.1;
 /// Fewer stretches of time show no evenness.
-pub(super) const LEAST_STRETCHES: usize = 8;
+const LEAST_STRETCHES: usize = 8;
 /// A stretch has so many seconds or two round trips: single writes of video, or of a minute's job, are not even;
 const STRETCH_S: f64 = 0.1;
 /// and so many segments: one more or less in it is no variation. Where that leaves too few stretches, fewer segments will do.

@@ -99,7 +99,7 @@ fn a_delay_at_losses_alone_is_of_no_queue() {
 #[test]
 fn few_losses_at_nearly_full_flights_are_of_errors_or_early_drops() {
     let near: Vec<_> =
-        (0..20).map(|n| (41, 70_000 + 1_000 * (n % 7), 60 + 37 * (n as u32 % 11))).collect();
+        (0..20).map(|n: u32| (41, 70_000 + 1_000 * u64::from(n % 7), 60 + 37 * (n % 11))).collect();
     let of = |count: usize| DirectionStats { rtt_min_s: Some(LEAST_S), ..lossy(&near[..count]) };
     assert_cause(&of(20), true, LossCause::Errors);
     assert_cause(&of(9), true, LossCause::Unknown);

@@ -62,7 +62,7 @@ impl RoundTrips {
     /// lengthens one round trip after the other by what leaves between them.
     pub(super) fn before_loss(&self) -> Option<u64> {
         let [last, before] = self.path_last.map(|sample| sample.map(NonZeroU64::get));
-        let waited = |before: &u64| self.last_is_single && last > Some(before / 4 * 5);
+        let waited = |before: &u64| self.last_is_single && last > Some(before / 2 * 3);
         before.filter(waited).or(last)
     }
 

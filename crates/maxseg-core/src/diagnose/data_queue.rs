@@ -33,9 +33,9 @@ pub(super) fn stands(data: &DirectionStats, acks: &DirectionStats) -> bool {
     acks.way_delay.is_some() && waits(data, acks)
 }
 
-/// Whether it overflowed a queue before the capture point, in which it still waits: near the receiver nothing seems to be in flight then for
-/// most of the time, as of a sender with a pace.
-pub(super) fn stands_before(data: &DirectionStats, acks: &DirectionStats) -> bool {
+/// Whether it waits for most of the time in a queue that it overflowed, as far as that is seen: near the receiver nothing seems to be in
+/// flight then for much of the time, as of a sender with a pace.
+pub(super) fn stands_overflowed(data: &DirectionStats, acks: &DirectionStats) -> bool {
     data.needed_retransmissions() > 0 && waits(data, acks)
 }
 
@@ -120,9 +120,9 @@ mod tests {
             ..DirectionStats::default()
         };
         let acks = DirectionStats { packets: 500, ..DirectionStats::default() };
-        assert!(stands_before(&data, &acks) && !stands(&data, &acks));
+        assert!(stands_overflowed(&data, &acks) && !stands(&data, &acks));
         let whole = DirectionStats { retransmitted_packets: 0, ..data };
-        assert!(!stands_before(&whole, &acks), "it may be somebody else's");
+        assert!(!stands_overflowed(&whole, &acks), "it may be somebody else's");
     }
 
     #[test]

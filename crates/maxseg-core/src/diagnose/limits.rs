@@ -25,8 +25,7 @@ use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
 
-/// Where round trips are long the link is full from this share on: what else they show is another's queue, or
-/// hosts that are slow to answer.
+/// Where round trips are long the link is full from this share on: what else they show is another's queue, or slow hosts.
 const BUSY_LINK: f64 = 0.6;
 /// Slow start grows by half in a round trip, or doubles (RFC 5681 §3.1); what grows by less does not.
 const GROWING: f64 = 1.25;
@@ -58,6 +57,7 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Looks at a direction.
     pub(super) fn of(stats: &DirectionStats, acks: &DirectionStats, known: Known) -> Self {
         let bins = round_trips(stats);
         let mut judge = Judge::new(stats, acks, &bins, known);
@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
             is_busy,
             fills_in_turns: may_fill && fills_in_turns(stats)
                 || also.messages_fill_link
-                || pace.pauses_are_paced && data_queue::stands_before(stats, acks),
+                || pace.pauses_are_paced && data_queue::stands_overflowed(stats, acks),
             may_wait,
             leaves_path_idle: may_wait && leaves_path_idle(stats, acks),
             in_flight: 0,

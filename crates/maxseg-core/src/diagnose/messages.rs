@@ -1,11 +1,12 @@
 //! Messages of the other side's program, in which it may ask for data: a window of the programs' own, or requests ahead of replies.
 
 use super::intervals::busy_bins;
-use crate::evidence::DirectionStats;
+use crate::evidence::{Bin, DirectionStats};
+use crate::units::Time;
 
 /// Fewer messages of the other side show no window of a program.
 const MESSAGES: u64 = 8;
-/// And it stays there where so many after the first do.
+/// A flight stays at its ceiling where so many of the intervals after the first that reaches it do.
 const PLATEAU: f64 = 0.8;
 /// Fewer intervals show no level.
 const LEAST_INTERVALS: usize = 8;
@@ -36,8 +37,18 @@ fn has_plateau(data: &DirectionStats) -> bool {
 /// Whether messages of the other side come as often as flights end: each may be what the sender waits for, as a window that its program
 /// grants (RFC 9113 §5.2, RFC 4254 §5.2), or a request that is sent ahead. It looks like a full send buffer, or a pace, then.
 pub(super) fn may_wait_for_messages(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    acks.data_packets >= MESSAGES
-        && data.unique_bytes / acks.data_packets <= data.in_flight_max_bytes
+    let count = messages_meanwhile(data, acks);
+    count >= MESSAGES && data.unique_bytes / count <= data.in_flight_max_bytes
+}
+
+/// Intervals with messages of the other side while data passed, but for the first quarter of the time: the handshake of TLS and a long
+/// request come before, in several segments.
+pub(super) fn messages_meanwhile(data: &DirectionStats, acks: &DirectionStats) -> u64 {
+    let Some((first, last)) = data.first_data.zip(data.last_ack) else { return 0 };
+    let quarter = Time::from_nanos(last.since(first).as_nanos() / 4);
+    let from = first.saturating_add(quarter);
+    let is_one = |bin: &&Bin| bin.sent_bytes > 0 && bin.end() > from && bin.at <= last;
+    acks.bins.as_slice().iter().filter(is_one).count() as u64
 }
 
 #[cfg(test)]
@@ -76,14 +87,29 @@ mod tests {
 
     #[test]
     fn a_message_for_each_flight_may_be_what_is_waited_for() {
-        let may_wait = |messages| {
-            let (data, acks) = sender(messages);
+        // Messages every so many milliseconds of the second, from this one on.
+        let may_wait = |from: u64, every: u64| {
+            let (data, mut acks) = sender(40);
+            acks.bins = Bins::new(Time::ZERO, Time::from_millis(1));
+            for at in (from..1000).step_by(usize::try_from(every).unwrap()) {
+                let bin = acks.bins.at(Time::from_millis(at));
+                (bin.segments, bin.sent_bytes) = (2, 100);
+            }
+            acks.bins.finish(Time::from_millis(1000));
+            let times = (Some(Time::ZERO), Some(Time::from_millis(1000)));
+            let data = DirectionStats { first_data: times.0, last_ack: times.1, ..data };
             may_wait_for_messages(&data, &acks)
         };
-        assert!(may_wait(10));
-        assert!(!may_wait(8), "of more than a flight each");
-        let (data, acks) = sender(3);
-        let short = DirectionStats { unique_bytes: 200_000, ..data };
-        assert!(!may_wait_for_messages(&short, &acks), "too few");
+        assert!(may_wait(5, 50));
+        assert!(!may_wait(5, 100), "of more than a flight each");
+        assert!(!may_wait(5, 300), "too few");
+        let (data, mut before) = sender(40);
+        before.bins = Bins::new(Time::ZERO, Time::from_millis(1));
+        for at in 0..30 {
+            before.bins.at(Time::from_millis(at)).sent_bytes = 1400;
+        }
+        let last_ack = Some(Time::from_millis(1000));
+        let data = DirectionStats { first_data: Some(Time::ZERO), last_ack, ..data };
+        assert!(!may_wait_for_messages(&data, &before), "a handshake, and one long request");
     }
 }

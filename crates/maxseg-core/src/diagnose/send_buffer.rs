@@ -41,8 +41,12 @@ const REPAIR: usize = 2;
 /// Losses that come again so often keep the window down, whatever else does.
 const MANY_EPISODES: u64 = 6;
 /// Between losses every so many segments Reno's window grows to the root of so many times their number, from half of it (Mathis et al.,
-/// Computer Communication Review 27(3), 1997), and CUBIC's in small windows to less.
+/// Computer Communication Review 27(3), 1997); CUBIC's to no more in small windows, and in large ones to this times the cube of the seconds
+/// between (RFC 9438 §4.2).
 const GROWS: f64 = 8.0 / 3.0;
+const GROWS_BY_CUBE: f64 = 0.4 / 0.3;
+/// What has so many times as much in flight is reduced by no loss: BBR.
+const NOT_REDUCED: f64 = 2.5;
 /// A buffer that is always full leaves no segment short and no pause behind one, but for this share of the time.
 const SHORT: f64 = 0.02;
 
@@ -111,15 +115,21 @@ fn losses_let_less(data: &DirectionStats) -> bool {
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
     data.refills.is_some_and(|refills| {
         let full = (refills.low_bytes + refills.burst_bytes) as f64 / segment;
-        let between = data.segments() as f64 / episodes.max(1) as f64;
-        episodes >= MANY_EPISODES && libm::sqrt(GROWS * between) < full
+        let losses = episodes.max(1) as f64;
+        let span = data.first_data.zip(data.last_ack);
+        let seconds = span.map_or(0.0, |(first, last)| last.since(first).as_secs_f64()) / losses;
+        let by_reno = libm::sqrt(GROWS * data.segments() as f64 / losses);
+        let grown = by_reno.max(GROWS_BY_CUBE * seconds * seconds * seconds);
+        episodes >= MANY_EPISODES && grown < full && full < NOT_REDUCED * grown
     })
 }
 
 /// Whether the pauses in which acknowledgements pass begin where a write ended: as with whole writes that find room in a small buffer, and
 /// as with a program that writes by a clock of about a round trip.
 pub(crate) fn pauses_after_writes(data: &DirectionStats) -> bool {
-    data.refills.is_some_and(|refills| refills.after_short_percent > AFTER_SHORT_PERCENT)
+    data.refills.is_some_and(|refills| {
+        refills.count >= FEW_REFILLS && refills.after_short_percent > AFTER_SHORT_PERCENT
+    })
 }
 
 /// Whether the pauses in which acknowledgements pass begin where the program had no more to send, and end later than any usual buffer

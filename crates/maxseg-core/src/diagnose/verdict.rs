@@ -3,6 +3,7 @@
 use super::ack_path::AckPath;
 use super::data_queue;
 use super::joined::acks_may_wait;
+use super::messages::messages_meanwhile;
 use super::pace::Pace;
 use super::send_buffer::{lets_flight_drain, may_be_late, waits_for_room};
 use super::windows::{full_share, losses_take};
@@ -36,8 +37,8 @@ const EVEN: f64 = 0.76;
 const THIRD: f64 = 1.0 / 3.0;
 /// A receive window that is full for less of the time than this is not what limits.
 const OFTEN_FULL: f64 = 0.1;
-/// Messages that ask for data are this part of it at most.
-const MESSAGES: u64 = 10;
+/// Messages that ask for data are this part of it at most: those that carry as much have a purpose of their own.
+const ASKING_PART: u64 = 10;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
 pub(super) const INFERRED: f64 = 0.98;
 /// What is left of it for losses where the receive window is full at times as well: either may be worth more than the other.
@@ -158,14 +159,14 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
          both hosts, joined, show where packets wait"
             .to_owned()
-    } else if acks.unique_bytes < data.unique_bytes / MESSAGES
+    } else if acks.unique_bytes < data.unique_bytes / ASKING_PART
         && Pace::of(data, acks).may_wait_for_messages
     {
         format!(
             "{sender} may wait for messages of {}'s program, {} of which came meanwhile, as for a window of the programs' own (SSH, HTTP/2) \
              or for requests: their settings and logs show it",
             evidence.receiver(direction).ip().to_canonical(),
-            acks.data_packets
+            messages_meanwhile(data, acks)
         )
     } else if Pace::of(data, acks).leaves_window_unused
         || may_be_late(data, acks)

@@ -26,7 +26,7 @@ pub struct ArqEntry {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerEntry {
-    /// Rate of the token bucket, in bytes on the wire.
+    /// Rate at which the token bucket fills; it counts bytes on the wire.
     #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: BitsPerSec,
     /// Size of the bucket; at least the largest packet.

@@ -23,6 +23,15 @@ pub(super) struct RoundTrips {
     last_is_single: bool,
 }
 
+/// What is known of the acknowledgement that shows a round trip.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sample {
+    /// It was of one segment alone.
+    pub(super) is_single: bool,
+    /// It came behind duplicates: the last of what arrived waited for a segment before, or had overtaken it.
+    pub(super) fills_gap: bool,
+}
+
 /// Before a round trip is known (RFC 6298 §2.1).
 const FIRST_RTO: u64 = 1_000_000_000;
 /// Least time-out of the stacks in use (Linux; RFC 6298 asks for a second).
@@ -30,20 +39,26 @@ pub(super) const LEAST_RTO: u64 = 200_000_000;
 
 /// The least of so many round trips is that of the path.
 const ENOUGH: u32 = 8;
+/// The least that a timer delays an acknowledgement, in nanoseconds: Linux's `TCP_DELACK_MIN` less a tick of 4 ms.
+const ACK_TIMER: u64 = 36_000_000;
 /// A receiver is far from here on, in nanoseconds.
 const FAR: u64 = 1_000_000;
 
 impl RoundTrips {
-    /// One at the point of capture, and of the whole path; `is_single` where the acknowledgement was of one segment alone.
-    pub(super) fn add(&mut self, sample: u64, path: u64, is_single: bool) {
+    /// One at the point of capture, and of the whole path.
+    pub(super) fn add(&mut self, sample: u64, path: u64, Sample { is_single, fills_gap }: Sample) {
         self.count += 1;
         self.path_count += 1;
         self.sum = self.sum.saturating_add(sample);
         self.path_sum = self.path_sum.saturating_add(path);
-        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
-        self.path_last = [NonZeroU64::new(path), self.path_last[0]];
-        self.last_is_single = is_single;
-        self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
+        if !fills_gap || self.path_least.is_none() {
+            self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+            self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
+        }
+        if !fills_gap {
+            self.path_last = [NonZeroU64::new(path), self.path_last[0]];
+            self.last_is_single = is_single;
+        }
         if self.count == 1 {
             (self.srtt, self.rttvar) = (path, path / 2);
         } else {
@@ -62,7 +77,9 @@ impl RoundTrips {
     /// lengthens one round trip after the other by what leaves between them.
     pub(super) fn before_loss(&self) -> Option<u64> {
         let [last, before] = self.path_last.map(|sample| sample.map(NonZeroU64::get));
-        let waited = |before: &u64| self.last_is_single && last > Some(before / 2 * 3);
+        let waited = |before: &u64| {
+            self.last_is_single && last > Some(before / 2 * 3) || last >= Some(before + ACK_TIMER)
+        };
         before.filter(waited).or(last)
     }
 
@@ -109,7 +126,7 @@ mod tests {
         let pause = |samples: &[u64]| {
             let mut trips = RoundTrips::default();
             for micros in samples {
-                trips.add(micros * 1_000, micros * 1_000, false);
+                trips.add(micros * 1_000, micros * 1_000, Sample::default());
             }
             trips.pause() / 1_000
         };
@@ -120,18 +137,36 @@ mod tests {
         assert_eq!(RoundTrips::default().pause(), u64::MAX / 4, "none is known");
     }
 
+    /// On paths that change the order of packets every acknowledgement may be one of those.
+    #[test]
+    fn what_fills_a_gap_is_no_least() {
+        let mut trips = RoundTrips::default();
+        for (millis, fills_gap) in [(30, true), (20, false), (10, true)] {
+            trips.add(millis, millis, Sample { fills_gap, ..Sample::default() });
+        }
+        assert_eq!((trips.count, trips.path_least), (3, Some(20)));
+        let mut others = RoundTrips::default();
+        others.add(30, 30, Sample { fills_gap: true, ..Sample::default() });
+        assert_eq!(others.path_least, Some(30), "better than none");
+    }
+
     #[test]
     fn an_acknowledgement_that_waited_is_no_queue() {
         let before_loss = |samples: &[u64], is_single| {
             let mut trips = RoundTrips::default();
             for millis in samples {
-                trips.add(millis * 1_000_000, millis * 1_000_000, is_single);
+                trips.add(
+                    millis * 1_000_000,
+                    millis * 1_000_000,
+                    Sample { is_single, ..Sample::default() },
+                );
             }
             trips.before_loss().map(|nanos| nanos / 1_000_000)
         };
         assert_eq!(before_loss(&[], true), None);
         assert_eq!(before_loss(&[20], true), Some(20));
         assert_eq!(before_loss(&[18, 18, 33], true), Some(18), "for the next flight");
+        assert_eq!(before_loss(&[100, 140], true), Some(100), "for the timer");
         assert_eq!(before_loss(&[20, 40, 60], false), Some(60), "a queue that fills");
         assert_eq!(before_loss(&[40, 44, 48], true), Some(48), "the same, each acknowledged");
         assert_eq!(before_loss(&[60, 20], true), Some(20));

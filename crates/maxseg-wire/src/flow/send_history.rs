@@ -19,7 +19,7 @@ use super::gaps::{Gap, Gaps};
 use super::in_flight::{InFlight, InFlightSegment};
 use super::intervals::Intervals;
 use super::retransmissions::{Retransmission, Retransmissions};
-use super::round_trips::RoundTrips;
+use super::round_trips::{RoundTrips, Sample};
 use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::sender_replay::{AckUpdate, NewSegment, SenderReplay};
 use super::sizes::Sizes;
@@ -319,10 +319,9 @@ impl SendHistory {
         self.newest_trip = newest.map_or(0, |sent_at| ack.at.saturating_sub(sent_at));
         self.delivered += (acked - done.sacked).max(0);
         self.black_hole.on_acknowledged(ack, done.largest);
-        // Behind duplicates a gap is filled: the last of what arrived waited for that, or had overtaken it.
-        let is_plain = |sent_at: &u64| duplicates == 0 && *sent_at > self.untimed_until;
-        if let Some(sent_at) = done.timed.filter(is_plain) {
-            self.on_sample(ack, sent_at, acked);
+        if let Some(sent_at) = done.timed.filter(|sent_at| *sent_at > self.untimed_until) {
+            let is_single = acked <= self.sender.full();
+            self.on_sample(ack, sent_at, Sample { is_single, fills_gap: duplicates > 0 });
         }
         let soonest = self.round_trips.soonest();
         let spurious = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at, soonest);

@@ -208,9 +208,7 @@ impl SenderReplay {
             end: sent.end,
             una: self.una,
             last_progress: self.last_progress,
-            is_full_and_clocked: sent.is_clocked
-                && self.is_full(sent.payload)
-                && !sent.is_recovering,
+            is_full_and_clocked: sent.is_clocked && self.is_full(sent.payload),
             is_recovering: sent.is_recovering,
             has_window: self.edge.is_none_or(|edge| edge - sent.end >= self.full),
         });

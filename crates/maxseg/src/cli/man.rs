@@ -187,7 +187,7 @@ mod tests {
         assert!(run.text.contains(".SH NOTES\n"));
         let scenario = page_of(&pages, &["scenario".to_owned()]).unwrap();
         assert_eq!(scenario.file, "maxseg-scenario.5");
-        assert!(scenario.text.contains(".TP\n.B delay\nPropagation, one way.\n"));
+        assert!(scenario.text.contains(".TP\n.B delay\nPropagation delay, one way.\n"));
     }
 
     #[test]

@@ -26,8 +26,8 @@ pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
         LossCause::Errors => with_bbr(
             with_drops(
                 Remedy::new(
-                    "find the hop that loses packets: they were lost while nothing queued, so to bit errors, a policer or early drops, \
-                     and not to a full queue",
+                    "find the hop that loses packets: no full queue was seen when they were lost, so it was bit errors, a policer, \
+                     or a queue that drops early (RED, CoDel)",
                 ),
                 facts,
             ),

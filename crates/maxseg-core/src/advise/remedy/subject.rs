@@ -81,7 +81,10 @@ fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
     let is_reset = matches!(case.evidence.ending, Ending::ResetByClient | Ending::ResetByServer);
     let has_given_up = case.evidence.silence.is_some() && is_reset;
     // A host that closes what it has not read resets the connection (RFC 1122 §4.2.2.13): it wanted no more, as of an upload that it refuses.
-    let is_cut_off = is_reset
+    let (evidence, receiver) = (case.evidence, case.evidence.receiver(case.diagnosis.direction));
+    let is_by_receiver = evidence.ending == Ending::ResetByClient && receiver == evidence.client
+        || evidence.ending == Ending::ResetByServer && receiver == evidence.server;
+    let is_cut_off = is_by_receiver
         && case.diagnosis.limited_by == LimitedBy::StartUp
         && case.data().outstanding_bytes > 0;
     matches!(kind, FindingKind::Refused | FindingKind::NoAnswer)

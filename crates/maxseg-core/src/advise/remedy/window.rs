@@ -214,7 +214,9 @@ pub(super) fn slow_reader(facts: &Facts<'_>) -> Remedy {
     .look(System::MacOs, on, "netstat -n -p tcp; top -l 1 -n 20")
     .look(System::Windows, on, format!("netstat -ano | findstr :{port}"))
     .wanted(format!("a capture at {on} shows the window that leaves the host"))
-    .note("Unread data of the socket (Recv-Q) above zero shows it. A larger buffer only delays the zero window.")
+    .note(
+        "Unread data of the socket (Recv-Q) above zero shows it. A larger buffer only fills later.",
+    )
     .tries(Change::ReadsAtOnce)
 }
 

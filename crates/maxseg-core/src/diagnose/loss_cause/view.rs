@@ -42,8 +42,8 @@ const LEAST_EPISODES: usize = 4;
 const MANY_SINGLE: usize = 8;
 /// Where more of the lost segments than this share were lost before, as at the end of slow start, the others do not speak for them.
 const MOSTLY_BEFORE: f64 = 0.5;
-/// Where about as much as the path holds is in flight, a queue that drops early or is short loses single segments, too: so few losses do not
-/// tell it from errors.
+/// Where about as much as the path holds is in flight, a queue that drops early (RED) or is short loses single segments, too: so few losses do not
+/// tell it from errors. RED with 5 to 30 kB looked like errors after 9 of them.
 const MANY_NEAR_FULL: usize = 16;
 /// Errors strike single segments; what drops by rate or room drops several at once, as often as not.
 const BURST: f64 = 2.0;
@@ -52,6 +52,8 @@ const BURST: f64 = 2.0;
 pub(super) struct View {
     count: usize,
     delay: Option<Delay>,
+    /// Whose least round trip that is measured from.
+    least_of: &'static str,
     /// Seconds from one segment to the next, on the average.
     segment_s: f64,
     /// The flight at a loss over what the path holds without a queue: median.
@@ -116,6 +118,9 @@ impl View {
         let flights = values(|episode| episode.in_flight as f64);
         let spacing = values(|episode| f64::from(episode.sent_since));
         let lost = median(values(|episode| f64::from(episode.lost))).unwrap_or(0.0);
+        let own = data.path_rtt_min_s.unwrap_or(0.0);
+        // Where this point shows round trips of the whole path, it shows theirs.
+        let beside = beside.filter(|_| sees_round_trips);
         let of_others = beside.and_then(|beside| beside.path_rtt_min_s);
         let least = least(data.path_rtt_min_s, of_others).unwrap_or(0.0);
         let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
@@ -124,10 +129,15 @@ impl View {
         let carried = data.goodput_bps.unwrap_or(0.0) * least / 8.0;
         let is_constant = later.len() >= 2 && variation(&flights) < SAME_FLIGHT;
         let is_regular = is_constant && variation(&spacing) < REGULAR;
-        let is_near_sender = data.rtt_min_s.is_some_and(|behind| behind >= 0.5 * least);
+        let is_near_sender = data.rtt_min_s.is_some_and(|behind| behind >= 0.5 * own);
         Self {
             count: later.len(),
             delay: Delay::of(data, later, least).filter(|_| sees_round_trips),
+            least_of: if least < own {
+                "the least of all connections of these hosts"
+            } else {
+                "the least"
+            },
             segment_s: segment_bytes(data) as f64 * 8.0 / busy_rate(data),
             filled: (holds > 0.0 && data.in_flight_max_bytes as f64 >= EVER_USED * holds)
                 .then(|| flight / holds),
@@ -149,18 +159,25 @@ impl View {
         self.by_delay()
             .or_else(|| self.by_delay_of_some())
             .or_else(|| self.by_rate())
+            .or_else(|| self.by_delay_at_losses_alone())
             .or_else(|| self.by_flight())
     }
 
     /// The delay at losses, where it is a queue's.
     fn queued(&self) -> Option<&Delay> {
+        self.late().filter(|delay| {
+            self.count < LEAST_EPISODES || delay.usual >= SEEN_BEFORE * delay.seconds
+        })
+    }
+
+    /// The delay at losses, where it is long.
+    fn late(&self) -> Option<&Delay> {
         let fills = self.filled.is_none_or(|filled| filled >= TOO_LITTLE);
         self.delay.as_ref().filter(|delay| {
             delay.share >= DELAYED
                 && delay.seconds >= DELAY_S.max(DELAYED_ACK_SEGMENTS * self.segment_s)
                 && delay.rank >= HIGH
                 && (delay.share >= MUCH_DELAYED || fills)
-                && (self.count < LEAST_EPISODES || delay.usual >= SEEN_BEFORE * delay.seconds)
         })
     }
 
@@ -171,8 +188,9 @@ impl View {
             LossCause::Queue,
             if is_sure { 0.9 } else { 0.75 },
             format!(
-                "round trips were {} longer than the least when segments were lost",
-                approx::time(delay.seconds)
+                "round trips were {} longer than {} when segments were lost",
+                approx::time(delay.seconds),
+                self.least_of
             ),
         ))
     }
@@ -182,6 +200,17 @@ impl View {
         let text = format!(
             "round trips were long at {} of the losses only",
             approx::whole_percent(delay.high)
+        );
+        Some(Loss::new(LossCause::Unknown, 0.0, text))
+    }
+
+    /// Single round trips before a loss may be long because their acknowledgement waited, or because others filled a queue.
+    fn by_delay_at_losses_alone(&self) -> Option<Loss> {
+        let delay = self.late()?;
+        let text = format!(
+            "round trips were {} longer than {} at losses alone",
+            approx::time(delay.seconds),
+            self.least_of
         );
         Some(Loss::new(LossCause::Unknown, 0.0, text))
     }

@@ -3,14 +3,15 @@
 use maxseg_core::evidence::LoadedRoundTrips;
 use maxseg_core::units::Time;
 
+use super::super::round_trips::Sample;
 use super::super::segments::{AckSegment, DataSegment};
 use super::super::vantage::Distance;
 use super::{BULK, MANY, SendHistory};
 
 impl SendHistory {
-    /// Data that passed at `sent_at` is acknowledged, the last of so many bytes.
+    /// Data that passed at `sent_at` is acknowledged.
     #[inline]
-    pub(super) fn on_sample(&mut self, ack: &AckSegment, sent_at: u64, acked: i64) {
+    pub(super) fn on_sample(&mut self, ack: &AckSegment, sent_at: u64, how: Sample) {
         let sample = ack.at.saturating_sub(sent_at);
         let shift = self.distance.as_ref().map_or(0, Distance::get);
         if !self.way_is_known && self.distance.as_ref().is_some_and(Distance::is_known) {
@@ -21,7 +22,7 @@ impl SendHistory {
             self.on_way_known(sample.min(self.round_trips.least.unwrap_or(sample)));
         }
         let path = sample.saturating_add(shift);
-        self.round_trips.add(sample, path, acked <= self.sender.full());
+        self.round_trips.add(sample, path, how);
         let is_loaded = match self.distance {
             Some(_) => self.sender.in_flight() > 2 * self.sender.full(),
             None => ack.una < self.nxt,

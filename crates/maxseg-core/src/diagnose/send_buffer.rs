@@ -108,13 +108,17 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
             .is_some_and(|refills| lasted >= ROUND_TRIPS * f64::from(refills.count) * round_trip)
 }
 
+/// Payload of a full segment, in bytes.
+fn segment(data: &DirectionStats) -> u64 {
+    u64::from(data.mss_used_bytes.unwrap_or(1460))
+}
+
 /// Whether losses come so often that a congestion window grows to less than what is in flight when the program has written again: then it is
 /// not the program that acknowledgements pass for.
 fn losses_let_less(data: &DirectionStats) -> bool {
     let episodes = data.loss_episodes.count();
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
     data.refills.is_some_and(|refills| {
-        let full = (refills.low_bytes + refills.burst_bytes) as f64 / segment;
+        let full = (refills.low_bytes + refills.burst_bytes) as f64 / segment(data) as f64;
         let losses = episodes.max(1) as f64;
         let span = data.first_data.zip(data.last_ack);
         let seconds = span.map_or(0.0, |(first, last)| last.since(first).as_secs_f64()) / losses;
@@ -143,15 +147,14 @@ pub(super) fn writes_late(data: &DirectionStats) -> bool {
 /// Whether its pauses show a buffer, or flights are too small for that. A flight that stays the same without pauses may be that of a pace,
 /// which radio frames deliver in trains, or of a congestion window that is held (`cwnd` of ip-route(8)).
 pub(super) fn may_be_refilled(data: &DirectionStats) -> bool {
-    let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
-    data.in_flight_max_bytes < SHOWN_SEGMENTS * segment
+    data.in_flight_max_bytes < SHOWN_SEGMENTS * segment(data)
         || data.refills.is_some_and(|refills| refills.count >= FEW_REFILLS)
 }
 
 /// Whether pauses end with less than a segment: Nagle's algorithm held the tail of a write until the tail of the one before was
 /// acknowledged (RFC 9293 §3.7.4; `tcp_minshall_check`, `net/ipv4/tcp_output.c`). Who finds room in a buffer fills more.
 pub(super) fn holds_tails(data: &DirectionStats) -> bool {
-    let full = u64::from(data.mss_used_bytes.unwrap_or(1460));
+    let full = segment(data);
     data.refills.is_some_and(|refills| {
         refills.count >= FEW_REFILLS && (1..full).contains(&refills.burst_bytes)
     })
@@ -240,7 +243,7 @@ pub(super) fn unused_window(bins: &[Bin], data: &DirectionStats) -> Option<f64> 
         return None;
     }
     let (mut sent, mut flights, mut trips) = (0.0, 0.0, 0);
-    let burst = BURST_SEGMENTS * f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let burst = BURST_SEGMENTS * segment(data) as f64;
     let until = bins.len().saturating_sub(1);
     for place in OPENING..until {
         let bin = &bins[place];
@@ -289,7 +292,7 @@ pub(super) fn is_capped(bins: &[Bin], data: &DirectionStats, is_clocked: bool) -
     else {
         return false;
     };
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segment = segment(data) as f64;
     let share = if is_clocked { NEAR_CLOCKED } else { NEAR };
     let margin = (share * level).max((NEAR_SEGMENTS * segment).min(NEAR_FEW * level));
     let is_near = |bin: &&&Bin| has_room(bin, flight(bin)) && (flight(bin) - level).abs() <= margin;

@@ -1,5 +1,7 @@
 //! The limit of a connection as a whole: which, why it is unknown, how sure it is.
 
+use std::cell::LazyCell;
+
 use super::ack_path::AckPath;
 use super::data_queue;
 use super::joined::acks_may_wait;
@@ -136,13 +138,14 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     let sender = evidence.sender(direction);
     let host = sender.ip().to_canonical();
+    let pace = LazyCell::new(|| Pace::of(data, acks));
     if evidence.marks.one_way {
         "only one direction was captured; a capture of both shows it".to_owned()
     } else if data.acked_bytes == 0 {
         format!("no payload of {sender} was acknowledged, so there is no transfer to judge")
     } else if evidence.marks.mid_stream {
         "the handshake was not captured, and with it the window scale; a capture from the SYN on shows it".to_owned()
-    } else if waits_for_room(data) && Pace::of(data, acks).waits_for_room {
+    } else if waits_for_room(data) && pace.waits_for_room {
         format!(
             "the sender's program waits for room in its send buffer, and the link is full for much of the time: either may be what \
              limits; `ss -tim` on {host} shows how full the buffer is"
@@ -154,24 +157,19 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     } else if data.needed_retransmissions() > 0
         && acks_may_wait(evidence, direction)
         && AckPath::of(data, acks).is_some()
-        && !Pace::of(data, acks).leaves_window_unused
+        && !pace.leaves_window_unused
     {
         "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
          both hosts, joined, show where packets wait"
             .to_owned()
-    } else if acks.unique_bytes < data.unique_bytes / ASKING_PART
-        && Pace::of(data, acks).may_wait_for_messages
-    {
+    } else if acks.unique_bytes < data.unique_bytes / ASKING_PART && pace.may_wait_for_messages {
         format!(
             "{sender} may wait for messages of {}'s program, {} of which came meanwhile, as for a window of the programs' own (SSH, HTTP/2) \
              or for requests: their settings and logs show it",
             evidence.receiver(direction).ip().to_canonical(),
             messages_meanwhile(data, acks)
         )
-    } else if Pace::of(data, acks).leaves_window_unused
-        || may_be_late(data, acks)
-        || lets_flight_drain(data)
-    {
+    } else if pace.leaves_window_unused || may_be_late(data, acks) || lets_flight_drain(data) {
         let besides = if data.needed_retransmissions() > 0 { "besides its losses " } else { "" };
         format!(
             "{besides}the sender uses less of its congestion window than acknowledgements open, as with a small \
@@ -187,7 +185,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         "packets wait in a queue that this connection does not fill, and its receive window is full: either may be what \
          limits it; a capture while the path carries nothing else shows which"
             .to_owned()
-    } else if Pace::of(data, acks).is_spaced {
+    } else if pace.is_spaced {
         format!(
             "the sender, a shaper or a slow reverse path of the acknowledgements spaces the segments; a capture at \
              {host} shows which"

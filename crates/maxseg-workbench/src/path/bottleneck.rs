@@ -99,9 +99,13 @@ fn is_link(found: &TrainsFound) -> bool {
 }
 
 impl BottleneckRate {
-    /// From what TCP filled, and what trains have shown.
-    pub(super) fn of(filled: &Filled, trains: Option<&TrainsFound>) -> Self {
-        Self::settled(filled.packet_bps, filled.is_lower_bound, trains)
+    /// From what TCP filled, and what trains have shown; `None` where connections waited for their timers, and no trains were sent.
+    pub(super) fn of(filled: &Filled, trains: Option<&TrainsFound>) -> Option<Self> {
+        let is_stalled = filled.is_stalled();
+        let is_known = !is_stalled || trains.is_some();
+        let settled =
+            || Self::settled(filled.packet_bps, filled.is_lower_bound || is_stalled, trains);
+        is_known.then(settled)
     }
 
     fn settled(tcp: f64, is_tcp_held: bool, trains: Option<&TrainsFound>) -> Self {
@@ -170,13 +174,21 @@ impl Bottleneck {
 /// Says where a path was not filled, and nothing else tells what it carries.
 pub(super) fn note_bound(
     towards: Towards,
-    (filled, found): (&Filled, &BottleneckRate),
+    (filled, found): (&Filled, Option<&BottleneckRate>),
     report: &mut PathReport,
 ) {
-    if !found.is_lower_bound() {
+    let connections = filled.run.connections;
+    if filled.is_stalled() {
+        report.notes.push(format!(
+            "{}: the path was not filled, as {connections} connections waited for retransmission timers for {} of the time",
+            direction_word(towards),
+            approx::whole_percent(filled.timers_share)
+        ));
         return;
     }
-    let connections = filled.run.connections;
+    if !found.is_some_and(BottleneckRate::is_lower_bound) {
+        return;
+    }
     let why = match filled.limits.first() {
         Some(_) if !filled.is_lower_bound => format!(
             "trains of datagrams carried more than {connections} connections, and not evenly"

@@ -32,7 +32,12 @@ pub(super) struct Filled {
     pub(super) packet_bps: f64,
     /// The connections did not fill the path: windows, buffers or a host held them.
     pub(super) is_lower_bound: bool,
+    /// The share of the time in which connections waited for a retransmission timer after another had expired.
+    pub(super) timers_share: f64,
 }
+
+/// Connections that wait for their timers for longer load no path.
+const MOST_TIMERS: f64 = 0.5;
 
 /// A transfer of some connections with nothing but the kernel's own windows.
 pub(super) fn plan_of(towards: Towards, connections: u16, time: Duration) -> BulkPlan {
@@ -109,6 +114,11 @@ impl Filled {
             && (!self.is_held_by_host() || MORE * self.packet_bps >= found.lasting_bps)
     }
 
+    /// Whether the connections mostly waited for retransmission timers, as where full segments vanish: their rate is not the path's.
+    pub(super) fn is_stalled(&self) -> bool {
+        self.timers_share > MOST_TIMERS
+    }
+
     fn is_held_by_host(&self) -> bool {
         self.limits.first().is_some_and(|limit| is_of_host(limit.kind))
     }
@@ -135,7 +145,32 @@ fn filled(result: BulkResult, duration: f64, baseline: Option<&Baseline>) -> Opt
         .is_some_and(|limit| is_of_host(limit.kind) || limit.kind == LimitedBy::Congestion);
     let is_lower_bound = is_held || !result.has_sockets && has_losses_alone(&run, baseline);
     let packet_bps = run.throughput_bps * packet_share(&result);
-    Some(Filled { pings: result.pings.clone(), run, result, limits, packet_bps, is_lower_bound })
+    Some(Filled {
+        pings: result.pings.clone(),
+        timers_share: timers_share(&result, run.equilibrium.from_s),
+        run,
+        result,
+        limits,
+        packet_bps,
+        is_lower_bound,
+    })
+}
+
+/// The share of the time from `from_s` on in which the timers of connections were backed off (`icsk_backoff`): no new data have been
+/// acknowledged since one expired.
+fn timers_share(result: &BulkResult, from_s: f64) -> f64 {
+    let (mut waited, mut all) = (0.0, 0.0);
+    for series in &result.series {
+        let counted = series.samples.iter().filter(|sample| sample.at.as_secs_f64() >= from_s);
+        for (before, sample) in counted.clone().zip(counted.skip(1)) {
+            let elapsed = sample.at.saturating_sub(before.at).as_secs_f64();
+            all += elapsed;
+            if sample.sample.info.backoff > 0 {
+                waited += elapsed;
+            }
+        }
+    }
+    if all > 0.0 { waited / all } else { 0.0 }
 }
 
 /// Whether much is sent again while the round trip hardly rises, where sockets do not tell what limits them.

@@ -52,12 +52,15 @@ pub(super) fn idle_row(baseline: Option<&Baseline>) -> Option<UnderLoadRow> {
     Some(row("idle", None, &baseline.pings))
 }
 
-/// While a path was filled.
+/// While a path was filled; `None` where connections waited for their timers instead.
 pub(super) fn loaded_row(
     towards: Towards,
     filled: &Filled,
     baseline: Option<&Baseline>,
-) -> UnderLoadRow {
+) -> Option<UnderLoadRow> {
+    if filled.is_stalled() {
+        return None;
+    }
     let from = filled.run.equilibrium.from_s;
     let mut pings = filled.pings.clone();
     // While slow start lasts, the load is not there yet.
@@ -65,7 +68,7 @@ pub(super) fn loaded_row(
     let mut row = row(direction_word(towards), Some(filled.run.throughput_bps), &pings);
     let idle = baseline.and_then(|base| median_s(&base.pings));
     row.grade = idle.zip(row.rtt_median_s).map(|(idle, loaded)| grade(loaded - idle));
-    row
+    Some(row)
 }
 
 fn row(load: &str, rate_bps: Option<f64>, pings: &Pings) -> UnderLoadRow {

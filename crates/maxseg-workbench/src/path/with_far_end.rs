@@ -91,9 +91,11 @@ fn fill_both_ways(
         let filled = super::bulk::fill(end, options, towards, (baseline, shown.as_ref()))?;
         let Some(filled) = filled else { continue };
         let found = BottleneckRate::of(&filled, shown.as_ref());
-        bottleneck.set(towards, found);
-        note_bound(towards, (&filled, &found), report);
-        rows.push(loaded_row(towards, &filled, baseline));
+        note_bound(towards, (&filled, found.as_ref()), report);
+        rows.extend(loaded_row(towards, &filled, baseline));
+        if let Some(found) = found {
+            bottleneck.set(towards, found);
+        }
     }
     report.bottleneck = Some(bottleneck);
     report.under_load = rows;

@@ -146,8 +146,9 @@ impl Rfc6349Test<'_> {
                 found.negotiated = NegotiatedEntry::of(&filled.result);
             }
             let narrowest = BottleneckRate::of(&filled, shown.as_ref());
-            note_bound(towards, (&filled, &narrowest), report);
-            report.under_load.push(loaded_row(towards, &filled, baseline));
+            note_bound(towards, (&filled, narrowest.as_ref()), report);
+            report.under_load.extend(loaded_row(towards, &filled, baseline));
+            let Some(narrowest) = narrowest else { continue };
             found.bottleneck.set(towards, narrowest);
             let known = Known { filled, found: narrowest, trains: shown };
             let notes = &mut report.notes;

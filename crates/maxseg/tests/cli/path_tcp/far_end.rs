@@ -62,6 +62,14 @@ fn what_vanishes_on_the_way_back_alone_is_told_first() {
     assert!(path["reverse_error_chance"].as_f64().unwrap() <= 1e-4, "{path:#}");
     assert_eq!(report["mss"]["received_bytes"], 1460);
     assert_eq!(findings(&report), ["black-hole"]);
+    // Full segments of the download vanish: its timers are no load, and what it carries no rate of the path.
+    let rows = report["under_load"].as_array().unwrap().iter();
+    let loads: Vec<&str> = rows.filter_map(|row| row["load"].as_str()).collect();
+    assert_eq!(loads, ["idle", "upload"], "{report:#}");
+    let reverse = &report["bottleneck"]["reverse_bps"];
+    assert!(reverse.as_f64().is_none_or(|rate| rate > 1e6), "{report:#}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("waited for retransmission timers for"), "{notes}");
     let output = net.path(&[&[target(TO[0]).as_str()], &SHORT[..]].concat());
     let text = stdout(&output);
     let first = unwrapped(&text.lines().take(4).collect::<Vec<_>>().join("\n"));

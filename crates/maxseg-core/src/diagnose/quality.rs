@@ -250,9 +250,7 @@ pub(super) const fn wanted_capture(code: ReasonCode) -> &'static str {
             "one of the two captures alone (--interface 0 where each has an interface of its own), or both as two files, the sender's \
              first: maxseg explain SENDER RECEIVER joins them"
         }
-        ReasonCode::MidStream => {
-            "a capture that begins before the connection does: its SYNs show window scale and round trip"
-        }
+        ReasonCode::MidStream => "a capture that begins before the connection does",
         ReasonCode::CutHeaders => {
             "a capture with at least 128 bytes of each packet (tcpdump -s 128): TCP's options are cut off"
         }

@@ -49,7 +49,15 @@ fn congestion_control(case: &Case<'_>) -> Option<String> {
     if *name != CongestionAlgorithm::Unknown {
         return Some(format!("{}, confidence {confidence:.2}: {evidence}", name.word()));
     }
-    (case.data().segments() >= LEAST_SEGMENTS).then(|| format!("algorithm unknown: {evidence}"))
+    if case.data().segments() < LEAST_SEGMENTS {
+        return None;
+    }
+    let is_same = case.diagnosis.unknown_because.as_ref() == Some(evidence);
+    Some(if is_same {
+        "algorithm unknown for the same reason".to_owned()
+    } else {
+        format!("algorithm unknown: {evidence}")
+    })
 }
 
 /// The numbers of a headline: with the path, the packets of its finding, and the runs.

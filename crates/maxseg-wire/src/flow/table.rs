@@ -128,13 +128,16 @@ impl Flows {
     /// Nothing more comes.
     pub fn finish(mut self) -> FlowResults<impl Iterator<Item = Evidence>> {
         self.rest_ordered();
-        gather(match self.followers {
+        match self.followers {
             Followers::Here(mut follower) => {
                 follower.finish();
-                vec![*follower]
+                gather(vec![*follower], 1)
             }
-            Followers::Lanes(lanes) => lanes.finish(),
-        })
+            Followers::Lanes(lanes) => {
+                let threads = lanes.threads();
+                gather(lanes.finish(), threads)
+            }
+        }
     }
 }
 

@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn evidence(packets: &[Seen<'_>]) -> Evidence {
-        connection(packets).into_evidence(0)
+        Box::new(connection(packets)).into_evidence(0)
     }
 
     /// A handshake with these flags besides SYN and ACK.
@@ -249,7 +249,7 @@ mod tests {
             let sender = FlowKey::of(seen.source, seen.destination).1;
             connection.on_segment(seen, sender);
         }
-        let evidence = connection.into_evidence(0);
+        let evidence = Box::new(connection).into_evidence(0);
         let stats = &evidence.forward;
         let Resent { too_large, fast, .. } = stats.resent;
         assert_eq!((stats.retransmitted_packets, too_large, fast), (4, 3, 1));

@@ -50,8 +50,6 @@ const FAR_BELOW: f64 = 0.6;
 /// Of so many flights an algorithm predicts this share at least: of names for which fewer were, one in four was right.
 const LEAST_JUDGED: usize = 5;
 const LEAST_FITTING: f64 = 0.35;
-/// Where a send buffer is the limit, a flight at a loss may be less than the window: so few that follow from each other do so by chance.
-const LEAST_IN_BUFFER: usize = 3;
 /// A flight so many deviations from a prediction is not what it predicts.
 const FAR: f64 = 2.0;
 
@@ -86,8 +84,7 @@ impl LossFlights {
                 all.add(&step, limit);
             }
         }
-        let may_be_chance = limit == LimitedBy::SendBuffer && all.count() < LEAST_IN_BUFFER;
-        if may_be_chance { Self::default() } else { all }
+        all
     }
 
     /// How many flights were compared.
@@ -283,9 +280,6 @@ mod tests {
         assert_eq!(best, CongestionAlgorithm::Bbr);
         let buffered = LossFlights::of(&policed, LimitedBy::Unknown, false);
         assert_ne!(buffered.weights.best().0, CongestionAlgorithm::Bbr);
-        // A buffer, too, where few flights follow from each other.
-        let two = direction(&[(40, 0, 0), (40, 640, 900), (40, 640, 900)]);
-        assert_eq!(LossFlights::of(&two, LimitedBy::SendBuffer, false).count(), 0);
         // A program that sends less leaves no window to see.
         assert_eq!(LossFlights::of(&data, LimitedBy::Application, false).count(), 0);
     }

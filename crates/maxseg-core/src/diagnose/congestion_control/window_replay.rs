@@ -16,8 +16,9 @@ use crate::outcome::LimitedBy;
 const BEYOND_WINDOW: f64 = 2.0;
 /// A window that was not full has grown by a segment beyond the flight (`tcp_is_cwnd_limited` in `include/net/tcp.h`).
 const BEYOND_FLIGHT: f64 = 1.0;
-/// The acknowledgement that ends a round trip, mostly of so many segments, releases what belongs to the next.
-const LAST_ACKED: f64 = 2.0;
+/// Elsewhere acknowledgements within a millisecond come together: the last, of so many segments, has released nothing of the round trip that
+/// it ends.
+const LAST_ELSEWHERE: f64 = 2.0;
 /// A flight of the window is known to so many segments, and to this share: acknowledgements are delayed and joined.
 const SEGMENTS_OFF: f64 = 0.8;
 const SHARE_OFF: f64 = 0.04;
@@ -57,24 +58,34 @@ struct Seen {
     is_of_path: bool,
     /// The window at a loss is at least so large where it tells anything, in segments.
     least: f64,
+    /// Segments of the acknowledgement that ends a round trip, as far as they belong to the next.
+    last: f64,
 }
 
 impl Seen {
+    const ELSEWHERE: Self = Self {
+        share_off: SHARE_OFF,
+        most: None,
+        is_of_path: false,
+        least: LEAST_ELSEWHERE,
+        last: LAST_ELSEWHERE,
+    };
+
     /// `None` where flights are not known at all.
     fn of(data: &DirectionStats, limit: LimitedBy, view: Option<View>) -> Option<Self> {
         let is_of_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
         if let Some(view) = view {
             let share_off = SHARE_OFF + view.grain(data);
-            let least = if view == View::Sender { 0.0 } else { LEAST_ELSEWHERE };
-            return Some(Self { share_off, most: None, is_of_path, least });
+            let seen = Self { share_off, most: None, is_of_path, ..Self::ELSEWHERE };
+            let is_at_sender = view == View::Sender;
+            return Some(if is_at_sender { Self { least: 0.0, last: 0.0, ..seen } } else { seen });
         }
         // What a buffer or a program holds back is not told from what the path holds.
         let path = path_bytes(data).filter(|_| !data.begins_late && is_of_path)?;
         Some(Self {
             share_off: SHARE_OFF + PATH_OFF,
             most: Some(path / segment_of(data)),
-            is_of_path: false,
-            least: LEAST_ELSEWHERE,
+            ..Self::ELSEWHERE
         })
     }
 
@@ -147,8 +158,8 @@ impl WindowReplay {
 
     fn add(&mut self, start: &Start, flights: &[RoundFlight], seen: &Seen) {
         let (mut sums, mut hits, mut count) = ([0.0; 2], [0; 2], 0_usize);
-        let predicted = start.predict(Rule::Reno, flights).zip(start.predict(Rule::Cubic, flights));
-        for (flight, (reno, cubic)) in flights.iter().zip(predicted) {
+        let by = |rule| start.predict(rule, flights, seen.last);
+        for ((flight, reno), cubic) in flights.iter().zip(by(Rule::Reno)).zip(by(Rule::Cubic)) {
             if !seen.hides([reno, cubic]) {
                 count += 1;
                 let flight = f64::from(flight.most) / start.segment;
@@ -187,7 +198,7 @@ impl WindowReplay {
         let (hits, rule) = match name {
             Reno => (reno, "a window that halves and grows by a segment a round trip"),
             Cubic => (cubic, "a window that CUBIC reduces and grows"),
-            _ => return None,
+            CongestionAlgorithm::Bbr | CongestionAlgorithm::Unknown => return None,
         };
         let is_best = self.weights.best().0 == name;
         (is_best && hits > 0).then(|| {
@@ -201,8 +212,8 @@ impl WindowReplay {
 struct Start {
     /// The window at the loss.
     window: f64,
-    /// Segments that slow start was acknowledged behind an expiry of the retransmission timer; `None` behind a fast recovery.
-    slow_start: Option<f64>,
+    /// Segments acknowledged in slow start behind an expiry of the retransmission timer; `None` behind a fast recovery.
+    after_expiry: Option<f64>,
     /// What CUBIC takes for the largest window after the loss (fast convergence, RFC 9438 §4.7).
     last_max: f64,
     segment: f64,
@@ -224,7 +235,7 @@ impl Start {
         let rounds = f64::from(epoch.rounds) + 0.5;
         Self {
             window,
-            slow_start: epoch.after_timer.then_some(acked),
+            after_expiry: epoch.after_timer.then_some(acked),
             // An expiry has CUBIC forget it (`bictcp_reset` in `net/ipv4/tcp_cubic.c`).
             last_max: if epoch.after_timer { 0.0 } else { max },
             segment,
@@ -233,21 +244,22 @@ impl Start {
     }
 
     /// The window that an algorithm has at each flight.
-    fn predict(&self, rule: Rule, flights: &[RoundFlight]) -> impl Iterator<Item = f64> {
+    fn predict(&self, rule: Rule, flights: &[RoundFlight], last: f64) -> Vec<f64> {
         let Self { segment, trip_s, .. } = *self;
         let mut window = Window::after_loss(rule, self.window, self.last_max, trip_s);
-        if let Some(acked) = self.slow_start {
+        if let Some(acked) = self.after_expiry {
             window.restart();
             window.on_round(acked, 0.0);
         }
-        flights.iter().map(move |flight| {
+        let windows = flights.iter().map(|flight| {
             let acked = f64::from(flight.acked) / segment;
-            let last = LAST_ACKED.min(acked / 2.0);
+            let last = last.min(acked / 2.0);
             window.on_round(acked - last, trip_s);
             let segments = window.segments();
             window.on_ack(last);
             segments
-        })
+        });
+        windows.collect()
     }
 }
 
@@ -271,8 +283,8 @@ mod tests {
             },
             ..CongestionEpoch::default()
         };
-        for flight in flights {
-            let flight = RoundFlight { most: flight * 1000, acked: flight * 1000 };
+        for (before, flight) in flights.iter().zip(flights.iter().skip(1)) {
+            let flight = RoundFlight { most: flight * 1000, acked: before * 1000 };
             epochs.push_flight(flight, &mut epoch);
         }
         epochs.push(CongestionEpoch { rounds, ..epoch });
@@ -295,7 +307,7 @@ mod tests {
         assert_eq!(name, Reno);
         assert!(probability > 0.7, "{probability}");
         let found = WindowReplay::of(&reno, LimitedBy::Congestion, Some(View::Sender));
-        assert!(found.sentence(Reno).is_some_and(|text| text.starts_with("6 of 6 flights")));
+        assert!(found.sentence(Reno).is_some_and(|text| text.starts_with("5 of 5 flights")));
         let cubic = direction(42, &[28, 28, 29, 30, 30, 31], false);
         assert_eq!(best(&cubic, LimitedBy::Congestion).0, Cubic);
     }
@@ -303,7 +315,7 @@ mod tests {
     /// Slow start up to half of 14 or seven tenths of it, and on from there.
     #[test]
     fn an_expiry_of_the_timer_begins_with_slow_start() {
-        assert_eq!(best(&direction(14, &[8, 9, 10, 11, 12], true), LimitedBy::Rto).0, Reno);
+        assert_eq!(best(&direction(14, &[7, 8, 9, 10, 11], true), LimitedBy::Rto).0, Reno);
         assert_eq!(best(&direction(14, &[9, 10, 10, 11, 11], true), LimitedBy::Rto).0, Cubic);
     }
 

@@ -47,12 +47,9 @@ impl RecoveryRounds {
     pub(super) fn on_resend(&mut self, again: Again, full: i64) -> Option<RecoveryRound> {
         let Again { start, nxt, released_by } = again;
         let begun = released_by.map(|duplicates| Self::Begun { nxt, duplicates });
-        match std::mem::replace(self, begun.unwrap_or_default()) {
-            Self::Acknowledged { nxt: from, ack } if ack.una == start => {
-                round(&ack, from, nxt, full)
-            }
-            _ => None,
-        }
+        let before = std::mem::replace(self, begun.unwrap_or_default());
+        let Self::Acknowledged { nxt: from, ack } = before else { return None };
+        if ack.una == start { round(&ack, from, nxt, full) } else { None }
     }
 
     /// An acknowledgement passes. Gives the round trip that it ends where the capture is at the sender, for which new data then begins

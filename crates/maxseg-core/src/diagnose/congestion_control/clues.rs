@@ -40,8 +40,8 @@ const NO_GROWTH: f64 = 0.2;
 const BELOW_WINDOW: f64 = 0.88;
 const BELOW_WINDOW_BY: f64 = 3.0;
 /// A window that was full once stays full until a loss, but for a program that pauses: so many round trips in which it was not, and this
-/// share of all, are of a sender that keeps less in flight by itself. At the sender 14 of 22 flights of BBR in windows of 1 to 3 times
-/// what the path holds showed it in captures of the lab, and none of 60 of the others in any window. Elsewhere what the window was when a segment
+/// share of all, are of a sender that keeps less in flight by itself. At the sender 10 of 19 flights of BBR in windows of 1 to 3 times
+/// what the path holds showed it in captures of the lab, and none of the others in any window. Elsewhere what the window was when a segment
 /// left is known less exactly: only connections without a loss count.
 const OPEN: u32 = 10;
 const OPEN_SHARE: f64 = 0.1;

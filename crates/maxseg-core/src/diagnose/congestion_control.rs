@@ -5,7 +5,8 @@
 //! Each clue weighs by how likely it is under each of the three; what none of them explains weighs little.
 //!
 //! Flights of whole round trips are seen at the sender, elsewhere where timestamps tell what the sender knew, or where nothing waits and
-//! all round trips are that of the handshake. Flights at losses, and how the first flights spread over their round trips, are seen
+//! all round trips are that of the handshake: behind a loss they are compared with the windows that the rules of Reno and CUBIC make
+//! of it. What a recovery without SACK sends for each duplicate ACK, flights at losses, and how the first flights spread over their round trips, are seen
 //! anywhere, and how many segments come at a time behind a link that is not full. What was lost at the end of a flight is seen behind the sender where that
 //! counts its packets in the IP header.
 
@@ -17,10 +18,13 @@ mod epoch_clues;
 mod first_loss;
 mod loss_flights;
 mod opening_pace;
+mod recovery_rounds;
+mod replayed_window;
 mod steady_growth;
 mod timer_growth;
 mod view;
 mod weights;
+mod window_replay;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,9 +37,11 @@ use clues::Clues;
 use epoch_clues::EpochClues;
 use loss_flights::LossFlights;
 use opening_pace::OpeningPace;
+use recovery_rounds::RecoveryClues;
 use steady_growth::SteadyGrowth;
 use timer_growth::TimerGrowth;
 use view::View;
+use window_replay::WindowReplay;
 
 /// A congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -116,7 +122,11 @@ impl CongestionControl {
         let opening = OpeningPace::of(data, limit, is_at_sender, has_ack_path);
         let bursts = burst_sizes::of(data, limit);
         let departures = departures::of(data, limit);
+        let replay = WindowReplay::of(data, limit, view);
+        let recoveries = RecoveryClues::of(data, limit, is_at_sender, has_ack_path);
         let mut weights = clues.weights;
+        recoveries.join_to(&mut weights);
+        replay.join_to(&mut weights);
         weights.join(&epochs.weights, epochs.share());
         weights.join(&steady.weights, 1.0);
         weights.join(&behind_timer.weights, behind_timer.share());
@@ -133,6 +143,8 @@ impl CongestionControl {
             + opening.count()
             + bursts.count()
             + departures.count()
+            + recoveries.count()
+            + replay.count()
             + of_losses;
         if epochs.count() + others == 0 {
             return Self::unknown(no_clue(data, view).to_owned());
@@ -156,6 +168,8 @@ impl CongestionControl {
         sentences.extend(departures.sentence(name));
         sentences.extend(bursts.sentence(name));
         sentences.extend(first.sentence(name));
+        sentences.extend(recoveries.sentence(name));
+        sentences.extend(replay.sentence(name));
         sentences.extend(losses.sentence(name));
         sentences.extend(steady.sentence(name));
         sentences.extend(behind_timer.sentence(name));

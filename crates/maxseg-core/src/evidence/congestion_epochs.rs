@@ -28,10 +28,47 @@ pub struct CongestionEpoch {
     pub sum: u64,
     /// Whether the receive window had less room than a segment: it was the limit, not the congestion window.
     pub is_capped: bool,
+    /// Round trips in which it had more, behind the first in which it was the limit.
+    pub open_rounds: u32,
     /// Whether the recovery before it began with an expiry of the retransmission timer, and so with slow start.
     pub after_timer: bool,
     /// Whether a loss ended it, rather than the capture.
     pub by_loss: bool,
+    /// The recovery before it; none before the first loss.
+    pub before: RecoveryBefore,
+    /// Where its flights begin among those that are kept.
+    pub flights_from: u32,
+    /// How many of them are kept.
+    pub flights: u32,
+}
+
+/// What is known of a recovery, as far as what follows depends on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveryBefore {
+    /// Bytes in flight when the first segment was sent again; 0 where there was no recovery.
+    pub in_flight: u64,
+    /// Whether the receive window was the limit before.
+    pub was_capped: bool,
+    /// Segments sent again; where the retransmission timer expired, since it last did.
+    pub resent: u32,
+    /// Bytes acknowledged until its end since the retransmission timer last expired.
+    pub acked: u64,
+}
+
+/// A round trip behind a recovery.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundFlight {
+    /// Most bytes in flight in it.
+    pub most: u32,
+    /// Bytes acknowledged in it.
+    pub acked: u32,
+}
+
+impl CongestionEpoch {
+    /// Whether the flights of all its round trips so far are kept.
+    pub const fn is_next_kept(&self) -> bool {
+        self.flights == self.rounds
+    }
 }
 
 /// The flight at a loss (`FlightSize`, RFC 5681 §2) and what was sent since the loss before. Both are numbers of bytes in order
@@ -53,6 +90,15 @@ pub struct FlightAtLoss {
     /// The last round trip before it, by the acknowledgement that a segment echoed and the time at which this passed; zero where no timestamps
     /// tell it, or the capture is at the sender.
     pub round_trip: Time,
+}
+
+/// The first round trip of a recovery that hears of no SACK blocks, from the first retransmission to its acknowledgement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveryRound {
+    /// Duplicate ACKs behind those that released the retransmission.
+    pub duplicates: u32,
+    /// New bytes that were sent for them.
+    pub sent: u64,
 }
 
 /// What passes in a round trip of the connection's opening.
@@ -78,6 +124,8 @@ pub struct Opening {
 pub struct CongestionEpochs {
     list: Vec<CongestionEpoch>,
     losses: Vec<FlightAtLoss>,
+    rounds: Vec<RecoveryRound>,
+    flights: Vec<RoundFlight>,
     /// The first round trips.
     pub opening: Opening,
     /// Whether timestamps told what the sender knew (RFC 7323 §4), so that flights are its own wherever they were seen.
@@ -90,6 +138,30 @@ pub struct CongestionEpochs {
 impl CongestionEpochs {
     /// Most epochs, and most losses, that are kept.
     pub const MOST: usize = 256;
+
+    /// Most first round trips of recoveries that are kept.
+    pub const MOST_ROUNDS: usize = 64;
+
+    /// Most flights of round trips behind recoveries that are kept.
+    pub const MOST_FLIGHTS: usize = 1024;
+
+    /// Adds the flight of the next round trip of an epoch that is under way.
+    pub fn push_flight(&mut self, flight: RoundFlight, of: &mut CongestionEpoch) {
+        if self.flights.len() < Self::MOST_FLIGHTS {
+            if of.flights == 0 {
+                of.flights_from = u32::try_from(self.flights.len()).unwrap_or(u32::MAX);
+            }
+            of.flights += 1;
+            self.flights.push(flight);
+        }
+    }
+
+    /// The flights of the first round trips of an epoch, as far as they are kept.
+    pub fn flights_of(&self, epoch: &CongestionEpoch) -> &[RoundFlight] {
+        let from = usize::try_from(epoch.flights_from).unwrap_or(usize::MAX);
+        let count = usize::try_from(epoch.flights).unwrap_or(0);
+        self.flights.get(from..from.saturating_add(count)).unwrap_or(&[])
+    }
 
     /// Adds the next one.
     pub fn push(&mut self, epoch: CongestionEpoch) {
@@ -108,6 +180,18 @@ impl CongestionEpochs {
     /// The first losses, in order.
     pub fn losses(&self) -> &[FlightAtLoss] {
         &self.losses
+    }
+
+    /// The first round trip of a recovery ends.
+    pub fn push_round(&mut self, round: RecoveryRound) {
+        if self.rounds.len() < Self::MOST_ROUNDS {
+            self.rounds.push(round);
+        }
+    }
+
+    /// The first round trips of recoveries that were whole, in order.
+    pub fn rounds(&self) -> &[RecoveryRound] {
+        &self.rounds
     }
 
     /// In order.

@@ -36,7 +36,8 @@ pub use beside::{Beside, note_beside};
 pub use bins::{Bin, Bins};
 pub use capture_facts::CaptureFacts;
 pub use congestion_epochs::{
-    CongestionEpoch, CongestionEpochs, FlightAtLoss, Opening, OpeningRound,
+    CongestionEpoch, CongestionEpochs, FlightAtLoss, Opening, OpeningRound, RecoveryBefore,
+    RecoveryRound, RoundFlight,
 };
 pub use departures::Departures;
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};

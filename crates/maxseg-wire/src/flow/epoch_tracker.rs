@@ -1,15 +1,19 @@
 //! Congestion epochs: growth of the flight between losses.
 
-use maxseg_core::evidence::{CongestionEpoch, CongestionEpochs, FlightAtLoss};
+use maxseg_core::evidence::{
+    CongestionEpoch, CongestionEpochs, FlightAtLoss, RecoveryBefore, RoundFlight,
+};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::identifications::Identifications;
 use super::opening_rounds::OpeningTracker;
+use super::recovery_rounds::RecoveryRounds;
 use super::segments::Echo;
 
 /// Follows the flight, round trip by round trip. A packet costs two comparisons; the rest is work of once a round trip.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "what a round trip is or is not")]
 pub(super) struct EpochTracker {
     /// Most in flight in this round trip.
     most: i64,
@@ -17,8 +21,15 @@ pub(super) struct EpochTracker {
     is_stuck: bool,
     /// When this is acknowledged, the round trip or the recovery is over.
     round_end: i64,
+    /// What was acknowledged when this round trip began, and when the retransmission timer last expired.
+    round_una: i64,
+    expiry_una: i64,
     /// A segment was sent again, and not all of that flight is acknowledged yet.
     is_recovering: bool,
+    /// The receive window was full in this round trip.
+    is_full: bool,
+    /// The capture began in the midst of this round trip.
+    is_cut: bool,
     epoch: CongestionEpoch,
     opening: OpeningTracker,
     /// The last loss; its recovery may still go on.
@@ -31,14 +42,15 @@ pub(super) struct EpochTracker {
     /// From when it passed to when the first segment did that echoes it: a round trip, with all that queued.
     round_trip: Time,
     pub(super) identifications: Identifications,
+    pub(super) recovery: RecoveryRounds,
     pub(super) list: CongestionEpochs,
 }
 
 impl EpochTracker {
-    /// A sender whose flight at `at` begins at `una`.
-    pub(super) fn new(at: u64, una: i64, opening: OpeningTracker) -> Self {
+    /// A sender whose flight at `at` begins at `una`, in a capture that may have begun in the midst of it.
+    pub(super) fn new(at: u64, una: i64, opening: OpeningTracker, is_cut: bool) -> Self {
         let epoch = CongestionEpoch { from: Time::from_nanos(at), ..CongestionEpoch::default() };
-        Self { epoch, sent_until: una, opening, ..Self::default() }
+        Self { epoch, sent_until: una, opening, is_cut, ..Self::default() }
     }
 
     /// A new segment was sent: it may belong to the connection's opening.
@@ -74,6 +86,7 @@ impl EpochTracker {
     /// A segment left less room in the receive window than another needs.
     pub(super) const fn on_full_window(&mut self) {
         self.epoch.is_capped = true;
+        self.is_full = true;
     }
 
     /// An acknowledgement of everything before `una`; what is sent next begins at `nxt`.
@@ -92,10 +105,13 @@ impl EpochTracker {
     #[inline(never)]
     fn next_round(&mut self, at: u64, una: i64, nxt: i64) {
         let most = std::mem::take(&mut self.most);
+        let is_open = !std::mem::take(&mut self.is_full);
+        let acked = una - std::mem::replace(&mut self.round_una, una);
         self.round_end = nxt.max(una.saturating_add(1));
-        if self.is_recovering {
+        if self.is_recovering || std::mem::take(&mut self.is_cut) {
             self.is_recovering = false;
             self.epoch.from = Time::from_nanos(at);
+            self.epoch.before.acked = u64::try_from(una - self.expiry_una).unwrap_or(0);
             return;
         }
         let epoch = &mut self.epoch;
@@ -106,9 +122,14 @@ impl EpochTracker {
         if epoch.rounds == 0 {
             epoch.first = flight;
         }
+        if epoch.before.in_flight > 0 && epoch.is_next_kept() {
+            let bytes = |bytes: i64| u32::try_from(bytes).unwrap_or(u32::MAX);
+            self.list.push_flight(RoundFlight { most: bytes(most), acked: bytes(acked) }, epoch);
+        }
         epoch.rounds = epoch.rounds.saturating_add(1);
         epoch.flat_rounds = epoch.flat_rounds.saturating_add(1);
         epoch.sum = epoch.sum.saturating_add(flight);
+        epoch.open_rounds += u32::from(epoch.is_capped && is_open);
         if flight > epoch.most {
             epoch.most = flight;
             epoch.flat_rounds = 0;
@@ -118,9 +139,24 @@ impl EpochTracker {
 
     /// A segment was sent again; what is new begins at `nxt`, what is not acknowledged at `una`.
     #[inline(never)]
-    pub(super) fn on_resend(&mut self, at: u64, una: i64, nxt: i64, by_timer: bool) {
+    pub(super) fn on_resend(
+        &mut self,
+        at: u64,
+        una: i64,
+        nxt: i64,
+        (by_timer, has_expired): (bool, bool),
+    ) {
+        if has_expired {
+            self.expiry_una = una;
+        }
         if self.is_recovering {
             self.epoch.after_timer |= by_timer;
+            self.epoch.before.resent += 1;
+            if has_expired {
+                self.epoch.before.resent = 1;
+                // All that is outstanding then is sent again (`high_seq` in `tcp_enter_loss`, `net/ipv4/tcp_input.c`).
+                self.round_end = self.round_end.max(nxt);
+            }
             if let Some(loss) = &mut self.loss {
                 loss.resent = loss.resent.saturating_add(1);
                 loss.by_timer |= by_timer;
@@ -135,7 +171,11 @@ impl EpochTracker {
         if self.epoch.rounds > 0 {
             self.end(at, true);
         }
-        self.epoch = CongestionEpoch { peak, after_timer: by_timer, ..CongestionEpoch::default() };
+        let in_flight = u64::try_from(nxt - una).unwrap_or(0);
+        let was_capped = self.epoch.is_capped;
+        let before = RecoveryBefore { in_flight, was_capped, resent: 1, acked: 0 };
+        self.epoch =
+            CongestionEpoch { peak, before, after_timer: by_timer, ..CongestionEpoch::default() };
     }
 
     fn begin_loss(&mut self, at: u64, una: i64, nxt: i64, by_timer: bool) {
@@ -201,8 +241,11 @@ mod tests {
 
     #[test]
     fn epochs_run_from_loss_to_loss() {
-        let mut sender =
-            Sender { epochs: EpochTracker::new(0, 0, OpeningTracker::default()), at: 0, nxt: 0 };
+        let mut sender = Sender {
+            epochs: EpochTracker::new(0, 0, OpeningTracker::default(), false),
+            at: 0,
+            nxt: 0,
+        };
         sender.epochs.on_ack(0, 0, 0, true);
         for window in [10, 20, 40, 40] {
             sender.round(window);
@@ -218,7 +261,7 @@ mod tests {
             sender.nxt += SEGMENT;
             sender.epochs.on_send(sender.nxt - una);
         }
-        sender.epochs.on_resend(sender.at, una, sender.nxt, false);
+        sender.epochs.on_resend(sender.at, una, sender.nxt, (false, false));
         sender.at += 10 * MILLI;
         sender.epochs.on_ack(sender.at, sender.nxt, sender.nxt, true);
         for window in [20, 21, 22] {
@@ -231,6 +274,10 @@ mod tests {
         assert!(epochs[0].by_loss && !epochs[1].by_loss);
         assert_eq!((epochs[1].peak, epochs[1].first, epochs[1].last), (40_000, 20_000, 22_000));
         assert_eq!(epochs[1].rounds, 3);
+        assert_eq!((epochs[1].before.in_flight, epochs[1].before.resent), (43_000, 1));
+        let flights = sender.epochs.list.flights_of(&epochs[1]);
+        let flights: Vec<(u32, u32)> = flights.iter().map(|it| (it.most, it.acked)).collect();
+        assert_eq!(flights, [(20_000, 20_000), (21_000, 21_000), (22_000, 22_000)]);
         let losses = sender.epochs.list.losses();
         assert_eq!(losses.len(), 1);
         assert_eq!((losses[0].in_flight, losses[0].sent_since), (43_000, 153_000));
@@ -239,7 +286,7 @@ mod tests {
     /// A timestamp that is echoed tells what the sender knew, however long the way is.
     #[test]
     fn echoes_tell_flights_anywhere() {
-        let mut tracker = EpochTracker::new(0, 0, OpeningTracker::default());
+        let mut tracker = EpochTracker::new(0, 0, OpeningTracker::default(), false);
         for round in 0..5_i64 {
             let una = round * 8 * SEGMENT;
             let stamp = u32::try_from(round).unwrap();
@@ -258,7 +305,7 @@ mod tests {
     /// A segment that echoes the end of a round trip was sent in the next: what grows there is none of the first flight.
     #[test]
     fn round_trips_end_before_the_segment_that_echoes_their_end() {
-        let mut tracker = EpochTracker::new(0, 0, OpeningTracker::default());
+        let mut tracker = EpochTracker::new(0, 0, OpeningTracker::default(), false);
         // Four in flight, and five from the round trip on that the fourth acknowledgement begins.
         let sent: [(i64, &[i64]); 6] =
             [(0, &[0, 1, 2, 3]), (1, &[4]), (2, &[5]), (3, &[6]), (4, &[7, 8]), (5, &[9])];
@@ -269,7 +316,7 @@ mod tests {
                 tracker.on_echo(7 * MILLI, known, place * SEGMENT, (place + 1) * SEGMENT);
             }
         }
-        tracker.on_resend(40 * MILLI, 5 * SEGMENT, 10 * SEGMENT, false);
+        tracker.on_resend(40 * MILLI, 5 * SEGMENT, 10 * SEGMENT, (false, false));
         tracker.finish(40 * MILLI);
         let epoch = tracker.list.as_slice()[0];
         assert_eq!((epoch.rounds, epoch.first, epoch.last), (2, 4000, 4000), "{epoch:?}");

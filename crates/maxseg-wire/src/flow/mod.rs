@@ -40,6 +40,7 @@ mod owned_segment;
 mod pair;
 mod part;
 mod places;
+mod recovery_rounds;
 mod refills;
 mod results;
 mod retransmissions;

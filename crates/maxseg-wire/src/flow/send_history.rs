@@ -1,6 +1,7 @@
 //! The payload of one direction: sent, retransmitted and acknowledged.
 
 mod near;
+mod recovery;
 mod repeats;
 mod samples;
 mod traced;
@@ -306,6 +307,7 @@ impl SendHistory {
             self.ack_gaps.get_or_insert_default().on_ack(ack.at, acked, self.sender.full());
         }
         let duplicates = std::mem::take(&mut self.duplicates);
+        self.end_first_round(ack.una, duplicates);
         if !self.gaps.is_empty() {
             self.counts.unseen_bytes += self.gaps.pass(ack.una).max(0).cast_unsigned();
         }

@@ -233,7 +233,8 @@ impl SenderReplay {
                 let begin = self.bins.begin().map_or(sent.at, Time::as_nanos);
                 let before = bytes(sent.end - sent.payload - una);
                 let opening = OpeningTracker::new(sent.at, begin, self.first_round_trip, before);
-                Box::new(EpochTracker::new(sent.at, una, opening))
+                let is_cut = self.first_round_trip == 0;
+                Box::new(EpochTracker::new(sent.at, una, opening, is_cut))
             });
             epochs.on_new(sent.at, bytes(sent.payload));
             epochs.identifications.on_new(sent.ip_id, sent.end - sent.payload, sent.end);
@@ -274,8 +275,14 @@ impl SenderReplay {
         self.edge.map(|edge| edge - self.nxt)
     }
 
-    /// A segment was retransmitted.
-    pub(super) fn on_resend(&mut self, at: u64, payload: i64, ip_id: Option<u16>, cause: Cause) {
+    /// A segment was retransmitted; `has_expired`: it is the first after an expiry of the retransmission timer.
+    pub(super) fn on_resend(
+        &mut self,
+        at: u64,
+        payload: i64,
+        ip_id: Option<u16>,
+        (cause, has_expired): (Cause, bool),
+    ) {
         let (by_timer, is_lost) = (cause == Cause::Rto, cause != Cause::TooLarge);
         self.advance(at);
         self.drained_from = None;
@@ -287,7 +294,7 @@ impl SenderReplay {
         self.last_progress = at;
         if let Some(epochs) = self.epochs.as_mut().filter(|_| is_lost) {
             let unseen = i64::from(epochs.identifications.on_resend(ip_id)) * self.full;
-            epochs.on_resend(at, self.una, self.nxt + unseen, by_timer);
+            epochs.on_resend(at, self.una, self.nxt + unseen, (by_timer, has_expired));
         }
         if let Some(refills) = &mut self.refills {
             refills.on_resend();

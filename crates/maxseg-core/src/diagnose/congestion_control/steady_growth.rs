@@ -1,7 +1,8 @@
 //! The slope of a flight that grows evenly for many round trips.
 //!
 //! In congestion avoidance Reno adds a segment in each round trip (RFC 5681 §3.1), and CUBIC, where it would be slower than Reno, 0.53
-//! (RFC 9438 §4.3). That needs no loss before: it shows in a capture that begins in mid-stream, and behind losses that were none.
+//! (RFC 9438 §4.3). That needs no loss before: it shows in a capture that begins in mid-stream, and behind losses that were none. What
+//! grows for as long, but less and less or more and more, grows along a cubic.
 
 use super::CUBIC_AS_RENO;
 use super::CongestionAlgorithm::{self, Cubic, Reno};
@@ -18,6 +19,14 @@ const FLAT: u32 = 8;
 /// The mean of an even growth is that of its ends, to so many segments and to this share of the growth; the cubic's is not.
 const MEAN_OFF: f64 = 0.7;
 const MEAN_SHARE_OFF: f64 = 0.05;
+/// A bend is one from so many segments beyond that on, and a cubic's mean is at most this share of the growth above or below that of its
+/// ends: of 1 − (1 − t)³ it is 3/4.
+const LEAST_BEND: f64 = 1.5;
+const MOST_BEND: f64 = 0.27;
+/// Where a cubic is flat its maximum is older: this share of all round trips at most.
+const FLAT_OF_BEND: u32 = 3;
+/// How likely a bend is under Reno, CUBIC and BBR: a window that is not always used may make one of Reno's.
+const BENT: [f64; 3] = [0.05, 1.0, 0.15];
 /// Delayed and stretched acknowledgements, and a first round trip that still recovers, cost this share of a slope.
 const LOST_SLOPE: f64 = 0.08;
 /// A slope varies by so many segments a round trip, and as a flight's segments do at both ends; CUBIC counts by the time, in
@@ -41,8 +50,16 @@ const MOST: f64 = 3.0;
 #[derive(Debug, Clone, Default)]
 pub(super) struct SteadyGrowth {
     pub(super) weights: Weights,
-    /// Segments a round trip, and in how many of them.
-    found: Option<(f64, f64)>,
+    found: Option<Growth>,
+}
+
+/// How a flight grew.
+#[derive(Debug, Clone, Copy)]
+struct Growth {
+    /// Segments a round trip.
+    slope: f64,
+    rounds: f64,
+    is_bent: bool,
 }
 
 impl SteadyGrowth {
@@ -57,11 +74,10 @@ impl SteadyGrowth {
         let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
         // A connection begins with slow start.
         let epochs = data.epochs.as_slice().iter().skip(usize::from(!data.begins_late));
-        let slopes = epochs.filter_map(|epoch| slope(epoch, segment));
-        let longest = slopes.max_by(|one, other| one.1.total_cmp(&other.1));
-        if let Some((slope, rounds)) = longest {
-            all.weights.add(likelihoods(slope, rounds), MOST);
-            all.found = longest;
+        let growths = epochs.filter_map(|epoch| growth(epoch, segment));
+        all.found = growths.max_by(|one, other| one.rounds.total_cmp(&other.rounds));
+        if let Some(longest) = &all.found {
+            all.weights.add(longest.likelihoods(), MOST);
         }
         all
     }
@@ -73,42 +89,56 @@ impl SteadyGrowth {
 
     /// What it shows for an algorithm, as a clause.
     pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
-        let (slope, rounds) = self.found.filter(|_| self.weights.best().0 == name)?;
-        matches!(name, Reno | Cubic).then(|| {
+        let found = self.found.filter(|_| self.weights.best().0 == name)?;
+        let Growth { slope, rounds, is_bent } = found;
+        let text = if is_bent {
+            format!("the flight grew along a curve in {rounds:.0} round trips")
+        } else {
             format!(
                 "the flight grew evenly by {slope:.2} segments in each of {rounds:.0} round trips"
             )
-        })
+        };
+        matches!(name, Reno | Cubic).then_some(text)
     }
 }
 
-/// Segments a round trip, and how many round trips, of an epoch whose flight grew evenly.
-fn slope(epoch: &CongestionEpoch, segment: f64) -> Option<(f64, f64)> {
+/// That of an epoch, where nothing else may have made it.
+fn growth(epoch: &CongestionEpoch, segment: f64) -> Option<Growth> {
     let rounds = f64::from(epoch.rounds) - 1.0;
     let (first, last) = (epoch.first as f64 / segment, epoch.last as f64 / segment);
     let grown = last - first;
     let mean = epoch.sum as f64 / segment / f64::from(epoch.rounds.max(1));
-    let off_mean = (mean - 0.5 * (first + last)).abs();
-    let is_even = !epoch.after_timer
+    let beyond = (mean - 0.5 * (first + last)).abs() - (MEAN_OFF + MEAN_SHARE_OFF * grown);
+    let is_growth = !epoch.after_timer
         && rounds >= LEAST_ROUNDS
         && first >= LEAST_FLIGHT
-        && (0.0..CUBIC_SLOPES * rounds).contains(&grown)
-        && epoch.flat_rounds <= (epoch.rounds / FLAT).max(1)
-        && off_mean <= MEAN_OFF + MEAN_SHARE_OFF * grown;
-    is_even.then_some((grown / rounds, rounds))
+        && (0.0..CUBIC_SLOPES * rounds).contains(&grown);
+    let is_flat_for = |share: u32| epoch.flat_rounds <= (epoch.rounds / share).max(1);
+    let is_even = beyond <= 0.0 && is_flat_for(FLAT);
+    let is_bent = (LEAST_BEND..=MOST_BEND * grown).contains(&beyond)
+        && !epoch.is_capped
+        && is_flat_for(FLAT_OF_BEND);
+    (is_growth && (is_even || is_bent)).then_some(Growth { slope: grown / rounds, rounds, is_bent })
 }
 
-/// Of Reno, CUBIC and BBR.
-fn likelihoods(slope: f64, rounds: f64) -> [f64; 3] {
-    let expected = |slope: f64| (1.0 - LOST_SLOPE) * slope;
-    let unused = if NOT_ALWAYS_USED.contains(&slope) {
-        SELDOM / (NOT_ALWAYS_USED.end() - NOT_ALWAYS_USED.start())
-    } else {
-        0.0
-    };
-    let reno = normal(slope, expected(1.0), SLOPE_OFF + ENDS_OFF / rounds);
-    let as_reno = normal(slope, expected(CUBIC_AS_RENO), SLOPE_OFF_CUBIC + ENDS_OFF_CUBIC / rounds);
-    [(1.0 - SELDOM) * reno + unused, 0.5 * as_reno + 0.5 / CUBIC_SLOPES, BY_CHANCE]
+impl Growth {
+    /// Of Reno, CUBIC and BBR.
+    fn likelihoods(&self) -> [f64; 3] {
+        if self.is_bent {
+            return BENT;
+        }
+        let Self { slope, rounds, .. } = *self;
+        let expected = |slope: f64| (1.0 - LOST_SLOPE) * slope;
+        let unused = if NOT_ALWAYS_USED.contains(&slope) {
+            SELDOM / (NOT_ALWAYS_USED.end() - NOT_ALWAYS_USED.start())
+        } else {
+            0.0
+        };
+        let reno = normal(slope, expected(1.0), SLOPE_OFF + ENDS_OFF / rounds);
+        let as_reno =
+            normal(slope, expected(CUBIC_AS_RENO), SLOPE_OFF_CUBIC + ENDS_OFF_CUBIC / rounds);
+        [(1.0 - SELDOM) * reno + unused, 0.5 * as_reno + 0.5 / CUBIC_SLOPES, BY_CHANCE]
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +186,12 @@ mod tests {
     #[test]
     fn a_cubic_is_not_even() {
         let until_peak = libm::cbrt(43.0 / 0.4);
-        let data = direction(40, |round| 143.0 + 0.4 * (0.1 * round - until_peak).powi(3));
+        let mut data = direction(40, |round| 143.0 + 0.4 * (0.1 * round - until_peak).powi(3));
+        assert_eq!(shown(&data), Some(Cubic));
+        let found = SteadyGrowth::of(&data, LimitedBy::Bandwidth);
+        assert!(found.sentence(Cubic).is_some_and(|text| text.contains("a curve")));
+        // A step, as of a pace that changes.
+        data = direction(40, |round| if round < 2.0 { 100.0 } else { 140.0 });
         assert_eq!(shown(&data), None);
     }
 

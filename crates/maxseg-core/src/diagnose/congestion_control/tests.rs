@@ -119,6 +119,12 @@ fn a_flight_that_does_not_grow_is_bbr() {
     // A full window does the same with any algorithm.
     let full = CongestionEpoch { sum: 50 * 59 * SEGMENT, last: 60 * SEGMENT, ..below };
     assert_eq!(named(&direction(&[full]), LimitedBy::Bandwidth), CongestionAlgorithm::Unknown);
+    // But for a sender that no longer fills it, unless what it was is not known.
+    let open = CongestionEpoch { open_rounds: 20, ..full };
+    let found = CongestionControl::of(&direction(&[open]), LimitedBy::Bandwidth, false);
+    assert!(found.evidence.contains("window open in 20 round trips"), "{}", found.evidence);
+    let late = DirectionStats { begins_late: true, ..direction(&[open]) };
+    assert_eq!(named(&late, LimitedBy::Bandwidth), CongestionAlgorithm::Unknown);
     // After losses, though what duplicates released came first.
     let mut after = sawtooth(1, 50, 30, |_| 36.0);
     after[1].first = 53 * SEGMENT;

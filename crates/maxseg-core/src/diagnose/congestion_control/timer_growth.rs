@@ -24,6 +24,8 @@ const SHRINKS: f64 = 0.05;
 const SEGMENTS_OFF: f64 = 1.0;
 const RENO_VARIES: f64 = 0.12;
 const CUBIC_VARIES: f64 = 0.2;
+/// CUBIC's growth in a round trip where it knows no maximum, as a share of the window (`bictcp_update` in `net/ipv4/tcp_cubic.c`).
+const CUBIC_WITHOUT_MAX: f64 = 0.05;
 /// Delayed acknowledgements cost Reno a little of its segment a round trip, and whole windows are less than growth by so much:
 /// 18 such flights of Reno in captures at the sender grew by 0.67 segments a round trip (median), 31 of CUBIC by 0.33.
 const RENO_SLOPE: f64 = 0.92;
@@ -83,7 +85,9 @@ impl TimerGrowth {
         }
         let trip_s = epoch.to.since(epoch.from).as_secs_f64() / (f64::from(epoch.rounds) + 0.5);
         let since = (rounds + 1.0) * trip_s;
+        let at_least = first * (libm::pow(1.0 + CUBIC_WITHOUT_MAX, rounds) - 1.0);
         let cubic = (CUBIC_FACTOR * since * since * since).max(CUBIC_AS_RENO * rounds);
+        let cubic = cubic.max(at_least);
         let range = most.max(LEAST_RANGE);
         let exact = SEGMENTS_OFF + grain * range;
         let other = OTHER / range;

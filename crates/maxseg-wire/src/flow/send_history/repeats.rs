@@ -140,6 +140,7 @@ impl SendHistory {
         let is_further = self.retransmissions.recovering(data.start).is_some();
         let timeouts = self.counts.timeouts;
         let cause = self.cause(data);
+        self.note_first_round(data, cause, is_further);
         if cause != Cause::TooLarge {
             self.note_loss(data.at, is_further);
         }
@@ -147,7 +148,8 @@ impl SendHistory {
         self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
         let waited = data.at.saturating_sub(self.last_send);
         self.note(EventKind::Retransmission(cause), data, waited);
-        self.sender.on_resend(data.at, bytes, data.ip_id, cause);
+        let has_expired = self.counts.timeouts > timeouts;
+        self.sender.on_resend(data.at, bytes, data.ip_id, (cause, has_expired));
         if cause == Cause::Rto {
             self.black_hole
                 .on_timeout(data, self.sent.holding(data.start).map(|segment| segment.at));
@@ -168,7 +170,7 @@ impl SendHistory {
             frame: data.frame,
             stamp: data.stamp,
             cause,
-            begins_timeout: self.counts.timeouts > timeouts,
+            begins_timeout: has_expired,
             proof,
             is_acknowledged: false,
         });

@@ -34,6 +34,7 @@ mod queueing;
 mod requests;
 mod round_trips;
 mod send_buffer;
+mod since_loss;
 mod socket;
 mod stops;
 mod trip_view;
@@ -238,6 +239,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         && evidence.beside.is_none()
         && !evidence.marks.one_way
         && !evidence.marks.mid_stream
+        && trip_view::sees_round_trips(data, acks)
         && Pace::of(data, acks).leaves_window_unused;
     let may_be_buffer =
         matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);

@@ -200,6 +200,7 @@ impl Pace {
                 || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
                 || faster_first && has_own_clock && is_even() && writes_little(data));
         let is_paced = !may_wait_for_messages
+            && !may_fill_unseen
             && (is_spaced_by_itself
                 || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window);
         let writes_late = writes_late(data);

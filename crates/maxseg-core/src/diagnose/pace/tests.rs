@@ -276,7 +276,7 @@ fn even_pauses_after_full_segments_are_a_pace() {
         ack_gaps: Some(AckGaps { count: 500, ratio: 2.0, deviation: 0.1 }),
         ..pauses(29)
     };
-    assert!(!of(&of_link));
+    assert!(!of(&of_link) && !is_paced(&of_link));
     assert!(
         of(&DirectionStats { capacity_bps: Some(20e6), ..of_link }),
         "trains show that it carries more"

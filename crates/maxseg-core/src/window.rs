@@ -10,6 +10,12 @@ pub const LARGEST_SHIFT: u8 = 14;
 /// The largest window that TCP can offer: 65 535 · 2¹⁴, just below 2³⁰ (RFC 7323 §2.3).
 pub const LARGEST: u64 = FIELD << LARGEST_SHIFT;
 
+/// Whether an unscaled window comes so near the largest value of its field that this may be what holds it. A buffer of half as much offers
+/// half as much, with a scale or without.
+pub const fn is_near_field(window: u64) -> bool {
+    window > FIELD / 2
+}
+
 /// A path as a window sees it: the rate of its slowest link, all bytes of a packet counted alike, and
 /// the round trip with nothing queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,6 +30,9 @@ const REST: f64 = 0.25;
 /// slow start overflows a queue once.
 const MUCH_LOSS: f64 = 0.1;
 const AGAIN: u64 = 2;
+/// Acknowledgements wait for each other where two of them are on their way, each of two segments (RFC 5681 §4.2). With less in flight
+/// each waits for the receiver's timer at most.
+const LEAST_FLIGHT: u64 = 4;
 /// A sender that paces to what comes back fills the queue when it probes for more (BBR): then one in twenty waits so many
 /// times as long as the data, and the rate is about that of the trains of acknowledgements.
 const PROBED: f64 = 2.0;
@@ -77,7 +80,7 @@ impl AckPath {
             && data.needed_retransmissions() as f64 > MUCH_LOSS * data.data_packets as f64;
         // Whoever answers payload with payload thinks in between.
         let is_dialogue = acks.data_packets >= 3;
-        if loses || is_dialogue {
+        if loses || is_dialogue || has_few_in_flight(data) {
             return None;
         }
         let gaps = data.ack_gaps.filter(|gaps| gaps.count >= ENOUGH_GAPS);
@@ -188,6 +191,12 @@ impl AckPath {
         }
         signs.join("; ")
     }
+}
+
+/// Whether no two acknowledgements were ever on their way at once, as far as flights are known.
+fn has_few_in_flight(data: &DirectionStats) -> bool {
+    let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
+    (1..LEAST_FLIGHT * segment).contains(&data.in_flight_max_bytes)
 }
 
 /// Round trips under load, where those of the whole path are seen.

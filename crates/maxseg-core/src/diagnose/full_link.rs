@@ -8,6 +8,7 @@ use crate::units::Time;
 /// Behind a full link of the data gaps between acknowledgements grow with what they cover, by about so much, and vary by no
 /// more than this (the standard deviation of their logarithms): a window that leaves the link idle leaves pauses.
 const TWICE: f64 = 1.7;
+const ABOUT_TWICE: f64 = 2.3;
 const STEADY_GAPS: f64 = 0.2;
 const ENOUGH_GAPS: u32 = 100;
 /// What is in flight waits from this on, in what the path holds.
@@ -32,6 +33,9 @@ pub(super) const FASTER: f64 = 1.5;
 const AT_LINK: f64 = 0.95;
 const NO_FASTER: f64 = 1.1;
 
+/// Trains are told by eight acknowledgements, of two segments each.
+const TRAIN_SEGMENTS: u64 = 16;
+
 /// The rate of a full link varies by less than this share of itself, whatever its losses.
 const OF_LINK: f64 = 0.5;
 
@@ -45,6 +49,11 @@ pub(super) fn trains_bps(data: &DirectionStats) -> Option<f64> {
 /// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do.
 pub(super) fn is_of_link(gaps: AckGaps) -> bool {
     gaps.count >= ENOUGH_GAPS && gaps.ratio >= TWICE && gaps.deviation < STEADY_GAPS
+}
+
+/// Whether they come about that long after it, and no longer: nothing else holds them back.
+pub(super) fn is_just_of_link(gaps: AckGaps) -> bool {
+    is_of_link(gaps) && gaps.ratio < ABOUT_TWICE
 }
 
 /// Whether a larger window would only make the queue longer. Behind a link that is always busy acknowledgements come as far apart
@@ -76,6 +85,12 @@ pub(super) fn is_at_trains(data: &DirectionStats, variation: impl FnOnce() -> Op
     data.path_rtt_min_s.is_some()
         && is_at(data, trains_bps(data), AS_TRAINS)
         && !variation().is_some_and(|variation| variation >= OF_LINK)
+}
+
+/// Whether what seem to be trains are several flights of a few segments each, as far as no first flight tells otherwise.
+pub(super) fn has_no_trains(data: &DirectionStats) -> bool {
+    let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
+    data.first_flight_bps.is_none() && data.in_flight_max_bytes < TRAIN_SEGMENTS * segment
 }
 
 /// Whether the link is idle for a part of the time, as far as trains show its rate.
@@ -167,6 +182,19 @@ mod tests {
         assert!(keeps_link_full(&queued(5.1e6), false));
         assert!(!keeps_link_full(&queued(10e6), false), "somebody else's queue");
         assert!(is_as_fast_as_first(&queued(5.1e6)) && !is_as_fast_as_first(&queued(10e6)));
+    }
+
+    #[test]
+    fn flights_of_a_few_segments_are_no_trains() {
+        let of = |segments: u64, first_flight_bps| {
+            has_no_trains(&DirectionStats {
+                in_flight_max_bytes: 1460 * segments,
+                first_flight_bps,
+                ..DirectionStats::default()
+            })
+        };
+        assert!(of(8, None));
+        assert!(!of(20, None) && !of(8, Some(3e6)));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::queueing::{Course, QUEUEING, Surroundings};
 use super::send_buffer::{
     fills_in_turns, leaves_path_idle, leaves_room, lets_flight_drain, may_be_late,
 };
+use super::since_loss::SinceLoss;
 use super::stops::{Stops, stops_in};
 use super::windows::{WINDOW_LEFT, outlasts_losses, shown_by_full};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
@@ -65,8 +66,7 @@ impl Limits {
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
         for bin in &bins {
             let parts = judge.parts(bin).into_iter().filter(|(_, seconds)| *seconds > 0.0);
-            let most = parts.clone().max_by(|a, b| a.1.total_cmp(&b.1));
-            if let Some((kind, _)) = most {
+            if let Some((kind, _)) = parts.clone().max_by(|a, b| a.1.total_cmp(&b.1)) {
                 limits.extend(bin, kind);
             }
             for (kind, seconds) in parts {
@@ -122,6 +122,7 @@ struct Judge<'a> {
     may_be_late: bool,
     segment: u64,
     has_lost: bool,
+    since_loss: SinceLoss,
     /// Without SACK: something was lost, and acknowledgements do not yet cover what was sent since.
     has_hole: bool,
     /// The transfer gets a good part of the link.
@@ -144,7 +145,6 @@ impl<'a> Judge<'a> {
         let (course, pace) = (Course::of(bins, stats, acks), Pace::over(bins, stats, acks));
         let is_busy = is_at(stats, trains_bps(stats), BUSY_LINK);
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
-        let loses = stats.needed_retransmissions() > 0;
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
         let may_fill = if pace.waits_for_room { !leaves_room(stats) } else { may_wait };
         Self {
@@ -160,11 +160,13 @@ impl<'a> Judge<'a> {
             others_queue: data_queue::is_of_others(stats, acks),
             shown_by_full: shown_by_full(stats, acks),
             window_outlasts: outlasts_losses(stats),
-            may_be_late: !pace.is_dialogue && may_be_late(stats, acks),
-            data_queues: (pace.is_spaced || is_busy && loses) && data_queue::stands(stats, acks),
+            may_be_late: !pace.is_dialogue && (may_be_late(stats, acks) || pace.may_fill_unseen),
+            data_queues: (pace.is_spaced || is_busy && stats.needed_retransmissions() > 0)
+                && data_queue::stands(stats, acks),
             is_read_slowly: is_always_behind(acks),
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
             has_lost: false,
+            since_loss: SinceLoss::of(stats, pace.is_clocked),
             has_hole: false,
             is_busy,
             fills_in_turns: may_fill && fills_in_turns(stats)
@@ -191,6 +193,7 @@ impl<'a> Judge<'a> {
         // One loss in a dialogue is repaired before the window matters again.
         let matters = !self.pace.is_dialogue || self.stats.needed_retransmissions() > FEW_LOSSES;
         self.has_lost |= bin.losses > 0 && matters && Loss::reduces_window(self.stats);
+        self.since_loss.pass(bin, self.stats.path_rtt_loaded_s.or(self.stats.path_rtt_min_s));
         let covers = 2 * bin.acked_bytes >= bin.sent_bytes;
         self.has_hole = !self.stats.sack_permitted && (bin.losses > 0 || self.has_hole && !covers);
         let kind = self.network(bin);
@@ -224,10 +227,7 @@ impl<'a> Judge<'a> {
     fn black_hole(&self, bin: &Bin) -> f64 {
         // Where segments of this size arrived before, it may be the other host that is gone.
         let proved = self.stats.black_hole.filter(BlackHole::is_by_size);
-        proved.map_or(0.0, |hole| {
-            let (from, to) = (bin.at.max(hole.from), bin.end().min(hole.to));
-            to.since(from).as_secs_f64()
-        })
+        proved.map_or(0.0, |it| bin.end().min(it.to).since(bin.at.max(it.from)).as_secs_f64())
     }
 
     /// Bytes that came through, as the sender learns it. Without SACK nothing of what arrives behind a hole is acknowledged
@@ -267,6 +267,7 @@ impl<'a> Judge<'a> {
             || self.pace.waits_for_room
             || self.may_wait && self.stats.sack_permitted
             || self.fills_in_vain(bin)
+            || self.since_loss.is_past(bin, self.segment)
         {
             LimitedBy::Unknown
         } else {
@@ -291,8 +292,7 @@ impl<'a> Judge<'a> {
         window_is_full: bool,
     ) -> bool {
         let Some(least) = self.course.least().filter(|_| !self.pace.is_paced) else { return false };
-        let is_long = bin.rtt_mean().is_some_and(|mean| {
-            let mean = mean.as_secs_f64();
+        let is_long = bin.rtt_mean().map(Time::as_secs_f64).is_some_and(|mean| {
             mean > QUEUEING * least && (window_is_full || mean > least + self.held_s)
         });
         let is_busy = self.pace.has_standing_queue

@@ -4,6 +4,7 @@ use super::finding::{
     Finding, FindingKind, Number, Severity, counted, counted_times, number, were,
 };
 use super::joined;
+use super::overtaken::is_of_capture;
 use crate::evidence::{
     Bin, Cause, Direction, DirectionStats, Ending, Event, EventKind, Evidence, Passage,
 };
@@ -247,7 +248,7 @@ pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Fi
     let stats = evidence.stats(direction);
     let known = joined::known(evidence, direction);
     let count = known.map_or(stats.out_of_order_packets, |passage| passage.reordered_packets);
-    if count == 0 {
+    if count == 0 || known.is_none() && is_of_capture(stats) {
         return None;
     }
     let (frames, times) = first(stats, |kind| kind == EventKind::OutOfOrder);

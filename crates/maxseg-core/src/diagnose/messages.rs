@@ -13,6 +13,8 @@ const LEAST_INTERVALS: usize = 8;
 /// Each message admits no more than this share of the largest flight: receivers grant half of their window when half of it is read, as
 /// two requests that are outstanding do, and away from the sender a flight looks smaller.
 const ADMITTED: f64 = 0.75;
+/// Messages that ask for data are this part of it at most: those that carry as much have a purpose of their own.
+const ASKING_PART: u64 = 10;
 
 /// Whether the flight has a ceiling within which the other side's program sends several messages: each admits a part. In a
 /// dialogue, where each side waits for the whole of the other's payload, no more is in flight than what one message asked
@@ -22,6 +24,11 @@ pub(super) fn is_admitted(data: &DirectionStats, acks: &DirectionStats) -> bool 
         && (data.unique_bytes / acks.data_packets) as f64
             <= ADMITTED * data.in_flight_max_bytes as f64
         && has_plateau(data)
+}
+
+/// Whether the other side's payload is little beside the data: messages that ask for it carry little of their own.
+pub(super) fn asks(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    acks.unique_bytes < data.unique_bytes / ASKING_PART
 }
 
 /// Whether the flight, once it has come near its maximum, stays there.
@@ -83,6 +90,14 @@ mod tests {
         assert!(is_admitted(20), "halves");
         assert!(is_admitted(15), "a flight that looks smaller than the window");
         assert!(!is_admitted(10), "a dialogue: each asks for all of it");
+    }
+
+    #[test]
+    fn payload_of_its_own_asks_for_nothing() {
+        let (data, acks) = sender(20);
+        let asks = |unique_bytes| asks(&data, &DirectionStats { unique_bytes, ..acks.clone() });
+        assert!(asks(20 * 36));
+        assert!(!asks(900_000), "both ways at once");
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod queueing;
 mod requests;
 mod round_trips;
 mod send_buffer;
+mod since_loss;
 mod socket;
 mod stops;
 mod trip_view;
@@ -196,7 +197,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         (shares, spans) = all_of(LimitedBy::Unknown, &shares, &spans);
         findings.retain(|finding| !is_inferred(finding.kind));
     }
-    if evidence.capture.is_merged {
+    if evidence.capture.is_merged || overtaken::has_no_order(&evidence.capture) {
         findings.retain(|finding| !rests_on_repeats(finding.kind));
     }
     let doubt = beside::in_doubt(evidence, direction, verdict.limited_by);
@@ -204,8 +205,12 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         (shares, spans) = instead(&shares, &spans, beside::may_be_others, LimitedBy::Unknown);
     }
     let doubt = doubt.or_else(|| {
-        let doubt = overtaken::in_doubt(data, verdict.limited_by)?;
-        (shares, spans) = instead(&shares, &spans, overtaken::needs_order, LimitedBy::Unknown);
+        let doubt = overtaken::in_doubt(data, &evidence.capture, verdict.limited_by)?;
+        let is_it = match verdict.limited_by {
+            LimitedBy::Bandwidth => overtaken::needs_order,
+            _ => outweigh::is_loss,
+        };
+        (shares, spans) = instead(&shares, &spans, is_it, LimitedBy::Unknown);
         Some(doubt)
     });
     let doubt = doubt.or_else(|| outweigh::in_doubt(data, acks, &shares));
@@ -234,6 +239,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         && evidence.beside.is_none()
         && !evidence.marks.one_way
         && !evidence.marks.mid_stream
+        && trip_view::sees_round_trips(data, acks)
         && Pace::of(data, acks).leaves_window_unused;
     let may_be_buffer =
         matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);

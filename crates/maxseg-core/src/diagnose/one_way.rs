@@ -50,12 +50,22 @@ const LOW: f64 = 0.5;
 pub(super) fn limit(evidence: &Evidence, direction: Direction) -> Option<LimitedBy> {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     if !evidence.marks.one_way {
-        evidence.marks.mid_stream.then(|| of_late(data, acks)).flatten()
+        if evidence.marks.mid_stream {
+            return of_late(data, acks);
+        }
+        // A window that is low or shut is, whatever its scale.
+        (!knows_scale(data, acks) && is_read_slowly(acks)).then_some(LimitedBy::ReceiveWindow)
     } else if data.payload_bytes > 0 {
         of_data(data, acks)
     } else {
         of_acks(data, acks, evidence.end.since(evidence.begin))
     }
+}
+
+/// Whether the handshake shows how the receiver of a direction scales its windows: either SYN without the option does (RFC 7323 §2.2).
+fn knows_scale(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let (own, peer) = (acks.syn.filter(|syn| !syn.is_cut), data.syn.filter(|syn| !syn.is_cut));
+    own.is_some() || peer.is_some_and(|syn| syn.window_scale.is_none())
 }
 
 /// Without the handshake windows are known by what was in flight only: one that is shut is, whatever its scale. Nor are round
@@ -185,6 +195,24 @@ mod tests {
         assert_eq!(shows(&none, &none), None);
         let lossy = DirectionStats { duplicate_acks: 100, ..none };
         assert_eq!(shows(&way(0.02, 0.03), &lossy), None);
+    }
+
+    #[test]
+    fn either_syn_without_the_option_tells_the_scale() {
+        use crate::evidence::SynFacts;
+        let knows = |asks: Option<SynFacts>, answers: Option<SynFacts>| {
+            let (data, acks) = (
+                DirectionStats { syn: asks, ..DirectionStats::default() },
+                DirectionStats { syn: answers, ..DirectionStats::default() },
+            );
+            knows_scale(&data, &acks)
+        };
+        let scaled = || Some(SynFacts { window_scale: Some(7), ..SynFacts::default() });
+        assert!(knows(scaled(), scaled()) && knows(None, scaled()));
+        assert!(!knows(scaled(), None) && !knows(None, None));
+        assert!(knows(Some(SynFacts::default()), None), "nobody scales");
+        let cut = || Some(SynFacts { is_cut: true, ..SynFacts::default() });
+        assert!(!knows(cut(), cut()));
     }
 
     #[test]

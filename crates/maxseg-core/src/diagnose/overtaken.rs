@@ -1,7 +1,9 @@
-//! What a capture shows where packets overtake each other: neither round trips nor the rate of arrivals are those of a queue.
+//! What a capture shows where packets overtake each other, on the way or in the capture itself: neither round trips nor the rate of arrivals are
+//! those of a queue then, and pauses are not those of the sender.
 
+use super::loss_cause::loses_much;
 use super::pace::variation;
-use crate::evidence::DirectionStats;
+use crate::evidence::{CaptureFacts, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
@@ -12,14 +14,48 @@ const MANY: f64 = 0.1;
 const SAME_RATE: f64 = 0.05;
 /// One that sends less than this share of its packets again grows to what the path carries.
 const FEW_AGAIN: f64 = 0.002;
+/// Where acknowledgements stand before their data for so many of the segments, and segments out of order as well, the capture has not the order in
+/// which a host sent and received; one clock that is behind another leaves the order of each direction as it was.
+const MANY_EARLY: f64 = 0.05;
+/// The capture point is at the sender where the path behind it has this share of the round trip.
+const AT_SENDER: f64 = 0.95;
+/// So few may be chance.
+const FEW: u64 = 5;
+/// So often a clock may be set during a capture.
+const FEW_STEPS: u64 = 4;
 
 /// Whether a limit shows in the distances of packets, and in how long they wait.
 pub(super) fn needs_order(limit: LimitedBy) -> bool {
     limit == LimitedBy::Bandwidth
 }
 
-/// Why the limit is unknown though a link seems to be full; `None` where that is not in doubt.
-pub(super) fn in_doubt(data: &DirectionStats, limit: LimitedBy) -> Option<String> {
+/// Whether the times of a file are of no use: a clock that is set is set once or twice; what steps again and again is a file whose packets do
+/// not stand in the order of their times.
+pub(super) const fn has_no_order(capture: &CaptureFacts) -> bool {
+    capture.clock_steps > FEW_STEPS
+}
+
+/// Whether it is the capture that has the segments of a direction out of order: at the sender, from which packets leave in their order.
+pub(super) fn is_of_capture(data: &DirectionStats) -> bool {
+    let ends = data.rtt_min_s.zip(data.path_rtt_min_s);
+    ends.is_some_and(|(behind, path)| path > 0.0 && behind >= AT_SENDER * path)
+}
+
+/// Why the limit is unknown though a link seems to be full, or losses to limit; `None` where that is not in doubt.
+pub(super) fn in_doubt(
+    data: &DirectionStats,
+    capture: &CaptureFacts,
+    limit: LimitedBy,
+) -> Option<String> {
+    let early = capture.acks_before_data as f64 / (data.data_packets as f64).max(1.0);
+    let has_no_order = data.out_of_order_packets > FEW && early >= MANY_EARLY;
+    if limit == LimitedBy::Congestion && has_no_order && !loses_much(data) {
+        return Some(format!(
+            "{} of the acknowledgements were captured before their data: in that order it does not show whether losses or pauses of the \
+             sender limit; a capture that keeps the order (one queue of the interface, one tap) shows it",
+            approx::whole_percent(early.min(1.0))
+        ));
+    }
     let share = data.out_of_order_share();
     let again = data.retransmitted_packets as f64 / (data.data_packets as f64).max(1.0);
     let is_even = || variation(data).is_some_and(|varies| varies < SAME_RATE);
@@ -36,6 +72,11 @@ pub(super) fn in_doubt(data: &DirectionStats, limit: LimitedBy) -> Option<String
 mod tests {
     use super::*;
 
+    fn doubt(data: DirectionStats, early: u64, limit: LimitedBy) -> Option<String> {
+        let capture = CaptureFacts { acks_before_data: early, ..CaptureFacts::default() };
+        in_doubt(&data, &capture, limit)
+    }
+
     #[test]
     fn a_full_link_is_in_doubt_where_packets_overtake_each_other() {
         let data = |out_of_order_packets| DirectionStats {
@@ -44,11 +85,45 @@ mod tests {
             out_of_order_packets,
             ..DirectionStats::default()
         };
-        let doubt = in_doubt(&data(240), LimitedBy::Bandwidth);
-        assert!(doubt.is_some_and(|text| text.starts_with("24% of the segments")));
-        assert_eq!(in_doubt(&data(240), LimitedBy::ReceiveWindow), None);
-        assert_eq!(in_doubt(&data(50), LimitedBy::Bandwidth), None);
+        let found = doubt(data(240), 0, LimitedBy::Bandwidth);
+        assert!(found.is_some_and(|text| text.starts_with("24% of the segments")));
+        assert_eq!(doubt(data(240), 0, LimitedBy::ReceiveWindow), None);
+        assert_eq!(doubt(data(50), 0, LimitedBy::Bandwidth), None);
         let unhurt = DirectionStats { retransmitted_packets: 1, ..data(240) };
-        assert_eq!(in_doubt(&unhurt, LimitedBy::Bandwidth), None);
+        assert_eq!(doubt(unhurt, 0, LimitedBy::Bandwidth), None);
+    }
+
+    #[test]
+    fn losses_are_in_doubt_where_acknowledgements_stand_before_their_data() {
+        let data = |lost| DirectionStats {
+            data_packets: 1000,
+            retransmitted_packets: lost,
+            out_of_order_packets: 15,
+            ..DirectionStats::default()
+        };
+        assert!(doubt(data(12), 230, LimitedBy::Congestion).is_some());
+        let in_order = DirectionStats { out_of_order_packets: 0, ..data(12) };
+        assert_eq!(doubt(in_order, 800, LimitedBy::Congestion), None, "two clocks");
+        assert_eq!(doubt(data(12), 20, LimitedBy::Congestion), None, "a few");
+        assert_eq!(doubt(data(90), 230, LimitedBy::Congestion), None, "losses limit in any order");
+        assert_eq!(doubt(data(12), 230, LimitedBy::ReceiveWindow), None);
+    }
+
+    #[test]
+    fn a_clock_that_steps_again_and_again_is_a_file_without_order() {
+        let steps =
+            |clock_steps| has_no_order(&CaptureFacts { clock_steps, ..CaptureFacts::default() });
+        assert!(steps(33) && !steps(1));
+    }
+
+    #[test]
+    fn a_host_sends_in_order() {
+        let seen = |behind| DirectionStats {
+            rtt_min_s: Some(behind),
+            path_rtt_min_s: Some(0.04),
+            ..DirectionStats::default()
+        };
+        assert!(is_of_capture(&seen(0.04)));
+        assert!(!is_of_capture(&seen(0.001)), "they may have been overtaken on the way");
     }
 }

@@ -4,12 +4,13 @@
 use std::cell::LazyCell;
 
 use super::ack_path::come_by_clock;
-use super::clock::{clocked_share, may_have_clock, ticks};
+use super::clock::{CLOCKED, clocked_share, is_idle_between, may_have_clock, ticks};
 use super::full_link::{
-    AS_TRAINS, FASTER, is_as_fast_as_first, is_at_trains, is_of_link, keeps_link_full, needs_queue,
+    AS_TRAINS, FASTER, has_no_trains, is_as_fast_as_first, is_at_trains, is_just_of_link,
+    is_of_link, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::messages::{is_admitted, may_wait_for_messages};
+use super::messages::{asks, is_admitted, may_wait_for_messages};
 use super::send_buffer::{
     drains_as_buffer, holds_tails, is_capped, is_cut_off, may_be_refilled, runs_out, unused_window,
     waits_for_room, writes_late,
@@ -57,8 +58,6 @@ const STRETCHES: f64 = 14.0;
 const LONGEST_START: usize = 4;
 /// A sender that paces sends so many segments at once (`net.ipv4.tcp_min_tso_segs`).
 const BURST_SEGMENTS: f64 = 2.0;
-/// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
-const CLOCKED: f64 = 0.3;
 /// A dialogue: the other side sends at least so much payload for each packet of this side.
 const DIALOGUE: f64 = 0.02;
 /// Replies that come in pauses of more than this share of the time are a dialogue, however long each is.
@@ -79,6 +78,9 @@ pub(super) struct Pace {
     pub(super) is_paced: bool,
     /// Pauses with nothing in flight are the sender's pace, not want of data.
     pub(super) pauses_are_paced: bool,
+    /// Acknowledgements come as far apart as on a full link, and nothing shows that it carries more: no round trip that holds a queue, and no
+    /// train. What seems to be in flight is less than what waits then.
+    pub(super) may_fill_unseen: bool,
     /// Each side waits for the other's payload.
     pub(super) is_dialogue: bool,
     /// The sender waits for messages of the other side's program while data is in flight, and sends on at each: a window of
@@ -160,6 +162,7 @@ impl Pace {
         let has_application_window = has_own_clock
             && trips != RoundTripView::Queued
             && is_admitted(data, acks)
+            && asks(data, acks)
             && data.needed_retransmissions() == 0;
         let may_wait_for_messages = may_wait_for_messages(data, acks);
         let is_undisturbed = has_first && !has_losses;
@@ -171,7 +174,12 @@ impl Pace {
                     && faster_first
                     && is_smooth
                     && may_have_clock(data, acks, trips));
+        let may_fill_unseen = trips == RoundTripView::Unseen
+            && data.capacity_bps.is_none()
+            && !faster_first
+            && data.ack_gaps.is_some_and(is_just_of_link);
         let pauses_are_paced = !is_dialogue
+            && !may_fill_unseen
             && !has_application_window
             && varies_below(EVEN_PAUSES)
             && pauses_follow_full_segments(data);
@@ -192,6 +200,7 @@ impl Pace {
                 || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
                 || faster_first && has_own_clock && is_even() && writes_little(data));
         let is_paced = !may_wait_for_messages
+            && !may_fill_unseen
             && (is_spaced_by_itself
                 || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window);
         let writes_late = writes_late(data);
@@ -209,6 +218,7 @@ impl Pace {
                 && varies_below(EVEN_PAUSES),
             is_paced,
             pauses_are_paced,
+            may_fill_unseen,
             is_dialogue,
             has_application_window,
             may_wait_for_messages,
@@ -239,6 +249,7 @@ impl Pace {
                         && !come_by_clock(data)),
             gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
+                && !(trips == RoundTripView::Flat && has_no_trains(data))
                 && !(faster_first && (trips == RoundTripView::Flat || data.begins_late))
                 && is_at_trains(data, || *variation),
             is_as_trains,
@@ -250,6 +261,7 @@ impl Pace {
             keeps_rate: data.needed_retransmissions() > 0
                 && !waits_for_room
                 && trips == RoundTripView::Unseen
+                && !is_idle_between(data)
                 && varies_below(SAW_TOOTH),
             leaves_window_unused: used.is_some(),
             waits_for_room,

@@ -8,6 +8,7 @@ use super::finding::{counted, counted_times};
 use super::intervals::share_of_time;
 use super::loss_cause::loses_much;
 use super::one_way;
+use super::overtaken::has_no_order;
 use super::pace::Pace;
 use crate::evidence::{Bin, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
@@ -142,8 +143,8 @@ fn leaves_open(
                 && leaves_open(ReasonCode::OneWay, evidence, data, verdict)
         }
         ReasonCode::ClockCoarse => !is_fine_enough(evidence, data, verdict),
-        ReasonCode::ClockJump
-        | ReasonCode::CapturedTwice
+        ReasonCode::ClockJump => has_no_order(&evidence.capture) && !is_plain(data, verdict),
+        ReasonCode::CapturedTwice
         | ReasonCode::SplitDirections
         | ReasonCode::Unordered
         | ReasonCode::Offload => false,
@@ -259,8 +260,8 @@ pub(super) const fn wanted_capture(code: ReasonCode) -> &'static str {
              written to a fast disk"
         }
         ReasonCode::ClockCoarse => "a capture with a clock of microseconds",
-        ReasonCode::ClockJump
-        | ReasonCode::CapturedTwice
+        ReasonCode::ClockJump => "a file in the order of its times (reordercap sorts it)",
+        ReasonCode::CapturedTwice
         | ReasonCode::SplitDirections
         | ReasonCode::Unordered
         | ReasonCode::Offload => {
@@ -324,13 +325,13 @@ fn clock_jump(evidence: &Evidence) -> Option<Reason> {
     if steps == 0 {
         return None;
     }
-    Some(reason(
-        ReasonCode::ClockJump,
-        format!(
-            "The clock was set {} during the capture: time goes on from the packet before",
-            counted_times(steps)
-        ),
-    ))
+    let times = counted_times(steps);
+    let text = if has_no_order(&evidence.capture) {
+        format!("Times step back or far ahead {times}: the packets are not in their order")
+    } else {
+        format!("The clock was set {times} during the capture: time goes on from the packet before")
+    };
+    Some(reason(ReasonCode::ClockJump, text))
 }
 
 fn clock_coarse(evidence: &Evidence) -> Option<Reason> {
@@ -380,11 +381,8 @@ fn cut_headers(evidence: &Evidence) -> Option<Reason> {
     if !evidence.capture.cut_syn {
         return None;
     }
-    Some(reason(
-        ReasonCode::CutHeaders,
-        "The options of a SYN are cut off: window scale, SACK and timestamps are unknown"
-            .to_owned(),
-    ))
+    let text = "The options of a SYN are cut off: window scale, SACK and timestamps are unknown";
+    Some(reason(ReasonCode::CutHeaders, text.to_owned()))
 }
 
 fn offload(evidence: &Evidence) -> Option<Reason> {

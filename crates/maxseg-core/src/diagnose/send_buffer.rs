@@ -1,6 +1,7 @@
 //! Whether a send buffer holds the flight: at a ceiling that explains the rate, below an ample window. A congestion window
 //! grows, or falls at a loss.
 
+use super::clock::{CLOCKED, beyond_chance, clocked_share, writes_by_clock};
 use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::intervals::{busy_bins, decile, share_of_time};
 use super::stops::goodput_while_read;
@@ -45,6 +46,9 @@ const MANY_EPISODES: u64 = 6;
 /// between (RFC 9438 §4.2).
 const GROWS: f64 = 8.0 / 3.0;
 const GROWS_BY_CUBE: f64 = 0.4 / 0.3;
+/// Losses come as chance has it, and segments that go out together are fewer than the window has room for (`tcp_tso_should_defer`,
+/// `net/ipv4/tcp_output.c`, waits for a third of it): flights within this factor of the law's window are of that window.
+const ABOUT_GROWN: f64 = 1.3;
 /// What has so many times as much in flight is reduced by no loss: BBR.
 const NOT_REDUCED: f64 = 2.5;
 /// A buffer that is always full leaves no segment short and no pause behind one, but for this share of the time.
@@ -88,6 +92,13 @@ const LEAST_LOW: u64 = 16_384 * 2 / 3;
 /// this ended while none came, it writes by a clock of its own, or acknowledgements are held back and come together on their way (radio
 /// links, cable modems, filters): a sender that waits for a congestion window sends in bursts then as well.
 const LATE_PERCENT: u32 = 60;
+/// At the sender those that end at once after one are so many, beyond chance: a program that waits is woken by it, and one with a clock of its own
+/// writes at any time. In the lab they were 0.9 and more behind send buffers, once 0.54.
+const AT_ONCE: f64 = 0.4;
+/// Where more of them than this are late, the host is slow: then some of the others are as well.
+const BUSY_PERCENT: u32 = 10;
+/// The capture point is at the sender where the path behind it has this share of the round trip.
+const AT_SENDER: f64 = 0.9;
 /// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
 const ROUND_TRIPS: f64 = 0.95;
 
@@ -124,7 +135,7 @@ fn losses_let_less(data: &DirectionStats) -> bool {
         let seconds = span.map_or(0.0, |(first, last)| last.since(first).as_secs_f64()) / losses;
         let by_reno = libm::sqrt(GROWS * data.segments() as f64 / losses);
         let grown = by_reno.max(GROWS_BY_CUBE * seconds * seconds * seconds);
-        episodes >= MANY_EPISODES && grown < full && full < NOT_REDUCED * grown
+        episodes >= MANY_EPISODES && grown < ABOUT_GROWN * full && full < NOT_REDUCED * grown
     })
 }
 
@@ -148,7 +159,10 @@ pub(super) fn writes_late(data: &DirectionStats) -> bool {
 /// which radio frames deliver in trains, or of a congestion window that is held (`cwnd` of ip-route(8)).
 pub(super) fn may_be_refilled(data: &DirectionStats) -> bool {
     data.in_flight_max_bytes < SHOWN_SEGMENTS * segment(data)
-        || data.refills.is_some_and(|refills| refills.count >= FEW_REFILLS)
+        || data.refills.is_some_and(|refills| {
+            refills.count >= FEW_REFILLS
+                && (refills.late_percent <= LATE_PERCENT || !is_clocked(data))
+        }) && !is_by_clock(data)
 }
 
 /// Whether pauses end with less than a segment: Nagle's algorithm held the tail of a write until the tail of the one before was
@@ -218,12 +232,36 @@ fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
     data.capacity_bps.is_some()
         && data.out_of_order_packets * OVERTAKEN <= data.data_packets
         && !holds_tails(data)
+        && !is_by_clock(data)
         && data.refills.is_some_and(|refills| {
             refills.count >= least
                 && refills.alike_percent >= ALIKE_PERCENT
                 && refills.late_percent <= LATE_PERCENT
                 && refills.acked_bytes as f64 >= acked * data.acked_bytes as f64
         })
+}
+
+/// Whether the pauses end by a clock, and not by acknowledgements: at the sender that shows in the time since the last one, behind it in
+/// the distances of bursts.
+fn is_by_clock(data: &DirectionStats) -> bool {
+    let is_at_sender = data
+        .rtt_min_s
+        .zip(data.path_rtt_min_s)
+        .is_some_and(|(behind, path)| behind >= AT_SENDER * path);
+    if !is_at_sender {
+        return writes_by_clock(data);
+    }
+    is_clocked(data)
+        && data.refills.is_some_and(|refills| {
+            let share = f64::from(refills.at_once_percent) / 100.0;
+            refills.late_percent < BUSY_PERCENT
+                && beyond_chance(data, share).is_some_and(|share| share < AT_ONCE)
+        })
+}
+
+/// Whether acknowledgements clock most of what is sent. A sender that paces (BBR) sends later, whatever woke its program.
+fn is_clocked(data: &DirectionStats) -> bool {
+    clocked_share(data).is_some_and(|share| share >= CLOCKED)
 }
 
 /// Whether the flight drains as behind a send buffer, which cuts segments short, in front of a link that is idle for a good part

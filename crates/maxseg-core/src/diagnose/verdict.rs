@@ -5,9 +5,10 @@ use std::cell::LazyCell;
 use super::ack_path::AckPath;
 use super::data_queue;
 use super::joined::acks_may_wait;
-use super::messages::messages_meanwhile;
+use super::messages::{asks, messages_meanwhile};
 use super::pace::Pace;
 use super::send_buffer::{lets_flight_drain, may_be_late, waits_for_room};
+use super::trip_view::sees_round_trips;
 use super::windows::{full_share, losses_take};
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -39,8 +40,8 @@ const EVEN: f64 = 0.76;
 const THIRD: f64 = 1.0 / 3.0;
 /// A receive window that is full for less of the time than this is not what limits.
 const OFTEN_FULL: f64 = 0.1;
-/// Messages that ask for data are this part of it at most: those that carry as much have a purpose of their own.
-const ASKING_PART: u64 = 10;
+/// Without SACK what waits behind losses matters from one in so many segments on.
+const SEGMENTS_LOST: u64 = 1000;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
 pub(super) const INFERRED: f64 = 0.98;
 /// What is left of it for losses where the receive window is full at times as well: either may be worth more than the other.
@@ -71,15 +72,20 @@ impl Verdict {
 }
 
 /// Why no single limit can be named, where two share the time, and what shows which lasts. Losses, and the timer that some of them wait
-/// for, are one.
+/// for, are one; so are a program that pauses and one that writes at a rate: it sends what it has.
 pub(super) fn mixed(shares: &[LimitShare], shown_by: &str) -> Option<String> {
     let [first, others @ ..] = shares else { return None };
     let is_loss = |kind| matches!(kind, LimitedBy::Congestion | LimitedBy::Rto);
-    let second = others.iter().find(|other| !(is_loss(first.kind) && is_loss(other.kind)))?;
+    let is_program = |kind| matches!(kind, LimitedBy::Application | LimitedBy::Paced);
+    let are_one = |a, b| is_loss(a) && is_loss(b) || is_program(a) && is_program(b);
+    let second = others.iter().find(|other| !are_one(first.kind, other.kind))?;
     let is_named = first.kind != LimitedBy::Unknown;
     let has_timer = [first.kind, second.kind].contains(&LimitedBy::Rto);
     let has_program = first.kind == LimitedBy::Application || second.kind == LimitedBy::Application;
-    let lead = if has_program && (is_loss(first.kind) || is_loss(second.kind)) {
+    let after_losses = second.kind == LimitedBy::Unknown
+        && is_program(first.kind)
+        && others.iter().any(|other| is_loss(other.kind) && other.share >= LEAD);
+    let lead = if after_losses || has_program && (is_loss(first.kind) || is_loss(second.kind)) {
         LEAD_OF_PROGRAM
     } else if has_timer {
         LEAD_OF_TIMER
@@ -162,12 +168,17 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
          both hosts, joined, show where packets wait"
             .to_owned()
-    } else if acks.unique_bytes < data.unique_bytes / ASKING_PART && pace.may_wait_for_messages {
+    } else if asks(data, acks) && pace.may_wait_for_messages {
         format!(
             "{sender} may wait for messages of {}'s program, {} of which came meanwhile, as for a window of the programs' own (SSH, HTTP/2) \
              or for requests: their settings and logs show it",
             evidence.receiver(direction).ip().to_canonical(),
             messages_meanwhile(data, acks)
+        )
+    } else if pace.leaves_window_unused && !sees_round_trips(data, acks) {
+        format!(
+            "round trips of the whole path are not seen here, and with them how much the sender has in flight: its losses, its send buffer, its \
+             program or a full link may limit it; a capture at {host} shows which"
         )
     } else if pace.leaves_window_unused || may_be_late(data, acks) || lets_flight_drain(data) {
         let besides = if data.needed_retransmissions() > 0 { "besides its losses " } else { "" };
@@ -175,7 +186,9 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             "{besides}the sender uses less of its congestion window than acknowledgements open, as with a small \
              send buffer or a program that is late: `ss -ti` on {host} shows which"
         )
-    } else if data.needed_retransmissions() > 0 && !data.sack_permitted {
+    } else if !data.sack_permitted
+        && data.needed_retransmissions() * SEGMENTS_LOST > data.data_packets
+    {
         "without SACK what arrives behind a loss waits until the loss is repaired, and fills the link meanwhile: a transfer \
          with SACK on both hosts shows whether the link or the losses limit"
             .to_owned()
@@ -204,7 +217,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
 
 #[cfg(test)]
 mod tests {
-    use LimitedBy::{Application, Bandwidth, Congestion, Rto, Unknown};
+    use LimitedBy::{Application, Bandwidth, Congestion, Paced, Rto, Unknown};
 
     use super::*;
 
@@ -218,6 +231,10 @@ mod tests {
         assert!(!mixed([(Bandwidth, 0.56), (Application, 0.44)]), "it leads");
         assert!(mixed([(Bandwidth, 0.5), (Unknown, 0.45)]), "as much is unknown");
         assert!(!mixed([(Congestion, 0.5), (Rto, 0.49)]), "losses are one");
+        assert!(!mixed([(Paced, 0.5), (Application, 0.47)]), "a program's writes are one");
         assert!(mixed([(Congestion, 0.57), (Application, 0.28)]), "a program pauses meanwhile");
+        let of_losses = [(Application, 0.46), (Unknown, 0.35), (Congestion, 0.19)];
+        let shares = of_losses.map(|(kind, share)| LimitShare { kind, share });
+        assert!(super::mixed(&shares, "a look").is_some(), "what is unknown may be of losses");
     }
 }

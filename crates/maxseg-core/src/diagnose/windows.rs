@@ -5,7 +5,7 @@ use super::finding::{Finding, FindingKind, Severity, counted_times, number};
 use crate::evidence::{Bin, Direction, DirectionStats, EventKind, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
-use crate::window::FIELD;
+use crate::window::{FIELD, is_near_field};
 
 /// The window is full when less than so many segments of it are left: one that it has no room for, and one that a delayed
 /// acknowledgement holds back.
@@ -171,7 +171,14 @@ pub(super) fn clamped(evidence: &Evidence, direction: Direction) -> Option<Findi
     let window = acks.window_max_bytes?;
     let is_unscaled = acks.window_scale.is_none_or(|shift| shift == 0);
     let in_flight = data.in_flight_max_bytes as f64;
-    if !is_unscaled || window > FIELD || in_flight < EXHAUSTED * window as f64 || window == 0 {
+    // Far below the largest that fits the field it is the buffer that is small.
+    let is_by_buffer = acks.window_scale.is_none() && !is_near_field(window);
+    if !is_unscaled
+        || is_by_buffer
+        || window > FIELD
+        || in_flight < EXHAUSTED * window as f64
+        || window == 0
+    {
         return None;
     }
     let rate = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));

@@ -18,6 +18,8 @@ pub struct Refills {
     pub after_short_percent: u32,
     /// How many in a hundred ended long after the last acknowledgement that the sender knew.
     pub late_percent: u32,
+    /// How many in a hundred ended at once after an acknowledgement had reached the sender.
+    pub at_once_percent: u32,
     /// What was acknowledged in all the pauses, in bytes.
     pub acked_bytes: u64,
 }

@@ -40,7 +40,7 @@ fn what_was_put_right_is_told_and_hinders_nothing() {
 
 #[test]
 fn what_the_capture_lacks_leaves_the_limit_open() {
-    let cases: [(Change, ReasonCode, &str); 6] = [
+    let cases: [(Change, ReasonCode, &str); 7] = [
         (|it| it.capture.is_merged = true, ReasonCode::Merged, "two files"),
         (|it| it.marks.one_way = true, ReasonCode::OneWay, "both directions"),
         (
@@ -72,6 +72,7 @@ fn what_the_capture_lacks_leaves_the_limit_open() {
             ReasonCode::ClockCoarse,
             "microseconds",
         ),
+        (|it| it.capture.clock_steps = 30, ReasonCode::ClockJump, "order of its times"),
     ];
     for (change, code, wanted) in cases {
         let diagnosis = diagnosed(change);

@@ -1,9 +1,9 @@
 //! Windows: closed, or too small for the path.
 
-use maxseg_core::diagnose::{FindingKind, Severity};
+use maxseg_core::diagnose::{FindingKind, Severity, diagnose};
 use maxseg_core::evidence::Evidence;
 use maxseg_core::units::Time;
-use maxseg_testkit::ROUND_TRIP;
+use maxseg_testkit::{ROUND_TRIP, clean};
 
 use super::{Change, severities};
 
@@ -51,6 +51,21 @@ fn a_window_without_scaling_is_a_clamp_on_a_path_that_holds_more() {
         });
         assert_eq!(severities, if is_clamp { &clamp[..] } else { &[] }, "{what}");
     }
+}
+
+/// A buffer of a few kB offers as much with a scale as without.
+#[test]
+fn a_small_buffer_is_no_clamp_for_want_of_the_option() {
+    let is_clamp = |window| {
+        let mut evidence = clean();
+        evidence.reverse.window_scale = None;
+        evidence.reverse.window_max_bytes = Some(window);
+        evidence.forward.in_flight_max_bytes = window;
+        let findings = diagnose(&evidence).findings;
+        findings.iter().any(|finding| finding.kind == FindingKind::WindowClamped)
+    };
+    assert!(is_clamp(65_535) && is_clamp(40_000));
+    assert!(!is_clamp(8760));
 }
 
 /// A window that is shut for more than a twentieth of the transfer is a problem; less is a warning.

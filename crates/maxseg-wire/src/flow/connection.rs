@@ -193,6 +193,7 @@ impl Connection {
                 peer.last_data_ack = seen.at_nanos;
             }
             peer.una = una;
+            self.reset = self.reset.filter(|reset| seen.at_nanos < reset.at + control::HEEDED);
         }
         if self.turns.awaits_ack(s.other(), peer.una) {
             let to_receiver = to_end(&self.handshake, self.client, s).unwrap_or(0);

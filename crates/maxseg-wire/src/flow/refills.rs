@@ -29,6 +29,8 @@ pub(super) struct RefillTracker {
     after_short: u32,
     /// How many pauses ended while no acknowledgement came.
     late: u32,
+    /// And how many at once after one.
+    at_once: u32,
     count: u32,
     acked: u64,
 }
@@ -47,6 +49,8 @@ pub(super) struct Sent {
     pub(super) is_recovering: bool,
     /// It left long after the last acknowledgement that its sender knew.
     pub(super) is_late: bool,
+    /// It left at once after an acknowledgement.
+    pub(super) is_at_once: bool,
 }
 
 /// A pause in which this part of the flight is acknowledged, and so many segments, by so many acknowledgements, or ticks of
@@ -106,6 +110,7 @@ impl RefillTracker {
         keep(&mut self.lows, low);
         self.after_short = self.after_short.saturating_add(u32::from(self.is_short));
         self.late = self.late.saturating_add(u32::from(sent.is_late));
+        self.at_once = self.at_once.saturating_add(u32::from(sent.is_at_once));
     }
 
     #[cold]
@@ -139,6 +144,7 @@ impl RefillTracker {
             alike_percent: u32::try_from(100 * alike / self.lows.len()).unwrap_or(0),
             after_short_percent: 100 * self.after_short / self.count.max(1),
             late_percent: 100 * self.late / self.count.max(1),
+            at_once_percent: 100 * self.at_once / self.count.max(1),
             acked_bytes: self.acked,
         })
     }
@@ -196,6 +202,7 @@ mod tests {
                     stamp: None,
                     is_recovering: false,
                     is_late: self.is_late && left == segments - 1,
+                    is_at_once: !self.is_late,
                 });
             }
         }
@@ -241,7 +248,8 @@ mod tests {
             sender.is_late = round % 5 > 0;
             sender.send(40);
         }
-        assert_eq!(sender.refills.found(FULL).unwrap().late_percent, 80);
+        let found = sender.refills.found(FULL).unwrap();
+        assert_eq!((found.late_percent, found.at_once_percent), (80, 20));
     }
 
     #[test]

@@ -256,6 +256,7 @@ impl SenderReplay {
                 stamp: sent.known.map(|known| known.stamp),
                 is_recovering: sent.is_recovering,
                 is_late: sent.waited > AckClock::LATE,
+                is_at_once: sent.is_clocked,
             });
         }
         let bin = self.bins.at(time(sent.at));

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::units::Bytes;
-use crate::window::{FIELD, LARGEST_SHIFT};
+use crate::window::{FIELD, LARGEST_SHIFT, is_near_field};
 
 /// The window that covers the path; at least four times the limiting one where the rate of the path is a lower bound or
 /// unknown.
@@ -77,7 +77,9 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let on = &facts.receiver_host;
     let largest = acks.window_max_bytes.unwrap_or(65_535);
     let window = wanted(facts, largest);
-    let is_unscaled = facts.case.evidence.handshake.syn && acks.window_scale.is_none();
+    let evidence = facts.case.evidence;
+    let is_told = evidence.handshake.syn && evidence.handshake.syn_ack && !evidence.capture.cut_syn;
+    let is_unscaled = is_told && acks.window_scale.is_none() && is_near_field(largest);
     let mut remedy = Remedy::new(format!("let {on} offer a receive window of {window}"));
     if is_unscaled {
         remedy.change =

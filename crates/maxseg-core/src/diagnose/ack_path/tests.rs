@@ -43,6 +43,18 @@ fn acknowledgements_that_queue_while_the_data_does_not_are_the_clock() {
 }
 
 #[test]
+fn a_segment_or_two_make_no_queue_of_acknowledgements() {
+    let of = |in_flight_max_bytes| {
+        let data =
+            DirectionStats { in_flight_max_bytes, way_delay: Some(way(0.0, 0.001)), ..stats() };
+        let acks = DirectionStats { way_delay: Some(way(0.1, 0.17)), ..DirectionStats::default() };
+        AckPath::of(&data, &acks).is_some()
+    };
+    assert!(of(40 * 1460) && of(0), "flights are not known");
+    assert!(!of(2 * 1460), "the receiver's timer delays each");
+}
+
+#[test]
 fn start_up_fills_a_queue_of_the_acknowledgements_alone() {
     let is_filled = |there, back, behind| {
         let way = |high_s| Some(WayDelay { count: 1000, low_s: 0.0, median_s: 0.001, high_s });

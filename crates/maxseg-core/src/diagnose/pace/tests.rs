@@ -268,6 +268,19 @@ fn even_pauses_after_full_segments_are_a_pace() {
     assert!(of(&pauses(29)));
     assert!(!of(&pauses(20)), "many follow a short segment: there was no more to send");
     assert!(!of(&transfer(|_, _| ())), "no pauses");
+    // At the receiver, without timestamps: what waits in a queue before this point is not seen, and nothing seems to be in flight.
+    let of_link = DirectionStats {
+        rtt_min_s: Some(0.0001),
+        capacity_bps: None,
+        first_flight_bps: None,
+        ack_gaps: Some(AckGaps { count: 500, ratio: 2.0, deviation: 0.1 }),
+        ..pauses(29)
+    };
+    assert!(!of(&of_link) && !is_paced(&of_link));
+    assert!(
+        of(&DirectionStats { capacity_bps: Some(20e6), ..of_link }),
+        "trains show that it carries more"
+    );
 }
 
 #[test]

@@ -54,6 +54,7 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
             alike_percent,
             after_short_percent: 20,
             late_percent: 10,
+            at_once_percent: 90,
             acked_bytes,
         }),
         ..transfer(|_| 80_000)
@@ -71,6 +72,20 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
         "no acknowledgement woke it"
     );
     assert!(!lets_flight_drain(&refills(2, 90, 250_000)));
+    // An acknowledgement every 4 ms, of which 0.3 ms are at once.
+    let woken = |at_once_percent| {
+        let mut data = refills(20, 90, 600_000);
+        data.rtt_min_s = data.path_rtt_min_s;
+        data.refills = data.refills.map(|it| Refills { at_once_percent, late_percent: 0, ..it });
+        for n in 0..60 {
+            let bin = data.bins.at(Time::from_millis(40 * n));
+            bin.clock_time = Time::from_millis(3);
+            (bin.sent_bytes, bin.clocked_bytes) = (100_000, 60_000);
+        }
+        waits_for_room(&data)
+    };
+    assert!(woken(90));
+    assert!(!woken(12), "chance: a program with a clock that ends nothing with a short segment");
     let writes = |low_bytes, after_short_percent| {
         let mut data = refills(20, 90, 600_000);
         data.refills = data.refills.map(|it| Refills { low_bytes, after_short_percent, ..it });
@@ -100,6 +115,7 @@ fn losses_keep_a_flight_below_what_a_buffer_would_hold() {
             alike_percent: 90,
             after_short_percent: 0,
             late_percent: 0,
+            at_once_percent: 100,
             acked_bytes: 300_000,
         }),
         acked_bytes: 580_000,
@@ -119,6 +135,8 @@ fn losses_keep_a_flight_below_what_a_buffer_would_hold() {
     assert!(waits_for_room(&data), "a few losses");
     lose(&mut data, 5);
     assert!(!waits_for_room(&data));
+    data.data_packets = 1000;
+    assert!(!waits_for_room(&data), "a window of 16 between them, as large as the flights");
     data.data_packets = 4000;
     assert!(waits_for_room(&data), "a window of 33 between them");
 }

@@ -9,6 +9,10 @@ use crate::flow::pair::Endpoint;
 use crate::flow::seen_options::SeenOptions;
 use crate::tcp::Flags;
 
+/// Data that is acknowledged so long after a RST shows that neither end has heeded it (RFC 5961 §3.2), in nanoseconds: no packet
+/// from before it is on its way any more.
+pub(super) const HEEDED: u64 = 3_000_000_000;
+
 impl Connection {
     /// An earlier connection of the file has its ports, perhaps with later times.
     pub(in crate::flow) fn reuse_ports(&mut self, is_behind_later: bool) {
@@ -131,7 +135,7 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
-    use maxseg_core::evidence::{Evidence, Resent};
+    use maxseg_core::evidence::{Ending, Evidence, Resent};
 
     use super::*;
     use crate::flow::key::FlowKey;
@@ -209,6 +213,20 @@ mod tests {
         packets.extend([data(2, 0, 100), ack(3, 100)]);
         packets.push(Seen { flags: Flags::RST, ..data(9, 200_000_000, 0) });
         assert_eq!(evidence(&packets).forward.outstanding_bytes, 0);
+    }
+
+    /// As one whose number is beyond the window, which a device on the path has made (RFC 5961 §3.2).
+    #[test]
+    fn a_reset_that_nobody_heeds_ends_nothing() {
+        let ending_with = |at: u64| {
+            let mut packets = handshake(Flags::ACK, Flags::ACK);
+            packets.extend([data(2, 0, 100), ack(3, 100)]);
+            packets.push(Seen { flags: Flags::RST, ..data(9, 200_000_000, 0) });
+            packets.extend([data(at, 100, 100), ack(at + 1, 200)]);
+            evidence(&packets).ending
+        };
+        assert_eq!(ending_with(5000), Ending::StillOpen);
+        assert_eq!(ending_with(10), Ending::ResetByClient, "it was on its way");
     }
 
     #[test]

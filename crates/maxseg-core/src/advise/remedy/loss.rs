@@ -74,17 +74,26 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
 fn policed(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let rate = facts.path.and_then(|path| path.policer.as_ref()).map(|policer| policer.value.rate);
-    let about = rate.map_or_else(|| ",".to_owned(), |rate| format!(", about {rate} with headers,"));
+    let paced = rate.and_then(Change::pacing_below);
+    let below = match (rate, paced) {
+        (Some(rate), Some(Change::Pacing(paced))) => format!(
+            "at {paced} with headers, a little below the policer's {rate}, by SO_MAX_PACING_RATE ({} bytes/s)",
+            paced.get() / 8
+        ),
+        _ => "a little below the policer's rate by SO_MAX_PACING_RATE".to_owned(),
+    };
     let remedy = with_drops(
         Remedy::new(format!(
-            "let {on} send a little below the policer's rate{about} by SO_MAX_PACING_RATE in the program or a shaper before the \
-             policer: it drops what is above, and has no queue"
+            "let {on} send {below} in the program, or a shaper before the policer: it drops what is above, and has no queue"
         )),
         facts,
     )
-    .note("A shaper at that rate queues what a policer drops. The exact rate is in the contract, or in the policer's counters.");
-    match rate.and_then(Change::pacing_below) {
-        Some(change) => remedy.advises(change),
+    .note(
+        "A shaper at that rate queues what a policer drops. The exact rate is in the contract, or in the policer's counters. Connections \
+         that share the policer share its rate.",
+    );
+    match paced {
+        Some(change) => remedy.tries(change),
         None => remedy,
     }
 }
@@ -178,8 +187,8 @@ pub(super) fn bufferbloat(facts: &Facts<'_>) -> Remedy {
         .look(System::FreeBsd, &router, "dnctl pipe show")
         .wanted("a capture on each side of a hop shows how long it holds packets")
         .note(format!(
-            "The goodput of {on} stays about the same where the queue is longer than needed; the delay of all traffic on the link \
-             falls."
+            "The delay of all traffic on the link falls; the goodput of {on} stays about the same, or falls by a few percent where the \
+             queue becomes empty now and then."
         ))
 }
 

@@ -55,6 +55,11 @@ impl RatesBetweenLosses {
         self.usual_bps < BELOW_LINK * link_bps
     }
 
+    /// Whether a policer may drop what exceeds them, for all that they show: below what the link carries, about one rate passed each time.
+    pub(crate) fn may_be_policed(&self, link_bps: f64) -> bool {
+        self.are_below(link_bps) && self.variation < SAME_RATE
+    }
+
     /// Whether a policer drops what exceeds them. `is_burst` where several segments are lost at once, `is_regular` where
     /// single ones are, at the same flight after about as many segments, each time; `over_goodput` is the rate that was
     /// tried when segments were lost, over the goodput.

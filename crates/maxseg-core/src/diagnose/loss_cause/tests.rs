@@ -152,6 +152,21 @@ fn single_losses_are_a_policers_where_many_are_regular() {
     assert_cause(&of(&POLICED), true, LossCause::Unknown);
 }
 
+/// What drops them need not be known for that: less loss brings no more through a policer.
+#[test]
+fn one_rate_below_the_links_between_losses_may_be_a_policers() {
+    let may = |episodes: &[(u64, u64, u32)], link_bps: f64| {
+        RatesBetweenLosses::of(&lossy(episodes)).unwrap().may_be_policed(link_bps)
+    };
+    assert!(may(&POLICED, 20e6));
+    assert!(!may(&POLICED, 4e6), "the link's own rate");
+    let mut varied = POLICED;
+    for (episode, since) in varied.iter_mut().zip([90, 300, 440, 600, 250]) {
+        episode.2 = since;
+    }
+    assert!(!may(&varied, 20e6), "errors hold it back at another rate each time");
+}
+
 #[test]
 fn a_queue_that_overflows_is_full_at_every_loss() {
     let trips = [41, 58, 42, 57, 43, 56];

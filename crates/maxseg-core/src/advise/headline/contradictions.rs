@@ -25,11 +25,15 @@ pub(super) fn within_full_link(
 }
 
 /// Where the capture does not show what drops packets, what a path without loss would carry is no gain of one with a policer.
-pub(super) fn not_policed(case: &Case<'_>, gain: Gain) -> Result<Gain, NoGain> {
+pub(super) fn not_policed(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+    let is_of_losses =
+        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
     let data = case.data();
     let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
     let rates = RatesBetweenLosses::of(data).filter(|rates| {
-        case.diagnosis.loss.cause == LossCause::Unknown && rates.may_be_policed(link_bps)
+        is_of_losses
+            && case.diagnosis.loss.cause == LossCause::Unknown
+            && rates.may_be_policed(link_bps)
     });
     match rates {
         Some(rates) => Err(NoGain::MayBePoliced { passed_bps: rates.usual_bps }),

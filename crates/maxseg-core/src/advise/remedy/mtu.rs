@@ -159,7 +159,11 @@ fn with_clamp(remedy: Remedy, router: &Host, v6: bool) -> Remedy {
     let rule = "FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu";
     remedy
         .look_linux(router, format!("{tables}-save -t mangle | grep TCPMSS; ip link"))
-        .linux(router, format!("{tables} -t mangle -C {rule} || {tables} -t mangle -A {rule}"))
+        .linux(
+            router,
+            format!("{tables} -t mangle -C {rule} 2>/dev/null || {tables} -t mangle -A {rule}"),
+        )
+        .undo(format!("{tables} -t mangle -D {rule}"))
 }
 
 pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {

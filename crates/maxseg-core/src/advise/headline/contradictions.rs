@@ -3,7 +3,7 @@
 use super::stalls;
 use crate::advise::gain::{CLOSE, Gain, NoGain};
 use crate::advise::{Case, Change, Subject};
-use crate::diagnose::{FULL_LINK, LossCause, RatesBetweenLosses};
+use crate::diagnose::{FULL_LINK, LossCause, rate_of_possible_policer};
 use crate::outcome::LimitedBy;
 
 /// While the link is full, losses cost at most the rest of its rate.
@@ -28,15 +28,9 @@ pub(super) fn within_full_link(
 pub(super) fn not_policed(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let is_of_losses =
         changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
-    let data = case.data();
-    let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
-    let rates = RatesBetweenLosses::of(data).filter(|rates| {
-        is_of_losses
-            && case.diagnosis.loss.cause == LossCause::Unknown
-            && rates.may_be_policed(link_bps)
-    });
-    match rates {
-        Some(rates) => Err(NoGain::MayBePoliced { passed_bps: rates.usual_bps }),
+    let is_open = is_of_losses && case.diagnosis.loss.cause == LossCause::Unknown;
+    match rate_of_possible_policer(case.data()).filter(|_| is_open) {
+        Some(passed_bps) => Err(NoGain::MayBePoliced { passed_bps }),
         None => Ok(gain),
     }
 }

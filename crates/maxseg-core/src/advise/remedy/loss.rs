@@ -3,9 +3,9 @@
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, whole};
-use crate::diagnose::{LossCause, counted};
+use crate::diagnose::{LossCause, counted, rate_of_possible_policer};
 use crate::outcome::LimitedBy;
-use crate::units::Bytes;
+use crate::units::{Bytes, approx};
 
 /// The commands that show drops and errors: of the sender's own interfaces, and of each hop's.
 pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
@@ -63,7 +63,15 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
             room.get().div_ceil(1000)
         )
     });
-    let remedy = with_drops(Remedy::new(format!("{look}{mend}")), facts).what_if(Change::NoErrors);
+    let pace = rate_of_possible_policer(facts.data).map_or_else(String::new, |passed| {
+        format!(
+            ". If it is a policer, let {} send a little below the {} that passed between losses (SO_MAX_PACING_RATE)",
+            facts.sender_host,
+            approx::rate(passed)
+        )
+    });
+    let remedy =
+        with_drops(Remedy::new(format!("{look}{mend}{pace}")), facts).what_if(Change::NoErrors);
     match room {
         Some(room) => remedy.what_if(Change::Queue(room)),
         None => remedy,

@@ -55,11 +55,6 @@ impl RatesBetweenLosses {
         self.usual_bps < BELOW_LINK * link_bps
     }
 
-    /// Whether a policer may drop what exceeds them, for all that they show: below what the link carries, about one rate passed each time.
-    pub(crate) fn may_be_policed(&self, link_bps: f64) -> bool {
-        self.are_below(link_bps) && self.variation < SAME_RATE
-    }
-
     /// Whether a policer drops what exceeds them. `is_burst` where several segments are lost at once, `is_regular` where
     /// single ones are, at the same flight after about as many segments, each time; `over_goodput` is the rate that was
     /// tried when segments were lost, over the goodput.
@@ -68,6 +63,14 @@ impl RatesBetweenLosses {
         let tried = if self.variation < BEYOND_CHANCE { TRIED } else { TRIED_MUCH };
         (is_burst || is_regular) && self.variation < same && over_goodput > tried
     }
+}
+
+/// The rate that may be a policer's, for all that the losses show, in bits per second of payload: less than the link carries, and about one
+/// each time.
+pub(crate) fn rate_of_possible_policer(data: &DirectionStats) -> Option<f64> {
+    let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
+    let rates = RatesBetweenLosses::of(data)?;
+    (rates.are_below(link_bps) && rates.variation < SAME_RATE).then_some(rates.usual_bps)
 }
 
 /// Whether a sender with this limit tries more than a policer passes: its congestion window grows until segments are lost.

@@ -85,7 +85,8 @@ fn policed(facts: &Facts<'_>) -> Remedy {
     let paced = rate.and_then(Change::pacing_below);
     let below = match (rate, paced) {
         (Some(rate), Some(Change::Pacing(paced))) => format!(
-            "at {paced} with headers, a little below the policer's {rate}, by SO_MAX_PACING_RATE ({} bytes/s)",
+            "at {} with headers, a little below the policer's {rate}, by SO_MAX_PACING_RATE ({} bytes/s)",
+            approx::rate(paced.get() as f64),
             paced.get() / 8
         ),
         _ => "a little below the policer's rate by SO_MAX_PACING_RATE".to_owned(),

@@ -117,7 +117,8 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
     let (change, what_if) = match short {
         Some(room) => {
             let change = format!(
-                "give the queue before the bottleneck link room for {} kB, a bandwidth-delay product, or {fair}: it overflows",
+                "give the queue before the bottleneck link room for {} kB, a bandwidth-delay product: it overflows. Or {fair}, which \
+                 keeps delays short and gains less",
                 room.get().div_ceil(1000)
             );
             (change, Some(Change::Queue(room)))

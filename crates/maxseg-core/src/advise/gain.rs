@@ -176,6 +176,15 @@ pub enum NoGain {
     /// The link was full, and the runs predict far more than was observed.
     #[error("no gain is given: the link was full, and the runs predict far more than it carried")]
     BeyondFullLink,
+    /// The capture does not show what drops packets, and one rate passed between losses each time: it may be a policer.
+    #[error(
+        "no gain is given: about {} passed between losses each time, as a policer lets pass: less loss brings no more through one",
+        approx::rate(*.passed_bps)
+    )]
+    MayBePoliced {
+        /// Payload that passed between losses, in bits per second.
+        passed_bps: f64,
+    },
     /// The connection stalled: the gain is the stalled time, which no run shows.
     #[error("no gain is given: it is the stalled time, which no run shows")]
     Stalled,

@@ -1,17 +1,20 @@
 //! The conclusion about one connection: its limit, the change that removes it, and the gain.
 
+mod contradictions;
+
 use std::fmt::Write as _;
 
 use super::case::Case;
 use super::change::Change;
-use super::gain::{CLOSE, Gain, NoGain, SMALL_GAIN, listed};
+use super::gain::{Gain, NoGain, SMALL_GAIN, listed};
 use super::host_system::System;
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
-use crate::diagnose::{FULL_LINK, Finding, FindingKind, LossCause, Severity, counted};
+use crate::diagnose::{Finding, FindingKind, LossCause, Severity, counted};
 use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
+use contradictions::{at_least_the_stall, not_policed, within_full_link};
 
 /// The conclusion about one connection.
 #[derive(Debug, Clone)]
@@ -56,6 +59,7 @@ impl<'a> Headline<'a> {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
                 let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
                 let gain = gain.and_then(|gain| within_full_link(&case, changes, gain));
+                let gain = gain.and_then(|gain| not_policed(&case, changes, gain));
                 (Some(rerun), gain)
             }
         };
@@ -243,7 +247,12 @@ impl<'a> Headline<'a> {
         };
         if self.case.diagnosis.limits.is_empty() {
             let data = self.case.data();
-            return if data.acked_bytes > 0 && data.goodput_bps.is_none() {
+            return if data.acked_bytes > 0 && data.data_packets == 0 {
+                let bytes = counted(data.acked_bytes, "byte");
+                format!(
+                    "The limit of {ends} is unknown: only acknowledgements were captured, of {bytes}"
+                )
+            } else if data.acked_bytes > 0 && data.goodput_bps.is_none() {
                 let bytes = counted(data.acked_bytes, "byte");
                 format!("{ends} carried {bytes}, too little for a limit to show")
             } else if data.acked_bytes > 0 {
@@ -347,35 +356,5 @@ const fn stalls(subject: Subject) -> Option<LimitedBy> {
         Subject::Limit(limit @ (LimitedBy::PathMtu | LimitedBy::Rto)) => Some(limit),
         Subject::Finding(FindingKind::BlackHole) => Some(LimitedBy::PathMtu),
         Subject::Limit(_) | Subject::Finding(_) => None,
-    }
-}
-
-/// While the link is full, losses cost at most the rest of its rate.
-fn within_full_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
-    let full = case.share(LimitedBy::Bandwidth);
-    let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth;
-    let is_of_losses =
-        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
-    match gain.relative() {
-        Some(relative) if is_full && is_of_losses && FULL_LINK * full * (1.0 + relative) > 1.0 => {
-            Err(NoGain::BeyondFullLink)
-        }
-        _ => Ok(gain),
-    }
-}
-
-/// A prediction below what removing the stalled time alone gives contradicts the evidence.
-fn at_least_the_stall(
-    case: &Case<'_>,
-    subject: Option<Subject>,
-    gain: Gain,
-) -> Result<Gain, NoGain> {
-    let Some(limit) = subject.and_then(stalls) else { return Ok(gain) };
-    let without_stall = gain.observed_whole_bps() / (1.0 - case.share(limit)).max(1e-6);
-    match gain.expected() {
-        Some(expected) if expected.goodput_bps < (1.0 - CLOSE) * without_stall => {
-            Err(NoGain::BelowStalled)
-        }
-        _ => Ok(gain),
     }
 }

@@ -1,5 +1,6 @@
 //! The observed path as a scenario, ready to run with and without a change.
 
+mod changes;
 mod fits;
 mod misses;
 mod runs;
@@ -19,7 +20,6 @@ use crate::errors::{ErrorModel, Schedule};
 use crate::model::Model;
 use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
-use crate::settings::WindowSize;
 use crate::sim::Sim;
 use crate::units::Bytes;
 use runs::Runs;
@@ -291,12 +291,13 @@ impl Rerun {
             misses,
             loss: self.loss,
             shortened_to: self.shortened_to,
-            is_bound: !self.path.rate_is_seen || is_missed,
+            // Behind a beginning that was not captured the transfer goes on: a run begins with slow start.
+            is_bound: !self.path.rate_is_seen || is_missed || case.evidence.marks.mid_stream,
         };
         if is_missed && gain.expected().is_none() {
             // A bound below what is worth a change is none.
             gain.predictions.iter_mut().for_each(|prediction| prediction.without_bps = None);
-            gain.is_bound = !self.path.rate_is_seen;
+            gain.is_bound = !self.path.rate_is_seen || case.evidence.marks.mid_stream;
         }
         gain
     }
@@ -351,27 +352,5 @@ impl Rerun {
         let errors = &mut scenario.path.hops.first_mut()?.forward.errors;
         *errors = Schedule::constant(ErrorModel::List { lost: lost.as_slice().into() });
         Some(scenario)
-    }
-
-    /// The scenario as the remedy's commands make it: limits of autotuning are raised, no window is set.
-    fn changed(&self, changes: &[Change]) -> Scenario {
-        let mut scenario = self.scenario.clone();
-        for change in changes {
-            match (change, &mut scenario.receiver.linux, &mut scenario.sender.linux) {
-                (Change::Window(window), Some(rules), _) => {
-                    rules.tcp_rmem[2] = rules.tcp_rmem[2].max(2 * window.get());
-                    let most = Bytes::new(rules.tcp_rmem[2] / 2);
-                    scenario.receiver.window = WindowSize::Auto { most };
-                }
-                (Change::SendBuffer(buffer), _, Some(rules)) => {
-                    rules.tcp_wmem[2] = rules.tcp_wmem[2].max(2 * buffer.get());
-                    scenario.sender.send_buffer = None;
-                    scenario.receiver.window =
-                        WindowSize::Bytes(Bytes::new(self.path.window_bytes.value));
-                }
-                (change, _, _) => change.apply(&mut scenario),
-            }
-        }
-        scenario
     }
 }

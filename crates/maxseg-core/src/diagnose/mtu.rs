@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, FindingKind, Severity, counted, number};
 use crate::evidence::{BlackHole, Direction, EventKind, Evidence};
-use crate::framing::Headers;
+use crate::framing::{Headers, IpVersion};
 
 /// The MTU of Ethernet.
 const ETHERNET: u32 = 1500;
@@ -10,6 +10,14 @@ const ETHERNET: u32 = 1500;
 const SMALL: f64 = 0.85;
 /// Fewer bytes show nothing about the segment size.
 const ENOUGH_BYTES: u64 = 20_000;
+
+/// The MSS of the smallest MTU that a link may have: of packets of 576 bytes with IPv4 (RFC 9293 §3.7.1), of 1280 with IPv6 (RFC 8200 §5).
+fn least(evidence: &Evidence) -> u32 {
+    match evidence.headers().ip {
+        IpVersion::V4 => 536,
+        IpVersion::V6 => 1220,
+    }
+}
 
 /// Bytes of IP and TCP header without options.
 fn plain(evidence: &Evidence) -> u32 {
@@ -150,8 +158,10 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     }
     let stamps = evidence.headers().octets() - plain(evidence);
     let ethernet = ETHERNET - plain(evidence);
-    // The sender's own MSS option shows its link.
-    let own = stats.mss_option_bytes.map_or(ethernet, u32::from).min(ethernet);
+    let option = stats.mss_option_bytes.map(u32::from);
+    // The sender's own MSS option shows its link, unless it is below what every link allows: a program, a route or a router set it.
+    let lowered = option.filter(|own| *own < least(evidence) && used + stamps + 8 >= *own);
+    let own = option.filter(|_| lowered.is_none()).unwrap_or(ethernet).min(ethernet);
     let reported = evidence.reported_mtu(direction).map(|mtu| mtu.saturating_sub(plain(evidence)));
     let could = own.saturating_sub(stamps);
     if f64::from(used) >= SMALL * f64::from(could) {
@@ -163,7 +173,7 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     let is_announced =
         announced.is_some_and(|announced| announced < own && used + stamps + 8 >= announced);
     let is_reported = reported.is_some_and(|most| most < own && most.abs_diff(used + stamps) <= 8);
-    if !is_announced && !is_reported {
+    if !is_announced && !is_reported && lowered.is_none() {
         return None;
     }
     let share =
@@ -185,10 +195,12 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
         frames: Vec::new(),
         text: format!(
             "Segments carry {used} bytes instead of {could}: {}",
-            match announced {
-                Some(announced) if is_announced =>
+            match (announced, lowered) {
+                (Some(announced), _) if is_announced =>
                     format!("{receiver} announces an MSS of {announced}"),
-                _ => "the MTU of a hop allows no more".to_owned(),
+                (_, Some(own)) =>
+                    format!("the SYN of {} carries an MSS of {own}", evidence.sender(direction)),
+                (_, None) => "the MTU of a hop allows no more".to_owned(),
             }
         ),
         why: "Headers and per-packet work take a larger share: a full link carries less payload, and recovery after a \

@@ -131,7 +131,8 @@ pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<F
         .take(8)
         .collect();
     let receiver = evidence.receiver(direction);
-    let seconds = shut_time(data).as_secs_f64();
+    let is_brief = !acks.has_slow_reader();
+    let seconds = if is_brief { 0.0 } else { shut_time(data).as_secs_f64() };
     let lasted =
         data.last_ack.unwrap_or(evidence.end).since(data.first_data.unwrap_or(evidence.begin));
     let is_long = seconds > 0.05 * lasted.as_secs_f64();
@@ -139,7 +140,11 @@ pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<F
     let stays_shut = evidence.window_shut_for_good(direction);
     Some(Finding {
         kind: FindingKind::ZeroWindow,
-        severity: if is_long { Severity::Problem } else { Severity::Warning },
+        severity: match (is_long, is_brief) {
+            (true, _) => Severity::Problem,
+            (false, false) => Severity::Warning,
+            (false, true) => Severity::Note,
+        },
         direction: Some(direction),
         from: first.map_or(evidence.begin, |event| event.at),
         to: data.last_ack.unwrap_or(evidence.end),
@@ -155,6 +160,10 @@ pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<F
                  does not read",
                 approx::time(shut.since(evidence.begin).as_secs_f64()),
                 approx::time(evidence.end.since(shut).as_secs_f64())
+            ),
+            None if is_brief => format!(
+                "{receiver} closed its window {}, each time for a few milliseconds at most",
+                counted_times(acks.window_shut_times)
             ),
             None => format!(
                 "{receiver} closed its window {}; for {seconds:.3} s it had no room for a segment",

@@ -72,6 +72,9 @@ pub struct DirectionStats {
     pub zero_windows: u64,
     /// Times that the sender's advertised window closed.
     pub window_shut_times: u64,
+    /// Those of them that it opened again within milliseconds: a program that waits for data is woken as soon.
+    #[serde(skip)]
+    pub window_shut_briefly: u64,
     /// Zero-window probes.
     pub zero_window_probes: u64,
     /// Segments that filled the other side's window, or left less than a segment of it.
@@ -263,12 +266,15 @@ impl DirectionStats {
 
     /// Whether these acknowledgements are of a reader that is behind: the window was shut, or it was low beside the largest for most of
     /// the time, and by more than what has just arrived takes of a small buffer, half of it. A window that nobody fills, or that grows,
-    /// is not low.
+    /// is not low. One that shuts for a moment is of no such reader: where a lost segment arrives, all that came behind it is there to be
+    /// read at once.
     pub fn has_slow_reader(&self) -> bool {
         const MOSTLY: f64 = 0.5;
         let windows = self.window_min_bytes.zip(self.window_max_bytes);
         let is_much_lower = windows.is_some_and(|(least, most)| 2 * least < most);
-        self.zero_windows > 0 || is_much_lower && self.low_windows.is_some_and(|low| low >= MOSTLY)
+        let stays_shut =
+            self.zero_windows > 0 && self.window_shut_briefly < self.window_shut_times.max(1);
+        stays_shut || is_much_lower && self.low_windows.is_some_and(|low| low >= MOSTLY)
     }
 
     /// The share of packets with payload that others overtook.
@@ -373,5 +379,11 @@ mod tests {
         assert!(!windows(60_000, 65_535, 0.0).has_slow_reader());
         let shut = DirectionStats { zero_windows: 1, ..DirectionStats::default() };
         assert!(shut.has_slow_reader());
+        let times = |window_shut_times, window_shut_briefly| {
+            DirectionStats { window_shut_times, window_shut_briefly, ..shut.clone() }
+                .has_slow_reader()
+        };
+        assert!(times(3, 2), "one of them lasted");
+        assert!(!times(3, 3), "behind a repair");
     }
 }

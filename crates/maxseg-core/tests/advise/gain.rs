@@ -66,6 +66,16 @@ fn without_a_measured_rate_there_is_no_gain() {
     assert_eq!(rerun(&windowed(0), &[]).unwrap_err(), NoGain::NoChange);
 }
 
+/// A run begins with slow start, which the part that was captured had behind it.
+#[test]
+fn the_gain_of_a_transfer_whose_beginning_was_not_captured_is_a_lower_bound() {
+    let mut evidence = windowed(0);
+    let window = [Change::Window(Bytes::new(1 << 19))];
+    assert!(!rerun(&evidence, &window).unwrap().is_bound);
+    evidence.marks.mid_stream = true;
+    assert!(rerun(&evidence, &window).unwrap().is_bound);
+}
+
 #[test]
 fn where_others_share_the_path_there_is_no_gain() {
     let mut evidence = windowed(0);

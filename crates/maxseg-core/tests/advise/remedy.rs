@@ -1,8 +1,8 @@
 //! Remedies and the subject of a headline.
 
 use maxseg_core::advise::{
-    Advice, Case, Change, CommandKind, Ends, Headline, ObservedPath, Subject, System, remedies,
-    remedy, subject,
+    Advice, Case, Change, CommandKind, Ends, Headline, ObservedPath, Remedy, Subject, System,
+    remedies, remedy, subject,
 };
 use maxseg_core::diagnose::{
     CongestionAlgorithm, CongestionControl, Diagnosis, Finding, FindingKind, Loss, LossCause,
@@ -126,18 +126,21 @@ fn behind_a_narrow_hop_losses_on_a_full_link_are_no_subject() {
 
 #[test]
 fn commands_hold_the_numbers_and_the_host() {
-    let evidence = windowed(0);
-    let case = Case::of(&evidence);
-    let path = ObservedPath::of(&case).unwrap();
-    let subject = Subject::Limit(LimitedBy::ReceiveWindow);
-    let remedy = remedy(subject, &case, Some(&path)).unwrap();
-    let scaling: Vec<&str> = remedy
-        .commands
-        .iter()
-        .filter(|command| command.line.contains("-w net.ipv4.tcp_window_scaling=1"))
-        .map(|command| command.on.as_str())
-        .collect();
-    assert_eq!(scaling, ["10.0.0.2", "10.0.0.1"], "neither SYN offers a scale");
+    let mut evidence = windowed(0);
+    let remedy_of = |evidence: &Evidence| {
+        let case = Case::of(evidence);
+        let path = ObservedPath::of(&case).unwrap();
+        remedy(Subject::Limit(LimitedBy::ReceiveWindow), &case, Some(&path)).unwrap()
+    };
+    let scaling = |remedy: &Remedy| -> Vec<String> {
+        let commands = remedy.commands.iter();
+        let scales = commands.filter(|it| it.line.contains("-w net.ipv4.tcp_window_scaling=1"));
+        scales.map(|command| command.on.clone()).collect()
+    };
+    let remedy = remedy_of(&evidence);
+    assert_eq!(scaling(&remedy), ["10.0.0.1"], "an answer offers no scale that was not asked for");
+    evidence.forward.syn = Some(SynFacts { window_scale: Some(7), ..SynFacts::default() });
+    assert_eq!(scaling(&remedy_of(&evidence)), ["10.0.0.2"], "asked for, and not offered");
     let has_size = |size: &str| remedy.commands.iter().any(|command| command.line.contains(size));
     assert!(has_size("1048576"), "{remedy:?}");
     assert_eq!(remedy.what_if, [Change::Window(Bytes::new(1 << 19))]);

@@ -40,11 +40,27 @@ fn small_segments_need_somebody_who_asks_for_them() {
     assert_eq!(small(520), [(FindingKind::SmallMss, Severity::Warning)]);
     // A receiver that announces no less than the sender's own link takes asks for nothing smaller.
     let equal = found(|it| {
-        it.forward.mss_used_bytes = Some(40);
-        it.forward.mss_option_bytes = Some(60);
-        it.reverse.mss_option_bytes = Some(60);
+        it.forward.mss_used_bytes = Some(524);
+        it.forward.mss_option_bytes = Some(536);
+        it.reverse.mss_option_bytes = Some(536);
     });
     assert!(equal.iter().all(|finding| finding.kind != FindingKind::SmallMss), "{equal:?}");
+}
+
+/// A packet of 576 bytes passes every link of IPv4 (RFC 9293 §3.7.1): a sender whose own option is below 536 was told to be.
+#[test]
+fn an_own_option_below_what_every_link_takes_is_of_no_link() {
+    let small = |own: u16, used: u32| {
+        let found = found(|it| {
+            it.forward.mss_used_bytes = Some(used);
+            it.forward.mss_option_bytes = Some(own);
+            it.reverse.mss_option_bytes = Some(1460);
+        });
+        found.into_iter().find(|finding| finding.kind == FindingKind::SmallMss)
+    };
+    assert!(small(400, 388).unwrap().text.contains("carries an MSS of 400"));
+    assert!(small(536, 524).is_none(), "of a link with an MTU of 576");
+    assert!(small(400, 300).is_none(), "what a program writes is smaller still");
 }
 
 /// 52 of 552 bytes are headers where 52 of 1500 could be: a full link carries so much less payload.

@@ -143,16 +143,18 @@ pub(super) fn in_segments(hole: BlackHole, unit: u32, allowed: Option<u32>) -> O
 const LEAST_MSS: i64 = 536;
 
 /// The first full segment of a sender that finds by itself what passes (RFC 4821), seen behind the narrow hop: of its transmissions in
-/// full size nothing comes, and after the silence it comes in pieces.
+/// full size nothing comes, and after the silence it comes in pieces. Short messages may come before it: greetings, or the header of a reply.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct FirstSegment {
+    /// When what came before it came: the handshake, or a message.
     silent_since: u64,
     /// Payload of a full segment by the SYN options, in bytes.
     full: i64,
     at: u64,
     frame: u64,
-    /// The first piece, and where the next one begins, in bytes.
+    /// The first piece, where it begins, and where the next one does, in bytes.
     piece: i64,
+    begin: i64,
     next: i64,
     pieces: u8,
     /// Its end is the end of a piece.
@@ -168,9 +170,9 @@ const MOST_PIECES: u8 = 4;
 const LEAST_SILENCE: u64 = 1_000_000_000;
 
 impl FirstSegment {
-    /// `None` where nothing was silent. Behind a beginning that was not captured it is not known where segments ended.
+    /// `None` behind a beginning that was not captured: it is not known where segments ended.
     fn new(begin: &HistoryStart) -> Option<Box<Self>> {
-        let silent_since = begin.silent_since.filter(|since| begin.at >= since + LEAST_SILENCE)?;
+        let silent_since = begin.silent_since?;
         let first = Self { silent_since, full: begin.full, ..Self::default() };
         (begin.nxt == 0).then(|| Box::new(first))
     }
@@ -178,6 +180,12 @@ impl FirstSegment {
     /// Gives whether it may still be one.
     fn on_data(&mut self, data: &DataSegment) -> bool {
         let size = data.end - data.start;
+        if self.pieces == 0 && data.at < self.silent_since.saturating_add(LEAST_SILENCE) {
+            (self.silent_since, self.begin) = (data.at, data.end);
+            let is_message = data.start == self.next && size <= LEAST_MSS;
+            self.next = data.end;
+            return is_message;
+        }
         // New segments come between the pieces.
         let is_next = data.start == self.next && !self.ends;
         if is_next && self.pieces == 0 {
@@ -186,10 +194,14 @@ impl FirstSegment {
         if is_next {
             self.pieces += 1;
             self.next = data.end;
-            self.ends = self.pieces > 1 && data.end == self.full;
+            self.ends = self.pieces > 1 && data.end - self.begin == self.full;
+        }
+        if self.ends {
+            // A host on the way may join segments of the smaller size.
+            return size % self.full.max(1) != 0;
         }
         let is_small = size < self.full && (self.pieces == 0 || BASES.contains(&self.piece));
-        is_small && (self.ends || self.pieces < MOST_PIECES)
+        is_small && self.pieces < MOST_PIECES
     }
 
     fn found(&self) -> Option<BlackHole> {
@@ -212,9 +224,14 @@ mod tests {
 
     /// Segments of these lengths, the first of them after a silence of so many seconds, of a host that may send 1448 bytes.
     fn found(silence_s: u64, lengths: &[i64]) -> Option<BlackHole> {
-        let at = silence_s * 1_000_000_000;
+        found_behind(&[], silence_s, lengths)
+    }
+
+    /// The same behind messages that came at once.
+    fn found_behind(messages: &[i64], silence_s: u64, lengths: &[i64]) -> Option<BlackHole> {
+        let silence = silence_s * 1_000_000_000;
         let mut first = FirstSegment::new(&HistoryStart {
-            at,
+            at: if messages.is_empty() { silence } else { 0 },
             silent_since: Some(0),
             to_sender: None,
             to_receiver: None,
@@ -225,7 +242,8 @@ mod tests {
             traced: false,
         })?;
         let mut start = 0;
-        for (frame, length) in (7..).zip(lengths) {
+        let sent = messages.iter().map(|it| (0, it)).chain(lengths.iter().map(|it| (silence, it)));
+        for (frame, (at, length)) in (7..).zip(sent) {
             let end = start + length;
             let data =
                 DataSegment { at, frame, start, end, stamp: None, ip_id: None, is_pushed: false };
@@ -271,7 +289,22 @@ mod tests {
         assert!(found(5, &[512, 512, 424]).is_some(), "half of the base");
         assert!(found(0, &[1024, 424]).is_none(), "no silence");
         assert!(found(4, &[1024, 424, 1448]).is_none(), "full segments pass");
+        assert!(found(4, &[1024, 424, 2896]).is_none(), "two of them, joined");
+        assert!(found(4, &[1024, 424, 2496]).is_some(), "smaller ones, joined");
         assert!(found(4, &[1024, 1024]).is_none(), "writes of a program");
         assert!(found(4, &[1000, 448]).is_none(), "no base");
+    }
+
+    #[test]
+    fn messages_may_come_before_the_first_full_segment() {
+        let hole = found_behind(&[37], 4, &[1024, 424, 1024, 424, 1221]).unwrap();
+        assert_eq!((hole.segment_bytes, hole.passed_bytes, hole.frame), (1448, 1024, 8));
+        assert_eq!(hole.to.since(hole.from), Time::from_secs(4));
+        assert!(found_behind(&[206, 517], 4, &[1024, 424]).is_some());
+        assert!(found_behind(&[1448], 4, &[1024, 424]).is_none(), "a full segment passes");
+        assert!(
+            found_behind(&[900], 4, &[1024, 424]).is_none(),
+            "no message: it may be a base that passes"
+        );
     }
 }

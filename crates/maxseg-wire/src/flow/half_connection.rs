@@ -24,6 +24,9 @@ use crate::options::{Item, kind, walk};
 use crate::tcp::Flags;
 use describe::{Agreed, describe};
 
+/// A window that opens again within this, in nanoseconds, was shut until the program that reads was scheduled.
+const BRIEFLY: u64 = 5_000_000;
+
 /// One end of a connection.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct HalfConnection {
@@ -72,6 +75,7 @@ pub(super) struct PacketCounts {
     pub(super) dsack_acks: u32,
     pub(super) zero_windows: u32,
     pub(super) shut: u32,
+    pub(super) shut_briefly: u32,
     pub(super) zero_window_probes: u32,
     pub(super) keep_alives: u32,
     pub(super) offloaded: u32,
@@ -203,8 +207,8 @@ impl HalfConnection {
                 self.shut_at = Some(seen.at_nanos);
                 self.note(EventKind::ZeroWindow, seen);
             }
-        } else {
-            self.shut_at = None;
+        } else if let Some(since) = self.shut_at.take() {
+            self.counts.shut_briefly += u32::from(seen.at_nanos < since + BRIEFLY);
         }
         if !is_control {
             self.windows.on_window(seen.window, seen.at_nanos);
@@ -298,6 +302,7 @@ impl HalfConnection {
             dsack_acks: counts.dsack_acks.into(),
             zero_windows: counts.zero_windows.into(),
             window_shut_times: counts.shut.into(),
+            window_shut_briefly: counts.shut_briefly.into(),
             zero_window_probes: counts.zero_window_probes.into(),
             keep_alives: counts.keep_alives.into(),
             low_windows: self.windows.low_share(),

@@ -167,9 +167,10 @@ pub(super) const RULES: &[Rule] = {
         rule(Linux, 64, SCALE, Any, Client, 0.75),
         rule(Linux, 64, SCALE, NotOneOf(BSD_WINDOW), Server, 0.75),
         rule(Linux, 64, SCALE, OneOf(BSD_WINDOW), Server, 0.5),
-        rule(Linux, 64, SACK_STAMPS, NotOneOf(BSD_WINDOW), Server, 0.75),
-        rule(Linux, 64, SACK, NotOneOf(BSD_WINDOW), Server, 0.7),
-        rule(Linux, 64, STAMPS, NotOneOf(BSD_WINDOW), Server, 0.7),
+        // A client too, where tcp_window_scaling is 0.
+        rule(Linux, 64, SACK_STAMPS, NotOneOf(BSD_WINDOW), Both, 0.75),
+        rule(Linux, 64, SACK, NotOneOf(BSD_WINDOW), Both, 0.7),
+        rule(Linux, 64, STAMPS, NotOneOf(BSD_WINDOW), Both, 0.7),
         // Windows: p0f.fp 3.09 (labels XP and "7 or 8"); 64240 and 65535 of Windows 10 and 11 from captures of them.
         rule(Windows, 128, SCALE_SACK, OneOf(WINDOWS), Both, 0.95),
         rule(Windows, 128, SCALE_SACK, NotOneOf(WINDOWS), Both, 0.85),

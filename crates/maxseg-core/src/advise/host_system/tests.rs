@@ -32,6 +32,9 @@ fn systems_by_their_syn() {
     let cases = [
         (syn(64, 64_240, &LINUX), System::Linux),
         (syn(51, 29_200, &LINUX), System::Linux),
+        // tcp_window_scaling=0; those of BSD systems begin with 65 535 bytes.
+        (syn(64, 64_240, &[Mss, SackPermitted, Timestamps]), System::Linux),
+        (syn(64, 65_535, &[Mss, SackPermitted, Timestamps]), System::Unknown),
         (syn(128, 64_240, &WINDOWS), System::Windows),
         (syn(117, 8192, &WINDOWS), System::Windows),
         (syn(128, 65_535, &[Mss, NoOperation, NoOperation, SackPermitted]), System::Windows),

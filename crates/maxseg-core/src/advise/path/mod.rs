@@ -22,8 +22,8 @@ pub use losses::Overflow;
 /// Why a capture shows too little of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// No payload was acknowledged.
-    #[error("no payload was acknowledged, so the rate of the path is unknown")]
+    /// No payload was acknowledged, as far as is seen.
+    #[error("no acknowledgement of payload was captured, so the rate of the path is unknown")]
     NoGoodput,
     /// What was acknowledged is a single message, or took no longer than a round trip.
     #[error("too little payload was acknowledged for a rate, so the rate of the path is unknown")]
@@ -127,6 +127,9 @@ impl ObservedPath {
     /// The capture holds no acknowledged payload, no round trip or no data packet.
     pub fn of(case: &Case<'_>) -> Result<Self, PathError> {
         let (data, acks) = (case.data(), case.acks());
+        if data.data_packets == 0 && data.acked_bytes > 0 {
+            return Err(PathError::NoData);
+        }
         let seconds = case.data_seconds();
         let goodput_bps = match data.goodput_bps {
             Some(goodput) if goodput > 0.0 && seconds > 0.0 => goodput,

@@ -3,9 +3,9 @@
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, whole};
-use crate::diagnose::{LossCause, counted};
+use crate::diagnose::{LossCause, counted, rate_of_possible_policer};
 use crate::outcome::LimitedBy;
-use crate::units::Bytes;
+use crate::units::{Bytes, approx};
 
 /// The commands that show drops and errors: of the sender's own interfaces, and of each hop's.
 pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
@@ -63,7 +63,15 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
             room.get().div_ceil(1000)
         )
     });
-    let remedy = with_drops(Remedy::new(format!("{look}{mend}")), facts).what_if(Change::NoErrors);
+    let pace = rate_of_possible_policer(facts.data).map_or_else(String::new, |passed| {
+        format!(
+            ". If it is a policer, let {} send a little below the {} that passed between losses (SO_MAX_PACING_RATE)",
+            facts.sender_host,
+            approx::rate(passed)
+        )
+    });
+    let remedy =
+        with_drops(Remedy::new(format!("{look}{mend}{pace}")), facts).what_if(Change::NoErrors);
     match room {
         Some(room) => remedy.what_if(Change::Queue(room)),
         None => remedy,
@@ -74,17 +82,27 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
 fn policed(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let rate = facts.path.and_then(|path| path.policer.as_ref()).map(|policer| policer.value.rate);
-    let about = rate.map_or_else(|| ",".to_owned(), |rate| format!(", about {rate} with headers,"));
+    let paced = rate.and_then(Change::pacing_below);
+    let below = match (rate, paced) {
+        (Some(rate), Some(Change::Pacing(paced))) => format!(
+            "at {} with headers, a little below the policer's {rate}, by SO_MAX_PACING_RATE ({} bytes/s)",
+            approx::rate(paced.get() as f64),
+            paced.get() / 8
+        ),
+        _ => "a little below the policer's rate by SO_MAX_PACING_RATE".to_owned(),
+    };
     let remedy = with_drops(
         Remedy::new(format!(
-            "let {on} send a little below the policer's rate{about} by SO_MAX_PACING_RATE in the program or a shaper before the \
-             policer: it drops what is above, and has no queue"
+            "let {on} send {below} in the program, or a shaper before the policer: it drops what is above, and has no queue"
         )),
         facts,
     )
-    .note("A shaper at that rate queues what a policer drops. The exact rate is in the contract, or in the policer's counters.");
-    match rate.and_then(Change::pacing_below) {
-        Some(change) => remedy.advises(change),
+    .note(
+        "A shaper at that rate queues what a policer drops. The exact rate is in the contract, or in the policer's counters. Connections \
+         that share the policer share its rate.",
+    );
+    match paced {
+        Some(change) => remedy.tries(change),
         None => remedy,
     }
 }
@@ -99,7 +117,8 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
     let (change, what_if) = match short {
         Some(room) => {
             let change = format!(
-                "give the queue before the bottleneck link room for {} kB, a bandwidth-delay product, or {fair}: it overflows",
+                "give the queue before the bottleneck link room for {} kB, a bandwidth-delay product: it overflows. Or {fair}, which \
+                 keeps delays short and gains less",
                 room.get().div_ceil(1000)
             );
             (change, Some(Change::Queue(room)))
@@ -178,8 +197,8 @@ pub(super) fn bufferbloat(facts: &Facts<'_>) -> Remedy {
         .look(System::FreeBsd, &router, "dnctl pipe show")
         .wanted("a capture on each side of a hop shows how long it holds packets")
         .note(format!(
-            "The goodput of {on} stays about the same where the queue is longer than needed; the delay of all traffic on the link \
-             falls."
+            "The delay of all traffic on the link falls; the goodput of {on} stays about the same, or falls by a few percent where the \
+             queue becomes empty now and then."
         ))
 }
 

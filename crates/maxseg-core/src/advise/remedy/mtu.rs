@@ -159,7 +159,11 @@ fn with_clamp(remedy: Remedy, router: &Host, v6: bool) -> Remedy {
     let rule = "FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu";
     remedy
         .look_linux(router, format!("{tables}-save -t mangle | grep TCPMSS; ip link"))
-        .linux(router, format!("{tables} -t mangle -C {rule} || {tables} -t mangle -A {rule}"))
+        .linux(
+            router,
+            format!("{tables} -t mangle -C {rule} 2>/dev/null || {tables} -t mangle -A {rule}"),
+        )
+        .undo(format!("{tables} -t mangle -D {rule}"))
 }
 
 pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
@@ -179,13 +183,23 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
         (Some(theirs), Some(own)) if own <= theirs && u32::from(theirs) < mss => (
             vec![to_sender, to_receiver],
             format!(
-                "find what lowers the MSS, perhaps a router that clamps it: both SYNs carry {own} and {theirs}, \
+                "find what lowers the MSS, perhaps a router that clamps it, or the programs (TCP_MAXSEG): both SYNs carry {own} and {theirs}, \
                  {allows} {mss}"
             ),
         ),
         (Some(theirs), _) if u32::from(theirs) < mss => (
             vec![to_sender],
-            format!("let {receiver} announce an MSS of {mss}: its SYN carries {theirs}"),
+            format!(
+                "let {receiver} announce an MSS of {mss}: its SYN carries {theirs}, by its route, its interface or its program \
+                 (TCP_MAXSEG), or a router on the way clamps it"
+            ),
+        ),
+        (_, Some(own)) if u32::from(own) < mss => (
+            vec![to_receiver],
+            format!(
+                "let {sender} announce an MSS of {mss} and use it: its own SYN carries {own}, by its program (TCP_MAXSEG), its route or its \
+                 interface, or a router on the way clamps it"
+            ),
         ),
         _ => (
             vec![to_receiver],
@@ -207,7 +221,9 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
             .look(System::MacOs, on, bsd)
             .look(System::Windows, on, others::show_interfaces(ip(facts)));
     }
+    let routers = Host::role("each router on the way");
     remedy = remedy
+        .look_linux(&routers, "iptables-save -t mangle | grep TCPMSS; nft list ruleset | grep maxseg")
         .wanted("a capture at each end shows which SYN leaves with a larger MSS than arrives")
         .note(
             "Verify first that the path carries packets of that size in both directions: a tunnel is the usual reason \

@@ -2,6 +2,7 @@
 
 use super::{Facts, Host, Remedy, System};
 use crate::advise::Change;
+use crate::units::{Time, approx};
 
 /// Shows the load of a host, and which program has the port.
 fn with_load(remedy: Remedy, on: &Host, port: u16) -> Remedy {
@@ -59,9 +60,22 @@ pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {
         }
         _ => format!("the program on {client} or {server} that writes twice before it reads"),
     };
-    Remedy::new(format!("let {program} write once, or set TCP_NODELAY")).note(
+    let saves = saved(facts).map_or_else(String::new, |(seconds, span)| {
+        format!(": that saves about {} of {}", approx::time(seconds), approx::time(span))
+    });
+    Remedy::new(format!("let {program} write once, or set TCP_NODELAY{saves}")).note(
         "Where the program cannot be changed, TCP_QUICKACK on the other end shortens the wait.",
     )
+}
+
+/// How long segments were held back, and of how long a dialogue, in seconds: each until an acknowledgement had come over the path, after the
+/// delay of the host that sent it.
+fn saved(facts: &Facts<'_>) -> Option<(f64, f64)> {
+    let evidence = facts.case.evidence;
+    let requests = evidence.requests.as_ref()?;
+    let trip = evidence.handshake.rtt().map(Time::as_secs_f64).or(facts.data.path_rtt_min_s)?;
+    let seconds = requests.nagle.total_s + f64::from(requests.nagle.count) * trip;
+    (requests.nagle.count > 0 && seconds < requests.span_s).then_some((seconds, requests.span_s))
 }
 
 pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
@@ -72,6 +86,7 @@ pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
         .advises(Change::NoSlowStartAfterIdle)
         .linux(on, format!("sysctl -w {KEY}=0"))
         .only_where("the first command prints 1")
+        .undo(format!("sysctl -w {KEY}=1"))
         .wanted("a capture at the sender shows the burst behind each pause")
         .note(
             "The setting belongs to a network namespace: in a container, set it there. After long pauses the path may \

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
+use crate::evidence::DirectionStats;
 use crate::units::Bytes;
 use crate::window::{FIELD, LARGEST_SHIFT, is_near_field};
 
@@ -82,11 +83,13 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let is_unscaled = is_told && acks.window_scale.is_none() && is_near_field(largest);
     let mut remedy = Remedy::new(format!("let {on} offer a receive window of {window}"));
     if is_unscaled {
-        remedy.change =
-            format!("enable window scaling, so that {on} can offer a window of {window}");
+        let lacks = without_scale(facts).unwrap_or(on);
+        remedy.change = format!(
+            "enable window scaling on {lacks}, whose SYN does not offer it, so that {on} can offer a window of {window}"
+        );
         remedy = with_scaling(remedy, facts).note(
             "Without the window scale option in both SYNs no window exceeds 65 535 bytes (RFC 7323). If both hosts \
-             have it enabled, a middlebox strips the option.",
+             have it enabled, a middlebox strips the option, or the program has set a small SO_RCVBUF.",
         );
     } else if is_first_buffer(facts) {
         return first_buffer(facts, window).what_if(Change::Window(window));
@@ -161,25 +164,28 @@ fn first_buffer(facts: &Facts<'_>, window: Bytes) -> Remedy {
     .only_where("tcp_moderate_rcvbuf is 1 and the program does not set SO_RCVBUF")
     .wanted(format!("a capture at {on} shows its SYN and the window that leaves it"))
     .note(
-        "The window scale allows far more: autotuning had room and did not use it. Other causes are tcp_moderate_rcvbuf=0, \
-         and a program that sets SO_RCVBUF after the handshake.",
+        "The window scale allows far more, as it follows net.core.rmem_max too. Other causes are a small third number of tcp_rmem, \
+         which the command raises as well, tcp_moderate_rcvbuf=0, and a program that sets SO_RCVBUF after the handshake.",
     )
 }
 
-/// Both SYNs must offer the window scale (RFC 7323 §2.2): for the hosts whose SYN does not.
-fn with_scaling(mut remedy: Remedy, facts: &Facts<'_>) -> Remedy {
+/// The host that leaves the window scale out: both SYNs must offer it, and an answer may only where the SYN did (RFC 7323 §2.2). That of
+/// a server tells nothing where its client does not ask.
+fn without_scale<'a>(facts: &'a Facts<'_>) -> Option<&'a Host> {
+    let evidence = facts.case.evidence;
+    let ends = [(&facts.client_host, &evidence.forward), (&facts.server_host, &evidence.reverse)];
+    let lacks = |stats: &DirectionStats| !stats.syn.is_some_and(|syn| syn.window_scale.is_some());
+    ends.into_iter().find(|(_, stats)| lacks(stats)).map(|(host, _)| host)
+}
+
+fn with_scaling(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
     let key = "net.ipv4.tcp_window_scaling";
-    for (host, stats) in [(&facts.receiver_host, facts.acks), (&facts.sender_host, facts.data)] {
-        let offers = stats.syn.is_some_and(|syn| syn.window_scale.is_some());
-        if !offers {
-            remedy = remedy
-                .look_linux(host, format!("sysctl {key}"))
-                .linux(host, linux::raise(key, 1))
-                .look(System::FreeBsd, host, "sysctl net.inet.tcp.rfc1323")
-                .change(System::FreeBsd, host, "sysctl net.inet.tcp.rfc1323=1");
-        }
-    }
+    let Some(host) = without_scale(facts) else { return remedy };
     remedy
+        .look_linux(host, format!("sysctl {key}"))
+        .linux(host, linux::raise(key, 1))
+        .look(System::FreeBsd, host, "sysctl net.inet.tcp.rfc1323")
+        .change(System::FreeBsd, host, "sysctl net.inet.tcp.rfc1323=1")
 }
 
 /// Lets the receive buffer of the running connection's socket grow again, which acts at once.

@@ -28,6 +28,8 @@ impl Rerun {
         let removes_losses = changes.contains(&Change::NoErrors);
         let removes_bursts = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)))
             && self.loss == LossModel::QueueOverflow;
+        // The rate that passes is seen, and a sender below it loses nothing there.
+        let is_policed = changes.iter().any(|change| matches!(change, Change::Pacing(_)));
         let is_of_queue = self.path.loss_with_queue || self.loss != LossModel::Errors;
         let depends_on_queue =
             removes_losses && is_of_queue || changes.contains(&Change::FairQueue);
@@ -38,7 +40,7 @@ impl Rerun {
             && misses.iter().all(|miss| match miss.of {
                 Measured::Goodput => (1.0..=MOST_MISSED).contains(&(miss.rerun / miss.observed)),
                 Measured::Retransmissions => {
-                    removes_losses || removes_bursts || miss.rerun >= miss.observed
+                    removes_losses || removes_bursts || is_policed || miss.rerun >= miss.observed
                 }
                 Measured::RoundTrip => removes_bursts || miss.rerun >= miss.observed,
             })

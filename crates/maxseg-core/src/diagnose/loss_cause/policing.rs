@@ -65,6 +65,14 @@ impl RatesBetweenLosses {
     }
 }
 
+/// The rate that may be a policer's, for all that the losses show, in bits per second of payload: less than the link carries, and about one
+/// each time.
+pub(crate) fn rate_of_possible_policer(data: &DirectionStats) -> Option<f64> {
+    let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
+    let rates = RatesBetweenLosses::of(data)?;
+    (rates.are_below(link_bps) && rates.variation < SAME_RATE).then_some(rates.usual_bps)
+}
+
 /// Whether a sender with this limit tries more than a policer passes: its congestion window grows until segments are lost.
 /// Under the other limits windows, buffers or programs hold it to a rate.
 pub(super) const fn may_exceed_a_policer(limit: LimitedBy) -> bool {

@@ -152,6 +152,26 @@ fn single_losses_are_a_policers_where_many_are_regular() {
     assert_cause(&of(&POLICED), true, LossCause::Unknown);
 }
 
+/// What drops them need not be known for that: less loss brings no more through a policer.
+#[test]
+fn one_rate_below_the_links_between_losses_may_be_a_policers() {
+    let rate = |episodes: &[(u64, u64, u32)], link_bps: f64| {
+        rate_of_possible_policer(&DirectionStats {
+            capacity_bps: Some(link_bps),
+            first_flight_bps: None,
+            ..lossy(episodes)
+        })
+    };
+    let passed = rate(&POLICED, 20e6).unwrap();
+    assert!((3e6..4e6).contains(&passed), "{passed}");
+    assert!(rate(&POLICED, 4e6).is_none(), "the link's own rate");
+    let mut varied = POLICED;
+    for (episode, since) in varied.iter_mut().zip([90, 300, 440, 600, 250]) {
+        episode.2 = since;
+    }
+    assert!(rate(&varied, 20e6).is_none(), "errors hold it back at another rate each time");
+}
+
 #[test]
 fn a_queue_that_overflows_is_full_at_every_loss() {
     let trips = [41, 58, 42, 57, 43, 56];

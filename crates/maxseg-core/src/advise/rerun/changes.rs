@@ -1,0 +1,72 @@
+//! The observed path with a change, as the remedy's commands make it.
+
+use super::Rerun;
+use crate::advise::Change;
+use crate::path::QueueLimit;
+use crate::scenario::Scenario;
+use crate::settings::WindowSize;
+use crate::units::{BitsPerSec, Bytes, Time};
+use crate::window::{FIELD, LARGEST_SHIFT};
+
+/// So much of a rate waits where a sender paces itself, or its host shapes: before the path, and without loss.
+const SHAPER_ROOM: Time = Time::from_secs(1);
+
+impl Rerun {
+    /// The scenario as the remedy's commands make it: limits of autotuning are raised, no window is set.
+    pub(super) fn changed(&self, changes: &[Change]) -> Scenario {
+        let mut scenario = self.scenario.clone();
+        for change in changes {
+            match (change, &mut scenario.receiver.linux, &mut scenario.sender.linux) {
+                (Change::Window(window), Some(rules), _) => {
+                    rules.tcp_rmem[2] = rules.tcp_rmem[2].max(2 * window.get());
+                    let most = Bytes::new(rules.tcp_rmem[2] / 2);
+                    scenario.receiver.window = WindowSize::Auto { most };
+                }
+                (Change::SendBuffer(buffer), _, Some(rules)) => {
+                    rules.tcp_wmem[2] = rules.tcp_wmem[2].max(2 * buffer.get());
+                    scenario.sender.send_buffer = None;
+                    scenario.receiver.window =
+                        WindowSize::Bytes(Bytes::new(self.path.window_bytes.value));
+                }
+                // A program that reads at once lets the window grow, as far as its scale allows.
+                (Change::ReadsAtOnce, Some(rules), _) => {
+                    let scale = self.path.window_scale.unwrap_or(0).min(LARGEST_SHIFT);
+                    let most = (rules.tcp_rmem[2] / 2).min(FIELD << scale);
+                    let most = Bytes::new(most.max(self.path.window_bytes.value));
+                    scenario.receiver.window = WindowSize::Auto { most };
+                    scenario.receiver.read_rate = None;
+                }
+                (Change::Pacing(rate), _, _) => shape(&mut scenario, *rate),
+                (change, _, _) => change.apply(&mut scenario),
+            }
+        }
+        scenario
+    }
+}
+
+/// A sender at this rate in front of a policer that passes it. The simulator's senders have no rate of their own: a link of that rate stands
+/// for it, with room for all that the sender has ready.
+fn shape(scenario: &mut Scenario, rate: BitsPerSec) {
+    for link in scenario.path.hops.iter_mut().map(|hop| &mut hop.forward) {
+        link.rate = link.rate.min(rate);
+        link.policer = None;
+        link.queue = QueueLimit::Bytes(rate.bytes_in(SHAPER_ROOM));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_below_a_policer_is_a_link_of_that_rate() {
+        let text = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\npolicer = { rate = \"8 Mbit/s\", burst = \"20 kB\" }\n\
+                    [until]\ntime = \"1 s\"\n[[flow]]\nkind = \"bulk\"\n";
+        let mut scenario = Scenario::from_toml("policed.toml", text).unwrap();
+        let rate = BitsPerSec::new(7_600_000).unwrap();
+        shape(&mut scenario, rate);
+        let link = &scenario.path.hops[0].forward;
+        assert_eq!((link.rate, link.policer), (rate, None));
+        assert_eq!(link.queue, QueueLimit::Bytes(Bytes::new(950_000)), "a second of it");
+    }
+}

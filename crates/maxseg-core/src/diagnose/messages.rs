@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn payload_of_its_own_asks_for_nothing() {
         let (data, acks) = sender(20);
-        let asks = |unique_bytes| asks(&data, &DirectionStats { unique_bytes, ..acks.clone() });
-        assert!(asks(20 * 36));
-        assert!(!asks(900_000), "both ways at once");
+        let is_asked = |unique_bytes| asks(&data, &DirectionStats { unique_bytes, ..acks.clone() });
+        assert!(is_asked(20 * 36));
+        assert!(!is_asked(900_000), "both ways at once");
     }
 
     #[test]

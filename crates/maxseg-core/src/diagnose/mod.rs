@@ -206,10 +206,8 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     }
     let doubt = doubt.or_else(|| {
         let doubt = overtaken::in_doubt(data, &evidence.capture, verdict.limited_by)?;
-        let is_it = match verdict.limited_by {
-            LimitedBy::Bandwidth => overtaken::needs_order,
-            _ => outweigh::is_loss,
-        };
+        let is_link = verdict.limited_by == LimitedBy::Bandwidth;
+        let is_it = if is_link { overtaken::needs_order } else { outweigh::is_loss };
         (shares, spans) = instead(&shares, &spans, is_it, LimitedBy::Unknown);
         Some(doubt)
     });

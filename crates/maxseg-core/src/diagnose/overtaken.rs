@@ -72,9 +72,9 @@ pub(super) fn in_doubt(
 mod tests {
     use super::*;
 
-    fn doubt(data: DirectionStats, early: u64, limit: LimitedBy) -> Option<String> {
+    fn doubt(data: &DirectionStats, early: u64, limit: LimitedBy) -> Option<String> {
         let capture = CaptureFacts { acks_before_data: early, ..CaptureFacts::default() };
-        in_doubt(&data, &capture, limit)
+        in_doubt(data, &capture, limit)
     }
 
     #[test]
@@ -85,12 +85,12 @@ mod tests {
             out_of_order_packets,
             ..DirectionStats::default()
         };
-        let found = doubt(data(240), 0, LimitedBy::Bandwidth);
+        let found = doubt(&data(240), 0, LimitedBy::Bandwidth);
         assert!(found.is_some_and(|text| text.starts_with("24% of the segments")));
-        assert_eq!(doubt(data(240), 0, LimitedBy::ReceiveWindow), None);
-        assert_eq!(doubt(data(50), 0, LimitedBy::Bandwidth), None);
+        assert_eq!(doubt(&data(240), 0, LimitedBy::ReceiveWindow), None);
+        assert_eq!(doubt(&data(50), 0, LimitedBy::Bandwidth), None);
         let unhurt = DirectionStats { retransmitted_packets: 1, ..data(240) };
-        assert_eq!(doubt(unhurt, 0, LimitedBy::Bandwidth), None);
+        assert_eq!(doubt(&unhurt, 0, LimitedBy::Bandwidth), None);
     }
 
     #[test]
@@ -101,12 +101,12 @@ mod tests {
             out_of_order_packets: 15,
             ..DirectionStats::default()
         };
-        assert!(doubt(data(12), 230, LimitedBy::Congestion).is_some());
+        assert!(doubt(&data(12), 230, LimitedBy::Congestion).is_some());
         let in_order = DirectionStats { out_of_order_packets: 0, ..data(12) };
-        assert_eq!(doubt(in_order, 800, LimitedBy::Congestion), None, "two clocks");
-        assert_eq!(doubt(data(12), 20, LimitedBy::Congestion), None, "a few");
-        assert_eq!(doubt(data(90), 230, LimitedBy::Congestion), None, "losses limit in any order");
-        assert_eq!(doubt(data(12), 230, LimitedBy::ReceiveWindow), None);
+        assert_eq!(doubt(&in_order, 800, LimitedBy::Congestion), None, "two clocks");
+        assert_eq!(doubt(&data(12), 20, LimitedBy::Congestion), None, "a few");
+        assert_eq!(doubt(&data(90), 230, LimitedBy::Congestion), None, "losses limit in any order");
+        assert_eq!(doubt(&data(12), 230, LimitedBy::ReceiveWindow), None);
     }
 
     #[test]

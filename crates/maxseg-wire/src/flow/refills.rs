@@ -36,6 +36,7 @@ pub(super) struct RefillTracker {
 }
 
 /// A new segment, as far as refills go.
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 pub(super) struct Sent {
     /// It is no full one, and the send queue was empty after it.
     pub(super) is_short: bool,

@@ -233,8 +233,7 @@ impl SenderReplay {
                 let begin = self.bins.begin().map_or(sent.at, Time::as_nanos);
                 let before = bytes(sent.end - sent.payload - una);
                 let opening = OpeningTracker::new(sent.at, begin, self.first_round_trip, before);
-                let is_cut = self.first_round_trip == 0;
-                Box::new(EpochTracker::new(sent.at, una, opening, is_cut))
+                Box::new(EpochTracker::new(sent.at, una, opening, self.first_round_trip == 0))
             });
             epochs.on_new(sent.at, bytes(sent.payload));
             epochs.identifications.on_new(sent.ip_id, sent.end - sent.payload, sent.end);

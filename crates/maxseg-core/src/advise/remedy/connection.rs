@@ -73,17 +73,6 @@ fn flights(segments: u64, first: u64) -> u64 {
     flights
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slow_start_doubles_its_flights() {
-        assert_eq!([70, 71].map(|segments| flights(segments, 10)), [3, 4]);
-        assert_eq!([30, 31, 90, 91].map(|segments| flights(segments, 30)), [1, 2, 2, 3]);
-    }
-}
-
 pub(super) fn options(facts: &Facts<'_>) -> Remedy {
     let evidence = facts.case.evidence;
     let mut remedy =
@@ -157,4 +146,15 @@ pub(super) fn capture_quality(facts: &Facts<'_>) -> Remedy {
             .note("Without offload (gro, gso and tso of `ethtool -K`) captured packets are those of the wire.");
     }
     remedy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_doubles_its_flights() {
+        assert_eq!([70, 71].map(|segments| flights(segments, 10)), [3, 4]);
+        assert_eq!([30, 31, 90, 91].map(|segments| flights(segments, 30)), [1, 2, 2, 3]);
+    }
 }

@@ -174,7 +174,7 @@ fn first_buffer(facts: &Facts<'_>, window: Bytes) -> Remedy {
 fn without_scale<'a>(facts: &'a Facts<'_>) -> Option<&'a Host> {
     let evidence = facts.case.evidence;
     let ends = [(&facts.client_host, &evidence.forward), (&facts.server_host, &evidence.reverse)];
-    let lacks = |stats: &DirectionStats| !stats.syn.is_some_and(|syn| syn.window_scale.is_some());
+    let lacks = |stats: &DirectionStats| stats.syn.is_none_or(|syn| syn.window_scale.is_none());
     ends.into_iter().find(|(_, stats)| lacks(stats)).map(|(host, _)| host)
 }
 

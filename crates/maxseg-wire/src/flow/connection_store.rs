@@ -195,11 +195,9 @@ impl ConnectionStore {
     }
 
     /// When each began, and all of them, in order, each unpacked when it is asked for; `None` for one that could not be.
-    pub(super) fn into_connections(
-        self,
-    ) -> (Vec<u64>, impl Iterator<Item = Option<Box<Connection>>>) {
+    pub(super) fn into_connections(self) -> (Vec<u64>, impl Iterator<Item = Option<Connection>>) {
         let connections = self.slots.into_iter().map(|slot| match slot.into_awake() {
-            Slot::Awake(connection) => Some(connection),
+            Slot::Awake(connection) => Some(*connection),
             Slot::Packed(_) | Slot::Gone => None,
         });
         (self.begun, connections)

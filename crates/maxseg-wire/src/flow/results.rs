@@ -23,15 +23,10 @@ pub(super) fn gather(
         untracked_packets += follower.untracked_packets;
         rows.extend(follower.stores.map(|store| {
             let (begun, connections) = store.into_connections();
-            Row {
-                begun: begun.into_iter(),
-                connections,
-                ids: Vec::new(),
-                made: Vec::new().into_iter(),
-            }
+            Row { begun: begun.into_iter(), connections, ids: Vec::new(), made: Vec::new() }
         }));
     }
-    let connections = InOrder { rows, next: 0, threads };
+    let connections = InOrder { rows, next: 0, threads, made: Vec::new().into_iter() };
     FlowResults { connections, path_mtu_events, untracked_connections, untracked_packets }
 }
 
@@ -65,6 +60,7 @@ struct InOrder<C> {
     /// The number of the next connection.
     next: u32,
     threads: usize,
+    made: std::vec::IntoIter<Evidence>,
 }
 
 /// Connections, and the counts of their first packets.
@@ -73,76 +69,56 @@ struct Row<C> {
     connections: C,
     /// The numbers of those that are made next, and what comes of them.
     ids: Vec<u32>,
-    made: std::vec::IntoIter<Evidence>,
+    made: Vec<Evidence>,
 }
 
-impl<C: Iterator<Item = Option<Box<Connection>>> + Send> Iterator for InOrder<C> {
+impl<C: Iterator<Item = Option<Connection>> + Send> Iterator for InOrder<C> {
     type Item = Evidence;
 
     fn next(&mut self) -> Option<Evidence> {
-        if self.threads <= 1 {
-            return self.make_next();
-        }
         loop {
-            if let Some(evidence) = self.next_made() {
+            if let Some(evidence) = self.made.next() {
                 return Some(evidence);
             }
-            if self.number() == 0 {
+            let most = if self.threads > 1 { AT_A_TIME } else { 1 };
+            if self.number(most) == 0 {
                 return None;
             }
-            in_threads(&mut self.rows, self.threads, Row::make);
+            self.make();
         }
     }
 }
 
-impl<C: Iterator<Item = Option<Box<Connection>>> + Send> InOrder<C> {
-    /// The row of the connection that is next, and the number of that.
-    fn next_row(&mut self) -> Option<(u32, &mut Row<C>)> {
-        let begun = |row: &Row<C>| row.begun.as_slice().first().copied();
-        let rows = self.rows.iter_mut().filter(|row| begun(row).is_some());
-        let row = rows.min_by_key(|row| begun(row))?;
-        row.begun.next();
-        let id = self.next;
-        self.next += 1;
-        Some((id, row))
-    }
-
-    /// Makes the next one, in this thread.
-    fn make_next(&mut self) -> Option<Evidence> {
-        loop {
-            let (id, row) = self.next_row()?;
-            // One that could not be unpacked keeps its number.
-            if let Some(connection) = row.connections.next()? {
-                return Some(connection.into_evidence(id));
-            }
+impl<C: Iterator<Item = Option<Connection>> + Send> InOrder<C> {
+    /// Numbers the connections that are next, and gives how many there are: this many at most.
+    fn number(&mut self, most: usize) -> usize {
+        for count in 0..most {
+            let begun = |row: &Row<C>| row.begun.as_slice().first().copied();
+            let rows = self.rows.iter_mut().filter(|row| begun(row).is_some());
+            let Some(row) = rows.min_by_key(|row| begun(row)) else { return count };
+            row.begun.next();
+            row.ids.push(self.next);
+            self.next += 1;
         }
+        most
     }
 
-    /// Numbers the connections that are next, and gives how many there are.
-    fn number(&mut self) -> usize {
-        for count in 0..AT_A_TIME {
-            let Some((id, row)) = self.next_row() else { return count };
-            row.ids.push(id);
-        }
-        AT_A_TIME
-    }
-
-    /// The next of those that were made.
-    fn next_made(&mut self) -> Option<Evidence> {
-        let id = |row: &Row<C>| row.made.as_slice().first().map(|evidence| evidence.id);
-        let rows = self.rows.iter_mut().filter(|row| id(row).is_some());
-        rows.min_by_key(|row| id(row))?.made.next()
-    }
-}
-
-impl<C: Iterator<Item = Option<Box<Connection>>>> Row<C> {
     /// Makes those that have numbers.
     fn make(&mut self) {
+        in_threads(&mut self.rows, self.threads, Row::make);
+        let mut made: Vec<Evidence> =
+            self.rows.iter_mut().flat_map(|row| std::mem::take(&mut row.made)).collect();
+        made.sort_unstable_by_key(|evidence| evidence.id);
+        self.made = made.into_iter();
+    }
+}
+
+impl<C: Iterator<Item = Option<Connection>>> Row<C> {
+    fn make(&mut self) {
         let Self { connections, ids, made, .. } = self;
+        // One that could not be unpacked keeps its number.
         let unpacked = ids.drain(..).zip(connections);
-        let evidence =
-            |(id, connection): (u32, Option<Box<Connection>>)| Some(connection?.into_evidence(id));
-        *made = unpacked.filter_map(evidence).collect::<Vec<_>>().into_iter();
+        made.extend(unpacked.filter_map(|(id, connection)| Some(connection?.into_evidence(id))));
     }
 }
 

@@ -153,7 +153,7 @@ mod tests {
     }
 
     fn evidence(packets: &[Seen<'_>]) -> Evidence {
-        Box::new(connection(packets)).into_evidence(0)
+        connection(packets).into_evidence(0)
     }
 
     /// A handshake with these flags besides SYN and ACK.
@@ -267,7 +267,7 @@ mod tests {
             let sender = FlowKey::of(seen.source, seen.destination).1;
             connection.on_segment(seen, sender);
         }
-        let evidence = Box::new(connection).into_evidence(0);
+        let evidence = connection.into_evidence(0);
         let stats = &evidence.forward;
         let Resent { too_large, fast, .. } = stats.resent;
         assert_eq!((stats.retransmitted_packets, too_large, fast), (4, 3, 1));

@@ -16,7 +16,7 @@ const ENOUGH: u32 = 8;
 
 impl Connection {
     /// All that was seen of the connection, which gets this number.
-    pub(in crate::flow) fn into_evidence(mut self: Box<Self>, id: u32) -> Evidence {
+    pub(in crate::flow) fn into_evidence(mut self, id: u32) -> Evidence {
         self.release_held();
         let mut aside = self.aside.take().map(|aside| *aside).unwrap_or_default();
         aside.path_mtu_events.iter_mut().for_each(|event| event.connection = Some(id));

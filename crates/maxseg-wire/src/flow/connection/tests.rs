@@ -20,7 +20,7 @@ fn followed(packets: &[Seen<'_>], traced: bool) -> Evidence {
     for (seen, frame) in packets.iter().zip(1..) {
         connection.on_segment(&Seen { frame, ..*seen }, sender(seen));
     }
-    Box::new(connection).into_evidence(0)
+    connection.into_evidence(0)
 }
 
 fn syn(micros: u64) -> Seen<'static> {

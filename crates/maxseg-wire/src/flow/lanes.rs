@@ -107,11 +107,6 @@ impl Lanes {
         Ok(started)
     }
 
-    /// The threads that follow them, the one that reads among them.
-    pub(super) const fn threads(&self) -> usize {
-        self.threads.len() + 1
-    }
-
     #[inline]
     pub(super) fn on_segment(&mut self, seen: &Seen<'_>, passing: Passing, count: u64) {
         let part = part_of(&seen.source, &seen.destination);

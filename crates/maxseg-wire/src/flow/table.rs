@@ -128,16 +128,13 @@ impl Flows {
     /// Nothing more comes.
     pub fn finish(mut self) -> FlowResults<impl Iterator<Item = Evidence>> {
         self.rest_ordered();
-        match self.followers {
+        gather(match self.followers {
             Followers::Here(mut follower) => {
                 follower.finish();
-                gather(vec![*follower], 1)
+                vec![*follower]
             }
-            Followers::Lanes(lanes) => {
-                let threads = lanes.threads();
-                gather(lanes.finish(), threads)
-            }
-        }
+            Followers::Lanes(lanes) => lanes.finish(),
+        })
     }
 }
 

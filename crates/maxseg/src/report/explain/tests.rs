@@ -38,7 +38,7 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
         "The receive window limited 10.0.0.1:40000 → 10.0.0.2:443 for 96% of 30.0 s",
         "so that 10.0.0.2 can offer a window of 512 KiB. Predicted: 1",
         "instead of 6.55 Mbit/s (x2.",
-        "look first, on 10.0.0.2 (Linux):",
+        "look first, on 10.0.0.1 (Linux): sysctl net.ipv4.tcp_window_scaling",
         "|| sysctl -w net.ipv4.tcp_window_scaling=1",
         "problem window-clamped",
         "limits receive-window 96%, start-up 4%",

@@ -1,7 +1,7 @@
 //! What limited a sender: numbers on both sides of each border of `diagnose::Limits`.
 
 use maxseg_core::diagnose::{Diagnosis, diagnose};
-use maxseg_core::evidence::{Beside, Bin, BlackHole, DirectionStats};
+use maxseg_core::evidence::{Beside, Bin, BlackHole, DirectionStats, SynFacts};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 use maxseg_testkit::{ROUND_TRIP, flight};
@@ -186,6 +186,7 @@ fn confidence_falls_with_the_lead_and_for_what_is_inferred() {
 fn losses_do_not_hurry_a_slow_reader() {
     let of = |shut| {
         let mut evidence = flight(|_, bin| bin.losses = 1);
+        evidence.reverse.syn = Some(SynFacts { window_scale: Some(7), ..SynFacts::default() });
         evidence.reverse.window_shut_times = shut;
         evidence.reverse.low_windows = Some(0.8);
         diagnose(&evidence).limited_by

@@ -46,6 +46,11 @@ pub(super) fn trains_bps(data: &DirectionStats) -> Option<f64> {
     Some(data.train_mode_bps.map_or(highest, |mode| mode.min(highest)))
 }
 
+/// The fastest that segments came out of the link, in trains or in the first flight, in bits per second; 0 where neither was seen.
+pub(super) fn fastest_bps(data: &DirectionStats) -> f64 {
+    data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0))
+}
+
 /// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do.
 pub(super) fn is_of_link(gaps: AckGaps) -> bool {
     gaps.count >= ENOUGH_GAPS && gaps.ratio >= TWICE && gaps.deviation < STEADY_GAPS

@@ -2,6 +2,7 @@
 
 use super::data_queue::is_read;
 use super::finding::{Finding, FindingKind, Severity, counted_times, number};
+use super::full_link::fastest_bps;
 use crate::evidence::{Bin, Direction, DirectionStats, EventKind, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
@@ -190,7 +191,7 @@ pub(super) fn clamped(evidence: &Evidence, direction: Direction) -> Option<Findi
     {
         return None;
     }
-    let rate = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
+    let rate = fastest_bps(data);
     let rtt = data.path_rtt_min_s?;
     let holds = rate * rtt / 8.0;
     if holds < COVERED * window as f64 {

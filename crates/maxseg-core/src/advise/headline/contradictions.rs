@@ -14,10 +14,10 @@ pub(super) fn within_full_link(
 ) -> Result<Gain, NoGain> {
     let full = case.share(LimitedBy::Bandwidth);
     let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth;
-    let is_of_losses =
-        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
     match gain.relative() {
-        Some(relative) if is_full && is_of_losses && FULL_LINK * full * (1.0 + relative) > 1.0 => {
+        Some(relative)
+            if is_full && mend_losses(changes) && FULL_LINK * full * (1.0 + relative) > 1.0 =>
+        {
             Err(NoGain::BeyondFullLink)
         }
         _ => Ok(gain),
@@ -26,9 +26,7 @@ pub(super) fn within_full_link(
 
 /// Where the capture does not show what drops packets, what a path without loss would carry is no gain of one with a policer.
 pub(super) fn not_policed(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
-    let is_of_losses =
-        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
-    let is_open = is_of_losses && case.diagnosis.loss.cause == LossCause::Unknown;
+    let is_open = mend_losses(changes) && case.diagnosis.loss.cause == LossCause::Unknown;
     match rate_of_possible_policer(case.data()).filter(|_| is_open) {
         Some(passed_bps) => Err(NoGain::MayBePoliced { passed_bps }),
         None => Ok(gain),
@@ -49,4 +47,9 @@ pub(super) fn at_least_the_stall(
         }
         _ => Ok(gain),
     }
+}
+
+/// Whether fewer losses are what some of these changes bring.
+fn mend_losses(changes: &[Change]) -> bool {
+    changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))
 }

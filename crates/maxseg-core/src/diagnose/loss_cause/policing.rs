@@ -2,6 +2,7 @@
 //! §2.3.3.3). The sender tries more until segments are lost, so that its rates vary, and those between losses do not
 //! (Flach et al.: An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016, §3).
 
+use super::super::full_link::fastest_bps;
 use super::recoveries::{recoveries, variation};
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
@@ -68,7 +69,7 @@ impl RatesBetweenLosses {
 /// The rate that may be a policer's, for all that the losses show, in bits per second of payload: less than the link carries, and about one
 /// each time.
 pub(crate) fn rate_of_possible_policer(data: &DirectionStats) -> Option<f64> {
-    let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
+    let link_bps = fastest_bps(data);
     let rates = RatesBetweenLosses::of(data)?;
     (rates.are_below(link_bps) && rates.variation < SAME_RATE).then_some(rates.usual_bps)
 }

@@ -1,5 +1,6 @@
 //! What the losses of a direction have in common.
 
+use super::super::full_link::fastest_bps;
 use super::policing::{RatesBetweenLosses, may_exceed_a_policer};
 use super::recoveries::{recoveries, segment_bytes, variation};
 use super::{Loss, LossCause};
@@ -123,7 +124,7 @@ impl View {
         let beside = beside.filter(|_| sees_round_trips);
         let of_others = beside.and_then(|beside| beside.path_rtt_min_s);
         let least = least(data.path_rtt_min_s, of_others).unwrap_or(0.0);
-        let link_bps = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
+        let link_bps = fastest_bps(data);
         let holds = link_bps * least / 8.0;
         let flight = median(flights.clone()).unwrap_or(0.0);
         let carried = data.goodput_bps.unwrap_or(0.0) * least / 8.0;

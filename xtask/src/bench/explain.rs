@@ -146,7 +146,7 @@ impl Bench {
     fn lossy(&self) -> Result<Vec<Line>> {
         let (mut out, file) = self.create("lossy")?;
         let counts = LOSSY.write(&mut out)?;
-        out.into_inner()?;
+        finish(out)?;
         let name = format!(
             "{} packets of 25 connections, {} retransmissions by SACK",
             counts.packets, counts.retransmissions
@@ -161,7 +161,7 @@ impl Bench {
     fn talk(&self) -> Result<Vec<Line>> {
         let (mut out, file) = self.create("talk")?;
         TALK.write(&mut out)?;
-        out.into_inner()?;
+        finish(out)?;
         let name = format!("{} small packets of {} connections", TALK.packets(), TALK.connections);
         let (_, mut lines) = self.beside(&name, &file, Some(NDPI_READER_RATIO))?;
         lines.push(self.cores(&file)?);
@@ -257,7 +257,7 @@ impl Bench {
     fn write(&self, name: &str, load: Load) -> Result<PathBuf> {
         let (mut out, path) = self.create(name)?;
         load.write(&mut out)?;
-        out.into_inner()?;
+        finish(out)?;
         Ok(path)
     }
 
@@ -291,6 +291,11 @@ impl Bench {
             fault: None,
         })
     }
+}
+
+/// Ends a file, on the disk too: the kernel would write it there while it is read, on one of the cores that are measured.
+fn finish(out: BufWriter<File>) -> Result<()> {
+    Ok(out.into_inner()?.sync_all()?)
 }
 
 /// CPU seconds of a program that reads a file; its output goes nowhere.

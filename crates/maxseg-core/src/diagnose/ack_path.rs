@@ -10,7 +10,7 @@ use super::finding::{Finding, FindingKind, Severity, number};
 use super::full_link::{FASTER, held_s};
 use super::joined::acks_may_wait;
 use super::send_buffer::runs_out;
-use super::trip_view::sees_round_trips;
+use super::trip_view::{is_at_sender, sees_round_trips};
 use crate::evidence::{Direction, DirectionStats, Evidence, WayDelay};
 use crate::units::{Time, approx};
 
@@ -50,8 +50,6 @@ const MOST: f64 = 0.75;
 const ENOUGH_OTHERS: u32 = 8;
 /// The capture is at the receiver where the path behind it has less than this share of the round trip.
 const AT_RECEIVER: f64 = 0.125;
-/// And at the sender where that has more than this.
-const AT_SENDER: f64 = 0.9;
 /// A window that is sent at once comes at intervals of a round trip, whatever it holds: within these multiples of it. It comes no
 /// sooner, but for what a histogram rounds.
 const ROUND_TRIPS: std::ops::Range<f64> = 0.8..2.0;
@@ -122,7 +120,7 @@ impl AckPath {
         let is_other = self.data.is_some_and(|data| data.median_s >= OTHER_WAY * way.median_s);
         let loaded = data.path_rtt_loaded_s.filter(|_| sees_round_trips(data, acks));
         // At the sender round trips hold all of that queue: a program's next segment may echo what came long before it.
-        let held = if is_behind(data, AT_SENDER) { way.low_s } else { way.median_s };
+        let held = if is_at_sender(data) { way.median_s } else { way.low_s };
         let is_unseen = loaded.is_some_and(|loaded| loaded - least < IN_ROUND_TRIPS * held);
         let is_long = way.low_s >= longer && way.median_s >= MEDIAN * longer;
         is_long && !is_other && !is_unseen
@@ -195,7 +193,7 @@ impl AckPath {
 
 /// Whether no two acknowledgements were ever on their way at once, as far as flights are known.
 fn has_few_in_flight(data: &DirectionStats) -> bool {
-    let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segment = u64::from(data.full_segment());
     (1..LEAST_FLIGHT * segment).contains(&data.in_flight_max_bytes)
 }
 

@@ -48,7 +48,7 @@ pub(super) fn ticks(data: &DirectionStats) -> bool {
         let is_even = intervals.count >= ENOUGH_TICKS && intervals.equal >= NEARLY_ALL;
         let in_pairs = |bursts: Bursts| bursts.of_two >= NEARLY_ALL && bursts.busy < FULL_LINK;
         // A window of two segments goes out in pairs as well, once in a round trip.
-        let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
+        let segment = u64::from(data.full_segment());
         let is_window = (1..SMALL_WINDOW * segment).contains(&data.in_flight_max_bytes)
             && data
                 .path_rtt_min_s

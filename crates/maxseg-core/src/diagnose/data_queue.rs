@@ -43,7 +43,7 @@ pub(super) fn stands_overflowed(data: &DirectionStats, acks: &DirectionStats) ->
 fn waits(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let Some(there) = data.way_delay else { return false };
     let Some((first, last)) = data.first_data.zip(data.last_ack) else { return false };
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segment = f64::from(data.full_segment());
     let segment_s = data.goodput_bps.map_or(0.0, |goodput| 8.0 * segment / goodput);
     let longer = QUEUE_S
         .max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0))

@@ -94,7 +94,7 @@ pub(super) fn is_at_trains(data: &DirectionStats, variation: impl FnOnce() -> Op
 
 /// Whether what seem to be trains are several flights of a few segments each, as far as no first flight tells otherwise.
 pub(super) fn has_no_trains(data: &DirectionStats) -> bool {
-    let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segment = u64::from(data.full_segment());
     data.first_flight_bps.is_none() && data.in_flight_max_bytes < TRAIN_SEGMENTS * segment
 }
 
@@ -112,13 +112,13 @@ pub(super) fn is_at(data: &DirectionStats, rate: Option<f64>, share: f64) -> boo
 pub(super) fn needs_queue(data: &DirectionStats) -> bool {
     let flight = decile(busy_bins(data).map(|bin| bin.in_flight_max as f64).collect(), 5);
     let holds = data.path_rtt_min_s.zip(data.goodput_bps).map(|(least, rate)| least * rate / 8.0);
-    let burst = BURST_SEGMENTS * f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let burst = BURST_SEGMENTS * f64::from(data.full_segment());
     flight.zip(holds).is_some_and(|(flight, holds)| flight >= OVERFULL * holds + burst)
 }
 
 /// How long the receiver holds an acknowledgement back for a second segment (RFC 5681 §4.2), and that for the next one.
 pub(super) fn held_s(data: &DirectionStats) -> f64 {
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460)) * 8.0;
+    let segment = f64::from(data.full_segment()) * 8.0;
     data.goodput_bps
         .filter(|goodput| *goodput > 0.0)
         .map_or(0.0, |goodput| DELAYED_ACK_SEGMENTS * segment / goodput)
@@ -128,7 +128,7 @@ pub(super) fn held_s(data: &DirectionStats) -> f64 {
 /// empty once in each flight. A handshake has not the time that a segment takes on the link, and the first segment of two
 /// waits for the second.
 fn queue_never_empties(data: &DirectionStats) -> bool {
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460)) * 8.0;
+    let segment = f64::from(data.full_segment()) * 8.0;
     let shortest = data.bins.as_slice().iter().filter_map(|bin| bin.rtt_min);
     let shortest = decile(shortest.map(Time::as_secs_f64).collect(), EMPTIED_TENTHS);
     let known = shortest.zip(data.path_rtt_min_s).zip(data.goodput_bps);

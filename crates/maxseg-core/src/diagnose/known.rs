@@ -20,7 +20,7 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn of(evidence: &Evidence, direction: Direction) -> Self {
         let data = evidence.stats(direction);
-        let segment = u64::from(data.mss_used_bytes.unwrap_or(1460));
+        let segment = u64::from(data.full_segment());
         let is_large = data.in_flight_max_bytes >= MESSAGE_SEGMENTS * segment;
         let queue = |requests: &Requests| fills(requests, direction);
         Self {

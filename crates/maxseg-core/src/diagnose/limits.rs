@@ -164,7 +164,7 @@ impl<'a> Judge<'a> {
             data_queues: (pace.is_spaced || is_busy && stats.needed_retransmissions() > 0)
                 && data_queue::stands(stats, acks),
             is_read_slowly: is_always_behind(acks),
-            segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
+            segment: u64::from(stats.full_segment()),
             has_lost: false,
             since_loss: SinceLoss::of(stats, pace.is_clocked),
             has_hole: false,

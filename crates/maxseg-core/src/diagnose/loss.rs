@@ -4,7 +4,7 @@ use super::finding::{
     Finding, FindingKind, Number, Severity, counted, counted_times, number, were,
 };
 use super::joined;
-use super::overtaken::is_of_capture;
+use super::trip_view::is_at_sender;
 use crate::evidence::{
     Bin, Cause, Direction, DirectionStats, Ending, Event, EventKind, Evidence, Passage,
 };
@@ -48,8 +48,7 @@ const REPAIRING: f64 = 2.0;
 fn left_at_the_end(evidence: &Evidence, stats: &DirectionStats) -> String {
     let mut repairs = stats.bins.as_slice().iter().filter(|bin| bin.resent_bytes > 0);
     let repaired = repairs.next_back().map(Bin::end);
-    let (left, segment) =
-        (stats.outstanding_bytes, u64::from(stats.mss_used_bytes.unwrap_or(1460)));
+    let (left, segment) = (stats.outstanding_bytes, u64::from(stats.full_segment()));
     let is_open = matches!(evidence.ending, Ending::StillOpen | Ending::GoneSilent);
     let is_repairing = repaired
         .zip(stats.path_rtt_loaded_s)
@@ -248,7 +247,7 @@ pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Fi
     let stats = evidence.stats(direction);
     let known = joined::known(evidence, direction);
     let count = known.map_or(stats.out_of_order_packets, |passage| passage.reordered_packets);
-    if count == 0 || known.is_none() && is_of_capture(stats) {
+    if count == 0 || known.is_none() && is_at_sender(stats) {
         return None;
     }
     let (frames, times) = first(stats, |kind| kind == EventKind::OutOfOrder);

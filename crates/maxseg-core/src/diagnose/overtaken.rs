@@ -17,8 +17,6 @@ const FEW_AGAIN: f64 = 0.002;
 /// Where acknowledgements stand before their data for so many of the segments, and segments out of order as well, the capture has not the order in
 /// which a host sent and received; one clock that is behind another leaves the order of each direction as it was.
 const MANY_EARLY: f64 = 0.05;
-/// The capture point is at the sender where the path behind it has this share of the round trip.
-const AT_SENDER: f64 = 0.95;
 /// So few may be chance.
 const FEW: u64 = 5;
 /// So often a clock may be set during a capture.
@@ -33,12 +31,6 @@ pub(super) fn needs_order(limit: LimitedBy) -> bool {
 /// not stand in the order of their times.
 pub(super) const fn has_no_order(capture: &CaptureFacts) -> bool {
     capture.clock_steps > FEW_STEPS
-}
-
-/// Whether it is the capture that has the segments of a direction out of order: at the sender, from which packets leave in their order.
-pub(super) fn is_of_capture(data: &DirectionStats) -> bool {
-    let ends = data.rtt_min_s.zip(data.path_rtt_min_s);
-    ends.is_some_and(|(behind, path)| path > 0.0 && behind >= AT_SENDER * path)
 }
 
 /// Why the limit is unknown though a link seems to be full, or losses to limit; `None` where that is not in doubt.
@@ -114,16 +106,5 @@ mod tests {
         let steps =
             |clock_steps| has_no_order(&CaptureFacts { clock_steps, ..CaptureFacts::default() });
         assert!(steps(33) && !steps(1));
-    }
-
-    #[test]
-    fn a_host_sends_in_order() {
-        let seen = |behind| DirectionStats {
-            rtt_min_s: Some(behind),
-            path_rtt_min_s: Some(0.04),
-            ..DirectionStats::default()
-        };
-        assert!(is_of_capture(&seen(0.04)));
-        assert!(!is_of_capture(&seen(0.001)), "they may have been overtaken on the way");
     }
 }

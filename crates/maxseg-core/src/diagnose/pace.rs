@@ -16,7 +16,7 @@ use super::send_buffer::{
     waits_for_room, writes_late,
 };
 use super::stops::{Stops, goodput_while_read};
-use super::trip_view::{CLOCK_STEP, RoundTripView};
+use super::trip_view::{CLOCK_STEP, RoundTripView, is_at_sender};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::{Summary, median};
 use crate::units::Time;
@@ -29,8 +29,6 @@ const OUT_OF_DATA: f64 = 0.1;
 const LEAST_BUFFER: f64 = 16_384.0;
 /// A queue stands where half of the round trips under load are so many times the least.
 const STANDING: f64 = 1.5;
-/// The capture point is near the sender where the path behind it has this share of the round trip.
-const AT_SENDER: f64 = 0.9;
 /// Where the rest is even, what the path carries at once is faster than what the sender sends by so much: trains are told apart by an eighth of an octave, and slow start costs some goodput.
 const ABOVE: f64 = 1.2;
 /// Segments fill the time evenly where their trains are about as slow as the goodput,
@@ -310,7 +308,7 @@ fn is_mostly_idle(data: &DirectionStats) -> bool {
 /// a small queue there.
 fn is_short_of_queue(data: &DirectionStats) -> bool {
     let half = data.loaded_round_trips.quantile(0.5).map(Time::as_secs_f64);
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460)) * 8.0;
+    let segment = f64::from(data.full_segment()) * 8.0;
     // Two segments at once, the usual burst of a paced sender, take their own time.
     let burst = data.first_flight_bps.map_or(0.0, |rate| 2.0 * segment / rate);
     half.zip(data.path_rtt_min_s)
@@ -339,14 +337,12 @@ fn is_first_faster(data: &DirectionStats) -> bool {
 /// Whether a queue anywhere on the path would show in the round trips: one before a capture point that is away from the sender
 /// shows in timestamps alone.
 fn sees_whole_path(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let near = data.path_rtt_min_s.zip(data.rtt_min_s);
-    near.is_some_and(|(least, behind)| behind >= AT_SENDER * least)
-        || data.timestamps && acks.timestamps
+    is_at_sender(data) || data.timestamps && acks.timestamps
 }
 
 /// By how much the rate of new payload varies between stretches of time, as a share of itself; start-up and the end are left out.
 pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segment = f64::from(data.full_segment());
     let each = data.goodput_bps.map_or(0.0, |goodput| 8.0 * segment / goodput);
     let all = data.bins.as_slice().iter().map(|bin| bin.duration.as_secs_f64()).sum::<f64>();
     let segments_s = (STRETCH_SEGMENTS * each).min(all / STRETCHES).max(FEWEST_SEGMENTS * each);

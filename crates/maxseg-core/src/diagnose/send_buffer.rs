@@ -5,7 +5,7 @@ use super::clock::{CLOCKED, beyond_chance, clocked_share, writes_by_clock};
 use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::intervals::{busy_bins, decile, share_of_time};
 use super::stops::goodput_while_read;
-use super::trip_view::{RoundTripView, is_flat};
+use super::trip_view::{RoundTripView, is_at_sender, is_flat};
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
 
@@ -97,8 +97,6 @@ const LATE_PERCENT: u32 = 60;
 const AT_ONCE: f64 = 0.4;
 /// Where more of them than this are late, the host is slow: then some of the others are as well.
 const BUSY_PERCENT: u32 = 10;
-/// The capture point is at the sender where the path behind it has this share of the round trip.
-const AT_SENDER: f64 = 0.9;
 /// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
 const ROUND_TRIPS: f64 = 0.95;
 
@@ -121,7 +119,7 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
 
 /// Payload of a full segment, in bytes.
 fn segment(data: &DirectionStats) -> u64 {
-    u64::from(data.mss_used_bytes.unwrap_or(1460))
+    u64::from(data.full_segment())
 }
 
 /// Whether losses come so often that a congestion window grows to less than what is in flight when the program has written again: then it is
@@ -244,11 +242,7 @@ fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
 /// Whether the pauses end by a clock, and not by acknowledgements: at the sender that shows in the time since the last one, behind it in
 /// the distances of bursts.
 fn is_by_clock(data: &DirectionStats) -> bool {
-    let is_at_sender = data
-        .rtt_min_s
-        .zip(data.path_rtt_min_s)
-        .is_some_and(|(behind, path)| behind >= AT_SENDER * path);
-    if !is_at_sender {
+    if !is_at_sender(data) {
         return writes_by_clock(data);
     }
     is_clocked(data)

@@ -5,6 +5,7 @@
 //! receive window, a send buffer, or a program.
 
 use super::loss::MUCH_LOSS;
+use super::trip_view::is_at_sender;
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
 
@@ -12,8 +13,6 @@ use crate::units::Time;
 const GROWTH: f64 = 0.5;
 /// A flight is held by something else where that alone is so many times as much: round trips are known to less than that.
 const OUTGROWN: f64 = 1.2;
-/// The capture point is at the sender where the path behind it has this share of the round trip.
-const AT_SENDER: f64 = 0.9;
 /// Fewer segments show no clock; nor do they where acknowledgements come so thick that chance explains everything.
 const ENOUGH: u32 = 8;
 const CROWDED: f64 = 0.5;
@@ -32,10 +31,8 @@ impl SinceLoss {
     /// It tells something at a sender that acknowledgements clock and that loses little: BBR, which paces, has no such window, and elsewhere neither
     /// flights nor the clock are known so well.
     pub(super) fn of(data: &DirectionStats, is_clocked: bool) -> Self {
-        let ends = data.rtt_min_s.zip(data.path_rtt_min_s);
-        let is_at_sender = ends.is_some_and(|(behind, path)| behind >= AT_SENDER * path);
         let has_few = data.needed_retransmissions() as f64 <= MUCH_LOSS * data.data_packets as f64;
-        Self { trips: None, tells: is_clocked && is_at_sender && has_few }
+        Self { trips: None, tells: is_clocked && is_at_sender(data) && has_few }
     }
 
     /// An interval passes; a round trip takes so many seconds.

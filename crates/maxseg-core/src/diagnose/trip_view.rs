@@ -10,6 +10,8 @@ const FLAT: f64 = 1.15;
 pub(super) const CLOCK_STEP: Time = Time::from_millis(1);
 /// A queue is seen where one round trip of twenty under load is so many times the least.
 const QUEUED: f64 = 1.3;
+/// The capture point is at the sender where the path behind it has this share of the round trip.
+const AT_SENDER: f64 = 0.9;
 /// Segments of a first window (RFC 6928).
 const FIRST_WINDOW: f64 = 10.0;
 
@@ -68,6 +70,12 @@ pub(super) fn waits_for_second_segment(data: &DirectionStats) -> bool {
         .is_none_or(|(most, least)| most <= FLAT * least + CLOCK_STEP.as_secs_f64() + held_s(data))
 }
 
+/// Whether the capture point is at the sender, or next to it, where round trips are known.
+pub(super) fn is_at_sender(data: &DirectionStats) -> bool {
+    let ends = data.rtt_min_s.zip(data.path_rtt_min_s);
+    ends.is_some_and(|(behind, path)| path > 0.0 && behind >= AT_SENDER * path)
+}
+
 /// Whether round trips of the whole path are seen: near the sender, or by timestamps.
 pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let Some((least, behind)) = data.path_rtt_min_s.zip(data.rtt_min_s) else { return false };
@@ -77,6 +85,17 @@ pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn at_the_sender_all_of_the_path_is_behind_the_capture_point() {
+        let is_there = |behind| {
+            let (rtt_min_s, path_rtt_min_s) = (Some(behind), Some(0.04));
+            is_at_sender(&DirectionStats { rtt_min_s, path_rtt_min_s, ..DirectionStats::default() })
+        };
+        assert!(is_there(0.04));
+        assert!(!is_there(0.02) && !is_there(0.001));
+        assert!(!is_at_sender(&DirectionStats::default()), "unknown");
+    }
 
     #[test]
     fn where_nothing_waits_on_either_way_longer_round_trips_are_no_queue() {

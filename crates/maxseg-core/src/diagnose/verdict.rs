@@ -6,9 +6,10 @@ use super::ack_path::AckPath;
 use super::data_queue;
 use super::joined::acks_may_wait;
 use super::messages::{asks, messages_meanwhile};
+use super::outweigh::is_loss;
 use super::pace::Pace;
 use super::send_buffer::{lets_flight_drain, may_be_late, waits_for_room};
-use super::trip_view::sees_round_trips;
+use super::trip_view::{is_at_sender, sees_round_trips};
 use super::windows::{full_share, losses_take};
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -22,8 +23,6 @@ pub(super) struct Verdict {
     pub(super) confidence: f64,
 }
 
-/// The capture is at the sender where the path behind it has so much of the round trip.
-const AT_SENDER: f64 = 0.95;
 /// A limit that holds for less of the time than this, and leads another, or what is unknown, by less than this, is not the limit
 /// of the connection.
 const MOSTLY: f64 = 0.6;
@@ -75,7 +74,6 @@ impl Verdict {
 /// for, are one; so are a program that pauses and one that writes at a rate: it sends what it has.
 pub(super) fn mixed(shares: &[LimitShare], shown_by: &str) -> Option<String> {
     let [first, others @ ..] = shares else { return None };
-    let is_loss = |kind| matches!(kind, LimitedBy::Congestion | LimitedBy::Rto);
     let is_program = |kind| matches!(kind, LimitedBy::Application | LimitedBy::Paced);
     let are_one = |a, b| is_loss(a) && is_loss(b) || is_program(a) && is_program(b);
     let second = others.iter().find(|other| !are_one(first.kind, other.kind))?;
@@ -204,8 +202,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
              {host} shows which"
         )
     } else {
-        let at_sender = data.path_rtt_min_s.zip(data.rtt_min_s);
-        if at_sender.is_some_and(|(path, behind)| behind >= AT_SENDER * path) {
+        if is_at_sender(data) {
             format!("no limit leaves a sign in this capture; `ss -ti` on {host} shows it")
         } else {
             format!(

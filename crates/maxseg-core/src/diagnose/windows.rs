@@ -59,7 +59,7 @@ fn used_share(data: &DirectionStats) -> Option<f64> {
 /// The window that losses leave on the average by the law of Reno, in the largest flights.
 fn window_by_law(data: &DirectionStats) -> Option<f64> {
     let losses = data.loss_episodes.count();
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segment = f64::from(data.full_segment());
     let segments = data.in_flight_max_bytes as f64 / segment;
     let share = losses as f64 / data.segments() as f64;
     (losses >= ENOUGH_LOSSES && segments > 0.0).then(|| LAW / share.sqrt() / segments)
@@ -100,7 +100,7 @@ pub(super) fn outlasts_losses(data: &DirectionStats) -> bool {
 
 /// The share of the time in which the window had no more room than that.
 pub(super) fn full_share(data: &DirectionStats) -> f64 {
-    let left = WINDOW_LEFT * u64::from(data.mss_used_bytes.unwrap_or(1460));
+    let left = WINDOW_LEFT * u64::from(data.full_segment());
     let is_full = |bin: &&Bin| bin.window_left_min.is_some_and(|least| least < left);
     let seconds = |bin: &Bin| bin.duration.as_secs_f64();
     let bins = data.bins.as_slice();

@@ -196,7 +196,15 @@ const OUTAGE_S: f64 = 1.0;
 const OUTAGE_AGAIN_S: f64 = 0.6;
 const OUTAGE_ROUND_TRIPS: f64 = 4.0;
 
+/// Payload of a full segment where none shows: that of Ethernet without options of TCP.
+const USUAL_SEGMENT: u32 = 1460;
+
 impl DirectionStats {
+    /// The payload of a full segment, in bytes, at least 1; where the capture does not show it, the usual one.
+    pub fn full_segment(&self) -> u32 {
+        self.mss_used_bytes.unwrap_or(USUAL_SEGMENT).max(1)
+    }
+
     /// The payload of a full segment where captured packets may be several: before segmentation offload, or after receive
     /// offload.
     fn joined_of(&self) -> Option<u64> {

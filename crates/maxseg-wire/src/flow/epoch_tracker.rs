@@ -11,6 +11,17 @@ use super::opening_rounds::OpeningTracker;
 use super::recovery_rounds::RecoveryRounds;
 use super::segments::Echo;
 
+/// Why a segment is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resend {
+    /// Acknowledgements show that it is lost, or a probe of the tail asks.
+    Loss,
+    /// The retransmission timer has expired: it is the first that is sent again since,
+    Expiry,
+    /// or a further one.
+    AfterExpiry,
+}
+
 /// Follows the flight, round trip by round trip. A packet costs two comparisons; the rest is work of once a round trip.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "what a round trip is or is not")]
@@ -139,13 +150,8 @@ impl EpochTracker {
 
     /// A segment was sent again; what is new begins at `nxt`, what is not acknowledged at `una`.
     #[inline(never)]
-    pub(super) fn on_resend(
-        &mut self,
-        at: u64,
-        una: i64,
-        nxt: i64,
-        (by_timer, has_expired): (bool, bool),
-    ) {
+    pub(super) fn on_resend(&mut self, at: u64, una: i64, nxt: i64, reason: Resend) {
+        let (by_timer, has_expired) = (reason != Resend::Loss, reason == Resend::Expiry);
         if has_expired {
             self.expiry_una = una;
         }
@@ -261,7 +267,7 @@ mod tests {
             sender.nxt += SEGMENT;
             sender.epochs.on_send(sender.nxt - una);
         }
-        sender.epochs.on_resend(sender.at, una, sender.nxt, (false, false));
+        sender.epochs.on_resend(sender.at, una, sender.nxt, Resend::Loss);
         sender.at += 10 * MILLI;
         sender.epochs.on_ack(sender.at, sender.nxt, sender.nxt, true);
         for window in [20, 21, 22] {
@@ -316,7 +322,7 @@ mod tests {
                 tracker.on_echo(7 * MILLI, known, place * SEGMENT, (place + 1) * SEGMENT);
             }
         }
-        tracker.on_resend(40 * MILLI, 5 * SEGMENT, 10 * SEGMENT, (false, false));
+        tracker.on_resend(40 * MILLI, 5 * SEGMENT, 10 * SEGMENT, Resend::Loss);
         tracker.finish(40 * MILLI);
         let epoch = tracker.list.as_slice()[0];
         assert_eq!((epoch.rounds, epoch.first, epoch.last), (2, 4000, 4000), "{epoch:?}");

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ack_clock::AckClock;
 use super::bin_recorder::BinRecorder;
-use super::epoch_tracker::EpochTracker;
+use super::epoch_tracker::{EpochTracker, Resend};
 use super::idle_restart::{Departure, IdleRestarts};
 use super::opening_rounds::OpeningTracker;
 use super::refills::{RefillTracker, Sent};
@@ -275,18 +275,23 @@ impl SenderReplay {
         self.edge.map(|edge| edge - self.nxt)
     }
 
-    /// A segment was retransmitted; `has_expired`: it is the first after an expiry of the retransmission timer.
+    /// A segment was retransmitted; `begins_timeout`: it is the first after an expiry of the retransmission timer.
     pub(super) fn on_resend(
         &mut self,
         at: u64,
         payload: i64,
         ip_id: Option<u16>,
-        (cause, has_expired): (Cause, bool),
+        (cause, begins_timeout): (Cause, bool),
     ) {
-        let (by_timer, is_lost) = (cause == Cause::Rto, cause != Cause::TooLarge);
+        let is_lost = cause != Cause::TooLarge;
+        let reason = match (cause == Cause::Rto, begins_timeout) {
+            (true, true) => Resend::Expiry,
+            (true, false) => Resend::AfterExpiry,
+            (false, _) => Resend::Loss,
+        };
         self.advance(at);
         self.drained_from = None;
-        if by_timer {
+        if cause == Cause::Rto {
             self.bins.spread(time(self.last_progress), time(at), |bin, span| {
                 bin.rto_wait = bin.rto_wait.saturating_add(span);
             });
@@ -294,7 +299,7 @@ impl SenderReplay {
         self.last_progress = at;
         if let Some(epochs) = self.epochs.as_mut().filter(|_| is_lost) {
             let unseen = i64::from(epochs.identifications.on_resend(ip_id)) * self.full;
-            epochs.on_resend(at, self.una, self.nxt + unseen, (by_timer, has_expired));
+            epochs.on_resend(at, self.una, self.nxt + unseen, reason);
         }
         if let Some(refills) = &mut self.refills {
             refills.on_resend();

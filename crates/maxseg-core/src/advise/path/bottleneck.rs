@@ -79,7 +79,7 @@ const BURST_SEGMENTS: u64 = 10;
 /// Whether a sender behind a small buffer paces what it sends: the distances of its segments are not the link's.
 fn is_paced_behind_buffer(case: &Case<'_>) -> bool {
     let data = case.data();
-    let burst = BURST_SEGMENTS * u64::from(data.mss_used_bytes.unwrap_or(1460));
+    let burst = BURST_SEGMENTS * u64::from(data.full_segment());
     case.diagnosis.limited_by == LimitedBy::SendBuffer
         && data.needed_retransmissions() == 0
         && data.refills.is_none_or(|refills| refills.burst_bytes < burst)

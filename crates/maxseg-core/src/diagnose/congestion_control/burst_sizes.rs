@@ -44,7 +44,7 @@ pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
     if is_held || super::is_overtaken(data) {
         return Clue::default();
     }
-    let segment_bits = 8.0 * f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+    let segment_bits = 8.0 * f64::from(data.full_segment());
     let seen = data.intervals.and_then(|all| Some((all.bursts?, all.equal)));
     match seen {
         Some((bursts, equal)) if equal < EQUAL && is_small(&bursts) => {

@@ -176,7 +176,7 @@ impl Clues {
 
     /// A flight that does not grow though the path is full and the window is not: BBR keeps what it measured.
     fn add_no_growth(&mut self, data: &DirectionStats, view: View) {
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let segment = f64::from(data.full_segment());
         let opening = opening_epoch(data).map(|first| first.from);
         let sees_window = view == View::Sender || data.epochs.losses().is_empty();
         for epoch in data.epochs.as_slice() {
@@ -291,6 +291,6 @@ fn clocked_share(data: &DirectionStats) -> Option<f64> {
         seconds += bin.duration.as_secs_f64();
     }
     let by_chance = at_once / seconds.max(1e-9);
-    let least = LEAST_CLOCKED * f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+    let least = LEAST_CLOCKED * f64::from(data.full_segment());
     (sent >= least && by_chance < 1.0).then(|| (clocked / sent - by_chance) / (1.0 - by_chance))
 }

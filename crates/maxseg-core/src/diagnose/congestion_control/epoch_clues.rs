@@ -63,7 +63,7 @@ impl EpochClues {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy, view: View) -> Self {
         let needless = 5 * data.spurious_retransmissions > data.retransmitted_packets;
         let scale = Scale {
-            segment: f64::from(data.mss_used_bytes.unwrap_or(1460).max(1)),
+            segment: f64::from(data.full_segment()),
             grain: view.grain(data),
             segments_off: if view == View::Sender { 0.7 } else { 1.0 },
             is_undone: needless,

@@ -83,7 +83,7 @@ impl Flight {
     /// `None` without a loss, or where what the path holds is not known.
     pub(super) fn of(data: &DirectionStats) -> Option<Self> {
         let loss = data.epochs.losses().first()?;
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let segment = f64::from(data.full_segment());
         let bytes = loss.in_flight.max(1) as f64;
         Some(Self {
             segments: bytes / segment,

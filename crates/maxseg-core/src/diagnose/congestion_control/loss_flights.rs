@@ -72,7 +72,7 @@ impl LossFlights {
         if is_held || super::hears_of_needless(data) || data.congestion_marks > 0 {
             return all;
         }
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let segment = f64::from(data.full_segment());
         let trip_s = data.path_rtt_min_s.unwrap_or(0.0);
         let mut last_max = 0.0;
         for pair in data.epochs.losses().windows(2) {

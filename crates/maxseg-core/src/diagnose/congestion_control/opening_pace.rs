@@ -72,7 +72,7 @@ impl OpeningPace {
         let Some(link_bps) = data.capacity_bps.filter(|_| !is_held && trip_s > 0.0) else {
             return found;
         };
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let segment = f64::from(data.full_segment());
         let link_bps =
             if is_at_sender { link_bps } else { link_bps.max(rate_of(rounds[0], segment)) };
         let on_link = |bytes: f64| bytes * 8.0 / link_bps / trip_s;

@@ -46,7 +46,7 @@ impl RecoveryClues {
         if is_held || has_ack_path && !is_at_sender {
             return all;
         }
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let segment = f64::from(data.full_segment());
         for round in data.epochs.rounds() {
             all.add(round, segment, limit == LimitedBy::SendBuffer);
         }

@@ -71,7 +71,7 @@ impl SteadyGrowth {
         if is_held || super::is_overtaken(data) {
             return all;
         }
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let segment = f64::from(data.full_segment());
         // A connection begins with slow start.
         let epochs = data.epochs.as_slice().iter().skip(usize::from(!data.begins_late));
         let growths = epochs.filter_map(|epoch| growth(epoch, segment));

@@ -56,7 +56,7 @@ impl TimerGrowth {
         if is_held {
             return all;
         }
-        let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+        let segment = f64::from(data.full_segment());
         let behind = data.epochs.as_slice().iter();
         for epoch in behind.filter(|epoch| epoch.after_timer && !epoch.is_capped) {
             all.add(epoch, segment, view.grain(data));

@@ -1,5 +1,6 @@
 //! Where packets of a direction were seen, as far as its flights depend on it.
 
+use crate::diagnose::trip_view::is_at_sender;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 use crate::stats::median;
@@ -16,8 +17,6 @@ pub(super) enum View {
     ByHandshake,
 }
 
-/// The capture is at the sender from this share of the path behind it on.
-const AT_SENDER: f64 = 0.9;
 /// The flight at a loss needs no round trip. Where that before it is the same to these shares, in so many epochs, the round trip of
 /// the handshake was that under load.
 const SAME_FLIGHT: std::ops::RangeInclusive<f64> = 0.78..=1.15;
@@ -30,12 +29,10 @@ const TRIP_VARIES: f64 = 0.03;
 impl View {
     /// `None` where flights are not known.
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Option<Self> {
-        let near = data.path_rtt_min_s.zip(data.rtt_min_s);
-        let is_near = near.is_some_and(|(least, behind)| behind >= AT_SENDER * least);
         // A link that is full has a queue.
         let may_be_empty =
             matches!(limit, LimitedBy::Congestion | LimitedBy::ReceiveWindow | LimitedBy::Rto);
-        match (data.epochs.is_by_echo, is_near) {
+        match (data.epochs.is_by_echo, is_at_sender(data)) {
             (true, _) => Some(Self::Elsewhere),
             (false, true) => Some(Self::Sender),
             (false, false) => {

@@ -107,7 +107,7 @@ impl Seen {
 
 /// The payload of a full segment.
 fn segment_of(data: &DirectionStats) -> f64 {
-    f64::from(data.mss_used_bytes.unwrap_or(1460).max(1))
+    f64::from(data.full_segment())
 }
 
 /// What flights behind losses show.

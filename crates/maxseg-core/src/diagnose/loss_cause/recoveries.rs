@@ -14,7 +14,7 @@ pub(super) fn recoveries(data: &DirectionStats) -> Vec<&LossEpisode> {
 
 /// The payload of a full segment.
 pub(super) fn segment_bytes(data: &DirectionStats) -> u64 {
-    u64::from(data.mss_used_bytes.unwrap_or(1460)).max(1)
+    u64::from(data.full_segment())
 }
 
 /// The standard deviation as a share of the mean.

@@ -148,8 +148,8 @@ impl SendHistory {
         self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
         let waited = data.at.saturating_sub(self.last_send);
         self.note(EventKind::Retransmission(cause), data, waited);
-        let has_expired = self.counts.timeouts > timeouts;
-        self.sender.on_resend(data.at, bytes, data.ip_id, (cause, has_expired));
+        let begins_timeout = self.counts.timeouts > timeouts;
+        self.sender.on_resend(data.at, bytes, data.ip_id, (cause, begins_timeout));
         if cause == Cause::Rto {
             self.black_hole
                 .on_timeout(data, self.sent.holding(data.start).map(|segment| segment.at));
@@ -170,7 +170,7 @@ impl SendHistory {
             frame: data.frame,
             stamp: data.stamp,
             cause,
-            begins_timeout: has_expired,
+            begins_timeout,
             proof,
             is_acknowledged: false,
         });

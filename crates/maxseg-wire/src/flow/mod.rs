@@ -3,7 +3,7 @@
 //! ```text
 //! Seen → Flows: TimeOrder → Follower → Connection → two HalfConnections → SendHistory of payload → Evidence
 //!                           (one, or one a part)      (options, windows)    (segments in flight, gaps,
-//!                                                                          retransmissions, sender, capacity)
+//!                                                                          retransmissions, sender, trains)
 //! ```
 
 mod ack_clock;
@@ -58,6 +58,7 @@ mod squeezed;
 mod stamp_clock;
 mod table;
 mod time_order;
+mod trains;
 mod unanswered;
 mod vantage;
 mod way_delays;

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use super::ack_clock::AckClock;
 use super::ack_gaps::AckGaps;
 use super::black_hole::BlackHoleDetector;
-use super::capacity::Capacity;
 use super::departures::Departures;
 use super::gaps::{Gap, Gaps};
 use super::in_flight::{InFlight, InFlightSegment};
@@ -24,6 +23,7 @@ use super::round_trips::{RoundTrips, Sample};
 use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::sender_replay::{AckUpdate, NewSegment, SenderReplay};
 use super::sizes::Sizes;
+use super::trains::Trains;
 use super::vantage::{Distance, Passed};
 use near::is_near;
 pub(super) use near::is_nearer;
@@ -37,7 +37,7 @@ pub(super) struct SendHistory {
     pub(super) retransmissions: Retransmissions,
     pub(super) sender: SenderReplay,
     pub(super) sizes: Sizes,
-    pub(super) capacity: Option<Box<Capacity>>,
+    pub(super) trains: Option<Box<Trains>>,
     pub(super) intervals: Option<Box<Intervals>>,
     pub(super) departures: Option<Box<Departures>>,
     /// The round trip to the sender; `None` where the capture point is at the sender.
@@ -113,7 +113,7 @@ impl SendHistory {
             retransmissions: Retransmissions::default(),
             sender: SenderReplay::new(begin.at, rtt, begin.full, begin.nxt, begin.edge),
             sizes: Sizes::default(),
-            capacity: None,
+            trains: None,
             intervals: None,
             departures: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
@@ -180,8 +180,8 @@ impl SendHistory {
         if let Some(distance) = &mut self.distance {
             distance.forget_stamps();
         }
-        if let Some(capacity) = &mut self.capacity {
-            capacity.end_train();
+        if let Some(trains) = &mut self.trains {
+            trains.end();
         }
     }
 
@@ -281,8 +281,8 @@ impl SendHistory {
         }
         self.edge = self.edge.max(ack.edge.unwrap_or(i64::MIN));
         let delivered = std::mem::take(&mut self.delivered);
-        if !self.is_nearer_receiver && delivered > 0 {
-            self.arrive(ack.at, delivered, self.sent.is_empty());
+        if delivered > 0 {
+            self.deliver(ack.at, delivered, self.sent.is_empty());
         }
         let news = AckUpdate {
             una: ack.una.max(self.una),

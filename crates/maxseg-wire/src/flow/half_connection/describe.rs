@@ -6,6 +6,7 @@ use maxseg_core::units::Time;
 
 use super::SynOptions;
 use crate::flow::black_hole::in_segments;
+use crate::flow::capacity::Capacity;
 use crate::flow::send_history::SendHistory;
 use crate::flow::sizes::Bounds;
 
@@ -95,9 +96,11 @@ pub(super) fn describe(
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.intervals = stream.intervals.as_ref().and_then(|intervals| intervals.found());
     to.departures = stream.departures.as_ref().and_then(|departures| departures.found());
-    to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
-    to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());
-    to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
+    let capacity =
+        stream.trains.as_ref().map(|trains| trains.of_narrowest(to.data_packets, to.window_full));
+    to.capacity_bps = capacity.and_then(Capacity::rate);
+    to.train_mode_bps = capacity.and_then(Capacity::mode);
+    to.first_flight_bps = capacity.and_then(Capacity::first_flights);
     to.idle_restarts = stream.sender.restarts.count.into();
     to.idle_restart_s = stream.sender.restarts.lasted as f64 / 1e9;
     to.bins = stream.sender.bins.into_bins();

@@ -43,14 +43,14 @@ impl SendHistory {
         let to_sender = self.distance.as_ref().map_or(0, Distance::get);
         if !self.is_nearer_receiver && to_sender > to_receiver {
             self.is_nearer_receiver = true;
-            self.capacity = None;
+            self.trains = None;
             self.intervals = None;
         }
     }
 
     /// The rate of packet trains in bits per second of payload, where its segments themselves are seen to come out of the path.
     pub(in crate::flow) fn arrival_bps(&self) -> Option<f64> {
-        self.capacity.as_ref().filter(|_| self.is_nearer_receiver)?.rate()
+        self.trains.as_ref().filter(|_| self.is_nearer_receiver)?.here.rate()
     }
 
     /// A new segment passes, and says when it left its sender.
@@ -63,6 +63,24 @@ impl SendHistory {
         }
     }
 
+    /// An acknowledgement tells of payload that has arrived: it left the narrowest link, or at least those behind the capture point.
+    #[inline(always)]
+    pub(super) fn deliver(&mut self, at: u64, bytes: i64, is_first: bool) {
+        if !self.is_nearer_receiver {
+            self.arrive(at, bytes, is_first);
+        } else if !self.is_at_receiver && self.arrivals >= BULK {
+            self.deliver_behind(at, bytes, is_first);
+        }
+    }
+
+    #[inline(never)]
+    fn deliver_behind(&mut self, at: u64, bytes: i64, is_first: bool) {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let pause = self.round_trips.pause();
+        let trains = self.trains.get_or_insert_default();
+        trains.behind.get_or_insert_default().on_arrival(at, bytes, pause, is_first);
+    }
+
     /// Payload left the narrowest link.
     #[inline(always)]
     pub(super) fn arrive(&mut self, at: u64, bytes: i64, is_first: bool) {
@@ -70,7 +88,7 @@ impl SendHistory {
         if self.arrivals >= BULK {
             let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
             let pause = self.round_trips.pause();
-            self.capacity.get_or_insert_default().on_arrival(at, bytes, pause, is_first);
+            self.trains.get_or_insert_default().here.on_arrival(at, bytes, pause, is_first);
         }
         if self.arrivals >= MANY {
             let intervals = self.intervals.get_or_insert_default();

@@ -1,7 +1,8 @@
 //! The simulator against the ns-2 reference tables (`MAXSEG_NS2`).
 
 use maxseg_testkit::{SAMPLE, sample_seed};
-use xtask::ns2::{Cell, Ns2, Replay, TableVerdict, Verdict, judge};
+use xtask::ns2::{Cell, Ns2, Replay, Reruns, TableVerdict, Verdict, judge};
+use xtask::parallel::in_parallel;
 use xtask::root;
 use xtask::tables::{Table, sample, tables};
 
@@ -18,7 +19,9 @@ fn every_cell_of_the_reference_tables_is_met() {
     if let Some(seed) = seed {
         tables = sample(tables, SAMPLED_ROWS, seed);
     }
-    let peer = Ns2::installed(&root().join("testdata/ns2"));
+    let scripts = root().join("testdata/ns2");
+    let reruns = Reruns::beside(&scripts).unwrap();
+    let peer = Ns2::installed(&scripts).map(|peer| peer.knowing(reruns));
     let verdicts = judge(&tables, peer.as_ref()).unwrap_or_else(|error| panic!("{error:#}"));
     verdicts.iter().for_each(print);
     let checked: usize = verdicts.iter().map(checked).sum();
@@ -96,4 +99,32 @@ fn with_the_same_losses_it_is_the_same_to_the_packet() {
     }
     println!("{same} of {runs} runs are the same to the packet");
     assert!(runs > 50 && same * 10 >= runs * 9, "{same} of {runs}");
+}
+
+/// Runs of ns-2 are kept that take minutes: they are what it gives, to the digit.
+#[test]
+#[expect(clippy::print_stdout, reason = "what cannot run here is said, with its reason")]
+fn the_reruns_that_are_kept_are_those_of_ns_2() {
+    let scripts = root().join("testdata/ns2");
+    let Some(peer) = Ns2::installed(&scripts) else {
+        println!("skipped: ns-2 is not installed (apt-get install ns2)");
+        return;
+    };
+    if !cfg!(target_arch = "x86_64") {
+        println!(
+            "skipped: the runs that are kept are of x86-64, whose rounding ns-2's runs depend on"
+        );
+        return;
+    }
+    let reruns = Reruns::beside(&scripts).unwrap();
+    // In a sample every eighth.
+    let step = if sample_seed().unwrap().is_some() { 8 } else { 1 };
+    let kept: Vec<(&str, f64)> = reruns.first_seeds().step_by(step).collect();
+    assert!(!kept.is_empty());
+    let cells: Vec<_> = kept.iter().collect();
+    let again = in_parallel(&cells, |(arguments, _)| peer.goodput_of(arguments, 1)).unwrap();
+    for ((arguments, kept), again) in kept.iter().zip(again) {
+        assert!((kept - again).abs() < 1e-6, "{arguments}: {kept}, but now {again}");
+    }
+    println!("{} of the cells that were run again give what is kept", kept.len());
 }

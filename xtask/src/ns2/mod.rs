@@ -9,10 +9,12 @@ mod cell;
 mod judge;
 mod peer;
 mod replay;
+mod reruns;
 mod run;
 
 pub use cell::{Cell, Kind};
 pub use judge::{CellVerdict, Sum, TableVerdict, Verdict, judge};
 pub use peer::Ns2;
 pub use replay::{Difference, Replay};
+pub use reruns::Reruns;
 pub use run::{Measured, measure};

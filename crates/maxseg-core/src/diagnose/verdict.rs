@@ -201,14 +201,12 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             "the sender, a shaper or a slow reverse path of the acknowledgements spaces the segments; a capture at \
              {host} shows which"
         )
+    } else if is_at_sender(data) {
+        format!("no limit leaves a sign in this capture; `ss -ti` on {host} shows it")
     } else {
-        if is_at_sender(data) {
-            format!("no limit leaves a sign in this capture; `ss -ti` on {host} shows it")
-        } else {
-            format!(
-                "no limit leaves a sign in this capture; a capture at {host}, or `ss -ti` there, shows it"
-            )
-        }
+        format!(
+            "no limit leaves a sign in this capture; a capture at {host}, or `ss -ti` there, shows it"
+        )
     }
 }
 

@@ -24,13 +24,29 @@ pub(super) fn within_full_link(
     }
 }
 
+/// A larger share of lost segments, of at least so many, is what a policer drops that the sender exceeds, as often as not: of 150 transfers that lost
+/// as many for no reason that shows, four fifths were policed, and of 173 with errors at lower rates none.
+const MUCH_LOST: f64 = 0.05;
+const LEAST_LOST: u64 = 10;
+
 /// Where the capture does not show what drops packets, what a path without loss would carry is no gain of one with a policer.
 pub(super) fn not_policed(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
-    let is_open = mend_losses(changes) && case.diagnosis.loss.cause == LossCause::Unknown;
-    match rate_of_possible_policer(case.data()).filter(|_| is_open) {
-        Some(passed_bps) => Err(NoGain::MayBePoliced { passed_bps }),
-        None => Ok(gain),
+    let is_of_losses =
+        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
+    let (data, cause) = (case.data(), case.diagnosis.loss.cause);
+    if !is_of_losses || !matches!(cause, LossCause::Unknown | LossCause::Errors) {
+        return Ok(gain);
     }
+    if let Some(passed_bps) = rate_of_possible_policer(data).filter(|_| cause == LossCause::Unknown)
+    {
+        return Err(NoGain::MayBePoliced { passed_bps });
+    }
+    let lost = data.needed_retransmissions();
+    let share = lost as f64 / data.segments().max(1) as f64;
+    if lost >= LEAST_LOST && share > MUCH_LOST {
+        return Err(NoGain::LosesMuch { share });
+    }
+    Ok(gain)
 }
 
 /// A prediction below what removing the stalled time alone gives contradicts the evidence.

@@ -61,7 +61,7 @@ impl<'a> Headline<'a> {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
                 let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
                 let gain = gain.and_then(|gain| within_full_link(&case, changes, gain));
-                let gain = gain.and_then(|gain| not_policed(&case, changes, gain));
+                let gain = gain.and_then(|gain| not_policed(&case, &rerun.path, changes, gain));
                 (Some(rerun), gain)
             }
         };

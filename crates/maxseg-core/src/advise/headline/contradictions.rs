@@ -57,7 +57,9 @@ pub(super) fn not_policed(
     let is_of_losses =
         changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
     let (data, cause) = (case.data(), case.diagnosis.loss.cause);
-    if !is_of_losses || !matches!(cause, LossCause::Unknown | LossCause::Errors) {
+    let is_open = matches!(cause, LossCause::Unknown | LossCause::Errors);
+    // What gains too little is told of anyway.
+    if !is_of_losses || !is_open || gain.missing().is_some() {
         return Ok(gain);
     }
     if let Some(passed_bps) = rate_of_possible_policer(data).filter(|_| cause == LossCause::Unknown)

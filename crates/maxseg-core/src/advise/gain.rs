@@ -185,6 +185,27 @@ pub enum NoGain {
         /// Payload that passed between losses, in bits per second.
         passed_bps: f64,
     },
+    /// So much is lost that a policer may drop it, which the sender exceeds.
+    #[error(
+        "no gain is given: {} of the segments were lost, which may be a policer's: less loss brings no more through one",
+        approx::whole_percent(*.share)
+    )]
+    LosesMuch {
+        /// The share that was lost, from 0 to 1.
+        share: f64,
+    },
+    /// Several segments were lost at once where no queue of the path's link was full.
+    #[error(
+        "no gain is given: {lost} segments were lost at once with {} of what the path holds in flight, which may be a policer's: less loss \
+         brings no more through one",
+        approx::whole_percent(*.share)
+    )]
+    BurstFarFromFull {
+        /// How many.
+        lost: u32,
+        /// What was in flight, over what the path holds.
+        share: f64,
+    },
     /// The connection stalled: the gain is the stalled time, which no run shows.
     #[error("no gain is given: it is the stalled time, which no run shows")]
     Stalled,

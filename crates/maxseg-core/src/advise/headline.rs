@@ -1,6 +1,7 @@
 //! The conclusion about one connection: its limit, the change that removes it, and the gain.
 
 mod contradictions;
+mod next_limit;
 
 use std::fmt::Write as _;
 
@@ -15,6 +16,7 @@ use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 use contradictions::{at_least_the_stall, not_policed, within_full_link};
+use next_limit::{lifts_window, next_limit};
 
 /// The conclusion about one connection.
 #[derive(Debug, Clone)]
@@ -59,7 +61,7 @@ impl<'a> Headline<'a> {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
                 let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
                 let gain = gain.and_then(|gain| within_full_link(&case, changes, gain));
-                let gain = gain.and_then(|gain| not_policed(&case, changes, gain));
+                let gain = gain.and_then(|gain| not_policed(&case, &rerun.path, changes, gain));
                 (Some(rerun), gain)
             }
         };
@@ -67,6 +69,10 @@ impl<'a> Headline<'a> {
         let is_small = missing == Some(NoGain::TooSmall);
         let is_bound = gain.as_ref().is_ok_and(|gain| gain.is_bound);
         let gain = match missing {
+            // Of a path whose rate is a lower bound no run says that nothing is gained.
+            Some(NoGain::Uncertain { .. }) if is_bound && lifts_window(changes) => {
+                Err(NoGain::RateUnknown { is_window: true })
+            }
             Some(why @ (NoGain::TooSmall | NoGain::Uncertain { .. })) => Err(why),
             _ => gain,
         };
@@ -131,6 +137,10 @@ impl<'a> Headline<'a> {
                 approx::rate(gain.observed_whole_bps()),
                 approx::gain(relative)
             );
+            let changes = self.remedy.as_ref().map_or(&[][..], |remedy| &remedy.what_if);
+            if let Some(unless) = next_limit(&self.case, changes) {
+                let _ = write!(text, ", {unless}");
+            }
         }
         if let Some(details) = details {
             let _ = write!(text, ". {details}");

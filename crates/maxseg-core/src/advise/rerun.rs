@@ -17,6 +17,7 @@ use super::scenario_text::{LossModel, ScenarioRequest, scenario_text};
 use crate::diagnose::LossCause;
 use crate::engine::EngineName;
 use crate::errors::{ErrorModel, Schedule};
+use crate::evidence::Requests;
 use crate::model::Model;
 use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
@@ -225,12 +226,18 @@ impl Rerun {
         self.path.goodput_bps / (1.0 - self.idle_share(case))
     }
 
-    /// The share of the time in which there was nothing to send. The pauses behind a small send buffer are its own.
+    /// The share of the time in which there was nothing to send. The pauses behind a small send buffer are its own. Before each reply its
+    /// request crosses the path: that time remains, whatever limits the rest.
     fn idle_share(&self, case: &Case<'_>) -> f64 {
-        match self.path.send_buffer_size {
-            Some(_) => 0.0,
-            None => case.share(LimitedBy::Application).min(MOST_IDLE),
+        if self.path.send_buffer_size.is_some() {
+            return 0.0;
         }
+        let waits = |requests: &Requests| {
+            requests.round_trips_s + requests.server.total_s + requests.think.total_s
+        };
+        let waited_s = case.evidence.requests.as_ref().map_or(0.0, waits);
+        let waited = waited_s / self.path.seconds.max(1e-9);
+        case.share(LimitedBy::Application).max(waited).min(MOST_IDLE)
     }
 
     fn can_gain(&self, case: &Case<'_>, changes: &[Change]) -> Result<(), NoGain> {
@@ -268,6 +275,12 @@ impl Rerun {
         });
         let segment = segments.max().unwrap_or(self.path.segment.value);
         let line_bps = self.path.payload_rate_bps_in(segment);
+        // What larger segments win on a full link is what headers took, however well its rate is known.
+        let full = case.share(LimitedBy::Bandwidth);
+        let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth && full > 0.0;
+        let of_headers = observed_bps * line_bps / self.path.payload_rate_bps().max(1.0) / full;
+        let is_of_size = changes.iter().all(|change| matches!(change, Change::SegmentSize(_)));
+        let line_bps = if is_full && is_of_size { line_bps.min(of_headers) } else { line_bps };
         let most_bps = line_bps.max(observed_bps);
         let after = self.changed(changes);
         let (simulated, misses) = self.simulated(case, observed_bps, changes, &after);

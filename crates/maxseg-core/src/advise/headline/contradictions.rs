@@ -2,9 +2,11 @@
 
 use super::stalls;
 use crate::advise::gain::{CLOSE, Gain, NoGain};
+use crate::advise::path::ObservedPath;
 use crate::advise::{Case, Change, Subject};
 use crate::diagnose::{FULL_LINK, LossCause, rate_of_possible_policer};
 use crate::outcome::LimitedBy;
+use crate::stats::median;
 
 /// While the link is full, losses cost at most the rest of its rate.
 pub(super) fn within_full_link(
@@ -24,13 +26,57 @@ pub(super) fn within_full_link(
     }
 }
 
+/// A larger share of lost segments, of at least so many, is what a policer drops that the sender exceeds, as often as not: of 150 transfers that lost
+/// as many for no reason that shows, four fifths were policed, and of 173 with errors at lower rates none.
+const MUCH_LOST: f64 = 0.05;
+const LEAST_LOST: u64 = 10;
+
+/// So many segments are lost at once by no error, and with less in flight than this share of what the path holds by no full queue of its link.
+/// So they were in 14 transfers of drawn captures with a policer, and in three of 459 others whose losses were as unknown.
+const BURST: u32 = 5;
+const FAR_FROM_FULL: f64 = 0.3;
+
+/// The segments that were lost at once, and the share of what the path holds that was in flight, where that is far from full at every loss.
+fn burst_far_from_full(case: &Case<'_>, path: &ObservedPath) -> Option<(u32, f64)> {
+    let episodes = case.data().loss_episodes.as_slice();
+    let largest = episodes.iter().max_by_key(|episode| episode.lost)?;
+    let filled = |bytes: u64| bytes as f64 / path.bdp_bytes().max(1.0);
+    let usual = median(episodes.iter().map(|episode| filled(episode.in_flight)).collect())?;
+    let is_far = largest.lost >= BURST && usual < FAR_FROM_FULL;
+    let share = filled(largest.in_flight);
+    (is_far && share < 2.0 * FAR_FROM_FULL).then_some((largest.lost, share))
+}
+
 /// Where the capture does not show what drops packets, what a path without loss would carry is no gain of one with a policer.
-pub(super) fn not_policed(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
-    let is_open = mend_losses(changes) && case.diagnosis.loss.cause == LossCause::Unknown;
-    match rate_of_possible_policer(case.data()).filter(|_| is_open) {
-        Some(passed_bps) => Err(NoGain::MayBePoliced { passed_bps }),
-        None => Ok(gain),
+pub(super) fn not_policed(
+    case: &Case<'_>,
+    path: &ObservedPath,
+    changes: &[Change],
+    gain: Gain,
+) -> Result<Gain, NoGain> {
+    let is_of_losses =
+        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
+    let (data, cause) = (case.data(), case.diagnosis.loss.cause);
+    let is_open = matches!(cause, LossCause::Unknown | LossCause::Errors);
+    // What gains too little is told of anyway.
+    if !is_of_losses || !is_open || gain.missing().is_some() {
+        return Ok(gain);
     }
+    if let Some(passed_bps) = rate_of_possible_policer(data).filter(|_| cause == LossCause::Unknown)
+    {
+        return Err(NoGain::MayBePoliced { passed_bps });
+    }
+    if cause == LossCause::Unknown
+        && let Some((lost, share)) = burst_far_from_full(case, path)
+    {
+        return Err(NoGain::BurstFarFromFull { lost, share });
+    }
+    let lost = data.needed_retransmissions();
+    let share = lost as f64 / data.segments().max(1) as f64;
+    if lost >= LEAST_LOST && share > MUCH_LOST {
+        return Err(NoGain::LosesMuch { share });
+    }
+    Ok(gain)
 }
 
 /// A prediction below what removing the stalled time alone gives contradicts the evidence.

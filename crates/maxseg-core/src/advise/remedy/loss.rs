@@ -65,7 +65,7 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
     });
     let pace = rate_of_possible_policer(facts.data).map_or_else(String::new, |passed| {
         format!(
-            ". If it is a policer, let {} send a little below the {} that passed between losses (SO_MAX_PACING_RATE)",
+            ". If it is a policer, let {} pace what it sends (SO_MAX_PACING_RATE) at the policer's rate: at least {}, which passed between losses",
             facts.sender_host,
             approx::rate(passed)
         )
@@ -82,27 +82,28 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
 fn policed(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let rate = facts.path.and_then(|path| path.policer.as_ref()).map(|policer| policer.value.rate);
-    let paced = rate.and_then(Change::pacing_below);
-    let below = match (rate, paced) {
-        (Some(rate), Some(Change::Pacing(paced))) => format!(
-            "at {} with headers, a little below the policer's {rate}, by SO_MAX_PACING_RATE ({} bytes/s)",
-            approx::rate(paced.get() as f64),
-            paced.get() / 8
+    let below = match rate {
+        Some(rate) => format!(
+            "at {} with headers, as much as passed between losses, by SO_MAX_PACING_RATE ({} bytes/s)",
+            approx::rate(rate.get() as f64),
+            rate.get() / 8
         ),
-        _ => "a little below the policer's rate by SO_MAX_PACING_RATE".to_owned(),
+        None => "a little below the policer's rate by SO_MAX_PACING_RATE".to_owned(),
     };
     let remedy = with_drops(
         Remedy::new(format!(
-            "let {on} send {below} in the program, or a shaper before the policer: it drops what is above, and has no queue"
+            "let {on} send {below} in the program, or a shaper before the policer: it drops what is above its rate, and has no queue"
         )),
         facts,
     )
     .note(
-        "A shaper at that rate queues what a policer drops. The exact rate is in the contract, or in the policer's counters. Connections \
-         that share the policer share its rate.",
+        "A shaper at that rate queues what a policer drops: the losses end, the goodput stays about the same. The policer's own rate is no \
+         less, and is in the contract, or in its counters: at 95% of it nothing is lost either. Connections that share the policer share its \
+         rate.",
     );
-    match paced {
-        Some(change) => remedy.tries(change),
+    match rate {
+        // A bucket that is empty at a loss passes no more than its rate until the next: a sender at that rate loses nothing.
+        Some(rate) => remedy.tries(Change::Pacing(rate)),
         None => remedy,
     }
 }

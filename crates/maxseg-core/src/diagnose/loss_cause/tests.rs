@@ -243,6 +243,68 @@ fn errors_need_a_flight_that_the_path_holds() {
     assert!(Loss::of(&bare, LimitedBy::Congestion, true, None).confidence <= 0.5);
 }
 
+/// A bucket is empty at each loss, however irregular single losses are: what passed until then lies on a line.
+#[test]
+fn irregular_single_losses_on_a_line_are_a_policers() {
+    let flights = [60_000, 20_000, 45_000, 30_000, 52_000, 25_000, 40_000];
+    let seconds = [100, 1300, 1700, 3400, 4100, 6300, 6700];
+    let at_rate = |off: [u64; 7]| {
+        let mut data = lossy(&[]);
+        for ((in_flight, at), off) in flights.into_iter().zip(seconds).zip(off) {
+            data.loss_episodes.begin(LossEpisode {
+                at: Time::from_millis(at),
+                rtt: Some(Time::from_millis(40)),
+                in_flight,
+                lost: 1,
+                // 500 bytes a millisecond, a fifth of the link's, and what is in flight.
+                sent_bytes: 500 * at + in_flight + off,
+                sent_since: 200,
+            });
+        }
+        DirectionStats {
+            retransmitted_packets: 7,
+            rtt_min_s: Some(LEAST_S),
+            goodput_bps: Some(4e6),
+            ..data
+        }
+    };
+    assert_cause(&at_rate([0, 1000, 0, 2000, 1000, 0, 1000]), true, LossCause::Policer);
+    // Ten segments off, as errors at any time are.
+    let off = [0, 20_000, 0, 30_000, 9_000, 40_000, 5_000];
+    assert_cause(&at_rate(off), true, LossCause::Errors);
+    // A window holds the rate: the sender tries no more.
+    let held = Loss::of(&at_rate([0; 7]), LimitedBy::ReceiveWindow, true, None);
+    assert_eq!(held.cause, LossCause::Errors);
+}
+
+/// A bucket smaller than a burst drops at irregular intervals, but at one flight and one rate, as a short queue does.
+#[test]
+fn losses_at_one_flight_and_one_rate_are_of_no_known_cause() {
+    let flights = |vary: u64| {
+        let of = |n: u64| 20_000 + vary * [0, 3, 1, 2, 4, 1][n as usize % 6];
+        let since = [300, 120, 500, 200, 420, 90];
+        let episodes: Vec<_> = (0..12).map(|n| (41, of(n), since[n as usize % 6])).collect();
+        let mut data = DirectionStats { goodput_bps: Some(2.4e6), ..lossy(&[]) };
+        let mut sent_bytes = 0;
+        for (rtt, in_flight, since) in episodes {
+            sent_bytes += 1000 * u64::from(since);
+            // About 300 bytes a millisecond, and by up to 50 segments off.
+            let at = Time::from_millis(sent_bytes / 300 + u64::from(since) % 170);
+            data.loss_episodes.begin(LossEpisode {
+                at,
+                rtt: Some(Time::from_millis(rtt)),
+                in_flight,
+                lost: 1,
+                sent_bytes,
+                sent_since: since,
+            });
+        }
+        DirectionStats { retransmitted_packets: 12, rtt_min_s: Some(LEAST_S), ..data }
+    };
+    assert_cause(&flights(1_000), true, LossCause::Unknown);
+    assert_cause(&flights(10_000), true, LossCause::Errors);
+}
+
 /// Others keep the queue filled: the least round trip of this connection is four times the path's.
 #[test]
 fn a_queue_that_others_keep_filled_is_not_overlooked() {

@@ -37,6 +37,8 @@ const EVER_USED: f64 = 0.1;
 /// Flights at losses are about constant, and losses about regular, where they vary by less than these shares.
 const SAME_FLIGHT: f64 = 0.25;
 const REGULAR: f64 = 0.4;
+/// A window that errors reduce at any time is met by them at flights that vary by more (by a third of the mean where each packet is lost by chance).
+const ABOUT_ONE_FLIGHT: f64 = 0.2;
 /// Fewer episodes show no regularity.
 const LEAST_EPISODES: usize = 4;
 /// Few single losses come as regularly as that by chance, too (exponential distances: 4 in one of 16 connections, 8 in one of 160).
@@ -60,6 +62,8 @@ pub(super) struct View {
     /// The flight at a loss over what the path holds without a queue: median.
     filled: Option<f64>,
     is_regular: bool,
+    /// By how much flights at losses vary, as a share of their mean.
+    flights_vary: f64,
     is_burst: bool,
     /// The share of all lost segments that were lost before those that count.
     lost_before: f64,
@@ -143,6 +147,7 @@ impl View {
             filled: (holds > 0.0 && data.in_flight_max_bytes as f64 >= EVER_USED * holds)
                 .then(|| flight / holds),
             is_regular,
+            flights_vary: variation(&flights),
             is_burst: lost >= BURST,
             lost_before: lost_before(data, later.first()),
             over_goodput: flight / carried.max(1.0),
@@ -236,11 +241,17 @@ impl View {
         })
     }
 
+    /// Whether a congestion window that grows meets losses at about one flight, and one rate passes between them.
+    fn is_steady(&self) -> bool {
+        let is_one_rate = self.below_link.is_some_and(|rates| rates.are_about_one());
+        is_one_rate && self.flights_vary < ABOUT_ONE_FLIGHT && may_exceed_a_policer(self.limit)
+    }
+
     /// How much is in flight when segments are lost: of a full queue more than the path holds.
     fn by_flight(&self) -> Option<Loss> {
         let is_little = self.filled.is_none_or(|filled| filled < TOO_LITTLE);
-        // So regular may be a policer as well.
-        if self.is_regular && is_little && self.count >= LEAST_EPISODES {
+        // So regular may be a policer as well, or one that drops parts of bursts.
+        if (self.is_regular || self.is_steady()) && is_little && self.count >= LEAST_EPISODES {
             return None;
         }
         let filled = self.filled?;

@@ -6,6 +6,7 @@ use maxseg_core::evidence::Ending;
 use maxseg_core::outcome::LimitedBy;
 
 use super::super::words::{self, gain, rounded, whole_percent};
+use super::chance::{Alike, beside, first_of_the_largest, is_same_service, of_losses};
 use crate::error::{CompareError, Error};
 use crate::explain::Explanation;
 
@@ -25,6 +26,7 @@ pub struct CapturePairing<'a> {
     pub names: [&'a str; 2],
     /// The connections.
     pub cases: [Case<'a>; 2],
+    alike: [Alike; 2],
 }
 
 /// A number of both captures.
@@ -172,25 +174,21 @@ const NUMBERS: [CaptureNumber; 9] = [
     },
 ];
 
-/// The first of these whose fix would matter, that has a counterpart among those, and the largest of its counterparts: transfers
+/// The first of these whose fix would matter, that has a counterpart among those, and of its largest counterparts the first: transfers
 /// from or to the same address and port of a server, or the same port at least.
 fn counterparts(before: &[Case<'_>], after: &[Case<'_>]) -> Option<[usize; 2]> {
-    let is_same_port = |a: &Case<'_>, b: &Case<'_>| {
-        a.diagnosis.direction == b.diagnosis.direction
-            && a.evidence.server.port() == b.evidence.server.port()
+    let is_same_server = |a: &Case<'_>, b: &Case<'_>| {
+        is_same_service(a, b) && a.evidence.server == b.evidence.server
     };
-    let is_same_server =
-        |a: &Case<'_>, b: &Case<'_>| is_same_port(a, b) && a.evidence.server == b.evidence.server;
     let least = MATTERS * before.first()?.impact();
     let first = |are_like: &dyn Fn(&Case<'_>, &Case<'_>) -> bool| {
         let mut that_matter = before.iter().enumerate().filter(|(_, a)| a.impact() >= least);
         that_matter.find_map(|(place, a)| {
             let like = after.iter().enumerate().filter(|(_, b)| are_like(a, b));
-            let (largest, _) = like.max_by_key(|(_, b)| b.data().acked_bytes)?;
-            Some([place, largest])
+            Some([place, first_of_the_largest(like)?])
         })
     };
-    first(&is_same_server).or_else(|| first(&is_same_port))
+    first(&is_same_server).or_else(|| first(&is_same_service))
 }
 
 impl<'a> CapturePairing<'a> {
@@ -222,7 +220,8 @@ impl<'a> CapturePairing<'a> {
         let names = [explanations[0].name.as_str(), &explanations[1].name];
         let [mut before, mut after] = [candidates(0)?, candidates(1)?];
         let [a, b] = counterparts(&before, &after).unwrap_or_default();
-        Ok(Self { names, cases: [before.swap_remove(a), after.swap_remove(b)] })
+        let alike = [Alike::of(&before[a], &before), Alike::of(&after[b], &after)];
+        Ok(Self { names, cases: [before.swap_remove(a), after.swap_remove(b)], alike })
     }
 
     /// Each connection in words: number and ends, the sender of the data first.
@@ -309,6 +308,8 @@ impl<'a> CapturePairing<'a> {
             "one transfer each: two captures do not show how much of a difference is chance"
                 .to_owned(),
         ];
+        cautions.extend(beside(self.alike, self.names));
+        cautions.extend(of_losses(&self.cases));
         for (case, name) in self.cases.iter().zip(self.names) {
             // Nothing limited what was never open.
             let was_open = !matches!(named(case), Named::Finding(_));

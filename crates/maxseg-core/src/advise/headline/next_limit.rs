@@ -1,0 +1,44 @@
+//! What may limit a connection next, once its limit is removed, and is not seen before.
+
+use crate::advise::{Case, Change};
+use crate::diagnose::LossCause;
+
+/// `unless a policer, a program or the send buffer of 10.0.0.1 limits it next`: behind a window or a buffer that a transfer never exceeded,
+/// neither what drops above a rate, nor the pace of a program, nor the size of the other buffer shows. The link's rate, losses and the window
+/// that is offered do, and are in the runs. Losses of a policer whose bucket is smaller than a burst look like those of errors, or of a short
+/// queue. `None` of other changes: what they remove is what the transfer met.
+pub(super) fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> {
+    let sender = case.evidence.sender(case.diagnosis.direction).ip().to_canonical();
+    let lifts_buffer = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)));
+    if lifts_buffer {
+        return Some("unless a policer or a program limits it next".to_owned());
+    }
+    if lifts_window(changes) || changes.contains(&Change::ReadsAtOnce) {
+        return Some(format!(
+            "unless a policer, a program or the send buffer of {sender} limits it next"
+        ));
+    }
+    let lifts_losses =
+        |change: &Change| matches!(change, Change::NoErrors | Change::Queue(_) | Change::FairQueue);
+    let cause = case.diagnosis.loss.cause;
+    if changes.iter().any(lifts_losses)
+        && matches!(cause, LossCause::Errors | LossCause::Unknown)
+        && case.data().needed_retransmissions() > 0
+    {
+        return Some("unless a policer drops them".to_owned());
+    }
+    None
+}
+
+/// Whether a window or a buffer is to be larger, which bring more until the path is full.
+pub(super) fn lifts_window(changes: &[Change]) -> bool {
+    changes.iter().any(|change| {
+        matches!(
+            change,
+            Change::Window(_)
+                | Change::ReceiveBuffer(_)
+                | Change::FirstReceiveBuffer(_)
+                | Change::SendBuffer(_)
+        )
+    })
+}

@@ -100,6 +100,13 @@ impl EpochTracker {
         self.is_full = true;
     }
 
+    /// Windows are larger than was taken for granted: none was full.
+    pub(super) const fn on_wider_windows(&mut self) {
+        self.epoch.is_capped = false;
+        self.epoch.open_rounds = 0;
+        self.is_full = false;
+    }
+
     /// An acknowledgement of everything before `una`; what is sent next begins at `nxt`.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, at: u64, una: i64, nxt: i64, is_progress: bool) {

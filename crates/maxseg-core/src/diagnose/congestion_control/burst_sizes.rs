@@ -22,6 +22,9 @@ const NEARLY_ALL: f64 = 0.9;
 /// A pace that a socket, a shaper or a narrow link of the acknowledgements sets has equal intervals. BBR's is 1.25 and 0.75 of itself
 /// in two of eight phases (`bbr_pacing_gain`).
 const EQUAL: f64 = 0.9;
+/// From what a policer drops BBR learns its rate, and paces at that alone (`bbr_lt_bw_sampling`): at equal intervals, as a shaper of the host does,
+/// which loses nothing of that. So large a share was lost: all 7 such captures at the receiver were of BBR.
+const POLICED: f64 = 0.05;
 /// So many larger bursts, on a link that is so far from full, are of a window, where BBR would send two at a time: its pace sends
 /// fewer than two in a millisecond.
 const MANY_LARGER: f64 = 0.2;
@@ -32,6 +35,15 @@ const TSO_S: f64 = 0.001;
 /// spaces the segments of any algorithm like this, so that they name one with little confidence.
 const SMALL: [f64; 3] = [0.15, 0.15, 1.0];
 const LARGER: [f64; 3] = [1.0, 1.0, 0.16];
+/// In slow start an acknowledgement of two segments releases four, behind it two (RFC 5681 §3.1). Where a narrow link lets acknowledgements through
+/// at equal distances, and never a segment was lost, bursts of two with few larger ones are of a window that left slow start without a loss; a
+/// pace sends none that are larger.
+const RELEASED_TWO: f64 = 0.6;
+const STILL_FEW: f64 = 0.15;
+/// So many bursts: slow start would have doubled them several times.
+const MANY_BURSTS: u32 = 300;
+/// Of captures at the receiver without a loss 25 of CUBIC showed them, and none of Reno and BBR.
+const ENDED_EARLY: [f64; 3] = [0.04, 1.0, 0.04];
 /// They speak against an algorithm by this at most: other senders pace as well (`tc-fq(8)`).
 const MOST: f64 = 3.5;
 
@@ -46,8 +58,17 @@ pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
     }
     let segment_bits = 8.0 * f64::from(data.full_segment());
     let seen = data.intervals.and_then(|all| Some((all.bursts?, all.equal)));
+    let is_many = data.intervals.is_some_and(|all| all.count >= MANY_BURSTS);
+    let is_free = is_many && limit != LimitedBy::SendBuffer;
     match seen {
-        Some((bursts, equal)) if equal < EQUAL && is_small(&bursts) => {
+        Some((bursts, EQUAL..)) if is_free && is_released(&bursts) && never_lost(data) => {
+            let text = "acknowledgements at equal distances released two segments each, not four: slow start had \
+                        ended without a loss";
+            Clue::new(ENDED_EARLY, MOST, &[Cubic], text.to_owned())
+        }
+        Some((bursts, equal))
+            if equal < EQUAL && is_small(&bursts) || is_policed(&bursts, data) =>
+        {
             let share = approx::whole_percent(1.0 - larger(&bursts));
             let text = format!("{share} of its bursts had two segments at most");
             Clue::new(SMALL, MOST, &[Bbr], text)
@@ -70,6 +91,25 @@ fn larger(bursts: &Bursts) -> f64 {
 fn is_small(bursts: &Bursts) -> bool {
     let is_one_by_one = bursts.of_one >= NEARLY_ALL && bursts.rate_bps < ONE_BY_ONE_BPS;
     larger(bursts) < MOST_LARGER && (bursts.of_two >= LEAST_WHOLE || is_one_by_one)
+}
+
+/// As BBR sends them at a policer's rate.
+fn is_policed(bursts: &Bursts, data: &DirectionStats) -> bool {
+    bursts.of_one >= NEARLY_ALL
+        && is_small(bursts)
+        && data.retransmitted_packets as f64 >= POLICED * data.data_packets as f64
+        && data.retransmitted_packets > 0
+}
+
+/// As acknowledgements of two segments release them from a window that hardly grows.
+fn is_released(bursts: &Bursts) -> bool {
+    bursts.of_two >= RELEASED_TWO && (MOST_LARGER..=STILL_FEW).contains(&larger(bursts))
+}
+
+/// Whether nothing was lost since the connection began, and no window held its flight down.
+fn never_lost(data: &DirectionStats) -> bool {
+    let is_capped = data.epochs.as_slice().iter().any(|epoch| epoch.is_capped);
+    !data.begins_late && !is_capped && data.window_full == 0 && data.epochs.losses().is_empty()
 }
 
 /// As acknowledgements release them from a window.
@@ -132,6 +172,27 @@ mod tests {
         let bursts = data.intervals.as_mut().and_then(|all| all.bursts.as_mut()).unwrap();
         bursts.rate_bps = 0.6e6;
         assert_eq!(shown(&data, LimitedBy::Bandwidth), Some(Bbr));
+        // A shaper's intervals are equal; a policer that BBR has measured drops some.
+        if let Some(intervals) = &mut data.intervals {
+            intervals.equal = 0.95;
+        }
+        assert_eq!(shown(&data, LimitedBy::Bandwidth), None);
+        (data.data_packets, data.retransmitted_packets) = (200, 14);
+        assert_eq!(shown(&data, LimitedBy::Congestion), Some(Bbr));
+    }
+
+    /// A narrow link of the acknowledgements: one in ten adds a segment.
+    #[test]
+    fn two_for_each_acknowledgement_without_a_loss_are_cubic() {
+        let mut data = direction(0.17, 0.75, 0.99);
+        assert_eq!(shown(&data, LimitedBy::Bandwidth), Some(Cubic));
+        assert_eq!(shown(&data, LimitedBy::SendBuffer), None);
+        // Slow start behind a loss ends there, and before a capture nobody knows how.
+        let mut late = data.clone();
+        late.begins_late = true;
+        assert_eq!(shown(&late, LimitedBy::Bandwidth), None);
+        data.epochs.push_loss(crate::evidence::FlightAtLoss::default());
+        assert_eq!(shown(&data, LimitedBy::Bandwidth), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::first_loss::{Flight, path_bytes};
 use super::weights::{Weights, normal};
 use super::{CongestionAlgorithm, View};
-use crate::evidence::{CongestionEpoch, DirectionStats, FlightAtLoss};
+use crate::evidence::{CongestionEpoch, DirectionStats, FlightAtLoss, RoundFlight};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 
@@ -36,6 +36,9 @@ const FLAT: u32 = 10;
 /// After a loss so many, and growth by less than so many segments a round trip: CUBIC adds half a one at least.
 const FLAT_AFTER_LOSS: u32 = 15;
 const NO_GROWTH: f64 = 0.2;
+/// Between the means of the first third of such round trips and of the last by less than so many: BBR's flight follows what it measures, down
+/// as well as up, and of 1377 such flights of Reno and CUBIC in 400 captures of the lab, at full or lossy links, one grew by less.
+const NO_SLOPE: f64 = 0.08;
 /// Of a flight that had filled the window and left it again, the mean is below this share of its maximum, by so many segments.
 const BELOW_WINDOW: f64 = 0.88;
 const BELOW_WINDOW_BY: f64 = 3.0;
@@ -61,6 +64,10 @@ const QUEUED: f64 = 1.2;
 
 /// How likely each is under Reno, CUBIC and BBR: a flight that does not grow, of which 1, 1 and 132 captures were,
 const NO_GROWTH_SEEN: [f64; 3] = [0.01, 0.01, 1.0];
+/// which speaks against them by this at most, and by this where packets overtook others so that a sender that took them for lost
+/// grows by less: in one of 29 such captures of Reno and CUBIC a flight stayed flat then;
+const MOST_OF_NO_GROWTH: f64 = 4.6;
+const MOST_WHILE_OVERTAKEN: f64 = 2.3;
 /// slow start that ends without a loss, of which 2, 81 and 3 were,
 const ENDED_EARLY: [f64; 3] = [0.03, 1.0, 0.06];
 /// and slow start into a queue until a loss, of which 12, 2 and 2 were with a queue that start-up may fill, and 44, 2 and none with more.
@@ -185,15 +192,23 @@ impl Clues {
                     "the flight left the receive window open in {} round trips without a loss",
                     epoch.open_rounds
                 );
-                self.add(NO_GROWTH_SEEN, MOST, &[Bbr], text);
+                self.add(NO_GROWTH_SEEN, MOST_OF_NO_GROWTH, &[Bbr], text);
                 return;
             }
             let is_first = opening == Some(epoch.from);
+            let text = |rounds: u32| {
+                format!("the flight did not grow in {rounds} round trips without a loss")
+            };
             if !epoch.after_timer && does_not_grow(epoch, is_first, segment) {
                 let rounds = if is_first { epoch.flat_rounds } else { epoch.rounds };
-                let text =
-                    format!("the flight did not grow in {rounds} round trips without a loss");
-                self.add(NO_GROWTH_SEEN, MOST, &[Bbr], text);
+                self.add(NO_GROWTH_SEEN, MOST_OF_NO_GROWTH, &[Bbr], text(rounds));
+                return;
+            }
+            let flights = data.epochs.flights_of(epoch);
+            if !epoch.after_timer && !epoch.is_capped && has_no_slope(flights, segment) {
+                let is_overtaken = super::hears_of_needless(data) || super::is_overtaken(data);
+                let most = if is_overtaken { MOST_WHILE_OVERTAKEN } else { MOST_OF_NO_GROWTH };
+                self.add(NO_GROWTH_SEEN, most, &[Bbr], text(epoch.rounds));
                 return;
             }
         }
@@ -269,6 +284,22 @@ fn does_not_grow(epoch: &CongestionEpoch, is_first: bool, segment: f64) -> bool 
     epoch.rounds >= FLAT_AFTER_LOSS && !epoch.is_capped && grown < NO_GROWTH * rounds * segment
 }
 
+/// Whether the flights of so many round trips behind a loss grew by nothing, or shrank, whatever they did meanwhile. The first may still have
+/// what duplicates released.
+fn has_no_slope(flights: &[RoundFlight], segment: f64) -> bool {
+    let later = flights.get(1..).unwrap_or(&[]);
+    let third = later.len() / 3;
+    if later.len() + 1 < FLAT_AFTER_LOSS as usize {
+        return false;
+    }
+    let mean = |some: &[RoundFlight]| {
+        some.iter().map(|flight| f64::from(flight.most)).sum::<f64>() / some.len().max(1) as f64
+    };
+    let (first, _) = later.split_at(third);
+    let (_, last) = later.split_at(later.len() - third);
+    mean(last) - mean(first) < NO_SLOPE * segment * (later.len() - third) as f64
+}
+
 /// The epoch that begins with the first data; `None` where the capture or a recovery hides it.
 fn opening_epoch(data: &DirectionStats) -> Option<&CongestionEpoch> {
     let first = data.epochs.as_slice().first().filter(|_| !data.begins_late)?;
@@ -293,4 +324,30 @@ fn clocked_share(data: &DirectionStats) -> Option<f64> {
     let by_chance = at_once / seconds.max(1e-9);
     let least = LEAST_CLOCKED * f64::from(data.full_segment());
     (sent >= least && by_chance < 1.0).then(|| (clocked / sent - by_chance) / (1.0 - by_chance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flights of 20 round trips behind a loss, in segments of 1000 bytes.
+    fn is_flat(flight: impl Fn(u32) -> u32) -> bool {
+        let most = |round| RoundFlight { most: 1000 * flight(round), acked: 0 };
+        has_no_slope(&(0..20).map(most).collect::<Vec<RoundFlight>>(), 1000.0)
+    }
+
+    /// BBR lets more and less out by turns, and drains what its start-up had queued.
+    #[test]
+    fn flights_that_fall_or_vary_have_no_slope() {
+        assert!(is_flat(|round| [62, 50, 50, 50, 50, 38][round as usize % 6]));
+        assert!(is_flat(|round| 90 - 2 * round));
+        // Half a segment a round trip, behind a first one with what duplicates had released.
+        assert!(!is_flat(|round| if round == 0 { 60 } else { 28 + round / 2 }));
+    }
+
+    #[test]
+    fn few_flights_show_no_slope() {
+        let few = [RoundFlight { most: 30_000, acked: 0 }; 12];
+        assert!(!has_no_slope(&few, 1000.0));
+    }
 }

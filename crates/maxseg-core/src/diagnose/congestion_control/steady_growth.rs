@@ -39,8 +39,10 @@ const ENDS_OFF_CUBIC: f64 = 0.5;
 /// anywhere in here then, so often.
 const NOT_ALWAYS_USED: std::ops::RangeInclusive<f64> = 0.6..=0.95;
 const SELDOM: f64 = 0.3;
-/// CUBIC's cubic has any slope, as often as not: up to so many segments a round trip. Steeper ones are slow start's.
+/// CUBIC's cubic has any slope, as often as not: up to so many segments a round trip. Steeper ones are slow start's,
 const CUBIC_SLOPES: f64 = 2.0;
+/// unless the flight grew to less in all its round trips than slow start makes of it in one.
+const SLOW_START: f64 = 2.0;
 /// BBR's flight follows what it measures: that it grows evenly for so long is chance.
 const BY_CHANCE: f64 = 0.15;
 /// It speaks against an algorithm by this at most.
@@ -112,7 +114,8 @@ fn growth(epoch: &CongestionEpoch, segment: f64) -> Option<Growth> {
     let is_growth = !epoch.after_timer
         && rounds >= LEAST_ROUNDS
         && first >= LEAST_FLIGHT
-        && (0.0..CUBIC_SLOPES * rounds).contains(&grown);
+        && grown >= 0.0
+        && (grown < CUBIC_SLOPES * rounds || last < SLOW_START * first);
     let is_flat_for = |share: u32| epoch.flat_rounds <= (epoch.rounds / share).max(1);
     let is_even = beyond <= 0.0 && is_flat_for(FLAT);
     let is_bent = (LEAST_BEND..=MOST_BEND * grown).contains(&beyond)
@@ -199,6 +202,9 @@ mod tests {
     fn slow_start_and_programs_are_no_slope() {
         let mut data = direction(40, |round| 100.0 + round);
         assert_eq!(SteadyGrowth::of(&data, LimitedBy::Application).count(), 0);
+        // By 2.5 segments a round trip: 25 segments become 125, which slow start makes in three; 250 become 350 by no slow start.
+        assert_eq!(shown(&direction(40, |round| 25.0 + 2.5 * round)), None);
+        assert_eq!(shown(&direction(40, |round| 250.0 + 2.5 * round)), Some(Cubic));
         data.begins_late = false;
         assert_eq!(shown(&data), None);
     }

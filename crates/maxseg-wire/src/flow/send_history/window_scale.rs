@@ -35,6 +35,9 @@ impl SendHistory {
             return;
         }
         self.sender.scale_windows(times);
+        if let Some(epochs) = &mut self.sender.epochs {
+            epochs.on_wider_windows();
+        }
         if let Some(distance) = &mut self.distance {
             distance.scale_windows(times);
         }

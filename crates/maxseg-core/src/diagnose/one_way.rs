@@ -18,6 +18,10 @@ const CEILING: f64 = 0.1;
 /// A link that is full for half of the time, and carries nothing in the other, has a rate that varies by itself: one that varies
 /// by more, and loses, is limited by its losses, however few of them there are.
 const BROKEN: f64 = 1.0;
+/// A queue that overflows drops several packets; fewer losses are chance, and the even rate may be that of a program or of a reader.
+const OVERFLOWED: u64 = 5;
+/// A program whose short segments are the last before a pause for more of the time than this writes at that rate.
+const OF_PROGRAM: f64 = 0.1;
 /// Losses that come with changes of the rate by more than this share of it, so many of them, are what limits.
 const CHANGES: f64 = 0.25;
 const MANY_LOSSES: u64 = 6;
@@ -112,7 +116,9 @@ fn of_losses(data: &DirectionStats, varies: f64) -> Option<LimitedBy> {
     }
     let is_often = data.loss_episodes.count() >= MANY_LOSSES;
     if varies < CEILING {
-        Some(LimitedBy::Bandwidth)
+        let has_overflowed = data.needed_retransmissions() >= OVERFLOWED;
+        let is_out_of_data = share_of_time(data, |bin| bin.app_limited) >= OF_PROGRAM;
+        (has_overflowed && !is_out_of_data).then_some(LimitedBy::Bandwidth)
     } else if is_often && varies > CHANGES || varies > BROKEN {
         Some(LimitedBy::Congestion)
     } else {
@@ -155,8 +161,7 @@ fn of_acks(data: &DirectionStats, acks: &DirectionStats, lasted: Time) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::LossEpisode;
-    use crate::evidence::WayDelay;
+    use crate::evidence::{Bins, LossEpisode, WayDelay};
 
     #[test]
     fn acknowledgements_show_windows_and_queues() {
@@ -195,6 +200,31 @@ mod tests {
         assert_eq!(shows(&none, &none), None);
         let lossy = DirectionStats { duplicate_acks: 100, ..none };
         assert_eq!(shows(&way(0.02, 0.03), &lossy), None);
+    }
+
+    /// Thirty stretches of the same rate, in each of which the program has no more for so long.
+    #[test]
+    fn an_even_rate_that_overflows_a_queue_is_of_a_full_link() {
+        let shows = |lost, out_ms| {
+            let mut bins = Bins::new(Time::ZERO, Time::from_millis(100));
+            for n in 0..30 {
+                let bin = bins.at(Time::from_millis(100 * n));
+                (bin.segments, bin.sent_bytes) = (100, 146_000);
+                bin.app_limited = Time::from_millis(out_ms);
+            }
+            bins.finish(Time::from_secs(3));
+            let data = DirectionStats {
+                bins,
+                retransmitted_packets: lost,
+                unique_bytes: 4_380_000,
+                data_packets: 3000,
+                ..DirectionStats::default()
+            };
+            of_data(&data, &DirectionStats::default())
+        };
+        assert_eq!(shows(12, 0), Some(LimitedBy::Bandwidth));
+        assert_eq!(shows(3, 0), None, "single losses: a reader may set the rate");
+        assert_eq!(shows(12, 20), None, "a program's writes");
     }
 
     #[test]
@@ -252,7 +282,8 @@ mod tests {
             move |varies| of_losses(&data, varies)
         };
         assert_eq!(of(0, 0)(0.01), None, "none");
-        assert_eq!(of(3, 3)(0.05), Some(LimitedBy::Bandwidth));
+        assert_eq!(of(5, 3)(0.05), Some(LimitedBy::Bandwidth));
+        assert_eq!(of(3, 3)(0.05), None, "a program or a reader may set that rate");
         assert_eq!(of(3, 3)(0.3), None, "few");
         assert_eq!(of(3, 3)(1.2), Some(LimitedBy::Congestion), "idle for most of the time");
         assert_eq!(of(9, 9)(0.3), Some(LimitedBy::Congestion));

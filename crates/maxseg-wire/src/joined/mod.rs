@@ -85,7 +85,8 @@ impl JoinError {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::NothingShared => {
-                "capture the same transfer at both hosts at the same time; a proxy between them makes two connections of one"
+                "capture the same transfer at both hosts at the same time, both directions at one of them at least; a proxy between them makes two \
+                 connections of one"
             }
             Self::SameCapture => {
                 "give the captures of two hosts, such as sender.pcap receiver.pcap"

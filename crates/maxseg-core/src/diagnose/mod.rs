@@ -226,10 +226,15 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         }
     };
     let has_ack_path = findings.iter().any(|finding| finding.kind == FindingKind::AckPath);
-    let congestion_control = match &unknown_because {
-        Some(why) if !quality.fit => Some(CongestionControl::of(data, limited_by, has_ack_path))
-            .filter(|seen| lacks_handshake(&quality) && !seen.is_unknown())
-            .unwrap_or_else(|| CongestionControl::unknown(why.clone())),
+    let hidden = overtaken::hides_flights(data, &evidence.capture);
+    let congestion_control = match (hidden, &unknown_because) {
+        (Some(_), Some(why)) if !quality.fit => CongestionControl::unknown(why.clone()),
+        (Some(why), _) => CongestionControl::unknown(why),
+        (None, Some(why)) if !quality.fit => {
+            Some(CongestionControl::of(data, limited_by, has_ack_path))
+                .filter(|seen| lacks_handshake(&quality) && !seen.is_unknown())
+                .unwrap_or_else(|| CongestionControl::unknown(why.clone()))
+        }
         _ => CongestionControl::of(data, limited_by, has_ack_path),
     };
     let leaves_window_unused = limited_by == LimitedBy::Unknown

@@ -17,6 +17,10 @@ const FEW_AGAIN: f64 = 0.002;
 /// Where acknowledgements stand before their data for so many of the segments, and segments out of order as well, the capture has not the order in
 /// which a host sent and received; one clock that is behind another leaves the order of each direction as it was.
 const MANY_EARLY: f64 = 0.05;
+/// Flights are not the sender's either where so many packets were stored behind later ones, and so many segments came out of order in the order of
+/// their times: the times are wrong then, and not the place in the file.
+const MANY_BEHIND: f64 = 0.05;
+const SOME_OVERTAKEN: f64 = 0.01;
 /// So few may be chance.
 const FEW: u64 = 5;
 /// So often a clock may be set during a capture.
@@ -58,6 +62,27 @@ pub(super) fn in_doubt(
             approx::whole_percent(share.min(1.0))
         )
     })
+}
+
+/// Why flights and departures do not show the congestion control: the capture has not the order in which the sender sent and heard, as on a
+/// busy host whose queues have their times apart; `None` where it has.
+pub(super) fn hides_flights(data: &DirectionStats, capture: &CaptureFacts) -> Option<String> {
+    let packets = (data.data_packets as f64).max(1.0);
+    let early = capture.acks_before_data as f64 / packets;
+    let behind = capture.late_packets as f64 / packets;
+    let is_disordered = data.out_of_order_packets > 0 || data.unseen_bytes > 0;
+    let has_wrong_times = behind >= MANY_BEHIND && data.out_of_order_share() >= SOME_OVERTAKEN;
+    let (share, how) = if early >= MANY_EARLY && is_disordered {
+        (early, "the acknowledgements were captured before their data")
+    } else if has_wrong_times {
+        (behind, "the packets have times that are not in the order of the file")
+    } else {
+        return None;
+    };
+    Some(format!(
+        "{} of {how}: flights of such a capture are not those of the sender",
+        approx::whole_percent(share.min(1.0))
+    ))
 }
 
 #[cfg(test)]
@@ -106,5 +131,28 @@ mod tests {
         let steps =
             |clock_steps| has_no_order(&CaptureFacts { clock_steps, ..CaptureFacts::default() });
         assert!(steps(33) && !steps(1));
+    }
+
+    #[test]
+    fn a_capture_without_order_shows_no_flights() {
+        let hides = |early, behind, out_of_order_packets| {
+            let capture = CaptureFacts {
+                acks_before_data: early,
+                late_packets: behind,
+                ..CaptureFacts::default()
+            };
+            let data = DirectionStats {
+                data_packets: 1000,
+                out_of_order_packets,
+                ..DirectionStats::default()
+            };
+            hides_flights(&data, &capture)
+        };
+        let why = hides(260, 0, 4).unwrap();
+        assert!(why.starts_with("26% of the acknowledgements"), "{why}");
+        assert_eq!(hides(260, 0, 0), None, "one clock behind another");
+        assert_eq!(hides(20, 0, 40), None, "the path reorders");
+        assert!(hides(0, 490, 150).is_some());
+        assert_eq!(hides(0, 490, 0), None, "the file alone was out of order");
     }
 }

@@ -189,13 +189,6 @@ pub struct DirectionStats {
     pub trace: Option<Box<Trace>>,
 }
 
-/// Nothing of the other side for so long, in seconds and in round trips, is an outage after a single timeout; a shorter time
-/// is the loss of the last segments of a flight. After several it is from the second time on: Linux's least, and twice that. A probe of
-/// the tail and one timeout take half of it (RFC 8985 §7.3).
-const OUTAGE_S: f64 = 1.0;
-const OUTAGE_AGAIN_S: f64 = 0.6;
-const OUTAGE_ROUND_TRIPS: f64 = 4.0;
-
 /// Payload of a full segment where none shows: that of Ethernet without options of TCP.
 const USUAL_SEGMENT: u32 = 1460;
 
@@ -249,27 +242,6 @@ impl DirectionStats {
             / u128::from(self.retransmitted_packets.max(1));
         let segments = bytes.div_ceil(u128::from(mss));
         packets.max(u64::try_from(segments).unwrap_or(packets))
-    }
-
-    /// The time in which nothing passed: the retransmission timer expired again and again, or once after a long time,
-    /// and it was not the size of the segments.
-    pub fn interruption(&self) -> Option<Outage> {
-        let by_size = self.black_hole.is_some_and(|hole| hole.is_by_size());
-        let round_trip = self.path_rtt_loaded_s.or(self.path_rtt_mean_s).unwrap_or(0.0);
-        let is_long = |outage: &Outage| {
-            let seconds = outage.seconds();
-            let least = if outage.retransmissions > 1 { OUTAGE_AGAIN_S } else { OUTAGE_S };
-            seconds >= least.max(OUTAGE_ROUND_TRIPS * round_trip)
-        };
-        self.outage.filter(|outage| !by_size && is_long(outage))
-    }
-
-    /// Whether the timer expired too early: at least half of its expiries were spurious, and the path was not interrupted.
-    /// A sender whose every packet is held somewhere hears nothing either, and no timer should wait for that.
-    pub fn expires_too_early(&self) -> bool {
-        self.spurious_expiries > 0
-            && self.spurious_expiries * 2 >= self.timeouts
-            && self.interruption().is_none()
     }
 
     /// Whether these acknowledgements are of a reader that is behind: the window was shut, or it was low beside the largest for most of

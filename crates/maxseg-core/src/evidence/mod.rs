@@ -23,6 +23,7 @@ mod refills;
 mod requests;
 mod socket;
 mod syn;
+mod timer;
 mod trace;
 mod unreachable;
 

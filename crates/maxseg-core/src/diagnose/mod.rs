@@ -58,7 +58,7 @@ pub use socket::{
     fills_receive_window, holds_small_segments, sends_in_vain, socket_findings, waits_for_reader,
 };
 
-use crate::evidence::{Direction, DirectionStats, Evidence};
+use crate::evidence::{CaptureFacts, Direction, DirectionStats, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 use known::Known;
 use pace::Pace;
@@ -226,16 +226,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         }
     };
     let has_ack_path = findings.iter().any(|finding| finding.kind == FindingKind::AckPath);
-    let hidden = overtaken::hides_flights(data, &evidence.capture);
-    let congestion_control = match (hidden, &unknown_because) {
-        (Some(_), Some(why)) if !quality.fit => CongestionControl::unknown(why.clone()),
-        (Some(why), _) => CongestionControl::unknown(why),
-        (None, Some(why)) if !quality.fit => {
-            Some(CongestionControl::of(data, limited_by, has_ack_path))
-                .filter(|seen| lacks_handshake(&quality) && !seen.is_unknown())
-                .unwrap_or_else(|| CongestionControl::unknown(why.clone()))
-        }
-        _ => CongestionControl::of(data, limited_by, has_ack_path),
+    let congestion_control = {
+        let seen = || CongestionControl::of(data, limited_by, has_ack_path);
+        named(data, &evidence.capture, &quality, unknown_because.as_ref(), seen)
     };
     let leaves_window_unused = limited_by == LimitedBy::Unknown
         && quality.fit
@@ -265,6 +258,26 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         loss: joined::loss(evidence, direction, alone),
         congestion_control,
         findings,
+    }
+}
+
+/// The congestion control that is seen, where the capture has flights as the sender had them.
+fn named(
+    data: &DirectionStats,
+    capture: &CaptureFacts,
+    quality: &Quality,
+    unknown_because: Option<&String>,
+    seen: impl FnOnce() -> CongestionControl,
+) -> CongestionControl {
+    let hidden = overtaken::hides_flights(data, capture);
+    match (unknown_because.filter(|_| !quality.fit), hidden) {
+        (Some(why), None) if lacks_handshake(quality) => {
+            let seen = Some(seen()).filter(|control| !control.is_unknown());
+            seen.unwrap_or_else(|| CongestionControl::unknown(why.clone()))
+        }
+        (Some(why), _) => CongestionControl::unknown(why.clone()),
+        (None, Some(why)) => CongestionControl::unknown(why),
+        (None, None) => seen(),
     }
 }
 

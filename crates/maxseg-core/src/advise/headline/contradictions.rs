@@ -56,17 +56,18 @@ pub(super) fn not_policed(
 ) -> Result<Gain, NoGain> {
     let is_of_losses =
         changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
-    let (data, cause) = (case.data(), case.diagnosis.loss.cause);
-    let is_open = matches!(cause, LossCause::Unknown | LossCause::Errors);
+    let (data, lost_by) = (case.data(), case.diagnosis.loss.cause);
+    let is_open = matches!(lost_by, LossCause::Unknown | LossCause::Errors);
     // What gains too little is told of anyway.
     if !is_of_losses || !is_open || gain.missing().is_some() {
         return Ok(gain);
     }
-    if let Some(passed_bps) = rate_of_possible_policer(data).filter(|_| cause == LossCause::Unknown)
+    if let Some(passed_bps) =
+        rate_of_possible_policer(data).filter(|_| lost_by == LossCause::Unknown)
     {
         return Err(NoGain::MayBePoliced { passed_bps });
     }
-    if cause == LossCause::Unknown
+    if lost_by == LossCause::Unknown
         && let Some((lost, share)) = burst_far_from_full(case, path)
     {
         return Err(NoGain::BurstFarFromFull { lost, share });

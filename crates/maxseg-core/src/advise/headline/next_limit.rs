@@ -20,9 +20,9 @@ pub(super) fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> 
     }
     let lifts_losses =
         |change: &Change| matches!(change, Change::NoErrors | Change::Queue(_) | Change::FairQueue);
-    let cause = case.diagnosis.loss.cause;
+    let lost_by = case.diagnosis.loss.cause;
     if changes.iter().any(lifts_losses)
-        && matches!(cause, LossCause::Errors | LossCause::Unknown)
+        && matches!(lost_by, LossCause::Errors | LossCause::Unknown)
         && case.data().needed_retransmissions() > 0
     {
         return Some("unless a policer drops them".to_owned());

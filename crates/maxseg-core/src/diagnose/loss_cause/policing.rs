@@ -88,11 +88,11 @@ impl RatesBetweenLosses {
 /// Whether the payload that had passed when a policer would have dropped lies on a line, by time: the first of what a recovery sends again left
 /// a round trip before, behind all but what is in flight.
 fn is_line(data: &DirectionStats, episodes: &[&LossEpisode]) -> bool {
-    let least = data.path_rtt_min_s.unwrap_or(0.0);
+    let without_queue_s = data.path_rtt_min_s.unwrap_or(0.0);
     let passed: Vec<(f64, f64)> = episodes
         .iter()
         .map(|episode| {
-            let round_trip = episode.rtt.map_or(least, Time::as_secs_f64);
+            let round_trip = episode.rtt.map_or(without_queue_s, Time::as_secs_f64);
             let bytes = episode.sent_bytes.saturating_sub(episode.in_flight);
             (episode.at.as_secs_f64() - round_trip, bytes as f64)
         })

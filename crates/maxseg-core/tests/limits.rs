@@ -1,7 +1,7 @@
 //! What limited a sender: numbers on both sides of each border of `diagnose::Limits`.
 
 use maxseg_core::diagnose::{Diagnosis, diagnose};
-use maxseg_core::evidence::{Beside, Bin, BlackHole, DirectionStats, SynFacts};
+use maxseg_core::evidence::{Beside, Bin, BlackHole, DirectionStats, OptionKind, SynFacts};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 use maxseg_testkit::{ROUND_TRIP, flight};
@@ -70,6 +70,31 @@ fn a_flight_that_does_not_grow_is_held_by_the_sender() {
     assert_share(&no_window, LimitedBy::Unknown, 0.8);
     let no_rtt = diagnosis(|_, _| (), |stats| stats.path_rtt_min_s = None);
     assert_share(&no_rtt, LimitedBy::Unknown, 0.8);
+    // A congestion window of ten segments that is held opens at each acknowledgement.
+    let held = diagnosis(|_, _| (), |stats| stats.refills = None);
+    assert_share(&held, LimitedBy::Unknown, 0.8);
+}
+
+/// Only Linux lets a program wait until a third of its send buffer is free: what looks like that is none on another system.
+#[test]
+fn a_send_buffer_is_told_by_what_linux_does() {
+    use OptionKind::{Mss, NoOperation, SackPermitted, Timestamps, WindowScale};
+    let of = |ttl, order: &[OptionKind]| {
+        let mut evidence = flight(|_, bin| bin.sndbuf_limited = Time::from_millis(16));
+        let order = order.iter().copied().collect();
+        evidence.forward.syn = Some(SynFacts { ttl, window: 64_240, order, ..SynFacts::default() });
+        diagnose(&evidence)
+    };
+    let linux = of(64, &[Mss, SackPermitted, Timestamps, NoOperation, WindowScale]);
+    assert_eq!(linux.limited_by, LimitedBy::SendBuffer);
+    let windows = [Mss, NoOperation, WindowScale, NoOperation, NoOperation, SackPermitted];
+    let windows = of(128, &windows);
+    assert_eq!(windows.limited_by, LimitedBy::Unknown);
+    assert_share(&windows, LimitedBy::SendBuffer, 0.0);
+    let why = windows.unknown_because.unwrap();
+    assert!(why.contains("is probably Windows") && !why.contains("`ss"), "{why}");
+    assert!(!windows.waits_for_room);
+    assert_eq!(of(64, &[Mss, Timestamps]).limited_by, LimitedBy::SendBuffer, "no known system");
 }
 
 /// Slow start grows by half or doubles in a round trip (RFC 5681 §3.1): a quarter counts, less does not.

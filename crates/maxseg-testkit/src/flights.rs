@@ -1,7 +1,7 @@
 //! Evidence of ten round trips with nothing to find, for a test to change one thing.
 
 use maxseg_core::evidence::{
-    Bin, Bins, CaptureFacts, DirectionStats, Ending, Evidence, Handshake, Marks,
+    Bin, Bins, CaptureFacts, DirectionStats, Ending, Evidence, Handshake, Marks, Refills,
 };
 use maxseg_core::units::Time;
 
@@ -65,6 +65,8 @@ pub fn flight(each: impl Fn(u64, &mut Bin)) -> Evidence {
             path_rtt_min_s: Some(ROUND_TRIP.as_secs_f64()),
             path_rtt_mean_s: Some(ROUND_TRIP.as_secs_f64()),
             bins,
+            // Two acknowledgements are answered together.
+            refills: Some(Refills { acks_an_answer: Some(2.0), ..Refills::default() }),
             ..offers()
         },
         reverse: offers(),

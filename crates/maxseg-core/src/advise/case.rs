@@ -2,8 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::host_system::HostSystems;
-use crate::diagnose::{Diagnosis, Finding, MUCH_LOSS, Severity, diagnose};
+use crate::diagnose::{Diagnosis, Finding, HostSystems, MUCH_LOSS, Severity, diagnose};
 use crate::evidence::{Direction, DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
 

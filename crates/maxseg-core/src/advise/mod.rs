@@ -15,7 +15,6 @@ mod congestion_window;
 mod data_flow;
 mod gain;
 mod headline;
-mod host_system;
 mod path;
 mod remedy;
 mod rerun;
@@ -23,6 +22,7 @@ mod scenario_text;
 mod segment_size;
 mod what_if;
 
+pub use crate::diagnose::{HostSystem, HostSystems, System};
 pub use advice::{
     Advice, AdviceGain, Advised, ChangeEntry, Commands, Ends, Form, FrontPoint, GainOf, GainOver,
     Goal, Guide, GuideName, HostEnd, HowTo, Judged, Price, ProofRow, Ran, Request, Setting, advise,
@@ -32,7 +32,7 @@ pub use case::Case;
 pub use change::{Change, changed};
 pub use gain::{CLOSE, Expected, Gain, Measured, Miss, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
-pub use host_system::{HostSystem, HostSystems, System};
+
 pub use path::{Confidence, Known, ObservedPath, Overflow, PathError};
 pub use remedy::{
     Command, CommandKind, ListenerCase, Remedy, SocketCase, SocketVerdict, Subject,

@@ -16,6 +16,7 @@ mod data_queue;
 mod ending;
 mod finding;
 mod full_link;
+mod host_system;
 mod intervals;
 mod joined;
 mod known;
@@ -29,6 +30,7 @@ mod opening;
 mod outweigh;
 mod overtaken;
 mod pace;
+mod pauses;
 mod quality;
 mod queueing;
 mod requests;
@@ -46,6 +48,7 @@ pub use congestion_control::{CongestionAlgorithm, CongestionControl};
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub(crate) use finding::{counted, were};
 pub(crate) use full_link::FULL_LINK;
+pub use host_system::{HostSystem, HostSystems, System};
 pub use limits::{LimitSpan, Limits};
 pub(crate) use loss::MUCH_LOSS;
 pub use loss_cause::{Loss, LossCause};
@@ -190,6 +193,12 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     if outweigh::link_does(data, acks, &shares) {
         (shares, spans) = instead(&shares, &spans, outweigh::is_loss, LimitedBy::Bandwidth);
     }
+    let sender = HostSystem::of_sender(evidence, direction).name;
+    let is_buffer = |kind| kind == LimitedBy::SendBuffer;
+    let is_as_of_linux = shares.first().is_some_and(|limit| is_buffer(limit.kind));
+    if !sender.may_be_linux() {
+        (shares, spans) = instead(&shares, &spans, is_buffer, LimitedBy::Unknown);
+    }
     let verdict = Verdict::of(evidence, direction, &shares);
     let quality = Quality::of(evidence, verdict.limited_by);
     let verdict = quality.unknown_because().map_or(verdict, Verdict::unknown);
@@ -212,6 +221,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         Some(doubt)
     });
     let doubt = doubt.or_else(|| outweigh::in_doubt(data, acks, &shares));
+    let is_other = quality.fit && is_as_of_linux && !sender.may_be_linux();
+    let doubt =
+        doubt.or_else(|| is_other.then(|| send_buffer::of_other(evidence, direction, sender)));
     let verdict = doubt.map_or(verdict, Verdict::unknown);
     let Verdict { limited_by, unknown_because, confidence } = verdict;
     // Segments of a program that writes at equal distances are acknowledged at equal distances.
@@ -241,6 +253,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);
     let waits_for_room = quality.fit
         && may_be_buffer
+        && sender.may_be_linux()
         && evidence.beside.is_none()
         && full_link::has_room(data)
         && send_buffer::waits_for_room(data)

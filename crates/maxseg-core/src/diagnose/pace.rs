@@ -11,8 +11,9 @@ use super::full_link::{
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::messages::{asks, is_admitted, may_wait_for_messages};
+use super::pauses::may_be_refilled;
 use super::send_buffer::{
-    drains_as_buffer, holds_tails, is_capped, is_cut_off, may_be_refilled, runs_out, unused_window,
+    drains_as_buffer, is_capped, is_cut_off, may_be_of_program, runs_out, unused_window,
     waits_for_room, writes_late,
 };
 use super::stops::{Stops, goodput_while_read};
@@ -88,8 +89,9 @@ pub(super) struct Pace {
     pub(super) may_wait_for_messages: bool,
     /// Single pauses show a full send buffer for much of the time, and it is not a program that writes evenly.
     pub(super) is_buffered: bool,
-    /// A full send buffer would look like this: in a bulk transfer without loss, mark or queue the flight stays at a ceiling,
-    /// and what spaces the segments is not somebody else.
+    /// In a bulk transfer without loss, mark or queue the flight stays at a ceiling, and what spaces the segments is not somebody else.
+    pub(super) is_level: bool,
+    /// And its program waits for room in the send buffer.
     pub(super) may_be_buffered: bool,
     /// Acknowledgements clock the sender.
     pub(super) is_clocked: bool,
@@ -205,7 +207,16 @@ impl Pace {
         let is_asked = is_dialogue || may_wait_for_messages;
         let waits_for_room =
             !is_asked && !is_paced && !has_application_window && waits_for_room(data);
-        let used = (has_losses && !is_asked).then(|| unused_window(bins, data)).flatten();
+        let may_be_unused = has_losses && !is_asked && !data.was_cut_off();
+        let is_level = !is_asked
+            && !has_losses
+            && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
+            && !is_smooth
+            && data.capacity_bps.is_some()
+            && !runs_out(data)
+            && (is_capped(bins, data, is_clocked)
+                || has_own_clock && !is_even() && is_cut_off(bins, data));
+        let used = may_be_unused.then(|| unused_window(bins, data)).flatten();
         Self {
             trains_are_of_path: trains_are_of_path && !is_paced,
             has_standing_queue: trips == RoundTripView::Queued
@@ -222,19 +233,12 @@ impl Pace {
             may_wait_for_messages,
             is_buffered: !is_asked
                 && !writes_late
-                && !holds_tails(data)
+                && !may_be_of_program(data)
                 && !is_even()
                 && buffered_share(data) >= FULL_BUFFER,
             writes_late,
-            may_be_buffered: !is_asked
-                && !has_losses
-                && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
-                && !is_smooth
-                && data.capacity_bps.is_some()
-                && !runs_out(data)
-                && may_be_refilled(data)
-                && (is_capped(bins, data, is_clocked)
-                    || has_own_clock && !is_even() && is_cut_off(bins, data)),
+            may_be_buffered: is_level && may_be_refilled(data),
+            is_level,
             is_clocked,
             // A program's even messages are acknowledged as evenly.
             fills_link: !(is_dialogue && trips == RoundTripView::Flat)

@@ -1,12 +1,16 @@
 //! Whether a send buffer holds the flight: at a ceiling that explains the rate, below an ample window. A congestion window
 //! grows, or falls at a loss.
 
-use super::clock::{CLOCKED, beyond_chance, clocked_share, writes_by_clock};
 use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
+use super::host_system::System;
 use super::intervals::{busy_bins, decile, share_of_time};
+use super::pauses::{
+    AFTER_SHORT_PERCENT, FEW_REFILLS, LATE_PERCENT, LEAST_LOW, REFILLS, comes_evenly, has_no_more,
+    is_by_clock,
+};
 use super::stops::goodput_while_read;
-use super::trip_view::{RoundTripView, is_at_sender, is_flat};
-use crate::evidence::{Bin, DirectionStats};
+use super::trip_view::{RoundTripView, is_flat};
+use crate::evidence::{Bin, Direction, DirectionStats, Evidence};
 use crate::units::Time;
 
 /// A buffer holds the flight at a ceiling: so many round trips, of at least so many since it was reached, come as near to it as
@@ -71,34 +75,27 @@ const FOR_ROOM: f64 = 0.7;
 /// But where the window is reduced more than once in so many segments, it takes long to fill a faster link again (Reno's).
 const SEGMENTS_BETWEEN: u64 = 150;
 
-/// So many pauses, alike in this share, in which so much of the payload was acknowledged, are of a sender that waits for room.
-const REFILLS: u32 = 6;
+/// Pauses alike in this share, in which so much of the payload was acknowledged, are of a sender that waits for room.
 const ALIKE_PERCENT: u32 = 75;
 const ACKED_IN_PAUSES: f64 = 0.3;
-/// So many of them may be, in which so much was acknowledged.
-const FEW_REFILLS: u32 = 3;
+/// A few of them may be, in which so much was acknowledged.
 const ACKED_IN_FEW: f64 = 0.2;
-/// Flights of so many segments have room for pauses in which a part of them is acknowledged.
-const SHOWN_SEGMENTS: u64 = 16;
 /// A path keeps the order of packets where no more than one in so many is overtaken.
 const OVERTAKEN: u64 = 100;
-/// A full buffer ends what is sent with a whole segment: Linux looks for room only where a new packet begins (`tcp_sendmsg_locked`).
-/// Where more pauses than this follow a short one, the program had no more.
-const AFTER_SHORT_PERCENT: u32 = 60;
-/// Whole writes that find room in a small buffer end so as well. A lower mark than this would be of one below Linux's default of 16 KiB
-/// (tcp(7)), which autotuning only raises: two thirds of it.
-const LEAST_LOW: u64 = 16_384 * 2 / 3;
-/// A program that waits for room is woken by the acknowledgement that makes it (`sk_stream_write_space`). Where more of the pauses than
-/// this ended while none came, it writes by a clock of its own, or acknowledgements are held back and come together on their way (radio
-/// links, cable modems, filters): a sender that waits for a congestion window sends in bursts then as well.
-const LATE_PERCENT: u32 = 60;
-/// At the sender those that end at once after one are so many, beyond chance: a program that waits is woken by it, and one with a clock of its own
-/// writes at any time. In the lab they were 0.9 and more behind send buffers, once 0.54.
-const AT_ONCE: f64 = 0.4;
-/// Where more of them than this are late, the host is slow: then some of the others are as well.
-const BUSY_PERCENT: u32 = 10;
 /// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
 const ROUND_TRIPS: f64 = 0.95;
+
+/// What may hold a sender back as a full send buffer of Linux does, where its host is none: a clause. Only Linux waits until a third of the
+/// buffer is free; others go on as soon as a little is (`sowwakeup`, FreeBSD `sys/kern/uipc_sockbuf.c`), or take a whole write.
+pub(super) fn of_other(evidence: &Evidence, direction: Direction, system: System) -> String {
+    let host = evidence.sender(direction).ip().to_canonical().to_string();
+    format!(
+        "the sender goes on as behind a full send buffer of Linux, and {host} is probably {}: its program may write by a clock of its own, \
+         its congestion window may be held, or its buffer be full; {} shows which",
+        system.word(),
+        system.sender_state(&host)
+    )
+}
 
 /// Whether the sender lets acknowledgements pass until its flight has fallen to the same low mark, again and again: its program waits
 /// for room in the send buffer. Without SACK each lost segment takes a round trip (RFC 6582): losses may cost more than the pauses.
@@ -153,16 +150,6 @@ pub(super) fn writes_late(data: &DirectionStats) -> bool {
     })
 }
 
-/// Whether its pauses show a buffer, or flights are too small for that. A flight that stays the same without pauses may be that of a pace,
-/// which radio frames deliver in trains, or of a congestion window that is held (`cwnd` of ip-route(8)).
-pub(super) fn may_be_refilled(data: &DirectionStats) -> bool {
-    data.in_flight_max_bytes < SHOWN_SEGMENTS * segment(data)
-        || data.refills.is_some_and(|refills| {
-            refills.count >= FEW_REFILLS
-                && (refills.late_percent <= LATE_PERCENT || !is_clocked(data))
-        }) && !is_by_clock(data)
-}
-
 /// Whether pauses end with less than a segment: Nagle's algorithm held the tail of a write until the tail of the one before was
 /// acknowledged (RFC 9293 §3.7.4; `tcp_minshall_check`, `net/ipv4/tcp_output.c`). Who finds room in a buffer fills more.
 pub(super) fn holds_tails(data: &DirectionStats) -> bool {
@@ -170,6 +157,11 @@ pub(super) fn holds_tails(data: &DirectionStats) -> bool {
     data.refills.is_some_and(|refills| {
         refills.count >= FEW_REFILLS && (1..full).contains(&refills.burst_bytes)
     })
+}
+
+/// Whether pauses are those of a program, or may be: single ones show no full buffer then.
+pub(super) fn may_be_of_program(data: &DirectionStats) -> bool {
+    holds_tails(data) || is_by_clock(data) || comes_evenly(data) || has_no_more(data)
 }
 
 /// Whether nothing is lost, or SACK tells what is.
@@ -231,6 +223,7 @@ fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
         && data.out_of_order_packets * OVERTAKEN <= data.data_packets
         && !holds_tails(data)
         && !is_by_clock(data)
+        && !has_no_more(data)
         && data.refills.is_some_and(|refills| {
             refills.count >= least
                 && refills.alike_percent >= ALIKE_PERCENT
@@ -239,30 +232,12 @@ fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
         })
 }
 
-/// Whether the pauses end by a clock, and not by acknowledgements: at the sender that shows in the time since the last one, behind it in
-/// the distances of bursts.
-fn is_by_clock(data: &DirectionStats) -> bool {
-    if !is_at_sender(data) {
-        return writes_by_clock(data);
-    }
-    is_clocked(data)
-        && data.refills.is_some_and(|refills| {
-            let share = f64::from(refills.at_once_percent) / 100.0;
-            refills.late_percent < BUSY_PERCENT
-                && beyond_chance(data, share).is_some_and(|share| share < AT_ONCE)
-        })
-}
-
-/// Whether acknowledgements clock most of what is sent. A sender that paces (BBR) sends later, whatever woke its program.
-fn is_clocked(data: &DirectionStats) -> bool {
-    clocked_share(data).is_some_and(|share| share >= CLOCKED)
-}
-
 /// Whether the flight drains as behind a send buffer, which cuts segments short, in front of a link that is idle for a good part
 /// of the time.
 pub(super) fn drains_as_buffer(used: f64, data: &DirectionStats) -> bool {
     let rates = data.goodput_bps.zip(data.capacity_bps);
     used >= HALF
+        && !may_be_of_program(data)
         && share_of_time(data, |bin| bin.sndbuf_limited) >= CUT_SEGMENTS
         && rates.is_some_and(|(goodput, link)| goodput < IDLE_LINK * link)
 }

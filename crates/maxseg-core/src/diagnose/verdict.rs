@@ -4,11 +4,12 @@ use std::cell::LazyCell;
 
 use super::ack_path::AckPath;
 use super::data_queue;
+use super::host_system::HostSystem;
 use super::joined::acks_may_wait;
 use super::messages::{asks, messages_meanwhile};
 use super::outweigh::is_loss;
 use super::pace::Pace;
-use super::send_buffer::{lets_flight_drain, may_be_late, waits_for_room};
+use super::send_buffer::{lets_flight_drain, may_be_late, pauses_after_writes, waits_for_room};
 use super::trip_view::{is_at_sender, sees_round_trips};
 use super::windows::{full_share, losses_take};
 use crate::evidence::{Direction, Evidence};
@@ -142,6 +143,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     let sender = evidence.sender(direction);
     let host = sender.ip().to_canonical();
+    let state = || HostSystem::of_sender(evidence, direction).name.sender_state(&host.to_string());
     let pace = LazyCell::new(|| Pace::of(data, acks));
     if evidence.marks.one_way {
         "only one direction was captured; a capture of both shows it".to_owned()
@@ -152,7 +154,8 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     } else if waits_for_room(data) && pace.waits_for_room {
         format!(
             "the sender's program waits for room in its send buffer, and the link is full for much of the time: either may be what \
-             limits; `ss -tim` on {host} shows how full the buffer is"
+             limits; {} shows for how long it waits",
+            state()
         )
     } else if losses_take(data, acks) && full_share(data) >= OFTEN_FULL {
         "the receive window is full while nothing is lost, and losses leave a good part of it unused: either may be what limits; \
@@ -182,7 +185,14 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         let besides = if data.needed_retransmissions() > 0 { "besides its losses " } else { "" };
         format!(
             "{besides}the sender uses less of its congestion window than acknowledgements open, as with a small \
-             send buffer or a program that is late: `ss -ti` on {host} shows which"
+             send buffer or a program that is late: {} shows which",
+            state()
+        )
+    } else if pauses_after_writes(data) {
+        format!(
+            "the sender pauses behind short segments while acknowledgements come, as a program that has no more to send, or whose writes \
+             find no room in a small send buffer: {} shows which",
+            state()
         )
     } else if !data.sack_permitted
         && data.needed_retransmissions() * SEGMENTS_LOST > data.data_packets
@@ -196,16 +206,24 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         "packets wait in a queue that this connection does not fill, and its receive window is full: either may be what \
          limits it; a capture while the path carries nothing else shows which"
             .to_owned()
+    } else if pace.is_level {
+        format!(
+            "what is in flight stays at about {}, below an ample window: a congestion window that is held (`cwnd` of its route, a small \
+             stack), its send buffer or its program may limit it; {} shows which",
+            approx::digits(data.in_flight_max_bytes as f64 / 1e3) + " kB",
+            state()
+        )
     } else if pace.is_spaced {
         format!(
             "the sender, a shaper or a slow reverse path of the acknowledgements spaces the segments; a capture at \
              {host} shows which"
         )
     } else if is_at_sender(data) {
-        format!("no limit leaves a sign in this capture; `ss -ti` on {host} shows it")
+        format!("no limit leaves a sign in this capture; {} shows it", state())
     } else {
         format!(
-            "no limit leaves a sign in this capture; a capture at {host}, or `ss -ti` there, shows it"
+            "no limit leaves a sign in this capture; a capture at {host}, or {}, shows it",
+            state()
         )
     }
 }

@@ -249,6 +249,7 @@ impl SendHistory {
             known,
             ip_id: data.ip_id,
             is_clocked: since <= at_once,
+            at_once,
             waited,
         });
         if !is_recovering && self.arrivals >= MANY {

@@ -62,8 +62,9 @@ pub(super) struct NewSegment {
     /// What its timestamp tells that its sender knew to be acknowledged; `None` at the sender, and without timestamps.
     pub(super) known: Option<Echo>,
     pub(super) ip_id: Option<u16>,
-    /// An acknowledgement clocked it out: it left at once after one.
+    /// An acknowledgement clocked it out: it left at once after one, within so many nanoseconds.
     pub(super) is_clocked: bool,
+    pub(super) at_once: u64,
     /// How long its sender had known what it knew to be acknowledged, in nanoseconds.
     pub(super) waited: u64,
 }
@@ -247,6 +248,8 @@ impl SenderReplay {
                 epochs.on_full_window();
             }
             self.refills.get_or_insert_default().on_send(&Sent {
+                at: sent.at,
+                at_once: sent.at_once,
                 is_short,
                 end: sent.end,
                 payload: sent.payload,
@@ -323,7 +326,7 @@ impl SenderReplay {
             epochs.on_ack(at, news.una, self.nxt, is_progress);
         }
         if let Some(refills) = &mut self.refills {
-            refills.on_ack(is_progress, news.edge);
+            refills.on_ack(at, news.una - self.una, news.edge);
         }
         if is_progress {
             self.una = news.una;

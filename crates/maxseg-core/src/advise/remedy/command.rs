@@ -69,6 +69,12 @@ impl Host {
         Self { name: address.to_string(), system: system.name }
     }
 
+    /// What its counters show where its send buffer is full: a clause.
+    pub(super) fn shows_full_buffer(&self) -> String {
+        let sign = if self.system.may_be_linux() { "`sndbuf_limited`" } else { "a full buffer" };
+        format!("{} shows {sign}", self.system.sender_state(&self.name))
+    }
+
     /// A host of which the system is known.
     pub(super) fn of_system(name: impl Into<String>, system: System) -> Self {
         Self { name: name.into(), system }

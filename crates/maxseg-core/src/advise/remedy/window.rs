@@ -246,8 +246,9 @@ pub(super) fn dead_reader(facts: &Facts<'_>) -> Remedy {
 pub(super) fn maybe_send_buffer(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let remedy = send_buffer(facts);
-    let change = format!("if `ss -ti` on {on} shows `sndbuf_limited`, {}", remedy.change);
-    Remedy { change, ..remedy }.changes_only_where("`ss -ti` shows `sndbuf_limited`")
+    let condition = on.shows_full_buffer();
+    let change = format!("if {condition}, {}", remedy.change);
+    Remedy { change, ..remedy }.changes_only_where(&condition)
 }
 
 /// A send buffer that is too small, whatever else limits.

@@ -1,7 +1,7 @@
 //! A sender that paces, and senders that only look like it.
 
 use super::*;
-use crate::evidence::{AckGaps, Bin, Bins, LoadedRoundTrips};
+use crate::evidence::{AckGaps, Bin, Bins, LoadedRoundTrips, Refills};
 
 const ROUND_TRIP: Time = Time::from_millis(40);
 /// Payload of a round trip at 5 Mbit/s.
@@ -133,9 +133,13 @@ fn bursts_at_an_even_rate_are_paced_by_their_own_clock_alone() {
         DirectionStats { capacity_bps: Some(50e6), ..transfer(|_, bin| bin.in_flight_max = BYTES) };
     assert!(!is_paced(&full), "never out of data: a buffer that BBR drains");
     assert!(is_paced(&bursts(BYTES)), "at acknowledgements, but out of data: no full buffer");
-    let clocked =
-        DirectionStats { capacity_bps: Some(50e6), ..transfer(|_, bin| bin.clocked_bytes = BYTES) };
-    assert!(Pace::of(&clocked, &DirectionStats::default()).may_be_buffered);
+    let clocked = |acks_an_answer| {
+        let refills = Refills { acks_an_answer: Some(acks_an_answer), ..Refills::default() };
+        let data = transfer(|_, bin| bin.clocked_bytes = BYTES);
+        let data = DirectionStats { capacity_bps: Some(50e6), refills: Some(refills), ..data };
+        Pace::of(&data, &DirectionStats::default()).may_be_buffered
+    };
+    assert!(clocked(2.0) && !clocked(1.0), "a window of a few segments that is held");
 }
 
 #[test]

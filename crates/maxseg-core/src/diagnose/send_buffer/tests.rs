@@ -55,7 +55,10 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
             after_short_percent: 20,
             late_percent: 10,
             at_once_percent: 90,
+            by_chance_percent: 10,
+            equal_percent: 50,
             acked_bytes,
+            acks_an_answer: None,
         }),
         ..transfer(|_| 80_000)
     };
@@ -94,7 +97,10 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
     let late = writes(9_000, 99);
     assert!(writes_late(&late) && !waits_for_room(&late) && !lets_flight_drain(&late));
     assert!(waits_for_room(&writes(9_000, 20)), "whole segments: it had more");
-    assert!(waits_for_room(&writes(30_000, 99)), "writes of 64 KiB into a buffer of 45 kB");
+    let mut whole = writes(30_000, 99);
+    assert!(waits_for_room(&whole), "writes of 64 KiB into a buffer of 45 kB");
+    whole.refills = whole.refills.map(|it| Refills { late_percent: 45, ..it });
+    assert!(!waits_for_room(&whole), "all there was: nothing woke it");
     let overtaken =
         DirectionStats { data_packets: 900, out_of_order_packets: 50, ..refills(20, 90, 600_000) };
     assert!(!waits_for_room(&overtaken), "packets are overtaken");
@@ -116,7 +122,10 @@ fn losses_keep_a_flight_below_what_a_buffer_would_hold() {
             after_short_percent: 0,
             late_percent: 0,
             at_once_percent: 100,
+            by_chance_percent: 10,
+            equal_percent: 50,
             acked_bytes: 300_000,
+            acks_an_answer: None,
         }),
         acked_bytes: 580_000,
         capacity_bps: Some(15e6),

@@ -15,6 +15,7 @@ fn app_limited(segments: &[(i64, bool)]) -> Time {
             is_recovering: false,
             known: None,
             is_clocked: false,
+            at_once: 300_000,
             waited: 0,
             ip_id: None,
         });

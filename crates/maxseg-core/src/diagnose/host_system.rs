@@ -6,7 +6,7 @@ mod rules;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::evidence::{DirectionStats, Evidence, OptionKind, SynFacts};
+use crate::evidence::{Direction, DirectionStats, Evidence, OptionKind, SynFacts};
 use rules::{RULES, Rule};
 
 /// An operating system, or a family of them with one TCP.
@@ -32,6 +32,23 @@ pub enum System {
 }
 
 impl System {
+    /// Whether a host of it may have Linux's TCP.
+    pub(crate) const fn may_be_linux(self) -> bool {
+        matches!(self, Self::Linux | Self::Unknown)
+    }
+
+    /// What shows on a host of it what holds a sender back: the subject of a clause.
+    pub(crate) fn sender_state(self, host: &str) -> String {
+        match self {
+            Self::Linux | Self::Unknown => format!("`ss -ti` on {host}"),
+            Self::FreeBsd | Self::MacOs | Self::OpenBsd | Self::Solaris => {
+                format!("its send queue in `netstat -n` on {host}")
+            }
+            Self::Windows => format!("GetPerTcpConnectionEStats (RFC 4898) on {host}"),
+            Self::Embedded => format!("the send queue of {host}"),
+        }
+    }
+
     /// Its name as its maker writes it.
     pub const fn word(self) -> &'static str {
         match self {
@@ -75,13 +92,19 @@ const MOST_HOPS: u8 = 3;
 impl HostSystems {
     /// The hosts of a connection.
     pub fn of(evidence: &Evidence) -> Self {
-        let client = HostSystem::of(&evidence.forward, None);
-        let server = HostSystem::of(&evidence.reverse, evidence.forward.syn.as_ref());
+        let [client, server] = [Direction::Forward, Direction::Reverse]
+            .map(|direction| HostSystem::of_sender(evidence, direction));
         Self { client, server }
     }
 }
 
 impl HostSystem {
+    /// The host that sends a direction.
+    pub(super) fn of_sender(evidence: &Evidence, direction: Direction) -> Self {
+        let (own, peer) = (evidence.stats(direction), evidence.stats(direction.other()));
+        Self::of(own, peer.syn.as_ref().filter(|syn| !syn.is_answer))
+    }
+
     fn unknown(evidence: impl Into<String>) -> Self {
         Self { name: System::Unknown, confidence: 0.0, evidence: evidence.into() }
     }

@@ -170,20 +170,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     let known = Known::of(evidence, direction);
     let Limits { mut shares, mut spans } = Limits::of(data, acks, known);
-    let mut findings = Vec::new();
-    for kind in FindingKind::ALL {
-        if let Rule::Connection(rule) = rule(*kind) {
-            findings.extend(rule(evidence));
-        }
-    }
-    for direction in [Direction::Forward, Direction::Reverse] {
-        for kind in FindingKind::ALL {
-            if let Rule::Direction(rule) = rule(*kind) {
-                findings.extend(rule(evidence, direction));
-            }
-        }
-    }
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
+    let mut findings = all_findings(evidence);
     if is_single_message(data) && !findings.iter().any(|finding| tells_limit(finding.kind)) {
         (shares, spans) = (Vec::new(), Vec::new());
     }
@@ -272,6 +259,25 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         congestion_control,
         findings,
     }
+}
+
+/// What every rule finds, the gravest first.
+fn all_findings(evidence: &Evidence) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for kind in FindingKind::ALL {
+        if let Rule::Connection(rule) = rule(*kind) {
+            findings.extend(rule(evidence));
+        }
+    }
+    for direction in [Direction::Forward, Direction::Reverse] {
+        for kind in FindingKind::ALL {
+            if let Rule::Direction(rule) = rule(*kind) {
+                findings.extend(rule(evidence, direction));
+            }
+        }
+    }
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
+    findings
 }
 
 /// The congestion control that is seen, where the capture has flights as the sender had them.

@@ -152,7 +152,7 @@ mod tests {
         let late = Refills { late_percent: 98, after_short_percent: 98, ..uneven };
         assert!(has_clock(late), "no acknowledgement woke it");
         assert!(
-            is_by_clock(Refills { low_bytes: 7_000, ..PAUSES }),
+            has_clock(Refills { low_bytes: 7_000, ..PAUSES }),
             "lower than buffers let it fall"
         );
     }

@@ -281,19 +281,17 @@ fn irregular_single_losses_on_a_line_are_a_policers() {
 #[test]
 fn losses_at_one_flight_and_one_rate_are_of_no_known_cause() {
     let flights = |vary: u64| {
-        let of = |n: u64| 20_000 + vary * [0, 3, 1, 2, 4, 1][n as usize % 6];
-        let since = [300, 120, 500, 200, 420, 90];
-        let episodes: Vec<_> = (0..12).map(|n| (41, of(n), since[n as usize % 6])).collect();
+        let episodes = [(0, 300), (3, 120), (1, 500), (2, 200), (4, 420), (1, 90)];
         let mut data = DirectionStats { goodput_bps: Some(2.4e6), ..lossy(&[]) };
         let mut sent_bytes = 0;
-        for (rtt, in_flight, since) in episodes {
+        for (more, since) in episodes.repeat(2) {
             sent_bytes += 1000 * u64::from(since);
             // About 300 bytes a millisecond, and by up to 50 segments off.
             let at = Time::from_millis(sent_bytes / 300 + u64::from(since) % 170);
             data.loss_episodes.begin(LossEpisode {
                 at,
-                rtt: Some(Time::from_millis(rtt)),
-                in_flight,
+                rtt: Some(Time::from_millis(41)),
+                in_flight: 20_000 + vary * more,
                 lost: 1,
                 sent_bytes,
                 sent_since: since,

@@ -230,10 +230,12 @@ fn commands_fit_the_system_of_the_host() {
 #[test]
 fn a_document_names_one_minimum_rto() {
     let mut evidence = windowed(0);
-    evidence.forward.timeouts = 3;
-    evidence.forward.spurious_timeouts = 3;
-    evidence.forward.spurious_expiries = 3;
-    evidence.forward.resent.rto = 3;
+    // Each after two intervals: what waits for much longer is no timer that is too short.
+    let timeouts = evidence.forward.bins.as_slice().len() as u64 / 2;
+    evidence.forward.timeouts = timeouts;
+    evidence.forward.spurious_timeouts = timeouts;
+    evidence.forward.spurious_expiries = timeouts;
+    evidence.forward.resent.rto = timeouts;
     let mut bins = evidence.forward.bins.clone();
     for bin in evidence.forward.bins.as_slice() {
         let bin = bins.at(bin.at);

@@ -11,10 +11,10 @@ use super::full_link::{
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::messages::{asks, is_admitted, may_wait_for_messages};
-use super::pauses::may_be_refilled;
+use super::pauses::{may_be_refilled, writes_late};
 use super::send_buffer::{
     drains_as_buffer, is_capped, is_cut_off, may_be_of_program, runs_out, unused_window,
-    waits_for_room, writes_late,
+    waits_for_room,
 };
 use super::stops::{Stops, goodput_while_read};
 use super::trip_view::{CLOCK_STEP, RoundTripView, is_at_sender};

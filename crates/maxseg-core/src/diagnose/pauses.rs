@@ -13,10 +13,10 @@ pub(super) const FEW_REFILLS: u32 = 3;
 pub(super) const LATE_PERCENT: u32 = 60;
 /// A full buffer ends what is sent with a whole segment: Linux looks for room only where a new packet begins (`tcp_sendmsg_locked`).
 /// Where more pauses than this follow a short one, the program had no more.
-pub(super) const AFTER_SHORT_PERCENT: u32 = 60;
+const AFTER_SHORT_PERCENT: u32 = 60;
 /// Whole writes that find room in a small buffer end so as well. A lower mark than this would be of one below Linux's default of 16 KiB
 /// (tcp(7)), which autotuning only raises: two thirds of it.
-pub(super) const LEAST_LOW: u64 = 16_384 * 2 / 3;
+const LEAST_LOW: u64 = 16_384 * 2 / 3;
 /// At the sender those that end at once after one are so many, beyond what the distances of acknowledgements in them make of chance: a program
 /// that waits is woken by it, and one with a clock of its own writes at any time. In the lab they were 0.9 and more behind send buffers, once 0.54.
 const AT_ONCE: f64 = 0.4;
@@ -52,14 +52,27 @@ pub(super) fn may_be_refilled(data: &DirectionStats) -> bool {
         }) && !is_by_clock(data)
 }
 
+/// Whether the pauses in which acknowledgements pass begin where a write ended: as with whole writes that find room in a small buffer, and
+/// as with a program that writes by a clock of about a round trip.
+pub(crate) fn pauses_after_writes(data: &DirectionStats) -> bool {
+    data.refills.is_some_and(|refills| {
+        refills.count >= FEW_REFILLS && refills.after_short_percent > AFTER_SHORT_PERCENT
+    })
+}
+
+/// Whether the pauses in which acknowledgements pass begin where the program had no more to send, and end later than any usual buffer
+/// has room: it writes by a clock of its own.
+pub(super) fn writes_late(data: &DirectionStats) -> bool {
+    data.refills.is_some_and(|refills| {
+        refills.count >= REFILLS && pauses_after_writes(data) && refills.low_bytes < LEAST_LOW
+    })
+}
+
 /// Whether pauses begin where a write ended, and many end while no acknowledgement comes: the program had no more. Whole writes that wait for
 /// room in a small buffer begin so as well, but are woken.
 pub(super) fn has_no_more(data: &DirectionStats) -> bool {
-    data.refills.is_some_and(|refills| {
-        refills.count >= FEW_REFILLS
-            && refills.after_short_percent > AFTER_SHORT_PERCENT
-            && refills.late_percent > BUSY_PERCENT
-    })
+    pauses_after_writes(data)
+        && data.refills.is_some_and(|refills| refills.late_percent > BUSY_PERCENT)
 }
 
 /// Whether it is seen which acknowledgements the sender knew when it sent.
@@ -75,7 +88,7 @@ pub(super) fn is_by_clock(data: &DirectionStats) -> bool {
         return !is_at_sender(data) && writes_by_clock(data);
     };
     is_below_buffers(data, refills)
-        || refills.after_short_percent > AFTER_SHORT_PERCENT && refills.late_percent > LATE_PERCENT
+        || pauses_after_writes(data) && refills.late_percent > LATE_PERCENT
         || match is_woken(data, refills) {
             Some(woken) => !woken && is_clocked(data) && refills.late_percent < BUSY_PERCENT,
             None => {

@@ -5,8 +5,7 @@ use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::host_system::System;
 use super::intervals::{busy_bins, decile, share_of_time};
 use super::pauses::{
-    AFTER_SHORT_PERCENT, FEW_REFILLS, LATE_PERCENT, LEAST_LOW, REFILLS, comes_evenly, has_no_more,
-    is_by_clock,
+    FEW_REFILLS, LATE_PERCENT, REFILLS, comes_evenly, has_no_more, is_by_clock, writes_late,
 };
 use super::stops::goodput_while_read;
 use super::trip_view::{RoundTripView, is_flat};
@@ -107,7 +106,6 @@ pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
     let Some(((first, last), round_trip)) = times else { return false };
     let lasted = last.since(first).as_secs_f64();
     drains(data, REFILLS, ACKED_IN_PAUSES)
-        && !writes_late(data)
         && !losses_let_less(data)
         && data
             .refills
@@ -131,22 +129,6 @@ fn losses_let_less(data: &DirectionStats) -> bool {
         let by_reno = libm::sqrt(GROWS * data.segments() as f64 / losses);
         let grown = by_reno.max(GROWS_BY_CUBE * seconds * seconds * seconds);
         episodes >= MANY_EPISODES && grown < ABOUT_GROWN * full && full < NOT_REDUCED * grown
-    })
-}
-
-/// Whether the pauses in which acknowledgements pass begin where a write ended: as with whole writes that find room in a small buffer, and
-/// as with a program that writes by a clock of about a round trip.
-pub(crate) fn pauses_after_writes(data: &DirectionStats) -> bool {
-    data.refills.is_some_and(|refills| {
-        refills.count >= FEW_REFILLS && refills.after_short_percent > AFTER_SHORT_PERCENT
-    })
-}
-
-/// Whether the pauses in which acknowledgements pass begin where the program had no more to send, and end later than any usual buffer
-/// has room: it writes by a clock of its own.
-pub(super) fn writes_late(data: &DirectionStats) -> bool {
-    data.refills.is_some_and(|refills| {
-        refills.count >= REFILLS && pauses_after_writes(data) && refills.low_bytes < LEAST_LOW
     })
 }
 
@@ -211,9 +193,7 @@ fn most_of_path(data: &DirectionStats) -> Option<f64> {
 
 /// Whether it may: a loss that takes most of the time to repair leaves few pauses. Losses that come again leave pauses themselves.
 pub(super) fn lets_flight_drain(data: &DirectionStats) -> bool {
-    data.loss_episodes.count() < MANY_EPISODES
-        && drains(data, FEW_REFILLS, ACKED_IN_FEW)
-        && !writes_late(data)
+    data.loss_episodes.count() < MANY_EPISODES && drains(data, FEW_REFILLS, ACKED_IN_FEW)
 }
 
 /// Whether the flight fell to the same low mark so many times, while this share of the payload was acknowledged. What is overtaken on
@@ -224,6 +204,7 @@ fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
         && !holds_tails(data)
         && !is_by_clock(data)
         && !has_no_more(data)
+        && !writes_late(data)
         && data.refills.is_some_and(|refills| {
             refills.count >= least
                 && refills.alike_percent >= ALIKE_PERCENT

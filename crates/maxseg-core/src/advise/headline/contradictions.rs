@@ -54,12 +54,10 @@ pub(super) fn not_policed(
     changes: &[Change],
     gain: Gain,
 ) -> Result<Gain, NoGain> {
-    let is_of_losses =
-        changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)));
     let (data, lost_by) = (case.data(), case.diagnosis.loss.cause);
     let is_open = matches!(lost_by, LossCause::Unknown | LossCause::Errors);
     // What gains too little is told of anyway.
-    if !is_of_losses || !is_open || gain.missing().is_some() {
+    if !mend_losses(changes) || !is_open || gain.missing().is_some() {
         return Ok(gain);
     }
     if let Some(passed_bps) =

@@ -1,11 +1,14 @@
 //! The engines by name: formulas, simulator, and the lab where this build has it.
 
+mod simulate_all;
+
 use maxseg_core::engine::{Engine, EngineName};
 use maxseg_core::model::Model;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 
 use crate::error::Error;
+pub(crate) use simulate_all::simulate_all;
 
 /// Whether this build can run the lab: it has the cargo feature `lab`.
 pub const HAS_LAB: bool = cfg!(feature = "lab");

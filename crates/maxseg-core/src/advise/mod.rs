@@ -25,8 +25,9 @@ mod what_if;
 pub use crate::diagnose::{HostSystem, HostSystems, System};
 pub use advice::{
     Advice, AdviceGain, Advised, ChangeEntry, Commands, Ends, Form, FrontPoint, GainOf, GainOver,
-    Goal, Guide, GuideName, HostEnd, HowTo, Judged, Price, ProofRow, Ran, Request, Setting, advise,
-    as_run, ends_of, guides, is_over_nothing, judge, limit_in_words, varied,
+    Goal, Guide, GuideName, HostEnd, HowTo, Judged, Price, ProofRow, Ran, Request, Setting,
+    Simulate, advise, as_run, ends_of, guides, is_over_nothing, judge, limit_in_words, one_by_one,
+    varied,
 };
 pub use case::Case;
 pub use change::{Change, changed};

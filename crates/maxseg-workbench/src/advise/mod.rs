@@ -31,7 +31,7 @@ use maxseg_core::units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engines::engine;
+use crate::engines::{engine, simulate_all};
 use crate::error::Error;
 
 /// What a path was found by.
@@ -157,6 +157,7 @@ impl Known {
             ignored: &question.ignored,
             connections: question.connections,
             given: &self.concluded,
+            simulate: simulate_all,
         };
         let advised = advise::advise(&request)?;
         let lab_rows = if question.by_lab { by_lab(&advised)? } else { Vec::new() };

@@ -66,11 +66,10 @@ pub(super) fn climb(
         {
             return Ok(());
         }
-        for place in around {
-            let point = bench.point(&axes.changes(place));
-            bench.run(point, 0..1)?;
-            tried.push((place, point));
-        }
+        let around: Vec<(Place, usize)> =
+            around.into_iter().map(|place| (place, bench.point(&axes.changes(place)))).collect();
+        bench.run_all(around.iter().map(|(_, point)| (*point, 0..1)))?;
+        tried.extend(around);
         let next = best_of(bench, goal, tried).first().map_or(best, |(_, point)| *point);
         // Smaller windows may keep their goodput where much smaller ones do not.
         if goal != Goal::Latency && value(bench, next) < value(bench, best) + LEAST_MOVE {

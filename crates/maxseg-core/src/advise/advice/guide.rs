@@ -153,7 +153,7 @@ const RUNS: std::ops::Range<u64> = draws::PROOF;
 /// The simulator cannot run the scenario.
 pub fn judge(guide: &Guide, request: &Request<'_>) -> Result<Vec<Judged>, EngineError> {
     let runs_linux = bench::runs_linux(request.scenario);
-    let mut bench = Bench::new(request.scenario, u32::MAX);
+    let mut bench = Bench::new(request, u32::MAX);
     bench.run(AS_IT_IS, RUNS)?;
     let mut judged = Vec::new();
     let mut all = Vec::new();

@@ -18,6 +18,7 @@ mod goal;
 mod guide;
 mod limit;
 mod observed;
+mod prepared;
 mod price;
 mod proof;
 mod ranked;
@@ -28,7 +29,7 @@ mod value;
 mod words;
 mod worth;
 
-pub use bench::{prepared as as_run, varied};
+pub use bench::{Simulate, one_by_one};
 pub use commands::{Commands, Form, HowTo, Ran};
 pub use ends::{Ends, HostEnd};
 pub use entry::{Advice, ChangeEntry, ProofRow, Setting};
@@ -36,6 +37,7 @@ pub use gained::{AdviceGain, GainOf, GainOver, is_over_nothing};
 pub use goal::Goal;
 pub use guide::{Guide, GuideName, Judged, guides, judge};
 pub use observed::ends_of;
+pub use prepared::{prepared as as_run, varied};
 pub use price::Price;
 
 use super::data_flow::{data_flow, data_links};
@@ -65,12 +67,15 @@ pub struct Request<'a> {
     pub connections: u64,
     /// Changes that are advised already, by evidence: what is looked for goes with them.
     pub given: &'a [Change],
+    /// What simulates the runs.
+    pub simulate: Simulate,
 }
 
 impl<'a> Request<'a> {
-    /// With nothing ignored, for one connection.
+    /// With nothing ignored, for one connection, one run after the other.
     pub const fn new(scenario: &'a Scenario, goal: Goal, ends: &'a Ends) -> Self {
-        Self { scenario, goal, ends, ignored: &[], connections: 1, given: &[] }
+        let (ignored, given): (&[String], &[Change]) = (&[], &[]);
+        Self { scenario, goal, ends, ignored, connections: 1, given, simulate: one_by_one }
     }
 }
 
@@ -134,7 +139,7 @@ pub fn limit_in_words(trial: &Trial) -> String {
 /// # Errors
 /// The simulator cannot run the scenario.
 pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
-    let (base, shortened_to) = bench::prepared(request.scenario);
+    let (base, shortened_to) = prepared::prepared(request.scenario);
     let mut advised =
         Advised { shortened_to, is_requests: bench::is_requests(&base), ..Advised::default() };
     let Some(flow) = data_flow(&base) else {
@@ -143,7 +148,7 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
         return Ok(advised);
     };
     let axes = Axes::of(&base, &flow, request.given);
-    let mut bench = Bench::new(request.scenario, search::MOST_RUNS);
+    let mut bench = Bench::new(request, search::MOST_RUNS);
     let is_wanted = |change: Change| {
         request.given.contains(&change)
             || !request.ignored.contains(&entry::id(change, request.ends))

@@ -37,12 +37,11 @@ pub(super) fn prove(
     winner: usize,
     given: &[Change],
 ) -> Result<Found, EngineError> {
-    bench.run(AS_IT_IS, PROOF)?;
+    bench.run_all([AS_IT_IS, winner].map(|point| (point, PROOF)))?;
     if winner == AS_IT_IS {
         return Ok(Found::new(bench, None, Vec::new()));
     }
     let mut best = winner;
-    bench.run(best, PROOF)?;
     let mut without = parts(bench, goal, best)?;
     while let Some(rest) = dispensable(bench, goal, best, &without, given)? {
         best = rest;
@@ -93,9 +92,7 @@ fn is_best(bench: &mut Bench, goal: Goal, best: usize) -> Result<bool, EngineErr
         if bench.left() < 2 || is_proven(bench, goal, AS_IT_IS, best) || !may_gain(bench) {
             break;
         }
-        for point in [AS_IT_IS, best] {
-            bench.run(point, number..number + 1)?;
-        }
+        bench.run_all([AS_IT_IS, best].map(|point| (point, number..number + 1)))?;
     }
     let ends_needless = || {
         let gain = difference(bench, goal, AS_IT_IS, best, is_fresh);
@@ -115,9 +112,7 @@ fn complete(
 ) -> Result<(), EngineError> {
     let further = FURTHER.filter(|number| bench.has_run(best, *number)).count() as u64;
     let end = PROOF.end + further;
-    for (_, point) in without.iter() {
-        bench.run(*point, PROOF.start..end)?;
-    }
+    bench.run_all(without.iter().map(|(_, point)| (*point, PROOF.start..end)))?;
     without.retain(|(_, point)| further == 0 || bench.has_run(*point, end - 1));
     Ok(())
 }

@@ -34,10 +34,9 @@ pub(super) fn search(
     let is_allowed = |place: &Place| axes.changes(*place).into_iter().all(allowed);
     let mut tried: Vec<(Place, usize)> = Vec::new();
     for place in ranked(bench.base(), axes, goal, &is_allowed) {
-        let point = bench.point(&axes.changes(place));
-        bench.run(point, 0..1)?;
-        tried.push((place, point));
+        tried.push((place, bench.point(&axes.changes(place))));
     }
+    bench.run_all(tried.iter().map(|(_, point)| (*point, 0..1)))?;
     climb(bench, axes, goal, &is_allowed, &mut tried)?;
     let mut best = finalist(bench, goal, &tried)?;
     for extra in extras(bench, best) {
@@ -48,8 +47,7 @@ pub(super) fn search(
         changes.retain(|other| other.kind() != extra.kind());
         changes.push(extra);
         let point = bench.point(&changes);
-        bench.run(point, 0..2)?;
-        bench.run(best, 0..2)?;
+        bench.run_all([point, best].map(|point| (point, 0..2)))?;
         if gains(bench, goal, best, point, |number| number < 2) {
             best = point;
         }
@@ -73,8 +71,7 @@ fn kept_windows(
     changes.push(change);
     let given = bench.point(&axes.given);
     let kept = bench.point(&changes);
-    bench.run(given, 0..2)?;
-    bench.run(kept, 0..2)?;
+    bench.run_all([given, kept].map(|point| (point, 0..2)))?;
     let gains = gains(bench, goal, given, kept, |number| number < 2);
     Ok(if gains { Axes { given: changes, ..axes.clone() } } else { axes.clone() })
 }

@@ -121,7 +121,8 @@ impl Responder {
         // Linux 4.2; without it the SYN is unknown.
         let _ = set_tcp_option(&socket, libc::TCP_SAVE_SYN, 1);
         socket.bind(&options.listen.into())?;
-        socket.listen(128)?;
+        // As long as the kernel lets it be: with a short one, connections that say nothing keep others waiting.
+        socket.listen(libc::SOMAXCONN)?;
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?.as_socket().unwrap_or(options.listen);
         let datagrams =

@@ -16,6 +16,7 @@ use maxseg_core::outcome::{LabProof, Outcome};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_linux::lab::Lab;
+use maxseg_testkit::is_its_turn;
 
 use rights::has_rights;
 
@@ -59,6 +60,9 @@ time = \"3 s\"
 
 #[test]
 fn the_same_packets_die_as_in_the_simulator() {
+    if !is_its_turn(0) {
+        return;
+    }
     if !has_rights() {
         return;
     }
@@ -88,6 +92,9 @@ fn the_same_packets_die_as_in_the_simulator() {
 /// What TCP hands down in super-packets dies packet by packet.
 #[test]
 fn losses_are_per_packet_of_the_wire_whatever_the_mtu() {
+    if !is_its_turn(2) {
+        return;
+    }
     if !has_rights() {
         return;
     }
@@ -140,6 +147,9 @@ fn path_with_a_small_hop(more: &str) -> String {
 
 #[test]
 fn routers_tell_of_a_smaller_mtu_or_are_silent_or_cut() {
+    if !is_its_turn(2) {
+        return;
+    }
     if !has_rights() {
         return;
     }
@@ -223,6 +233,9 @@ fn metrics_of_routes_are_those_of_the_scenario() {
 
 #[test]
 fn a_window_is_the_limit_as_long_as_the_link_is_not() {
+    if !is_its_turn(1) {
+        return;
+    }
     if !has_rights() {
         return;
     }
@@ -248,6 +261,9 @@ fn a_window_is_the_limit_as_long_as_the_link_is_not() {
 
 #[test]
 fn a_link_keeps_its_rate_and_delay() {
+    if !is_its_turn(1) {
+        return;
+    }
     if !has_rights() {
         return;
     }

@@ -11,4 +11,4 @@ pub use connections::{
     BEGIN, at, black_hole_before, full_link, linux_syn, packet_too_big, traced, windowed,
 };
 pub use flights::{ROUND_TRIP, clean, flight, offers};
-pub use sample::{SAMPLE, sample_seed, sampled};
+pub use sample::{SAMPLE, is_its_turn, sample_seed, sampled};

@@ -28,3 +28,23 @@ pub fn sampled<T>(what: &str, list: Vec<T>, one_in: u64) -> Vec<T> {
     println!("a sample: {} of {whole} {what}, {SAMPLE}={seed}; CI=true checks all", sample.len());
     sample
 }
+
+/// Long tests take turns in samples: so many turns there are.
+const TURNS: u64 = 3;
+
+/// Whether a long test, whose turn this is (from 0), is in the sample that is asked for; every test is where none is asked for. Prints
+/// that it is left out.
+///
+/// # Panics
+/// The seed is no number.
+#[expect(clippy::print_stdout, reason = "what a test leaves out, it says")]
+pub fn is_its_turn(turn: u64) -> bool {
+    let Some(seed) = sample_seed().unwrap_or_else(|error| panic!("{error}")) else { return true };
+    let is_its_turn = seed % TURNS == turn;
+    if !is_its_turn {
+        println!(
+            "a sample: left out, as in all but one of {TURNS}, {SAMPLE}={seed}; CI=true runs it"
+        );
+    }
+    is_its_turn
+}

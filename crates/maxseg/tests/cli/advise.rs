@@ -11,6 +11,9 @@ use serde_json::Value;
 use super::kernel::skipped;
 use super::{command, stderr, stdout};
 
+/// A shipped scenario for less than its five minutes: what is advised is the same.
+const SLOW: [&str; 3] = ["slow-tunnel", "--set", "until.time=30 s"];
+
 /// Advice, with a state folder of the test's own.
 fn advise(state: &Path, args: &[&str]) -> Output {
     let mut all = vec!["advise"];
@@ -33,7 +36,7 @@ fn kept(state: &Path) -> PathBuf {
 #[test]
 fn the_first_lines_are_limit_change_gain_and_command() {
     let state = tempfile::tempdir().unwrap();
-    let output = advise(state.path(), &["slow-tunnel"]);
+    let output = advise(state.path(), &SLOW);
     let text = stdout(&output);
     let heads = ["Limit:", "Change:", "Gain:", "Command:"];
     let places: Vec<usize> = heads.iter().map(|head| text.find(head).unwrap()).collect();
@@ -45,7 +48,7 @@ fn the_first_lines_are_limit_change_gain_and_command() {
 #[test]
 fn the_document_fits_its_schema_and_is_kept_for_tune() {
     let state = tempfile::tempdir().unwrap();
-    let args = ["slow-tunnel", "--goal", "balanced", "--guide", "tuned"];
+    let args = [&SLOW[..], &["--goal", "balanced", "--guide", "tuned"]].concat();
     let document = document(state.path(), &args);
     let schema = command(&["schema", "advise"]).output().unwrap();
     let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
@@ -74,7 +77,7 @@ fn the_same_question_has_the_same_names() {
     let state = tempfile::tempdir().unwrap();
     let ids = |seed: &str| -> Vec<String> {
         let seed = format!("seed={seed}");
-        let document = document(state.path(), &["slow-tunnel", "--set", &seed]);
+        let document = document(state.path(), &[&SLOW[..], &["--set", &seed]].concat());
         let ids = document["advice"].as_array().unwrap().iter();
         ids.map(|piece| piece["id"].as_str().unwrap().to_owned()).collect()
     };
@@ -93,11 +96,11 @@ fn what_is_ignored_stays_so_until_that_is_forgotten() {
         assert!(!document["advice"].as_array().unwrap().is_empty());
         document["ignored"].as_array().unwrap().contains(&"congestion-sender".into())
     };
-    assert!(has(&["slow-tunnel"]));
-    let text = stdout(&advise(state.path(), &["slow-tunnel"]));
+    assert!(has(&SLOW));
+    let text = stdout(&advise(state.path(), &SLOW));
     assert!(!text.contains("[congestion-sender]") && text.contains("--forget-ignored"), "{text}");
     assert!(advise(state.path(), &["--forget-ignored"]).status.success());
-    assert!(!has(&["slow-tunnel"]));
+    assert!(!has(&SLOW));
     let output = advise(state.path(), &["--ignore", "../x"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
@@ -163,7 +166,7 @@ fn advice_that_cannot_be_kept_is_given_all_the_same() {
     let state = tempfile::tempdir().unwrap();
     let file = state.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let output = advise(&file, &["slow-tunnel"]);
+    let output = advise(&file, &SLOW);
     assert!(output.status.success() && stderr(&output).contains("not kept"), "{}", stderr(&output));
 }
 
@@ -194,7 +197,7 @@ fn the_lines_of_linux_do_what_they_say() {
             &[file.to_str().unwrap(), "--goal", goal],
         )));
     }
-    lines.extend(linux_lines(&document(state.path(), &["slow-tunnel"])));
+    lines.extend(linux_lines(&document(state.path(), &SLOW)));
     assert!(lines.len() >= 5, "{lines:?}");
     let words: String = lines.iter().map(|(line, _)| line.as_str()).collect();
     for wanted in ["mtu 1200", "window ", "tcp_rmem", "tcp_slow_start_after_idle"] {
@@ -230,7 +233,7 @@ fn the_lines_of_linux_do_what_they_say() {
 #[test]
 fn lines_for_one_host_go_together_and_spare_its_own_route() {
     let state = tempfile::tempdir().unwrap();
-    let pieces = document(state.path(), &["slow-tunnel"]);
+    let pieces = document(state.path(), &SLOW);
     let lines = linux_lines(&pieces);
     let Some((first, undo)) = lines.iter().find(|(line, _)| line.starts_with("r=")) else {
         panic!("{lines:?}")

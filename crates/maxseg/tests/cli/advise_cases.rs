@@ -89,7 +89,7 @@ fn run_and_advise_say_the_same_of_a_segment_size() {
 }
 
 /// Of a sample, one scenario in so many.
-const SAMPLED: u64 = 4;
+const SAMPLED: u64 = 8;
 
 /// Every shipped scenario: no two pieces of one kind, and what is advised stands in the table as a whole.
 #[test]

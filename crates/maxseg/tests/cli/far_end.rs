@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
+use maxseg_testkit::is_its_turn;
 use serde_json::Value;
 
 use super::kernel::{can_have_a_lab, skipped};
@@ -31,6 +32,9 @@ fn started(mut command: Command) -> (Running, String) {
 
 #[test]
 fn a_responder_on_this_host_measures_both_ways_and_ends_after_one_test() {
+    if !is_its_turn(1) {
+        return;
+    }
     let (mut responder, line) =
         started(command(&["responder", "--listen", "127.0.0.1:0", "--once"]));
     let port = line.split([':', ' ']).find_map(|word| word.parse::<u16>().ok()).unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use maxseg_testkit::is_its_turn;
 use serde_json::Value;
 
 use super::far_end::in_lab;
@@ -75,6 +76,9 @@ fn it_is_a_column_of_the_table_and_rows_of_every_file() {
 
 #[test]
 fn a_path_measured_now_stands_beside_its_scenario() {
+    if !is_its_turn(1) {
+        return;
+    }
     let hop = "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"60 packets\"";
     let Some(report) = in_lab("measured", hop, &[], &["--duration", "3s"]) else {
         return skipped("a lab");

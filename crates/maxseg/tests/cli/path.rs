@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use maxseg_testkit::is_its_turn;
 use serde_json::Value;
 
 use super::kernel::{can_have_a_lab, skipped};
@@ -182,6 +183,9 @@ fn who_limits_its_answers_hides_nothing() {
 
 #[test]
 fn nothing_answers_where_everything_is_lost() {
+    if !is_its_turn(0) {
+        return;
+    }
     let all = "errors = { model = \"uniform\", per = \"packet\", rate = 1 }";
     let Some(lab) = Lab::up(4, &[all]) else { return };
     let output = lab.path(&["--json"]);

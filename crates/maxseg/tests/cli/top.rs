@@ -169,8 +169,9 @@ fn read(path: &Path) -> String {
 /// A terminal that is closed while nothing tells the program of it: reading from it gives nothing, at once.
 #[test]
 fn a_terminal_that_is_gone_ends_it() {
-    let closes = "import os, subprocess, sys\n\
+    let closes = "import fcntl, os, struct, subprocess, sys, termios\n\
                   master, terminal = os.openpty()\n\
+                  fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('4H', 24, 80, 0, 0))\n\
                   child = subprocess.Popen([sys.argv[1], 'top'], stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)\n\
                   os.close(terminal)\n\
                   shown = 0\n\

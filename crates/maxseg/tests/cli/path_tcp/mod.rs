@@ -5,7 +5,7 @@ mod far_end;
 mod net;
 mod ports;
 
-use maxseg_testkit::sampled;
+use maxseg_testkit::{is_its_turn, sampled};
 use serde_json::Value;
 
 use super::kernel::wait_until;
@@ -73,6 +73,9 @@ fn a_black_hole_has_its_place() {
 
 #[test]
 fn a_link_that_takes_less_than_its_interface_is_found() {
+    if !is_its_turn(2) {
+        return;
+    }
     let Some(net) = Net::with_mtu(1500) else { return };
     // The other end of the link: the kernel drops what is larger, and says so to the sockets of probes alone. It leaves room for the
     // four bytes of a VLAN (`__is_skb_forwardable`, `include/linux/netdevice.h`).
@@ -94,6 +97,9 @@ fn a_link_that_takes_less_than_its_interface_is_found() {
 
 #[test]
 fn routers_that_send_packets_to_each_other_are_named() {
+    if !is_its_turn(2) {
+        return;
+    }
     let Some(net) = Net::with_mtu(1500) else { return };
     net.b.must("sysctl -qw net.ipv4.ip_forward=1");
     net.router.must("ip route add 10.9.8.0/24 via 10.9.2.2");

@@ -34,3 +34,30 @@ pub(crate) fn simulate_all(scenarios: &[Scenario]) -> Vec<Result<Outcome, Engine
     outcomes.sort_by_key(|(place, _)| *place);
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::advise::one_by_one;
+
+    use super::*;
+
+    #[test]
+    fn outcomes_are_those_of_one_run_after_the_other() {
+        let of_rate = |megabits: u64| {
+            let text = format!(
+                "seed = {megabits}\n[[hop]]\nrate = \"{megabits} Mbit/s\"\ndelay = \"5 ms\"\n[until]\ntime = \"1 s\""
+            );
+            Scenario::from_toml_over("rfc", "test", &text).unwrap()
+        };
+        // The first ones take longest, so that later ones end before them.
+        let scenarios: Vec<Scenario> = (1..9).rev().map(of_rate).collect();
+        let goodputs = |outcomes: Vec<Result<Outcome, EngineError>>| -> Vec<Option<f64>> {
+            outcomes.into_iter().map(|outcome| outcome.unwrap().headline_goodput_bps()).collect()
+        };
+        let (at_once, in_turn) =
+            (goodputs(simulate_all(&scenarios)), goodputs(one_by_one(&scenarios)));
+        assert_eq!(at_once, in_turn);
+        assert!(in_turn.is_sorted_by(|a, b| a > b), "{in_turn:?}");
+        assert!(simulate_all(&[]).is_empty());
+    }
+}

@@ -15,6 +15,7 @@ use maxseg_core::outcome::{LabLink, Outcome};
 use maxseg_core::scenario::Scenario;
 use maxseg_linux::lab::netem::TcError;
 use maxseg_linux::lab::{Lab, LabError};
+use maxseg_testkit::is_its_turn;
 
 use rights::has_rights;
 
@@ -63,6 +64,9 @@ fn links(outcome: &Outcome) -> &[LabLink] {
 
 #[test]
 fn a_bucket_keeps_its_rate_and_its_drops_are_counted() {
+    if !is_its_turn(0) {
+        return;
+    }
     for (ip, headers) in [(4, 40), (6, 60)] {
         let text = format!("ip = {ip}\n[[hop]]\n{BUCKET}[until]\nbytes = \"5 MB\"\n{BACKEND}");
         let Some(outcome) = over_buckets(&text) else { return };

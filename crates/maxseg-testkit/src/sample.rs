@@ -43,7 +43,7 @@ pub fn is_its_turn(turn: u64) -> bool {
     let is_its_turn = seed % TURNS == turn;
     if !is_its_turn {
         println!(
-            "a sample: left out, as in all but one of {TURNS}, {SAMPLE}={seed}; CI=true runs it"
+            "a sample: not this test, which is in one of {TURNS}, {SAMPLE}={seed}; CI=true runs it"
         );
     }
     is_its_turn

@@ -35,7 +35,7 @@
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! file_error host_port json_words · error environment whole_file · engines · experiment calc
+//! file_error host_port json_words · error environment whole_file · parallel · engines · experiment calc
 //! connections explain import measured · capture compare path tune why · advise fuzz · report runner
 //! ```
 //! <!-- end of layers -->
@@ -61,6 +61,7 @@ pub mod host_port;
 pub mod import;
 mod json_words;
 pub mod measured;
+pub mod parallel;
 #[cfg(feature = "lab")]
 pub mod path;
 pub mod report;

@@ -65,6 +65,7 @@ pub(super) const CRATES: [Layers; 7] = [
         groups: &[
             &["file_error", "host_port", "json_words"],
             &["error", "environment", "whole_file"],
+            &["parallel"],
             &["engines"],
             &["experiment", "calc", "connections", "explain", "import", "measured"],
             &["capture", "compare", "path", "tune", "why"],

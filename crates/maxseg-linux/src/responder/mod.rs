@@ -121,7 +121,7 @@ impl Responder {
         // Linux 4.2; without it the SYN is unknown.
         let _ = set_tcp_option(&socket, libc::TCP_SAVE_SYN, 1);
         socket.bind(&options.listen.into())?;
-        // As long as the kernel lets it be: with a short one, connections that say nothing keep others waiting.
+        // The longest backlog that the kernel allows: where it is full, SYNs are dropped.
         socket.listen(libc::SOMAXCONN)?;
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?.as_socket().unwrap_or(options.listen);

@@ -19,7 +19,7 @@ use super::prepared::{PACKETS_OF_PROOF, prepared, shorten, varied};
 /// What simulates scenarios, perhaps several at once: their outcomes, in the same order.
 pub type Simulate = fn(&[Scenario]) -> Vec<Result<Outcome, EngineError>>;
 
-/// One after the other.
+/// Simulates scenarios one after the other.
 pub fn one_by_one(scenarios: &[Scenario]) -> Vec<Result<Outcome, EngineError>> {
     scenarios.iter().map(|scenario| Sim.run(scenario, &mut Unwatched)).collect()
 }

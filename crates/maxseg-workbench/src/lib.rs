@@ -35,8 +35,9 @@
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! file_error host_port json_words · error environment whole_file · parallel · engines · experiment calc
-//! connections explain import measured · capture compare path tune why · advise fuzz · report runner
+//! file_error host_port json_words · error environment whole_file · parallel · engines · experiment
+//! calc connections explain import measured · capture compare path tune why · advise fuzz · report
+//! runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

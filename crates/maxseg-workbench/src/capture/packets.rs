@@ -241,7 +241,8 @@ fn encode_tcp(
         flags: flag(tcp.syn, Flags::SYN)
             | flag(tcp.ack.is_some(), Flags::ACK)
             | flag(tcp.echoes_marks, Flags::ECE)
-            | flag(tcp.reduced, Flags::CWR),
+            | flag(tcp.reduced, Flags::CWR)
+            | flag(tcp.push, Flags::PSH),
         window: tcp.window,
         ..Tcp::default()
     };

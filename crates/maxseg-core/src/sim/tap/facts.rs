@@ -129,6 +129,7 @@ impl FlowFacts {
             // RFC 3168 §6.1.1: both flags in a SYN ask for ECN, one in its answer agrees.
             echoes_marks: segment.echoes_marks || (self.ecn && segment.syn),
             reduced: segment.reduced || (self.ecn && segment.syn && sends_data),
+            push: segment.push,
             unwrapped: if self.speaks {
                 0
             } else {

@@ -132,6 +132,8 @@ pub struct TcpView {
     pub echoes_marks: bool,
     /// The CWR flag.
     pub reduced: bool,
+    /// The PSH flag: of the stack `linux`, as its kernel sets it; others do not say where a write ends.
+    pub push: bool,
     /// Bytes that the simulation charges for options which no header can carry: ns-2's SACK blocks,
     /// without what wraps them.
     pub unwrapped: u8,

@@ -153,12 +153,6 @@ impl CongestionControl {
         if epochs.count() == 1 && others == 0 {
             return Self::unknown("one loss alone tells no algorithm from another".to_owned());
         }
-        if losses.contradict(name) {
-            return Self::unknown(format!(
-                "few of the flights at losses follow from the rules of {}",
-                name.word()
-            ));
-        }
         if probability < NAMED {
             let list = weights.words();
             return Self::unknown(format!("what was seen fits more than one algorithm: {list}"));

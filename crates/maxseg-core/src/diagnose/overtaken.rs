@@ -1,6 +1,7 @@
 //! What a capture shows where packets overtake each other, on the way or in the capture itself: neither round trips nor the rate of arrivals are
 //! those of a queue then, and pauses are not those of the sender.
 
+use super::full_link::{FULL_LINK, is_at};
 use super::loss_cause::loses_much;
 use super::pace::variation;
 use crate::evidence::{CaptureFacts, DirectionStats};
@@ -12,7 +13,8 @@ const MANY: f64 = 0.1;
 /// A link that is always full carries the same: the rate varies by less than this share of itself. That of a congestion window that
 /// overtaking reduces again and again varies as it does.
 const SAME_RATE: f64 = 0.05;
-/// One that sends less than this share of its packets again grows to what the path carries.
+/// So is one that carries what the first flight did, which was sent at once, before anything had a queue to overtake in. One that sends less than
+/// this share of its packets again grows to what the path carries.
 const FEW_AGAIN: f64 = 0.002;
 /// Where acknowledgements stand before their data for so many of the segments, and segments out of order as well, the capture has not the order in
 /// which a host sent and received; one clock that is behind another leaves the order of each direction as it was.
@@ -55,7 +57,8 @@ pub(super) fn in_doubt(
     let share = data.out_of_order_share();
     let again = data.retransmitted_packets as f64 / (data.data_packets as f64).max(1.0);
     let is_even = || variation(data).is_some_and(|varies| varies < SAME_RATE);
-    (needs_order(limit) && share >= MANY && again >= FEW_AGAIN && !is_even()).then(|| {
+    let is_doubtful = || !is_even() && !is_at(data, data.first_flight_bps, FULL_LINK);
+    (needs_order(limit) && share >= MANY && again >= FEW_AGAIN && is_doubtful()).then(|| {
         format!(
             "{} of the segments arrived out of order, and where packets overtake each other, neither the rate at which they arrive \
              nor round trips show a full link; a capture at the sender shows more",

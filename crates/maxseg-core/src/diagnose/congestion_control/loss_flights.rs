@@ -47,9 +47,6 @@ const MOST_LOSSES: f64 = 8.0;
 const MOST_FOR_BBR: f64 = 1.0;
 /// A flight below this share of what congestion avoidance makes of it has not grown: the path let it.
 const FAR_BELOW: f64 = 0.6;
-/// Of so many flights an algorithm predicts this share at least: of names for which fewer were, one in four was right.
-const LEAST_JUDGED: usize = 5;
-const LEAST_FITTING: f64 = 0.35;
 /// A flight so many deviations from a prediction is not what it predicts.
 const FAR: f64 = 2.0;
 
@@ -125,13 +122,6 @@ impl LossFlights {
         for (count, predicted) in self.as_predicted.iter_mut().zip([reno, cubic]) {
             *count += usize::from((step.to - predicted).abs() <= FAR * off(predicted));
         }
-    }
-
-    /// Whether too few of them follow from what an algorithm makes of flights for it to be theirs.
-    pub(super) fn contradict(&self, name: CongestionAlgorithm) -> bool {
-        let least = LEAST_FITTING * self.count() as f64;
-        self.count() >= LEAST_JUDGED
-            && self.fitting(name).is_some_and(|(fitting, _)| (fitting as f64) < least)
     }
 
     /// How many follow from an algorithm's rule, and the rule; `None` of BBR, which has none.

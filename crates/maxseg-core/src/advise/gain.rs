@@ -173,6 +173,29 @@ pub enum NoGain {
         sent_meanwhile(*.0, "between these hosts")
     )]
     Shared(Beside),
+    /// Trains come out of the link more slowly than the first flight did: others' packets stand between theirs, or tokens of a shaper
+    /// let the first flight pass.
+    #[error(
+        "no gain is given: the first flight came out at {}, trains since at {}: other traffic, or a shaper, takes the rest, and the rerun \
+         has neither",
+        approx::rate(*.first_bps), approx::rate(*.since_bps)
+    )]
+    LinkSlowedDown {
+        /// Payload of the first flight, in bits per second.
+        first_bps: f64,
+        /// Payload of trains since.
+        since_bps: f64,
+    },
+    /// Packets overtake each other, which sends more of a larger flight again.
+    #[error(
+        "no gain is given: packets overtake each other, which costs a larger flight more, and the rerun has none of it"
+    )]
+    Overtaken,
+    /// The capture does not show how long the queue is that seems to be short.
+    #[error(
+        "no gain is given: the link was full for much of the time, and the capture does not show how long its queue is"
+    )]
+    QueueUnseen,
     /// The link was full, and the runs predict far more than was observed.
     #[error("no gain is given: the link was full, and the runs predict far more than it carried")]
     BeyondFullLink,

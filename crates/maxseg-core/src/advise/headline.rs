@@ -14,7 +14,9 @@ use crate::diagnose::{Finding, FindingKind, LossCause, Severity, System, counted
 use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
-use contradictions::{at_least_the_stall, not_policed, within_full_link};
+use contradictions::{
+    at_least_the_stall, in_order, not_policed, on_own_link, with_known_queue, within_full_link,
+};
 use next_limit::{lifts_window, next_limit};
 
 /// The conclusion about one connection.
@@ -60,7 +62,11 @@ impl<'a> Headline<'a> {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
                 let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
                 let gain = gain.and_then(|gain| within_full_link(&case, changes, gain));
-                let gain = gain.and_then(|gain| not_policed(&case, &rerun.path, changes, gain));
+                let path = &rerun.path;
+                let gain = gain.and_then(|gain| not_policed(&case, path, changes, gain));
+                let gain = gain.and_then(|gain| on_own_link(&case, changes, gain));
+                let gain = gain.and_then(|gain| in_order(&case, changes, gain));
+                let gain = gain.and_then(|gain| with_known_queue(&case, path, changes, gain));
                 (Some(rerun), gain)
             }
         };

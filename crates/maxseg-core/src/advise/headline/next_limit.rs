@@ -3,19 +3,19 @@
 use crate::advise::{Case, Change};
 use crate::diagnose::LossCause;
 
-/// `unless a policer, or the program or buffer of 10.0.0.1, limits it next`: behind a window or a buffer that a transfer never exceeded,
-/// neither what drops above a rate, nor the pace of a program, nor the size of the other buffer shows. The link's rate, losses and the window
+/// `unless other traffic, a policer, or the program or buffer of 10.0.0.1 limits it next`: behind a window or a buffer that a transfer never
+/// exceeded, neither what others send, nor what drops above a rate, nor the pace of a program, nor the size of the other buffer shows. The link's rate, losses and the window
 /// that is offered do, and are in the runs. Losses of a policer whose bucket is smaller than a burst look like those of errors, or of a short
 /// queue. `None` of other changes: what they remove is what the transfer met.
 pub(super) fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> {
     let sender = case.evidence.sender(case.diagnosis.direction).ip().to_canonical();
     let lifts_buffer = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)));
     if lifts_buffer {
-        return Some("unless a policer or a program limits it next".to_owned());
+        return Some("unless other traffic, a policer or a program limits it next".to_owned());
     }
     if lifts_window(changes) || changes.contains(&Change::ReadsAtOnce) {
         return Some(format!(
-            "unless a policer, or the program or buffer of {sender}, limits it next"
+            "unless other traffic, a policer, or the program or buffer of {sender} limits it next"
         ));
     }
     let lifts_losses =

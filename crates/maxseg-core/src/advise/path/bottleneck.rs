@@ -100,7 +100,7 @@ fn paces_within_window(case: &Case<'_>) -> bool {
 }
 
 /// Whether most of the path lay before the point of capture, as seen from the sender.
-fn near_receiver(case: &Case<'_>) -> bool {
+pub(super) fn near_receiver(case: &Case<'_>) -> bool {
     let data = case.data();
     match (data.rtt_min_s, data.path_rtt_min_s) {
         (Some(behind), Some(whole)) => behind < 0.5 * whole,

@@ -233,6 +233,11 @@ impl ObservedPath {
         self.rate_is_seen || self.payload_rate_bps() > room * self.goodput_bps
     }
 
+    /// Whether round trips show how long the queue is: those that a capture near the receiver sees are of before a queue filled.
+    pub(super) fn shows_queue(&self, case: &Case<'_>) -> bool {
+        !bottleneck::near_receiver(case) && self.queue_bytes.value > LEAST_QUEUE
+    }
+
     /// The rate at which the bottleneck link carries payload, in bits per second.
     pub fn payload_rate_bps(&self) -> f64 {
         self.payload_rate_bps_in(self.segment.value)

@@ -240,6 +240,7 @@ mod tests {
             nxt: 0,
             edge: None,
             traced: false,
+            begins_late: false,
         })?;
         let mut start = 0;
         let sent = messages.iter().map(|it| (0, it)).chain(lengths.iter().map(|it| (silence, it)));

@@ -39,6 +39,7 @@ mod options;
 mod owned_segment;
 mod pair;
 mod part;
+mod payload_counts;
 mod places;
 mod recovery_rounds;
 mod refills;

@@ -18,6 +18,8 @@ pub(super) struct HistoryStart {
     pub(super) nxt: i64,
     pub(super) edge: Option<i64>,
     pub(super) traced: bool,
+    /// Whether the connection is older than the capture.
+    pub(super) begins_late: bool,
 }
 
 /// A segment with payload; offsets are in bytes from the first byte of payload.

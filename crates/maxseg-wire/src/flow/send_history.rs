@@ -18,6 +18,7 @@ use super::departures::Departures;
 use super::gaps::{Gap, Gaps};
 use super::in_flight::{InFlight, InFlightSegment};
 use super::intervals::Intervals;
+use super::payload_counts::PayloadCounts;
 use super::retransmissions::{Retransmission, Retransmissions};
 use super::round_trips::{RoundTrips, Sample};
 use super::segments::{AckSegment, DataSegment, HistoryStart};
@@ -64,6 +65,9 @@ pub(super) struct SendHistory {
     sacked: i64,
     /// Behind the byte of the last zero window probe: a receiver may take it (RFC 9293 §3.8.6.1).
     probed: i64,
+    /// Behind what may have arrived before the capture: any byte while it begins in a recovery, and the sender sends nothing but what is
+    /// missing (RFC 6582).
+    earlier: i64,
     /// Duplicate acknowledgements since the last that brought something new.
     duplicates: u32,
     /// When anything was last sent.
@@ -80,20 +84,6 @@ pub(super) struct SendHistory {
     since_loss: u32,
     arrivals: u32,
     pub(super) counts: PayloadCounts,
-}
-
-/// What is counted of payload.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct PayloadCounts {
-    pub(super) unique_bytes: u64,
-    pub(super) unseen_bytes: u64,
-    pub(super) retransmitted_packets: u32,
-    pub(super) timeouts: u32,
-    pub(super) retransmitted_bytes: u64,
-    pub(super) out_of_order: u32,
-    pub(super) window_full: u32,
-    pub(super) longest_gap: u64,
-    pub(super) in_flight_max: u64,
 }
 
 /// No host takes so long to answer but to delay an acknowledgement, in nanoseconds.
@@ -132,6 +122,7 @@ impl SendHistory {
             una: begin.nxt,
             sacked: i64::from(i32::MIN), // before every offset, and short when packed
             probed: begin.nxt,
+            earlier: if begin.begins_late { i64::from(i32::MAX) } else { begin.nxt },
             duplicates: 0,
             last_send: begin.at,
             newest_trip: 0,
@@ -191,6 +182,9 @@ impl SendHistory {
         self.on_arrived_by(data.at);
         let gap = data.at.saturating_sub(self.last_send);
         self.counts.longest_gap = self.counts.longest_gap.max(gap);
+        if data.start > self.una {
+            self.earlier = i64::from(i32::MIN);
+        }
         let payload = data.end - data.start;
         self.sizes.add(payload, data.is_pushed);
         self.black_hole.on_data(data);
@@ -313,7 +307,7 @@ impl SendHistory {
             self.counts.unseen_bytes += self.gaps.pass(ack.una).max(0).cast_unsigned();
         }
         if ack.una > self.nxt {
-            let seen = self.nxt.max(self.probed.min(ack.una));
+            let seen = self.nxt.max(self.probed.max(self.earlier).min(ack.una));
             self.counts.unseen_bytes += (ack.una - seen).cast_unsigned();
             self.nxt = ack.una;
         }

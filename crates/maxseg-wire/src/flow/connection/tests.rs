@@ -233,6 +233,21 @@ fn acknowledgements_do_not_wait_for_what_the_capture_lacks() {
     assert_eq!((evidence.forward.unseen_bytes, evidence.forward.acked_bytes), (200, 400));
 }
 
+/// One segment in a round trip is what was missing; its acknowledgement covers what came behind it before the capture.
+#[test]
+fn a_capture_that_begins_in_a_recovery_lacks_nothing() {
+    let mut packets = Vec::new();
+    for n in (0..50_u32).step_by(5) {
+        let at = 1000 + 10_000 * u64::from(n);
+        packets.extend([data(at, n), ack(at + 10, n + 5)]);
+    }
+    let seen = evidence(&packets);
+    assert!(seen.marks.mid_stream && !seen.marks.capture_lost, "{:?}", seen.marks);
+    // New segments, more than one of them in flight: what is acknowledged and was not seen is missing now.
+    packets.extend([data(600_000, 50), data(600_100, 51), ack(600_200, 54)]);
+    assert_eq!(evidence(&packets).forward.unseen_bytes, 200);
+}
+
 #[test]
 fn a_clock_that_was_set_changes_no_duration() {
     let hour = 3_600_000_000;

@@ -33,7 +33,7 @@ pub(super) const CRATES: [Layers; 7] = [
     },
     Layers {
         name: "maxseg-testkit",
-        groups: &[&["captures", "connections", "flights", "rows", "sample", "spoil"]],
+        groups: &[&["captures", "connections", "everybody", "flights", "rows", "sample", "spoil"]],
     },
     Layers {
         name: "maxseg-wire",

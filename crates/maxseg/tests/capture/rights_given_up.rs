@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use maxseg_testkit as testkit;
 use nix::sched::{CloneFlags, setns};
 
 use super::watch::{Watch, datagrams, own_network};
@@ -24,9 +25,7 @@ fn is_real_root() -> bool {
 /// The program where everybody can run it.
 fn for_everybody() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
-    let program = folder.path().join("maxseg");
-    fs::copy(env!("CARGO_BIN_EXE_maxseg"), &program).unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = testkit::for_everybody(env!("CARGO_BIN_EXE_maxseg"), folder.path()).unwrap();
     (folder, program)
 }
 

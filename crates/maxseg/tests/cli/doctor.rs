@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output, Stdio};
 
+use maxseg_testkit::for_everybody;
 use serde_json::Value;
 
 use super::{maxseg, stderr, stdout};
@@ -48,10 +49,7 @@ fn nothing_is_left_behind() {
 fn an_ordinary_user_gets_an_answer_too() {
     const NOBODY: u32 = 65_534;
     let folder = tempfile::tempdir_in("/tmp").unwrap();
-    let program = folder.path().join("maxseg");
-    fs::copy(env!("CARGO_BIN_EXE_maxseg"), &program).unwrap();
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(folder.path(), open).unwrap();
+    let program = for_everybody(env!("CARGO_BIN_EXE_maxseg"), folder.path()).unwrap();
     let mut command = Command::new(&program);
     command.args(["doctor", "--json"]).stdin(Stdio::null()).uid(NOBODY).gid(NOBODY);
     match command.output() {

@@ -2,11 +2,10 @@
 //! say that they are skipped.
 
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use maxseg_testkit::is_its_turn;
+use maxseg_testkit::{for_everybody, is_its_turn};
 use serde_json::Value;
 
 use super::kernel::{can_have_a_lab, skipped};
@@ -152,10 +151,7 @@ fn an_ordinary_user_finds_the_same() {
     }
     // A program that everyone may run, whatever folder this one is in.
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("maxseg");
-    std::fs::copy(env!("CARGO_BIN_EXE_maxseg"), &program).unwrap();
-    let open = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(folder.path(), open).unwrap();
+    let program = for_everybody(env!("CARGO_BIN_EXE_maxseg"), folder.path()).unwrap();
     let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let test = [program.to_str().unwrap(), "path", "receiver", "--json"];
     let output = lab.exec(&[&nobody[..], &test].concat());

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Output};
 
+use maxseg_testkit::for_everybody;
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
 };
@@ -172,10 +173,7 @@ impl Hosts {
         let nobody = "--reuid 65534 --regid 65534 --clear-groups";
         // A program that everyone may run, whatever folder this one is in.
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("maxseg");
-        std::fs::copy(env!("CARGO_BIN_EXE_maxseg"), &program).unwrap();
-        let open = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), open).unwrap();
+        let program = for_everybody(env!("CARGO_BIN_EXE_maxseg"), folder.path()).unwrap();
         let program = program.display();
         let line = format!("setpriv {nobody} {program} explain {argument} --json --interval 20ms");
         Some(document(&self.a.run(&line)))

@@ -1,6 +1,6 @@
 //! The gain of a change.
 
-use maxseg_core::advise::{Case, Change, Gain, MOST_PACKETS, Measured, NoGain, Rerun};
+use maxseg_core::advise::{Case, Change, Gain, Headline, MOST_PACKETS, Measured, NoGain, Rerun};
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{Beside, Evidence};
 use maxseg_core::outcome::LimitedBy;
@@ -82,6 +82,36 @@ fn where_others_share_the_path_there_is_no_gain() {
     evidence.beside = Some(Beside { connections: 2, bytes: 5_000_000, path_rtt_min_s: None });
     let why = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap_err();
     assert!(why.to_string().contains("2 other connections"), "{why}");
+}
+
+/// What a headline says of the gain.
+fn told(change: impl FnOnce(&mut Evidence)) -> Result<Gain, NoGain> {
+    let mut evidence = windowed(0);
+    change(&mut evidence);
+    Headline::of(Case::of(&evidence), "made.pcap").gain
+}
+
+/// Trains at 20 Mbit/s behind a first flight at 30: what stands between their segments is not in the rerun.
+#[test]
+fn where_trains_came_more_slowly_than_the_first_flight_there_is_no_gain() {
+    assert!(told(|_| ()).is_ok());
+    let slower = |bps| move |evidence: &mut Evidence| evidence.forward.first_flight_bps = Some(bps);
+    assert!(told(slower(21e6)).is_ok());
+    let why = told(slower(30e6)).unwrap_err();
+    assert!(matches!(why, NoGain::LinkSlowedDown { .. }), "{why}");
+    assert!(why.to_string().contains("the first flight came out at 30.0 Mbit/s"), "{why}");
+}
+
+#[test]
+fn where_packets_overtake_each_other_a_larger_flight_is_not_promised_to_gain() {
+    let overtaken = |packets: u64| {
+        move |evidence: &mut Evidence| {
+            let data = &mut evidence.forward;
+            data.out_of_order_packets = data.data_packets * packets / 100;
+        }
+    };
+    assert!(told(overtaken(1)).is_ok());
+    assert_eq!(told(overtaken(8)).unwrap_err(), NoGain::Overtaken);
 }
 
 #[test]

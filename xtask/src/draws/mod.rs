@@ -5,6 +5,7 @@
 mod application;
 mod chance;
 mod congestion;
+mod engine;
 mod half;
 mod network;
 mod options;
@@ -15,6 +16,8 @@ mod workers;
 pub use application::Application;
 pub(crate) use chance::{below, log_uniform, pick, uniform, whole};
 pub use congestion::Congestion;
+pub(crate) use engine::parsed;
+pub use engine::{Engine, Runner};
 pub(crate) use half::Half;
 pub(crate) use network::{Running, UpLab};
 pub use options::DrawOptions;

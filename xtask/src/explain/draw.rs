@@ -14,10 +14,22 @@ use super::ranges::{
 };
 use super::setup::{Aim, INITIAL_SEGMENTS, Line, Setup};
 use super::stratum::Stratum;
-use crate::draws::{Application, Congestion, below, log_uniform, pick, uniform, whole};
+use crate::draws::{Application, Congestion, Engine, below, log_uniform, pick, uniform, whole};
 
 impl Setup {
-    /// The `number`-th scenario of a stratum under `seed`.
+    /// The `number`-th scenario of a stratum under `seed`, to be run by an engine.
+    pub fn drawn_for(engine: Engine, stratum: Stratum, seed: u64, number: u64) -> Self {
+        let mut setup = Self { engine, ..Self::draw(stratum, seed, number) };
+        if engine == Engine::Sim {
+            let first_hop = setup.first_hop();
+            for view in &mut setup.views {
+                view.name_as_simulated(first_hop);
+            }
+        }
+        setup
+    }
+
+    /// The same for the lab.
     pub fn draw(stratum: Stratum, seed: u64, number: u64) -> Self {
         let name = format!("explain.{}.{number}", stratum.word());
         let mut rng = Stream::named(seed, &name).reader();
@@ -42,6 +54,7 @@ impl Aim {
         let mut setup = Setup {
             stratum,
             aim: self,
+            engine: Engine::Lab,
             seed: 0,
             congestion,
             rate_bps: whole(rate),

@@ -1,4 +1,4 @@
-//! docs/validation-explain.md.
+//! docs/validation-explain.md, and docs/validation-explain-sim.md.
 
 use std::fmt::Write as _;
 
@@ -11,18 +11,22 @@ use super::score::{Confusion, Grade, Grades, Scored};
 use super::stratum::Stratum;
 use super::truth::Basis;
 use super::words::{gains, parameters, shares, truth};
-use crate::draws::Half;
+use crate::draws::{Engine, Half};
 
 /// The page of all runs, and of those that are scored.
-pub(super) fn page(half: &Half, runs: &[Run], scored: &[Scored]) -> String {
+pub(super) fn page(engine: Engine, half: &Half, runs: &[Run], scored: &[Scored]) -> String {
     let cpu = maxseg::processor().unwrap_or_else(|| "an unknown processor".to_owned());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut text = "# What `explain` says of random runs of the lab\n\n".to_owned();
+    let (by, option, what) = match engine {
+        Engine::Lab => ("runs of the lab", "", OF_LAB),
+        Engine::Sim => ("simulated runs", " --engine sim", OF_SIM),
+    };
+    let mut text = format!("# What `explain` says of random {by}\n\n");
     let _ = write!(
         text,
-        "Written by `cargo xtask validate explain` on {cpu}, {cores} cores. The seed is {}; `--seed {}` draws the \
+        "Written by `cargo xtask validate explain{option}` on {cpu}, {cores} cores. The seed is {}; `--seed {}` draws the \
          same runs again, `--from DIR` scores runs that are kept, and `--tuning` draws those on which rules are \
-         calibrated, whose seed is another.\n\n{INTRODUCTION}\n\n{}\n\n",
+         calibrated, whose seed is another.\n\n{what}\n\n{TRUTH}\n\n{}\n\n",
         half.drawn(),
         half.seed,
         ranges::in_words()
@@ -40,10 +44,18 @@ pub(super) fn page(half: &Half, runs: &[Run], scored: &[Scored]) -> String {
     text
 }
 
-const INTRODUCTION: &str = "\
+const OF_LAB: &str = "\
 Each run is one transfer between two hosts of the lab with this machine's kernel, drawn by chance. Its captures are cut as \
-somebody else would have made them, and explained by the shipped analysis.
+somebody else would have made them, and explained by the shipped analysis.";
 
+const OF_SIM: &str = "\
+Each run is one transfer between two hosts with the stack `linux`, in virtual time, drawn by chance with the ranges of the lab's \
+(docs/validation-explain.md). Its captures are cut as somebody else would have made them, and explained by the shipped analysis. \
+The same seed brings the same runs on any machine, in seconds. What this does not draw: paced senders and slow programs that \
+write, the delays and offloads of real hosts, and whatever the simulated stack does otherwise than the kernel \
+(docs/validation-linux.md). Where the text below says that the kernel counts, the simulator does.";
+
+const TRUTH: &str = "\
 **Truth** is not in the captures (`xtask/src/explain/truth.rs`). Of a paced sender and of a policer it is what the scenario \
 is, where the run came to its pace or lost packets. Far from borders it comes from the sender's `tcp_info` and the links' \
 counters. Near borders, with a narrow reverse path, reordering or other traffic, with a small send buffer under Reno and CUBIC \
@@ -282,7 +294,7 @@ mod tests {
         let mut runs: Vec<Run> = scored.iter().map(|one| one.run.clone()).collect();
         runs[3].invalid_because.push("late".to_owned());
         let half = Half { seed: 7, is_scored: true, commit: Some("abc".to_owned()) };
-        let page = page(&half, &runs, &scored);
+        let page = page(Engine::Lab, &half, &runs, &scored);
         assert!(page.contains("| 4 | 1 | 0 | 4 | 1 | 2 of 4: 50.0% | 1 | 1 | 65% |"), "{page}");
         assert!(page.contains("| router 3 |") && page.contains("invalid after 1 attempts: late"));
         assert!(page.contains("The seed is 7, drawn from the commit abc"));

@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use maxseg_core::outcome::{LabLink, Outcome};
+use maxseg_core::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 
+use super::counted::facts;
 use super::facts::Facts;
 use super::lift::SecondRun;
-use super::setup::{INITIAL_SEGMENTS, Setup};
+use super::setup::Setup;
 use super::split;
 use super::stratum::Stratum;
 use super::truth::Truth;
 use super::view::file;
 use super::watch::watcher;
-use crate::draws::{ATTEMPTS, Application, run_in_lab, run_in_lab_beside};
+use crate::draws::{ATTEMPTS, Runner, run_in_lab_beside};
 
 /// The samples of the sender's socket, beside the captures.
 pub(super) const RECORDING: &str = "socket.pcapng";
@@ -55,13 +56,13 @@ pub fn folder(runs: &Path, stratum: Stratum, number: u64) -> PathBuf {
 }
 
 impl Run {
-    /// Runs the `number`-th scenario of a stratum under `seed` with `program` and keeps it below `runs`. Where it is kept
+    /// Runs the `number`-th scenario of a stratum under `seed` and keeps it below `runs`. Where it is kept
     /// there already, it is read. Where the lab could not keep up, it is tried again.
     ///
     /// # Errors
-    /// The lab cannot run here, or a file cannot be written.
+    /// The engine cannot run here, or a file cannot be written.
     pub fn make(
-        program: &Path,
+        runner: &Runner,
         runs: &Path,
         stratum: Stratum,
         seed: u64,
@@ -69,19 +70,19 @@ impl Run {
     ) -> Result<Self> {
         let folder = folder(runs, stratum, number);
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let setup = Setup::draw(stratum, seed, number);
+        let setup = Setup::drawn_for(runner.engine(), stratum, seed, number);
         let kept = Self::read(&folder).ok().filter(|kept| kept.is_of(&setup));
         let is_kept = kept.is_some();
         let mut run = match kept {
             Some(kept) => kept,
-            None => Self::once(program, &folder, (seed, number), &setup)?,
+            None => Self::once(runner, &folder, (seed, number), &setup)?,
         };
         while !is_kept && !run.invalid_because.is_empty() && run.attempts < ATTEMPTS {
             let attempts = run.attempts + 1;
-            run = Self { attempts, ..Self::once(program, &folder, (seed, number), &setup)? };
+            run = Self { attempts, ..Self::once(runner, &folder, (seed, number), &setup)? };
         }
         if run.invalid_because.is_empty() {
-            run.second_runs(program, &folder)?;
+            run.second_runs(runner, &folder)?;
         }
         run.judge();
         fs::write(folder.join("run.json"), serde_json::to_string_pretty(&run)?)?;
@@ -107,20 +108,22 @@ impl Run {
     }
 
     fn once(
-        program: &Path,
+        runner: &Runner,
         folder: &Path,
         (seed, number): (u64, u64),
         setup: &Setup,
     ) -> Result<Self> {
         let whole = folder.join("whole.pcapng");
         let recording = folder.join(RECORDING);
-        let outcome = run_in_lab_beside(
-            program,
-            &folder.join("scenario.toml"),
-            &setup.to_toml(),
-            Some(&whole),
-            |lab| watcher(lab, &recording),
-        )?;
+        let (scenario, text) = (folder.join("scenario.toml"), setup.to_toml());
+        let outcome = match runner {
+            Runner::Lab(program) => {
+                run_in_lab_beside(program, &scenario, &text, Some(&whole), |lab| {
+                    watcher(lab, &recording)
+                })?
+            }
+            Runner::Sim => runner.run(&scenario, &text, Some(&whole))?,
+        };
         let capture = fs::read(&whole)?;
         for (index, view) in setup.views.iter().enumerate() {
             let part = split::part(&capture, view).with_context(|| whole.display().to_string())?;
@@ -145,7 +148,7 @@ impl Run {
     }
 
     /// Runs it without each suspected limit, where that is to tell which it was.
-    fn second_runs(&mut self, program: &Path, folder: &Path) -> Result<()> {
+    fn second_runs(&mut self, runner: &Runner, folder: &Path) -> Result<()> {
         if !Truth::wants_second_runs(self) {
             return Ok(());
         }
@@ -156,8 +159,8 @@ impl Run {
             let setup = self.setup.without(lift);
             let mut second = SecondRun { lift, goodput_bps: 0.0, invalid_because: Vec::new() };
             for _ in 0..ATTEMPTS {
-                let outcome =
-                    run_in_lab(program, &folder.join("scenario.toml"), &setup.to_toml(), None)?;
+                let scenario = folder.join("scenario.toml");
+                let outcome = runner.run(&scenario, &setup.to_toml(), None)?;
                 second.goodput_bps = facts(&setup, &outcome).goodput_bps();
                 second.invalid_because = outcome.invalid_because().to_vec();
                 if second.invalid_because.is_empty() {
@@ -187,51 +190,4 @@ impl Run {
     pub fn counts(&self) -> bool {
         self.invalid_because.is_empty() && self.truth.is_some()
     }
-}
-
-/// What the lab tells of a run, as the truth needs it. What it does not tell is zero: then no limit is found.
-pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
-    let lab = outcome.lab.as_deref();
-    let flow = lab.and_then(|lab| lab.flows.first());
-    let own = outcome.flows.first().unwrap_or(outcome);
-    let links = lab.map_or(&[][..], |lab| &lab.links);
-    let dropped = |count: fn(&LabLink) -> u64| -> u64 {
-        links.iter().filter(|link| !link.link.ends_with(".reverse")).map(count).sum()
-    };
-    let number = |value: Option<u64>| value.unwrap_or(0) as f64;
-    let (reply_bytes, ended_itself) = match setup.application {
-        Application::Bulk => (None, false),
-        Application::Bytes(_) => (None, true),
-        Application::Requests { reply_bytes, .. } => (Some(reply_bytes as f64), false),
-    };
-    Facts {
-        lasted_s: outcome.elapsed_s.unwrap_or(0.0) - setup.rtt_s,
-        payload_bytes: number(own.payload_bytes),
-        link_bps: setup.link_payload_bps(),
-        base_rtt_s: setup.base_rtt_s(),
-        slow_start_s: setup.slow_start_s(setup.path_bytes()),
-        initial_window_bytes: INITIAL_SEGMENTS * setup.segment_bytes(),
-        segment_bytes: setup.segment_bytes(),
-        window_bytes: number(flow.and_then(|flow| flow.window_asked.min(flow.window_advertised))),
-        read_bps: setup.read_bps.map(|bps| bps as f64),
-        has_send_buffer: setup.send_buffer_bytes.is_some(),
-        reply_bytes,
-        ended_itself,
-        damaged_packets: dropped(|link| link.damaged),
-        refused_packets: dropped(|link| link.refused),
-        policed_packets: dropped(|link| link.policed),
-        line_share: line_share(setup, outcome),
-        timeouts: own.timeouts.unwrap_or(0),
-        busy_s: flow.and_then(|flow| flow.busy_s).unwrap_or(0.0),
-        window_limited_s: flow.and_then(|flow| flow.window_limited_s).unwrap_or(0.0),
-        buffer_limited_s: flow.and_then(|flow| flow.buffer_limited_s).unwrap_or(0.0),
-    }
-}
-
-/// How busy the line was, with all traffic on it.
-fn line_share(setup: &Setup, outcome: &Outcome) -> f64 {
-    let links = outcome.lab.as_deref().map_or(&[][..], |lab| &lab.links);
-    let line = links.iter().find(|link| link.link == "hop.line");
-    let seconds = outcome.elapsed_s.unwrap_or(0.0).max(1e-3);
-    line.map_or(0.0, |line| line.bytes as f64 * 8.0 / (setup.rate_bps as f64 * seconds))
 }

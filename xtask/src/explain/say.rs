@@ -9,10 +9,9 @@ use maxseg_core::diagnose::FindingKind;
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::reading::{ReadOptions, read};
 
+use super::promise::Promise;
 use super::score::Said;
-
-/// The port of the flow that is judged: others are other traffic.
-const PORT: u16 = 5201;
+use super::view;
 
 /// What is said of the transfer.
 ///
@@ -23,9 +22,8 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
     if let Some(fault) = reading.summary.fault() {
         bail!("{}", fault.kind);
     }
-    let is_it = |evidence: &Evidence| {
-        [evidence.client, evidence.server].iter().any(|end| end.port() == PORT)
-    };
+    let is_it =
+        |evidence: &Evidence| [evidence.client, evidence.server].into_iter().any(view::is_judged);
     let carried = |evidence: &Evidence| {
         let stats = evidence.stats(evidence.data_direction());
         stats.payload_bytes + stats.packets
@@ -33,7 +31,7 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
     let largest = reading.connections.filter(is_it).max_by_key(carried);
     let evidence = largest.context("the transfer is not in it")?;
     let headline = Headline::of(Case::of(&evidence), "capture.pcapng");
-    let has_gain = headline.gain.as_ref().is_ok_and(|gain| gain.missing().is_none());
+    let promise = Promise::of(&headline);
     let diagnosis = headline.case.diagnosis;
     let is_ack_path = |kind| kind == FindingKind::AckPath;
     Ok(Said {
@@ -45,6 +43,6 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
         cause: diagnosis.loss.cause,
         limits: diagnosis.limits,
         congestion: diagnosis.congestion_control.name,
-        has_gain,
+        promise,
     })
 }

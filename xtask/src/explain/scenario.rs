@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::setup::{Cross, OtherHop, Pace, Setup};
+use crate::draws::Engine;
 
 /// What a hop next to the line holds, in seconds of its rate: it never drops.
 const AMPLE_QUEUE_S: f64 = 2.0;
@@ -36,6 +37,16 @@ impl Setup {
             Some(Pace::Shaper { .. }) | None => Ok(()),
         };
         text
+    }
+
+    /// The name of the hop that begins at the sender.
+    pub(super) fn first_hop(&self) -> &'static str {
+        let begins_with_other = self.other_hop.is_some_and(|hop| hop.is_first);
+        match self.pace {
+            Some(Pace::Shaper { .. }) => "shaper",
+            _ if begins_with_other => "other",
+            _ => "line",
+        }
     }
 
     fn line_to(&self, text: &mut String) {
@@ -84,8 +95,13 @@ impl Setup {
     }
 
     fn hosts_to(&self, text: &mut String) {
+        // In the lab that leaves the kernel as it is.
+        let stack = match self.engine {
+            Engine::Lab => "rfc",
+            Engine::Sim => "linux",
+        };
         let host = format!(
-            "stack = \"rfc\"\nsack = {}\ntimestamps = {}\ninitial_window = \"10 segments\"\nrto = {{ min = \"200 ms\" }}\n{}",
+            "stack = \"{stack}\"\nsack = {}\ntimestamps = {}\ninitial_window = \"10 segments\"\nrto = {{ min = \"200 ms\" }}\n{}",
             self.sack,
             self.timestamps,
             self.mss_bytes.map(|mss| format!("mss = {mss}\n")).unwrap_or_default()

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use maxseg_core::diagnose::{CongestionAlgorithm, LossCause, ReasonCode};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 
+use super::promise::Promise;
 use super::run::{Run, folder};
 use super::stratum::Stratum;
 use super::truth::Truth;
@@ -31,8 +32,8 @@ pub struct Said {
     pub limits: Vec<LimitShare>,
     /// The sender's congestion control.
     pub congestion: CongestionAlgorithm,
-    /// Whether a change is said to gain so much.
-    pub has_gain: bool,
+    /// What a change is said to gain.
+    pub promise: Option<Promise>,
 }
 
 /// What a verdict is worth.
@@ -224,7 +225,7 @@ pub(super) mod tests {
             cause: LossCause::Unknown,
             limits: vec![LimitShare { kind: limited_by, share: 1.0 }],
             congestion: CongestionAlgorithm::Unknown,
-            has_gain: false,
+            promise: None,
         }
     }
 

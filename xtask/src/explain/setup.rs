@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stratum::Stratum;
 use super::view::View;
-use crate::draws::{Application, Congestion};
+use crate::draws::{Application, Congestion, Engine};
 
 /// What a scenario is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +55,9 @@ pub struct Setup {
     pub stratum: Stratum,
     /// What it was drawn for.
     pub aim: Aim,
+    /// What runs it.
+    #[serde(default)]
+    pub engine: Engine,
     /// Where the randomness of its links begins.
     pub seed: u64,
     /// The sender's congestion control.
@@ -163,13 +166,17 @@ impl Setup {
     /// The payload that the link carries at most, in bits per second.
     pub fn link_payload_bps(&self) -> f64 {
         let segment = self.segment_bytes();
-        self.rate_bps as f64 * segment / (segment + HEADERS + self.option_bytes())
+        self.rate_bps as f64 * segment / self.packet_bytes()
     }
 
     /// The round trip of a full segment through empty queues.
     pub fn base_rtt_s(&self) -> f64 {
-        let packet = self.segment_bytes() + HEADERS + self.option_bytes();
-        self.rtt_s + packet * 8.0 / self.rate_bps as f64
+        self.rtt_s + self.packet_bytes() * 8.0 / self.rate_bps as f64
+    }
+
+    /// A full segment with its headers.
+    pub(super) fn packet_bytes(&self) -> f64 {
+        self.segment_bytes() + HEADERS + self.option_bytes()
     }
 
     /// The payload that the path holds without a queue.

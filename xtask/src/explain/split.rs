@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use maxseg_core::units::Time;
 
-use super::view::{SENDER, View, Way};
+use super::view::{SENDERS, View, Way};
 
 /// Blocks by type, as the pcapng specification numbers them (draft-ietf-opsawg-pcapng §11).
 mod block {
@@ -97,7 +97,8 @@ fn nanos(body: &[u8]) -> Result<u64> {
 fn is_of(only: Option<Way>, body: &[u8]) -> bool {
     let Some(only) = only else { return true };
     let from = body.get(PACKET_HEAD + 12..PACKET_HEAD + 16);
-    (from == Some(&SENDER.octets())) == (only == Way::Data)
+    let is_data = SENDERS.iter().any(|sender| from == Some(&sender.octets()));
+    is_data == (only == Way::Data)
 }
 
 /// The blocks of a file: kind, place, and the whole of each.

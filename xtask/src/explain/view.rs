@@ -1,9 +1,11 @@
 //! A capture as somebody else would have made it: at one point, from one time on, of one direction.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use super::watch;
 
 /// One capture of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,13 +28,32 @@ pub enum Way {
     Acks,
 }
 
-/// The address of the data's sender in every run.
-pub(super) const SENDER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+/// The address of the data's sender in every run: in the lab,
+const IN_LAB: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+/// and in the simulator.
+const IN_SIM: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+pub(super) const SENDERS: [Ipv4Addr; 2] = [IN_LAB, IN_SIM];
+
+/// Whether this end of a connection is one of the flow that is judged: others are other traffic.
+pub(super) fn is_judged(end: SocketAddr) -> bool {
+    end.port() == watch::PORT || end.ip() == IN_SIM
+}
 
 impl View {
     /// Everything at an interface.
     pub fn at(interface: &str) -> Self {
         Self { interfaces: vec![interface.to_owned()], begins_at: 0.0, only: None }
+    }
+
+    /// Between two hops the lab's router has two interfaces, and the simulator one point, that has the name of the hop
+    /// before it.
+    pub(super) fn name_as_simulated(&mut self, first_hop: &str) {
+        for interface in &mut self.interfaces {
+            if interface.starts_with("r1.") {
+                first_hop.clone_into(interface);
+            }
+        }
+        self.interfaces.dedup();
     }
 
     /// In a table.

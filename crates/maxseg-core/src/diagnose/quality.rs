@@ -1,6 +1,8 @@
 //! Whether the capture is fit to judge a connection by, and which verdicts it leaves open. Faults of the capture are
 //! looked for before anything is said of the connection, as tcpanaly does (Paxson, SIGCOMM 1997).
 
+mod wanted;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,6 +15,7 @@ use super::pace::Pace;
 use crate::evidence::{Bin, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
+pub(super) use wanted::wanted_capture;
 
 /// Whether the capture is fit to judge a connection by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -136,6 +139,10 @@ fn leaves_open(
         }
         // What one direction shows without the other, it shows without the handshake.
         ReasonCode::MidStream | ReasonCode::CutHeaders if evidence.marks.one_way => false,
+        // Losses show whatever the window is; one may be the end of an earlier recovery.
+        ReasonCode::MidStream if verdict == LimitedBy::Congestion && is_timed_and_loses(data) => {
+            false
+        }
         ReasonCode::MidStream | ReasonCode::CutHeaders => {
             let acks = evidence.stats(evidence.data_direction().other());
             !is_plain(data, verdict)
@@ -149,6 +156,10 @@ fn leaves_open(
         | ReasonCode::Unordered
         | ReasonCode::Offload => false,
     }
+}
+
+fn is_timed_and_loses(data: &DirectionStats) -> bool {
+    data.path_rtt_min_s.is_some() && data.needed_retransmissions() >= 2
 }
 
 /// Whether a verdict is so plain that neither windows nor round trips matter.
@@ -239,35 +250,6 @@ fn unseen_share(evidence: &Evidence) -> f64 {
         if all == 0 { 0.0 } else { stats.unseen_bytes as f64 / all as f64 }
     };
     share(evidence.stats(evidence.data_direction()))
-}
-
-/// The capture that would do.
-pub(super) const fn wanted_capture(code: ReasonCode) -> &'static str {
-    match code {
-        ReasonCode::OneWay => {
-            "a capture of both directions, at one of the hosts: with asymmetric routes no other point sees both"
-        }
-        ReasonCode::Merged => {
-            "one of the two captures alone (--interface 0 where each has an interface of its own), or both as two files, the sender's \
-             first: maxseg explain SENDER RECEIVER joins them"
-        }
-        ReasonCode::MidStream => "a capture that begins before the connection does",
-        ReasonCode::CutHeaders => {
-            "a capture with at least 128 bytes of each packet (tcpdump -s 128): TCP's options are cut off"
-        }
-        ReasonCode::CaptureLoss => {
-            "a capture that loses nothing: fewer bytes of each packet (tcpdump -s 128), a larger buffer (-B 65536), \
-             written to a fast disk"
-        }
-        ReasonCode::ClockCoarse => "a capture with a clock of microseconds",
-        ReasonCode::ClockJump => "a file in the order of its times (reordercap sorts it)",
-        ReasonCode::CapturedTwice
-        | ReasonCode::SplitDirections
-        | ReasonCode::Unordered
-        | ReasonCode::Offload => {
-            "a capture at one interface of one of the hosts (tcpdump -i INTERFACE)"
-        }
-    }
 }
 
 const fn reason(code: ReasonCode, text: String) -> Reason {

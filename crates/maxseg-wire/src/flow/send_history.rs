@@ -65,8 +65,8 @@ pub(super) struct SendHistory {
     sacked: i64,
     /// Behind the byte of the last zero window probe: a receiver may take it (RFC 9293 §3.8.6.1).
     probed: i64,
-    /// Behind what may have arrived before the capture: any byte while it begins in a recovery, and the sender sends nothing but what is
-    /// missing (RFC 6582).
+    /// Behind what may have been sent before the capture: any byte while it begins in a recovery, and the sender sends nothing but what is
+    /// missing (RFC 6582); then what its first segment beyond that leaves out.
     earlier: i64,
     /// Duplicate acknowledgements since the last that brought something new.
     duplicates: u32,
@@ -88,6 +88,8 @@ pub(super) struct SendHistory {
 
 /// No host takes so long to answer but to delay an acknowledgement, in nanoseconds.
 const BEYOND_THE_HOST: u64 = 1_000_000;
+/// Beyond any offset that a capture begins with.
+const ANY: i64 = 1 << 31;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
 const BULK: u32 = 2;
 /// And gaps between acknowledgements, and intervals between arrivals, from this one on.
@@ -122,7 +124,7 @@ impl SendHistory {
             una: begin.nxt,
             sacked: i64::from(i32::MIN), // before every offset, and short when packed
             probed: begin.nxt,
-            earlier: if begin.begins_late { i64::from(i32::MAX) } else { begin.nxt },
+            earlier: if begin.begins_late { ANY } else { begin.nxt },
             duplicates: 0,
             last_send: begin.at,
             newest_trip: 0,
@@ -182,8 +184,8 @@ impl SendHistory {
         self.on_arrived_by(data.at);
         let gap = data.at.saturating_sub(self.last_send);
         self.counts.longest_gap = self.counts.longest_gap.max(gap);
-        if data.start > self.una {
-            self.earlier = i64::from(i32::MIN);
+        if data.start > self.una && self.earlier == ANY {
+            self.earlier = data.start;
         }
         let payload = data.end - data.start;
         self.sizes.add(payload, data.is_pushed);
@@ -203,7 +205,7 @@ impl SendHistory {
 
     #[inline(always)]
     fn on_new(&mut self, data: &DataSegment) {
-        if data.start > self.nxt {
+        if data.start > self.nxt.max(self.earlier) {
             self.gaps.open(Gap {
                 start: self.nxt,
                 end: data.start,

@@ -243,8 +243,11 @@ fn a_capture_that_begins_in_a_recovery_lacks_nothing() {
     }
     let seen = evidence(&packets);
     assert!(seen.marks.mid_stream && !seen.marks.capture_lost, "{:?}", seen.marks);
-    // New segments, more than one of them in flight: what is acknowledged and was not seen is missing now.
-    packets.extend([data(600_000, 50), data(600_100, 51), ack(600_200, 54)]);
+    // A new segment, far ahead: what is between was sent before as well.
+    packets.extend([data(600_000, 80), ack(600_010, 50), data(600_100, 50), ack(600_110, 81)]);
+    assert_eq!(evidence(&packets).forward.unseen_bytes, 0);
+    // What is acknowledged now and was not seen is missing.
+    packets.extend([data(700_000, 81), data(700_100, 82), ack(700_200, 85)]);
     assert_eq!(evidence(&packets).forward.unseen_bytes, 200);
 }
 

@@ -26,9 +26,9 @@ pub struct ExplainArgs {
     /// What runs them: of `sim` there are no paced senders and no sockets
     #[arg(long, value_enum, default_value_t = Engine::Lab)]
     pub engine: Engine,
-    /// How many valid runs of each stratum
-    #[arg(long, default_value_t = 27)]
-    pub runs_per_stratum: usize,
+    /// How many valid runs of each stratum; 27 of the lab, 100 simulated ones unless given
+    #[arg(long)]
+    pub runs_per_stratum: Option<usize>,
     /// Only this stratum, which may be given several times; then no page is written
     #[arg(long, value_name = "NAME")]
     pub stratum: Vec<Stratum>,
@@ -168,7 +168,11 @@ fn make(
         Engine::Lab => Runner::Lab(options.draws.program()?),
         Engine::Sim => Runner::Sim,
     };
-    let progress = Mutex::new(Progress::new(strata, options.runs_per_stratum));
+    let wanted = options.runs_per_stratum.unwrap_or(match options.engine {
+        Engine::Lab => 27,
+        Engine::Sim => 100,
+    });
+    let progress = Mutex::new(Progress::new(strata, wanted));
     let done = AtomicUsize::new(0);
     let next = || progress.lock().unwrap_or_else(PoisonError::into_inner).next();
     until_done(options.draws.jobs, next, |(stratum, number)| {

@@ -40,7 +40,10 @@ pub(super) fn page(engine: Engine, half: &Half, runs: &[Run], scored: &[Scored])
     text.push_str(&causes::section(scored));
     text.push_str(&congestion::section(scored));
     left_out(&mut text, runs);
-    every(&mut text, scored);
+    // The same seed brings simulated runs again in seconds.
+    if engine == Engine::Lab {
+        every(&mut text, scored);
+    }
     text
 }
 

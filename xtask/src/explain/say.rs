@@ -22,8 +22,7 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
     if let Some(fault) = reading.summary.fault() {
         bail!("{}", fault.kind);
     }
-    let is_it =
-        |evidence: &Evidence| [evidence.client, evidence.server].into_iter().any(view::is_judged);
+    let is_it = |evidence: &Evidence| view::is_judged([evidence.client, evidence.server]);
     let carried = |evidence: &Evidence| {
         let stats = evidence.stats(evidence.data_direction());
         stats.payload_bytes + stats.packets

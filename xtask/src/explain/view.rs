@@ -34,9 +34,13 @@ const IN_LAB: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const IN_SIM: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub(super) const SENDERS: [Ipv4Addr; 2] = [IN_LAB, IN_SIM];
 
-/// Whether this end of a connection is one of the flow that is judged: others are other traffic.
-pub(super) fn is_judged(end: SocketAddr) -> bool {
-    end.port() == watch::PORT || end.ip() == IN_SIM
+/// The address of its receiver in the simulator.
+const RECEIVER_IN_SIM: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+/// Whether a connection with these ends is the one that is judged: others are other traffic.
+pub(super) fn is_judged(ends: [SocketAddr; 2]) -> bool {
+    let has = |address: Ipv4Addr| ends.iter().any(|end| end.ip() == address);
+    ends.iter().any(|end| end.port() == watch::PORT) || has(IN_SIM) && has(RECEIVER_IN_SIM)
 }
 
 impl View {

@@ -36,7 +36,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub draws: DrawOptions,
     /// Run nothing: take what an earlier call kept in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "seed", "runs_per_stratum"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "seed", "runs_per_stratum", "engine"])]
     pub from: Option<PathBuf>,
     /// Only copy captures of the runs with these numbers, and their labels, to testdata/captures
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', requires_all = ["from", "stratum"])]
@@ -68,11 +68,11 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
             .iter()
             .try_for_each(|stratum| sample::write(kept, &samples, *stratum, &options.sample));
     }
-    let half = half(options)?;
-    let all_strata = strata(options.engine);
+    let (engine, half) = asked(options)?;
+    let all_strata = strata(engine);
     let strata =
         if options.stratum.is_empty() { all_strata.clone() } else { options.stratum.clone() };
-    let default = match options.engine {
+    let default = match engine {
         Engine::Lab => "explain",
         Engine::Sim => "explain-sim",
     };
@@ -88,14 +88,14 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     congestion::say(&scored);
     say_gains(&scored);
     let is_whole = strata.len() == all_strata.len();
-    let published = match options.engine {
+    let published = match engine {
         Engine::Lab => FILE,
         Engine::Sim => SIM_FILE,
     };
     let is_published = half.is_scored && is_whole;
     let file = if is_published { root().join(published) } else { kept.join("explain.md") };
-    let mut text = page(options.engine, &half, &all, &scored);
-    if options.engine == Engine::Sim {
+    let mut text = page(engine, &half, &all, &scored);
+    if engine == Engine::Sim {
         let carried_out = promises::carry_out(&scored)?;
         promises::say(&carried_out);
         text.push_str(&promises::section(&carried_out));
@@ -103,7 +103,7 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     fs::write(&file, text).with_context(|| file.display().to_string())?;
     println!("wrote {}; {} runs scored of {}", file.display(), scored.len(), all.len());
     let mut short = missed(&strata, &scored);
-    if options.engine == Engine::Lab {
+    if engine == Engine::Lab {
         short.append(&mut publish_live(&half, &scored, &kept, is_whole)?);
     }
     ensure!(short.is_empty(), "missed: {}", short.join("; "));
@@ -133,16 +133,15 @@ fn publish_live(
     Ok(live::missed(&all))
 }
 
-/// Which half of the runs it is, and where its randomness begins.
-fn half(options: &ExplainArgs) -> Result<Half> {
-    if let Some(kept) = &options.from {
-        // What was kept tells; the commit that is named, only if the seed is from it.
-        let first = Stratum::ALL.iter().find_map(|stratum| read(kept, *stratum).ok()?.pop());
-        let seed = first.with_context(|| format!("{} holds no runs", kept.display()))?.seed;
-        let asked = options.draws.half().ok().filter(|half| half.seed == seed);
-        return Ok(asked.unwrap_or_else(|| Half::of(seed)));
-    }
-    options.draws.half()
+/// What runs them, which half of the runs it is, and where its randomness begins.
+fn asked(options: &ExplainArgs) -> Result<(Engine, Half)> {
+    let Some(kept) = &options.from else { return Ok((options.engine, options.draws.half()?)) };
+    // What was kept tells; the commit that is named, only if the seed is from it.
+    let first = Stratum::ALL.iter().find_map(|stratum| read(kept, *stratum).ok()?.pop());
+    let Run { seed, setup, .. } =
+        first.with_context(|| format!("{} holds no runs", kept.display()))?;
+    let asked = options.draws.half().ok().filter(|half| half.seed == seed);
+    Ok((setup.engine, asked.unwrap_or_else(|| Half::of(seed))))
 }
 
 /// Every run of a stratum that is kept in a folder, by number.

@@ -56,7 +56,7 @@ impl Runner {
             Self::Lab(program) => run_in_lab(program, scenario, text, capture),
             Self::Sim => {
                 fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
-                let parsed = parsed(text)?;
+                let parsed = Scenario::from_toml("drawn", text)?;
                 Ok(match capture {
                     Some(file) => capture::run(&parsed, &mut Unwatched, file)?,
                     None => Sim.run(&parsed, &mut Unwatched)?,
@@ -64,12 +64,4 @@ impl Runner {
             }
         }
     }
-}
-
-/// A drawn scenario.
-///
-/// # Errors
-/// It is none.
-pub(crate) fn parsed(text: &str) -> Result<Scenario> {
-    Scenario::from_toml("drawn", text).map_err(|error| anyhow::Error::msg(error.what))
 }

@@ -3,13 +3,14 @@
 use maxseg_core::outcome::{LabLink, LimitedBy, LinkOutcome, Outcome};
 
 use super::facts::Facts;
+use super::scenario::DATAGRAM_PAYLOAD;
 use super::setup::{Cross, INITIAL_SEGMENTS, Setup};
 use crate::draws::{Application, Engine};
 
 /// A window is full most of the time from this share of it on, on the average of the time.
 const FULL_WINDOW: f64 = 0.85;
-/// A datagram of other traffic, with its headers.
-const DATAGRAM_BYTES: f64 = 1228.0;
+/// A datagram of other traffic, with the headers of IPv4 and UDP.
+const DATAGRAM_BYTES: f64 = DATAGRAM_PAYLOAD as f64 + 28.0;
 
 /// What an engine tells of a run, as the truth needs it. What it does not tell is zero: then no limit is found.
 pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {

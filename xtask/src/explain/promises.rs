@@ -6,13 +6,13 @@ use anyhow::{Context, Result};
 use maxseg_core::advise::changed;
 use maxseg_core::engine::{Engine as _, Unwatched};
 use maxseg_core::outcome::Outcome;
+use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 
 use super::promise::{Kept, Promise};
 use super::score::Scored;
 use super::stratum::Stratum;
 use super::words::parameters;
-use crate::draws::parsed;
 use crate::parallel::in_parallel;
 
 /// A promise that was carried out.
@@ -44,7 +44,7 @@ impl CarriedOut<'_> {
 pub(super) fn carry_out(scored: &[Scored]) -> Result<Vec<CarriedOut<'_>>> {
     let runs: Vec<&Scored> = scored.iter().collect();
     let all = in_parallel(&runs, |one| {
-        let scenario = parsed(&one.run.setup.to_toml())?;
+        let scenario = Scenario::from_toml("drawn", &one.run.setup.to_toml())?;
         let before = goodput_bps(&one.run.outcome).context("the run has no goodput")?;
         let mut found = Vec::new();
         for (view, verdict) in one.run.setup.views.iter().zip(&one.verdicts) {

@@ -7,6 +7,8 @@ use crate::draws::Engine;
 
 /// What a hop next to the line holds, in seconds of its rate: it never drops.
 const AMPLE_QUEUE_S: f64 = 2.0;
+/// Payload of a datagram of other traffic, in bytes.
+pub(super) const DATAGRAM_PAYLOAD: u16 = 1200;
 
 impl Setup {
     /// The scenario as a file.
@@ -121,7 +123,7 @@ impl Setup {
         let _ = match self.cross {
             Some(Cross::Datagrams(bps)) => writeln!(
                 text,
-                "[[flow]]\nkind = \"cbr\"\nhops = [\"line\"]\nrate = \"{bps} bit/s\"\nsize = 1200"
+                "[[flow]]\nkind = \"cbr\"\nhops = [\"line\"]\nrate = \"{bps} bit/s\"\nsize = {DATAGRAM_PAYLOAD}"
             ),
             Some(Cross::Transfers(count)) => (0..count)
                 .try_for_each(|_| writeln!(text, "[[flow]]\nkind = \"bulk\"\nhops = [\"line\"]")),

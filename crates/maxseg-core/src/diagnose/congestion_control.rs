@@ -205,7 +205,7 @@ fn hears_of_needless(data: &DirectionStats) -> bool {
 const OVERTAKEN: f64 = 0.03;
 
 /// Whether many packets overtook others.
-fn is_overtaken(data: &DirectionStats) -> bool {
+pub(crate) fn is_overtaken(data: &DirectionStats) -> bool {
     data.out_of_order_share() > OVERTAKEN
 }
 

@@ -44,6 +44,7 @@ mod verdict;
 mod windows;
 
 pub(crate) use beside::sent_meanwhile;
+pub(crate) use congestion_control::is_overtaken;
 pub use congestion_control::{CongestionAlgorithm, CongestionControl};
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub(crate) use finding::{counted, were};

@@ -5,7 +5,9 @@ use super::stalls;
 use crate::advise::gain::{CLOSE, Gain, NoGain};
 use crate::advise::path::ObservedPath;
 use crate::advise::{Case, Change, Subject};
-use crate::diagnose::{CongestionAlgorithm, FULL_LINK, LossCause, rate_of_possible_policer};
+use crate::diagnose::{
+    CongestionAlgorithm, FULL_LINK, LossCause, is_overtaken, rate_of_possible_policer,
+};
 use crate::outcome::LimitedBy;
 use crate::stats::median;
 
@@ -122,14 +124,10 @@ pub(super) fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Re
     }
 }
 
-/// From this share of segments that come out of order on, overtaking stops a larger flight.
-const OVERTAKEN: f64 = 0.03;
-
 /// A sender that takes what is overtaken for lost reduces a larger flight more often. BBR with SACK does not reduce its flight for it.
 pub(super) fn in_order(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let data = case.data();
-    let is_overtaken =
-        case.diagnosis.loss.cause == LossCause::Reordering || data.out_of_order_share() > OVERTAKEN;
+    let is_overtaken = case.diagnosis.loss.cause == LossCause::Reordering || is_overtaken(data);
     let bears_it =
         data.sack_permitted && case.diagnosis.congestion_control.name == CongestionAlgorithm::Bbr;
     if lifts_window(changes) && is_overtaken && !bears_it && gain.missing().is_none() {

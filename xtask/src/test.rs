@@ -1,6 +1,7 @@
 //! Everything that CI runs, on a machine with rust and nothing else.
 
 use std::process::Command;
+use std::thread::available_parallelism;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Error, Result, bail, ensure};
@@ -91,12 +92,25 @@ fn sample() -> Result<()> {
     step("layers", layers::check)?;
     step("licences", check_licences::check)?;
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
-    step("tests", || succeed(Command::new("cargo").args(TESTS).env(SAMPLE, seed.to_string())))?;
+    step("tests", || {
+        let mut tests = Command::new("cargo");
+        tests.args(TESTS).env(SAMPLE, seed.to_string());
+        if std::env::var_os(THREADS).is_none() {
+            tests.env(THREADS, (available_parallelism()?.get() + WAITING_TESTS).to_string());
+        }
+        succeed(&mut tests)
+    })?;
     step("generated files", || generate::run(true))?;
     // Of the program that the tests have built, beside this one: `cargo run` would build its crates again, without the
     // features that the tests' dependencies ask for.
     step("the demo", || demo(&mut Command::new(std::env::current_exe()?.with_file_name("maxseg"))))
 }
+
+/// How many tests of a program run at once.
+const THREADS: &str = "RUST_TEST_THREADS";
+
+/// Tests that wait, for a path in real time or for a program, beside one on each core.
+const WAITING_TESTS: usize = 1;
 
 const TESTS: [&str; 5] = ["test", "--workspace", "--locked", "--", "--nocapture"];
 
@@ -114,10 +128,6 @@ fn cargo(arguments: &[&str]) -> Result<()> {
 }
 
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
-    if is_ci() {
-        // What is built once has no use for what a second build would begin with.
-        command.env("CARGO_INCREMENTAL", "0");
-    }
     let status = command.current_dir(root()).status().with_context(|| format!("{command:?}"))?;
     ensure!(status.success(), "{command:?} failed");
     Ok(())

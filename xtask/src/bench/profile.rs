@@ -81,6 +81,8 @@ pub(super) fn measure() -> Result<Profile> {
         "--package",
         "maxseg",
         "--config",
+        "profile.release.debug=\"line-tables-only\"",
+        "--config",
         "profile.release.strip=false",
         "--target-dir",
         &target_dir,

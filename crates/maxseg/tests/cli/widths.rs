@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Output;
 
+use maxseg_testkit::is_its_turn;
+
 use super::{command, stderr, stdout};
 
 const WIDTH: usize = 80;
@@ -93,6 +95,9 @@ fn the_first_help_says_what_each_verb_is_for_and_has_no_empty_line_of_commands()
 
 #[test]
 fn the_demo_fits() {
+    if !is_its_turn(2) {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     fits(&["demo", "-q", "--report", folder.path().join("report.html").to_str().unwrap()]);
 }

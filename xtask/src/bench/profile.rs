@@ -71,7 +71,7 @@ pub(super) fn measure() -> Result<Profile> {
     if !is_installed("valgrind") {
         return Ok(Profile::default());
     }
-    // The shipped program with the names of its lines left in.
+    // The shipped program with the names of its lines.
     let folder = target().join("profile");
     let target_dir = folder.display().to_string();
     cargo(&[

@@ -14,6 +14,7 @@ mod tshark {
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
+use std::thread;
 
 use maxseg_testkit::captures::{Capture, captures};
 use maxseg_testkit::sampled;
@@ -64,12 +65,20 @@ fn the_installed_tshark_says_the_same_of_every_frame() {
         println!("SKIPPED: {why}");
         return;
     }
-    let mut faults = Vec::new();
-    let mut frames = 0;
     let captures = sampled("captures", readable(), SAMPLED);
-    for capture in &captures {
-        frames += packets(&compared(&capture.path, &mut faults));
-    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let share = |first: usize| {
+        let mut faults = Vec::new();
+        let shared = captures.iter().skip(first).step_by(cores);
+        let frames: u64 = shared.map(|c| packets(&compared(&c.path, &mut faults))).sum();
+        (frames, faults)
+    };
+    let shares: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores).map(|first| scope.spawn(move || share(first))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let frames: u64 = shares.iter().map(|(frames, _)| frames).sum();
+    let faults: Vec<_> = shares.into_iter().flat_map(|(_, faults)| faults).collect();
     println!("checked {frames} frames in {} captures", captures.len());
     none(&faults);
     assert!(frames > 0, "no TCP in any capture");

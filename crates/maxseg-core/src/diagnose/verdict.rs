@@ -165,7 +165,7 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
     } else if data.needed_retransmissions() > 0
         && acks_may_wait(evidence, direction)
         && AckPath::of(data, acks).is_some()
-        && !pace.leaves_window_unused
+        && !pace.may_be_buffered
     {
         "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
          both hosts, joined, show where packets wait"

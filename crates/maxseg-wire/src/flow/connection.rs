@@ -205,10 +205,11 @@ impl Connection {
             if !stream.tells_scale(seen.window, own.windows.is_unscaled()) {
                 return None;
             }
-            let (window, times) = own.windows.least(seen.window, in_flight);
+            let (mut window, times) = own.windows.least(seen.window, in_flight);
             stream.scale_windows(times);
             if stream.exceeds_window() && own.windows.double() {
                 stream.scale_windows(2);
+                window *= 2;
             }
             stream.tells_room(window).then_some(window)
         });

@@ -251,6 +251,34 @@ fn a_capture_that_begins_in_a_recovery_lacks_nothing() {
     assert_eq!(evidence(&packets).forward.unseen_bytes, 200);
 }
 
+/// At the receiver nothing is in flight: what the sender knew when it sent, by the timestamps that it echoes, tells how much it had.
+#[test]
+fn a_window_that_is_always_full_is_full_at_the_receiver_too() {
+    const FLIGHT: u32 = 20;
+    let stamps = |value: u32, echo: u32| {
+        [&[1, 1, 8, 10][..], &value.to_be_bytes(), &echo.to_be_bytes()].concat()
+    };
+    let segments = 0..60 * FLIGHT;
+    let options: Vec<_> = segments
+        .clone()
+        .map(|n| (stamps(90_000 + n, 10_000 + n - n.min(FLIGHT)), stamps(10_000 + n, 90_000 + n)))
+        .collect();
+    let packets: Vec<Seen<'_>> = segments
+        .zip(&options)
+        .flat_map(|(n, (of_data, of_ack))| {
+            let at = u64::from(10_000 * (n / FLIGHT) + 100 * (n % FLIGHT));
+            // A quarter of the window, which is one flight.
+            let window = u16::try_from(FLIGHT * 100 / 4).unwrap();
+            let ack = Seen { window, options: of_ack, ..ack(at + 10, n + 1) };
+            [Seen { options: of_data, ..data(at, n) }, ack]
+        })
+        .collect();
+    let bins = evidence(&packets).forward.bins;
+    let late = &bins.as_slice()[bins.as_slice().len() / 2..];
+    let least: Vec<_> = late.iter().filter_map(|bin| bin.window_left_min).collect();
+    assert!(least.len() > 10 && least.iter().all(|left| *left < 200), "{least:?}");
+}
+
 #[test]
 fn a_clock_that_was_set_changes_no_duration() {
     let hour = 3_600_000_000;

@@ -37,7 +37,7 @@ const LARGE: [(&str, &str); 5] = [
 
 const SHOW: &str = "
 echo ==state
-sysctl -a 2>/dev/null | grep -E '^net\\.(ipv4\\.tcp_|core\\.[rw]mem|core\\.default_qdisc)' | grep -vE 'tcp_mem|orphans|fastopen_key|ehash|child_ehash|available_c|allowed_c'
+sysctl $(cd /proc/sys; echo net/ipv4/tcp_* net/core/[rw]mem_* net/core/default_qdisc) 2>/dev/null | grep -vE 'tcp_mem|orphans|fastopen_key|ehash|child_ehash|available_c|allowed_c'
 ip route | sed 's/^/route /'
 ip -6 route | sed 's/^/route6 /'
 ";

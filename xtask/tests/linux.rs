@@ -4,7 +4,7 @@ use maxseg_core::rng::Stream;
 use maxseg_testkit::{SAMPLE, sample_seed};
 use xtask::linux::{Cell, GOODPUT, Judged, cells, folders, judge};
 
-/// Cells of a sample of each folder: a cell takes a third of a second of a small machine.
+/// Cells of a sample of each folder: a cell takes a quarter of a second of a small machine.
 const SAMPLED_CELLS: usize = 30;
 
 /// Of so many lossy cells 5% are outside their 95% interval by chance; more than this many standard deviations

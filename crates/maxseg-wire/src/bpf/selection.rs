@@ -12,6 +12,7 @@ use crate::ip::{Packet, protocol};
 ///   the ports, and fragments matter for the MTU.
 /// - An ICMP error passes if the packet that it quotes does. With the host at the other end of a connection
 ///   selected, a router's "packet too big" about that connection passes, although its own addresses do not match.
+///   On the wire one passes as well that quotes a header cut short: the kernel's filter looks at no lengths.
 /// - With hosts alone, ARP for them passes too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -121,7 +122,7 @@ fn begins_here(packet: &Packet<'_>) -> bool {
     packet.fragment.is_none_or(|fragment| fragment.offset == 0)
 }
 
-/// The packet that an ICMP error quotes, of the same IP version; `None` for other packets.
+/// The packet that an ICMP error quotes; `None` for other packets.
 fn quoted<'a>(packet: &Packet<'a>) -> Option<Packet<'a>> {
     let kind = *packet.payload.first()?;
     let is_error = match packet.ends().0 {

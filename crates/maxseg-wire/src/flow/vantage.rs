@@ -179,8 +179,8 @@ impl Distance {
         self.stamps.clear();
     }
 
-    /// The next acknowledgement that has reached the sender by `at`, with the time: what it has echoed it had seen, sooner than the round
-    /// trips of so far say.
+    /// The next acknowledgement that has reached the sender by `at`, and when. One whose timestamp was echoed has, however long the
+    /// round trips before were.
     pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, AckUpdate)> {
         let UnderWay { passed, arrives, news } = *self.under_way.front()?;
         let is_known = self.echoed.is_some_and(|echo| passed <= echo.at);

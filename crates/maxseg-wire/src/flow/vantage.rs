@@ -18,8 +18,8 @@ pub(super) struct Distance {
     stamps: VecDeque<Stamp>,
     /// What the last acknowledgement acknowledged whose timestamp a segment echoed: its sender knew that much.
     echoed: Option<Echo>,
-    /// Acknowledgements on their way to the sender.
-    under_way: VecDeque<UnderWay>,
+    /// Acknowledgements on their way to the sender, with the time of their arrival there.
+    under_way: VecDeque<(u64, AckUpdate)>,
     /// Least round trips of this period and of the one before.
     least: u64,
     least_before: u64,
@@ -49,15 +49,6 @@ struct Stamp {
     at: u64,
     /// What the last that had it acknowledged.
     una: i64,
-}
-
-/// An acknowledgement on its way to the sender.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct UnderWay {
-    /// When it passed, and when it is to arrive, in nanoseconds.
-    passed: u64,
-    arrives: u64,
-    news: AckUpdate,
 }
 
 /// Most timestamps, and most acknowledgements, that are kept.
@@ -118,13 +109,12 @@ impl Distance {
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
         }
-        let arrives = at.saturating_add(self.get());
-        self.under_way.push_back(UnderWay { passed: at, arrives, news });
+        self.under_way.push_back((at.saturating_add(self.get()), news));
     }
 
     /// Windows are so many times as large as was taken for granted.
     pub(super) fn scale_windows(&mut self, times: i64) {
-        for UnderWay { news, .. } in &mut self.under_way {
+        for (_, news) in &mut self.under_way {
             let una = news.una;
             news.edge = news.edge.map(|edge| una + (edge - una).saturating_mul(times));
         }
@@ -179,16 +169,12 @@ impl Distance {
         self.stamps.clear();
     }
 
-    /// The next acknowledgement that has reached the sender by `at`, and when. One whose timestamp was echoed has, however long the
-    /// round trips before were.
+    /// The next acknowledgement that has reached the sender by `at`.
     pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, AckUpdate)> {
-        let UnderWay { passed, arrives, news } = *self.under_way.front()?;
-        let is_known = self.echoed.is_some_and(|echo| passed <= echo.at);
-        if arrives > at && !is_known {
+        if self.under_way.front()?.0 > at {
             return None;
         }
-        self.under_way.pop_front();
-        Some((arrives.min(at), news))
+        self.under_way.pop_front()
     }
 }
 
@@ -230,24 +216,8 @@ mod tests {
             distance.on_segment(at + 400 + u64::from(n), n, PASSED);
         }
         assert_eq!(distance.get(), 400);
+        assert_eq!(distance.arrived_by(0), None);
         assert_eq!(distance.arrived_by(7), Some((7, news)));
-    }
-
-    /// The first segments of a capture come when the round trip is known from one that took longer.
-    #[test]
-    fn what_is_echoed_has_arrived() {
-        let mut distance = Distance::new(None);
-        let news = |una| AckUpdate { una, edge: None, delivered: 1 };
-        distance.on_ack(0, Some(1), news(1));
-        distance.on_segment(900, 1, PASSED);
-        assert_eq!(distance.arrived_by(900), Some((0, news(1))));
-        distance.on_ack(1_000, Some(2), news(2));
-        distance.on_ack(1_100, Some(2), news(3));
-        assert_eq!(distance.arrived_by(1_500), None);
-        distance.on_segment(1_500, 2, PASSED);
-        assert_eq!(distance.arrived_by(1_500), Some((1_500, news(2))));
-        assert_eq!(distance.arrived_by(1_500), None, "the other has the same timestamp");
-        assert_eq!(distance.arrived_by(9_999), Some((2_000, news(3))));
     }
 
     /// A queue fills behind a handshake that found it empty: its round trip is long over before the next segment arrives, but that

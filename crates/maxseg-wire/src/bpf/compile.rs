@@ -37,6 +37,8 @@ const TAG: u32 = 4;
 const BEFORE_TYPE: u32 = 12;
 /// VLAN tags that are skipped.
 const MOST_TAGS: u32 = 2;
+/// Bytes of an IPv6 header.
+const V6_HEADER: u32 = 40;
 /// IPv6 extension headers that are skipped; the loop is unrolled, since BPF jumps forward only.
 const MOST_EXTENSIONS: usize = 4;
 
@@ -151,7 +153,30 @@ impl Compiler<'_> {
         self.asm.place(quotes_v6);
         self.go_to_quoted_v6();
         self.asm.place(quoted);
+        self.whole_header();
         self.packet_as([self.drop, self.drop]);
+    }
+
+    /// Drops a packet that ends within the IP header at X, which a load behind its end does: what an ICMP error quotes may be none.
+    fn whole_header(&mut self) {
+        const LEAST_V4_WORDS: u32 = 5;
+        let (v4, whole) = (self.asm.label(), self.asm.label());
+        self.asm.plain(code::STORE_X, IP_HEADER);
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        self.asm.plain(code::SHIFT_RIGHT, 4);
+        self.asm.go_if(code::IF_EQUAL, 4, v4);
+        self.asm.plain(code::LOAD_BYTE_AT_X, V6_HEADER - 1);
+        self.asm.go(whole);
+        self.asm.place(v4);
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        self.asm.plain(code::AND, 0xf);
+        self.asm.go_unless(code::IF_ABOVE, LEAST_V4_WORDS - 1, self.drop);
+        self.past_v4_header();
+        // One back: sums wrap.
+        self.forward(u32::MAX);
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        self.asm.plain(code::LOAD_X_MEMORY, IP_HEADER);
+        self.asm.place(whole);
     }
 
     /// Matches the IP packet at X itself; jumps to the label of its version if it does not pass.
@@ -293,7 +318,7 @@ impl Compiler<'_> {
         const FRAGMENT_OFFSET: u32 = 0xfff8;
         self.asm.plain(code::LOAD_BYTE_AT_X, 6);
         self.asm.plain(code::STORE, NEXT_HEADER);
-        self.forward(40);
+        self.forward(V6_HEADER);
         let done = self.asm.label();
         for _ in 0..MOST_EXTENSIONS {
             let [extension, authentication, part] =

@@ -12,7 +12,6 @@ use crate::ip::{Packet, protocol};
 ///   the ports, and fragments matter for the MTU.
 /// - An ICMP error passes if the packet that it quotes does. With the host at the other end of a connection
 ///   selected, a router's "packet too big" about that connection passes, although its own addresses do not match.
-///   On the wire one passes as well that quotes a header cut short: the kernel's filter looks at no lengths.
 /// - With hosts alone, ARP for them passes too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {

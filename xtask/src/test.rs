@@ -53,7 +53,7 @@ fn everything() -> Result<()> {
     step("without the lab", || {
         cargo(&["check", "--workspace", "--no-default-features", "--locked"])
     })?;
-    step("tests", || cargo(&TESTS))?;
+    step("tests", || succeed(&mut tests()))?;
     step("documentation", || {
         let mut command = Command::new("cargo");
         command
@@ -92,15 +92,7 @@ fn sample() -> Result<()> {
     step("layers", layers::check)?;
     step("licences", check_licences::check)?;
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
-    step("tests", || {
-        let mut tests = Command::new("cargo");
-        tests.args(TESTS).env(SAMPLE, seed.to_string());
-        if std::env::var_os(THREADS).is_none() {
-            let cores = available_parallelism().map_or(1, usize::from);
-            tests.env(THREADS, (cores + WAITING_TESTS).to_string());
-        }
-        succeed(&mut tests)
-    })?;
+    step("tests", || succeed(tests().env(SAMPLE, seed.to_string())))?;
     step("generated files", || generate::run(true))?;
     // Of the program that the tests have built, beside this one: `cargo run` would build its crates again, without the
     // features that the tests' dependencies ask for.
@@ -111,9 +103,17 @@ fn sample() -> Result<()> {
 const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Tests that wait, for a path in real time or for a program, beside one on each core.
-const WAITING_TESTS: usize = 1;
+const WAITING_TESTS: usize = 2;
 
-const TESTS: [&str; 5] = ["test", "--workspace", "--locked", "--", "--nocapture"];
+fn tests() -> Command {
+    let mut tests = Command::new("cargo");
+    tests.args(["test", "--workspace", "--locked", "--", "--nocapture"]);
+    if std::env::var_os(THREADS).is_none() {
+        let cores = available_parallelism().map_or(1, usize::from);
+        tests.env(THREADS, (cores + WAITING_TESTS).to_string());
+    }
+    tests
+}
 
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {

@@ -23,6 +23,7 @@ mod ecn;
 mod ending;
 mod fair_queue;
 mod flags;
+mod gap_buffer;
 mod handshake;
 mod info;
 mod ordinary_ack;

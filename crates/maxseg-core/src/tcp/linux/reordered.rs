@@ -1,8 +1,7 @@
 //! What came out of order, and the SACK blocks that tell of it (`net/ipv4/tcp_input.c`).
 
-use std::collections::VecDeque;
-
 use super::Socket;
+use super::gap_buffer::GapBuffer;
 use super::packet::Blocks;
 use super::settings::Memory;
 
@@ -23,7 +22,7 @@ struct Early {
 #[derive(Debug, Default)]
 pub(super) struct OutOfOrder {
     /// In order of numbers.
-    packets: VecDeque<Early>,
+    packets: GapBuffer<Early>,
     /// The blocks, the newest first (`selective_acks`).
     pub(super) sacks: Vec<(u64, u64)>,
 }
@@ -145,7 +144,7 @@ impl Socket {
             return true;
         }
         let mut at = packets.partition_point(|packet| packet.seq < seq);
-        if let Some(before) = at.checked_sub(1).map(|index| packets[index])
+        if let Some(before) = at.checked_sub(1).and_then(|index| packets.get(index))
             && before.end > seq
         {
             if end <= before.end {

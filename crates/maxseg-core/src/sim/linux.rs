@@ -185,7 +185,7 @@ impl LinuxConnection {
 
     /// Something has happened to its sender, or to its receiver; gives when more will by itself.
     #[inline]
-    pub(super) fn note_deadline(&mut self, of_sender: bool) -> Time {
+    pub(super) fn refresh_deadline(&mut self, of_sender: bool) -> Time {
         if of_sender {
             self.deadlines[0] = self.sender.next_timer();
             return self.deadlines[0];

@@ -1,5 +1,6 @@
 //! What is between the hosts, and how packets come on it.
 
+use super::deadlines::Deadlines;
 use super::flow::{Cargo, Connection, Delivery, HopSpans, Losses, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
 use super::links::Links;
@@ -25,6 +26,7 @@ pub(super) struct Net<E> {
     /// Before this no timer of any flow expires, no notice arrives, no host is through with anything, and
     /// nothing happens on the way that is not known yet.
     pub(super) wake: Time,
+    pub(super) deadlines: Deadlines,
 }
 
 impl<E: Observer> Net<E> {
@@ -127,6 +129,13 @@ impl<E: Observer> Net<E> {
         }
     }
 
+    /// A timer of `flow` expires at `deadline`.
+    #[inline(always)]
+    pub(super) fn note_deadline(&mut self, flow: u32, deadline: Time) {
+        self.wake = self.wake.min(deadline);
+        self.deadlines.note(flow, deadline);
+    }
+
     /// Sends all that the flow's connection, if it is one, has to send at `end` now.
     pub(super) fn pump(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
@@ -159,7 +168,8 @@ impl<E: Observer> Net<E> {
                 flow.losses.push(now, at);
             }
         }
-        self.wake = self.wake.min(requests.deadline());
+        let deadline = requests.deadline();
+        self.note_deadline(flow.hop_spans.flow, deadline);
     }
 
     /// A packet of Linux's own TCP is delivered at `end`; gives whether its flow is complete now. Apart, so that the
@@ -204,7 +214,7 @@ impl<E: Observer> Net<E> {
                 losses.push(now, at);
             }
         }
-        self.wake = self.wake.min(connection.note_deadline(of_sender));
+        self.note_deadline(hop_spans.flow, connection.refresh_deadline(of_sender));
     }
 
     /// Sends all that the sender of data has to send now.
@@ -223,7 +233,7 @@ impl<E: Observer> Net<E> {
         while let Some(segment) = connection.sender.poll_data(now, &mut self.options_pool) {
             self.send_data_segment(now, from, hop_spans, connection, losses, segment);
         }
-        self.wake = self.wake.min(connection.sender.next_timeout());
+        self.note_deadline(hop_spans.flow, connection.sender.next_timeout());
     }
 
     #[cold]
@@ -275,7 +285,7 @@ impl<E: Observer> Net<E> {
         if let Some(segment) = connection.receiver.poll_ack(now, &mut self.options_pool) {
             self.send_ack(now, from, hop_spans, connection, segment);
         }
-        self.wake = self.wake.min(connection.receiver.next_timeout());
+        self.note_deadline(hop_spans.flow, connection.receiver.next_timeout());
     }
 
     #[cold]

@@ -1,3 +1,4 @@
+use super::deadlines::Deadlines;
 use super::world::World;
 use super::*;
 use crate::engine::Unwatched;
@@ -62,6 +63,35 @@ fn staged_links_give_the_same_run() {
             );
             assert_eq!(comparable(world.outcome(&scenario)), comparable(computed), "{name}");
         }
+    }
+}
+
+/// Timers of every kind of flow: those of Linux's own TCP and its pacing, of the RFCs', of requests, of datagrams.
+#[test]
+fn many_flows_run_alike_whether_their_deadlines_are_kept_or_not() {
+    let kinds = [
+        "[[flow]]\nkind = \"bulk\"\n",
+        "[[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\nstart = \"700 ms\"\n",
+        "[[flow]]\nkind = \"cbr\"\nrate = \"50 kbit/s\"\nsize = 700\n",
+        "[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n",
+        REQUESTS,
+    ];
+    let flows = kinds.concat().repeat(12);
+    let narrow = WIRED.replace("wired", "narrow") + "mtu = 1400\nqueue = \"60 kB\"\n";
+    let until = "[until]\ntime = \"20 s\"\n";
+    let ends = ["cubic", "bbr"].map(|name| {
+        format!("[sender]\nstack = \"linux\"\ncongestion = \"{name}\"\n[receiver]\nstack = \"linux\"\ncongestion = \"{name}\"\n")
+    });
+    let older = "[sender]\nstack = \"rfc\"\n[receiver]\nstack = \"rfc\"\n".to_owned();
+    for ends in ends.into_iter().chain([older]) {
+        let scenario = scenario(&format!("{WIRED}{narrow}{flows}{ends}{until}"));
+        let kept = Sim.run(&scenario, &mut Unwatched).unwrap();
+        let mut world = World::new(&scenario, NoObserver);
+        assert!(!world.net.deadlines.blocks().is_empty());
+        world.net.deadlines = Deadlines::default();
+        world.run(&mut Unwatched).unwrap();
+        assert_eq!(world.outcome(&scenario), kept, "{ends}");
+        assert!(kept.retransmitted_packets > Some(20), "{kept:?}");
     }
 }
 

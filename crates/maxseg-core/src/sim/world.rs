@@ -1,5 +1,6 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
+use super::deadlines::Deadlines;
 use super::flow::{Cargo, Delivery, RunningFlow, Traffic};
 use super::host::Hosts;
 use super::links::Links;
@@ -76,6 +77,7 @@ impl<E: Observer> World<E> {
                 observer,
                 options_pool: OptionsPool::default(),
                 wake: flows.iter().map(RunningFlow::deadline).min().unwrap_or(Time::NEVER),
+                deadlines: Deadlines::new(&flows),
             },
             flows,
             until: scenario.until.time,
@@ -253,6 +255,9 @@ impl<E: Observer> World<E> {
     fn expire_timers(&mut self) {
         let now = self.now;
         self.net.wake = self.net.notices.next_arrival();
+        if !self.net.deadlines.blocks().is_empty() {
+            return self.expire_timers_of_many();
+        }
         for flow in &mut self.flows {
             let mut deadline = flow.deadline();
             if deadline <= now {
@@ -261,6 +266,35 @@ impl<E: Observer> World<E> {
             }
             self.net.wake = self.net.wake.min(deadline);
         }
+    }
+
+    /// The same where flows are many: only those are looked at of which some timer may be due.
+    fn expire_timers_of_many(&mut self) {
+        for block in 0..self.net.deadlines.blocks().len() {
+            if self.net.deadlines.blocks()[block] <= self.now {
+                self.expire_timers_of(block);
+            }
+            self.net.wake = self.net.wake.min(self.net.deadlines.blocks()[block]);
+        }
+    }
+
+    fn expire_timers_of(&mut self, block: usize) {
+        let now = self.now;
+        for index in self.net.deadlines.flows_of(block) {
+            let flow = &mut self.flows[index];
+            debug_assert!(
+                self.net.deadlines.of(index) <= flow.deadline(),
+                "flow {index} at {now:?}"
+            );
+            if self.net.deadlines.of(index) > now {
+                continue;
+            }
+            if flow.deadline() <= now {
+                self.net.expire(now, flow);
+            }
+            self.net.deadlines.set(index, flow.deadline());
+        }
+        self.net.deadlines.refresh(block);
     }
 
     /// ICMP notices that are due reach their hosts.
@@ -279,7 +313,7 @@ impl<E: Observer> World<E> {
         let flow = &mut self.flows[notice.flow as usize];
         flow.on_frag_needed(now, notice.to, notice.mtu);
         self.net.pump(now, flow, notice.to);
-        self.net.wake = self.net.wake.min(flow.deadline());
+        self.net.note_deadline(notice.flow, flow.deadline());
     }
 
     /// Brings what accumulates over time up to the end.

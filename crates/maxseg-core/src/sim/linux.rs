@@ -152,7 +152,7 @@ impl LinuxConnection {
         }
     }
 
-    /// It begins, or timers expire. Gives whether they were the sender's, and the receiver's: [`Self::note_deadline`] is
+    /// It begins, or timers expire. Gives whether they were the sender's, and the receiver's: [`Self::refresh_deadline`] is
     /// to be called for each that has them.
     #[inline]
     pub(super) fn on_timer(&mut self, now: Time) -> [bool; 2] {

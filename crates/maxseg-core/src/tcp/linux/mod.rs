@@ -6,10 +6,9 @@
 //! write · read               what the application does; a write may have to wait for room
 //! poll_transmit()            what to send, until None
 //! ```
-//! Each file is one concern and names the kernel's functions whose rules it follows; windows and counters are
-//! in segments and the fields have the kernel's names, so that a trace of `tcp_info` reads like the fields
-//! here. Numbers are 64-bit and do not wrap. Time enters as the run's; `clock` makes jiffies of it, because
-//! most timers and CUBIC's curve count in them.
+//! Each file is one concern and names the kernel's functions whose rules it follows; windows and counters are in segments and
+//! the fields have the kernel's names, so that a trace of `tcp_info` reads like the fields here. Numbers are 64-bit and do not
+//! wrap. Time enters as the run's; `clock` makes jiffies of it, because most timers and CUBIC's curve count in them.
 
 mod ack;
 mod ca_state;

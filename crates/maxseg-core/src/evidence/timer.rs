@@ -10,6 +10,10 @@ const OUTAGE_S: f64 = 1.0;
 const OUTAGE_AGAIN_S: f64 = 0.6;
 const OUTAGE_ROUND_TRIPS: f64 = 4.0;
 
+/// Where so much of the data is retransmitted, one or two retransmissions in a row are lost as the data are.
+const LOSSY: f64 = 0.1;
+const LOST_IN_A_ROW: u32 = 2;
+
 impl DirectionStats {
     /// The time in which nothing passed: the retransmission timer expired again and again, or once after a long time,
     /// and it was not the size of the segments.
@@ -22,6 +26,13 @@ impl DirectionStats {
             seconds >= least.max(OUTAGE_ROUND_TRIPS * round_trip)
         };
         self.outage.filter(|outage| !by_size && is_long(outage))
+    }
+
+    /// Whether losses explain that nothing passed: a tenth of the data is lost, and the timer expired as often at other times.
+    pub(crate) fn has_losses_like(&self, outage: &Outage) -> bool {
+        outage.retransmissions <= LOST_IN_A_ROW
+            && self.timeouts >= 2 * u64::from(outage.retransmissions)
+            && self.retransmitted_packets as f64 >= LOSSY * self.data_packets as f64
     }
 
     /// Whether nothing passed for so long that the timer expired three times: the window grows from one segment then (RFC 5681 §3.1), and what

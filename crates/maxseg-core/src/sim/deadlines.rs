@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::flow::RunningFlow;
+use super::flow::{RunningFlow, Traffic};
 use crate::units::Time;
 
 /// So many flows are looked at one by one sooner than anything is kept of them.
@@ -11,7 +11,7 @@ const FEW: usize = 16;
 const BLOCK: usize = 32;
 
 /// For each of many flows a time before which none of its timers expires, and the least of each block of flows. A timer
-/// that is set later than it was leaves its time as it is until that has come.
+/// that is set later than it was leaves its time as it is until that has come. Of flows that do not tell it is always due.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     /// Empty for few flows.
@@ -24,7 +24,9 @@ impl Deadlines {
         if flows.len() <= FEW {
             return Self::default();
         }
-        let flows: Vec<_> = flows.iter().map(RunningFlow::deadline).collect();
+        let first =
+            |flow: &RunningFlow| if flow.tells_deadlines() { flow.deadline() } else { Time::ZERO };
+        let flows: Vec<_> = flows.iter().map(first).collect();
         let blocks = flows.chunks(BLOCK).map(least).collect();
         Self { flows, blocks }
     }
@@ -67,6 +69,13 @@ impl Deadlines {
     /// Of a block whose flows have been set.
     pub(super) fn refresh(&mut self, block: usize) {
         self.blocks[block] = least(&self.flows[self.flows_of(block)]);
+    }
+}
+
+impl RunningFlow {
+    /// Whether the world is told whenever a timer is set: not by connections of the other stacks, whose every packet would pay.
+    pub(super) fn tells_deadlines(&self) -> bool {
+        !matches!(self.traffic, Traffic::Tcp(_))
     }
 }
 

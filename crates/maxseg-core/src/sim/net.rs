@@ -233,7 +233,7 @@ impl<E: Observer> Net<E> {
         while let Some(segment) = connection.sender.poll_data(now, &mut self.options_pool) {
             self.send_data_segment(now, from, hop_spans, connection, losses, segment);
         }
-        self.note_deadline(hop_spans.flow, connection.sender.next_timeout());
+        self.wake = self.wake.min(connection.sender.next_timeout());
     }
 
     #[cold]
@@ -285,7 +285,7 @@ impl<E: Observer> Net<E> {
         if let Some(segment) = connection.receiver.poll_ack(now, &mut self.options_pool) {
             self.send_ack(now, from, hop_spans, connection, segment);
         }
-        self.note_deadline(hop_spans.flow, connection.receiver.next_timeout());
+        self.wake = self.wake.min(connection.receiver.next_timeout());
     }
 
     #[cold]

@@ -268,13 +268,18 @@ impl<E: Observer> World<E> {
         }
     }
 
-    /// The same where flows are many: only those are looked at of which some timer may be due.
+    /// The same where flows are many: only those are looked at of which some timer may be due. Apart, so that the loop keeps its
+    /// registers where they are few.
+    #[cold]
+    #[inline(never)]
     fn expire_timers_of_many(&mut self) {
         for block in 0..self.net.deadlines.blocks().len() {
-            if self.net.deadlines.blocks()[block] <= self.now {
+            let deadline = self.net.deadlines.blocks()[block];
+            if deadline <= self.now {
                 self.expire_timers_of(block);
+            } else {
+                self.net.wake = self.net.wake.min(deadline);
             }
-            self.net.wake = self.net.wake.min(self.net.deadlines.blocks()[block]);
         }
     }
 
@@ -282,17 +287,18 @@ impl<E: Observer> World<E> {
         let now = self.now;
         for index in self.net.deadlines.flows_of(block) {
             let flow = &mut self.flows[index];
-            debug_assert!(
-                self.net.deadlines.of(index) <= flow.deadline(),
-                "flow {index} at {now:?}"
-            );
-            if self.net.deadlines.of(index) > now {
-                continue;
+            let mut deadline = self.net.deadlines.of(index);
+            debug_assert!(deadline <= flow.deadline(), "flow {index} at {now:?}");
+            if deadline <= now {
+                if flow.deadline() <= now {
+                    self.net.expire(now, flow);
+                }
+                deadline = flow.deadline();
+                if flow.tells_deadlines() {
+                    self.net.deadlines.set(index, deadline);
+                }
             }
-            if flow.deadline() <= now {
-                self.net.expire(now, flow);
-            }
-            self.net.deadlines.set(index, flow.deadline());
+            self.net.wake = self.net.wake.min(deadline);
         }
         self.net.deadlines.refresh(block);
     }

@@ -4,12 +4,11 @@
 mod endings;
 mod quality;
 mod sizes;
+mod timer;
 mod windows;
 
 use maxseg_core::diagnose::{Finding, FindingKind, Severity, diagnose};
-use maxseg_core::evidence::{
-    Cause, Ending, Event, EventKind, Evidence, LossEpisode, Outage, PathMtuEvent,
-};
+use maxseg_core::evidence::{Cause, Ending, Event, EventKind, Evidence, LossEpisode, PathMtuEvent};
 use maxseg_core::units::Time;
 use maxseg_testkit::clean;
 
@@ -316,33 +315,6 @@ fn a_syn_sent_again_is_severe_where_none_is_answered() {
     assert!(text.contains("3 times") && text.contains("its answer 2 times"), "{text}");
     let fin = severities(|it| it.forward.resent.control = 1);
     assert!(fin.is_empty(), "a FIN delays no first byte: {fin:?}");
-}
-
-/// Whatever the timer, what is sent while nothing passes is not acknowledged; and half of the expiries have to be spurious.
-#[test]
-fn a_timer_expires_too_early_only_where_the_path_is_not_interrupted() {
-    let expiries = |spurious: u64, silent_ms: u64, retransmissions: u32| {
-        severities(|it| {
-            it.forward.timeouts = 4;
-            it.forward.spurious_timeouts = spurious;
-            it.forward.spurious_expiries = spurious;
-            let (from, to) = (Time::from_secs(3), Time::from_millis(3000 + silent_ms));
-            it.forward.outage = Some(Outage { from, to, retransmissions });
-        })
-        .into_iter()
-        .filter(|(kind, _)| *kind != FindingKind::Timeouts)
-        .collect::<Vec<_>>()
-    };
-    let (spurious, outage) = (FindingKind::SpuriousRto, FindingKind::Outage);
-    assert_eq!(expiries(2, 300, 1), [(spurious, Severity::Problem)]);
-    assert_eq!(expiries(2, 300, 2), [(spurious, Severity::Problem)], "a probe, and one timeout");
-    assert_eq!(expiries(1, 300, 1), [(spurious, Severity::Note)]);
-    for (silent_ms, retransmissions) in [(700, 2), (1600, 1)] {
-        assert_eq!(
-            expiries(4, silent_ms, retransmissions),
-            [(outage, Severity::Problem), (spurious, Severity::Note)]
-        );
-    }
 }
 
 #[test]

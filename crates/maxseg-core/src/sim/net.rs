@@ -26,6 +26,7 @@ pub(super) struct Net<E> {
     /// Before this no timer of any flow expires, no notice arrives, no host is through with anything, and
     /// nothing happens on the way that is not known yet.
     pub(super) wake: Time,
+    /// The same of each flow's timers.
     pub(super) deadlines: Deadlines,
 }
 

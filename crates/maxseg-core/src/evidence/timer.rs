@@ -10,7 +10,7 @@ const OUTAGE_S: f64 = 1.0;
 const OUTAGE_AGAIN_S: f64 = 0.6;
 const OUTAGE_ROUND_TRIPS: f64 = 4.0;
 
-/// Where so much of the data is retransmitted, one or two retransmissions in a row are lost as the data are.
+/// Where so much of the data is lost, one or two retransmissions in a row are lost as the data are.
 const LOSSY: f64 = 0.1;
 const LOST_IN_A_ROW: u32 = 2;
 
@@ -32,7 +32,7 @@ impl DirectionStats {
     pub(crate) fn has_losses_like(&self, outage: &Outage) -> bool {
         outage.retransmissions <= LOST_IN_A_ROW
             && self.timeouts >= 2 * u64::from(outage.retransmissions)
-            && self.retransmitted_packets as f64 >= LOSSY * self.data_packets as f64
+            && self.needed_retransmissions() as f64 >= LOSSY * self.data_packets as f64
     }
 
     /// Whether nothing passed for so long that the timer expired three times: the window grows from one segment then (RFC 5681 §3.1), and what

@@ -259,11 +259,7 @@ impl<E: Observer> World<E> {
             return self.expire_timers_of_many();
         }
         for flow in &mut self.flows {
-            let mut deadline = flow.deadline();
-            if deadline <= now {
-                self.net.expire(now, flow);
-                deadline = flow.deadline();
-            }
+            let deadline = expire_due(&mut self.net, now, flow);
             self.net.wake = self.net.wake.min(deadline);
         }
     }
@@ -290,10 +286,7 @@ impl<E: Observer> World<E> {
             let mut deadline = self.net.deadlines.of(index);
             debug_assert!(deadline <= flow.deadline(), "flow {index} at {now:?}");
             if deadline <= now {
-                if flow.deadline() <= now {
-                    self.net.expire(now, flow);
-                }
-                deadline = flow.deadline();
+                deadline = expire_due(&mut self.net, now, flow);
                 if flow.tells_deadlines() {
                     self.net.deadlines.set(index, deadline);
                 }
@@ -364,4 +357,15 @@ impl<E: Observer> World<E> {
             watch.on_sample(&sample);
         }
     }
+}
+
+/// Lets the timers of a flow expire that are due; gives when the next one is.
+#[inline(always)]
+fn expire_due<E: Observer>(net: &mut Net<E>, now: Time, flow: &mut RunningFlow) -> Time {
+    let deadline = flow.deadline();
+    if deadline > now {
+        return deadline;
+    }
+    net.expire(now, flow);
+    flow.deadline()
 }

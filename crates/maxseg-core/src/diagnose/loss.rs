@@ -287,7 +287,7 @@ pub(super) fn marked(evidence: &Evidence, direction: Direction) -> Option<Findin
         evidence: vec![number("congestion_marks", count as f64)],
         frames: Vec::new(),
         text: format!(
-            "Hops mark congestion instead of dropping packets: {} carried the mark or the sender's answer to it",
+            "Routers mark congestion instead of dropping packets (ECN): {} carried CE, or CWR in answer to ECE",
             counted(count, "packet")
         ),
         // By less than for a loss, where its algorithm says so (DCTCP, RFC 8511).

@@ -121,8 +121,8 @@ pub struct DirectionStats {
     pub may_fragment_packets: u64,
     /// Packets that arrived as fragments.
     pub fragmented_packets: u64,
-    /// Packets marked CE, or with payload and CWR, by which a sender tells that it has reduced its window for such
-    /// marks: at the sender no others are seen (RFC 3168).
+    /// Packets with CE, and those with payload and CWR in answer to ECE: at the sender no other marks are seen (RFC 3168 §6.1). CWR
+    /// alone does not count: it follows losses as well.
     pub congestion_marks: u64,
     /// Packets retransmitted by timeout although they had arrived.
     pub spurious_timeouts: u64,

@@ -16,6 +16,8 @@ struct Prints {
     checksums: [u8; LENGTH],
     /// Which of them were captured elsewhere than where packets count; a bit each.
     elsewhere: u8,
+    /// Where those were captured, of each that was.
+    points: [u8; LENGTH],
     /// When each was seen, in microseconds.
     times: [u32; LENGTH],
     next: u8,
@@ -28,8 +30,8 @@ const LENGTH: usize = u8::BITS as usize;
 const AT_ONCE: u32 = 50_000;
 /// The same between two points of capture with a path between them.
 const ELSEWHERE: u32 = 1_000_000;
-/// Longest time between two copies without an IP identification (IPv6, or identification 0), in microseconds: no sender
-/// retransmits so soon.
+/// Longest time between two copies without an IP identification (IPv6, or identification 0), in microseconds: only within a data center
+/// does a sender retransmit so soon, and the other end has asked for it then.
 const WITHOUT_ID: u32 = 500;
 
 impl RecentPackets {
@@ -46,6 +48,14 @@ impl RecentPackets {
             .filter(|(known, _)| **known == print)
             .map(|(_, when)| apart(micros(seen.at_nanos), *when))
             .min()
+    }
+
+    /// Whether the last packet that was remembered came within so many microseconds before this one.
+    pub(super) fn came_within(&self, micros_before: u32, seen: &Seen<'_>) -> bool {
+        let last = usize::from(self.0.next.wrapping_sub(1)) % LENGTH;
+        let is_known = self.0.hashes.get(last).is_some_and(|print| *print != 0);
+        let when = self.0.times.get(last).copied().unwrap_or(0);
+        is_known && micros(seen.at_nanos).wrapping_sub(when) < micros_before
     }
 
     /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
@@ -78,7 +88,9 @@ impl Prints {
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
         let known = self.hashes.iter().zip(&self.checksums).zip(&self.times).enumerate();
         for (place, ((known, checksum), when)) in known {
-            let is_between = is_elsewhere != (self.elsewhere >> place & 1 == 1) || is_elsewhere;
+            let was_elsewhere = self.elsewhere >> place & 1 == 1;
+            let is_between = is_elsewhere != was_elsewhere
+                || is_elsewhere && self.points.get(place) != Some(&point(seen));
             let within = match (has_id, is_between) {
                 (true, true) => ELSEWHERE,
                 (true, false) | (false, true) => AT_ONCE,
@@ -106,6 +118,9 @@ impl Prints {
         }
         if is_elsewhere || self.elsewhere != 0 {
             self.elsewhere = self.elsewhere & !(1 << next) | u8::from(is_elsewhere) << next;
+            if let Some(known) = self.points.get_mut(next) {
+                *known = point(seen);
+            }
         }
         self.next = self.next.wrapping_add(1);
     }
@@ -144,6 +159,13 @@ fn fingerprint(seen: &Seen<'_>) -> u32 {
         | u64::from(seen.flags.bits());
     let mixed = (numbers ^ rest.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     u32::try_from((mixed ^ rest) >> 32).unwrap_or(0) | 1
+}
+
+/// Eight bits of where a packet was captured.
+fn point(seen: &Seen<'_>) -> u8 {
+    let place = seen.interface ^ seen.link.rotate_left(8) ^ u32::from(seen.ttl).rotate_left(16);
+    let [.., mixed] = place.wrapping_mul(0x9e37_79b9).rotate_left(8).to_be_bytes();
+    mixed
 }
 
 /// Eight bits of a checksum.

@@ -33,7 +33,8 @@ pub(super) struct CapturePoints {
     /// Segments there that were sent before, with an identification from before the newest, and with a new one.
     repeated: u32,
     resent: u32,
-    /// Packets with news at other points since the last at the point that counts.
+    /// Packets with news at other points since the last at the point that counts: nothing passes there any more, as behind a change of
+    /// the route, or in the next file of a ring buffer.
     news_elsewhere: u8,
 }
 
@@ -84,6 +85,12 @@ impl CapturePoint {
     }
 }
 
+impl OtherPoint {
+    const fn new(point: CapturePoint) -> Self {
+        Self { point, matched: 0, unmatched: 0, passed: 0, nearest: u32::MAX, repeats: false }
+    }
+}
+
 impl CapturePoints {
     /// Whether a packet was captured at the point that counts; that of the first packet is.
     #[inline]
@@ -107,14 +114,7 @@ impl CapturePoints {
         let known = self.others.iter().position(|other| other.point == point);
         let place = known.unwrap_or(self.others.len());
         if known.is_none() && place < MOST {
-            self.others.push(OtherPoint {
-                point,
-                matched: 0,
-                unmatched: 0,
-                passed: 0,
-                nearest: u32::MAX,
-                repeats: false,
-            });
+            self.others.push(OtherPoint::new(point));
         }
         let has_passed = beside.is_known && self.has_passed(seen);
         let Some(other) = self.others.get_mut(place) else { return beside.matched.is_some() };
@@ -126,18 +126,23 @@ impl CapturePoints {
         }
         if !other.repeats {
             other.unmatched = other.unmatched.saturating_add(1);
-        } else if beside.has_news {
-            // The capture lost it at the point that counts, or nothing passes there any more.
-            self.news_elsewhere = self.news_elsewhere.saturating_add(1);
         }
         other.passed = other.passed.saturating_add(u16::from(has_passed));
         let is_copy = has_passed || other.repeats && !beside.has_news;
+        self.news_elsewhere = self.news_elsewhere.saturating_add(beside.has_news.into());
         if self.news_elsewhere >= SILENT {
-            self.counted = Some(point);
-            self.others.swap_remove(place);
-            self.news_elsewhere = 0;
+            self.count_at(place, seen);
         }
         is_copy
+    }
+
+    /// Another point counts from this packet on.
+    fn count_at(&mut self, place: usize, seen: &Seen<'_>) {
+        self.others.swap_remove(place);
+        let before = self.counted.replace(CapturePoint::of(seen));
+        self.others.extend(before.map(OtherPoint::new));
+        self.last_id = seen.ip_id.unwrap_or(0);
+        self.news_elsewhere = 0;
     }
 
     /// A segment of the point that counts that was sent before, as far as its numbers say.

@@ -284,7 +284,8 @@ impl Follower {
 #[inline(always)]
 fn follow(connection: &mut Connection, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
     connection.on_segment(seen, sender);
-    if passing.fragments > 0 {
+    // One alone is an atomic fragment (RFC 6946): translators between IPv4 and IPv6 make them of whole packets.
+    if passing.fragments > 1 {
         connection.on_fragmented(seen, sender);
     }
     if passing.is_late {
@@ -299,3 +300,20 @@ const DEFERS_FROM: usize = 64;
 const MOST_UNTRACKED: usize = 1 << 20;
 /// Most notices of hops that are kept, of a connection and of all.
 pub(super) const MOST_EVENTS: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::made::segment;
+
+    #[test]
+    fn an_atomic_fragment_is_no_fragmentation() {
+        let fragmented = |fragments: u32| {
+            let seen = Seen { payload_len: 100, ..segment(0) };
+            let mut connection = Connection::new(&seen, Endpoint::Low, false);
+            follow(&mut connection, &seen, Endpoint::Low, Passing { fragments, is_late: false });
+            connection.into_evidence(0).forward.fragmented_packets
+        };
+        assert_eq!([0, 1, 2].map(fragmented), [0, 0, 1]);
+    }
+}

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Seen;
 use super::capture_duplicates::RecentPackets;
 use super::capture_points::CapturePoints;
+use super::ecn::MarkEcho;
 use super::seen_options::SeenOptions;
 use super::send_history::SendHistory;
 use super::sequence::Sequence;
@@ -26,6 +27,9 @@ use describe::{Agreed, describe};
 
 /// A window that opens again within this, in nanoseconds, was shut until the program that reads was scheduled.
 const BRIEFLY: u64 = 5_000_000;
+
+/// The mark of a router that is congested (RFC 3168 §5).
+pub(super) const CE: u8 = 3;
 
 /// One end of a connection.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -46,6 +50,7 @@ pub(super) struct HalfConnection {
     acknowledged: Option<u32>,
     shut_at: Option<u64>,
     pub(super) unanswered: Unanswered,
+    pub(super) echo: MarkEcho,
     pub(super) points: CapturePoints,
     pub(super) recent: RecentPackets,
     /// They only tell a pause from a clock that was set.
@@ -162,21 +167,18 @@ impl HalfConnection {
         }
     }
 
-    /// `answers_marks`: CWR tells that the sender has seen a mark (RFC 3168 §6.1.2).
     #[inline]
-    pub(super) fn count(&mut self, seen: &Seen<'_>, answers_marks: bool) {
+    pub(super) fn count(&mut self, seen: &Seen<'_>) {
         let counts = &mut self.counts;
         counts.packets += 1;
         counts.ip_bytes += u64::from(seen.ip_len);
-        let mut is_marked = seen.ecn == 3;
         if seen.payload_len > 0 {
             counts.payload += u64::from(seen.payload_len);
             counts.data_packets += 1;
             counts.largest = counts.largest.max(seen.payload_len);
-            is_marked |= answers_marks && seen.flags.contains(Flags::CWR);
         }
         counts.may_fragment += u32::from(!seen.dont_fragment);
-        counts.marked += u32::from(is_marked);
+        counts.marked += u32::from(seen.ecn == CE);
     }
 
     /// The window that a segment of this end offers, in bytes; `shift` is `None` while it is not known.
@@ -200,12 +202,9 @@ impl HalfConnection {
         outstanding: bool,
     ) -> bool {
         let is_control = seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0;
-        if seen.window == 0 && !is_control {
-            self.counts.zero_windows += 1;
-            if self.shut_at.is_none() {
-                self.counts.shut += 1;
-                self.shut_at = Some(seen.at_nanos);
-                self.note(EventKind::ZeroWindow, seen);
+        if seen.window == 0 {
+            if !is_control {
+                self.on_zero_window(seen);
             }
         } else if let Some(since) = self.shut_at.take() {
             self.counts.shut_briefly += u32::from(seen.at_nanos < since + BRIEFLY);
@@ -236,6 +235,15 @@ impl HalfConnection {
             self.acknowledged = Some(seen.ack);
         }
         is_duplicate
+    }
+
+    fn on_zero_window(&mut self, seen: &Seen<'_>) {
+        self.counts.zero_windows += 1;
+        if self.shut_at.is_none() {
+            self.counts.shut += 1;
+            self.shut_at = Some(seen.at_nanos);
+            self.note(EventKind::ZeroWindow, seen);
+        }
     }
 
     /// A SYN or FIN of this end is sent again.

@@ -13,8 +13,8 @@ pub struct Seen<'a> {
     pub frame: u64,
     /// Where it passed: the number of the capture's interface, counted from 0 over all sections.
     pub interface: u32,
-    /// What tells links of one interface apart, the same for both directions: the addresses of a frame, or the
-    /// interface in Linux's "cooked" header. 0 where there is nothing.
+    /// What tells links of one interface apart: the addresses of a frame, or the interface in Linux's "cooked" header (in its first
+    /// version whether the packet came in or went out). 0 where there is nothing.
     pub link: u32,
     /// Who sent it.
     pub source: SocketAddr,

@@ -4,7 +4,9 @@
 use maxseg_core::evidence::EventKind;
 
 use super::super::Seen;
+use super::super::ecn;
 use super::super::capture_points::Beside;
+use super::super::half_connection::CE;
 use super::super::clock::{PauseEvidence, Tick};
 use super::super::pair::Endpoint;
 use super::super::seen_options::SeenOptions;
@@ -39,9 +41,11 @@ impl Connection {
         let is_syn = seen.flags.contains(Flags::SYN);
         // Of a connection that began before the capture this flag alone tells.
         self.marks.accurate_ecn |= !is_syn && seen.flags.contains(Flags::AE);
-        let answers_marks = !self.marks.accurate_ecn && !is_syn;
+        if seen.flags.bits() & ecn::FLAGS != 0 && !self.marks.accurate_ecn && !is_syn {
+            self.on_ecn_flags(seen, s);
+        }
         let half = self.halves.of_mut(s);
-        half.count(seen, answers_marks);
+        half.count(seen);
         let is_counted = half.points.is_counted(seen);
         let has_matched = half.recent.is_copy(seen, !is_counted)
             || is_counted && half.points.is_repeat(seen, half.counts.data_packets);
@@ -57,6 +61,19 @@ impl Connection {
         }
     }
 
+    /// ECE, CWR, or both, as RFC 3168 has them.
+    #[cold]
+    fn on_ecn_flags(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        let (own, peer) = self.halves.both_mut(s);
+        if seen.flags.contains(Flags::ECE) {
+            own.echo.on_echo(seen);
+        }
+        if seen.flags.contains(Flags::CWR) && seen.payload_len > 0 {
+            let is_answer = peer.echo.on_reduced(seen);
+            own.counts.marked += u32::from(is_answer && seen.ecn != CE);
+        }
+    }
+
     #[cold]
     fn is_copy(
         &mut self,
@@ -65,6 +82,9 @@ impl Connection {
         is_counted: bool,
         has_matched: bool,
     ) -> bool {
+        if is_counted && seen.payload_len > 0 && self.was_asked_for(seen, s) {
+            return false;
+        }
         let has_news = self.has_news(seen, s);
         let is_known = !has_news && !self.lacks(seen, s);
         let half = self.halves.of_mut(s);
@@ -82,6 +102,19 @@ impl Connection {
             half.note(EventKind::CaptureDuplicate, seen);
         }
         is_copy
+    }
+
+    /// Whether a segment that nothing tells from the one before but its time was asked for by a duplicate acknowledgement between both.
+    fn was_asked_for(&self, seen: &Seen<'_>, s: Endpoint) -> bool {
+        let (own, peer) = (self.halves.of(s), self.halves.of(s.other()));
+        let has_id = seen.ip_id.is_some_and(|id| id != 0);
+        let is_missing = || {
+            own.sequence.zip(own.stream.as_ref()).is_some_and(|(sequence, stream)| {
+                stream.is_asked_for(sequence.offset(seen.seq, own.nxt))
+            })
+        };
+        let between = || own.recent.apart(seen).is_some_and(|it| peer.recent.came_within(it, seen));
+        !has_id && is_missing() && between()
     }
 
     /// Whether a segment has a number beyond all that was seen of it.

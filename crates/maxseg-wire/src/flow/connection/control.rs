@@ -66,6 +66,17 @@ impl Connection {
         }
     }
 
+    /// A host that closes with unread payload resets the connection and acknowledges all that it has received (RFC 1122 §4.2.2.13).
+    fn on_reset_ack(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        let peer = self.halves.of_mut(s.other());
+        if seen.flags.contains(Flags::ACK) && peer.stream.is_some() {
+            let una = peer.offset(seen.ack);
+            if una <= peer.nxt {
+                peer.una = peer.una.max(una);
+            }
+        }
+    }
+
     /// SYN, FIN, RST, and options that concern the whole connection.
     pub(super) fn on_control(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         self.marks.mptcp |= options.multipath;
@@ -78,6 +89,9 @@ impl Connection {
             let is_closed = self.halves.low.fin_is_acked() && self.halves.high.fin_is_acked();
             let is_other_path = self.halves.of(s).points.is_other_path(seen);
             self.reset = Some(Reset { by: s, at, is_closed, is_other_path });
+            if !is_other_path {
+                self.on_reset_ack(seen, s);
+            }
         }
         if seen.flags.contains(Flags::SYN) {
             self.marks.fast_open |= seen.payload_len > 0;
@@ -188,7 +202,8 @@ mod tests {
         let marks = |asked: Flags, answered: Flags, flags: Flags| {
             let mut packets = handshake(asked, answered);
             packets.push(Seen { flags: Flags::ACK | flags, ..data(2, 0, 100) });
-            packets.push(Seen { flags: Flags::ACK | Flags::CWR, ..data(3, 100, 100) });
+            packets.push(Seen { flags: Flags::ACK | Flags::ECE, ..ack(3, 100) });
+            packets.push(Seen { flags: Flags::ACK | Flags::CWR, ..data(4, 100, 100) });
             evidence(&packets).forward.congestion_marks
         };
         let none = Flags::ACK;
@@ -213,6 +228,37 @@ mod tests {
         packets.extend([data(2, 0, 100), ack(3, 100)]);
         packets.push(Seen { flags: Flags::RST, ..data(9, 200_000_000, 0) });
         assert_eq!(evidence(&packets).forward.outstanding_bytes, 0);
+    }
+
+    /// Data that the host had acknowledged with a reset only, behind an acknowledgement that was delayed.
+    #[test]
+    fn a_reset_acknowledges_what_was_received() {
+        let outstanding = |reset: Seen<'_>| {
+            let mut packets = handshake(Flags::ACK, Flags::ACK);
+            packets.extend([data(2, 0, 100), ack(3, 100), data(4, 100, 200), data(5, 300, 100)]);
+            packets.push(reset);
+            evidence(&packets).forward.outstanding_bytes
+        };
+        let reset = Seen { flags: Flags::RST | Flags::ACK, ..ack(6, 300) };
+        assert_eq!(outstanding(reset), 100);
+        assert_eq!(outstanding(Seen { flags: Flags::RST, ..reset }), 300, "it has no number");
+        assert_eq!(outstanding(Seen { ttl: 9, ..reset }), 300, "a device on the path made it");
+        assert_eq!(outstanding(ack(6, 300)), 100, "an acknowledgement");
+    }
+
+    /// As a receiver that closes its direction while the program behind does not read.
+    #[test]
+    fn a_fin_does_not_open_a_window() {
+        let mut packets = handshake(Flags::ACK, Flags::ACK);
+        packets.extend([data(2, 0, 100), Seen { window: 0, ..ack(3, 100) }]);
+        packets.push(Seen { window: 0, flags: Flags::ACK | Flags::FIN, ..ack(5, 100) });
+        let shut = |packets: &[Seen<'_>]| {
+            let stats = evidence(packets).reverse;
+            (stats.window_shut_since.is_some(), stats.window_shut_briefly)
+        };
+        assert_eq!(shut(&packets), (true, 0));
+        packets.push(Seen { seq: 5001, ..ack(6, 100) });
+        assert_eq!(shut(&packets), (false, 1));
     }
 
     /// As one whose number is beyond the window, which a device on the path has made (RFC 5961 §3.2).

@@ -1,5 +1,7 @@
 //! Copies at other points, and acknowledgements before their data.
 
+mod other_points;
+
 use maxseg_core::evidence::{ControlKind, Evidence};
 
 use super::Connection;

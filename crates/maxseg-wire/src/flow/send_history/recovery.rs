@@ -22,6 +22,11 @@ impl SendHistory {
         }
     }
 
+    /// Whether the other end misses the byte at `start`, by duplicate acknowledgements or by what it acknowledged selectively behind it.
+    pub(in crate::flow) const fn is_asked_for(&self, start: i64) -> bool {
+        self.duplicates > 0 && start == self.una || self.sacked > start
+    }
+
     /// An acknowledgement of new data passes after so many duplicates.
     #[inline(always)]
     pub(super) fn end_first_round(&mut self, una: i64, duplicates: u32) {

@@ -89,7 +89,7 @@ const LINES: &[Line] = &[
     ("capture duplicates", |d| words::grouped(d.capture_duplicates)),
     ("keep-alives", |d| words::grouped(d.keep_alives)),
     ("fragmented", |d| words::grouped(d.fragmented_packets)),
-    ("CE marks (ECN)", |d| words::grouped(d.congestion_marks)),
+    ("congestion marks (ECN)", |d| words::grouped(d.congestion_marks)),
     ("idle", |d| words::time(d.idle_s)),
     ("longest gap", |d| words::time(d.longest_gap_s)),
 ];

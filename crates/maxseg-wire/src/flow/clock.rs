@@ -9,8 +9,11 @@ use super::time_order::WINDOW;
 pub(super) struct Clock {
     /// Added to the times of the capture, in nanoseconds.
     offset: i64,
-    /// What was added before the clock was last set; another interface may still have that clock.
+    /// What was added before the clock was last set: a single wrong time may be behind it.
     before: Option<i64>,
+    /// The interface of the last packet, and one before it whose times may be of another clock.
+    interface: u32,
+    other: Option<OtherInterface>,
     /// The last time; a packed connection has it elsewhere.
     #[serde(skip)]
     last: u64,
@@ -18,6 +21,15 @@ pub(super) struct Clock {
     pub(super) steps: u16,
     /// The largest power of ten, in nanoseconds, that all times are multiples of; below [`FINE`] it is not known.
     multiple: u32,
+}
+
+/// Another interface: what is added to its times.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct OtherInterface {
+    interface: u32,
+    offset: i64,
+    /// Whether its clock is another one, and not that of a host whose clock was set.
+    is_apart: bool,
 }
 
 /// A pause from which on it is asked whether the clock was set forward, in nanoseconds.
@@ -28,6 +40,11 @@ const FINE: u32 = 100_000;
 const LONGEST_RTO: u64 = 120_000_000_000;
 /// A timestamp clock ticks at least once a second (RFC 7323 §5.4), in nanoseconds.
 const SLOWEST_TICK: u64 = 1_000_000_000;
+
+/// What a tick takes on most hosts (Linux, Windows), in nanoseconds.
+const USUAL_TICK: u64 = 1_000_000;
+/// A connection that goes on has the next packet within this, in nanoseconds.
+const AT_ONCE: u64 = 1_000_000_000;
 
 /// How a time relates to the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,13 +64,21 @@ pub(super) struct PauseEvidence {
     pub(super) ticks: Option<(u32, u64)>,
     /// Nanoseconds per tick, as far as that is known from before.
     pub(super) tick: Option<u64>,
-    /// Data was in flight, and this is no retransmission: its timer did not expire.
+    /// Data was in flight that a sender would have sent again, and this is no retransmission.
     pub(super) goes_on: bool,
 }
 
 impl Clock {
-    pub(super) const fn new(at: u64) -> Self {
-        Self { offset: 0, before: None, last: at, steps: 0, multiple: 1_000_000_000 }
+    pub(super) const fn new(at: u64, interface: u32) -> Self {
+        Self {
+            offset: 0,
+            before: None,
+            interface,
+            other: None,
+            last: at,
+            steps: 0,
+            multiple: 1_000_000_000,
+        }
     }
 
     /// Goes on after a packet at `last`.
@@ -63,9 +88,12 @@ impl Clock {
 
     /// A packet that was captured at `raw`.
     #[inline]
-    pub(super) fn tick(&mut self, raw: u64) -> Tick {
+    pub(super) fn tick(&mut self, raw: u64, interface: u32) -> Tick {
         if self.multiple > FINE {
             self.look_closer(raw);
+        }
+        if interface != self.interface {
+            self.switch(raw, interface);
         }
         let at = raw.saturating_add_signed(self.offset);
         if at >= self.last && at - self.last < PAUSE {
@@ -82,6 +110,23 @@ impl Clock {
         }
     }
 
+    /// A packet of another interface than the last one. Two cards of a host may have a clock each; where the host's own was set, what is
+    /// added is the same for both from then on.
+    #[inline(never)]
+    fn switch(&mut self, raw: u64, interface: u32) {
+        let apart = |offset| raw.saturating_add_signed(offset).abs_diff(self.last);
+        let known = self.other.filter(|other| other.interface == interface);
+        let own = known.filter(|it| it.is_apart || apart(it.offset) < apart(self.offset));
+        let before = OtherInterface {
+            interface: self.interface,
+            offset: self.offset,
+            is_apart: own.is_some_and(|it| it.is_apart || it.offset != self.offset),
+        };
+        self.offset = own.map_or(self.offset, |it| it.offset);
+        self.other = Some(before);
+        self.interface = interface;
+    }
+
     #[cold]
     fn unusual(&mut self, raw: u64, at: u64) -> Tick {
         if at < self.last {
@@ -92,7 +137,7 @@ impl Clock {
             return Tick::SetBack(self.last);
         }
         if let Some(before) = self.before {
-            // A packet by the clock of before: two interfaces with different clocks, or a single wrong time.
+            // A packet by the clock of before: two clocks at what the file calls one interface, or a single wrong time.
             let then = raw.saturating_add_signed(before);
             if then.abs_diff(self.last) < PAUSE {
                 self.before = Some(self.offset);
@@ -117,7 +162,12 @@ impl Clock {
             Some((ticks, since)) => {
                 let most = u64::from(ticks).saturating_add(1).saturating_mul(SLOWEST_TICK);
                 let likely = evidence.tick.map_or(most, |tick| tick.saturating_mul(ticks.into()));
-                (since / 4 > likely.min(most)).then_some(likely.min(most).min(pause))
+                let by_ticks = evidence.tick.unwrap_or(USUAL_TICK).saturating_mul(ticks.into());
+                // The timestamp clock of a host stands still while the host sleeps: it is awake for seconds before and after. And where
+                // the other end sent in between, the time of those packets was right.
+                let is_asleep = by_ticks > AT_ONCE || since > pause.saturating_add(AT_ONCE);
+                let is_set = since / 4 > likely.min(most) && !is_asleep;
+                is_set.then_some(likely.min(most).min(pause))
             }
             None => (evidence.goes_on && pause > LONGEST_RTO).then_some(0),
         };
@@ -147,27 +197,54 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_set_back_goes_on() {
-        let mut clock = Clock::new(NOON);
-        assert_eq!(clock.tick(NOON + 10), Tick::Runs(NOON + 10));
-        assert_eq!(clock.tick(NOON - 3 * SECOND), Tick::SetBack(NOON + 10));
-        assert_eq!(clock.tick(NOON - 3 * SECOND + 5), Tick::Runs(NOON + 15));
+        let mut clock = Clock::new(NOON, 0);
+        assert_eq!(clock.tick(NOON + 10, 0), Tick::Runs(NOON + 10));
+        assert_eq!(clock.tick(NOON - 3 * SECOND, 0), Tick::SetBack(NOON + 10));
+        assert_eq!(clock.tick(NOON - 3 * SECOND + 5, 0), Tick::Runs(NOON + 15));
         assert_eq!(clock.steps, 1);
     }
 
     #[test]
     fn one_wrong_time_does_not_move_the_others() {
-        let mut clock = Clock::new(NOON);
-        assert_eq!(clock.tick(0), Tick::SetBack(NOON));
-        assert_eq!(clock.tick(NOON + 7), Tick::SetBack(NOON + 7));
-        assert_eq!(clock.tick(NOON + 9), Tick::Runs(NOON + 9));
+        let mut clock = Clock::new(NOON, 0);
+        assert_eq!(clock.tick(0, 0), Tick::SetBack(NOON));
+        assert_eq!(clock.tick(NOON + 7, 0), Tick::SetBack(NOON + 7));
+        assert_eq!(clock.tick(NOON + 9, 0), Tick::Runs(NOON + 9));
     }
 
     #[test]
     fn a_little_disorder_is_no_other_clock() {
-        let mut clock = Clock::new(NOON);
-        assert_eq!(clock.tick(NOON - 40_000_000), Tick::Runs(NOON - 40_000_000));
-        assert_eq!(clock.tick(NOON + 1), Tick::Runs(NOON + 1));
+        let mut clock = Clock::new(NOON, 0);
+        assert_eq!(clock.tick(NOON - 40_000_000, 0), Tick::Runs(NOON - 40_000_000));
+        assert_eq!(clock.tick(NOON + 1, 0), Tick::Runs(NOON + 1));
         assert_eq!(clock.steps, 0);
+    }
+
+    #[test]
+    fn two_interfaces_may_have_a_clock_each() {
+        let mut clock = Clock::new(NOON, 0);
+        let behind = 990_000_000;
+        assert_eq!(clock.tick(NOON + 10 - behind, 1), Tick::SetBack(NOON));
+        for n in 1..20 {
+            let at = NOON + 20_000_000 * n;
+            assert_eq!(clock.tick(at, 0), Tick::Runs(at), "{n}");
+            assert_eq!(clock.tick(at + 500 - behind, 1), Tick::Runs(at + 490), "{n}");
+        }
+        // An idle time that is as long as the clocks are apart.
+        let later = NOON + 380_000_000 + behind;
+        assert_eq!(clock.tick(later + 500 - behind, 1), Tick::Runs(later + 490));
+        assert_eq!(clock.steps, 1);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_that_of_all_interfaces() {
+        let mut clock = Clock::new(NOON, 0);
+        assert_eq!(clock.tick(NOON + 10, 1), Tick::Runs(NOON + 10));
+        assert_eq!(clock.tick(NOON + 20, 0), Tick::Runs(NOON + 20));
+        assert_eq!(clock.tick(NOON + 30 - SECOND, 0), Tick::SetBack(NOON + 20));
+        assert_eq!(clock.tick(NOON + 40 - SECOND, 1), Tick::Runs(NOON + 30));
+        assert_eq!(clock.tick(NOON + 50 - SECOND, 0), Tick::Runs(NOON + 40));
+        assert_eq!(clock.steps, 1);
     }
 
     #[test]
@@ -178,17 +255,20 @@ mod tests {
             (Some((5, 3600 * SECOND)), Some(1_000_000), false, true),
             (Some((3_600_000, 3600 * SECOND)), Some(1_000_000), false, false),
             (Some((3_600, 3600 * SECOND)), None, true, false),
+            // A phone that was awake for a minute of the hour; one whose peer sent in between.
+            (Some((60_000, 3600 * SECOND)), Some(1_000_000), false, false),
+            (Some((5, 7200 * SECOND)), Some(1_000_000), true, false),
             (None, None, true, true),
             (None, None, false, false),
         ];
         for (ticks, tick, goes_on, was_set) in cases {
-            let mut clock = Clock::new(NOON);
+            let mut clock = Clock::new(NOON, 0);
             let at = NOON + 3600 * SECOND;
-            assert_eq!(clock.tick(at), Tick::Pause(at));
+            assert_eq!(clock.tick(at, 0), Tick::Pause(at));
             let evidence = PauseEvidence { ticks, tick, goes_on };
             let now = clock.set_forward(at, &evidence);
             assert_eq!(now.is_some(), was_set, "{ticks:?} {tick:?} {goes_on}");
-            let next = clock.tick(at + 7);
+            let next = clock.tick(at + 7, 0);
             assert_eq!(next, Tick::Runs(now.unwrap_or(at) + 7));
         }
     }
@@ -204,9 +284,9 @@ mod tests {
         ];
         for (times, want) in cases {
             let unit = if want == Some(SECOND) { SECOND } else { 1 };
-            let mut clock = Clock::new(0);
+            let mut clock = Clock::new(0, 0);
             for at in &times {
-                clock.tick(at * unit);
+                clock.tick(at * unit, 0);
             }
             assert_eq!(clock.resolution(), want, "{times:?}");
         }

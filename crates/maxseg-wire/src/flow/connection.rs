@@ -100,7 +100,7 @@ impl Connection {
             turns: Turns::default(),
             marks: Marks { mid_stream: !seen.flags.contains(Flags::SYN), ..Marks::default() },
             aside: traced.then(|| Box::new(Aside::traced())),
-            clock: Clock::new(seen.at_nanos),
+            clock: Clock::new(seen.at_nanos, seen.interface),
             held: None,
             vain_waits: 0,
             acks_before_data: 0,

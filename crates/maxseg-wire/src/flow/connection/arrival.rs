@@ -16,7 +16,7 @@ use crate::tcp::Flags;
 impl Connection {
     /// A packet passes, sent by the lower end or not.
     pub(in crate::flow) fn on_segment(&mut self, seen: &Seen<'_>, s: Endpoint) {
-        let at = match self.clock.tick(seen.at_nanos) {
+        let at = match self.clock.tick(seen.at_nanos, seen.interface) {
             Tick::Runs(at) => at,
             unusual @ (Tick::SetBack(_) | Tick::Pause(_)) => self.unusual_time(unusual, seen, s),
         };
@@ -167,22 +167,24 @@ impl Connection {
     fn pause_evidence(&self, seen: &Seen<'_>, at: u64, s: Endpoint) -> PauseEvidence {
         let (own, peer) = (self.halves.of(s), self.halves.of(s.other()));
         let stamp = SeenOptions::of(seen.options).timestamps.map(|(value, _)| value);
-        // Whoever has all of the payload may answer a FIN as late as its program likes, or have forgotten the connection.
+        // Whoever has all of the payload may answer a FIN as late as its program likes, or have forgotten the connection. And the capture
+        // may have lost the last acknowledgement, as of two segments, or see none of them.
         let in_flight = |half: &super::HalfConnection| {
-            half.fin.map_or(half.nxt, |fin| half.nxt.min(fin)) > half.una
-                && half.counts.data_packets > 0
+            half.fin.map_or(half.nxt, |fin| half.nxt.min(fin)) - half.una
         };
         let is_new = own.sequence.is_some_and(|it| it.offset(seen.seq, own.nxt) >= own.nxt);
         let acknowledges = peer.sequence.is_some_and(|it| {
             let ack = it.offset(seen.ack, peer.una);
             ack > peer.una && ack <= peer.nxt
         });
+        let goes_on = match seen.payload_len {
+            0 => acknowledges && in_flight(peer) > 0 && peer.counts.data_packets > 0,
+            _ => own.una > 0 && in_flight(own) > 2 * i64::from(own.counts.largest),
+        };
         PauseEvidence {
             ticks: stamp.and_then(|stamp| own.stamps.since(stamp, at)),
             tick: own.stamps.tick(),
-            goes_on: (in_flight(own) || in_flight(peer))
-                && is_new
-                && (seen.payload_len > 0 || acknowledges),
+            goes_on: goes_on && is_new,
         }
     }
 }

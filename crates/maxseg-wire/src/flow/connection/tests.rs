@@ -354,3 +354,18 @@ fn a_late_answer_to_a_fin_is_a_pause() {
     let packets = [syn(0), syn_ack(100), data(200, 0), Seen { ack: 1100, ..late }];
     assert_eq!(self::evidence(&packets).capture.clock_steps, 1);
 }
+
+/// Data after a long idle time is no clock that was set, though acknowledgements were not captured: the last, or all of one direction.
+#[test]
+fn idle_times_of_a_capture_that_lacks_acknowledgements_are_pauses() {
+    let later = |micros: u64, n: u32| data(600_000_000 + micros, n);
+    let opening = [syn(0), syn_ack(100), data(200, 0)];
+    let steps = |rest: &[Seen<'static>]| {
+        let evidence = evidence(&[&opening, rest].concat());
+        evidence.capture.clock_steps
+    };
+    assert_eq!(steps(&[ack(300, 1), data(400, 1), data(500, 2), later(0, 3)]), 0, "the last");
+    assert_eq!(steps(&[data(400, 1), data(500, 2), data(600, 3), later(0, 4)]), 0, "all");
+    let flight: Vec<_> = (1..9).map(|n| data(400 + u64::from(n), n)).collect();
+    assert_eq!(steps(&[&[ack(300, 1)], &flight[..], &[later(0, 9)]].concat()), 1, "in a transfer");
+}

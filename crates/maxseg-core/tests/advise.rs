@@ -1,6 +1,8 @@
 //! From evidence to advice: observed path, scenario, gain, remedies, headline.
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
+#[path = "advise/caution.rs"]
+mod caution;
 #[path = "advise/gain.rs"]
 mod gain;
 #[path = "advise/path.rs"]

@@ -36,7 +36,11 @@ fn one_by_one(evidence: &Evidence, stats: &DirectionStats) -> &'static str {
     let has_sack = forward.sack_permitted && reverse.sack_permitted;
     let episodes = stats.loss_episodes.count();
     let are_several = episodes > 0 && stats.needed_retransmissions() >= SEVERAL * episodes;
-    if is_seen && !has_sack && are_several { "; without SACK one in a round trip" } else { "" }
+    if is_seen && !has_sack && are_several {
+        "; without SACK one is repaired in a round trip"
+    } else {
+        ""
+    }
 }
 
 /// So many segments that are outstanding behind a loss may hold many more losses.

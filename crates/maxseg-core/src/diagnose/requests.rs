@@ -4,7 +4,7 @@ use super::finding::{Finding, FindingKind, Number, Severity, counted, counted_ti
 use super::joined;
 use super::messages::is_admitted;
 use super::pace::Pace;
-use crate::evidence::{Direction, Evidence, Requests, Waits};
+use crate::evidence::{Direction, Evidence, Handshake, Requests, Waits};
 use crate::units::approx;
 
 /// A wait is told from this share of the time on.
@@ -19,6 +19,10 @@ const MATTER: f64 = 0.001;
 const UNSURE: f64 = 0.1;
 /// Fewer turns show no pattern of round trips.
 const TURNS: u32 = 3;
+/// The capture is at the server where that is nearer by so many times than the client.
+const NEARER: u64 = 4;
+/// Linux's least retransmission timeout (`TCP_RTO_MIN`), in seconds: most stacks wait longer.
+const LEAST_RTO_S: f64 = 0.2;
 /// Fewer held segments may be chance: a program that writes just when the acknowledgement arrives.
 const HELD: u32 = 2;
 
@@ -125,6 +129,18 @@ fn median_and_worst(waits: &Waits) -> String {
     }
 }
 
+/// Whether the longest of the server's waits may be those for a retransmission of its reply: of a reply that is lost on its way to where it is
+/// captured nothing else shows.
+fn may_be_lost(evidence: &Evidence, waits: &Waits) -> bool {
+    let Handshake { client_rtt, server_rtt, .. } = evidence.handshake;
+    let is_at_server = server_rtt
+        .zip(client_rtt)
+        .is_some_and(|(server, client)| server.as_nanos() < client.as_nanos() / NEARER);
+    let (median, worst) = (waits.p50_s.unwrap_or(0.0), waits.p99_s.unwrap_or(0.0));
+    let is_single = worst >= LEAST_RTO_S && median < worst / 2.0;
+    is_single && !is_at_server && evidence.joined.is_none()
+}
+
 pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
     let requests = requests(evidence)?;
     let seconds = requests.span_s;
@@ -154,7 +170,12 @@ pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
             approx::time(seconds),
             counted(requests.turns.into(), "request"),
         ),
-        "The time lies in the program on the server or behind it; no setting of TCP shortens it",
+        if may_be_lost(evidence, &waits) {
+            "The time lies in the program on the server or behind it, and of single long waits perhaps in a reply that was lost before it \
+             came to where it was captured, and was sent again"
+        } else {
+            "The time lies in the program on the server or behind it; no setting of TCP shortens it"
+        },
         "RFC 9293 §3.9.1.2",
     ))
 }

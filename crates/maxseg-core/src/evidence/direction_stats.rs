@@ -11,6 +11,7 @@ use crate::units::Time;
 
 /// One direction of a connection: its sender's packets and the fate of their payload. SI units, named in the keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct DirectionStats {
     /// Packets of the sender, duplicates made by the capture included.
     pub packets: u64,
@@ -135,6 +136,9 @@ pub struct DirectionStats {
     /// Whether the capture begins after the connection: its first trains are no first flight.
     #[serde(skip)]
     pub begins_late: bool,
+    /// Whether its segments behind the SYN carry timestamps.
+    #[serde(skip)]
+    pub uses_timestamps: bool,
     /// Delays of its way, as the other end's timestamps tell them.
     #[serde(skip)]
     pub way_delay: Option<WayDelay>,

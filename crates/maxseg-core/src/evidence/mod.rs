@@ -167,11 +167,24 @@ impl Evidence {
         }
     }
 
-    /// What stands before the payload of every segment: timestamps where both SYNs offer them.
+    /// What stands before the payload of every segment.
     pub fn headers(&self) -> Headers {
         let ip = IpVersion::from(self.client.ip());
-        let is_agreed = self.forward.timestamps && self.reverse.timestamps;
-        Headers { ip, tcp_options: if is_agreed { TCP_TIMESTAMPS } else { Bytes::ZERO } }
+        let tcp_options = if self.uses_timestamps() { TCP_TIMESTAMPS } else { Bytes::ZERO };
+        Headers { ip, tcp_options }
+    }
+
+    /// Whether timestamps are in use: both SYNs offer them, or segments carry them, where no SYN was captured.
+    pub const fn uses_timestamps(&self) -> bool {
+        self.forward.timestamps && self.reverse.timestamps
+            || self.forward.uses_timestamps
+            || self.reverse.uses_timestamps
+    }
+
+    /// Whether nothing at all came from the receiver since segments were lost for their size, as it seems: then it may as well be gone.
+    pub fn is_silent_behind_hole(&self, direction: Direction) -> bool {
+        self.stats(direction).black_hole.is_some_and(|hole| hole.passed_bytes == 0)
+            && self.silence.is_some_and(|silence| silence.direction == direction)
     }
 
     /// Seconds that a handshake with repeated SYNs took, where that is more than all that followed: each repetition waits a

@@ -113,7 +113,7 @@ fn a_loss_tells_what_its_repair_took() {
     };
     let lost = "30 segments were lost and retransmitted: 3.00% of 1000";
     assert_eq!(told(true, 2, 20), lost);
-    assert_eq!(told(false, 2, 20), format!("{lost}; without SACK one in a round trip"));
+    assert_eq!(told(false, 2, 20), format!("{lost}; without SACK one is repaired in a round trip"));
     assert_eq!(told(false, 20, 20), lost, "most came alone");
     let open = "; the capture ended while losses were repaired, with 50000 bytes outstanding";
     assert_eq!(told(true, 2, 9900), format!("{lost}{open}"));

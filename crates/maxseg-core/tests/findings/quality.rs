@@ -57,7 +57,7 @@ fn what_the_capture_lacks_leaves_the_limit_open() {
                 it.forward.path_rtt_min_s = None;
             },
             ReasonCode::CutHeaders,
-            "128 bytes",
+            "256 bytes",
         ),
         (
             |it| {

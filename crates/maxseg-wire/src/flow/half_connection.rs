@@ -300,6 +300,7 @@ impl HalfConnection {
             window_scale: self.offered.window_scale.filter(|_| both_scale),
             sack_permitted: self.offered.sack,
             timestamps: self.offered.timestamps,
+            uses_timestamps: self.offered.uses_timestamps,
             syn: self.offered.syn.then_some(self.offered.facts),
             largest_segment_bytes: counts.largest,
             offloaded_packets: counts.offloaded.into(),

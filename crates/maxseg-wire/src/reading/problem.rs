@@ -41,7 +41,7 @@ pub enum ProblemKind {
     },
     /// Packets that were cut within the headers of TCP or below: they are left out.
     #[error(
-        "a packet was cut within its headers and is left out: `-s 128` keeps them (first: packet {frame})"
+        "a packet was cut within its headers and is left out: `-s 256` keeps them, of tunnels as well (first: packet {frame})"
     )]
     CutHeader {
         /// The first such packet, counted from 1.

@@ -142,7 +142,7 @@ impl ObservedPath {
             IpAddr::V4(_) => IpVersion::V4,
             IpAddr::V6(_) => IpVersion::V6,
         };
-        let timestamps = data.timestamps && acks.timestamps;
+        let timestamps = case.evidence.uses_timestamps();
         let headers = headers(ip, timestamps);
         let (rate_bps, rate_is_seen) = bottleneck::rate(case, segment.value, headers);
         let loss = losses::rate(data);
@@ -167,7 +167,7 @@ impl ObservedPath {
         Ok(Self {
             ip,
             timestamps,
-            sack: sack(case),
+            sack: uses_sack(case),
             syns_seen: syns_seen(case),
             mtu: mtu(case, segment.value, headers),
             window_bytes: ends::window(case),
@@ -334,8 +334,8 @@ const fn syns_seen(case: &Case<'_>) -> bool {
     case.evidence.handshake.syn && case.evidence.handshake.syn_ack
 }
 
-/// Whether SACK is in use.
-fn sack(case: &Case<'_>) -> Option<bool> {
+/// Whether SACK is in use; `None` where that is unknown.
+pub(super) fn uses_sack(case: &Case<'_>) -> Option<bool> {
     let (data, acks) = (case.data(), case.acks());
     if syns_seen(case) {
         return Some(data.sack_permitted && acks.sack_permitted);

@@ -76,7 +76,7 @@ impl<'a> Facts<'a> {
     }
 
     fn window_is_shut_for_good(&self) -> bool {
-        self.case.evidence.window_shut_for_good(self.case.diagnosis.direction).is_some()
+        self.case.evidence.window_shut_for_good(self.direction).is_some()
     }
 
     /// Whether marks, and no losses, kept the congestion window small.
@@ -177,7 +177,8 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::ZeroWindow if facts.window_is_shut_for_good() => window::dead_reader(facts),
         FindingKind::ZeroWindow => window::slow_reader(facts),
         FindingKind::WindowClamped => window::receive(facts),
-        FindingKind::SpuriousRto => timer::spurious(facts),
+        FindingKind::SpuriousRto if facts.data.expires_too_early() => timer::spurious(facts),
+        FindingKind::SpuriousRto => timer::seldom_spurious(facts),
         FindingKind::Outage => timer::outage(facts),
         FindingKind::Timeouts => timer::late(facts),
         FindingKind::Loss => loss::congestion(facts),

@@ -122,8 +122,14 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     };
     let shown = others::get_route(ip(facts), to);
     let bsd = format!("{shown}; sysctl net.inet.tcp.pmtud_blackhole_detection");
+    let may_be_gone = facts.case.evidence.is_silent_behind_hole(facts.direction);
+    let change = if may_be_gone { format!("if {to} still answers, {change}") } else { change };
+    let mut pings = ping(to, refused_packet(facts));
+    if may_be_gone {
+        pings = format!("{} -c 3 {to}; {pings}", linux::ping(to));
+    }
     let mut remedy = Remedy::new(change)
-        .look_linux(on, format!("{}; {}", linux::show_route(to), ping(to, refused_packet(facts))))
+        .look_linux(on, format!("{}; {pings}", linux::show_route(to)))
         .look(System::FreeBsd, on, bsd.as_str())
         .look(System::MacOs, on, bsd)
         .look(System::Windows, on, others::show_interfaces(ip(facts)));
@@ -147,6 +153,9 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
              (RFC 2923, RFC 4890).",
         )
         .what_if(Change::IcmpSent);
+    if may_be_gone {
+        remedy = remedy.changes_only_where("a small ping is answered and a large one is not");
+    }
     if let Some(mss) = reported_mtu(facts).and_then(|mtu| size(mss_for(mtu, ip(facts)))) {
         remedy = remedy.what_if(Change::SegmentSize(mss));
     }

@@ -3,6 +3,7 @@
 use super::loss::with_drops;
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
+use crate::advise::path::uses_sack;
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::{Time, approx};
 
@@ -55,6 +56,14 @@ pub(super) fn spurious(facts: &Facts<'_>) -> Remedy {
     )
 }
 
+/// A retransmission or two by the timer were needless among others that were not, or at the end of an interruption.
+pub(super) fn seldom_spurious(facts: &Facts<'_>) -> Remedy {
+    Remedy::new(format!(
+        "no change needed: a longer timer of {} would repair losses later, and most of its expiries were no mistake",
+        facts.sender_host
+    ))
+}
+
 pub(super) fn outage(facts: &Facts<'_>) -> Remedy {
     let (on, to) = (&facts.sender_host, facts.receiver);
     Remedy::new(format!("find out what interrupted the path between {on} and {to}"))
@@ -68,20 +77,20 @@ pub(super) fn outage(facts: &Facts<'_>) -> Remedy {
 
 pub(super) fn late(facts: &Facts<'_>) -> Remedy {
     let (on, peer) = (&facts.sender_host, &facts.receiver_host);
-    let evidence = facts.case.evidence;
-    let is_known = evidence.handshake.syn && evidence.handshake.syn_ack;
-    let has_sack = facts.data.sack_permitted && facts.acks.sack_permitted;
-    let mut remedy = if is_known && has_sack {
-        Remedy::new(
+    let has_sack = uses_sack(facts.case);
+    let mut remedy = match has_sack {
+        Some(true) => Remedy::new(
             "find the hop that loses packets: SACK is in use, and the timer still had to repair the losses",
-        )
-    } else {
-        Remedy::new(format!(
+        ),
+        Some(false) => Remedy::new(format!(
             "enable loss detection without the timer (SACK, RACK-TLP) on {on}, and find the hop that loses packets"
-        ))
+        )),
+        None => Remedy::new(format!(
+            "find the hop that loses packets, and check that SACK and RACK-TLP are enabled on {on}: the handshake was not captured"
+        )),
     };
     remedy = with_drops(remedy, facts);
-    if !has_sack {
+    if has_sack != Some(true) {
         for (host, stats) in [(on, facts.data), (peer, facts.acks)] {
             remedy = with_sack(remedy, host, stats);
         }

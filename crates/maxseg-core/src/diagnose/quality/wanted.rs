@@ -14,7 +14,7 @@ pub(in crate::diagnose) const fn wanted_capture(code: ReasonCode) -> &'static st
         }
         ReasonCode::MidStream => "a capture that begins before the connection does",
         ReasonCode::CutHeaders => {
-            "a capture with at least 128 bytes of each packet (tcpdump -s 128): TCP's options are cut off"
+            "a capture with at least 256 bytes of each packet (tcpdump -s 256): TCP's options are cut off"
         }
         ReasonCode::CaptureLoss => {
             "a capture that loses nothing: fewer bytes of each packet (tcpdump -s 128), a larger buffer (-B 65536), \

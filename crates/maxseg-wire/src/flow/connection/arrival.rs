@@ -4,10 +4,10 @@
 use maxseg_core::evidence::EventKind;
 
 use super::super::Seen;
-use super::super::ecn;
 use super::super::capture_points::Beside;
-use super::super::half_connection::CE;
 use super::super::clock::{PauseEvidence, Tick};
+use super::super::ecn;
+use super::super::half_connection::CE;
 use super::super::pair::Endpoint;
 use super::super::seen_options::SeenOptions;
 use super::Connection;

@@ -319,14 +319,16 @@ impl<'a> Headline<'a> {
             LimitedBy::Congestion => {
                 format!("Loss (congestion) limited {ends} for {of_time}")
             }
-            LimitedBy::PathMtu if evidence.is_silent_behind_hole(direction) => {
-                let receiver = evidence.receiver(direction);
-                format!(
-                    "Full packets stalled {ends} for {of_time}: the path MTU is smaller, or {receiver} has gone, for nothing came from it since"
-                )
-            }
             LimitedBy::PathMtu => {
-                format!("Packets larger than the path MTU stalled {ends} for {of_time}")
+                let unless = if evidence.is_silent_behind_hole(direction) {
+                    format!(
+                        ", unless {} has gone",
+                        evidence.receiver(direction).ip().to_canonical()
+                    )
+                } else {
+                    String::new()
+                };
+                format!("Packets larger than the path MTU stalled {ends} for {of_time}{unless}")
             }
             LimitedBy::Rto => {
                 format!("The retransmission timeout stalled {ends} for {of_time}")

@@ -181,10 +181,13 @@ impl Evidence {
             || self.reverse.uses_timestamps
     }
 
-    /// Whether nothing at all came from the receiver since segments were lost for their size, as it seems: then it may as well be gone.
+    /// Whether segments were lost for their size, as it seems, and no smaller one ever arrived, nor came anything since, of the receiver or of
+    /// a hop that is too narrow: then the receiver may as well be gone.
     pub fn is_silent_behind_hole(&self, direction: Direction) -> bool {
-        self.stats(direction).black_hole.is_some_and(|hole| hole.passed_bytes == 0)
+        let hole = self.stats(direction).black_hole;
+        hole.is_some_and(|hole| hole.passed_bytes == 0 && hole.passed_before_bytes == 0)
             && self.silence.is_some_and(|silence| silence.direction == direction)
+            && self.path_mtu_events_of(direction).next().is_none()
     }
 
     /// Seconds that a handshake with repeated SYNs took, where that is more than all that followed: each repetition waits a

@@ -123,7 +123,6 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let shown = others::get_route(ip(facts), to);
     let bsd = format!("{shown}; sysctl net.inet.tcp.pmtud_blackhole_detection");
     let may_be_gone = facts.case.evidence.is_silent_behind_hole(facts.direction);
-    let change = if may_be_gone { format!("if {to} still answers, {change}") } else { change };
     let mut pings = ping(to, refused_packet(facts));
     if may_be_gone {
         pings = format!("{} -c 3 {to}; {pings}", linux::ping(to));

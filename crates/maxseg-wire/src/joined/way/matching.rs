@@ -24,18 +24,37 @@ impl Way {
 
     fn on_control(&mut self, packet: &Passing) -> bool {
         let print = self.print(packet, false);
-        let candidates = self.control.range((print, 0)..=(print, u64::MAX));
-        let fitting = candidates.filter_map(|(_, serial)| {
-            let sent = self.get(*serial)?;
-            let candidate = self.candidate(packet, sent, *serial, (0, 1))?;
-            // All numbers are equal: only the identification tells them apart.
-            let is_other = self.facts.keeps_ids && !candidate.has_id && sent.ip_id > 0;
-            (!is_other || packet.ip_id == 0).then_some(candidate)
-        });
-        let Some(found) = best(fitting) else { return false };
+        let fitting = || {
+            let candidates = self.control.range((print, 0)..=(print, u64::MAX));
+            candidates.filter_map(|(_, serial)| {
+                let sent = self.get(*serial)?;
+                let candidate = self.candidate(packet, sent, *serial, (0, 1))?;
+                // All numbers are equal: only the identification tells them apart.
+                let is_other = self.facts.keeps_ids && !candidate.has_id && sent.ip_id > 0;
+                (!is_other || packet.ip_id == 0).then_some(candidate)
+            })
+        };
+        let Some(nearest) = best(fitting()) else { return false };
+        let is_told = nearest.has_id && packet.ip_id > 0;
+        let in_order = if is_told { None } else { self.next_in_order(fitting(), nearest.has_id) };
+        let found = in_order.unwrap_or(nearest);
         self.control.remove(&(print, found.serial));
         self.arrive(packet, &found, 1);
         true
+    }
+
+    /// Of packets that nothing tells apart, as resets or duplicate acknowledgements without identification, the oldest behind the last one that
+    /// arrived, with a delay as delays are: that one of them overtook another does not show.
+    fn next_in_order(
+        &self,
+        candidates: impl Iterator<Item = Candidate>,
+        have_id: bool,
+    ) -> Option<Candidate> {
+        let most_off = self.delays.spread().saturating_add(TOLERANCE).unsigned_abs();
+        let is_next = |serial: u64| self.last_serial.is_none_or(|last| serial > last);
+        candidates
+            .filter(|it| it.has_id == have_id && it.off <= most_off && is_next(it.serial))
+            .min_by_key(|it| it.serial)
     }
 
     fn on_payload(&mut self, packet: &Passing) -> bool {
@@ -140,4 +159,64 @@ impl Way {
 /// The one with the packet's identification, and of several the one whose delay is nearest to that of the last packet.
 fn best(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
     candidates.min_by_key(|candidate| (!candidate.has_id, candidate.off, candidate.serial))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Coverages, WayFacts};
+    use super::*;
+    use crate::flow::Endpoint;
+    use crate::tcp::Flags;
+
+    const DELAY: i64 = 40_000_000;
+
+    fn packet(at: i64, seq: u32, flags: Flags) -> Passing {
+        Passing {
+            at,
+            pair: 0,
+            sender: Endpoint::Low,
+            seq,
+            ack: None,
+            window: 0,
+            flags,
+            len: 0,
+            timestamp: None,
+            ip_id: 0,
+            ttl: 64,
+            ecn: 0,
+            point: 0,
+            is_copy: false,
+        }
+    }
+
+    /// A reset for each segment that was under way, all alike; `lost` of them do not arrive.
+    fn resets(lost: &[i64]) -> (u64, u64) {
+        let all = (0, 1_000_000_000);
+        let mut way = Way::new(WayFacts {
+            bases: (0, 0),
+            acked_bases: (0, 0),
+            segment: 1448,
+            keeps_ids: true,
+            covered: Coverages { sender: all, receiver: all },
+            base: Some(0),
+        });
+        // An acknowledgement that waited for 30 us more.
+        way.on_sent(&packet(0, 1, Flags::ACK));
+        way.on_received(&packet(DELAY + 30_000, 1, Flags::ACK));
+        let passed = |n: i64| 100_000 + n * 7_000;
+        for n in 0..50 {
+            way.on_sent(&packet(passed(n), 9, Flags::RST));
+        }
+        for n in (0..50).filter(|n| !lost.contains(n)) {
+            assert!(way.on_received(&packet(passed(n) + DELAY + n % 3 * 5_000, 9, Flags::RST)));
+        }
+        let passage = way.finish(true);
+        (passage.reordered_packets, passage.lost_packets)
+    }
+
+    #[test]
+    fn packets_that_are_all_alike_come_in_their_order() {
+        assert_eq!(resets(&[]), (0, 0));
+        assert_eq!(resets(&[7, 20]), (0, 2));
+    }
 }

@@ -1,7 +1,6 @@
 //! Handshake, options, start-up, and the capture itself.
 
 use super::{Facts, Host, Remedy, System, linux};
-use crate::diagnose::ReasonCode;
 use crate::evidence::Ending;
 use crate::units::approx;
 
@@ -127,16 +126,12 @@ pub(super) fn bad_option(facts: &Facts<'_>) -> Remedy {
 
 pub(super) fn capture_quality(facts: &Facts<'_>) -> Remedy {
     let is_offloaded = facts.case.evidence.marks.offloaded;
-    let mut reasons = facts.case.diagnosis.quality.reasons.iter();
-    let remedy = if is_offloaded && reasons.all(|reason| reason.code == ReasonCode::Offload) {
-        Remedy::new(
+    let remedy = match &facts.case.diagnosis.quality.wanted {
+        Some(wanted) => Remedy::new(format!("take {wanted}")),
+        None if is_offloaded => Remedy::new(
             "no other capture is needed for this verdict; without offload it would show the packets of the wire",
-        )
-    } else {
-        Remedy::new(format!(
-            "capture at the sender {}, both directions, from before the handshake",
-            facts.sender
-        ))
+        ),
+        None => Remedy::new("no other capture is needed for this verdict"),
     };
     if is_offloaded {
         let capturing = Host::role("the capturing host");

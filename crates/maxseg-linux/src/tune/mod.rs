@@ -42,7 +42,7 @@ pub use error::TuneError;
 pub use facts::facts;
 pub use guard::guard;
 pub use here::{author, deadline, is_first_namespace, moment};
-pub use journal::{Journal, state_folder};
+pub use journal::{Journal, root_journal_is_hidden, state_folder};
 pub use nowhere::Nowhere;
 pub use route::PROTOCOL as ROUTE_PROTOCOL;
 pub use steps::steps;

@@ -21,7 +21,7 @@ use super::undo::{tell_recovered, undoing};
 use super::{ask, document, guard, session};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::tune::{plan_text, seen_line};
+use crate::report::tune::{own_command, plan_text, seen_line};
 
 /// Set values: plan, question, change, read back
 #[derive(Debug, Args)]
@@ -162,14 +162,16 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         lines.for_each(|line| printer.note(&line));
         match args.confirm {
             Some(time) => printer.note(&format!(
-                "undone in {} s unless you run: maxseg tune confirm",
-                time.as_secs()
+                "undone in {} s unless you run: {}",
+                time.as_secs(),
+                own_command("tune confirm")
             )),
             None => printer.note(&undoing(&result.entries)),
         }
         if args.revert_if_worse {
+            let status = own_command("tune status");
             printer
-                .note("undone as well if existing connections get worse: see `maxseg tune status`");
+                .note(&format!("undone as well if existing connections get worse: see `{status}`"));
         }
     }
     tell(args, &plan, &result, printer)

@@ -7,6 +7,7 @@ use maxseg_linux::tune::{Journal, UndoOutcome, Undone, recover, state_folder, un
 use super::ask;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::tune::{hidden_from_user, own_command};
 
 /// Restore the values before
 #[derive(Debug, Args)]
@@ -41,7 +42,10 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
     let chosen = chosen(args, &journal)?;
     if chosen.is_empty() {
         if recovered.is_empty() {
-            printer.note("nothing to undo: no change of this program holds here");
+            printer.note(&hidden_from_user("tune undo").map_or_else(
+                || "nothing to undo: no change of this program holds here".to_owned(),
+                |unseen| format!("nothing to undo: no change of this user holds here; {unseen}"),
+            ));
         }
         return Ok(());
     }
@@ -79,10 +83,12 @@ fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
     }
     let of = |id: &u64| {
         journal.history().entry(*id).ok_or_else(|| {
-            Failure::with_hint(
-                format!("there is no change {id}"),
-                "`maxseg tune status --all` lists them with their numbers",
-            )
+            let listed = || {
+                let status = own_command("tune status --all");
+                format!("`{status}` lists them with their numbers")
+            };
+            let hint = hidden_from_user(&format!("tune undo {id}")).unwrap_or_else(listed);
+            Failure::with_hint(format!("there is no change {id}"), hint)
         })
     };
     args.ids.iter().map(of).collect()
@@ -100,7 +106,7 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
                         "change {} cannot be undone before change {by}, which came later",
                         entry.id
                     ),
-                    format!("maxseg tune undo {by} {}", entry.id),
+                    own_command(&format!("tune undo {by} {}", entry.id)),
                 ));
             }
             UndoOutcome::Drifted { .. } => was_left = true,
@@ -117,7 +123,7 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
 /// The command that undoes these changes, in a line.
 pub(super) fn undoing(entries: &[u64]) -> String {
     let numbers: Vec<String> = entries.iter().map(u64::to_string).collect();
-    format!("undo: maxseg tune undo {}", numbers.join(" "))
+    format!("undo: {}", own_command(&format!("tune undo {}", numbers.join(" "))))
 }
 
 /// What became of one, in a line.

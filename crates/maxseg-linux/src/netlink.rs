@@ -6,7 +6,7 @@ pub(crate) mod raw;
 mod routes;
 mod sock_diag;
 
-pub(crate) use facts::RouteFacts;
+pub(crate) use facts::{InterfaceFacts, RouteFacts};
 pub(crate) use links::{Link, below, depth, followers};
 pub(crate) use routes::{FoundRoute, RouteException, RouteQuestion};
 pub use sock_diag::ListReading;
@@ -47,6 +47,11 @@ pub(crate) struct Netlink {
 pub(crate) struct InterfaceIndex(u32);
 
 impl InterfaceIndex {
+    /// Of a number, which may be that of no interface.
+    pub(crate) const fn new(index: u32) -> Self {
+        Self(index)
+    }
+
     /// As a number.
     pub(crate) const fn get(self) -> u32 {
         self.0

@@ -243,7 +243,7 @@ impl History {
         let later = self.entries.range(entry.id + 1..).map(|(_, later)| later);
         let mut same = later.filter(|later| {
             later.progress != Progress::Undone
-                && later.step.target == entry.step.target
+                && later.step.sets_the_same_as(&entry.step)
                 && later.is_at(&entry.place)
         });
         same.next_back().map(|later| later.id)

@@ -6,7 +6,7 @@ use maxseg_core::tune::{
     Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
     warnings,
 };
-use maxseg_linux::tune::{facts, steps, touched};
+use maxseg_linux::tune::{facts, own_names, steps, touched};
 
 use crate::error::TuningError;
 
@@ -100,6 +100,7 @@ pub fn wanted_of_connection(
 /// # Errors
 /// There is no such thing here, or a step must not be made.
 pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
+    let request = &Request { wanted: own_names(&request.wanted), ..request.clone() };
     let all = Plan { steps: steps(&request.wanted)?, why: request.why.clone() };
     if let Some(target) = all.repeated() {
         return Err(TuningError::Repeated(target.clone()));

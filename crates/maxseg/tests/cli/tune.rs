@@ -6,6 +6,7 @@ mod effect;
 mod follow;
 mod guard;
 mod host;
+mod interfaces;
 mod journal_owner;
 mod json;
 mod killed;

@@ -1,7 +1,7 @@
 //! `maxseg tune undo`
 
 use clap::Args;
-use maxseg_core::tune::{Entry, UndoReason, Value};
+use maxseg_core::tune::{Entry, Target, UndoReason, Value};
 use maxseg_linux::tune::{Journal, UndoOutcome, Undone, recover, state_folder, undo};
 
 use super::ask;
@@ -97,7 +97,7 @@ fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
 /// One that could not be undone is the command's failure, one that was left alone is something found.
 fn end(undone: Vec<Undone>) -> Result<(), Failure> {
     let mut was_left = false;
-    for Undone { entry, outcome } in undone {
+    for Undone { entry, outcome, .. } in undone {
         match outcome {
             UndoOutcome::Failed(error) => return Err(error.into()),
             UndoOutcome::Blocked { by } => {
@@ -128,12 +128,17 @@ pub(super) fn undoing(entries: &[u64]) -> String {
 
 /// What became of one, in a line.
 pub(super) fn line(undone: &Undone) -> String {
-    let Undone { entry, outcome } = undone;
+    let Undone { entry, outcome, renamed } = undone;
     let (id, step) = (entry.id, &entry.step);
+    let gone = if matches!(step.target, Target::InterfaceMtu(_)) {
+        "is gone from this network namespace: nothing is left to undo here"
+    } else {
+        "is gone: nothing is left to undo"
+    };
     let what = match outcome {
         UndoOutcome::Restored { from } => format!("{from} -> {}", step.before),
         UndoOutcome::WasSo => format!("is {} already", step.before),
-        UndoOutcome::Gone => "is gone: nothing is left to undo".to_owned(),
+        UndoOutcome::Gone => gone.to_owned(),
         UndoOutcome::Drifted { now } => format!(
             "is {now}, not {}: another program has changed it; left alone (--force {})",
             step.after,
@@ -150,7 +155,8 @@ pub(super) fn line(undone: &Undone) -> String {
         }
         UndoOutcome::Failed(error) => format!("could not be undone: {error}"),
     };
-    format!("{id}  {}: {what}\n", step.target)
+    let renamed = renamed.as_ref().map(|now| format!(" (the interface is named {now} now)"));
+    format!("{id}  {}: {what}{}\n", step.target, renamed.unwrap_or_default())
 }
 
 /// Says what was undone before the command did its own work.

@@ -21,6 +21,7 @@ struct PlanRecord {
     is_applied: bool,
     is_confirmed: bool,
     reverts_if_worse: bool,
+    allows_router: bool,
     guard: Option<(u32, u64)>,
 }
 
@@ -45,6 +46,8 @@ pub struct Entry {
     pub ends: Option<Deadline>,
     /// Whether it is undone where the connections that it reaches do worse; false once they were judged for the last time.
     pub reverts_if_worse: bool,
+    /// Whether a route's MTU was allowed on a host that forwards.
+    pub allows_router: bool,
     /// The process that is to undo it then, and when that process began.
     pub guard: Option<(u32, u64)>,
     /// How far it got.
@@ -145,7 +148,7 @@ impl History {
     /// Adds a line.
     pub fn add(&mut self, record: &Record) {
         match &record.event {
-            Event::Plan { plan, by, why, ends, reverts_if_worse, .. } => {
+            Event::Plan { plan, by, why, ends, reverts_if_worse, allows_router, .. } => {
                 let of = PlanRecord {
                     by: by.clone(),
                     why: why.clone(),
@@ -153,6 +156,7 @@ impl History {
                     is_applied: false,
                     is_confirmed: false,
                     reverts_if_worse: *reverts_if_worse,
+                    allows_router: *allows_router,
                     guard: None,
                 };
                 self.plans.insert(*plan, of);
@@ -190,6 +194,7 @@ impl History {
             why: of.and_then(|of| of.why.clone()),
             ends: None,
             reverts_if_worse: false,
+            allows_router: false,
             guard: None,
             progress: Progress::Announced,
             plan_is_complete: false,
@@ -226,6 +231,7 @@ impl History {
         if let Some(of) = self.plans.get(&entry.plan) {
             entry.ends = of.ends.filter(|_| !of.is_confirmed);
             entry.reverts_if_worse = of.reverts_if_worse;
+            entry.allows_router = of.allows_router;
             entry.guard = of.guard.filter(|_| !of.is_confirmed || of.reverts_if_worse);
             entry.plan_is_complete = of.is_applied;
         }

@@ -64,7 +64,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
 
 /// Whether packets that arrive by some interface are forwarded. IPv4's are where that interface forwards (`ip_route_input_slow`);
 /// IPv6's by one setting for all of them, or by the interface's `force_forwarding` (`ip6_forward`).
-fn forwards(is_v6: bool) -> bool {
+pub fn forwards(is_v6: bool) -> bool {
     let (family, word) = if is_v6 { ("ipv6", "force_forwarding") } else { ("ipv4", "forwarding") };
     let for_all = if is_v6 { "net.ipv6.conf.all.forwarding" } else { "net.ipv4.ip_forward" };
     number(for_all, 0) != 0 || any_interface_has(family, word)

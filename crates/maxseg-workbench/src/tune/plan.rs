@@ -6,7 +6,7 @@ use maxseg_core::tune::{
     Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
     warnings,
 };
-use maxseg_linux::tune::{facts, own_names, steps, touched};
+use maxseg_linux::tune::{facts, made_way, own_names, steps, touched};
 
 use crate::error::TuningError;
 
@@ -43,6 +43,8 @@ pub struct PlannedStep {
     pub connections: Option<usize>,
     /// What to know before.
     pub warnings: Vec<String>,
+    /// Where the route that is made for it stays; `None` where none is.
+    pub pinned: Option<String>,
 }
 
 /// Reads `TARGET=VALUE`.
@@ -135,5 +137,17 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
                    first, so that undoing restores it";
         warnings.insert(0, why.to_owned());
     }
-    Ok(PlannedStep { step: step.clone(), connections, warnings })
+    let pinned = pinned(step);
+    warnings.extend(pinned.clone());
+    Ok(PlannedStep { step: step.clone(), connections, warnings, pinned })
+}
+
+/// What a route that is made does not do: follow the one that it was made from.
+fn pinned(step: &Step) -> Option<String> {
+    let Target::Route { prefix, .. } = step.target else { return None };
+    let way = made_way(prefix).filter(|_| step.before == Value::Absent)?;
+    Some(format!(
+        "{prefix} goes {way} until this is undone, wherever the wider route leads by then; while `maxseg tune watch` runs, that withdraws it \
+         when the wider route leads elsewhere"
+    ))
 }

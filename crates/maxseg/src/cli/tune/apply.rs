@@ -141,6 +141,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         by: author(),
         ends,
         reverts_if_worse: args.revert_if_worse,
+        allows_router: args.allow.i_am_router,
         start_guard: &guard::start,
     };
     let applied = apply(&mut journal, &applying)?;
@@ -160,6 +161,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
             .zip(&seen)
             .filter_map(|(step, seen)| seen.as_ref().map(|seen| seen_line(step, seen)));
         lines.for_each(|line| printer.note(&line));
+        plan.steps.iter().filter_map(|step| step.pinned.as_ref()).for_each(|it| printer.note(it));
         match args.confirm {
             Some(time) => printer.note(&format!(
                 "undone in {} s unless you run: {}",

@@ -56,8 +56,9 @@ pub(super) fn given_or_set(file: Option<&Path>, printer: Printer) -> Result<Docu
 fn what_is_set() -> Result<Document, Failure> {
     // Files are how something else was made permanent.
     let is_setting = |entry: &Entry| !matches!(entry.step.target, Target::File(_));
-    let settings: Vec<Setting> =
-        entries_that_hold()?.into_iter().filter(is_setting).map(setting).collect();
+    let entries: Vec<Entry> = entries_that_hold()?.into_iter().filter(is_setting).collect();
+    let allows_router = entries.iter().any(|entry| entry.allows_router);
+    let settings: Vec<Setting> = entries.into_iter().map(setting).collect();
     if settings.is_empty() {
         let unseen = hidden_from_user("tune export");
         let whom = if unseen.is_some() { "user" } else { "program" };
@@ -67,7 +68,7 @@ fn what_is_set() -> Result<Document, Failure> {
             unseen.unwrap_or_else(listed),
         ));
     }
-    Ok(Document { settings, ..Document::default() })
+    Ok(Document { settings, allows_router, ..Document::default() })
 }
 
 /// The changes that hold, in the order of their numbers.

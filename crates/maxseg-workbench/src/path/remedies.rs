@@ -80,7 +80,8 @@ pub(super) fn of_dropped(
     report: &PathReport,
     route: &RouteToHost,
 ) -> String {
-    let name = &route.interface;
+    // The filter is that of the interface by which packets come; sysctl(8) writes a dot of its name as a slash.
+    let name = dropped.interface.as_ref().unwrap_or(&route.interface).replace('.', "/");
     let router = dropped.router.map_or_else(|| "ROUTER".to_owned(), |at| at.to_string());
     let (save, rule, nft) = if report.address.is_ipv4() {
         (

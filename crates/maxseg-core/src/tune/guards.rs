@@ -335,8 +335,9 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
         }
         RouteMetricName::Mtu => {
             let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
-            let (least, source) = named("net.ipv4.route.min_pmtu", floor);
-            (least, MOST_SIZE, source)
+            let source =
+                "net.ipv4.route.min_pmtu: the least path MTU that this kernel learns".to_owned();
+            (u64::from(floor), MOST_SIZE, source)
         }
         RouteMetricName::Advmss => {
             let (least, source) = named("net.ipv4.route.min_adv_mss", facts.floors.min_adv_mss);

@@ -6,7 +6,7 @@ pub(crate) mod raw;
 mod routes;
 mod sock_diag;
 
-pub(crate) use facts::RouteFacts;
+pub(crate) use facts::{InterfaceFacts, RouteFacts};
 pub(crate) use links::{Link, below, depth, followers};
 pub(crate) use routes::{FoundRoute, RouteException, RouteQuestion};
 pub use sock_diag::ListReading;
@@ -47,6 +47,11 @@ pub(crate) struct Netlink {
 pub(crate) struct InterfaceIndex(u32);
 
 impl InterfaceIndex {
+    /// Of a number, which may be that of no interface.
+    pub(crate) const fn new(index: u32) -> Self {
+        Self(index)
+    }
+
     /// As a number.
     pub(crate) const fn get(self) -> u32 {
         self.0
@@ -191,8 +196,10 @@ impl Netlink {
 /// How often a list that changed while the kernel gave it is asked for again.
 const ATTEMPTS: u32 = 10;
 
-/// A list of the kernel as it was at one moment: where it changed meanwhile (`NLM_F_DUMP_INTR` in `linux/netlink.h`), it is asked
-/// for again.
+/// A list of the kernel, asked for again where the kernel says that it changed meanwhile (`NLM_F_DUMP_INTR` in `linux/netlink.h`). It says so
+/// of interfaces (`rtnl_dump_ifinfo`), addresses and next-hop objects, not of routes: there it goes on behind the last one
+/// (`fib_table_dump`), or begins again and leaves out as many (`fib6_dump_table`), so that one that was set or removed meanwhile may be missing
+/// or there still.
 fn dumped<T>(mut ask: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 1..ATTEMPTS {
         match ask() {
@@ -201,6 +208,11 @@ fn dumped<T>(mut ask: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         }
     }
     ask()
+}
+
+/// What the number in the message that ends a list says (`NLMSG_DONE`): a negative one is an error as in `NLMSG_ERROR`.
+fn end_of_list(code: i32) -> io::Result<()> {
+    if code < 0 { Err(io::Error::from_raw_os_error(code.saturating_neg())) } else { Ok(()) }
 }
 
 /// The kernel's list changed while it was given.
@@ -233,6 +245,12 @@ fn of_family(address: IpAddr) -> RouteAddress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_ends_with_an_error_is_none() {
+        assert_eq!(end_of_list(-libc::ENOENT).unwrap_err().raw_os_error(), Some(libc::ENOENT));
+        assert!([0, 20].into_iter().all(|code| end_of_list(code).is_ok()), "bytes, if any");
+    }
 
     #[test]
     fn a_list_that_changed_is_asked_for_again_and_not_for_ever() {

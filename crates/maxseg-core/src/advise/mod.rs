@@ -36,8 +36,8 @@ pub use headline::Headline;
 
 pub use path::{Confidence, Known, ObservedPath, Overflow, PathError};
 pub use remedy::{
-    Command, CommandKind, ListenerCase, Remedy, SocketCase, SocketVerdict, Subject,
-    listener_verdict, remedies, remedy, socket_verdict, subject,
+    Command, CommandKind, ListenerCase, NEXT_HOP_OBJECT, Remedy, SocketCase, SocketVerdict,
+    Subject, UNREADABLE_IN_ROUTE, listener_verdict, remedies, remedy, socket_verdict, subject,
 };
 pub use rerun::{MOST_PACKETS, Rerun};
 pub use scenario_text::{LossModel, ScenarioRequest, scenario_text};

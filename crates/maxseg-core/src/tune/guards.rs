@@ -73,6 +73,8 @@ impl Default for Floors {
 
 /// Headers of IPv4 and TCP without options.
 const HEADERS: u32 = 40;
+/// The same of IPv6.
+const HEADERS_V6: u32 = 60;
 /// What an MTU or an MSS can be at most.
 const MOST_SIZE: u64 = 65_535;
 
@@ -197,11 +199,12 @@ impl Refusal {
                 step.target,
                 step.after.to_string().trim_start_matches("lock ")
             ),
-            Self::Forwards => {
-                "a clamp reaches new connections alone: --set clamp.IFACE=\"rt mtu\"; if it must be, add \
-                 --i-am-router"
-                    .to_owned()
-            }
+            Self::Forwards => match clamp_for(step) {
+                Some(mss) => format!(
+                    "a clamp reaches new connections alone: --set clamp.IFACE={mss}; if it must be, add --i-am-router"
+                ),
+                None => "if it must be, add --i-am-router".to_owned(),
+            },
             Self::OwnSession | Self::MayCutOff => {
                 "add --confirm 60s: it is undone after that time unless you run `maxseg tune confirm`"
                     .to_owned()
@@ -217,6 +220,14 @@ impl Refusal {
             }
         }
     }
+}
+
+/// The MSS that keeps segments within the MTU of a route: packets without headers of IP and TCP. That of the routes themselves (`rt mtu`) is the
+/// one that they have now.
+fn clamp_for(step: &Step) -> Option<u64> {
+    let Target::Route { prefix, .. } = step.target else { return None };
+    let headers = if prefix.is_v6() { HEADERS_V6 } else { HEADERS };
+    size_of(&step.after)?.checked_sub(u64::from(headers))
 }
 
 fn plain_command(target: &Target, value: &Value) -> String {
@@ -324,8 +335,9 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
         }
         RouteMetricName::Mtu => {
             let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
-            let (least, source) = named("net.ipv4.route.min_pmtu", floor);
-            (least, MOST_SIZE, source)
+            let source =
+                "net.ipv4.route.min_pmtu: the least path MTU that this kernel learns".to_owned();
+            (u64::from(floor), MOST_SIZE, source)
         }
         RouteMetricName::Advmss => {
             let (least, source) = named("net.ipv4.route.min_adv_mss", facts.floors.min_adv_mss);

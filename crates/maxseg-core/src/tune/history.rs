@@ -17,10 +17,11 @@ pub struct History {
 struct PlanRecord {
     by: Author,
     why: Option<String>,
+    /// `None` once it is confirmed.
     ends: Option<Deadline>,
     is_applied: bool,
-    is_confirmed: bool,
     reverts_if_worse: bool,
+    allows_router: bool,
     guard: Option<(u32, u64)>,
 }
 
@@ -45,6 +46,8 @@ pub struct Entry {
     pub ends: Option<Deadline>,
     /// Whether it is undone where the connections that it reaches do worse; false once they were judged for the last time.
     pub reverts_if_worse: bool,
+    /// Whether a route's MTU was allowed on a host that forwards.
+    pub allows_router: bool,
     /// The process that is to undo it then, and when that process began.
     pub guard: Option<(u32, u64)>,
     /// How far it got.
@@ -145,14 +148,14 @@ impl History {
     /// Adds a line.
     pub fn add(&mut self, record: &Record) {
         match &record.event {
-            Event::Plan { plan, by, why, ends, reverts_if_worse, .. } => {
+            Event::Plan { plan, by, why, ends, reverts_if_worse, allows_router, .. } => {
                 let of = PlanRecord {
                     by: by.clone(),
                     why: why.clone(),
                     ends: *ends,
                     is_applied: false,
-                    is_confirmed: false,
                     reverts_if_worse: *reverts_if_worse,
+                    allows_router: *allows_router,
                     guard: None,
                 };
                 self.plans.insert(*plan, of);
@@ -163,7 +166,7 @@ impl History {
             Event::Set { entry, plan, step } => self.announce(*entry, *plan, step, record),
             Event::IsSet { entry } => self.progress(*entry, Progress::Set),
             Event::Applied { plan } => self.of_plan(*plan, |of| of.is_applied = true),
-            Event::Confirmed { plan } => self.of_plan(*plan, |of| of.is_confirmed = true),
+            Event::Confirmed { plan } => self.of_plan(*plan, |of| of.ends = None),
             Event::Judged { plan } => self.of_plan(*plan, |of| of.reverts_if_worse = false),
             Event::Undo { entry, reason, because, .. } => {
                 self.progress(*entry, Progress::Undoing);
@@ -190,6 +193,7 @@ impl History {
             why: of.and_then(|of| of.why.clone()),
             ends: None,
             reverts_if_worse: false,
+            allows_router: false,
             guard: None,
             progress: Progress::Announced,
             plan_is_complete: false,
@@ -224,9 +228,10 @@ impl History {
     fn completed(&self, entry: &Entry) -> Entry {
         let mut entry = entry.clone();
         if let Some(of) = self.plans.get(&entry.plan) {
-            entry.ends = of.ends.filter(|_| !of.is_confirmed);
+            entry.ends = of.ends;
             entry.reverts_if_worse = of.reverts_if_worse;
-            entry.guard = of.guard.filter(|_| !of.is_confirmed || of.reverts_if_worse);
+            entry.allows_router = of.allows_router;
+            entry.guard = of.guard.filter(|_| of.ends.is_some() || of.reverts_if_worse);
             entry.plan_is_complete = of.is_applied;
         }
         entry
@@ -243,7 +248,7 @@ impl History {
         let later = self.entries.range(entry.id + 1..).map(|(_, later)| later);
         let mut same = later.filter(|later| {
             later.progress != Progress::Undone
-                && later.step.target == entry.step.target
+                && later.step.sets_the_same_as(&entry.step)
                 && later.is_at(&entry.place)
         });
         same.next_back().map(|later| later.id)
@@ -279,7 +284,7 @@ impl History {
 
     /// The deadline of a plan that nobody has confirmed, and of which something is or will be there to undo.
     pub fn pending_deadline(&self, plan: u64, place: &Place) -> Option<Deadline> {
-        let of = self.plans.get(&plan).filter(|of| !of.is_confirmed)?;
+        let of = self.plans.get(&plan)?;
         of.ends.filter(|_| self.has_live(plan, place) || !of.is_applied)
     }
 

@@ -98,6 +98,17 @@ pub struct Step {
     pub image: Option<String>,
 }
 
+impl Step {
+    /// Whether both are of one thing: two interfaces may have had one name, one after the other, which their images tell.
+    pub fn sets_the_same_as(&self, other: &Self) -> bool {
+        let is_one = match (&self.target, &self.image, &other.image) {
+            (Target::InterfaceMtu(_), Some(image), Some(of_other)) => image == of_other,
+            _ => true,
+        };
+        is_one && self.target == other.target
+    }
+}
+
 /// Changes that are made together, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {

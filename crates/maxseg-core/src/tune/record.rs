@@ -136,6 +136,9 @@ pub enum Event {
         /// Whether they are undone where the connections that they reach do worse.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         reverts_if_worse: bool,
+        /// Whether a route's MTU was allowed on a host that forwards.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        allows_router: bool,
     },
     /// This process is to undo the plan at its deadline, or where connections do worse.
     Guard {

@@ -57,6 +57,20 @@ fn refusal(target: &str, after: &str, facts: &Facts, allowed: Allowed) -> String
 }
 
 #[test]
+fn a_router_is_told_of_the_clamp_that_does_the_same() {
+    for (target, after, clamp) in [
+        ("route.default.mtu", "1400", Some("--set clamp.IFACE=1360;")),
+        ("route.default.mtu", "lock 1400", Some("--set clamp.IFACE=1360;")),
+        ("route.::/0.mtu", "1400", Some("--set clamp.IFACE=1340;")),
+        ("route.default.mtu", "unset", None),
+    ] {
+        let hint = Refusal::Forwards.hint(&step(target, "1500", after));
+        assert!(hint.ends_with("if it must be, add --i-am-router"), "{hint}");
+        assert!(clamp.map_or(!hint.contains("clamp"), |clamp| hint.contains(clamp)), "{hint}");
+    }
+}
+
+#[test]
 fn values_have_ranges() {
     let facts = Facts::default();
     for (target, after, why) in [
@@ -148,7 +162,15 @@ fn lines(ends: Option<Deadline>) -> Vec<Record> {
     let step = step("route.default.mtu", "unset", "1400");
     let (reason, found) = (UndoReason::Asked, Value::of("1400"));
     let events = [
-        Event::Plan { plan: 1, steps: 1, by, why: None, ends, reverts_if_worse: true },
+        Event::Plan {
+            plan: 1,
+            steps: 1,
+            by,
+            why: None,
+            ends,
+            reverts_if_worse: true,
+            allows_router: true,
+        },
         Event::Set { entry: 1, plan: 1, step },
         Event::IsSet { entry: 1 },
         Event::Applied { plan: 1 },
@@ -222,8 +244,9 @@ fn a_later_change_of_the_same_target_supersedes() {
     let mut lines = lines(None);
     lines.truncate(4);
     let by = Author { user: "root".to_owned(), pid: 1 };
-    let (why, ends, reverts_if_worse) = (None, None, false);
-    lines.push(record(Event::Plan { plan: 2, steps: 1, by, why, ends, reverts_if_worse }));
+    let (why, ends, reverts_if_worse, allows_router) = (None, None, false, false);
+    let plan = Event::Plan { plan: 2, steps: 1, by, why, ends, reverts_if_worse, allows_router };
+    lines.push(record(plan));
     let step = step("route.default.mtu", "1400", "1300");
     lines.push(record(Event::Set { entry: 2, plan: 2, step }));
     assert_eq!(state(&lines, "1300", &moment(1.0)), Some("superseded"));
@@ -242,6 +265,12 @@ fn lines_are_read_as_they_are_written_and_unknown_ones_are_passed_over() {
     let later =
         r#"{"v":2,"at_s":1,"place":{"boot":"b","namespace":1,"cookie":null},"event":"new","x":1}"#;
     assert_eq!(serde_json::from_str::<Record>(later).unwrap().event, Event::Other);
+    let first = r#"{"v":1,"at_s":1,"place":{"boot":"b","namespace":1,"cookie":null},"event":"plan",
+        "plan":1,"steps":0,"by":{"user":"u","pid":1},"why":null,"ends":null}"#;
+    let by = Author { user: "u".to_owned(), pid: 1 };
+    let (why, ends, reverts_if_worse, allows_router) = (None, None, false, false);
+    let plan = Event::Plan { plan: 1, steps: 0, by, why, ends, reverts_if_worse, allows_router };
+    assert_eq!(serde_json::from_str::<Record>(first).unwrap().event, plan);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
                     .to_owned(),
             );
         }
-        if facts.forwards {
+        if facts.forwards && is_lowered(step) {
             warnings.push("other hosts' connections through this host shrink too".to_owned());
         }
     }
@@ -45,6 +45,15 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
         warnings.push("this session runs over a connection that it reaches".to_owned());
     }
     warnings
+}
+
+/// Whether the value goes down: of a route that has none, the interface's is the larger one.
+fn is_lowered(step: &Step) -> bool {
+    match (size_of(&step.before), size_of(&step.after)) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(before), Some(after)) => after < before,
+    }
 }
 
 /// A link carries what both of its ends take. Packets that a neighbour is not ready for are dropped, and no router is between them that
@@ -86,6 +95,22 @@ mod tests {
         ] {
             let told = of(target, before, after);
             assert!(!told.iter().any(|line| line.contains("neighbour")), "{target}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn other_hosts_connections_shrink_with_a_lower_mtu_alone() {
+        let facts = Facts { forwards: true, ..Facts::default() };
+        for (target, before, after, shrink) in [
+            ("route.10.0.0.0/8.mtu", "1500", "1400", true),
+            ("route.10.0.0.0/8.mtu", "unset", "lock 1400", true),
+            ("route.10.0.0.0/8.mtu", "1400", "1500", false),
+            ("route.10.0.0.0/8.mtu", "1400", "unset", false),
+            ("interface.eth0.mtu", "1500", "9000", false),
+        ] {
+            let told = of(target, before, after, &facts);
+            let has = told.iter().any(|line| line.contains("other hosts' connections"));
+            assert_eq!(has, shrink, "{target}: {before} -> {after}: {told:?}");
         }
     }
 

@@ -16,7 +16,7 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::{Netlink, dumped, interrupted, of_family, of_one};
+use super::{Netlink, dumped, end_of_list, interrupted, of_family, of_one};
 
 /// A route, as far as TCP goes by it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -139,7 +139,7 @@ impl Netlink {
                 is_whole &= answer.header.flags & NLM_F_DUMP_INTR == 0;
                 match answer.payload {
                     NetlinkPayload::Done(_) if !is_whole => return Err(interrupted()),
-                    NetlinkPayload::Done(_) => return Ok(answers),
+                    NetlinkPayload::Done(done) => return end_of_list(done.code).map(|()| answers),
                     NetlinkPayload::Error(error) if error.code.is_some() => {
                         return Err(error.to_io());
                     }

@@ -96,7 +96,8 @@ pub(crate) fn below(links: &[Link], index: u32) -> BTreeSet<u32> {
     }
 }
 
-/// The interfaces above one whose larger MTU the kernel lowers to this one with it, the uppermost first.
+/// The interfaces above one whose larger MTU the kernel lowers to this one with it, the uppermost first. A bridge between them is none:
+/// it is raised again with its ports.
 pub(crate) fn followers(links: &[Link], index: u32, mtu: u32) -> Vec<&Link> {
     let is_above = |link: &&Link| link.lower == Some(index);
     let follows = |link: &&Link| LOWERED.contains(&link.kind.as_str()) && link.mtu > mtu;
@@ -105,14 +106,32 @@ pub(crate) fn followers(links: &[Link], index: u32, mtu: u32) -> Vec<&Link> {
         found.extend(followers(links, link.index, mtu));
         found.push(link);
     }
+    if let Some(bridge) = bridge_of(links, index).filter(|bridge| bridge.mtu > mtu) {
+        found.extend(followers(links, bridge.index, mtu));
+    }
     found
+}
+
+/// The bridge that an interface is a port of, where its MTU is the least of its ports: the kernel keeps it so unless it was set by
+/// hand (`br_mtu_auto_adjust` in `net/bridge/br_if.c`), which it does not tell.
+fn bridge_of(links: &[Link], port: u32) -> Option<&Link> {
+    let port = links.iter().find(|link| link.index == port)?;
+    let bridge = links.iter().find(|link| Some(link.index) == port.master)?;
+    let ports = links.iter().filter(|link| link.master == Some(bridge.index));
+    let least = ports.map(|port| port.mtu).min();
+    (bridge.kind == "bridge" && least == Some(bridge.mtu)).then_some(bridge)
 }
 
 /// How many interfaces it stands on whose MTU bounds its own.
 pub(crate) fn depth(links: &[Link], index: u32) -> usize {
-    let link = links.iter().find(|link| link.index == index);
-    let bounded = link.filter(|link| LOWERED.contains(&link.kind.as_str()));
-    bounded.and_then(|link| link.lower).map_or(0, |lower| 1 + depth(links, lower))
+    let Some(link) = links.iter().find(|link| link.index == index) else { return 0 };
+    let ports = || links.iter().filter(|port| port.master == Some(index));
+    let below = match link.kind.as_str() {
+        "bridge" => ports().map(|port| depth(links, port.index)).max(),
+        kind if LOWERED.contains(&kind) => link.lower.map(|lower| depth(links, lower)),
+        _ => None,
+    };
+    below.map_or(0, |below| 1 + below)
 }
 
 #[cfg(test)]
@@ -155,5 +174,30 @@ mod tests {
         assert_eq!(names(1300), ["i3", "i2"]);
         assert_eq!(names(1500), [""; 0]);
         assert_eq!(names(1100), ["i3", "i2", "i5"]);
+    }
+
+    #[test]
+    fn what_stands_on_a_bridge_is_lowered_with_a_port_of_it() {
+        // A VLAN on a bridge of two ports, one of which is itself a VLAN.
+        let mut links = [
+            link(1, "", None, None),
+            link(2, "vlan", Some(1), Some(4)),
+            link(3, "", None, Some(4)),
+            link(4, "bridge", None, None),
+            link(5, "vlan", Some(4), None),
+        ];
+        let names = |links: &[Link], index, mtu| -> Vec<String> {
+            followers(links, index, mtu).into_iter().map(|link| link.name.clone()).collect()
+        };
+        assert_eq!(names(&links, 3, 1300), ["i5"]);
+        assert_eq!(names(&links, 1, 1300), ["i5", "i2"]);
+        assert_eq!(names(&links, 3, 1500), [""; 0]);
+        assert_eq!([1, 2, 4, 5].map(|index| depth(&links, index)), [0, 1, 2, 3]);
+        // Of a bridge with an MTU of its own, neither it nor what stands on it moves.
+        (links[3].mtu, links[4].mtu) = (1400, 1400);
+        assert_eq!(names(&links, 3, 1300), [""; 0]);
+        // The other port keeps it as it is.
+        (links[1].mtu, links[3].mtu) = (1280, 1280);
+        assert_eq!(names(&links, 3, 1300), [""; 0]);
     }
 }

@@ -10,7 +10,7 @@ use maxseg_core::tune::Prefix;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST};
 
 use super::routes::USER_HZ;
-use super::{Netlink, RouteException, dumped, interrupted};
+use super::{Netlink, RouteException, dumped, end_of_list, interrupted};
 
 /// A route, as the kernel tells it and takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,12 +126,12 @@ impl Netlink {
                     continue; // a reply to an earlier request
                 }
                 is_whole &= answer.flags & NLM_F_DUMP_INTR == 0;
+                let code = || answer.body.first_chunk().map_or(0, |b| i32::from_ne_bytes(*b));
                 match answer.kind {
                     NLMSG_DONE if !is_whole => return Err(interrupted()),
-                    NLMSG_DONE => return Ok(answers),
+                    NLMSG_DONE => return end_of_list(code()).map(|()| answers),
                     NLMSG_ERROR => {
-                        let code = answer.body.first_chunk().map_or(0, |b| i32::from_ne_bytes(*b));
-                        return match code {
+                        return match code() {
                             0 => Ok(answers),
                             code => Err(io::Error::from_raw_os_error(code.saturating_neg())),
                         };

@@ -24,7 +24,8 @@ pub(crate) struct SockDiag {
 /// How a list was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ListReading {
-    /// The list changed while it was read: a socket may be missing from it.
+    /// The kernel says that the list changed while it was read: a socket may be missing from it. `inet_diag` says so of no list (`net/ipv4/inet_diag.c`
+    /// sets no `cb->seq`): without the flag a list that took several messages may have changed as well.
     pub interrupted: bool,
     /// Sockets that could not be decoded.
     pub unreadable: u64,

@@ -48,6 +48,15 @@ pub struct TooBig {
     pub about: TooBigPacket,
     /// Whether a socket of this host received it.
     pub is_received: bool,
+    /// The index of the interface by which IP got it, or would have: of several that it passed the last.
+    pub interface: u32,
+}
+
+impl TooBig {
+    /// The name of that interface; `None` where it is gone.
+    pub fn interface_name(&self) -> Option<String> {
+        nix::net::if_::if_indextoname(self.interface).ok()?.into_string().ok()
+    }
 }
 
 /// A packet that was too big.
@@ -120,11 +129,13 @@ impl TooBigWatch {
             let Some(bytes) = self.room.get(..frame.len) else { continue };
             let Some(link) = link_header_len(frame.hardware) else { continue };
             let Some(packet) = bytes.get(link..) else { continue };
-            let Some(noted) = noted(packet, self.local, self.far) else { continue };
-            // A packet passes several interfaces: port, bridge, bond.
-            let is_known = self.messages.iter().any(|known| known.body == noted.body);
-            if !is_known && self.messages.len() < MOST {
-                self.messages.push(noted);
+            let Some(mut noted) = noted(packet, self.local, self.far) else { continue };
+            noted.message.interface = frame.interface;
+            // A packet passes several interfaces, each below the next: port, bridge; member, bond.
+            match self.messages.iter().position(|known| known.body == noted.body) {
+                Some(at) => self.messages[at].message.interface = frame.interface,
+                None if self.messages.len() < MOST => self.messages.push(noted),
+                None => {}
             }
         }
         loop {
@@ -198,7 +209,7 @@ fn noted(packet: &[u8], local: IpAddr, far: IpAddr) -> Option<Noted> {
         Header::V6(header) => u32::from(header.payload_length) + 40,
     };
     let about = TooBigPacket { protocol, port, size };
-    let message = TooBig { from, mtu, about, is_received: false };
+    let message = TooBig { from, mtu, about, is_received: false, interface: 0 };
     Some(Noted { message, body: icmp.body.to_vec() })
 }
 

@@ -9,6 +9,9 @@ use std::time::SystemTime;
 
 use nix::unistd::{Uid, User};
 
+/// The one of root.
+pub(crate) const ROOT_FOLDER: &str = "/var/lib/maxseg";
+
 /// The folder in which this user's journal, advice and the like are kept: that of `maxseg` below `$XDG_STATE_HOME` where that is
 /// set; else `/var/lib/maxseg` as root, and `~/.local/state/maxseg` of others. `None` where there is no home.
 pub fn state_folder() -> Option<PathBuf> {
@@ -19,7 +22,7 @@ pub fn state_folder() -> Option<PathBuf> {
 pub(crate) fn state_folders() -> Vec<PathBuf> {
     let set = absolute("XDG_STATE_HOME").map(|state| state.join("maxseg"));
     let usual = if Uid::effective().is_root() {
-        Some(PathBuf::from("/var/lib/maxseg"))
+        Some(PathBuf::from(ROOT_FOLDER))
     } else {
         absolute("HOME").map(|home| state_below(&home))
     };
@@ -32,7 +35,7 @@ pub(crate) fn state_folder_of(user: Uid) -> Option<PathBuf> {
 }
 
 /// The user who ran `sudo`, where this is root.
-pub(crate) fn sudo_user() -> Option<Uid> {
+pub fn sudo_user() -> Option<Uid> {
     let number = env::var("SUDO_UID").ok()?.parse().ok()?;
     Uid::effective().is_root().then(|| Uid::from_raw(number))
 }

@@ -18,6 +18,8 @@ pub struct Applying<'a> {
     pub ends: Option<Deadline>,
     /// Whether it is undone where the connections that it reaches do worse.
     pub reverts_if_worse: bool,
+    /// Whether a route's MTU was allowed on a host that forwards.
+    pub allows_router: bool,
     /// Starts the process that undoes the plan of this number then, and gives the process's ID.
     pub start_guard: &'a dyn Fn(u64) -> io::Result<u32>,
 }
@@ -50,6 +52,7 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
         why: applying.plan.why.clone(),
         ends: applying.ends,
         reverts_if_worse: applying.reverts_if_worse,
+        allows_router: applying.allows_router,
     })?;
     if applying.ends.is_some() || applying.reverts_if_worse {
         let pid = (applying.start_guard)(plan).map_err(TuneError::Guard)?;

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use maxseg_core::tune::{Target, Value};
 use serde_json::Value as Json;
 
-use super::{TuneError, interface};
+use super::TuneError;
 use crate::sys::find_program;
 
 /// The table, which nothing else is in.
@@ -25,13 +25,10 @@ const ROUTE_MTU: &str = "rt mtu";
 const HOOKS: [(&str, &[&str]); 2] =
     [("forward", &["oifname", "iifname"]), ("output", &["oifname"])];
 
-/// The value of an interface's clamp: a number, `rt mtu`, or that there is none.
+/// The value of an interface's clamp: a number, `rt mtu`, or that there is none. The rules are there without the interface, too.
 pub(super) fn read(name: &str) -> Result<Value, TuneError> {
-    let target = target(name);
-    let is_there = interface::read(name)? != Value::Absent;
-    let values = values(&table(&target)?, name);
+    let values = values(&table(&target(name))?, name);
     Ok(match values.as_slice() {
-        [] if !is_there => return Err(TuneError::NoSuch { target, near: None, retired: None }),
         [] => Value::Unset,
         [first, others @ ..] if others.len() == 2 && others.iter().all(|other| other == first) => {
             Value::Text(first.clone())

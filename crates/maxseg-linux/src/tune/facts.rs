@@ -62,9 +62,24 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
     Ok(facts)
 }
 
-fn forwards(is_v6: bool) -> bool {
-    let name = if is_v6 { "net.ipv6.conf.all.forwarding" } else { "net.ipv4.ip_forward" };
-    number(name, 0) != 0
+/// Whether packets that arrive by some interface are forwarded. IPv4's are where that interface forwards (`ip_route_input_slow`);
+/// IPv6's by one setting for all of them, or by the interface's `force_forwarding` (`ip6_forward`).
+pub fn forwards(is_v6: bool) -> bool {
+    let (family, word) = if is_v6 { ("ipv6", "force_forwarding") } else { ("ipv4", "forwarding") };
+    let for_all = if is_v6 { "net.ipv6.conf.all.forwarding" } else { "net.ipv4.ip_forward" };
+    number(for_all, 0) != 0 || any_interface_has(family, word)
+}
+
+fn any_interface_has(family: &str, word: &str) -> bool {
+    let folder = std::fs::read_dir(format!("/proc/sys/net/{family}/conf"));
+    let names = folder.into_iter().flatten().flatten();
+    let mut names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    // What interfaces begin with that do not exist yet forwards nothing.
+    let is_on = |name: String| {
+        let key = name.replace('.', "/");
+        name != "default" && number(&format!("net.{family}.conf.{key}.{word}"), 0) != 0
+    };
+    names.any(is_on)
 }
 
 /// What the kernel has learnt of paths (`ip route show cache`).

@@ -1,39 +1,64 @@
-//! The MTU of an interface.
+//! The MTU of an interface, which is found again by its index: its name may be another's by then.
 
 use std::io;
 
 use maxseg_core::tune::{Target, Value};
 
-use super::TuneError;
-use crate::netlink::{InterfaceIndex, Netlink};
+use super::{Reading, TuneError};
+use crate::netlink::{InterfaceFacts, InterfaceIndex, Netlink};
+
+/// What the image of an interface begins with; its index is behind it.
+const IMAGE: &str = "ifindex ";
 
 fn target(name: &str) -> Target {
     Target::InterfaceMtu(name.to_owned())
 }
 
-pub(super) fn read(name: &str) -> Result<Value, TuneError> {
-    match mtu(name) {
-        Ok(Some(mtu)) => Ok(Value::Text(mtu.to_string())),
-        Ok(None) => Ok(Value::Unset),
-        Err(error) if is_gone(&error) => Ok(Value::Absent),
+/// The MTU of the interface of this image; without one, of the interface that has the name now.
+pub(super) fn read(name: &str, image: Option<&str>) -> Result<Reading, TuneError> {
+    let facts = |index| Ok((index, facts(index)?));
+    match index_of(name, image).and_then(facts) {
+        Ok((index, facts)) => {
+            let value = facts.mtu.map_or(Value::Unset, |mtu| Value::Text(mtu.to_string()));
+            Ok(Reading { value, image: Some(format!("{IMAGE}{}", index.get())) })
+        }
+        Err(error) if is_gone(&error) => Ok(Reading::plain(Value::Absent)),
         Err(error) => Err(TuneError::read(&target(name), error)),
     }
+}
+
+/// The journal of an earlier version has the name alone.
+fn index_of(name: &str, image: Option<&str>) -> io::Result<InterfaceIndex> {
+    let index = image.and_then(|image| image.strip_prefix(IMAGE)?.parse().ok());
+    index.map_or_else(|| Netlink::interface(name), |index| Ok(InterfaceIndex::new(index)))
+}
+
+fn facts(index: InterfaceIndex) -> io::Result<InterfaceFacts> {
+    Netlink::new()?.interface_facts(index.get())
+}
+
+/// The name that the interface of this image has now, where that is another one.
+pub(super) fn renamed(target: &Target, image: Option<&str>) -> Option<String> {
+    let Target::InterfaceMtu(name) = target else { return None };
+    let now = facts(index_of(name, Some(image?)).ok()?).ok()?.name;
+    (now != *name).then_some(now)
+}
+
+/// The name that the kernel has for the interface of this name, which may be another one of it (`altname` of ip-link(8)): rules of
+/// nftables and lists of interfaces know that one alone.
+pub(super) fn own_name(name: &str) -> Option<String> {
+    Some(facts(Netlink::interface(name).ok()?).ok()?.name)
 }
 
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO))
 }
 
-fn mtu(name: &str) -> io::Result<Option<u32>> {
-    let index = Netlink::interface(name)?;
-    Ok(Netlink::new()?.interface_facts(index.get())?.mtu)
-}
-
-pub(super) fn write(name: &str, value: &Value) -> Result<(), TuneError> {
+pub(super) fn write(name: &str, value: &Value, image: Option<&str>) -> Result<(), TuneError> {
     let Some(mtu) = value.number().and_then(|mtu| u32::try_from(mtu).ok()) else {
         return Err(TuneError::CannotBe { target: target(name), value: value.clone() });
     };
-    let set = || Netlink::new()?.set_mtu(Netlink::interface(name)?, mtu);
+    let set = || Netlink::new()?.set_mtu(index_of(name, image)?, mtu);
     set().map_err(|error| TuneError::write(&target(name), value, error))
 }
 

@@ -31,6 +31,13 @@ pub fn state_folder() -> Result<PathBuf, TuneError> {
     sys::state_folder().ok_or(TuneError::NoFolder)
 }
 
+/// Whether root may have changes that this user cannot see: root's journal is there, or in a folder that this user may not search.
+pub fn root_journal_is_hidden() -> bool {
+    let is_there = || Path::new(sys::ROOT_FOLDER).join(NAME).symlink_metadata();
+    !Uid::effective().is_root()
+        && is_there().map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true)
+}
+
 /// A journal that this process may write to: nobody else does meanwhile.
 #[derive(Debug)]
 pub struct Journal {

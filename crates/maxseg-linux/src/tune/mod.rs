@@ -39,13 +39,13 @@ use maxseg_core::tune::{Target, Value};
 pub use apply::{Applied, Applying, apply};
 pub use effect::effect;
 pub use error::TuneError;
-pub use facts::facts;
+pub use facts::{facts, forwards};
 pub use guard::guard;
 pub use here::{author, deadline, is_first_namespace, moment};
-pub use journal::{Journal, state_folder};
+pub use journal::{Journal, root_journal_is_hidden, state_folder};
 pub use nowhere::Nowhere;
-pub use route::PROTOCOL as ROUTE_PROTOCOL;
-pub use steps::steps;
+pub use route::{PROTOCOL as ROUTE_PROTOCOL, made_way};
+pub use steps::{own_names, steps};
 pub use survey::{Surveyed, survey};
 pub use touched::{SegmentsSeen, sample, segments_seen, touched};
 pub use undo::{Because, UndoOutcome, Undone, recover, undo};
@@ -75,7 +75,7 @@ pub fn read(target: &Target, image: Option<&str>) -> Result<Reading, TuneError> 
     match target {
         Target::Sysctl(name) => sysctl::read(name).map(Reading::plain),
         Target::Route { prefix, metric } => route::read(*prefix, *metric, image),
-        Target::InterfaceMtu(name) => interface::read(name).map(Reading::plain),
+        Target::InterfaceMtu(name) => interface::read(name, image),
         Target::Socket { ends, option } => socket::read(ends, *option, image),
         Target::Clamp(interface) => clamp::read(interface).map(Reading::plain),
         Target::File(path) => file::read(path),
@@ -90,7 +90,7 @@ pub fn write(target: &Target, value: &Value, image: Option<&str>) -> Result<(), 
     match target {
         Target::Sysctl(name) => sysctl::write(name, value),
         Target::Route { prefix, metric } => route::write(*prefix, *metric, value, image),
-        Target::InterfaceMtu(name) => interface::write(name, value),
+        Target::InterfaceMtu(name) => interface::write(name, value, image),
         Target::Socket { ends, option } => socket::write(ends, *option, value, image),
         Target::Clamp(interface) => clamp::write(interface, value),
         Target::File(path) => file::write(path, value),

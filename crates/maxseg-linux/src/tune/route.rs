@@ -348,6 +348,16 @@ pub(super) fn way(route: &RawRoute) -> String {
     }
 }
 
+/// Where a route to exactly these destinations leads that this program has made, or would make of the one that they use; `None` where there
+/// is another program's, or none can be made.
+pub fn made_way(prefix: Prefix) -> Option<String> {
+    let routes = main_routes(prefix.is_v6()).ok()?;
+    match exact(&routes, prefix) {
+        Some(route) => (route.header.protocol == PROTOCOL).then(|| way(route)),
+        None => parent(&routes, prefix).map(way),
+    }
+}
+
 /// Why a route is not there any more: the kernel removes it with its interface, and of IPv4 where that is brought down.
 pub(super) fn gone_with(interface: Option<u32>) -> String {
     let Some(index) = interface else { return "the route is gone".to_owned() };

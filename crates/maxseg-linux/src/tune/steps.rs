@@ -22,6 +22,19 @@ pub fn steps(wanted: &[(Target, Value)]) -> Result<Vec<Step>, TuneError> {
     Ok(steps)
 }
 
+/// The same with the names that the kernel has for interfaces, where another one of theirs was given (`altname`).
+pub fn own_names(wanted: &[(Target, Value)]) -> Vec<(Target, Value)> {
+    let own = |name: &String| interface::own_name(name).unwrap_or_else(|| name.clone());
+    let named = |target: &Target| match target {
+        Target::InterfaceMtu(name) => Target::InterfaceMtu(own(name)),
+        Target::Clamp(name) => Target::Clamp(own(name)),
+        Target::Sysctl(_) | Target::Route { .. } | Target::Socket { .. } | Target::File(_) => {
+            target.clone()
+        }
+    };
+    wanted.iter().map(|(target, value)| (named(target), value.clone())).collect()
+}
+
 fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneError> {
     let reading = read(target, None)?;
     let (mut before, mut after) = (reading.value, after.clone());
@@ -31,9 +44,11 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
             return Err(TuneError::NoSuch { target: target.clone(), near, retired });
         }
         Target::InterfaceMtu(name) if before == Value::Absent => {
-            let known = interface::names();
-            let near = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
-            return Err(TuneError::NoSuch { target: target.clone(), near, retired: None });
+            return Err(no_such_interface(target, name));
+        }
+        // The rules of one that is gone can be taken away.
+        Target::Clamp(name) if before == Value::Unset && interface::index(name).is_none() => {
+            return Err(no_such_interface(target, name));
         }
         Target::Route { prefix, .. } => {
             let nowhere = route::nowhere(*prefix);
@@ -69,4 +84,10 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
         Target::InterfaceMtu(_) | Target::Clamp(_) | Target::File(_) => {}
     }
     Ok(Step { target: target.clone(), before, after, image: reading.image })
+}
+
+fn no_such_interface(target: &Target, name: &str) -> TuneError {
+    let known = interface::names();
+    let near = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
+    TuneError::NoSuch { target: target.clone(), near, retired: None }
 }

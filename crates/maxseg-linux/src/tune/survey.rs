@@ -10,7 +10,7 @@ use maxseg_core::tune::{
 use super::here::process_start;
 use super::route::{Image, exact, main_routes};
 use super::watch::moved;
-use super::{read, route};
+use super::{interface, read, route};
 
 /// An entry, and what became of it.
 #[derive(Debug, Clone)]
@@ -61,7 +61,11 @@ fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
     {
         (state, changed_by) = (EntryState::Drifted, Some(why));
     }
-    let note = failure.or_else(|| note(&entry, &state, at));
+    let renamed = now.as_ref().and_then(|_| {
+        let now = interface::renamed(&step.target, step.image.as_deref())?;
+        Some(format!("the interface is named {now} now"))
+    });
+    let note = failure.or_else(|| note(&entry, &state, at)).or(renamed);
     Surveyed { entry, now, state, changed_by, note }
 }
 

@@ -3,7 +3,7 @@
 use maxseg_core::tune::{Entry, Event, Progress, UndoReason, Value};
 
 use super::copies::{Copied, changed_after_copying, copied_of};
-use super::{Journal, TuneError, read, verify, write};
+use super::{Journal, TuneError, interface, read, verify, write};
 
 /// What became of undoing an entry.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub struct Undone {
     pub entry: Entry,
     /// What became of it.
     pub outcome: UndoOutcome,
+    /// The name that its interface has by now, where that is another one.
+    pub renamed: Option<String>,
 }
 
 impl UndoOutcome {
@@ -91,7 +93,16 @@ pub fn undo(
         }
         restore(journal, entry, &because, force).unwrap_or_else(UndoOutcome::Failed)
     };
-    entries.into_iter().map(|entry| Undone { outcome: outcome(journal, &entry), entry }).collect()
+    let undone = |entry: Entry| {
+        let outcome = outcome(journal, &entry);
+        let renamed = entry.is_at(&journal.moment().place).then(|| renamed(&entry)).flatten();
+        Undone { entry, outcome, renamed }
+    };
+    entries.into_iter().map(undone).collect()
+}
+
+fn renamed(entry: &Entry) -> Option<String> {
+    interface::renamed(&entry.step.target, entry.step.image.as_deref())
 }
 
 /// Undoes what should not be there: plans that were cut off, and plans whose time is over.

@@ -115,7 +115,7 @@ impl Watcher {
 
     /// Whether it was not told before; notes what could not be undone.
     fn is_news(&mut self, event: &WatchEvent, at: Instant) -> bool {
-        let Undone { entry, outcome } = &event.undone;
+        let Undone { entry, outcome, .. } = &event.undone;
         if outcome.is_undone() {
             self.left.remove(&entry.id);
             // Others of its route may be told of several times.

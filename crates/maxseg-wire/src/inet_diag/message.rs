@@ -22,7 +22,7 @@ pub enum Message<'a> {
         /// Whether it changed while it was read: a socket may be missing, or there twice.
         interrupted: bool,
     },
-    /// The request failed: the kernel's error number, positive. Zero acknowledges a request.
+    /// The request failed, at once or at the end of a list: the kernel's error number, positive. Zero acknowledges a request.
     Error(i32),
     /// A message of another kind.
     Other,
@@ -119,7 +119,7 @@ impl<'a> Messages<'a> {
         };
         Some(match kind {
             BY_FAMILY | GET_SOCKET => Ok(Framed::Socket(payload)),
-            DONE => Ok(Framed::Done { interrupted: flags & INTERRUPTED != 0 }),
+            DONE => Ok(ended(flags, payload)),
             ERROR => error_number(payload).map(Framed::Error),
             _ => Ok(Framed::Other),
         })
@@ -142,6 +142,14 @@ impl<'a> Iterator for Messages<'a> {
             Framed::Error(number) => Ok(Message::Error(number)),
             Framed::Other => Ok(Message::Other),
         })
+    }
+}
+
+/// The end of a list, which has an error's number where the kernel could not give it (`netlink_dump_done` in `net/netlink/af_netlink.c`).
+fn ended(flags: u16, payload: &[u8]) -> Framed<'_> {
+    match error_number(payload) {
+        Ok(number) if number > 0 => Framed::Error(number),
+        Ok(_) | Err(_) => Framed::Done { interrupted: flags & INTERRUPTED != 0 },
     }
 }
 

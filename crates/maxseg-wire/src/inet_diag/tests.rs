@@ -109,13 +109,22 @@ fn a_list_ends_with_done_and_an_error_has_a_number() {
         message(77, 0, &[1]),
         message(3, 0x12, &[0; 4]),
         message(2, 0, &(-2_i32).to_ne_bytes()),
+        // A list that the kernel could not give; and an end without a number.
+        message(3, 2, &(-95_i32).to_ne_bytes()),
+        message(3, 2, &[]),
     ]
     .concat();
     let messages: Vec<_> = Messages::new(&bytes).map(Result::unwrap).collect();
     assert!(matches!(messages[0], Message::Socket(_)));
     assert_eq!(
         messages[1..],
-        [Message::Other, Message::Done { interrupted: true }, Message::Error(2)]
+        [
+            Message::Other,
+            Message::Done { interrupted: true },
+            Message::Error(2),
+            Message::Error(95),
+            Message::Done { interrupted: false },
+        ]
     );
 }
 

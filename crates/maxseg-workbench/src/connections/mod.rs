@@ -300,6 +300,8 @@ pub struct Snapshot {
     pub hidden_processes: usize,
     /// Network namespaces that this user may not enter.
     pub denied_namespaces: usize,
+    /// Processes whose network namespace this user may not know, where all namespaces were asked for.
+    pub processes_in_hidden_namespaces: usize,
 }
 
 impl Snapshot {

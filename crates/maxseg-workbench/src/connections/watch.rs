@@ -119,6 +119,7 @@ impl Watch {
         let mut listing = Listing::begun(Snapshot {
             time_s: seconds_now(),
             denied_namespaces: self.listers.denied,
+            processes_in_hidden_namespaces: self.listers.hidden_of,
             ..Snapshot::default()
         });
         for lister in &mut self.listers.each {
@@ -144,6 +145,7 @@ impl Watch {
         let interval = self.looked.map(|looked| now.duration_since(looked));
         let mut snapshot = Snapshot { time_s: seconds_now(), interval, ..Snapshot::default() };
         snapshot.denied_namespaces = self.listers.denied;
+        snapshot.processes_in_hidden_namespaces = self.listers.hidden_of;
         let mut keys = Vec::new();
         for (index, lister) in self.listers.each.iter_mut().enumerate() {
             let netns = lister.place().name.clone();

@@ -192,7 +192,8 @@ fn dropped_here(dropped: &DroppedHere, report: &PathReport, route: &RouteToHost)
         || "that larger packets vanish".to_owned(),
         |mtu| format!("that packets above {mtu} bytes vanish"),
     );
-    let (name, messages) = (&route.interface, dropped.messages);
+    let (name, messages) =
+        (dropped.interface.as_ref().unwrap_or(&route.interface), dropped.messages);
     let text = if dropped.is_certain {
         format!(
             "{who} drops {kind}: {messages} such messages of {router} came to {name}, none to a socket; this host's connections never \

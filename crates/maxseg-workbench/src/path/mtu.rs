@@ -167,7 +167,7 @@ pub struct BlackHole {
 }
 
 /// Messages that packets are too big, which came to this host, and none of which its sockets received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DroppedHere {
     /// Who sent them; `None` where this user may not hear them.
     pub router: Option<IpAddr>,
@@ -183,6 +183,8 @@ pub struct DroppedHere {
     pub is_certain: bool,
     /// What drops them.
     pub by: DroppedBy,
+    /// The interface by which they came, which need not be the one by which packets leave; `None` where that is not known.
+    pub interface: Option<String>,
 }
 
 /// What drops messages to this host.

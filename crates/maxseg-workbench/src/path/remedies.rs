@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use maxseg_core::units::Mtu;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
@@ -16,13 +17,17 @@ pub(super) const fn message(address: IpAddr) -> &'static str {
     }
 }
 
-/// Below this Linux takes no MTU of a route (`net.ipv4.route.min_pmtu`).
+/// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
 const LEAST_ROUTE_MTU: u32 = 552;
 
-/// Gives the route to a host an MTU; nothing where no route takes it.
+/// Gives the route to a host an MTU; nothing where `maxseg tune` sets none so small.
 fn route_mtu(to: IpAddr, mtu: u32) -> Option<String> {
-    let (ip, bits) = if to.is_ipv4() { ("ip", 32) } else { ("ip -6", 128) };
-    (mtu >= LEAST_ROUTE_MTU).then(|| {
+    let (ip, bits, least) = if to.is_ipv4() {
+        ("ip", 32, LEAST_ROUTE_MTU)
+    } else {
+        ("ip -6", 128, Mtu::IPV6_MIN.into())
+    };
+    (mtu >= least).then(|| {
         format!(
             "look with `{ip} route get {to}`, then `maxseg tune apply --set route.{to}/{bits}.mtu={mtu}` (`maxseg tune undo` takes it back)"
         )
@@ -80,7 +85,8 @@ pub(super) fn of_dropped(
     report: &PathReport,
     route: &RouteToHost,
 ) -> String {
-    let name = &route.interface;
+    // The filter is that of the interface by which packets come; sysctl(8) writes a dot of its name as a slash.
+    let name = dropped.interface.as_ref().unwrap_or(&route.interface).replace('.', "/");
     let router = dropped.router.map_or_else(|| "ROUTER".to_owned(), |at| at.to_string());
     let (save, rule, nft) = if report.address.is_ipv4() {
         (

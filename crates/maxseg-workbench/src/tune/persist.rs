@@ -121,7 +121,8 @@ fn ifupdown(document: &Document, root: &Path) -> Files {
 }
 
 fn unit(document: &Document, root: &Path, program: &str) -> Files {
-    let mut kept = Document { why: document.why.clone(), ..Document::default() };
+    let (why, allows_router) = (document.why.clone(), document.allows_router);
+    let mut kept = Document { why, allows_router, ..Document::default() };
     let mut files = Files::default();
     for setting in &document.settings {
         if matches!(setting.target, Target::Socket { .. } | Target::File(_)) {
@@ -169,9 +170,11 @@ fn unit_word(word: &str) -> String {
 }
 
 /// What the settings were allowed by, so that they are at the next start as well.
-fn unit_flags(document: &Document) -> &'static str {
+fn unit_flags(document: &Document) -> String {
     let is_locked = |setting: &Setting| setting.value.is_locked();
-    if document.settings.iter().any(is_locked) { " --lock" } else { "" }
+    let lock = if document.settings.iter().any(is_locked) { " --lock" } else { "" };
+    let is_router = document.allows_router && document.settings.iter().any(Setting::is_route_mtu);
+    format!("{lock}{}", if is_router { " --i-am-router" } else { "" })
 }
 
 /// Lines of systemd.network(5) and systemd.link(5) for what they have, from their manual pages.
@@ -286,6 +289,15 @@ mod tests {
                 .1
                 .contains("ExecStart=/usr/bin/maxseg tune apply /etc/maxseg/tune.toml --yes\n")
         );
+        let flags = |document: &Document| unit_flags(document);
+        let mut router = document(&[("route.default.mtu", "lock 1400")]);
+        assert_eq!(flags(&router), " --lock");
+        router.allows_router = true;
+        assert_eq!(flags(&router), " --lock --i-am-router");
+        let unit = Keeper::Unit.files(&router, root, "m");
+        let service = text(&unit, 1).1;
+        assert_eq!(service.matches("--yes --lock --i-am-router\n").count(), 2, "{service}");
+        assert_eq!(flags(&Document { allows_router: true, ..document(&MIXED) }), "");
         let (lines, left_out) = networkd_lines(&all);
         assert!(
             lines.contains("TCPRetransmissionTimeoutSec=300ms") && lines.contains("MTUBytes=1400"),

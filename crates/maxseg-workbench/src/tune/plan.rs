@@ -6,7 +6,7 @@ use maxseg_core::tune::{
     Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
     warnings,
 };
-use maxseg_linux::tune::{facts, steps, touched};
+use maxseg_linux::tune::{facts, made_way, own_names, steps, touched};
 
 use crate::error::TuningError;
 
@@ -43,6 +43,8 @@ pub struct PlannedStep {
     pub connections: Option<usize>,
     /// What to know before.
     pub warnings: Vec<String>,
+    /// Where the route that is made for it stays; `None` where none is.
+    pub pinned: Option<String>,
 }
 
 /// Reads `TARGET=VALUE`.
@@ -100,6 +102,7 @@ pub fn wanted_of_connection(
 /// # Errors
 /// There is no such thing here, or a step must not be made.
 pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
+    let request = &Request { wanted: own_names(&request.wanted), ..request.clone() };
     let all = Plan { steps: steps(&request.wanted)?, why: request.why.clone() };
     if let Some(target) = all.repeated() {
         return Err(TuningError::Repeated(target.clone()));
@@ -134,5 +137,17 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
                    first, so that undoing restores it";
         warnings.insert(0, why.to_owned());
     }
-    Ok(PlannedStep { step: step.clone(), connections, warnings })
+    let pinned = pinned(step);
+    warnings.extend(pinned.clone());
+    Ok(PlannedStep { step: step.clone(), connections, warnings, pinned })
+}
+
+/// What a route that is made does not do: follow the one that it was made from.
+fn pinned(step: &Step) -> Option<String> {
+    let Target::Route { prefix, .. } = step.target else { return None };
+    let way = made_way(prefix).filter(|_| step.before == Value::Absent)?;
+    Some(format!(
+        "{prefix} goes {way} until this is undone, wherever the wider route leads by then; while `maxseg tune watch` runs, that withdraws it \
+         when the wider route leads elsewhere"
+    ))
 }

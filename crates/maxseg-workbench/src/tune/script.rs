@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use maxseg_core::advise::{NEXT_HOP_OBJECT, UNREADABLE_IN_ROUTE};
 use maxseg_core::tune::{Plan, Prefix, RouteMetricName, Step, Target, Value};
 use maxseg_linux::tune::ROUTE_PROTOCOL;
 
@@ -54,18 +55,25 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
     };
     // A route as it is told in one line, without its destination, this metric, and what the kernel alone may say. Metrics stand
     // before next hops.
-    let as_it_is = format!(
-        "head -n 1 |\n    sed -e 's/^[^ ]*//' -e 's/\\\\//g' -e 's/ {name} \\(lock \\)\\{{0,1\\}}[^ ]*//' \\\n    \
-         -e 's/ rto_min lock / rto_min /' -e 's/ linkdown//g' -e 's/ dead//g'"
-    );
+    let without = |unreadable: String| {
+        format!(
+            "head -n 1 |\n    sed -e 's/^[^ ]*//' -e 's/ {name} \\(lock \\)\\{{0,1\\}}[^ ]*//' -e 's/ dead//g' \\\n    \
+             -e '{unreadable}'"
+        )
+    };
     if step.before == Value::Absent {
         // It goes where these destinations go now, with the metrics of the route that they use.
-        let to = prefix.address();
+        let (to, as_it_is) = (prefix.address(), without(UNREADABLE_IN_ROUTE.join("; ")));
         return format!(
             "{ip} route add {prefix} proto {ROUTE_PROTOCOL}{metric_words} $({ip} -o route get fibmatch {to} | {as_it_is} \\\n    \
              -e 's/ proto [^ ]*//')"
         );
     }
+    // It keeps its next-hop object, and says the next hops no more.
+    let of_object = r"/ nhid /{ s/[[:space:]]nexthop .*//; s/ via [^ ]*//; s/ dev [^ ]*//; }";
+    let others = UNREADABLE_IN_ROUTE.into_iter().filter(|one| *one != NEXT_HOP_OBJECT);
+    let others: Vec<&str> = others.chain([of_object]).collect();
+    let as_it_is = without(others.join("; "));
     format!(
         "{ip} route replace {prefix}{metric_words} $({ip} -o route show exact {prefix} | {as_it_is})"
     )

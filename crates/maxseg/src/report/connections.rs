@@ -222,6 +222,12 @@ fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
             snapshot.denied_namespaces
         ));
     }
+    if snapshot.processes_in_hidden_namespaces > 0 {
+        notes.push(format!(
+            "The network namespaces of {} processes of other users are not visible to this user: sudo shows what they have.",
+            snapshot.processes_in_hidden_namespaces
+        ));
+    }
     if snapshot.interrupted {
         notes.push(
             "The kernel's list changed while it was read: a socket may be missing.".to_owned(),

@@ -175,7 +175,7 @@ const fn label(source: Source) -> &'static str {
         Source::RmemMax => "rmem_max",
         Source::TcpRmem => "tcp_rmem, maximum",
         Source::Autotuning => "receive buffer (autotuned)",
-        Source::Growth => "grown so far",
+        Source::Growth => "rcv_ssthresh",
         Source::UnreadData => "data not read",
     }
 }

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::{maxseg, stderr, stdout};
+use super::kernel::{NOBODY, skipped};
+use super::namespace::Namespace;
+use super::{command, maxseg, stderr, stdout};
 
 /// A connection of this process to itself, over which some data went.
 struct Pair {
@@ -53,6 +56,27 @@ fn pair() -> Pair {
 fn document(output: &Output) -> Value {
     assert!(output.status.success(), "{}", stderr(output));
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Containers of root are among what an ordinary user may not see, and is told of.
+#[test]
+fn namespaces_that_a_user_may_not_see_are_counted() {
+    let Some(namespace) = Namespace::new() else {
+        return skipped("namespaces of others: this user may not make any");
+    };
+    let by = |user: u32, arguments: &[&str]| {
+        let mut command = command(arguments);
+        command.current_dir("/").uid(user).gid(user).output().unwrap()
+    };
+    let all = ["connections", "--netns", "all", "--json"];
+    let hidden_from =
+        |user| document(&by(user, &all))["processes_in_hidden_namespaces"].as_u64().unwrap();
+    let (of_root, of_nobody) = (hidden_from(0), hidden_from(NOBODY));
+    assert!(of_root < of_nobody, "root sees that of process {}: {of_root}", namespace.0.id());
+    let text = stdout(&by(NOBODY, &all[..3]));
+    assert!(text.contains("processes of other users are not visible"), "{text}");
+    let here = document(&by(NOBODY, &["connections", "--json"]));
+    assert_eq!(here["processes_in_hidden_namespaces"], 0, "they were not asked for");
 }
 
 fn rows(document: &Value) -> &Vec<Value> {

@@ -6,6 +6,8 @@ mod effect;
 mod follow;
 mod guard;
 mod host;
+mod interfaces;
+mod journal_owner;
 mod json;
 mod killed;
 mod persist;

@@ -33,16 +33,23 @@ pub(in crate::advise) fn raise_second(key: &str, to: u64) -> String {
 /// line back deletes no other route.
 const PROTOCOL: u8 = 108;
 
-/// What `ip` prints of a route and does not read: line ends, states, the nexthop beside its id, and the word `lock` of `rto_min`,
-/// which locks by itself.
-const UNREADABLE: &str =
-    r"s/\\//g; s/ linkdown//g; s/ nhid [^ ]*//; s/ expires [^ ]*//; s/rto_min lock/rto_min/";
+/// The next-hop object of a route, which `ip` prints beside the next hop that it has, and does not read with it.
+pub const NEXT_HOP_OBJECT: &str = "s/ nhid [^ ]*//";
+/// What `ip` prints of a route and does not read, as commands of sed(1): line ends, states, the nexthop beside its id, and the word
+/// `lock` of `rto_min`, which locks by itself.
+pub const UNREADABLE_IN_ROUTE: [&str; 5] = [
+    r"s/\\//g",
+    "s/ linkdown//g",
+    NEXT_HOP_OBJECT,
+    "s/ expires [^ ]*//",
+    "s/rto_min lock/rto_min/",
+];
 
 /// The route that packets to a host take, as `ip` reads it, without one attribute.
 pub(super) fn route_in_use(version: IpVersion, to: impl Display, without: &str) -> String {
-    let ip = ip(version);
+    let (ip, unreadable) = (ip(version), UNREADABLE_IN_ROUTE.join("; "));
     format!(
-        r"$({ip} -o route get fibmatch {to} | sed '{UNREADABLE}; s/ {without} \(lock \)*[^ ]*//')"
+        r"$({ip} -o route get fibmatch {to} | sed '{unreadable}; s/ {without} \(lock \)*[^ ]*//')"
     )
 }
 

@@ -18,6 +18,7 @@ use std::cell::LazyCell;
 use std::net::IpAddr;
 
 pub use command::{Command, CommandKind, Remedy};
+pub use linux::{NEXT_HOP_OBJECT, UNREADABLE_IN_ROUTE};
 pub use listener::{ListenerCase, listener_verdict};
 pub use socket::{SocketCase, SocketVerdict, socket_verdict};
 pub use subject::{Subject, subject};

@@ -166,7 +166,8 @@ fn with_clamp(remedy: Remedy, router: &Host, v6: bool) -> Remedy {
     let tables = if v6 { "ip6tables" } else { "iptables" };
     let rule = "FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu";
     remedy
-        .look_linux(router, format!("{tables}-save -t mangle | grep TCPMSS; ip link"))
+        // With `-t` the legacy variant would make the table, where it is to be looked at only.
+        .look_linux(router, format!("{tables}-save | grep TCPMSS; ip link"))
         .linux(
             router,
             format!("{tables} -t mangle -C {rule} 2>/dev/null || {tables} -t mangle -A {rule}"),
@@ -231,7 +232,7 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
     }
     let routers = Host::role("each router on the way");
     remedy = remedy
-        .look_linux(&routers, "iptables-save -t mangle | grep TCPMSS; nft list ruleset | grep maxseg")
+        .look_linux(&routers, "iptables-save | grep TCPMSS; nft list ruleset | grep maxseg")
         .wanted("a capture at each end shows which SYN leaves with a larger MSS than arrives")
         .note(
             "Verify first that the path carries packets of that size in both directions: a tunnel is the usual reason \

@@ -239,7 +239,7 @@ impl SocketCase<'_> {
             LimitedBy::PathMtu => {
                 Remedy::new("find the largest packet that arrives, and the place where larger ones vanish")
                     .look_linux(&here, self.path_test())
-                    .note("The MTU that it finds keeps packets small enough: `ip route replace … mtu N`, at both ends.")
+                    .note(self.set_path_mtu())
             }
             LimitedBy::Rto => Remedy::new(format!("find out why {peer} does not answer"))
                 .look_linux(&here, self.path_test()),
@@ -268,6 +268,16 @@ impl SocketCase<'_> {
             }
             LimitedBy::Unknown | LimitedBy::Host => return None,
         })
+    }
+
+    /// At both ends, each by the route to the other.
+    fn set_path_mtu(&self) -> String {
+        let line = |to: IpAddr| linux::tune_route(to.into(), to, "mtu N");
+        let [here, there] = [self.remote, self.local].map(|end| line(end.ip().to_canonical()));
+        let here = self.netns.map_or_else(|| here.clone(), |netns| within(netns, &here));
+        format!(
+            "The MTU that it finds, as N, keeps packets small enough: `{here}` here, and `{there}` at the other end."
+        )
     }
 
     fn examine(&self, here: &Host, why: &str) -> Remedy {

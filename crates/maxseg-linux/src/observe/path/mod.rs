@@ -123,7 +123,7 @@ impl NamespaceReading {
     /// # Errors
     /// There is no such namespace, or this user may not enter it.
     pub fn of(place: &Place) -> Result<Self, NamespaceError> {
-        let place = place.namespaces()?.into_iter().next();
+        let place = place.namespaces()?.each.into_iter().next();
         let Some(name) = place.clone() else { return Ok(Self::here(None)) };
         name.run(|| Ok(Self::here(place)))
     }

@@ -50,6 +50,8 @@ pub struct Opened<T> {
     pub each: Vec<T>,
     /// Namespaces that this user may not enter; only where all of them were asked for.
     pub denied: usize,
+    /// Processes whose namespace this user may not know; only where all were asked for.
+    pub hidden_of: usize,
 }
 
 impl<T: Send> Opened<T> {
@@ -57,8 +59,9 @@ impl<T: Send> Opened<T> {
         place: &Place,
         open: impl Fn(&PlaceName) -> Result<T, NamespaceError>,
     ) -> Result<Self, NamespaceError> {
-        let mut opened = Self { each: Vec::new(), denied: 0 };
-        for name in place.namespaces()? {
+        let namespaces = place.namespaces()?;
+        let mut opened = Self { each: Vec::new(), denied: 0, hidden_of: namespaces.hidden_of };
+        for name in namespaces.each {
             match open(&name) {
                 Ok(one) => opened.each.push(one),
                 Err(NamespaceError::Denied(_)) if *place == Place::All => opened.denied += 1,

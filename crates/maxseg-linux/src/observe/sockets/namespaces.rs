@@ -36,6 +36,15 @@ pub struct PlaceName {
     namespace: Option<Arc<NetNs>>,
 }
 
+/// The namespaces of a place.
+#[derive(Debug)]
+pub(in crate::observe) struct Namespaces {
+    /// Those that this user may see.
+    pub(in crate::observe) each: Vec<PlaceName>,
+    /// Processes of which this user may not know in which namespace they are (`PTRACE_MODE_READ`, proc(5)).
+    pub(in crate::observe) hidden_of: usize,
+}
+
 /// Why the sockets of a namespace cannot be seen.
 #[derive(Debug, Error)]
 pub enum NamespaceError {
@@ -85,14 +94,15 @@ impl NamespaceError {
 }
 
 impl Place {
-    /// Its namespaces, the caller's own first; of all, those that this user may enter.
-    pub(in crate::observe) fn namespaces(&self) -> Result<Vec<PlaceName>, NamespaceError> {
-        match self {
-            Self::Here => Ok(vec![PlaceName::own()]),
-            Self::Named(name) => named(name).map(|place| vec![place]),
-            Self::Of(pid) => of_process(*pid).map(|place| vec![place]),
-            Self::All => Ok(all()),
-        }
+    /// Its namespaces, the caller's own first; of all, those that this user may see.
+    pub(in crate::observe) fn namespaces(&self) -> Result<Namespaces, NamespaceError> {
+        let each = match self {
+            Self::Here => vec![PlaceName::own()],
+            Self::Named(name) => vec![named(name)?],
+            Self::Of(pid) => vec![of_process(*pid)?],
+            Self::All => return Ok(all()),
+        };
+        Ok(Namespaces { each, hidden_of: 0 })
     }
 }
 
@@ -130,7 +140,7 @@ pub fn largest_send_buffer(netns: Option<&str>) -> Option<u32> {
         Some((_, Some(pid))) => Place::Of(pid.parse().ok()?),
         Some((name, None)) => Place::Named(name.to_owned()),
     };
-    let namespace = place.namespaces().ok()?.into_iter().next()?;
+    let namespace = place.namespaces().ok()?.each.into_iter().next()?;
     let sizes = namespace.run(|| sysctl("net.ipv4.tcp_wmem")).ok()?;
     sizes.split_ascii_whitespace().nth(2)?.parse().ok()
 }
@@ -176,16 +186,17 @@ fn names() -> Vec<String> {
 }
 
 /// Each namespace once, by its inode; a name is better than a process.
-fn all() -> Vec<PlaceName> {
+fn all() -> Namespaces {
     let mut files: BTreeMap<u64, (String, PathBuf)> = BTreeMap::new();
     let mut add = |name: String, file: PathBuf| {
-        if let Ok(status) = fs::metadata(&file) {
-            files.entry(status.st_ino()).or_insert((name, file));
-        }
+        let status = fs::metadata(&file)?;
+        files.entry(status.st_ino()).or_insert((name, file));
+        io::Result::Ok(())
     };
     for name in names() {
         let file = Path::new(NAMED).join(&name);
-        add(name, file);
+        // One that is no namespace, or has gone.
+        let _ = add(name, file);
     }
     let mut pids: Vec<u32> = fs::read_dir("/proc")
         .into_iter()
@@ -194,11 +205,14 @@ fn all() -> Vec<PlaceName> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .collect();
     pids.sort_unstable();
+    let mut hidden_of = 0;
     for pid in pids {
-        add(format!("pid:{pid}"), of_pid(pid));
+        let added = add(format!("pid:{pid}"), of_pid(pid));
+        let is_denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+        hidden_of += usize::from(added.is_err_and(is_denied));
     }
     let own = fs::metadata("/proc/self/ns/net").map(|status| status.st_ino()).ok();
     let others = files.into_iter().filter(|(inode, _)| Some(*inode) != own);
     let opened = others.filter_map(|(_, (name, file))| PlaceName::open(name, &file).ok());
-    std::iter::once(PlaceName::own()).chain(opened).collect()
+    Namespaces { each: std::iter::once(PlaceName::own()).chain(opened).collect(), hidden_of }
 }

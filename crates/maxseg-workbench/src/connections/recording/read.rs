@@ -173,8 +173,8 @@ fn sections(file: &File) -> Result<Vec<Range<u64>>, RecordingError> {
 struct Section {
     time_s: f64,
     host: Option<String>,
-    /// Missed sockets, hidden processes, denied namespaces.
-    counts: [u64; 3],
+    /// Missed sockets, hidden processes, denied namespaces, processes in hidden ones.
+    counts: [u64; 4],
     interrupted: bool,
     namespaces: Vec<Option<Arc<str>>>,
     sockets: Vec<Recorded>,
@@ -195,7 +195,7 @@ impl Section {
         let mut section = Self {
             time_s: 0.0,
             host: None,
-            counts: [0; 3],
+            counts: [0; 4],
             interrupted: false,
             namespaces: Vec::new(),
             sockets: Vec::new(),
@@ -260,7 +260,7 @@ impl Section {
         namespaces: &mut Vec<Option<Arc<str>>>,
         interval: Option<Duration>,
     ) -> Snapshot {
-        let [missed, hidden, denied] = self.counts;
+        let [missed, hidden, denied, unseen] = self.counts;
         let mut snapshot = Snapshot {
             time_s: Some(self.time_s),
             interval,
@@ -268,6 +268,7 @@ impl Section {
             interrupted: self.interrupted,
             hidden_processes: usize::try_from(hidden).unwrap_or(usize::MAX),
             denied_namespaces: usize::try_from(denied).unwrap_or(usize::MAX),
+            processes_in_hidden_namespaces: usize::try_from(unseen).unwrap_or(usize::MAX),
             ..Snapshot::default()
         };
         let mut number_of = |name: Option<Arc<str>>| {
@@ -309,11 +310,12 @@ impl Section {
 }
 
 /// What a section's comment says.
-fn counts(comment: &str) -> Option<([u64; 3], Option<String>)> {
+fn counts(comment: &str) -> Option<([u64; 4], Option<String>)> {
     let (first, host) = comment.split_once('\n').unwrap_or((comment, ""));
     let mut numbers = first.strip_prefix(SECTION_COMMENT)?.split_ascii_whitespace();
     let mut next = || numbers.next()?.parse().ok();
-    let counts = [next()?, next()?, next()?];
+    // The first recordings have three.
+    let counts = [next()?, next()?, next()?, next().unwrap_or(0)];
     Some((counts, (!host.is_empty()).then(|| host.to_owned())))
 }
 

@@ -62,10 +62,11 @@ impl Recorder {
 /// The bytes of a snapshot.
 fn section(snapshot: &Snapshot, host: Option<&str>) -> io::Result<Vec<u8>> {
     let comment = format!(
-        "{SECTION_COMMENT} {} {} {}\n{}",
+        "{SECTION_COMMENT} {} {} {} {}\n{}",
         snapshot.missed,
         snapshot.hidden_processes,
         snapshot.denied_namespaces,
+        snapshot.processes_in_hidden_namespaces,
         host.unwrap_or_default()
     );
     let application = concat!("maxseg ", env!("CARGO_PKG_VERSION"));

@@ -112,7 +112,7 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
         reached.take_refusals(&refusals);
         report.dropped_here = probing.dropped_datagrams(Which::Udp, 0)?;
     }
-    if let Some(dropped) = report.dropped_here.filter(|dropped| dropped.is_certain) {
+    if let Some(dropped) = report.dropped_here.as_ref().filter(|dropped| dropped.is_certain) {
         reached.take_refusals(&[dropped.refusal()]);
     }
     report.hops = reached.hops(probing);
@@ -138,6 +138,7 @@ fn likely_dropped(
         messages,
         is_certain: false,
         by: DroppedBy::Firewall,
+        interface: None,
     }))
 }
 

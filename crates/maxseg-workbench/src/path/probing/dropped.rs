@@ -71,6 +71,7 @@ impl Probing<'_> {
                 Dropper::Firewall => DroppedBy::Firewall,
                 Dropper::ReversePathFilter => DroppedBy::ReversePathFilter,
             },
+            interface: first.interface_name(),
         }))
     }
 

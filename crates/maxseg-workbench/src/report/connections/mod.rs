@@ -38,6 +38,8 @@ pub struct ConnectionsDocument<'a> {
     hidden_processes: usize,
     /// Network namespaces that this user may not enter.
     denied_namespaces: usize,
+    /// Processes whose network namespace this user may not know, where all namespaces were asked for: sockets of theirs may be missing.
+    processes_in_hidden_namespaces: usize,
     /// The connections.
     #[serde(serialize_with = "connections")]
     #[schemars(with = "Vec<ConnectionEntry<'static>>")]
@@ -75,6 +77,7 @@ impl<'a> ConnectionsDocument<'a> {
             interrupted: snapshot.interrupted,
             hidden_processes: snapshot.hidden_processes,
             denied_namespaces: snapshot.denied_namespaces,
+            processes_in_hidden_namespaces: snapshot.processes_in_hidden_namespaces,
             connections,
             listeners: &snapshot.listeners,
         }

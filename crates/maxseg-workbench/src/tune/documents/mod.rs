@@ -13,7 +13,7 @@ mod sysctl_d;
 
 use std::borrow::Cow;
 
-use maxseg_core::tune::{Prefix, Target, Value};
+use maxseg_core::tune::{Prefix, RouteMetricName, Target, Value};
 
 use crate::error::DocumentError;
 use reader::Reader;
@@ -40,6 +40,8 @@ pub struct Document {
     pub settings: Vec<Setting>,
     /// What was left out, or is not quite the same here.
     pub notes: Vec<Note>,
+    /// Whether a route's MTU is allowed on a host that forwards (`--i-am-router`): no document says so.
+    pub allows_router: bool,
 }
 
 /// One setting of a document.
@@ -53,6 +55,13 @@ pub struct Setting {
     pub why: Option<String>,
     /// The line of the document, from 1; 0 of a setting that is from elsewhere.
     pub line: usize,
+}
+
+impl Setting {
+    /// Whether it is the MTU of a route.
+    pub const fn is_route_mtu(&self) -> bool {
+        matches!(self.target, Target::Route { metric: RouteMetricName::Mtu, .. })
+    }
 }
 
 /// What a document, or a format, cannot say in the same words.

@@ -21,7 +21,7 @@ use super::undo::{tell_recovered, undoing};
 use super::{ask, document, guard, session};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::tune::{plan_text, seen_line};
+use crate::report::tune::{own_command, plan_text, seen_line};
 
 /// Set values: plan, question, change, read back
 #[derive(Debug, Args)]
@@ -141,6 +141,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         by: author(),
         ends,
         reverts_if_worse: args.revert_if_worse,
+        allows_router: args.allow.i_am_router,
         start_guard: &guard::start,
     };
     let applied = apply(&mut journal, &applying)?;
@@ -160,16 +161,19 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
             .zip(&seen)
             .filter_map(|(step, seen)| seen.as_ref().map(|seen| seen_line(step, seen)));
         lines.for_each(|line| printer.note(&line));
+        plan.steps.iter().filter_map(|step| step.pinned.as_ref()).for_each(|it| printer.note(it));
         match args.confirm {
             Some(time) => printer.note(&format!(
-                "undone in {} s unless you run: maxseg tune confirm",
-                time.as_secs()
+                "undone in {} s unless you run: {}",
+                time.as_secs(),
+                own_command("tune confirm")
             )),
             None => printer.note(&undoing(&result.entries)),
         }
         if args.revert_if_worse {
+            let status = own_command("tune status");
             printer
-                .note("undone as well if existing connections get worse: see `maxseg tune status`");
+                .note(&format!("undone as well if existing connections get worse: see `{status}`"));
         }
     }
     tell(args, &plan, &result, printer)

@@ -7,6 +7,7 @@ use maxseg_linux::tune::{Journal, recover, state_folder};
 use super::undo::tell_recovered;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::tune::{hidden_from_user, own_command};
 
 /// Keep what was set with --confirm
 #[derive(Debug, Args)]
@@ -23,10 +24,14 @@ pub(super) fn run(_: &ConfirmArgs, printer: Printer) -> Result<(), Failure> {
     tell_recovered(&recover(&mut journal), printer);
     let plans = journal.history().unconfirmed(journal.moment());
     if plans.is_empty() {
-        return Err(Failure::with_hint(
-            "nothing waits to be confirmed",
-            "what was set with --confirm, and whose time was over, has been undone: maxseg tune status",
-        ));
+        let undone = || {
+            let status = own_command("tune status");
+            format!(
+                "what was set with --confirm, and whose time was over, has been undone: {status}"
+            )
+        };
+        let hint = hidden_from_user("tune confirm").unwrap_or_else(undone);
+        return Err(Failure::with_hint("nothing waits to be confirmed", hint));
     }
     for plan in plans {
         journal.append(Event::Confirmed { plan })?;

@@ -10,6 +10,7 @@ use maxseg_workbench::tune::documents::{Document, Format, Setting};
 use super::document;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::tune::{hidden_from_user, own_command};
 
 /// Write what is set, or a document, in another format
 #[derive(Debug, Args)]
@@ -55,15 +56,19 @@ pub(super) fn given_or_set(file: Option<&Path>, printer: Printer) -> Result<Docu
 fn what_is_set() -> Result<Document, Failure> {
     // Files are how something else was made permanent.
     let is_setting = |entry: &Entry| !matches!(entry.step.target, Target::File(_));
-    let settings: Vec<Setting> =
-        entries_that_hold()?.into_iter().filter(is_setting).map(setting).collect();
+    let entries: Vec<Entry> = entries_that_hold()?.into_iter().filter(is_setting).collect();
+    let allows_router = entries.iter().any(|entry| entry.allows_router);
+    let settings: Vec<Setting> = entries.into_iter().map(setting).collect();
     if settings.is_empty() {
+        let unseen = hidden_from_user("tune export");
+        let whom = if unseen.is_some() { "user" } else { "program" };
+        let listed = || format!("`{}` lists past changes", own_command("tune status --all"));
         return Err(Failure::with_hint(
-            "nothing is set here by this program",
-            "`maxseg tune status --all` lists past changes",
+            format!("nothing is set here by this {whom}"),
+            unseen.unwrap_or_else(listed),
         ));
     }
-    Ok(Document { settings, ..Document::default() })
+    Ok(Document { settings, allows_router, ..Document::default() })
 }
 
 /// The changes that hold, in the order of their numbers.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use maxseg_core::tune::{Allowed, Target};
 use maxseg_linux::tune::{
-    Applying, Journal, apply, author, is_first_namespace, recover, state_folder,
+    Applying, Journal, apply, author, forwards, is_first_namespace, made_way, recover, state_folder,
 };
 use maxseg_workbench::tune::documents::{Document, Setting};
 use maxseg_workbench::tune::persist::{Keeper, networkd_lines};
@@ -48,6 +48,9 @@ pub(super) struct PersistArgs {
     /// Print the files and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Allow the unit a route's MTU on a host that forwards
+    #[arg(long)]
+    i_am_router: bool,
 }
 
 fn keeper(word: &str) -> Result<Keeper, String> {
@@ -82,6 +85,37 @@ fn written_by_others(file: &Path) -> Option<&Path> {
     })
 }
 
+/// A unit with what `tune apply` refuses would fail at every start.
+fn judge_routes(document: &Document, root: &Path) -> Result<(), Failure> {
+    let is_refused = |one: &&Setting| {
+        one.is_route_mtu() && one.target.destinations().is_some_and(|to| forwards(to.is_v6()))
+    };
+    let is_allowed = document.allows_router || root != Path::new("/");
+    match document.settings.iter().find(is_refused).filter(|_| !is_allowed) {
+        Some(one) => Err(Failure::with_hint(
+            format!(
+                "the unit would fail at every start: this host forwards, and {} reaches other hosts' connections",
+                one.target
+            ),
+            "if it must be, add --i-am-router",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A route that is made stays where the wider one led when it was made.
+fn note_made_routes(document: &Document, root: &Path, printer: Printer) {
+    let is_made = |one: &&Setting| one.target.destinations().and_then(made_way).is_some();
+    let made = document.settings.iter().find(is_made);
+    if let Some(one) = made.filter(|_| root == Path::new("/")) {
+        printer.note(&format!(
+            "the unit makes a route for {}: it goes where the wider route leads at that moment, until it is undone; while `maxseg tune watch` \
+             runs, that withdraws it when the wider route leads elsewhere",
+            one.target
+        ));
+    }
+}
+
 /// What is written is for the machine when it starts, which has other interfaces and routes than a network namespace of its own.
 fn warn_of_namespace(document: &Document, root: &Path, printer: Printer) {
     let is_of_links = |one: &Setting| {
@@ -99,7 +133,8 @@ fn warn_of_namespace(document: &Document, root: &Path, printer: Printer) {
 }
 
 pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
-    let document = given_or_set(args.file.as_deref(), printer)?;
+    let mut document = given_or_set(args.file.as_deref(), printer)?;
+    document.allows_router |= args.i_am_router;
     let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
     if keeper == Keeper::Networkd {
         let (lines, left_out) = networkd_lines(&document);
@@ -112,6 +147,8 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
         .map_or_else(|_| "/usr/bin/maxseg".to_owned(), |file| file.display().to_string());
     if keeper == Keeper::Unit {
         judge_program(Path::new(&program), &root, printer)?;
+        judge_routes(&document, &root)?;
+        note_made_routes(&document, &root, printer);
     }
     warn_of_namespace(&document, &root, printer);
     let files = keeper.files(&document, &root, &program);
@@ -161,6 +198,7 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
         by: author(),
         ends: None,
         reverts_if_worse: false,
+        allows_router: false,
         start_guard: &guard::start,
     };
     let applied = apply(&mut journal, &applying)?;

@@ -7,7 +7,7 @@ use maxseg_workbench::report::tune::StatusDocument;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::tune::status_text;
+use crate::report::tune::{hidden_from_user, status_text};
 
 /// Show what is set, and whether it still holds
 #[derive(Debug, Args)]
@@ -54,15 +54,19 @@ pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     };
     let of = |one| (one, args.effect.then(|| effect(one, &folder)));
     let shown: Vec<(&Surveyed, Option<Effect>)> = all.iter().filter(is_shown).map(of).collect();
+    let unseen = hidden_from_user("tune status");
     if args.json {
         printer.data(&StatusDocument::new(shown).json())?;
     } else {
-        printer.text(&status_text(&shown, printer))?;
+        printer.text(&status_text(&shown, unseen.as_deref(), printer))?;
         let hidden = all.len() - shown.len();
         if hidden > 0 {
             printer
                 .note(&format!("{hidden} more with --all: undone, elsewhere, or before this boot"));
         }
+    }
+    if let Some(unseen) = unseen {
+        printer.note(&unseen);
     }
     if is_trouble { Err(Failure::Found) } else { Ok(()) }
 }

@@ -1,12 +1,13 @@
 //! `maxseg tune undo`
 
 use clap::Args;
-use maxseg_core::tune::{Entry, UndoReason, Value};
+use maxseg_core::tune::{Entry, Target, UndoReason, Value};
 use maxseg_linux::tune::{Journal, UndoOutcome, Undone, recover, state_folder, undo};
 
 use super::ask;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::tune::{hidden_from_user, own_command};
 
 /// Restore the values before
 #[derive(Debug, Args)]
@@ -41,7 +42,10 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
     let chosen = chosen(args, &journal)?;
     if chosen.is_empty() {
         if recovered.is_empty() {
-            printer.note("nothing to undo: no change of this program holds here");
+            printer.note(&hidden_from_user("tune undo").map_or_else(
+                || "nothing to undo: no change of this program holds here".to_owned(),
+                |unseen| format!("nothing to undo: no change of this user holds here; {unseen}"),
+            ));
         }
         return Ok(());
     }
@@ -79,10 +83,12 @@ fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
     }
     let of = |id: &u64| {
         journal.history().entry(*id).ok_or_else(|| {
-            Failure::with_hint(
-                format!("there is no change {id}"),
-                "`maxseg tune status --all` lists them with their numbers",
-            )
+            let listed = || {
+                let status = own_command("tune status --all");
+                format!("`{status}` lists them with their numbers")
+            };
+            let hint = hidden_from_user(&format!("tune undo {id}")).unwrap_or_else(listed);
+            Failure::with_hint(format!("there is no change {id}"), hint)
         })
     };
     args.ids.iter().map(of).collect()
@@ -91,7 +97,7 @@ fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
 /// One that could not be undone is the command's failure, one that was left alone is something found.
 fn end(undone: Vec<Undone>) -> Result<(), Failure> {
     let mut was_left = false;
-    for Undone { entry, outcome } in undone {
+    for Undone { entry, outcome, .. } in undone {
         match outcome {
             UndoOutcome::Failed(error) => return Err(error.into()),
             UndoOutcome::Blocked { by } => {
@@ -100,7 +106,7 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
                         "change {} cannot be undone before change {by}, which came later",
                         entry.id
                     ),
-                    format!("maxseg tune undo {by} {}", entry.id),
+                    own_command(&format!("tune undo {by} {}", entry.id)),
                 ));
             }
             UndoOutcome::Drifted { .. } => was_left = true,
@@ -117,17 +123,22 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
 /// The command that undoes these changes, in a line.
 pub(super) fn undoing(entries: &[u64]) -> String {
     let numbers: Vec<String> = entries.iter().map(u64::to_string).collect();
-    format!("undo: maxseg tune undo {}", numbers.join(" "))
+    format!("undo: {}", own_command(&format!("tune undo {}", numbers.join(" "))))
 }
 
 /// What became of one, in a line.
 pub(super) fn line(undone: &Undone) -> String {
-    let Undone { entry, outcome } = undone;
+    let Undone { entry, outcome, renamed } = undone;
     let (id, step) = (entry.id, &entry.step);
+    let gone = if matches!(step.target, Target::InterfaceMtu(_)) {
+        "is gone from this network namespace: nothing is left to undo here"
+    } else {
+        "is gone: nothing is left to undo"
+    };
     let what = match outcome {
         UndoOutcome::Restored { from } => format!("{from} -> {}", step.before),
         UndoOutcome::WasSo => format!("is {} already", step.before),
-        UndoOutcome::Gone => "is gone: nothing is left to undo".to_owned(),
+        UndoOutcome::Gone => gone.to_owned(),
         UndoOutcome::Drifted { now } => format!(
             "is {now}, not {}: another program has changed it; left alone (--force {})",
             step.after,
@@ -144,7 +155,8 @@ pub(super) fn line(undone: &Undone) -> String {
         }
         UndoOutcome::Failed(error) => format!("could not be undone: {error}"),
     };
-    format!("{id}  {}: {what}\n", step.target)
+    let renamed = renamed.as_ref().map(|now| format!(" (the interface is named {now} now)"));
+    format!("{id}  {}: {what}{}\n", step.target, renamed.unwrap_or_default())
 }
 
 /// Says what was undone before the command did its own work.

@@ -2,6 +2,7 @@
 
 pub(crate) mod catalogue;
 mod effect;
+mod journal_owner;
 
 use std::fmt::Write as _;
 
@@ -11,6 +12,7 @@ use maxseg_linux::tune::{SegmentsSeen, Surveyed};
 use maxseg_workbench::tune::{PlannedStep, PreparedPlan};
 
 use self::effect::effect_lines;
+pub(crate) use self::journal_owner::{hidden_from_user, own_command};
 use super::{Column, Grid};
 use crate::printer::Printer;
 use crate::wrap::hanging;
@@ -89,10 +91,15 @@ pub(crate) fn seen_line(step: &Step, seen: &SegmentsSeen) -> String {
     }
 }
 
-/// The changes, a line each, then what there is to say of some.
-pub(crate) fn status_text(entries: &[(&Surveyed, Option<Effect>)], printer: Printer) -> String {
+/// The changes, a line each, then what there is to say of some. `hidden` is what this user cannot see.
+pub(crate) fn status_text(
+    entries: &[(&Surveyed, Option<Effect>)],
+    hidden: Option<&str>,
+    printer: Printer,
+) -> String {
     if entries.is_empty() {
-        return "nothing is set by this program here\n".to_owned();
+        let whom = if hidden.is_some() { "user" } else { "program" };
+        return format!("nothing is set by this {whom} here\n");
     }
     let columns = [Column::number("id"), Column::word("tunable")];
     let values = ["state", "before", "after", "now", "set by"].map(Column::word);
@@ -144,7 +151,8 @@ fn ends(entry: &Entry) -> Option<String> {
     let ends = entry.ends?;
     let lasts = ends.at_s - entry.set_at_s;
     Some(if ends.unless_confirmed {
-        format!("for {lasts:.0} s from when it was set, unless `maxseg tune confirm` is run")
+        let confirm = own_command("tune confirm");
+        format!("for {lasts:.0} s from when it was set, unless `{confirm}` is run")
     } else {
         format!("for {lasts:.0} s from when it was set")
     })

@@ -109,6 +109,37 @@ fn routers_that_send_packets_to_each_other_are_named() {
     assert!(text.starts_with("routing loop between 10.9.1.1 and 10.9.2.2"), "{text}");
 }
 
+/// Packets leave by one link, and the router's messages come by another, where A's way to the router does not lead.
+#[test]
+fn the_reverse_path_filter_is_that_of_the_interface_by_which_messages_come() {
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    let id = net.router.0.id();
+    let address = "02:00:00:00:03:02";
+    net.a.must(&format!("ip link add vc.7 address {address} type veth peer name rc netns {id}"));
+    net.a.must("ip link set vc.7 up");
+    net.a.must("ip addr add 10.9.3.2/24 dev vc.7");
+    net.a.must("sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.vc/7.rp_filter=1");
+    for line in [
+        "ip link set rc up",
+        "ip addr add 10.9.3.1/24 dev rc",
+        // The filter is for ARP as well.
+        &format!("ip neigh replace 10.9.3.2 lladdr {address} dev rc nud permanent"),
+        "sysctl -qw net.ipv4.icmp_errors_use_inbound_ifaddr=1",
+        "ip route add 10.9.1.2 via 10.9.3.2 table 77",
+        "ip rule add from 10.9.1.1 table 77",
+    ] {
+        net.router.must(line);
+    }
+    let (report, code) = net.report(&[&target(TO[0])]);
+    assert_eq!((mtu(&report).0, code), (1300, 3), "{report:#}");
+    let by = Value::from("reverse-path-filter");
+    assert_eq!(dropped(&report), (&"10.9.1.1".into(), &1300.into(), &by), "{report:#}");
+    let finding = &report["findings"][0];
+    assert!(finding["text"].as_str().unwrap().contains("came to vc.7, none"), "{finding:#}");
+    let remedy = finding["remedy"].as_str().unwrap();
+    assert!(remedy.contains("sysctl.net.ipv4.conf.vc/7.rp_filter=2"), "{remedy}");
+}
+
 /// What `path_mtu` says of messages that A drops: who sent them, the MTU that they state, and what drops them.
 fn dropped(report: &Value) -> (&Value, &Value, &Value) {
     let dropped = &report["path_mtu"]["dropped_here"];

@@ -62,7 +62,7 @@ impl Host {
         command.args(["-t", &pid, "-n", program]).stdin(Stdio::null());
         command.env("XDG_STATE_HOME", self.state.path()).env("COLUMNS", "200");
         // Nothing of a session in which the tests run.
-        command.env("SSH_CONNECTION", "").env_remove("NO_COLOR");
+        command.env("SSH_CONNECTION", "").env_remove("SUDO_UID").env_remove("NO_COLOR");
         command
     }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::Path;
 
 use super::super::kernel::{NOBODY, skipped};
-use super::super::stderr;
+use super::super::{stderr, stdout};
 use super::host::Host;
 
 #[test]
@@ -42,13 +42,51 @@ fn persist(host: &Host, folder: &Path, root: &str) -> std::process::Output {
     command.arg("--dry-run").output().unwrap()
 }
 
+/// A copy of the program that root alone may change, in this folder.
+fn installed(folder: &Path) -> std::path::PathBuf {
+    let at = folder.join("maxseg");
+    let mut copy = std::process::Command::new("cp");
+    assert!(copy.arg(env!("CARGO_BIN_EXE_maxseg")).arg(&at).status().unwrap().success());
+    at
+}
+
+#[test]
+fn a_unit_is_allowed_what_was_allowed_when_it_was_set() {
+    let Some(host) = Host::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = installed(folder.path());
+    let document = folder.path().join("in.toml");
+    std::fs::write(&document, "[settings]\n\"route.default.mtu\" = 1400\n").unwrap();
+    let persist = |arguments: &[&str]| {
+        let mut command = host.command(program.to_str().unwrap());
+        command.args(["tune", "persist", "--as", "unit", "--dry-run"]).args(arguments);
+        let output = command.output().unwrap();
+        (output.status.code(), format!("{}{}", stdout(&output), stderr(&output)))
+    };
+    let document = document.to_str().unwrap();
+    let (code, told) = persist(&[document]);
+    assert!(code == Some(0) && !told.contains("--i-am-router"), "{told}");
+    host.namespace.must("sysctl -qw net.ipv4.ip_forward=1");
+    let (code, told) = persist(&[document]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("the unit would fail at every start: this host forwards"), "{told}");
+    let (code, told) = persist(&[document, "--i-am-router"]);
+    assert!(code == Some(0) && told.contains("--yes --i-am-router\n"), "{told}");
+    assert_eq!(persist(&[document, "--root", folder.path().to_str().unwrap()]).0, Some(0));
+    host.apply(&["route.default.mtu=1400"], &["--i-am-router"]);
+    let (code, told) = persist(&[]);
+    assert!(code == Some(0) && told.contains("--yes --i-am-router\n"), "{told}");
+    assert!(!told.contains("the unit makes a route"), "{told}");
+    host.apply(&["route.10.7.0.0/16.initcwnd=20"], &[]);
+    let (_, told) = persist(&[]);
+    assert!(told.contains("the unit makes a route for route.10.7.0.0/16.initcwnd"), "{told}");
+}
+
 #[test]
 fn a_unit_does_not_run_what_another_user_may_change() {
     let Some(host) = Host::new() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let at = folder.path().join("maxseg");
-    let mut copy = std::process::Command::new("cp");
-    assert!(copy.arg(env!("CARGO_BIN_EXE_maxseg")).arg(&at).status().unwrap().success());
+    let at = installed(folder.path());
     let output = persist(&host, folder.path(), "/");
     assert!(output.status.success(), "{}", stderr(&output));
     chown(&at, Some(NOBODY), None).unwrap();

@@ -45,6 +45,20 @@ fn what_would_hurt_needs_an_option() {
     host.apply(&["route.default.mtu=1400"], &["--i-am-router"]);
 }
 
+/// IPv4 forwards what arrives by an interface where that one forwards, whatever the setting of all says.
+#[test]
+fn a_host_that_forwards_by_one_interface_forwards() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip link add wan.7 type veth peer name far");
+    host.namespace.must("sysctl -qw net.ipv4.conf.wan/7.forwarding=1");
+    assert_eq!(host.shows("sysctl -n net.ipv4.ip_forward"), "0\n");
+    let told = host.refused(&["route.default.mtu=1400"], &[]);
+    assert!(told.contains("this host forwards"), "{told}");
+    host.namespace.must("sysctl -qw net.ipv4.conf.wan/7.forwarding=0");
+    host.namespace.must("sysctl -qw net.ipv4.conf.default.forwarding=1");
+    host.apply(&["route.default.mtu=1400"], &[]);
+}
+
 #[test]
 fn what_undoing_would_not_restore_is_refused() {
     let Some(host) = Host::new() else { return };

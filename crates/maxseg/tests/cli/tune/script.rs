@@ -1,6 +1,13 @@
 //! `--script` does what `apply` does, and its comment what `undo` does.
 
+use super::super::kernel::skipped;
 use super::host::Host;
+
+/// The commands behind the plan's, which undo it.
+fn way_back(script: &str) -> String {
+    let lines = script.lines().filter_map(|line| line.strip_prefix("#   "));
+    lines.map(|line| format!("{line}\n")).collect()
+}
 
 fn run(host: &Host, script: &str) {
     let output = host.command("sh").args(["-ec", script]).output().unwrap();
@@ -25,13 +32,56 @@ fn a_script_does_the_same_and_has_the_way_back() {
     assert_eq!(host.kernel(), before, "it is only printed");
     run(&host, &script);
     let by_script = host.kernel();
-    let back: String = script
-        .lines()
-        .filter_map(|line| line.strip_prefix("#   "))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    run(&host, &back);
+    run(&host, &way_back(&script));
     assert_eq!(host.kernel(), before);
     host.apply(&wanted, &[]);
     assert_eq!(host.kernel(), by_script);
+}
+
+/// What `ip` tells of a route and does not take: how long it lives, and the next hops of an object.
+#[test]
+fn a_script_copies_routes_of_router_advertisements_and_of_next_hop_objects() {
+    let Some(host) = Host::new() else { return };
+    for line in [
+        "ip nexthop add id 7 via 10.9.0.8 dev va",
+        "ip nexthop add id 8 via 10.9.0.9 dev va",
+        "ip nexthop add id 9 group 7/8",
+        "ip route add 10.6.0.0/16 nhid 7 mtu 1450",
+        "ip route add 10.8.0.0/16 nhid 9 mtu 1450",
+        "ip -6 route add default via fe80::1 dev va proto ra expires 1800",
+    ] {
+        if !host.namespace.run(line).status.success() {
+            return skipped("routes that expire, or have next-hop objects: this kernel has none");
+        }
+    }
+    // How long the route has yet to live differs from one look to the next.
+    let kernel = || host.kernel().replace(char::is_numeric, "");
+    let before = kernel();
+    let wanted = [
+        "route.2001:db8::/32.mtu=1300",
+        "route.10.6.1.0/24.mtu=1300",
+        "route.10.6.0.0/16.mtu=1400",
+        "route.10.8.0.0/16.mtu=1400",
+    ];
+    let sets = wanted.iter().flat_map(|assignment| ["--set", assignment]);
+    let arguments: Vec<&str> = ["apply", "--script"].into_iter().chain(sets).collect();
+    let script = host.tune_ends(&arguments, 0);
+    run(&host, &script);
+    for (prefix, want) in [("10.6.0.0/16", "nhid 7 "), ("10.8.0.0/16", "nhid 9 ")] {
+        let shown = host.shows(&format!("ip route show exact {prefix}"));
+        assert!(shown.contains(want) && shown.contains("mtu 1400"), "{shown}");
+    }
+    let shown = host.shows("ip -6 route show 2001:db8::/32");
+    assert!(
+        shown.contains("via fe80::1 dev va proto 109") && shown.contains("mtu 1300"),
+        "{shown}"
+    );
+    assert!(!shown.contains("expires"), "{shown}");
+    assert!(host.shows("ip route show 10.6.1.0/24").contains("mtu 1300"));
+    run(&host, &way_back(&script));
+    assert_eq!(kernel(), before);
+    for (prefix, want) in [("10.6.0.0/16", "nhid 7 "), ("10.8.0.0/16", "nhid 9 ")] {
+        let shown = host.shows(&format!("ip route show exact {prefix}"));
+        assert!(shown.contains(want) && shown.contains("mtu 1450"), "{shown}");
+    }
 }

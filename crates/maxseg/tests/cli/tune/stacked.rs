@@ -25,6 +25,34 @@ fn interfaces_above_are_lowered_first_and_raised_again() {
     assert_eq!(mtus(), [1500, 1350]);
 }
 
+/// The kernel raises a bridge with its ports, and nothing that stands on it.
+#[test]
+fn what_stands_on_a_bridge_is_raised_again_with_its_port() {
+    let Some(host) = Host::new() else { return };
+    for line in [
+        "ip link add bridge type bridge",
+        "ip link add part type veth peer name far",
+        "ip link set part master bridge",
+        "ip link add link bridge name over type macvlan",
+    ] {
+        if !host.namespace.run(line).status.success() {
+            return skipped("an interface on a bridge: this kernel has none");
+        }
+    }
+    let mtus = || ["part", "bridge", "over"].map(|name| mtu(&host, name));
+    assert_eq!(mtus(), [1500; 3]);
+    let told = host.apply(&["interface.part.mtu=1400"], &[]);
+    assert!(told.contains("interface.over.mtu: 1500 -> 1400 bytes"), "{told}");
+    assert_eq!((mtus(), host.status(&[]).1), ([1400; 3], 0));
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(mtus(), [1500; 3]);
+    host.namespace.must("ip link set bridge mtu 1450");
+    host.namespace.must("ip link set over mtu 1450");
+    let told = host.apply(&["interface.part.mtu=1400"], &[]);
+    assert!(!told.contains("interface.over"), "the bridge stays as it was set: {told}");
+    assert_eq!(mtus(), [1400, 1450, 1450]);
+}
+
 #[test]
 fn both_of_two_interfaces_on_each_other_are_set_and_undone() {
     let Some(host) = Host::new() else { return };
@@ -42,7 +70,7 @@ fn both_of_two_interfaces_on_each_other_are_set_and_undone() {
     assert_eq!(mtus(), [1500, 1500]);
 }
 
-fn mtu(host: &Host, name: &str) -> u32 {
+pub(super) fn mtu(host: &Host, name: &str) -> u32 {
     let shows = host.shows(&format!("ip -o link show {name}"));
     let (_, behind) = shows.split_once(" mtu ").unwrap();
     behind.split(' ').next().unwrap().parse().unwrap()

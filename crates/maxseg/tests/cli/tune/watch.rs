@@ -25,7 +25,8 @@ fn a_route_goes_when_its_parent_moves() {
     let Some(host) = Host::new() else { return };
     host.namespace.must("ip route add 10.0.0.0/8 via 10.9.0.3");
     host.apply(&["route.10.1.0.0/16.mtu=1400", "route.10.1.0.0/16.initcwnd=20"], &[]);
-    host.apply(&["route.default.mtu=1300"], &[]);
+    let told = host.apply(&["route.default.mtu=1300"], &[]);
+    assert!(!told.contains("until this is undone"), "it is no copy: {told}");
     let _watch = watch(&host);
     host.namespace.must("ip route replace 10.0.0.0/8 via 10.9.0.4");
     wait_until("the route is withdrawn", || host.shows("ip route show proto 109").is_empty());
@@ -39,7 +40,11 @@ fn a_route_goes_when_its_parent_moves() {
 fn a_route_stays_while_its_parent_does() {
     let Some(host) = Host::new() else { return };
     host.namespace.must("ip route add 10.0.0.0/8 via 10.9.0.3");
-    host.apply(&["route.10.1.0.0/16.mtu=1400"], &[]);
+    let told = host.apply(&["route.10.1.0.0/16.mtu=1400"], &[]);
+    let pinned = "10.1.0.0/16 goes via 10.9.0.3 dev va until this is undone";
+    assert_eq!(told.matches(pinned).count(), 2, "in the plan and behind it: {told}");
+    let words: Vec<&str> = told.split_whitespace().collect();
+    assert!(words.join(" ").contains("while `maxseg tune watch` runs"), "{told}");
     host.namespace.must("ip route replace 10.0.0.0/8 via 10.9.0.3 initcwnd 15");
     host.namespace.must("ip route add 10.2.0.0/16 via 10.9.0.4");
     host.tune_ends(&["watch", "--once"], 0);

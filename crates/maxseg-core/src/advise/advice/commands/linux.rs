@@ -218,7 +218,7 @@ fn scaling(lines: &mut Lines, case: &Case<'_>) {
 /// Clamps in a table of its own, which `nft delete table` takes back.
 fn clamp(lines: &mut Lines, mss: u16) {
     let on = "the gateway";
-    lines.look(on, "nft list ruleset | grep -n maxseg; iptables-save -t mangle | grep TCPMSS");
+    lines.look(on, "nft list ruleset | grep -n maxseg; iptables-save | grep TCPMSS");
     lines
         .change(
             on,

@@ -148,6 +148,24 @@ fn a_small_buffer_that_the_program_has_set_is_named_before_the_program() {
     assert!(unknown.commands[1].only_where.as_ref().unwrap().contains("SO_RCVBUF"));
 }
 
+/// By `tune`, which keeps every attribute of the route: `ip route replace` drops those that it does not name.
+#[test]
+fn the_mtu_of_a_black_hole_is_set_by_both_routes() {
+    let lost = evidence(|evidence| {
+        evidence.state.timeouts_in_a_row = 3;
+        (evidence.state.unacked_segments, evidence.state.sacked_segments) = (4, 1);
+        evidence.bin.in_flight_max = 3 * 1448 + 500;
+    });
+    let note = verdict(&lost, false, V4).remedy.unwrap().note.unwrap();
+    for line in
+        ["`maxseg tune apply --set route.10.0.0.2/32.mtu=N` here", "route.10.0.0.1/32.mtu=N"]
+    {
+        assert!(note.contains(line), "{note}");
+    }
+    let there = verdict_of(&lost, |case| case.netns = Some("pid:7")).remedy.unwrap().note.unwrap();
+    assert!(there.contains("`nsenter -t 7 -n sh -c 'maxseg tune apply"), "{there}");
+}
+
 #[test]
 fn a_command_enters_the_namespace_of_its_connection() {
     assert_eq!(within("pid:7", "sysctl x"), "nsenter -t 7 -n sh -c 'sysctl x'");

@@ -1,0 +1,94 @@
+//! Interfaces that have another name, or are gone, by the time of undoing.
+
+use super::super::kernel::{runs, skipped, wait_until};
+use super::guard::guards;
+use super::host::Host;
+use super::stacked::mtu;
+
+#[test]
+fn the_mtu_of_a_renamed_interface_is_restored_there() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["interface.va.mtu=1400"], &[]);
+    host.namespace.must("ip link set va name wan");
+    let (entries, code) = host.status(&[]);
+    assert_eq!((entries[0]["state"].as_str(), code), (Some("set"), 0), "{entries:?}");
+    assert_eq!(entries[0]["note"], "the interface is named wan now");
+    // The old name is another's.
+    host.namespace.must("ip link add va type veth peer name other");
+    host.namespace.must("ip link set va mtu 1400");
+    let told = host.tune_ends(&["undo"], 0);
+    assert!(told.contains("1400 -> 1500 (the interface is named wan now)"), "{told}");
+    assert_eq!(["wan", "va"].map(|name| mtu(&host, name)), [1500, 1400]);
+}
+
+#[test]
+fn of_two_interfaces_of_one_name_each_is_restored() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["interface.va.mtu=1400"], &[]);
+    for line in ["ip link set va name wan", "ip link add va type veth peer name other"] {
+        host.namespace.must(line);
+    }
+    host.apply(&["interface.va.mtu=1300"], &[]);
+    assert_eq!(host.states(), ["set", "set"], "the second does not supersede the first");
+    host.tune_ends(&["undo", "1"], 0);
+    assert_eq!(["wan", "va"].map(|name| mtu(&host, name)), [1500, 1300]);
+    host.namespace.must("ip link del va");
+    host.namespace.must("ip link add va mtu 1300 type veth peer name other");
+    let told = host.tune_ends(&["undo"], 0);
+    assert!(told.contains("is gone from this network namespace"), "{told}");
+    assert_eq!(mtu(&host, "va"), 1300, "that is another interface");
+}
+
+/// The journal of a version that knew interfaces by their names.
+#[test]
+fn a_change_without_an_index_is_undone_by_name() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["interface.va.mtu=1400"], &[]);
+    let journal = std::fs::read_to_string(host.journal()).unwrap();
+    let mut records: Vec<serde_json::Value> =
+        journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for record in &mut records {
+        record.as_object_mut().unwrap().remove("image");
+    }
+    let old: String = records.iter().map(|record| format!("{record}\n")).collect();
+    assert!(old.len() < journal.len(), "the index was there: {journal}");
+    std::fs::write(host.journal(), old).unwrap();
+    assert_eq!(host.states(), ["set"]);
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(mtu(&host, "va"), 1500);
+}
+
+#[test]
+fn another_name_of_an_interface_is_its_own() {
+    let Some(host) = Host::new() else { return };
+    if !host.namespace.run("ip link property add dev va altname uplink").status.success() {
+        return skipped("another name of an interface: this `ip` has none");
+    }
+    let told = host.refused(&["interface.va.mtu=1400", "interface.uplink.mtu=1300"], &[]);
+    assert!(told.contains("interface.va.mtu is set twice"), "{told}");
+    let told = host.refused(&["interface.uplink.mtu=1000"], &[]);
+    assert!(told.contains("IPv6"), "it has addresses: {told}");
+    let told = host.apply(&["interface.uplink.mtu=1400"], &[]);
+    assert!(told.contains("interface.va.mtu: 1500 -> 1400"), "{told}");
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(mtu(&host, "va"), 1500);
+}
+
+#[test]
+fn a_clamp_of_an_interface_that_is_gone_is_undone() {
+    let Some(host) = Host::new() else { return };
+    if !host.namespace.run("nft add table inet probe").status.success() {
+        return skipped("a clamp: there is no nft");
+    }
+    let told = host.refused(&["clamp.vx=1200"], &[]);
+    assert!(told.contains("the interface vx does not exist here"), "{told}");
+    host.apply(&["clamp.va=1200"], &["--for", "10m"]);
+    host.apply(&["clamp.vb=1300"], &[]);
+    host.namespace.must("ip link del va");
+    host.namespace.must("nft delete table inet maxseg");
+    let told = host.tune_ends(&["undo", "--all"], 0);
+    assert_eq!(told.matches("is unset already").count(), 2, "{told}");
+    let guard = guards(&host)[0];
+    wait_until("its guard ends", || !runs(guard));
+    assert_eq!(host.states(), ["undone", "undone"]);
+}

@@ -126,6 +126,7 @@ impl TargetError {
     /// What would do.
     pub fn hint(&self) -> String {
         match self {
+            Self::Kind(name) if name.starts_with("net.") => format!("write sysctl.{name}"),
             Self::Kind(_) => "write for example sysctl.net.ipv4.tcp_rmem, route.10.0.0.0/8.mtu, \
                               interface.eth0.mtu, clamp.eth0"
                 .to_owned(),

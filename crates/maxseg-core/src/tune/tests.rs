@@ -30,6 +30,7 @@ fn what_is_no_target_is_refused_with_what_would_do() {
     for (text, why, hint) in [
         ("mtu", "is not a target that can be set", "route.10.0.0.0/8.mtu"),
         ("rout.default.mtu", "is not a target that can be set", "route.10.0.0.0/8.mtu"),
+        ("net.ipv4.tcp_sack", "is not a target that can be set", "sysctl.net.ipv4.tcp_sack"),
         ("sysctl.kernel.panic", "not a network sysctl", "net."),
         ("sysctl.net.ipv4../x", "not a network sysctl", "net."),
         ("route.default.mss", "`mss` is not a route metric", "advmss"),

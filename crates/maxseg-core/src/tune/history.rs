@@ -17,9 +17,9 @@ pub struct History {
 struct PlanRecord {
     by: Author,
     why: Option<String>,
+    /// `None` once it is confirmed.
     ends: Option<Deadline>,
     is_applied: bool,
-    is_confirmed: bool,
     reverts_if_worse: bool,
     allows_router: bool,
     guard: Option<(u32, u64)>,
@@ -154,7 +154,6 @@ impl History {
                     why: why.clone(),
                     ends: *ends,
                     is_applied: false,
-                    is_confirmed: false,
                     reverts_if_worse: *reverts_if_worse,
                     allows_router: *allows_router,
                     guard: None,
@@ -167,7 +166,7 @@ impl History {
             Event::Set { entry, plan, step } => self.announce(*entry, *plan, step, record),
             Event::IsSet { entry } => self.progress(*entry, Progress::Set),
             Event::Applied { plan } => self.of_plan(*plan, |of| of.is_applied = true),
-            Event::Confirmed { plan } => self.of_plan(*plan, |of| of.is_confirmed = true),
+            Event::Confirmed { plan } => self.of_plan(*plan, |of| of.ends = None),
             Event::Judged { plan } => self.of_plan(*plan, |of| of.reverts_if_worse = false),
             Event::Undo { entry, reason, because, .. } => {
                 self.progress(*entry, Progress::Undoing);
@@ -229,10 +228,10 @@ impl History {
     fn completed(&self, entry: &Entry) -> Entry {
         let mut entry = entry.clone();
         if let Some(of) = self.plans.get(&entry.plan) {
-            entry.ends = of.ends.filter(|_| !of.is_confirmed);
+            entry.ends = of.ends;
             entry.reverts_if_worse = of.reverts_if_worse;
             entry.allows_router = of.allows_router;
-            entry.guard = of.guard.filter(|_| !of.is_confirmed || of.reverts_if_worse);
+            entry.guard = of.guard.filter(|_| of.ends.is_some() || of.reverts_if_worse);
             entry.plan_is_complete = of.is_applied;
         }
         entry
@@ -285,7 +284,7 @@ impl History {
 
     /// The deadline of a plan that nobody has confirmed, and of which something is or will be there to undo.
     pub fn pending_deadline(&self, plan: u64, place: &Place) -> Option<Deadline> {
-        let of = self.plans.get(&plan).filter(|of| !of.is_confirmed)?;
+        let of = self.plans.get(&plan)?;
         of.ends.filter(|_| self.has_live(plan, place) || !of.is_applied)
     }
 

@@ -230,6 +230,18 @@ impl Target {
         }
     }
 
+    /// The destinations of a route.
+    pub const fn destinations(&self) -> Option<Prefix> {
+        match self {
+            Self::Route { prefix, .. } => Some(*prefix),
+            Self::Sysctl(_)
+            | Self::InterfaceMtu(_)
+            | Self::Socket { .. }
+            | Self::Clamp(_)
+            | Self::File(_) => None,
+        }
+    }
+
     /// Whether its value is the name of a congestion control.
     pub fn is_congestion_control(&self) -> bool {
         match self {

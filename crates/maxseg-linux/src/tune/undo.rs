@@ -96,7 +96,7 @@ pub fn undo(
     let undone = |entry: Entry| {
         let outcome = outcome(journal, &entry);
         let renamed = entry.is_at(&journal.moment().place).then(|| renamed(&entry)).flatten();
-        Undone { outcome, renamed, entry }
+        Undone { entry, outcome, renamed }
     };
     entries.into_iter().map(undone).collect()
 }

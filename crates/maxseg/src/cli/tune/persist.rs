@@ -87,9 +87,8 @@ fn written_by_others(file: &Path) -> Option<&Path> {
 
 /// A unit with what `tune apply` refuses would fail at every start.
 fn judge_routes(document: &Document, root: &Path) -> Result<(), Failure> {
-    let is_refused = |one: &&Setting| match one.target {
-        Target::Route { prefix, .. } => one.is_route_mtu() && forwards(prefix.is_v6()),
-        _ => false,
+    let is_refused = |one: &&Setting| {
+        one.is_route_mtu() && one.target.destinations().is_some_and(|to| forwards(to.is_v6()))
     };
     let is_allowed = document.allows_router || root != Path::new("/");
     match document.settings.iter().find(is_refused).filter(|_| !is_allowed) {
@@ -106,10 +105,7 @@ fn judge_routes(document: &Document, root: &Path) -> Result<(), Failure> {
 
 /// A route that is made stays where the wider one led when it was made.
 fn note_made_routes(document: &Document, root: &Path, printer: Printer) {
-    let is_made = |one: &&Setting| match one.target {
-        Target::Route { prefix, .. } => made_way(prefix).is_some(),
-        _ => false,
-    };
+    let is_made = |one: &&Setting| one.target.destinations().and_then(made_way).is_some();
     let made = document.settings.iter().find(is_made);
     if let Some(one) = made.filter(|_| root == Path::new("/")) {
         printer.note(&format!(

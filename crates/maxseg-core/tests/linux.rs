@@ -136,6 +136,16 @@ fn a_slow_reader_gets_what_it_reads() {
     assert_eq!(outcome.retransmitted_packets, Some(0));
 }
 
+#[test]
+fn a_fast_reader_gets_what_it_reads_as_well() {
+    let text = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\nqueue = \"1000 packets\"\n[receiver]\nread_rate = \"300 Mbit/s\"\n\
+                window = \"2 MiB\"\n[until]\ntime = \"10 s\"\n";
+    let outcome = Sim.run(&Scenario::from_toml("test", text).unwrap(), &mut Unwatched).unwrap();
+    let goodput = outcome.goodput_bps.unwrap();
+    // Two megabytes that wait to be read are 1.7 Mbit/s.
+    assert!((294e6..306e6).contains(&goodput), "{goodput}");
+}
+
 /// The kernel in virtual time, ten seeds: 227 retransmissions with a deviation of 102 (73 to 412), 162 of them told of as duplicates, and
 /// 26.0 Mbit/s. A packet that RACK took for lost and that was not is not taken for lost a second time.
 #[test]

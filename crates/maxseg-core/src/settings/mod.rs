@@ -7,6 +7,7 @@ mod freebsd;
 mod linux;
 mod memory;
 mod mss_option;
+mod slow_reader;
 mod spec;
 mod stack;
 mod values;
@@ -20,6 +21,7 @@ pub use linux::{LinuxRules, LinuxSpec};
 pub use memory::SocketMemory;
 pub use mss_option::MssOption;
 pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
+pub use slow_reader::SlowReader;
 pub use stack::{DEFAULT as DEFAULT_STACK, Stack, StackError, builtin_stacks, stack};
 pub(crate) use stack::{ROOT as ROOT_STACK, is_file as is_stack_file};
 pub use values::{

@@ -20,7 +20,7 @@ use crate::units::{Bytes, Mtu, Time};
 use account::Account;
 use convert::host;
 pub(super) use convert::segment_of;
-use reader::SlowReader;
+use reader::PacedReader;
 
 /// Two sockets and what is counted of them.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) struct LinuxConnection {
     /// When something happens to the sender, and to the receiver, by itself: every event of the run may ask.
     deadlines: [Time; 2],
     /// The receiver's application, where it does not read at once.
-    reader: Option<SlowReader>,
+    reader: Option<PacedReader>,
 }
 
 /// The packets that one end puts on its wire now.
@@ -92,7 +92,7 @@ impl LinuxConnection {
             round_trips: Histogram::default(),
             account: Account::new(flow.start),
             deadlines: [flow.start, Time::NEVER],
-            reader: config.receiver.read_rate.map(SlowReader::new),
+            reader: config.receiver.read_rate.map(PacedReader::new),
         }
     }
 

@@ -67,3 +67,12 @@ fn the_path_can_lower_the_segment_size() {
     let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
     assert_eq!((mss.effective.get(), mss.timeouts), (512, 4));
 }
+
+#[test]
+fn linux_offers_no_less_than_its_sysctls_say() {
+    // `net.ipv4.route.min_adv_mss` and `net.ipv6.route.min_adv_mss`; and `TCP_MIN_MSS` for what the route says.
+    assert_eq!(sizes("", "[sender.linux]\nroute_mtu = 200"), ([Some(256), Some(1460)], 148));
+    assert_eq!(sizes("", "[receiver.linux]\nroute_mtu = 200"), ([Some(1460), Some(256)], 244));
+    assert_eq!(sizes("ip = 6", "[sender.linux]\nroute_mtu = 1280").0, [Some(1220), Some(1440)]);
+    assert_eq!(sizes("", "[sender.linux]\nroute_advmss = 20").0, [Some(88), Some(1460)]);
+}

@@ -286,6 +286,11 @@ impl Scenario {
         host.df || self.ip == IpVersion::V6
     }
 
+    /// Whether hops must not fragment the packets of `flow` once its sender knows the path.
+    pub fn keeps_df(&self, flow: &Flow) -> bool {
+        self.forbids_fragments(flow.from) && !(flow.kind.is_tcp() && self.mss(flow).clears_df)
+    }
+
     /// The links that the packets of `flow` cross from its sender, in that order.
     pub fn links_from_sender_of(&self, flow: &Flow) -> Vec<&LinkSpec> {
         let hops = self.hops(flow);

@@ -1,4 +1,4 @@
-//! A bulk flow between two hosts that have Linux's own TCP.
+//! Flows between two hosts that have Linux's own TCP: bulk data here, an end of a connection with requests and replies in `end`.
 
 mod account;
 mod convert;
@@ -200,9 +200,11 @@ impl LinuxConnection {
         deadline
     }
 
-    /// A hop tells the sender that its packets do not fit.
-    pub(super) fn on_path_mtu(&mut self, now: Time, mtu: Mtu) {
-        self.sender.on_path_mtu(now, mtu.bytes().get());
+    /// A hop tells the sender, or the receiver, that its packets do not fit; gives whether they go without DF from now on.
+    pub(super) fn on_path_mtu(&mut self, now: Time, to_sender: bool, mtu: Mtu) -> bool {
+        self.account(now);
+        let socket = if to_sender { &mut self.sender } else { &mut self.receiver };
+        socket.on_path_mtu(now, mtu)
     }
 
     /// What the sender, or the receiver, has to put on its wire.

@@ -98,6 +98,14 @@ impl FlowFacts {
 
     /// Which request was sent at `sent`: they go at whole intervals from the start on.
     const fn echo(&self, sent: Time) -> u64 {
+    /// The host at `end` sends without DF.
+    pub(super) const fn allow_fragments(&mut self, end: End) {
+        self.df[match end {
+            End::Sender => 0,
+            End::Receiver => 1,
+        }] = false;
+    }
+
         sent.since(self.start).as_nanos() / self.interval.as_nanos()
     }
 

@@ -11,6 +11,9 @@ use super::packet::{Blocks, Flags, Packet, Stamps, SynOptions};
 use super::rtt::RoundTrips;
 use super::skb::{ANY_RETRANSMISSION, Skb};
 use super::timers::Retransmit;
+use crate::mss::Cause;
+use crate::mss::linux::advertised;
+use crate::units::Mss;
 
 /// The largest MSS that a window field without scaling is for.
 const UNSCALED: u64 = 65_535;
@@ -18,19 +21,23 @@ const UNSCALED: u64 = 65_535;
 const RCV_MSS_MIN: u64 = 88;
 
 impl Socket {
-    /// What the MSS option says (`ipv4_default_advmss`, `tcp_mss_clamp`).
+    /// What the MSS option says.
     fn mss_option(&self) -> u64 {
-        let by_mtu = || self.host.mtu.saturating_sub(self.host.headers);
-        let mss = self
-            .host
-            .route_advmss
-            .map_or_else(by_mtu, |advmss| advmss.bytes().get().max(RCV_MSS_MIN));
-        self.maxseg().map_or(mss, |most| mss.min(most))
+        let route = (self.host.known_mtu(), Cause::InterfaceMtu);
+        let advmss = self.host.route_advmss.map(Mss::get);
+        advertised(self.host.ip(), route, advmss, self.host.maxseg).value().get()
     }
 
     /// `TCP_MAXSEG`, in bytes.
     fn maxseg(&self) -> Option<u64> {
         self.host.maxseg.map(|mss| mss.bytes().get())
+    }
+
+    /// What every segment carries takes room of its payload.
+    fn leave_room_for_stamps(&mut self) {
+        if self.stamps_ok {
+            self.advmss = self.advmss.saturating_sub(STAMPS_LEN);
+        }
     }
 
     /// The MSS option that reaches the peer.
@@ -131,7 +138,7 @@ impl Socket {
         self.rcv_nxt = 1;
         self.advmss = self.mss_option();
         let stamps = if self.stamps_ok { STAMPS_LEN } else { 0 };
-        self.select_initial_window(self.advmss - stamps);
+        self.select_initial_window(self.advmss.saturating_sub(stamps).max(1));
         if !self.scales_ok {
             self.rcv_wscale = 0;
         }
@@ -196,9 +203,7 @@ impl Socket {
             self.ts_recent = stamps.value;
         }
         self.delivered += 1;
-        if self.stamps_ok {
-            self.advmss -= STAMPS_LEN;
-        }
+        self.leave_room_for_stamps();
         self.init_transfer();
         self.update_pacing_rate();
         self.last_sent_jiffies = self.clock.jiffies;
@@ -239,9 +244,7 @@ impl Socket {
             self.rcv_wscale = 0;
             self.buffer.window_clamp = self.buffer.window_clamp.min(UNSCALED);
         }
-        if self.stamps_ok {
-            self.advmss -= STAMPS_LEN;
-        }
+        self.leave_room_for_stamps();
         self.state = State::Established;
         self.sync_mss();
         self.initialize_rcv_mss();

@@ -30,6 +30,7 @@ mod outbox;
 mod output;
 mod pace;
 mod packet;
+mod path_mtu;
 mod prr;
 mod queue;
 mod rack;
@@ -183,6 +184,8 @@ pub struct Socket {
 
     // Congestion.
     ca_state: CaState,
+    /// A timeout, and no router's word of a smaller MTU, began the state `Loss`.
+    is_timed_out: bool,
     window: Window,
     congestion: Congestion,
     prior_ssthresh: u64,
@@ -291,6 +294,7 @@ impl Socket {
             dsack_dups: 0,
             rack: Rack::default(),
             ca_state: CaState::Open,
+            is_timed_out: false,
             window: Window { cwnd: 10, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 },
             congestion: Congestion::new(&host),
             prior_ssthresh: 0,

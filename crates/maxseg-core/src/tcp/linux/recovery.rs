@@ -10,7 +10,6 @@ use super::flags::{
 };
 use super::skb::{ACKED, LOST};
 use super::timers::Retransmit;
-use crate::units::Time;
 
 impl Socket {
     /// Changes the state, marks what is lost, and tells what to send for it.
@@ -178,6 +177,7 @@ impl Socket {
         if self.ca_state <= CaState::Disorder && self.sacked_out >= self.host.tcp_reordering {
             self.reordering = self.reordering.min(self.host.tcp_reordering);
         }
+        self.is_timed_out = true;
         self.set_ca_state(CaState::Loss);
         self.high_seq = self.snd_nxt;
         self.tlp_high_seq = 0;
@@ -243,36 +243,6 @@ impl Socket {
             }
         }
         Resend::Lost
-    }
-
-    /// The path takes packets of `mtu` bytes at most: what is longer goes again in smaller pieces, and that is no
-    /// congestion (`tcp_v4_mtu_reduced`, `tcp_simple_retransmit`).
-    pub fn on_path_mtu(&mut self, now: Time, mtu: u64) {
-        self.clock.refresh(now);
-        if mtu >= self.host.mtu {
-            return;
-        }
-        self.host.mtu = mtu;
-        self.sync_mss();
-        let mss = self.mss_cache;
-        for index in 0..self.rtx_queue.len() {
-            let skb = &self.rtx_queue[index];
-            let size = if skb.gso_size > 0 { skb.gso_size } else { skb.len() };
-            if size > mss {
-                self.mark_lost(index);
-            }
-        }
-        if self.lost_out == 0 {
-            return;
-        }
-        if self.ca_state != CaState::Loss {
-            self.high_seq = self.snd_nxt;
-            self.window.ssthresh = self.current_ssthresh();
-            self.prior_ssthresh = 0;
-            self.undo_marker = None;
-            self.set_ca_state(CaState::Loss);
-        }
-        self.retransmit_lost();
     }
 
     /// Back to order, or nearly (`tcp_try_keep_open`).

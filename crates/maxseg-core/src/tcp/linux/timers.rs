@@ -233,6 +233,6 @@ impl Socket {
 
     /// Whether it recovers from a timeout, for those who look from outside.
     pub fn is_in_loss(&self) -> bool {
-        self.ca_state == CaState::Loss
+        self.ca_state == CaState::Loss && self.is_timed_out
     }
 }

@@ -145,11 +145,12 @@ impl Socket {
         self.snd_nxt = 1;
         self.write_seq = 1;
         self.pushed_seq = 1;
-        self.send_syn_ack();
+        self.send_syn_ack(false);
         self.timers.set_retransmit(&self.clock, Retransmit::Timeout, self.rto);
     }
 
-    fn send_syn_ack(&mut self) {
+    /// `tcp_make_synack`; a repetition counts as one (`inet_rtx_syn_ack`, `tcp_rtx_synack`).
+    fn send_syn_ack(&mut self, is_repeated: bool) {
         let options = SynOptions {
             mss: self.mss_option_on_the_wire(),
             window_scale: self.scales_ok.then_some(self.rcv_wscale),
@@ -158,19 +159,23 @@ impl Socket {
         let value = super::clock::Clock::millis_of(self.clock.nanos);
         let stamps = self.stamps_ok.then_some(Stamps { value, echo: self.ts_recent });
         let mut skb = Skb { sent_nanos: self.clock.nanos, ..Skb::default() };
-        if self.retransmits > 0 {
+        if is_repeated {
             skb.sacked = ANY_RETRANSMISSION;
+            self.counters.retransmitted_segments += 1;
+            self.counters.retransmitted_syns += 1;
+        } else {
+            // When the first went is what the round trip counts from, and what its answer echoes (`snt_synack`).
+            self.last_sent_nanos = self.clock.nanos;
+            self.retrans_stamp = value;
         }
-        // When it went is what the round trip counts from (`snt_synack`).
-        self.last_sent_nanos = self.clock.nanos;
         self.put_syn(options, stamps, &skb);
     }
 
-    /// The SYN is not acknowledged in time (`reqsk_timer_handler`, `net/ipv4/inet_connection_sock.c`).
+    /// The SYN-ACK is not acknowledged in time (`reqsk_timer_handler`, `net/ipv4/inet_connection_sock.c`).
     pub(super) fn repeat_syn_ack(&mut self) {
         self.retransmits += 1;
         self.counters.timeouts += 1;
-        self.send_syn_ack();
+        self.send_syn_ack(true);
         let rto = self.rto << self.retransmits.min(16);
         self.timers.set_retransmit(&self.clock, Retransmit::Timeout, rto);
     }
@@ -180,7 +185,7 @@ impl Socket {
     pub(super) fn on_handshake_ack(&mut self, packet: &Packet) {
         if packet.syn.is_some() {
             // The SYN-ACK was lost: it goes again, and its timer starts anew.
-            self.send_syn_ack();
+            self.send_syn_ack(true);
             let rto = self.rto << self.retransmits.min(16);
             return self.timers.set_retransmit(&self.clock, Retransmit::Timeout, rto);
         }
@@ -198,6 +203,11 @@ impl Socket {
         self.max_window = packet.window;
         self.state = State::Established;
         self.sync_mss();
+        if self.retransmits > 0 {
+            self.undo_marker = Some(0);
+            self.try_undo_spurious_syn();
+        }
+        self.retrans_stamp = 0;
         self.take_round_trip_of_syn_ack();
         if let Some(stamps) = packet.stamps.filter(|_| self.stamps_ok) {
             self.ts_recent = stamps.value;
@@ -216,11 +226,18 @@ impl Socket {
 
     /// `tcp_synack_rtt_meas`.
     fn take_round_trip_of_syn_ack(&mut self) {
-        let trip =
-            (self.retransmits == 0).then(|| (self.clock.nanos - self.last_sent_nanos) / 1000);
+        let is_first = self.counters.retransmitted_segments == 0;
+        let trip = is_first.then(|| (self.clock.nanos - self.last_sent_nanos) / 1000);
         let trips = RoundTrips { first: trip, sacked: None, last: trip };
         self.take_round_trips(trips, SYN_ACKED > 0, false);
         self.retransmits = 0;
+    }
+
+    /// The first copy of a SYN or a SYN-ACK was answered: its timeout was too early (`tcp_try_undo_spurious_syn`).
+    fn try_undo_spurious_syn(&mut self) {
+        if self.retrans_stamp != 0 && self.rcv_tsecr == self.retrans_stamp {
+            self.undo_marker = None;
+        }
     }
 
     /// The SYN is answered (`tcp_rcv_synsent_state_process`).
@@ -229,10 +246,7 @@ impl Socket {
         self.agree(packet, options);
         self.take_ecn_answer(packet);
         self.snd_wl1 = packet.seq;
-        // The first copy was answered (`tcp_try_undo_spurious_syn`).
-        if self.retrans_stamp != 0 && self.rcv_tsecr == self.retrans_stamp {
-            self.undo_marker = None;
-        }
+        self.try_undo_spurious_syn();
         if self.on_ack(packet) == Verdict::Invalid {
             return;
         }

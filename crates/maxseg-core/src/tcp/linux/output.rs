@@ -224,6 +224,12 @@ impl Socket {
         head.push = true;
         head.count_segments(mss);
         let limit = (window_end - head.seq).min(if head.len() > mss { mss } else { head.len() });
+        if head.len() > limit {
+            // Both parts are pushed.
+            let front = Skb { push: true, ..head.take_front(limit, mss, self.skb_overhead) };
+            self.write_queue.push_front(front);
+            self.writer.queued += self.skb_overhead;
+        }
         self.send_head(limit, mss, false);
     }
 

@@ -97,6 +97,11 @@ impl ReceiveBuffer {
         self.used += truesize;
         self.unread.push(Unread { end, truesize, room });
     }
+    /// How much of what came out of order goes at least where there is no room.
+    pub(super) const fn prune_goal(&self) -> u64 {
+        if self.size < 8 { 1 } else { self.size >> 3 }
+    }
+
 
     /// Whether it is more than full.
     pub(super) const fn overflows(&self) -> bool {

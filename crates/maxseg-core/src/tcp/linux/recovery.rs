@@ -181,6 +181,7 @@ impl Socket {
         self.set_ca_state(CaState::Loss);
         self.high_seq = self.snd_nxt;
         self.tlp_high_seq = 0;
+        self.ecn.tells_of_cut = self.ecn.ok;
         self.frto = self.host.tcp_frto && (new_recovery || self.retransmits > 0);
     }
 

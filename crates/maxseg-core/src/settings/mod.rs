@@ -18,10 +18,11 @@ use serde::Serialize;
 pub use error::SettingsError;
 pub use freebsd::{FreeBsdRules, FreeBsdSpec};
 pub use linux::{LinuxRules, LinuxSpec};
+pub(crate) use memory::RMEM_MAX;
 pub use memory::SocketMemory;
 pub use mss_option::MssOption;
-pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
 pub use slow_reader::SlowReader;
+pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
 pub use stack::{DEFAULT as DEFAULT_STACK, Stack, StackError, builtin_stacks, stack};
 pub(crate) use stack::{ROOT as ROOT_STACK, is_file as is_stack_file};
 pub use values::{

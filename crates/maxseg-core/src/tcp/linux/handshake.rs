@@ -15,7 +15,7 @@ use crate::mss::Cause;
 use crate::mss::linux::advertised;
 use crate::units::Mss;
 
-/// The largest MSS that a window field without scaling is for.
+/// The largest window that is not scaled (`U16_MAX`).
 const UNSCALED: u64 = 65_535;
 /// `TCP_MIN_MSS`.
 const RCV_MSS_MIN: u64 = 88;

@@ -86,7 +86,7 @@ impl Socket {
         Resend::Lost
     }
 
-    /// The receiver seems to have dropped what it told of: wait whether that lasts
+    /// The receiver seems to have dropped what it SACKed: wait whether that lasts
     /// (`tcp_check_sack_reneging`).
     fn wait_for_reneging(&mut self, flags: &mut Flags) -> bool {
         if *flags & SACK_RENEGING == 0 || *flags & UNA_ADVANCED == 0 {
@@ -267,7 +267,7 @@ impl Socket {
         }
     }
 
-    /// More lies between what is acknowledged and what SACK tells of than reordering explains
+    /// More lies between what is acknowledged and what is SACKed than reordering explains
     /// (`tcp_force_fast_retransmit`).
     pub(super) fn sack_forces_retransmit(&self) -> bool {
         self.highest_sack_seq() > self.snd_una + self.reordering * self.mss_cache

@@ -26,7 +26,7 @@ pub(super) struct Timers {
     pub(super) pending: Option<Retransmit>,
     /// An acknowledgement has it set anew, once what that lets go is out: only the last setting counts.
     pub(super) is_owed: bool,
-    /// The jiffy at which it runs.
+    /// When it runs.
     retransmit_at: Time,
     /// `icsk_ack.timeout` in jiffies, and when it runs.
     pub(super) delayed_ack_jiffy: u64,

@@ -64,9 +64,12 @@ impl Scenario {
         let tells = |link: &&&LinkSpec| link.icmp == IcmpPolicy::Send;
         let told = links.iter().filter(tells).map(|link| link.mtu).min();
         let told = told.filter(|_| self.forbids_fragments(flow.from));
-        let learned = told.map(|told| match self.runs_linux(flow) {
-            true => learn(self.ip, near.mtu, told),
-            false => PathMtu { mtu: told, clears_df: false },
+        let learned = told.map(|told| {
+            if self.runs_linux(flow) {
+                learn(self.ip, near.mtu, told)
+            } else {
+                PathMtu { mtu: told, clears_df: false }
+            }
         });
         let options = option_bytes(sender, receiver);
         let segment_with = |path_mtu: Option<Mtu>| {

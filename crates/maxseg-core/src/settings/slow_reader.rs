@@ -46,7 +46,7 @@ mod tests {
         let mut now = Time::ZERO;
         while now <= Time::from_secs(1) {
             reader.take(reader.allows(now));
-            now = now + interval;
+            now += interval;
         }
         reader.taken
     }

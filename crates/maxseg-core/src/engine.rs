@@ -301,7 +301,10 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
     let decision = format!("MSS asked {asked}, advertised {offered}, effective {}", mss.effective);
     let mtu = smallest_mtu(scenario.hops(flow));
     if mss.is_too_large() {
-        let fate = if scenario.forbids_fragments(flow.from) {
+        let fate = if mss.clears_df {
+            "Linux, which takes no router's word for less than 552 bytes (net.ipv4.route.min_pmtu), sends that much without DF: \
+             full segments are fragmented; fragments are queued and lost one by one"
+        } else if scenario.forbids_fragments(flow.from) {
             "full segments are dropped without an ICMP message: a black hole"
         } else {
             "full segments are fragmented; fragments are queued and lost one by one"

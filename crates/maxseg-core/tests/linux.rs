@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use maxseg_core::engine::{Engine, Unwatched};
-use maxseg_core::outcome::{LimitedBy, Outcome};
+use maxseg_core::outcome::{LimitShare, LimitedBy, Outcome};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 
@@ -134,6 +134,68 @@ fn a_slow_reader_gets_what_it_reads() {
     // What is in the buffer when the run ends is acknowledged and not read.
     assert!((4.9e6..8.0e6).contains(&goodput), "{goodput}");
     assert_eq!(outcome.retransmitted_packets, Some(0));
+}
+
+#[test]
+fn a_fast_reader_gets_what_it_reads_as_well() {
+    let text = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\nqueue = \"1000 packets\"\n[receiver]\nread_rate = \"300 Mbit/s\"\n\
+                window = \"2 MiB\"\n[until]\ntime = \"10 s\"\n";
+    let outcome = Sim.run(&Scenario::from_toml("test", text).unwrap(), &mut Unwatched).unwrap();
+    let goodput = outcome.goodput_bps.unwrap();
+    // Two megabytes that wait to be read are 1.7 Mbit/s.
+    assert!((294e6..306e6).contains(&goodput), "{goodput}");
+}
+
+/// A path whose second hop takes packets of `mtu` bytes.
+fn narrow(mtu: u16, rest: &str) -> Scenario {
+    let hop = |mtu: u16| {
+        format!(
+            "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"100 ms\"\nmtu = {mtu}\nframing = \"ethernet\"\n"
+        )
+    };
+    let text = format!("{}{}{}{rest}", hop(1500), hop(mtu), hop(1500));
+    Scenario::from_toml("test", &text).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+}
+
+#[test]
+fn waiting_for_news_of_a_small_mtu_is_no_timeout() {
+    let outcome = Sim.run(&narrow(1400, "[until]\ntime = \"4 s\"\n"), &mut Unwatched).unwrap();
+    assert_eq!(outcome.timeouts, Some(0));
+    assert!(outcome.retransmitted_packets > Some(5), "{outcome:?}");
+    let is_rto = |limit: &LimitShare| limit.kind == LimitedBy::Rto && limit.share > 0.0;
+    assert!(!outcome.limits.iter().any(is_rto), "{:?}", outcome.limits);
+}
+
+/// `net.ipv4.route.min_pmtu`: nobody makes a host send less than 552 bytes; it clears DF, and routers fragment.
+#[test]
+fn below_the_least_path_mtu_packets_are_fragmented() {
+    for mtu in [68, 400, 551] {
+        let scenario = narrow(mtu, "[until]\ntime = \"20 s\"\n");
+        let outcome = Sim.run(&scenario, &mut Unwatched).unwrap();
+        assert!(outcome.goodput_bps > Some(1e5), "{mtu}: {outcome:?}");
+        assert_eq!(outcome.mss_used_bytes, Some(500), "{mtu}");
+        // Ten segments of the first window are refused, and none afterwards.
+        let refused = outcome.links.iter().find(|link| link.link == "hop.1").unwrap().too_big;
+        assert_eq!(refused, 10, "{mtu}");
+    }
+    let outcome = Sim.run(&narrow(552, "[until]\ntime = \"20 s\"\n"), &mut Unwatched).unwrap();
+    assert_eq!(outcome.mss_used_bytes, Some(500));
+}
+
+/// A path MTU is the host's, not the connection's (`net.ipv4.route.mtu_expires`: ten minutes).
+#[test]
+fn a_path_mtu_is_learned_once_for_all_connections_of_ten_minutes() {
+    let flow = "[[flow]]\nkind = \"request\"\nrequest = \"100 B\"\nreply = \"20000 B\"\nconnection = \"new\"\n";
+    let too_big = |rest: &str| {
+        let outcome = Sim.run(&narrow(1400, &format!("{flow}{rest}")), &mut Unwatched).unwrap();
+        outcome.links.iter().map(|link| link.too_big).sum::<u64>()
+    };
+    let first = too_big("count = 1\n");
+    assert!(first >= 10, "{first}");
+    assert_eq!(too_big("count = 20\n[until]\ntime = \"300 s\"\n"), first);
+    // The third begins after they have been forgotten.
+    let late = "count = 3\npause = \"400 s\"\n[until]\ntime = \"1300 s\"\n";
+    assert_eq!(too_big(late), 2 * first);
 }
 
 /// The kernel in virtual time, ten seeds: 227 retransmissions with a deviation of 102 (73 to 412), 162 of them told of as duplicates, and

@@ -136,6 +136,21 @@ fn a_handshake_says_what_was_agreed() {
 }
 
 #[test]
+fn linux_s_segments_have_the_window_and_the_flags_of_its_sockets() {
+    let text = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[sender]\necn = true\n[receiver]\necn = true\n\
+                [until]\ntime = \"1 s\"\n";
+    let (_, _, seen) = tapped(text);
+    // Its sockets do not ask for ECN, which a caveat says.
+    assert!(seen.iter().filter_map(tcp).all(|tcp| !tcp.echoes_marks && !tcp.reduced));
+    let sent = at(&seen, CapturePoint::Host(End::Sender));
+    let sent = sent.filter(|sighting| sighting.packet.from == End::Sender).filter_map(tcp);
+    let windows: Vec<u16> = sent.map(|tcp| tcp.window).collect();
+    // What the sender of data offers stays what it was: 44 segments of 1460 bytes, and then in units of 128 bytes.
+    assert_eq!(windows[0], 64_240);
+    assert!(windows.len() > 100 && windows[1..].iter().all(|window| *window == 502), "{windows:?}");
+}
+
+#[test]
 fn echoes_and_their_answers_have_the_same_number() {
     let (_, _, seen) = tapped(BUSY);
     let mut requests = Vec::new();

@@ -346,7 +346,7 @@ fn what_cannot_be_run_is_said_before() {
     // A row without numbers, and the reason beside it.
     for (settings, reason) in [
         ("[receiver]\nwindow = \"1 segments\"\n", "a window of one segment"),
-        ("[sender]\nmss = 60\n", "TCP_MAXSEG takes 88 to 32767"),
+        ("[sender]\nstack = \"rfc\"\nmss = 60\n", "TCP_MAXSEG takes 88 to 32767"),
     ] {
         let scenario = scenario(&format!("{hop}{settings}"));
         let outcome = Lab::default().run(&scenario, &mut Unwatched).unwrap();

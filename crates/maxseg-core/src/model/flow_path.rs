@@ -42,7 +42,7 @@ impl<'a> FlowPath<'a> {
             End::Sender => (forward, reverse),
             End::Receiver => (reverse, forward),
         };
-        let df = scenario.forbids_fragments(flow.from);
+        let df = scenario.keeps_df(flow);
         let cost = |end| scenario.packet_cost(end).unwrap_or_default().times(2);
         let hosts = cost(End::Sender).saturating_add(cost(End::Receiver));
         let seconds = |end| scenario.packet_cost(end).unwrap_or_default().as_secs_f64();

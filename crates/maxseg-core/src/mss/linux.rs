@@ -41,8 +41,11 @@ pub struct Decision {
 const MIN_ADV_MSS: Bytes = Bytes::new(256);
 /// What an IPv6 host advertises at least (`net.ipv6.route.min_adv_mss`).
 const MIN_ADV_MSS_V6: Bytes = Bytes::new(1220);
-/// `TCP_MIN_MSS`.
-const TCP_MIN_MSS: Bytes = Bytes::new(88);
+/// What `TCP_MAXSEG` takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (`include/net/tcp.h`), in bytes.
+pub const MAXSEG: std::ops::RangeInclusive<u64> = 88..=32_767;
+const TCP_MIN_MSS: Bytes = Bytes::new(*MAXSEG.start());
+/// `net.ipv4.route.min_pmtu`.
+const MIN_PMTU: u16 = 552;
 /// `net.ipv4.tcp_min_snd_mss`: 40 bytes of options and 8 of data.
 const MIN_SND_MSS: Bytes = Bytes::new(48);
 /// The largest packet that the window's bound leaves, less its TCP header (`tcp_bound_to_half_wnd`).
@@ -50,40 +53,70 @@ const LEAST_BOUND: Bytes = Bytes::new(48);
 /// Up to this, a window bounds as a whole (`TCP_MSS_DEFAULT`).
 const SMALL_WINDOW: Bytes = Bytes::new(536);
 
-/// `ipv4_default_advmss`, `tcp_sync_mss` with `__tcp_mtu_to_mss`, and `tcp_bound_to_half_wnd`, as of
-/// Linux 6.12.
-pub fn decide(inputs: &Inputs) -> Decision {
-    let user = inputs.user_mss.map(Mss::bytes);
-    let (mtu, source) = match inputs.route_mtu {
-        Some(mtu) => (mtu.bytes(), Cause::RouteMtu),
-        None => (inputs.device_mtu.bytes(), Cause::InterfaceMtu),
-    };
-    let payload = || {
-        Derivation::begin(source, mtu)
-            .less(Cause::IpHeader, ip_header(inputs.ip))
-            .less(Cause::TcpHeader, TCP_HEADER)
-    };
-    let floor = match inputs.ip {
+/// The option of the SYN of a host whose route has this MTU (`ipv4_default_advmss`, `ip6_default_advmss`, `tcp_mss_clamp`).
+pub fn advertised(
+    ip: IpVersion,
+    (mtu, source): (Mtu, Cause),
+    route_advmss: Option<u16>,
+    user_mss: Option<Mss>,
+) -> Derivation {
+    let floor = match ip {
         IpVersion::V4 => MIN_ADV_MSS,
         IpVersion::V6 => MIN_ADV_MSS_V6,
     };
     let by_mtu = || {
         let largest = Bytes::new(u64::from(Mss::MAX));
-        payload().at_least(Cause::Floor, floor).at_most(Cause::Format, largest)
+        payload(ip, (mtu, source)).at_least(Cause::Floor, floor).at_most(Cause::Format, largest)
     };
-    let advertised = inputs
-        .route_advmss
+    route_advmss
         .map_or_else(by_mtu, |advmss| {
             Derivation::begin(Cause::RouteAdvmss, Bytes::new(u64::from(advmss)))
         })
         .at_least(Cause::Floor, TCP_MIN_MSS)
-        .at_most_if(Cause::UserMss, user);
+        .at_most_if(Cause::UserMss, user_mss.map(Mss::bytes))
+}
+
+fn payload(ip: IpVersion, (mtu, source): (Mtu, Cause)) -> Derivation {
+    Derivation::begin(source, mtu.bytes())
+        .less(Cause::IpHeader, ip_header(ip))
+        .less(Cause::TcpHeader, TCP_HEADER)
+}
+
+/// What a host makes of a router's word that packets on a path may have so many bytes at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathMtu {
+    /// What it takes the path's MTU for.
+    pub mtu: Mtu,
+    /// Whether that is more than it was told: it sends without DF from then on, and routers fragment (`rt_mtu_locked`).
+    pub clears_df: bool,
+}
+
+/// What a host whose route has the MTU `known` learns from a router's word (`__ip_rt_update_pmtu`, `net/ipv4/route.c`;
+/// `rt6_do_update_pmtu`, `net/ipv6/route.c`): nobody is to make it send small packets.
+pub fn learn(ip: IpVersion, known: Mtu, told: Mtu) -> PathMtu {
+    let (least, clears_df) = match ip {
+        IpVersion::V4 => (MIN_PMTU, told.get() < MIN_PMTU),
+        IpVersion::V6 => (Mtu::IPV6_MIN, false),
+    };
+    let least = Mtu::new(u64::from(least)).map_or(told, |least| told.max(least));
+    PathMtu { mtu: known.min(least), clears_df }
+}
+
+/// `ipv4_default_advmss`, `tcp_sync_mss` with `__tcp_mtu_to_mss`, and `tcp_bound_to_half_wnd`, as of
+/// Linux 6.12.
+pub fn decide(inputs: &Inputs) -> Decision {
+    let user = inputs.user_mss.map(Mss::bytes);
+    let mtu = match inputs.route_mtu {
+        Some(mtu) => (mtu, Cause::RouteMtu),
+        None => (inputs.device_mtu, Cause::InterfaceMtu),
+    };
+    let advertised = advertised(inputs.ip, mtu, inputs.route_advmss, inputs.user_mss);
     let (clamp, clamped_by) = match inputs.peer_option {
         Some(option) if option > 0 => (u32::from(option), Cause::PeerOption),
         Some(_) | None => (default_mss(inputs.ip), Cause::NoPeerOption),
     };
     let timestamps = if inputs.timestamps { TCP_TIMESTAMPS } else { Bytes::ZERO };
-    let mss = payload()
+    let mss = payload(inputs.ip, mtu)
         .at_most(clamped_by, Bytes::new(u64::from(clamp)))
         .at_most_if(Cause::UserMss, user)
         .less(Cause::IpOptions, inputs.ip_options)

@@ -184,3 +184,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn linux_learns_no_path_mtu_below_its_least() {
+    let learn = |ip, known, told| {
+        let linux::PathMtu { mtu, clears_df } = linux::learn(ip, mtu(known), mtu(told));
+        (mtu.get(), clears_df)
+    };
+    assert_eq!(learn(IpVersion::V4, 1500, 1400), (1400, false));
+    assert_eq!(learn(IpVersion::V4, 1500, 552), (552, false));
+    assert_eq!(learn(IpVersion::V4, 1500, 68), (552, true));
+    assert_eq!(learn(IpVersion::V4, 400, 68), (400, true), "a small link's own MTU stays");
+    assert_eq!(learn(IpVersion::V4, 1400, 1450), (1400, false), "it never grows");
+    assert_eq!(learn(IpVersion::V6, 1500, 1000), (1280, false));
+}

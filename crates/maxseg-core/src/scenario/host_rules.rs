@@ -4,7 +4,7 @@
 use super::{Flow, Scenario};
 use crate::framing::{IpVersion, TCP_HEADER};
 use crate::mss::freebsd::{self, Buffer, Release};
-use crate::mss::{Cause, Derivation, rfc, stcp};
+use crate::mss::{Cause, Derivation, linux, rfc, stcp};
 use crate::settings::{FreeBsdRules, MssOption, Settings, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
 
@@ -30,10 +30,10 @@ impl ConnectionEnd<'_> {
         let asked = self.settings.mss;
         let by_mtu = || segment(&rfc::advertised(self.ip, self.mtu, None));
         let offered = match self.settings.linux {
-            // `TCP_MAXSEG` only lowers it (`tcp_mss_clamp`).
             Some(rules) => {
-                let of_route = rules.route_advmss.unwrap_or_else(by_mtu);
-                asked.map_or(of_route, |asked| asked.min(of_route))
+                let route = (self.mtu, Cause::InterfaceMtu);
+                let advmss = rules.route_advmss.map(Mss::get);
+                segment(&linux::advertised(self.ip, route, advmss, asked))
             }
             None => asked.unwrap_or_else(by_mtu),
         };

@@ -206,7 +206,7 @@ pub struct Until {
 
 /// To be raised when the same scenario gives other results: stored rows are then not taken for fresh ones.
 /// `cargo xtask test` fails where results change and it is not (`testdata/results-guard`).
-pub const RESULTS_VERSION: u32 = 11;
+pub const RESULTS_VERSION: u32 = 12;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.
@@ -284,6 +284,11 @@ impl Scenario {
             End::Receiver => &self.receiver,
         };
         host.df || self.ip == IpVersion::V6
+    }
+
+    /// Whether hops must not fragment the packets of `flow` once its sender knows the path.
+    pub fn keeps_df(&self, flow: &Flow) -> bool {
+        self.forbids_fragments(flow.from) && !(flow.kind.is_tcp() && self.mss(flow).clears_df)
     }
 
     /// The links that the packets of `flow` cross from its sender, in that order.

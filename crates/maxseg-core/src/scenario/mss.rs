@@ -3,6 +3,7 @@
 use super::host_rules::segment;
 use super::{Flow, Scenario};
 use crate::framing::{Headers, TCP_TIMESTAMPS};
+use crate::mss::linux::{PathMtu, learn};
 use crate::mss::{black_hole, rfc};
 use crate::path::{IcmpPolicy, LinkSpec};
 use crate::settings::{Settings, WindowScale};
@@ -28,6 +29,9 @@ pub struct MssDecision {
     /// clear none does, and a hop that is silent never does: there a sender that probes finds a size that
     /// passes, in its own time.
     pub effective: Mss,
+    /// Whether it clears DF because a hop takes less than it believes of any: Linux below 552 bytes
+    /// ([`learn`](crate::mss::linux::learn)).
+    pub clears_df: bool,
     /// After how many timeouts in a row it finds that; 0 where it need not.
     pub timeouts: u32,
 }
@@ -59,6 +63,14 @@ impl Scenario {
         let path = links.iter().map(|link| link.mtu).min().unwrap_or(near.mtu);
         let tells = |link: &&&LinkSpec| link.icmp == IcmpPolicy::Send;
         let told = links.iter().filter(tells).map(|link| link.mtu).min();
+        let told = told.filter(|_| self.forbids_fragments(flow.from));
+        let learned = told.map(|told| {
+            if self.runs_linux(flow) {
+                learn(self.ip, near.mtu, told)
+            } else {
+                PathMtu { mtu: told, clears_df: false }
+            }
+        });
         let options = option_bytes(sender, receiver);
         let segment_with = |path_mtu: Option<Mtu>| {
             let by_rfc = rfc::decide(&rfc::Inputs {
@@ -75,7 +87,7 @@ impl Scenario {
             near.freebsd_segment(offered_by_receiver, known_mtu, options)
                 .map_or(by_rfc, |segment| segment.min(by_rfc))
         };
-        let told = segment_with(told.filter(|_| self.forbids_fragments(flow.from)));
+        let told = segment_with(learned.map(|path| path.mtu));
         let path_allows = self.mss_for(path);
         let probes = sender.mtu_probing && self.forbids_fragments(flow.from);
         let found = probes
@@ -90,6 +102,7 @@ impl Scenario {
             options,
             initial: segment_with(None),
             effective,
+            clears_df: learned.is_some_and(|path| path.clears_df),
             timeouts,
         }
     }

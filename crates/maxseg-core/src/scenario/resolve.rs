@@ -8,6 +8,7 @@ use super::spec::{HopEntry, ReverseEntry, ScenarioSpec, UntilEntry};
 use super::{End, Flow, FlowKind, HopRange, Scenario, Until};
 use crate::errors::{Clock, ErrorModel, ErrorsSpec, Per, Schedule};
 use crate::framing::IpVersion;
+use crate::mss::linux::MAXSEG;
 use crate::path::{HopSpec, LinkSpec, Path, QueueLimit};
 use crate::settings::{CongestionName, RtoRuleName, Settings, SettingsSpec, stack};
 use crate::units::{Bytes, Mtu, Time};
@@ -211,9 +212,9 @@ fn settings(end: &str, spec: &SettingsSpec) -> Result<Settings, Problem> {
     let base = stack(name)
         .map_err(|error| problem(format!("{end}.stack"), error.to_string(), error.hint()))?;
     refuse_what_has_no_effect(end, spec, &base.settings)?;
+    check_maxseg(end, spec, &base.settings)?;
     spec.over(&base.settings).complete().map_err(|error| {
-        let hint = format!("`maxseg stacks show {name}` shows what the stack sets");
-        problem(format!("{end}.{}", error.key()), error.to_string(), hint)
+        problem(format!("{end}.{}", error.key()), error.to_string(), error.hint(name))
     })
 }
 
@@ -281,6 +282,20 @@ fn refuse_mixed_stacks(
         ));
     }
     Ok(())
+}
+
+/// A segment size that a socket of Linux does not take (`TCP_MAXSEG` in `do_tcp_setsockopt`, `net/ipv4/tcp.c`).
+fn check_maxseg(end: &str, spec: &SettingsSpec, base: &SettingsSpec) -> Result<(), Problem> {
+    let (least, most) = (MAXSEG.start(), MAXSEG.end());
+    let asked = spec.mss.or(base.mss).map(|mss| mss.bytes().get());
+    match asked.filter(|mss| base.linux.is_some() && mss < least) {
+        None => Ok(()),
+        Some(mss) => Err(problem(
+            format!("{end}.mss"),
+            format!("Linux's TCP_MAXSEG takes {least} to {most} bytes, and {mss} is asked for"),
+            format!("write mss = {least} or more, or stack = \"rfc\""),
+        )),
+    }
 }
 
 /// A window that its header field rounds down to nothing lets nothing through.

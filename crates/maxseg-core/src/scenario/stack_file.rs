@@ -46,8 +46,7 @@ impl StackFile {
         let spec: SettingsSpec = serde_path_to_error::deserialize(settings.clone())
             .map_err(|error| draft.misread(&steps(error.path()), error.inner().message()))?;
         spec.over(&base.settings).complete().map_err(|error| {
-            let hint = format!("`maxseg stacks show {}` shows what the base sets", base.name);
-            error_at(&draft, error.key(), &error.to_string(), &hint)
+            error_at(&draft, error.key(), &error.to_string(), &error.hint(base.name))
         })?;
         let keys = settings.into_iter().flat_map(|(key, value)| leaves(key, value)).collect();
         Ok(Self { file: file.to_owned(), base: base.name, keys })
@@ -180,6 +179,7 @@ mod tests {
             ("stack = \"linux\"", "a stack file has a `base`, no `stack`"),
             ("base = \"linux\"\n[linux]\ntcp_rmen = [1, 2, 3]", "unknown key `tcp_rmen`"),
             ("base = \"linux\"\n[linux]\nhz = 0", "linux.hz"),
+            ("base = \"linux\"\n[linux]\nhz = 128", "`CONFIG_HZ` is 100, 250, 300 or 1000"),
         ] {
             let error = StackFile::parse("host.toml", text).unwrap_err();
             assert!(error.what.contains(wanted), "{text}: {}", error.what);

@@ -14,6 +14,9 @@ pub enum SettingsError {
     /// A value that lets nothing through.
     #[error("`{0}` of nothing lets nothing through")]
     Nothing(&'static str),
+    /// A tick rate that no kernel is built with.
+    #[error("`linux.hz` of {0} is no kernel's: `CONFIG_HZ` is 100, 250, 300 or 1000")]
+    NoTickRate(u32),
     /// A window that only Linux's own TCP has.
     #[error("`window = \"auto\"` goes with the stack `linux`")]
     NoAutotuning,
@@ -37,8 +40,24 @@ impl SettingsError {
             Self::Missing(key) | Self::Zero(key) | Self::Nothing(key) | Self::NotOnLinux(key) => {
                 key
             }
+            Self::NoTickRate(_) => "linux.hz",
             Self::NoAutotuning => "window",
             Self::MinAboveMax { .. } => "rto.min",
+        }
+    }
+
+    /// A value or a command that helps; `stack` is what the settings began as.
+    pub(crate) fn hint(&self, stack: &str) -> String {
+        match self {
+            Self::NoTickRate(_) => "write hz = 250".to_owned(),
+            Self::Missing(_)
+            | Self::Zero(_)
+            | Self::Nothing(_)
+            | Self::NoAutotuning
+            | Self::NotOnLinux(_)
+            | Self::MinAboveMax { .. } => {
+                format!("`maxseg stacks show {stack}` shows what the stack sets")
+            }
         }
     }
 }

@@ -71,6 +71,9 @@ pub struct LinuxRules {
 }
 
 impl LinuxRules {
+    /// Ticks a second that a kernel is built with (`kernel/Kconfig.hz`).
+    pub const TICK_RATES: [u32; 4] = [100, 250, 300, 1000];
+
     /// The window that the largest receive buffer leaves: half of it, before packets show how much memory they take
     /// (`TCP_DEFAULT_SCALING_RATIO`, `include/net/tcp.h`).
     pub(super) fn widest_window(&self) -> Bytes {
@@ -116,8 +119,8 @@ impl LinuxSpec {
             route_advmss: self.route_advmss,
             hystart: self.hystart.ok_or(missing("linux.hystart"))?,
             hz: match self.hz.ok_or(missing("linux.hz"))? {
-                0 => return Err(SettingsError::Nothing("linux.hz")),
-                hz => hz,
+                hz if LinuxRules::TICK_RATES.contains(&hz) => hz,
+                hz => return Err(SettingsError::NoTickRate(hz)),
             },
         })
     }

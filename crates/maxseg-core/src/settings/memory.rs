@@ -15,7 +15,7 @@ const MOST_MEMORY: u64 = 1 << 30;
 /// What a send buffer begins with at most.
 const FIRST_SEND_BUFFER: u64 = 1 << 20;
 /// `net.core.rmem_max` as it is where nobody set it (`SK_RMEM_MAX`, `net/core/sock.c`).
-const RMEM_MAX: u64 = 212_992;
+pub(crate) const RMEM_MAX: u64 = 212_992;
 
 /// Sizes of a socket's buffers, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

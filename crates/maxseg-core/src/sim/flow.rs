@@ -1,8 +1,7 @@
 //! Flows that run.
 
-use std::collections::VecDeque;
-
 use super::linux::LinuxConnection;
+use super::losses::Losses;
 use super::meter::Meter;
 use super::request::{RequestFlow, Side};
 use super::sizes::Sizes;
@@ -122,6 +121,14 @@ impl HopSpans {
             flow: index,
             from_sender: hop_span(scenario, flow, End::Sender),
             from_receiver: hop_span(scenario, flow, End::Receiver),
+        }
+    }
+
+    /// The host at `end` sends without DF.
+    const fn allow_fragments(&mut self, end: End) {
+        match end {
+            End::Sender => self.from_sender.df = false,
+            End::Receiver => self.from_receiver.df = false,
         }
     }
 
@@ -301,17 +308,28 @@ impl RunningFlow {
         Delivery::Consumed
     }
 
-    /// A hop tells the end at `to` that a packet was larger than `mtu` and had DF set.
-    pub(super) fn on_frag_needed(&mut self, now: Time, to: End, mtu: Mtu) {
-        match &mut self.traffic {
-            Traffic::Tcp(connection) if to == self.from => connection.on_frag_needed(now, mtu),
+    /// A hop tells the end at `to` that a packet was larger than `mtu` and had DF set. Gives whether that end sends without DF
+    /// from now on.
+    pub(super) fn on_frag_needed(&mut self, now: Time, to: End, mtu: Mtu) -> bool {
+        let clears_df = match &mut self.traffic {
             Traffic::Requests(requests) => {
-                requests.on_frag_needed(now, Side::of(to, self.from), mtu);
+                requests.on_frag_needed(now, Side::of(to, self.from), mtu)
             }
-            Traffic::Linux(connection) if to == self.from => connection.on_path_mtu(now, mtu),
-            // Acknowledgements fit every MTU; datagrams and echo requests keep their size.
-            Traffic::Tcp(_) | Traffic::Linux(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
+            Traffic::Linux(connection) => connection.on_path_mtu(now, to == self.from, mtu),
+            Traffic::Tcp(connection) => {
+                // Acknowledgements fit every MTU.
+                if to == self.from {
+                    connection.on_frag_needed(now, mtu);
+                }
+                false
+            }
+            // Datagrams and echo requests keep their size.
+            Traffic::Datagrams(_) | Traffic::Echo(_) => false,
+        };
+        if clears_df {
+            self.hop_spans.allow_fragments(to);
         }
+        clears_df
     }
 
     /// When something happens to it by itself.
@@ -370,29 +388,5 @@ fn hop_span(scenario: &Scenario, flow: &Flow, from: End) -> HopSpan {
         last: index(hops.last),
         df: scenario.forbids_fragments(from),
         ect: false,
-    }
-}
-
-/// Packets that are lost, or will be: their fate is known when they are sent, so those that are lost
-/// only after the run has ended must not count.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Losses {
-    past: u64,
-    ahead: VecDeque<Time>,
-}
-
-impl Losses {
-    /// A packet sent at `now` is lost `at` some later time.
-    pub(super) fn push(&mut self, now: Time, at: Time) {
-        while self.ahead.front().is_some_and(|earliest| *earliest <= now) {
-            self.ahead.pop_front();
-            self.past += 1;
-        }
-        self.ahead.push_back(at);
-    }
-
-    /// How many are lost by `end`.
-    pub(super) fn by(&self, end: Time) -> u64 {
-        self.past + self.ahead.iter().filter(|at| **at <= end).count() as u64
     }
 }

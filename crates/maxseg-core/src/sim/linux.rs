@@ -1,4 +1,4 @@
-//! A bulk flow between two hosts that have Linux's own TCP.
+//! Flows between two hosts that have Linux's own TCP: bulk data here, an end of a connection with requests and replies in `end`.
 
 mod account;
 mod convert;
@@ -20,7 +20,7 @@ use crate::units::{Bytes, Mtu, Time};
 use account::Account;
 use convert::host;
 pub(super) use convert::segment_of;
-use reader::SlowReader;
+use reader::PacedReader;
 
 /// Two sockets and what is counted of them.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) struct LinuxConnection {
     /// When something happens to the sender, and to the receiver, by itself: every event of the run may ask.
     deadlines: [Time; 2],
     /// The receiver's application, where it does not read at once.
-    reader: Option<SlowReader>,
+    reader: Option<PacedReader>,
 }
 
 /// The packets that one end puts on its wire now.
@@ -92,7 +92,7 @@ impl LinuxConnection {
             round_trips: Histogram::default(),
             account: Account::new(flow.start),
             deadlines: [flow.start, Time::NEVER],
-            reader: config.receiver.read_rate.map(SlowReader::new),
+            reader: config.receiver.read_rate.map(PacedReader::new),
         }
     }
 
@@ -200,9 +200,11 @@ impl LinuxConnection {
         deadline
     }
 
-    /// A hop tells the sender that its packets do not fit.
-    pub(super) fn on_path_mtu(&mut self, now: Time, mtu: Mtu) {
-        self.sender.on_path_mtu(now, mtu.bytes().get());
+    /// A hop tells the sender, or the receiver, that its packets do not fit; gives whether they go without DF from now on.
+    pub(super) fn on_path_mtu(&mut self, now: Time, to_sender: bool, mtu: Mtu) -> bool {
+        self.account(now);
+        let socket = if to_sender { &mut self.sender } else { &mut self.receiver };
+        socket.on_path_mtu(now, mtu)
     }
 
     /// What the sender, or the receiver, has to put on its wire.

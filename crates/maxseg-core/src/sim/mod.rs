@@ -1,8 +1,8 @@
 //! The simulator: every packet, in virtual time.
 //!
 //! A packet's whole way is computed when it is sent ([`LinkChain`](crate::link::LinkChain)); it then rests in
-//! a lane until it arrives. So a data packet costs two events, its own arrival and its
-//! acknowledgement's, and the next event is the earliest of two lane heads and one bound of all else: no
+//! an [`ArrivalQueue`](crate::link::ArrivalQueue) until it arrives. So a data packet costs two events, its own arrival and its
+//! acknowledgement's, and the next event is the earliest of two queues' heads and one bound of all else: no
 //! event heap. Paths that cannot be computed ahead are staged hop by hop; their events hide behind that
 //! bound.
 
@@ -14,6 +14,7 @@ mod limits;
 mod link_outcomes;
 mod links;
 mod linux;
+mod losses;
 mod meter;
 mod net;
 mod notices;

@@ -1,10 +1,11 @@
 //! What is between the hosts, and how packets come on it.
 
 use super::deadlines::Deadlines;
-use super::flow::{Cargo, Connection, Delivery, HopSpans, Losses, Packet, RunningFlow, Traffic};
+use super::flow::{Cargo, Connection, Delivery, HopSpans, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
 use super::links::Links;
 use super::linux::LinuxConnection;
+use super::losses::Losses;
 use super::notices::Notices;
 use super::request::Side;
 use super::tap::Observer;

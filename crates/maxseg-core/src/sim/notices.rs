@@ -21,8 +21,8 @@ pub(super) struct Notice {
 #[derive(Debug)]
 pub(super) struct Notices {
     queue: ArrivalQueue<Notice>,
-    from_sender: Vec<Refuser>,
-    from_receiver: Vec<Refuser>,
+    from_sender: Vec<MtuHop>,
+    from_receiver: Vec<MtuHop>,
 }
 
 /// Where a notice is seen on its way.
@@ -35,9 +35,9 @@ pub(super) struct ReturnRoute {
     pub(super) arrives: Time,
 }
 
-/// A hop of a direction, which refuses what is too large.
+/// A hop of a direction, as what is too large for it meets it.
 #[derive(Debug)]
-struct Refuser {
+struct MtuHop {
     /// Whether it tells.
     policy: IcmpPolicy,
     /// The time from its near end back to the host.
@@ -47,14 +47,14 @@ struct Refuser {
 }
 
 /// The hops of a direction, each with its link there and the one back.
-fn refusers<'a>(
+fn mtu_hops<'a>(
     links: impl Iterator<Item = (&'a LinkSpec, &'a LinkSpec)>,
     ip: IpVersion,
-) -> Vec<Refuser> {
+) -> Vec<MtuHop> {
     let bytes = notice_bytes(ip);
     let mut back = Time::ZERO;
     let hops = links.map(|(there, here)| {
-        let from_here = Refuser { policy: there.icmp, back, refused: 0 };
+        let from_here = MtuHop { policy: there.icmp, back, refused: 0 };
         back = back + here.delay + here.rate.time_for(here.wire_bytes(bytes));
         from_here
     });
@@ -73,8 +73,8 @@ impl Notices {
         let reverse = hops.iter().rev().map(|hop| (&hop.reverse, &hop.forward));
         Self {
             queue: ArrivalQueue::default(),
-            from_sender: refusers(forward, scenario.ip),
-            from_receiver: refusers(reverse, scenario.ip),
+            from_sender: mtu_hops(forward, scenario.ip),
+            from_receiver: mtu_hops(reverse, scenario.ip),
         }
     }
 
@@ -96,7 +96,7 @@ impl Notices {
     }
 
     /// The hops as packets from this host meet them.
-    fn hops(&self, from: End) -> &[Refuser] {
+    fn hops(&self, from: End) -> &[MtuHop] {
         match from {
             End::Sender => &self.from_sender,
             End::Receiver => &self.from_receiver,
@@ -118,10 +118,10 @@ impl Notices {
             End::Receiver => &mut self.from_receiver,
         };
         let entered = hops[usize::from(first)].back;
-        let refuser = &mut hops[usize::from(hop)];
-        refuser.refused += 1;
-        if refuser.policy == IcmpPolicy::Send {
-            let back = refuser.back - entered;
+        let hop = &mut hops[usize::from(hop)];
+        hop.refused += 1;
+        if hop.policy == IcmpPolicy::Send {
+            let back = hop.back - entered;
             self.queue.insert(at + back, Notice { flow, to: from, mtu });
         }
     }

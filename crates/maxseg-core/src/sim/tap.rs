@@ -41,6 +41,8 @@ pub(super) trait Observer {
     );
     /// The packet, which `from` sent over links of which the last has this index, is on its way.
     fn on_hop_sighting(&mut self, view: Self::View, from: End, last: usize, sighting: HopSighting);
+    /// The host at `end` sends the flow's packets without DF from now on.
+    fn on_df_cleared(&mut self, flow: u32, end: End);
     /// Sightings from `since` on are held back: not all of them are known yet.
     fn hold_from(&mut self, since: Time);
     /// Sightings before `until` are complete.
@@ -64,6 +66,8 @@ impl Observer for NoObserver {
     fn on_sighting(&mut self, _: Time, _: CapturePoint, _: PacketForm, _: Option<Loss>, (): ()) {}
     #[inline(always)]
     fn on_hop_sighting(&mut self, (): (), _: End, _: usize, _: HopSighting) {}
+    #[inline(always)]
+    fn on_df_cleared(&mut self, _: u32, _: End) {}
     #[inline(always)]
     fn hold_from(&mut self, _: Time) {}
     #[inline(always)]
@@ -189,6 +193,10 @@ impl Observer for TapObserver<'_> {
         }
         let form = sighting.part.map_or(PacketForm::Whole, PacketForm::Fragment);
         self.on_sighting(sighting.at, point, form, lost, view);
+    }
+
+    fn on_df_cleared(&mut self, flow: u32, end: End) {
+        self.flows[flow as usize].allow_fragments(end);
     }
 
     fn hold_from(&mut self, since: Time) {

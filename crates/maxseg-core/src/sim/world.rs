@@ -47,14 +47,14 @@ impl<E: Observer> World<E> {
     fn over(
         scenario: &Scenario,
         observer: E,
-        line: impl Fn(&[(&LinkSpec, String)]) -> LinkChain<super::flow::Packet>,
+        build: impl Fn(&[(&LinkSpec, String)]) -> LinkChain<super::flow::Packet>,
     ) -> Self {
-        let line = |links: &[(&LinkSpec, String)]| {
-            let mut line = line(links);
+        let chain = |links: &[(&LinkSpec, String)]| {
+            let mut chain = build(links);
             if E::OBSERVES {
-                line.watch();
+                chain.watch();
             }
-            line
+            chain
         };
         let hops = &scenario.path.hops;
         let forward: Vec<(&LinkSpec, String)> =
@@ -71,7 +71,7 @@ impl<E: Observer> World<E> {
         Self {
             now: Time::ZERO,
             net: Net {
-                links: Links { to_receiver: line(&forward), to_sender: line(&reverse) },
+                links: Links { to_receiver: chain(&forward), to_sender: chain(&reverse) },
                 hosts: Hosts::new(scenario),
                 notices: Notices::new(scenario),
                 observer,
@@ -310,7 +310,9 @@ impl<E: Observer> World<E> {
     pub(super) fn deliver_notice(&mut self, notice: Notice) {
         let now = self.now;
         let flow = &mut self.flows[notice.flow as usize];
-        flow.on_frag_needed(now, notice.to, notice.mtu);
+        if flow.on_frag_needed(now, notice.to, notice.mtu) {
+            self.net.observer.on_df_cleared(notice.flow, notice.to);
+        }
         self.net.pump(now, flow, notice.to);
         self.net.note_deadline(notice.flow, flow.deadline());
     }

@@ -1,6 +1,7 @@
 //! Caveats of lab runs: approximations, and what Linux cannot do.
 
 use maxseg_core::engine::Caveat;
+use maxseg_core::mss::linux::MAXSEG;
 use maxseg_core::scenario::{Flow, LabBackend, Scenario};
 use maxseg_core::settings::CongestionName;
 
@@ -40,9 +41,6 @@ pub(super) fn beyond(scenario: &Scenario) -> Option<Caveat> {
     Some(Caveat::new("beyond-the-lab", format!("no numbers from the lab: {reason}")))
 }
 
-/// `TCP_MIN_MSS` and `MAX_TCP_WINDOW` (include/net/tcp.h): what `TCP_MAXSEG` takes.
-const MSS: std::ops::RangeInclusive<u64> = 88..=32_767;
-
 fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
     let (sender, receiver) = scenario.endpoints(way);
     for settings in [sender, receiver] {
@@ -52,9 +50,9 @@ fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
             );
         }
         if let Some(mss) = settings.mss.map(|mss| mss.bytes().get())
-            && !MSS.contains(&mss)
+            && !MAXSEG.contains(&mss)
         {
-            let (least, most) = (MSS.start(), MSS.end());
+            let (least, most) = (MAXSEG.start(), MAXSEG.end());
             return Some(format!(
                 "Linux's TCP_MAXSEG takes {least} to {most} bytes, and {mss} is asked for"
             ));

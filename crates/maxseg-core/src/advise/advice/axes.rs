@@ -2,6 +2,7 @@
 
 use crate::advise::{Change, changed, covering};
 use crate::framing::IpVersion;
+use crate::mss::linux::MAXSEG;
 use crate::path::HopSpec;
 use crate::scenario::{Flow, FlowKind, MssDecision, Scenario};
 use crate::settings::{CongestionName, WindowSize};
@@ -174,6 +175,10 @@ fn sizes(scenario: &Scenario, flow: &Flow) -> Vec<Option<Change>> {
         // Below it there is no IPv6.
         let least = Bytes::new(u64::from(Mtu::IPV6_MIN)).saturating_sub(scenario.tcp_ip_headers());
         changes.retain(|change| size_of(scenario, *change) >= least);
+    }
+    if scenario.runs_linux(flow) {
+        let is_refused = |change: &Change| matches!(change, Change::SegmentSize(mss) if !MAXSEG.contains(&mss.bytes().get()));
+        changes.retain(|change| !is_refused(change));
     }
     changes.sort_by_key(|change| std::cmp::Reverse(size_of(scenario, *change)));
     changes.dedup();

@@ -98,6 +98,6 @@ fn start_share(outcome: &Outcome) -> f64 {
 /// Probing finds a size where full packets vanish without a word.
 fn probing(scenario: &Scenario) -> Option<Change> {
     let flow = data_flow(scenario)?;
-    let vanishes = scenario.mss(&flow).is_too_large() && scenario.forbids_fragments(flow.from);
+    let vanishes = scenario.mss(&flow).is_too_large() && scenario.keeps_df(&flow);
     (vanishes && !scenario.endpoints(&flow).0.mtu_probing).then_some(Change::MtuProbing)
 }

@@ -67,3 +67,30 @@ fn the_path_can_lower_the_segment_size() {
     let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
     assert_eq!((mss.effective.get(), mss.timeouts), (512, 4));
 }
+
+#[test]
+fn linux_offers_no_less_than_its_sysctls_say() {
+    // `net.ipv4.route.min_adv_mss` and `net.ipv6.route.min_adv_mss`; and `TCP_MIN_MSS` for what the route says.
+    assert_eq!(sizes("", "[sender.linux]\nroute_mtu = 200"), ([Some(256), Some(1460)], 148));
+    assert_eq!(sizes("", "[receiver.linux]\nroute_mtu = 200"), ([Some(1460), Some(256)], 244));
+    assert_eq!(sizes("ip = 6", "[sender.linux]\nroute_mtu = 1280").0, [Some(1220), Some(1440)]);
+    assert_eq!(sizes("", "[sender.linux]\nroute_advmss = 20").0, [Some(88), Some(1460)]);
+}
+
+#[test]
+fn linux_takes_no_router_s_word_for_less_than_552_bytes() {
+    let decide = |mtu: u16, stack: &str| {
+        let hop = |mtu| format!("[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nmtu = {mtu}\n");
+        let hosts = format!("[sender]\nstack = \"{stack}\"\n[receiver]\nstack = \"{stack}\"\n");
+        let text = format!("{}{}{}{hosts}", hop(1500), hop(mtu), hop(1500));
+        let scenario = Scenario::from_toml("test.toml", &text).unwrap();
+        let (flow, caveats) = (scenario.flows[0], crate::engine::size_caveats(&scenario));
+        let mss = scenario.mss(&flow);
+        let codes = caveats.iter().map(|caveat| caveat.code.clone()).collect::<Vec<_>>().join(" ");
+        (mss.effective.get(), mss.clears_df, scenario.keeps_df(&flow), codes)
+    };
+    assert_eq!(decide(552, "linux"), (500, false, true, "mss-lowered".to_owned()));
+    assert_eq!(decide(551, "linux"), (500, true, false, "mss-above-mtu".to_owned()));
+    let rfc = decide(551, "rfc");
+    assert!(rfc.0 < 512 && !rfc.1 && rfc.2 && rfc.3 == "mss-lowered", "{rfc:?}");
+}

@@ -67,6 +67,8 @@ pub(in crate::sim) fn segment_of(packet: &Packet, options_pool: &mut OptionsPool
         syn: packet.syn.is_some(),
         repeated: packet.repeated,
         push: packet.push,
+        echoes_marks: packet.flags.has(Flags::ECE),
+        reduced: packet.flags.has(Flags::CWR),
         options: options_pool.fill(sack, timestamps),
         ..Segment::EMPTY
     }

@@ -95,7 +95,8 @@ impl LinuxEnd {
 
     /// A hop tells it that its packets do not fit.
     pub(in crate::sim) fn on_path_mtu(&mut self, now: Time, mtu: Mtu) {
-        self.socket.on_path_mtu(now, mtu.bytes().get());
+        self.account(now);
+        self.socket.on_path_mtu(now, mtu);
     }
 
     /// What has come is acknowledged now, as a FIN would.

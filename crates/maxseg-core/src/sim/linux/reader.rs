@@ -1,25 +1,20 @@
-//! An application that reads slowly: so often, as much as its rate allows by then. The lab's does the same.
+//! The application of a receiver with a `read_rate`.
 
+use crate::settings::SlowReader;
 use crate::units::{BitsPerSec, Time};
 
-/// From one read to the next.
-const READ_INTERVAL: Time = Time::from_millis(5);
-/// What one read takes at most.
-const READ_SIZE: u64 = 1 << 16;
-
-/// The rate, and how far it has come.
+/// What it may read, and when it looks again.
 #[derive(Debug)]
-pub(super) struct SlowReader {
+pub(super) struct PacedReader {
     rate: BitsPerSec,
-    /// When it read first: the rate counts from there.
-    begun: Option<Time>,
+    /// Since there was something to read first.
+    reader: Option<SlowReader>,
     next: Time,
-    taken: u64,
 }
 
-impl SlowReader {
+impl PacedReader {
     pub(super) const fn new(rate: BitsPerSec) -> Self {
-        Self { rate, begun: None, next: Time::ZERO, taken: 0 }
+        Self { rate, reader: None, next: Time::ZERO }
     }
 
     /// When it reads next, if there is anything then.
@@ -32,11 +27,10 @@ impl SlowReader {
         if now < self.next {
             return 0;
         }
-        self.next = now.saturating_add(READ_INTERVAL);
-        let begun = *self.begun.get_or_insert(now);
-        let allowed = self.rate.bytes_in(now.since(begun)).get().max(1);
-        let bytes = allowed.saturating_sub(self.taken).min(READ_SIZE).min(readable);
-        self.taken += bytes;
+        self.next = now.saturating_add(SlowReader::INTERVAL);
+        let reader = self.reader.get_or_insert_with(|| SlowReader::new(self.rate, now));
+        let bytes = reader.allows(now).min(readable);
+        reader.take(bytes);
         bytes
     }
 }

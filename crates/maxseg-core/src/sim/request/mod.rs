@@ -96,10 +96,11 @@ impl RequestFlow {
             setup: if scenario.runs_linux(flow) {
                 let (client, server) = scenario.endpoints(flow);
                 Setup::Linux {
-                    hosts: Box::new((
+                    hosts: Box::new([
                         LinuxEnd::host(client, scenario.ip, near.mtu, replies.mss()),
                         LinuxEnd::host(server, scenario.ip, far.mtu, requests.mss()),
-                    )),
+                    ]),
+                    path_mtus: [None; 2],
                     draws: Stream::named(scenario.seed, &format!("flow.{index}")),
                 }
             } else {
@@ -172,8 +173,8 @@ impl RequestFlow {
         Some(segment)
     }
 
-    /// A hop tells `side` that its packets do not fit (RFC 1191 §3).
-    pub(super) fn on_frag_needed(&mut self, now: Time, side: Side, mtu: Mtu) {
+    /// A hop tells `side` that its packets do not fit (RFC 1191 §3). Gives whether they go without DF from now on.
+    pub(super) fn on_frag_needed(&mut self, now: Time, side: Side, mtu: Mtu) -> bool {
         let end = match side {
             Side::Client => &mut self.client,
             Side::Server => &mut self.server,
@@ -181,6 +182,7 @@ impl RequestFlow {
         if let Some(end) = end {
             end.on_path_mtu(now, mtu, self.sizes.overhead());
         }
+        self.setup.learn(now, side, mtu)
     }
 
     /// When something happens to it by itself.

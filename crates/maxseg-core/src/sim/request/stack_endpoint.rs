@@ -2,7 +2,9 @@
 
 use super::super::linux::LinuxEnd;
 use super::super::sample::sample_of;
+use super::Side;
 use crate::engine::Sample;
+use crate::mss::linux::PathMtu;
 use crate::rng::Stream;
 use crate::tcp::linux::{Host, SynOptions};
 use crate::tcp::{Config, Endpoint, OptionsPool, ReceiverStats, Segment, SenderStats};
@@ -13,9 +15,20 @@ use crate::units::{Bytes, Mtu, Time};
 pub(super) enum Setup {
     /// For requests, and for replies.
     Shared(Box<(Config, Config)>),
-    /// The client's host and the server's; connections draw from this stream.
-    Linux { hosts: Box<(Host, Host)>, draws: Stream },
+    /// The client's host and the server's, what they remember of the path's MTU, and the stream from which connections draw.
+    Linux { hosts: Box<[Host; 2]>, path_mtus: [Option<Remembered>; 2], draws: Stream },
 }
+
+/// A path MTU that a host has learned: all connections to the same peer go by it (`struct fib_nh_exception`,
+/// `net/ipv4/route.c`).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Remembered {
+    mtu: Mtu,
+    until: Time,
+}
+
+/// `net.ipv4.route.mtu_expires`.
+const MTU_EXPIRES: Time = Time::from_secs(600);
 
 /// One end.
 #[derive(Debug)]
@@ -31,11 +44,27 @@ impl Setup {
             Self::Shared(configs) => StackEndpoint::Shared(Box::new(Endpoint::connect(
                 &configs.0, &configs.1, connection, now,
             ))),
-            Self::Linux { hosts, draws } => {
+            Self::Linux { hosts, path_mtus, draws } => {
                 let seed = draws.at(2 * u64::from(connection));
-                StackEndpoint::Linux(Box::new(LinuxEnd::connect(hosts.0, seed, connection, now)))
+                let host = host_now(hosts[0], path_mtus[0], now);
+                StackEndpoint::Linux(Box::new(LinuxEnd::connect(host, seed, connection, now)))
             }
         }
+    }
+
+    /// A router tells the host at `side` that packets may have `told` bytes at most, which connections to come go by as well. Gives
+    /// whether packets go without DF from now on.
+    pub(super) fn learn(&mut self, now: Time, side: Side, told: Mtu) -> bool {
+        let Self::Linux { hosts, path_mtus, .. } = self else { return false };
+        let index = match side {
+            Side::Client => 0,
+            Side::Server => 1,
+        };
+        let PathMtu { mtu, clears_df } = host_now(hosts[index], path_mtus[index], now).learn(told);
+        // Where DF is cleared no router tells of anything again: that is kept to the end.
+        let until = if clears_df { Time::NEVER } else { now.saturating_add(MTU_EXPIRES) };
+        path_mtus[index] = Some(Remembered { mtu, until });
+        clears_df
     }
 
     /// The server's end, by the client's SYN; `said` is what that said.
@@ -49,13 +78,22 @@ impl Setup {
             Self::Shared(configs) => {
                 StackEndpoint::Shared(Box::new(Endpoint::accept(&configs.1, &configs.0, now, syn)))
             }
-            Self::Linux { hosts, draws } => {
+            Self::Linux { hosts, path_mtus, draws } => {
                 let seed = draws.at(2 * u64::from(syn.connection) + 1);
-                let mut end = Box::new(LinuxEnd::listen(hosts.1, seed, syn.connection, now));
+                let host = host_now(hosts[1], path_mtus[1], now);
+                let mut end = Box::new(LinuxEnd::listen(host, seed, syn.connection, now));
                 end.on_segment(now, syn, said);
                 StackEndpoint::Linux(end)
             }
         }
+    }
+}
+
+/// The host as a connection finds it that begins now.
+fn host_now(host: Host, path_mtu: Option<Remembered>, now: Time) -> Host {
+    match path_mtu.filter(|path| now < path.until) {
+        Some(Remembered { mtu, .. }) => Host { mtu: host.mtu.min(mtu.bytes().get()), ..host },
+        None => host,
     }
 }
 

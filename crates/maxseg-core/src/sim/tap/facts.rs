@@ -13,8 +13,8 @@ use crate::units::{Mss, Time};
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct FlowFacts {
     from: End,
-    /// Whether both ends send data.
-    is_two_way: bool,
+    /// Whether segments of the data's sender carry its window: where data go both ways, or hosts have sockets that could receive.
+    has_two_windows: bool,
     start: Time,
     /// From one echo request to the next.
     interval: Time,
@@ -52,7 +52,8 @@ impl FlowFacts {
         // The option counts only when both ends send it (RFC 7323 §2.2); where data goes one way the
         // simulation goes by the receiver's, the only one whose window matters.
         at_sender.shift = at_receiver.shift.map(|_| at_sender.shift.unwrap_or(0));
-        if scenario.runs_linux(flow) {
+        let runs_linux = scenario.runs_linux(flow);
+        if runs_linux {
             let shift = |host, mss| Some(SocketMemory::of(host, mss).window_shift());
             at_sender.shift = at_sender.shift.and(shift(sender, back.mss()));
             at_receiver.shift = at_receiver.shift.and(shift(receiver, config.mss()));
@@ -62,11 +63,12 @@ impl FlowFacts {
         let option = |mss: Option<Mss>| mss.map(Mss::get).filter(|_| speaks);
         Self {
             from: flow.from,
-            is_two_way,
+            has_two_windows: is_two_way || runs_linux,
             start: flow.start,
             speaks,
             sack: config.uses_sack(),
-            ecn: config.uses_ecn(),
+            // Linux's packets carry their flags themselves.
+            ecn: config.uses_ecn() && !runs_linux,
             df: [End::Sender, End::Receiver].map(|end| scenario.forbids_fragments(end)),
             interval: match flow.kind {
                 FlowKind::Ping { interval, .. } => interval,
@@ -96,6 +98,14 @@ impl FlowFacts {
         }]
     }
 
+    /// The host at `end` sends without DF.
+    pub(super) const fn allow_fragments(&mut self, end: End) {
+        self.df[match end {
+            End::Sender => 0,
+            End::Receiver => 1,
+        }] = false;
+    }
+
     /// Which request was sent at `sent`: they go at whole intervals from the start on.
     const fn echo(&self, sent: Time) -> u64 {
         sent.since(self.start).as_nanos() / self.interval.as_nanos()
@@ -104,7 +114,7 @@ impl FlowFacts {
     fn tcp(&self, from: End, segment: &Segment) -> TcpView {
         let sends_data = from == self.from;
         let host = if sends_data { &self.sender } else { &self.receiver };
-        let window = match (sends_data && !self.is_two_way, segment.syn) {
+        let window = match (sends_data && !self.has_two_windows, segment.syn) {
             (false, _) => segment.window,
             // The data's sender receives nothing, so its segments carry no window of its own.
             (true, true) => host.window.in_syn,

@@ -173,6 +173,25 @@ fn news_of_a_small_mtu_is_seen_where_it_is_sent_and_where_it_comes() {
 }
 
 #[test]
+fn below_the_least_path_mtu_linux_clears_df() {
+    let hops = [hop("lan", ""), hop("narrow", "mtu = 400"), hop("far", "")].concat();
+    let (_, seen) = tapped(&scenario(&format!("{hops}[until]\ntime = \"2 s\"\n")));
+    let sent = at(&seen, CapturePoint::Host(End::Sender)).into_iter();
+    let (with_df, without): (Vec<&Sighting>, Vec<&Sighting>) = sent
+        .filter(|s| {
+            s.form == PacketForm::Whole && s.packet.from == End::Sender && s.packet.ip_len > 400
+        })
+        .partition(|s| s.packet.dont_fragment);
+    // The first window.
+    assert!(with_df.len() == 10 && with_df.iter().all(|s| s.packet.ip_len == 1500), "{with_df:?}");
+    assert!(
+        without.len() > 100 && without.iter().all(|s| s.packet.ip_len <= 552),
+        "{}",
+        without.len()
+    );
+}
+
+#[test]
 fn a_flow_over_a_part_of_the_path_is_seen_there() {
     let text = format!(
         "{}{}[[flow]]\nkind = \"cbr\"\nrate = \"100 kbit/s\"\nsize = 500\nhops = [\"second\"]\n[until]\ntime = \"3 s\"\n",

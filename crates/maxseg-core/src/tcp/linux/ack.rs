@@ -165,7 +165,7 @@ impl Socket {
         if self.in_cwnd_reduction() {
             self.reduce_cwnd(sample.acked_sacked, sample.losses, flags & UNA_ADVANCED != 0);
         } else {
-            // Where packets overtake each other, what SACK tells of counts too (`tcp_may_raise_cwnd`).
+            // Where packets overtake each other, what is SACKed counts too (`tcp_may_raise_cwnd`).
             let progress = if self.reordering > self.host.tcp_reordering {
                 FORWARD_PROGRESS
             } else {

@@ -85,7 +85,7 @@ impl Socket {
             (measured, trips.sacked, self.rtx_queue.front())
             && sacked > now.saturating_sub(head.sent_micros())
         {
-            // The head was sent after what SACK tells of: its timeout counts from now.
+            // The head was sent after what is SACKed: its timeout counts from now.
             flags |= SET_XMIT_TIMER;
         }
         if let Some(last) = last {

@@ -8,6 +8,8 @@ pub(super) const STAMPS_LEN: u64 = 12;
 pub(super) const OPTION_SPACE: u64 = 40;
 /// `TCP_INIT_CWND`.
 pub(super) const INITIAL_CWND: u64 = 10;
+/// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.
+pub(super) const PACING_SHIFT: u32 = 10;
 /// `tcp_min_snd_mss`.
 pub(super) const MIN_MSS: u64 = 48;
 

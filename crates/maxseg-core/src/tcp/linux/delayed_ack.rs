@@ -64,9 +64,9 @@ impl Socket {
         self.ack.quick = self.ack.quick.max(quick.min(most));
     }
 
-    /// `tcp_enter_quickack_mode`.
-    pub(super) fn enter_quick_mode(&mut self) {
-        self.raise_quick(MAX_QUICK);
+    /// So many acknowledgements at most go at once (`tcp_enter_quickack_mode`).
+    pub(super) fn enter_quick_mode(&mut self, most: u64) {
+        self.raise_quick(most);
         self.buffer.offered = None;
         self.ack.pingpong = 0;
         self.ack.ato = self.clock.ato_min;

@@ -4,6 +4,9 @@ use super::Socket;
 use super::State;
 use super::packet::{Flags, Packet};
 
+/// The sender's window may be small: so many acknowledgements go at once (`__tcp_ecn_check_ce`).
+const QUICK_AFTER_MARK: u64 = 2;
+
 /// What an end knows of it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ecn {
@@ -53,7 +56,7 @@ impl Socket {
         }
         if packet.flags.has(Flags::CE) && !self.ecn.echoes {
             self.ecn.echoes = true;
-            self.enter_quick_mode();
+            self.enter_quick_mode(QUICK_AFTER_MARK);
         }
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use super::Socket;
+use super::constants::PACING_SHIFT;
 use super::packet::Packet;
-use super::segmentation::PACING_SHIFT;
 use super::skb::Skb;
 use crate::units::Time;
 

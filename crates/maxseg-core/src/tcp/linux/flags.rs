@@ -12,11 +12,11 @@ pub(super) const DATA_ACKED: Flags = 0x04;
 pub(super) const RETRANS_DATA_ACKED: Flags = 0x08;
 /// It acknowledged the SYN.
 pub(super) const SYN_ACKED: Flags = 0x10;
-/// SACK told of something new.
+/// Something is newly SACKed.
 pub(super) const DATA_SACKED: Flags = 0x20;
 /// A retransmission was found to be lost.
 pub(super) const LOST_RETRANS: Flags = 0x80;
-/// It acknowledged or told of something that was never sent again, below the end of the episode.
+/// It acknowledged or SACKed something that was never sent again, below the end of the episode.
 pub(super) const ORIG_SACK_ACKED: Flags = 0x200;
 /// The first unacknowledged number moved.
 pub(super) const UNA_ADVANCED: Flags = 0x400;
@@ -26,7 +26,7 @@ pub(super) const DSACKING_ACK: Flags = 0x800;
 pub(super) const ECE: Flags = 0x40;
 /// The timer for retransmissions is to be set anew.
 pub(super) const SET_XMIT_TIMER: Flags = 0x1000;
-/// What SACK told of is the first unacknowledged packet.
+/// The first unacknowledged packet is SACKed.
 pub(super) const SACK_RENEGING: Flags = 0x2000;
 /// The duplicate is the probe of the tail.
 pub(super) const DSACK_TLP: Flags = 0x8000;

@@ -11,26 +11,33 @@ use super::packet::{Blocks, Flags, Packet, Stamps, SynOptions};
 use super::rtt::RoundTrips;
 use super::skb::{ANY_RETRANSMISSION, Skb};
 use super::timers::Retransmit;
+use crate::mss::Cause;
+use crate::mss::linux::advertised;
+use crate::units::Mss;
 
-/// The largest MSS that a window field without scaling is for.
+/// The largest window that is not scaled (`U16_MAX`).
 const UNSCALED: u64 = 65_535;
 /// `TCP_MIN_MSS`.
 const RCV_MSS_MIN: u64 = 88;
 
 impl Socket {
-    /// What the MSS option says (`ipv4_default_advmss`, `tcp_mss_clamp`).
+    /// What the MSS option says.
     fn mss_option(&self) -> u64 {
-        let by_mtu = || self.host.mtu.saturating_sub(self.host.headers);
-        let mss = self
-            .host
-            .route_advmss
-            .map_or_else(by_mtu, |advmss| advmss.bytes().get().max(RCV_MSS_MIN));
-        self.maxseg().map_or(mss, |most| mss.min(most))
+        let route = (self.host.known_mtu(), Cause::InterfaceMtu);
+        let advmss = self.host.route_advmss.map(Mss::get);
+        advertised(self.host.ip(), route, advmss, self.host.maxseg).value().get()
     }
 
     /// `TCP_MAXSEG`, in bytes.
     fn maxseg(&self) -> Option<u64> {
         self.host.maxseg.map(|mss| mss.bytes().get())
+    }
+
+    /// What every segment carries takes room of its payload.
+    fn leave_room_for_stamps(&mut self) {
+        if self.stamps_ok {
+            self.advmss = self.advmss.saturating_sub(STAMPS_LEN);
+        }
     }
 
     /// The MSS option that reaches the peer.
@@ -131,18 +138,19 @@ impl Socket {
         self.rcv_nxt = 1;
         self.advmss = self.mss_option();
         let stamps = if self.stamps_ok { STAMPS_LEN } else { 0 };
-        self.select_initial_window(self.advmss - stamps);
+        self.select_initial_window(self.advmss.saturating_sub(stamps).max(1));
         if !self.scales_ok {
             self.rcv_wscale = 0;
         }
         self.snd_nxt = 1;
         self.write_seq = 1;
         self.pushed_seq = 1;
-        self.send_syn_ack();
+        self.send_syn_ack(false);
         self.timers.set_retransmit(&self.clock, Retransmit::Timeout, self.rto);
     }
 
-    fn send_syn_ack(&mut self) {
+    /// `tcp_make_synack`; a repetition counts as one (`inet_rtx_syn_ack`, `tcp_rtx_synack`).
+    fn send_syn_ack(&mut self, is_repeated: bool) {
         let options = SynOptions {
             mss: self.mss_option_on_the_wire(),
             window_scale: self.scales_ok.then_some(self.rcv_wscale),
@@ -151,19 +159,23 @@ impl Socket {
         let value = super::clock::Clock::millis_of(self.clock.nanos);
         let stamps = self.stamps_ok.then_some(Stamps { value, echo: self.ts_recent });
         let mut skb = Skb { sent_nanos: self.clock.nanos, ..Skb::default() };
-        if self.retransmits > 0 {
+        if is_repeated {
             skb.sacked = ANY_RETRANSMISSION;
+            self.counters.retransmitted_segments += 1;
+            self.counters.retransmitted_syns += 1;
+        } else {
+            // When the first went is what the round trip counts from, and what its answer echoes (`snt_synack`).
+            self.last_sent_nanos = self.clock.nanos;
+            self.retrans_stamp = value;
         }
-        // When it went is what the round trip counts from (`snt_synack`).
-        self.last_sent_nanos = self.clock.nanos;
         self.put_syn(options, stamps, &skb);
     }
 
-    /// The SYN is not acknowledged in time (`reqsk_timer_handler`, `net/ipv4/inet_connection_sock.c`).
+    /// The SYN-ACK is not acknowledged in time (`reqsk_timer_handler`, `net/ipv4/inet_connection_sock.c`).
     pub(super) fn repeat_syn_ack(&mut self) {
         self.retransmits += 1;
         self.counters.timeouts += 1;
-        self.send_syn_ack();
+        self.send_syn_ack(true);
         let rto = self.rto << self.retransmits.min(16);
         self.timers.set_retransmit(&self.clock, Retransmit::Timeout, rto);
     }
@@ -173,7 +185,7 @@ impl Socket {
     pub(super) fn on_handshake_ack(&mut self, packet: &Packet) {
         if packet.syn.is_some() {
             // The SYN-ACK was lost: it goes again, and its timer starts anew.
-            self.send_syn_ack();
+            self.send_syn_ack(true);
             let rto = self.rto << self.retransmits.min(16);
             return self.timers.set_retransmit(&self.clock, Retransmit::Timeout, rto);
         }
@@ -191,14 +203,17 @@ impl Socket {
         self.max_window = packet.window;
         self.state = State::Established;
         self.sync_mss();
+        if self.retransmits > 0 {
+            self.undo_marker = Some(0);
+            self.try_undo_spurious_syn();
+        }
+        self.retrans_stamp = 0;
         self.take_round_trip_of_syn_ack();
         if let Some(stamps) = packet.stamps.filter(|_| self.stamps_ok) {
             self.ts_recent = stamps.value;
         }
         self.delivered += 1;
-        if self.stamps_ok {
-            self.advmss -= STAMPS_LEN;
-        }
+        self.leave_room_for_stamps();
         self.init_transfer();
         self.update_pacing_rate();
         self.last_sent_jiffies = self.clock.jiffies;
@@ -211,11 +226,18 @@ impl Socket {
 
     /// `tcp_synack_rtt_meas`.
     fn take_round_trip_of_syn_ack(&mut self) {
-        let trip =
-            (self.retransmits == 0).then(|| (self.clock.nanos - self.last_sent_nanos) / 1000);
+        let is_first = self.counters.retransmitted_segments == 0;
+        let trip = is_first.then(|| (self.clock.nanos - self.last_sent_nanos) / 1000);
         let trips = RoundTrips { first: trip, sacked: None, last: trip };
         self.take_round_trips(trips, SYN_ACKED > 0, false);
         self.retransmits = 0;
+    }
+
+    /// The first copy of a SYN or a SYN-ACK was answered: its timeout was too early (`tcp_try_undo_spurious_syn`).
+    fn try_undo_spurious_syn(&mut self) {
+        if self.retrans_stamp != 0 && self.rcv_tsecr == self.retrans_stamp {
+            self.undo_marker = None;
+        }
     }
 
     /// The SYN is answered (`tcp_rcv_synsent_state_process`).
@@ -224,10 +246,7 @@ impl Socket {
         self.agree(packet, options);
         self.take_ecn_answer(packet);
         self.snd_wl1 = packet.seq;
-        // The first copy was answered (`tcp_try_undo_spurious_syn`).
-        if self.retrans_stamp != 0 && self.rcv_tsecr == self.retrans_stamp {
-            self.undo_marker = None;
-        }
+        self.try_undo_spurious_syn();
         if self.on_ack(packet) == Verdict::Invalid {
             return;
         }
@@ -239,9 +258,7 @@ impl Socket {
             self.rcv_wscale = 0;
             self.buffer.window_clamp = self.buffer.window_clamp.min(UNSCALED);
         }
-        if self.stamps_ok {
-            self.advmss -= STAMPS_LEN;
-        }
+        self.leave_room_for_stamps();
         self.state = State::Established;
         self.sync_mss();
         self.initialize_rcv_mss();

@@ -54,7 +54,7 @@ pub struct Info {
     pub rto: u64,
     /// Segments out.
     pub unacked: u64,
-    /// Segments that SACK told of.
+    /// SACKed segments.
     pub sacked: u64,
     /// Segments taken for lost.
     pub lost: u64,
@@ -74,7 +74,7 @@ pub struct Info {
     pub reordering: u64,
     /// How often packets were seen to overtake others.
     pub reord_seen: u64,
-    /// Payload of a full segment to the peer, and from it, in bytes.
+    /// Payload of a full segment to the peer, in bytes.
     pub snd_mss: u64,
     /// What was offered, less what options take.
     pub advmss: u64,
@@ -138,12 +138,6 @@ impl Socket {
     /// Payload bytes that are acknowledged.
     pub(crate) const fn acknowledged(&self) -> u64 {
         self.snd_una.saturating_sub(1)
-    }
-
-    /// Segments out, as far as is known.
-    pub(crate) fn flight(&self) -> u64 {
-        self.packets_out + self.retrans_out
-            - (self.sacked_out + self.lost_out).min(self.packets_out)
     }
 
     /// Whether no threshold was ever set.

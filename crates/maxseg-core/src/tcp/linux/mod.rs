@@ -30,6 +30,7 @@ mod outbox;
 mod output;
 mod pace;
 mod packet;
+mod path_mtu;
 mod prr;
 mod queue;
 mod rack;
@@ -159,11 +160,11 @@ pub struct Socket {
     delivered: u64,
     /// Segments ever taken for lost (`lost`).
     lost: u64,
-    /// End of the highest packet that SACK told of (`highest_sack`).
+    /// End of the highest SACKed packet (`highest_sack`).
     highest_sack: u64,
     /// Packets from this number on are no SYN, were sent once and have no tag of the scoreboard.
     untagged_from: u64,
-    /// Where in the queue the last block that SACK told of ended.
+    /// Where in the queue the last SACK block ended.
     sacked_index: usize,
     /// Where the search for packets to send again goes on (`retransmit_skb_hint`).
     retransmit_hint: Option<u64>,
@@ -183,6 +184,8 @@ pub struct Socket {
 
     // Congestion.
     ca_state: CaState,
+    /// A timeout, and no router's word of a smaller MTU, began the state `Loss`.
+    is_timed_out: bool,
     window: Window,
     congestion: Congestion,
     prior_ssthresh: u64,
@@ -291,6 +294,7 @@ impl Socket {
             dsack_dups: 0,
             rack: Rack::default(),
             ca_state: CaState::Open,
+            is_timed_out: false,
             window: Window { cwnd: 10, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 },
             congestion: Congestion::new(&host),
             prior_ssthresh: 0,
@@ -380,9 +384,9 @@ impl Socket {
         }
     }
 
-    /// `tcp_packets_in_flight`.
+    /// Segments in flight, as far as is known (`tcp_packets_in_flight`).
     #[inline]
-    const fn in_flight(&self) -> u64 {
+    pub(crate) const fn in_flight(&self) -> u64 {
         (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
 
@@ -390,11 +394,5 @@ impl Socket {
     #[inline]
     const fn window_end(&self) -> u64 {
         self.snd_una + self.snd_wnd
-    }
-
-    /// Where the highest packet that SACK told of ends (`tcp_highest_sack_seq`).
-    #[inline]
-    fn highest_sack_seq(&self) -> u64 {
-        if self.sacked_out == 0 { self.snd_una } else { self.highest_sack }
     }
 }

@@ -82,7 +82,6 @@ impl Socket {
         let learned = self.learn_of_ack(packet, |skb| {
             sample.prior_delivered = skb.delivered;
             sample.prior_at = skb.delivered_micros;
-            sample.last_end_seq = skb.end_seq;
             sample.interval_sent = skb.sent_micros() - skb.first_tx_micros;
             sample.is_app_limited = skb.app_limited;
         });

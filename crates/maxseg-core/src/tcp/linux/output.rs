@@ -4,7 +4,7 @@ use super::Socket;
 use super::cc::CongestionControl;
 use super::chrono::Limit;
 use super::clock::Clock;
-use super::constants::{MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN};
+use super::constants::{Nagle, OPTION_SPACE, Push, STAMPS_LEN};
 use super::packet::{Blocks, Flags, Packet, Stamps};
 use super::segmentation::{BurstSize, Hold};
 use super::skb::{ANY_RETRANSMISSION, Skb};
@@ -14,21 +14,6 @@ impl Socket {
     /// The sender's setting (`tp->nonagle`).
     pub(super) const fn nagle(&self) -> Nagle {
         self.writer.nagle()
-    }
-
-    /// Half of the peer's window at most (`tcp_bound_to_half_wnd`, `include/net/tcp.h`).
-    pub(super) fn bound_to_half_window(&self, len: u64) -> u64 {
-        let cutoff =
-            if self.max_window > MSS_DEFAULT { self.max_window / 2 } else { self.max_window };
-        if cutoff > 0 && len > cutoff { cutoff.max(68 - 20 - STAMPS_LEN) } else { len }
-    }
-
-    /// `tcp_sync_mss`.
-    pub(super) fn sync_mss(&mut self) {
-        let stamps = if self.uses_stamps() { STAMPS_LEN } else { 0 };
-        let mss = self.host.mtu.saturating_sub(self.host.headers).min(self.mss_clamp).max(MIN_MSS)
-            - stamps;
-        self.mss_cache = self.bound_to_half_window(mss);
     }
 
     /// Payload of a segment sent now, which SACK blocks make smaller (`tcp_current_mss`).
@@ -239,6 +224,12 @@ impl Socket {
         head.push = true;
         head.count_segments(mss);
         let limit = (window_end - head.seq).min(if head.len() > mss { mss } else { head.len() });
+        if head.len() > limit {
+            // Both parts are pushed.
+            let front = Skb { push: true, ..head.take_front(limit, mss, self.skb_overhead) };
+            self.write_queue.push_front(front);
+            self.writer.queued += self.skb_overhead;
+        }
         self.send_head(limit, mss, false);
     }
 

@@ -248,7 +248,7 @@ impl Socket {
         }
     }
 
-    /// Duplicates that the receiver tells of widen the window of reordering (`tcp_rack_update_reo_wnd`).
+    /// Duplicates that the receiver SACKs widen the window of reordering (`tcp_rack_update_reo_wnd`).
     /// `prior_delivered` is the sample's of the delivery rate.
     #[inline]
     pub(super) fn update_reordering_window(&mut self, prior_delivered: u64) {

@@ -1,7 +1,7 @@
 //! Samples of the delivery rate (`net/ipv4/tcp_rate.c`).
 
 use super::Socket;
-use super::skb::{ACKED, ANY_RETRANSMISSION, Skb};
+use super::skb::{ACKED, Skb};
 
 /// What a sender remembers between samples.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,7 +22,6 @@ pub(super) struct RateSample {
     pub(super) last_end_seq: u64,
     pub(super) interval_sent: u64,
     pub(super) is_app_limited: bool,
-    pub(super) is_retransmission: bool,
     /// Segments delivered over `interval`; `None` where nobody knows since when.
     pub(super) delivered: Option<u64>,
     /// Microseconds; 0 where it is shorter than any round trip, and tells nothing.
@@ -79,7 +78,6 @@ impl Socket {
             sample.prior_delivered = skb.delivered;
             sample.prior_at = skb.delivered_micros;
             sample.is_app_limited = skb.app_limited;
-            sample.is_retransmission = skb.is(ANY_RETRANSMISSION);
             sample.last_end_seq = skb.end_seq;
             self.rate.first_tx = sent;
             sample.interval_sent = sent - skb.first_tx_micros;

@@ -3,6 +3,7 @@
 use super::Socket;
 use super::State;
 use super::ack::Verdict;
+use super::delayed_ack::MAX_QUICK;
 use super::packet::{Flags, Packet};
 use super::settings::Memory;
 use crate::units::Time;
@@ -175,7 +176,7 @@ impl Socket {
             self.last_oow_ack = Some(now);
         } else if packet.seq < self.rcv_nxt {
             self.note_duplicate(packet.len.min(self.rcv_nxt - packet.seq), true);
-            self.enter_quick_mode();
+            self.enter_quick_mode(MAX_QUICK);
             self.set_dsack(packet.seq, packet.end().min(self.rcv_nxt));
         }
         self.send_ack();
@@ -197,11 +198,15 @@ impl Socket {
         }
         if seq > self.rcv_nxt {
             let memory = self.memory_of(packet);
-            return self.queue_out_of_order(seq, end, memory);
+            return self.queue_out_of_order(packet, memory);
         }
         if seq < self.rcv_nxt {
             self.note_duplicate(self.rcv_nxt - seq, false);
             self.set_dsack(seq, self.rcv_nxt);
+            // Of the rest a closed window takes nothing.
+            if self.receive_window() == 0 {
+                return self.acknowledge_unwanted();
+            }
         }
         self.queue_in_order(packet, end, packet.flags.has(Flags::FIN));
     }
@@ -220,7 +225,7 @@ impl Socket {
 
     /// The sender does not know what this end has: it is told at once.
     fn acknowledge_unwanted(&mut self) {
-        self.enter_quick_mode();
+        self.enter_quick_mode(MAX_QUICK);
         self.ack.scheduled = true;
     }
 

@@ -5,13 +5,12 @@ use super::constants::INITIAL_CWND;
 use super::receive::Unread;
 use super::settings::Host;
 use super::short_queue::ShortQueue;
+use crate::settings::RMEM_MAX;
 
 /// `TCP_RMEM_TO_WIN_SCALE`: ratios are in 1/256.
 const RATIO_SHIFT: u32 = 8;
 /// `TCP_DEFAULT_SCALING_RATIO`: half of the buffer is window until packets show how large they are.
 const DEFAULT_RATIO: u64 = 1 << (RATIO_SHIFT - 1);
-/// `net.core.rmem_max` as it is where nobody set it (`SK_RMEM_MAX`, `net/core/sock.c`).
-const RMEM_MAX: u64 = 212_992;
 /// `TCP_MAX_WSCALE`.
 const MAX_WINDOW_SCALE: u32 = 14;
 
@@ -50,7 +49,7 @@ impl ReceiveBuffer {
     pub(super) fn new(host: &Host) -> Self {
         let asked = host.rcvbuf.map(|bytes| 2 * bytes.min(RMEM_MAX));
         Self {
-            // SOCK_MIN_RCVBUF: two packets of the least size (include/net/sock.h).
+            // SOCK_MIN_RCVBUF: the `truesize` of one packet of the least size (include/net/sock.h).
             size: asked.map_or(host.tcp_rmem[1], |bytes| bytes.max(2048 + 256)),
             is_locked: asked.is_some(),
             used: 0,
@@ -96,6 +95,11 @@ impl ReceiveBuffer {
         }
         self.used += truesize;
         self.unread.push(Unread { end, truesize, room });
+    }
+
+    /// How much of what came out of order goes at least where there is no room.
+    pub(super) const fn prune_goal(&self) -> u64 {
+        if self.size < 8 { 1 } else { self.size >> 3 }
     }
 
     /// Whether it is more than full.

@@ -10,7 +10,6 @@ use super::flags::{
 };
 use super::skb::{ACKED, LOST};
 use super::timers::Retransmit;
-use crate::units::Time;
 
 impl Socket {
     /// Changes the state, marks what is lost, and tells what to send for it.
@@ -87,7 +86,7 @@ impl Socket {
         Resend::Lost
     }
 
-    /// The receiver seems to have dropped what it told of: wait whether that lasts
+    /// The receiver seems to have dropped what it SACKed: wait whether that lasts
     /// (`tcp_check_sack_reneging`).
     fn wait_for_reneging(&mut self, flags: &mut Flags) -> bool {
         if *flags & SACK_RENEGING == 0 || *flags & UNA_ADVANCED == 0 {
@@ -178,9 +177,11 @@ impl Socket {
         if self.ca_state <= CaState::Disorder && self.sacked_out >= self.host.tcp_reordering {
             self.reordering = self.reordering.min(self.host.tcp_reordering);
         }
+        self.is_timed_out = true;
         self.set_ca_state(CaState::Loss);
         self.high_seq = self.snd_nxt;
         self.tlp_high_seq = 0;
+        self.ecn.tells_of_cut = self.ecn.ok;
         self.frto = self.host.tcp_frto && (new_recovery || self.retransmits > 0);
     }
 
@@ -245,36 +246,6 @@ impl Socket {
         Resend::Lost
     }
 
-    /// The path takes packets of `mtu` bytes at most: what is longer goes again in smaller pieces, and that is no
-    /// congestion (`tcp_v4_mtu_reduced`, `tcp_simple_retransmit`).
-    pub fn on_path_mtu(&mut self, now: Time, mtu: u64) {
-        self.clock.refresh(now);
-        if mtu >= self.host.mtu {
-            return;
-        }
-        self.host.mtu = mtu;
-        self.sync_mss();
-        let mss = self.mss_cache;
-        for index in 0..self.rtx_queue.len() {
-            let skb = &self.rtx_queue[index];
-            let size = if skb.gso_size > 0 { skb.gso_size } else { skb.len() };
-            if size > mss {
-                self.mark_lost(index);
-            }
-        }
-        if self.lost_out == 0 {
-            return;
-        }
-        if self.ca_state != CaState::Loss {
-            self.high_seq = self.snd_nxt;
-            self.window.ssthresh = self.current_ssthresh();
-            self.prior_ssthresh = 0;
-            self.undo_marker = None;
-            self.set_ca_state(CaState::Loss);
-        }
-        self.retransmit_lost();
-    }
-
     /// Back to order, or nearly (`tcp_try_keep_open`).
     pub(super) fn try_to_keep_open(&mut self) {
         let disorder = self.sacked_out + self.lost_out > 0 || self.any_retransmission_out();
@@ -296,7 +267,7 @@ impl Socket {
         }
     }
 
-    /// More lies between what is acknowledged and what SACK tells of than reordering explains
+    /// More lies between what is acknowledged and what is SACKed than reordering explains
     /// (`tcp_force_fast_retransmit`).
     pub(super) fn sack_forces_retransmit(&self) -> bool {
         self.highest_sack_seq() > self.snd_una + self.reordering * self.mss_cache

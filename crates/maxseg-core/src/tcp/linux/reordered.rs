@@ -2,7 +2,7 @@
 
 use super::Socket;
 use super::gap_buffer::GapBuffer;
-use super::packet::Blocks;
+use super::packet::{Blocks, Flags, Packet};
 use super::settings::Memory;
 
 /// `TCP_SACK_BLOCKS_EXPECTED`: more blocks than that and the peer is told at once.
@@ -16,6 +16,15 @@ struct Early {
     truesize: u64,
     /// Room behind its data, in bytes.
     room: u64,
+    /// Its last number is a FIN's.
+    has_fin: bool,
+}
+
+impl Early {
+    /// Payload bytes.
+    const fn len(&self) -> u64 {
+        self.end - self.seq - self.has_fin as u64
+    }
 }
 
 /// The out-of-order queue.
@@ -53,13 +62,22 @@ fn extend(block: &mut (u64, u64), seq: u64, end: u64) -> bool {
 }
 
 impl Socket {
-    /// What came beyond `seq` goes while the receive buffer is too full (`tcp_prune_ofo_queue`).
+    /// What came beyond `seq` goes, an eighth of the receive buffer at a time, until that is no longer too full
+    /// (`tcp_prune_ofo_queue`).
     pub(super) fn prune_out_of_order(&mut self, seq: u64) {
         let mut pruned = false;
         while self.buffer.overflows() {
-            let Some(freed) = self.out_of_order.drop_last_above(seq) else { break };
-            self.buffer.used -= freed;
-            pruned = true;
+            let mut goal = self.buffer.prune_goal();
+            while goal > 0
+                && let Some(freed) = self.out_of_order.drop_last_above(seq)
+            {
+                self.buffer.used -= freed;
+                goal = goal.saturating_sub(freed);
+                pruned = true;
+            }
+            if goal > 0 {
+                break;
+            }
         }
         if pruned {
             self.dsack = None;
@@ -85,14 +103,15 @@ impl Socket {
     }
 
     /// A packet came too early (`tcp_data_queue_ofo`).
-    pub(super) fn queue_out_of_order(&mut self, seq: u64, end: u64, memory: Memory) {
+    pub(super) fn queue_out_of_order(&mut self, packet: &Packet, memory: Memory) {
+        let (seq, end, len) = (packet.seq, packet.end(), packet.len);
         if !self.make_room(seq) {
             return;
         }
-        let len = end - seq;
         self.measure_segment(len, false, memory.counted);
         self.ack.scheduled = true;
-        if self.join_early(seq, end) {
+        let has_fin = packet.flags.has(Flags::FIN);
+        if self.join_early(seq, end, has_fin) {
             if self.sack_ok {
                 self.grow_window(len, memory.counted);
                 self.tell_of(seq, end);
@@ -100,7 +119,7 @@ impl Socket {
             return;
         }
         let Memory { condensed: truesize, room, .. } = memory;
-        let is_kept = self.insert_early(Early { seq, end, truesize, room });
+        let is_kept = self.insert_early(Early { seq, end, truesize, room, has_fin });
         if self.sack_ok {
             self.tell_of(seq, end);
         }
@@ -116,7 +135,7 @@ impl Socket {
 
     /// A packet that follows another at once is copied behind it, where there is room
     /// (`tcp_ooo_try_coalesce`, `skb_try_coalesce`).
-    fn join_early(&mut self, seq: u64, end: u64) -> bool {
+    fn join_early(&mut self, seq: u64, end: u64, has_fin: bool) -> bool {
         let packets = &mut self.out_of_order.packets;
         // Most come behind all others.
         let next = match packets.back() {
@@ -131,7 +150,8 @@ impl Socket {
             return false;
         }
         before.end = end;
-        before.room -= end - seq;
+        before.room -= end - seq - u64::from(has_fin);
+        before.has_fin |= has_fin;
         true
     }
 
@@ -224,8 +244,13 @@ impl Socket {
             }
             self.rcv_nxt = early.end;
             self.buffer.used -= early.truesize;
-            let len = early.end - early.seq;
-            self.buffer.queue(early.end, len, early.truesize, early.room);
+            let data_end = early.seq + early.len();
+            if early.len() > 0 {
+                self.buffer.queue(data_end, early.len(), early.truesize, early.room);
+            }
+            if early.has_fin {
+                return self.on_fin(); // nothing lies behind it
+            }
         }
     }
 

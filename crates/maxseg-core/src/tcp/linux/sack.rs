@@ -15,12 +15,12 @@ pub(super) struct SackState {
     pub(super) last_sent: u64,
     /// The lowest number that came after a higher one.
     lowest: u64,
-    /// Segments newly told of, duplicates included.
+    /// Segments newly SACKed, duplicates included.
     pub(super) delivered: u64,
     flags: Flags,
 }
 
-/// A range of numbers, and whether it is told of as a duplicate.
+/// A range of numbers, its end not included.
 type Block = (u64, u64);
 
 /// What a block covers of a packet: whole segments only.
@@ -38,7 +38,7 @@ enum Covered {
 
 /// What the block covers of a packet (`tcp_match_skb_to_sack`).
 fn covered(skb: &Skb, start: u64, end: u64) -> Covered {
-    // It is told of already: it may have been before as a part of another block, and is not to be cut for that.
+    // It is SACKed already: it may have been before as a part of another block, and is not to be cut for that.
     if skb.sacked == ACKED {
         return Covered::Nothing;
     }
@@ -61,6 +61,12 @@ fn covered(skb: &Skb, start: u64, end: u64) -> Covered {
 }
 
 impl Socket {
+    /// Where the highest SACKed packet ends (`tcp_highest_sack_seq`).
+    #[inline]
+    pub(super) fn highest_sack_seq(&self) -> u64 {
+        if self.sacked_out == 0 { self.snd_una } else { self.highest_sack }
+    }
+
     /// Tags the packets that the blocks of `packet` tell of.
     pub(super) fn tag_sacked(
         &mut self,
@@ -211,7 +217,7 @@ impl Socket {
         self.walk((from, end), None, state, sample);
     }
 
-    /// Tags the packets of a block (`tcp_sacktag_walk`). What lies within `dup` is told of a second time.
+    /// Tags the packets of a block (`tcp_sacktag_walk`). What lies within `dup` is SACKed a second time.
     fn walk(
         &mut self,
         (start, end): Block,

@@ -4,11 +4,9 @@
 use super::CaState;
 use super::Socket;
 use super::cc::CongestionControl;
-use super::constants::Nagle;
+use super::constants::{Nagle, PACING_SHIFT};
 use super::skb::Skb;
 
-/// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.
-pub(super) const PACING_SHIFT: u32 = 10;
 /// `GSO_MAX_SEGS` (`include/linux/netdevice.h`).
 const GSO_MAX_SEGMENTS: u64 = 65_535;
 /// A millisecond.

@@ -1,7 +1,6 @@
 //! What a host's administrator and its kernel's build decide: keys have the names of the sysctls.
 
 use super::constants::INITIAL_CWND;
-use crate::framing::{Headers, IpVersion};
 use crate::mss::default_mss;
 use crate::settings::MssOption;
 use crate::units::{Mss, Time};
@@ -188,8 +187,7 @@ impl Host {
     /// What a peer without an MSS option is sent: `TCP_MSS_DEFAULT`, and over IPv6 what 1280 bytes hold
     /// (`tcp_v6_conn_request`).
     pub(super) fn mss_without_option(&self) -> u64 {
-        let is_v6 = self.headers >= Headers::plain(IpVersion::V6).bytes().get();
-        u64::from(default_mss(if is_v6 { IpVersion::V6 } else { IpVersion::V4 }))
+        u64::from(default_mss(self.ip()))
     }
 
     /// The widest window that its receive buffer grows to, in bytes, where full segments of this payload come: the payload's

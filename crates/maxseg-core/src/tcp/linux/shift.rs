@@ -1,4 +1,4 @@
-//! Packets in a row that SACK told of become one (`tcp_shift_skb_data`, `net/ipv4/tcp_input.c`).
+//! SACKed packets in a row become one (`tcp_shift_skb_data`, `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::rate::RateSample;
@@ -48,23 +48,23 @@ impl Socket {
         }
     }
 
-    /// A whole packet that SACK told of behind another frees its head, which makes room in the send buffer
+    /// A whole packet SACKed behind another frees its head, which makes room in the send buffer
     /// (`tcp_shift_skb_data`). Here it stays apart from the other, because nothing else depends on it.
     pub(super) fn join_sacked(&mut self, index: usize) {
-        let is_told = |skb: &Skb| skb.sacked & (ACKED | LOST | RETRANSMITTED) == ACKED;
+        let is_sacked = |skb: &Skb| skb.sacked & (ACKED | LOST | RETRANSMITTED) == ACKED;
         let size = |skb: &Skb| if skb.gso_size > 0 { skb.gso_size } else { skb.len() };
         let skb = self.rtx_queue[index];
         let Some(before) = index.checked_sub(1).map(|before| self.rtx_queue[before]) else {
             return;
         };
-        if !is_told(&before) || size(&before) != size(&skb) {
+        if !is_sacked(&before) || size(&before) != size(&skb) {
             return;
         }
         self.free_head(index);
         if self
             .rtx_queue
             .get(index + 1)
-            .is_some_and(|next| is_told(next) && size(next) == size(&skb))
+            .is_some_and(|next| is_sacked(next) && size(next) == size(&skb))
         {
             self.free_head(index + 1);
         }

@@ -1,6 +1,6 @@
 //! Packets of the send queues.
 
-/// The SACK option has told of it (`TCPCB_SACKED_ACKED`, `include/net/tcp.h`).
+/// It is SACKed (`TCPCB_SACKED_ACKED`, `include/net/tcp.h`).
 pub(super) const ACKED: u8 = 0x01;
 /// It is sent again and on its way (`TCPCB_SACKED_RETRANS`).
 pub(super) const RETRANSMITTED: u8 = 0x02;

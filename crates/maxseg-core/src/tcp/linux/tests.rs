@@ -2,9 +2,9 @@
 //!
 //! The times are the kernel's own on a path of 40 ms that costs no time to send on.
 
-use super::{Algorithm, Host, Packet, Socket, Stamps};
+use super::{Algorithm, CaState, Flags, Host, Packet, Socket, Stamps};
 use crate::rng::Stream;
-use crate::units::Time;
+use crate::units::{Mss, Mtu, Time};
 
 /// Payload of a segment.
 const MSS: u64 = 1448;
@@ -239,4 +239,138 @@ fn data_that_are_read_at_once_do_what_those_do_that_wait_to_be_read() {
         assert_eq!(packets(&short), packets(&long));
     }
     assert!(at_once > 1000, "most are: {at_once}");
+}
+
+/// A passive end whose SYN-ACK expires so often, and which hears the answer to one of the copies.
+fn opened_late(timeouts: usize, answered: usize) -> Socket {
+    let syn = Socket::connect(host(), Time::ZERO).poll_transmit().unwrap();
+    let mut socket = Socket::listen(host(), Time::ZERO);
+    socket.on_packet(Time::from_millis(20), &syn);
+    let mut copies = vec![socket.poll_transmit().unwrap()];
+    for _ in 0..timeouts {
+        let now = socket.next_timer();
+        socket.on_timer(now);
+        copies.push(socket.poll_transmit().unwrap());
+    }
+    assert!(copies[1..].iter().all(|copy| copy.repeated) && !copies[0].repeated);
+    let echo = copies[answered].stamps.unwrap().value;
+    let stamps = Some(Stamps { value: 9000, echo });
+    let ack = Packet { seq: 1, ack: 1, window: 65_536, stamps, ..Packet::default() };
+    socket.on_packet(Time::from_secs(9), &ack);
+    assert!(socket.is_established());
+    socket
+}
+
+/// `tcp_create_openreq_child`, `tcp_init_transfer`: RFC 5681 §3.1 with one repetition forgiven.
+#[test]
+fn a_syn_ack_that_expires_twice_leaves_a_window_of_one() {
+    let opened = |timeouts, answered| {
+        let socket = opened_late(timeouts, answered);
+        (socket.info().cwnd, socket.counters().retransmitted_segments)
+    };
+    assert_eq!(opened(0, 0), (10, 0));
+    assert_eq!(opened(1, 1), (10, 1));
+    assert_eq!(opened(2, 2), (1, 2));
+    // The first had arrived: the timeouts were too early.
+    assert_eq!(opened(2, 0), (10, 2));
+}
+
+#[test]
+fn a_fin_that_comes_early_is_heard_in_its_turn() {
+    for len in [0, 100] {
+        let mut end = Pair::new(host(), 0, &[]).run(Time::from_millis(500)).receiver;
+        let window = end.snd_wnd;
+        let data = Packet { seq: 1, ack: 1, len: 1000, window, ..Packet::default() };
+        let fin = Packet { seq: 1001, len, flags: Flags::FIN, ..data };
+        end.on_packet(Time::from_millis(501), &fin);
+        assert!(!end.ending.is_heard);
+        end.on_packet(Time::from_millis(502), &data);
+        assert!(end.ending.is_heard);
+        assert_eq!(end.readable(), 1000 + len);
+        assert_eq!(end.read(Time::from_millis(503), u64::MAX), 1000 + len);
+        assert_eq!(end.buffer.used, 0);
+    }
+}
+
+#[test]
+fn of_what_begins_before_a_closed_window_nothing_is_taken() {
+    let mut end = Pair::new(host(), 0, &[]).run(Time::from_millis(500)).receiver;
+    let data = Packet { seq: 1, ack: 1, len: 1000, window: end.snd_wnd, ..Packet::default() };
+    end.on_packet(Time::from_millis(501), &data);
+    (end.buffer.rcv_wnd, end.rcv_wup) = (0, end.rcv_nxt);
+    end.on_packet(Time::from_millis(502), &Packet { seq: 501, ..data });
+    assert_eq!(end.received(), 1000);
+}
+
+#[test]
+fn without_room_an_eighth_of_the_buffer_goes_at_a_time() {
+    let host = Host { rcvbuf: Some(20_000), ..host() };
+    let mut end = Pair::new(host, 0, &[]).run(Time::from_millis(500)).receiver;
+    let of = |seq| Packet { seq, ack: 1, len: 100, window: end.snd_wnd, ..Packet::default() };
+    let early: Vec<_> = (0..41).map(|n| of(1001 + 100 * n)).collect();
+    let late = of(1);
+    for packet in early {
+        end.on_packet(Time::from_millis(501), &packet);
+    }
+    // Each counts 996 bytes, of 40,000.
+    assert_eq!(end.buffer.used, 41 * 996);
+    end.on_packet(Time::from_millis(502), &late);
+    assert_eq!(end.buffer.used, (41 - 6 + 1) * 996);
+}
+
+#[test]
+fn a_timeout_is_told_to_the_receiver_unless_it_was_too_early() {
+    let host = Host { tcp_ecn: 1, tcp_early_retrans: false, ..host() };
+    let all: Vec<usize> = (2..12).collect();
+    let pair = Pair::new(host, 60 * MSS, &all).run(Time::from_secs(3));
+    let tells = |sent: &&Sent| sent.packet.len > 0 && sent.packet.flags.has(Flags::CWR);
+    let told: Vec<_> = pair.sent.iter().filter(tells).collect();
+    assert!(told.len() == 1 && told[0].packet.seq > 10 * MSS, "{told:?}");
+    let mut sender = Pair::new(host, 60 * MSS, &[]).run(Time::from_millis(50)).sender;
+    sender.enter_loss();
+    assert!(sender.ecn.tells_of_cut);
+    sender.try_undo_timeout(true);
+    assert!(!sender.ecn.tells_of_cut);
+}
+
+#[test]
+fn a_mark_is_answered_at_once_and_so_is_the_next_packet() {
+    let host = Host { tcp_ecn: 1, ..host() };
+    let mut end = Pair::new(host, 0, &[]).run(Time::from_millis(500)).receiver;
+    end.ack.quick = 0;
+    end.take_marks(&Packet { flags: Flags::CE, ..Packet::default() });
+    assert_eq!(end.ack.quick, 2);
+}
+
+#[test]
+fn both_parts_of_what_a_probe_of_the_window_cuts_are_pushed() {
+    let mut sender = Pair::new(host(), 0, &[]).run(Time::from_millis(500)).sender;
+    sender.snd_wnd = 0;
+    sender.write(Time::from_millis(501), 1000);
+    assert_eq!(sender.poll_transmit(), None);
+    sender.snd_wnd = 300;
+    sender.write_wakeup();
+    let probe = sender.poll_transmit().unwrap();
+    assert_eq!((probe.len, probe.push), (300, true));
+    assert!(sender.write_queue[0].push);
+}
+
+#[test]
+fn the_option_is_no_smaller_than_the_sysctl_says_and_no_size_is_below_zero() {
+    let option = |host| Socket::connect(host, Time::ZERO).poll_transmit().unwrap().syn.unwrap().mss;
+    assert_eq!(option(Host { mtu: 200, ..host() }), Some(256));
+    assert_eq!(option(Host { mtu: 200, headers: 60, ..host() }), Some(1220));
+    let tiny = Host { maxseg: Some(Mss::new(5).unwrap()), ..host() };
+    assert_eq!(option(tiny), Some(5));
+    let pair = Pair::new(tiny, 1000, &[]).run(Time::from_secs(60));
+    assert_eq!(pair.receiver.received(), 1000);
+}
+
+#[test]
+fn a_router_s_word_is_no_timeout() {
+    let mut pair = Pair::new(host(), 10 * MSS, &[]).run(Time::from_millis(50));
+    assert!(!pair.sender.on_path_mtu(Time::from_millis(51), Mtu::new(1400).unwrap()));
+    assert_eq!((pair.sender.ca_state, pair.sender.is_in_loss()), (CaState::Loss, false));
+    pair.sender.enter_loss();
+    assert!(pair.sender.is_in_loss());
 }

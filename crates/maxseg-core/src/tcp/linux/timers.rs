@@ -26,7 +26,7 @@ pub(super) struct Timers {
     pub(super) pending: Option<Retransmit>,
     /// An acknowledgement has it set anew, once what that lets go is out: only the last setting counts.
     pub(super) is_owed: bool,
-    /// The jiffy at which it runs.
+    /// When it runs.
     retransmit_at: Time,
     /// `icsk_ack.timeout` in jiffies, and when it runs.
     pub(super) delayed_ack_jiffy: u64,
@@ -233,6 +233,6 @@ impl Socket {
 
     /// Whether it recovers from a timeout, for those who look from outside.
     pub fn is_in_loss(&self) -> bool {
-        self.ca_state == CaState::Loss
+        self.ca_state == CaState::Loss && self.is_timed_out
     }
 }

@@ -90,7 +90,7 @@ impl Socket {
         if !self.tlp_retrans || flags & DSACK_TLP != 0 {
             self.tlp_high_seq = 0;
         } else if ack > self.tlp_high_seq {
-            // No duplicate was told of, so the probe repaired a loss: that is congestion.
+            // No duplicate was SACKed, so the probe repaired a loss: that is congestion.
             self.begin_cwnd_reduction();
             self.set_ca_state(CaState::Cwr);
             self.end_cwnd_reduction();

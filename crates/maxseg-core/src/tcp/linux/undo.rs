@@ -70,7 +70,10 @@ impl Socket {
         if self.prior_ssthresh > 0 {
             let flow = self.flow();
             self.window.cwnd = self.congestion.cwnd_after_undo(&self.window, &flow);
-            self.window.ssthresh = self.window.ssthresh.max(self.prior_ssthresh);
+            if self.prior_ssthresh > self.window.ssthresh {
+                self.window.ssthresh = self.prior_ssthresh;
+                self.ecn.tells_of_cut = false; // `tcp_ecn_withdraw_cwr`
+            }
         }
         self.snd_cwnd_stamp = self.clock.jiffies;
         self.undo_marker = None;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::Scope;
 
 use maxseg_core::scenario::Flow;
+use maxseg_core::settings::SlowReader;
 use maxseg_core::units::{BitsPerSec, Bytes, Time};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::sendfile::sendfile64;
@@ -130,9 +131,6 @@ fn allowance(rate: BitsPerSec, time: Time) -> u64 {
     (time.as_secs_f64() * rate.get() as f64 / 8.0) as u64
 }
 
-/// How often a receiver with a read rate reads.
-const READ_INTERVAL: Time = Time::from_millis(5);
-
 /// Reads and discards the data, at the receiver's read rate where it has one.
 fn receive(context: &FlowContext<'_>, flow: &Flow, listener: &Socket) -> io::Result<()> {
     let Some(socket) = accept(context, listener)? else { return Ok(()) };
@@ -141,26 +139,26 @@ fn receive(context: &FlowContext<'_>, flow: &Flow, listener: &Socket) -> io::Res
     let Some(rate) = settings_of(context, end).read_rate else {
         return discard(context, &socket, &mut window);
     };
-    let begun = context.clock.now();
-    let (mut taken, mut buffer) = (0_u64, vec![MaybeUninit::uninit(); 1 << 16]);
+    let mut reader = SlowReader::new(rate, context.clock.now());
+    let mut buffer = vec![MaybeUninit::uninit(); 1 << 16];
     while !context.is_over() {
-        let time = context.clock.now().since(begun);
-        let allowed = (time.as_secs_f64() * rate.get() as f64 / 8.0).max(1.0);
-        let most = (allowed - taken as f64).clamp(0.0, buffer.len() as f64);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-        let most = most as usize;
-        if most > 0 {
+        // A high rate allows more than one call takes.
+        let mut allowed = reader.allows(context.clock.now());
+        while allowed > 0 {
+            let most = usize::try_from(allowed).map_or(buffer.len(), |most| most.min(buffer.len()));
             match socket.recv(&mut buffer[..most]) {
                 Ok(0) => return Ok(()),
                 Ok(read) => {
-                    taken += read as u64;
+                    reader.take(read as u64);
                     window.after_read(&socket)?;
+                    // What comes now is the next interval's: to wait for it here would shift that.
+                    allowed = if read < most { 0 } else { allowed - read as u64 };
                 }
-                Err(error) if is_timeout(&error) => {}
+                Err(error) if is_timeout(&error) => break,
                 Err(error) => return ignore_reset(error),
             }
         }
-        context.clock.sleep_until(context.clock.now() + READ_INTERVAL);
+        context.clock.sleep_until(context.clock.now() + SlowReader::INTERVAL);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::net::IpAddr;
 
 use maxseg_core::excerpt::escaped;
-use maxseg_core::settings::CongestionName;
+use maxseg_core::settings::{CongestionName, LinuxRules};
 use maxseg_core::units::Time;
 use maxseg_linux::observe::host::{HostReading, Interface, Route};
 
@@ -220,7 +220,13 @@ impl<'a> StackText<'a> {
         match host.tick {
             Some(tick) => {
                 let hz = (1_000_000_000 + tick.as_nanos() / 2) / tick.as_nanos();
-                line(&mut self.linux, "hz", hz, "CONFIG_HZ, by the coarse clock");
+                if LinuxRules::TICK_RATES.iter().any(|known| u64::from(*known) == hz) {
+                    line(&mut self.linux, "hz", hz, "CONFIG_HZ, by the coarse clock");
+                } else {
+                    self.note(&format!(
+                        "hz: {hz} by the coarse clock is not simulated; the base's value stands"
+                    ));
+                }
             }
             None => self.note("hz: no coarse clock tells it; the base's value stands"),
         }
@@ -331,6 +337,12 @@ mod tests {
         ] {
             assert!(has(&text, wanted), "{wanted}\n{text}");
         }
+        StackFile::parse("host.toml", &text).unwrap();
+        // A kernel that was built with CONFIG_HZ=500.
+        let other = HostReading { tick: Some(Time::from_millis(2)), ..host(vec![]) };
+        let text = host_text(&other, &|name| Ok(plain(name)), None);
+        let note = "# hz: 500 by the coarse clock is not simulated; the base's value stands";
+        assert!(has(&text, note), "{text}");
         StackFile::parse("host.toml", &text).unwrap();
         let metrics = [
             ("congctl", "bbr"),

@@ -12,7 +12,7 @@ const CUBE_RTT_SCALE: u64 = 410;
 const TIME_SHIFT: u32 = 10;
 /// `cube_factor`.
 const CUBE_FACTOR: u64 = (1 << (10 + 3 * TIME_SHIFT)) / CUBE_RTT_SCALE;
-/// `beta_scale`: 8 · 3 (1 + β) / (3 (1 − β)) eighths of a segment, as the module computes it.
+/// `beta_scale`: (1 + β) / (3 (1 − β)) in eighths. So many acknowledged segments for each of the window, and Reno's would have grown by one.
 const BETA_SCALE: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 /// `HyStart` works from this window on (`hystart_low_window`).
 const HYSTART_LOW_WINDOW: u64 = 16;

@@ -1,15 +1,13 @@
 //! The window: a multiple of what the path holds, and what losses do to it.
 
 use super::super::super::CaState;
-use super::super::super::constants::INITIAL_CWND;
+use super::super::super::constants::{INITIAL_CWND, PACING_SHIFT};
 use super::super::super::rate::RateSample;
 use super::super::{Flow, Window};
 use super::{Bbr, CongestionControl, GAIN_SHIFT, Mode, RATE_UNIT};
 
 /// `bbr_cwnd_min_target`.
 pub(super) const LEAST_CWND: u64 = 4;
-/// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.
-const PACING_SHIFT: u32 = 10;
 /// A burst has no more segments than this (`bbr_tso_segs_goal`).
 const MOST_BURST: u64 = 0x7f;
 

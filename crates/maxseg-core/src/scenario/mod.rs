@@ -6,6 +6,7 @@
 //! Values are changed in the TOML document, before it is read, so that `--set`, `--axis` and `[sweep]`
 //! reach every key there is, and every error names the place where its value was written.
 
+mod agreed;
 mod draft;
 mod error;
 mod examples;
@@ -206,7 +207,7 @@ pub struct Until {
 
 /// To be raised when the same scenario gives other results: stored rows are then not taken for fresh ones.
 /// `cargo xtask test` fails where results change and it is not (`testdata/results-guard`).
-pub const RESULTS_VERSION: u32 = 11;
+pub const RESULTS_VERSION: u32 = 12;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::framing::Framing;
 use crate::outcome::Outcome;
-use crate::path::{HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
+use crate::path::{Discipline, HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
 use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
 use crate::units::{Bytes, Time};
 pub use stand_ins::{assumed_by_formulas, assumed_by_simulator};
@@ -226,6 +226,18 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
         let text = "the hosts do not both negotiate ECN: packets are dropped instead of marked";
         caveats.push(Caveat::new("ecn", text));
     }
+    let is_blind = |link: &LinkSpec| {
+        link.ecn && link.discipline == Discipline::TailDrop && link.policer.is_none()
+    };
+    for hop in &scenario.path.hops {
+        if hop.links().into_iter().any(is_blind) {
+            let text = format!(
+                "hop `{}` marks nothing with ecn = true: a tail-drop queue only drops; a queue discipline or a policer marks",
+                hop.label()
+            );
+            caveats.push(Caveat::new("ecn", text));
+        }
+    }
     let compresses_and_damages =
         |link: &LinkSpec| link.framing == Framing::SerialVj && link.errors.is_random();
     if scenario.path.hops.iter().flat_map(HopSpec::links).any(compresses_and_damages) {
@@ -290,7 +302,8 @@ fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Cave
     };
     let text = format!(
         "packets of {packet} exceed the MTU of hop `{}`, {}: each {fate}",
-        hop.name, link.mtu
+        hop.label(),
+        link.mtu
     );
     Some(Caveat::new("packet-above-mtu", text))
 }

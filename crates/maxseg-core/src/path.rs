@@ -6,7 +6,7 @@ use serde::Serialize;
 
 pub use queue::{CodelSettings, Discipline, QueueLimit, RedSettings};
 
-use crate::errors::{Arq, Exposure, Schedule};
+use crate::errors::{Arq, ErrorModel, Exposure, Schedule};
 use crate::framing::{Framing, IpPacket, Tunnel};
 use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
@@ -176,16 +176,20 @@ impl LinkSpec {
     }
 
     /// The chance that a packet is lost on the wire for good, repeats included,
-    /// averaged over the time until `until`: with ARQ 1 − ∏(1 − e^(R+1)) over its frames.
+    /// averaged over the time until `until`: with ARQ 1 − ∏(1 − e^(R+1)) over its frames, under each of the
+    /// models in their time.
     pub fn loss(&self, packet: impl Into<IpPacket>, until: Time) -> Probability {
         let packet = packet.into();
         let Some(arq) = self.arq else {
             return self.errors.mean_chance(&self.exposure(packet), until);
         };
-        self.units(packet).fold(Probability::NEVER, |lost, (count, unit)| {
-            let e = self.errors.mean_chance(&unit, until);
-            lost.or(arq.residual(e).at_least_once_in(u64::from(count)))
-        })
+        let under = |model: &ErrorModel| {
+            let lost = self.units(packet).fold(Probability::NEVER, |lost, (count, unit)| {
+                lost.or(arq.residual(model.chance(&unit)).at_least_once_in(u64::from(count)))
+            });
+            lost.get()
+        };
+        Probability::clamped(self.errors.mean(until, under))
     }
 
     /// Seconds that a packet is on the wire on average, repeats included, and how
@@ -198,7 +202,7 @@ impl LinkSpec {
             return (seconds(self.wire_bytes(packet).get()), 0.0);
         };
         self.units(packet).fold((0.0, 0.0), |(air, late), (count, unit)| {
-            let tries = arq.mean_tries(self.errors.mean_chance(&unit, until));
+            let tries = self.errors.mean(until, |model| arq.mean_tries(model.chance(&unit)));
             let count = f64::from(count);
             let repeats = count * (tries - 1.0);
             (

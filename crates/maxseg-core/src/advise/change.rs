@@ -1,6 +1,7 @@
 //! A change of a path or of its ends: what it does to a scenario, and how it is called.
 
 use super::data_flow::{data_from, data_hosts, data_hosts_mut};
+use super::mss_caps::lift;
 use crate::errors::Schedule;
 use crate::mss::freebsd::Release;
 use crate::path::{CodelSettings, Discipline, HopSpec, IcmpPolicy, LinkSpec, QueueLimit};
@@ -85,10 +86,16 @@ impl Change {
         }
     }
 
-    /// A rate below that of a policer, so that the bursts of the sender find tokens; `None` where no rate is left.
-    pub(super) fn pacing_below(policer: BitsPerSec) -> Option<Self> {
-        const PERCENT: u64 = 95;
-        BitsPerSec::new(policer.get() * PERCENT / 100).map(Self::Pacing)
+    /// A rate below that of a policer, so that the bursts of the sender find tokens; `None` where no rate is left. Linux's TCP
+    /// counts payload (`tcp_update_skb_after_send`, `net/ipv4/tcp_output.c`), and a policer what a full packet is on the wire.
+    pub(super) fn pacing_below(
+        policer: BitsPerSec,
+        payload: Bytes,
+        on_wire: Bytes,
+    ) -> Option<Self> {
+        const SHARE: f64 = 0.95;
+        let share = SHARE * payload.get() as f64 / on_wire.get().max(1) as f64;
+        BitsPerSec::new(super::path::whole(policer.get() as f64 * share)).map(Self::Pacing)
     }
 
     /// The word for its kind, in JSON and in the names of advice.
@@ -137,6 +144,21 @@ impl Change {
             return format!("{}.freebsd.sendpipe = \"{bytes}\"", from.word());
         }
         self.describe_from(from)
+    }
+
+    /// Whether it lets the receiver offer a window that needs scaling which the ends of the data do not have yet.
+    pub(super) fn needs_scaling(self, scenario: &Scenario) -> bool {
+        self.window().is_some_and(|window| needs_scaling(data_hosts(scenario), window))
+    }
+
+    /// The receive window that it lets the receiver offer.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other change is of a window")]
+    const fn window(self) -> Option<Bytes> {
+        match self {
+            Self::Window(window) => Some(window),
+            Self::ReceiveBuffer(buffer) => Some(Bytes::new(buffer.get() / 2)),
+            _ => None,
+        }
     }
 
     fn describe_from(self, from: End) -> String {
@@ -188,13 +210,16 @@ impl Change {
         let from = data_from(scenario);
         let [sending, receiving] = data_hosts_mut(scenario);
         match self {
-            Self::Window(bytes) => set_window(receiving, bytes),
+            Self::Window(bytes) => {
+                set_window(receiving, bytes);
+                scale_for([sending, receiving], bytes);
+            }
             Self::ReceiveBuffer(bytes) => {
                 if let Some(rules) = &mut receiving.linux {
                     rules.tcp_rmem[2] = rules.tcp_rmem[2].max(bytes.get());
                     let most = Bytes::new(rules.tcp_rmem[2] / 2);
                     receiving.window = WindowSize::Auto { most };
-                    scale_for(receiving, most);
+                    scale_for([sending, receiving], most);
                 }
             }
             Self::FirstReceiveBuffer(bytes) => {
@@ -204,7 +229,11 @@ impl Change {
                 }
             }
             Self::SendBuffer(bytes) => set_send_buffer(sending, bytes),
-            Self::SegmentSize(mss) | Self::Clamp(mss) => set_mss(scenario, mss),
+            Self::SegmentSize(mss) => {
+                lift(scenario, mss);
+                set_mss(scenario, mss);
+            }
+            Self::Clamp(mss) => set_mss(scenario, mss),
             Self::Mtu(mtu) => {
                 if let Some(mss) = mss_within(scenario, mtu) {
                     set_mss(scenario, mss);
@@ -284,7 +313,6 @@ fn set_window(receiving: &mut Settings, bytes: Bytes) {
     } else {
         receiving.window = WindowSize::Bytes(bytes);
     }
-    scale_for(receiving, bytes);
 }
 
 /// A send buffer that is in effect.
@@ -296,9 +324,16 @@ fn set_send_buffer(sending: &mut Settings, bytes: Bytes) {
     }
 }
 
-fn scale_for(receiving: &mut Settings, window: Bytes) {
-    if needs_scaling(receiving, window) {
+/// Window scaling at both ends, where the window needs it.
+fn scale_for([sending, receiving]: [&mut Settings; 2], window: Bytes) {
+    if !needs_scaling([&*sending, &*receiving], window) {
+        return;
+    }
+    if !carries(receiving.window_scale, window) {
         receiving.window_scale = WindowScale::Auto;
+    }
+    if sending.window_scale == WindowScale::Off {
+        sending.window_scale = WindowScale::Auto;
     }
 }
 
@@ -324,12 +359,19 @@ fn send_pipe(host: &mut Settings) -> Option<&mut Bytes> {
     replacing(host)?.sendpipe.as_mut()
 }
 
-/// Whether no field of the receiver's header, as it is set, carries this window (RFC 7323 §2).
-pub(super) const fn needs_scaling(receiving: &Settings, window: Bytes) -> bool {
-    match receiving.window_scale {
-        WindowScale::Off => window.get() > crate::window::FIELD,
-        WindowScale::Shift(shift) => window.get() > crate::window::FIELD << shift,
-        WindowScale::Auto | WindowScale::Unlimited => false,
+/// Whether no field of the receiver's header, as both ends of the data are set, carries this window (RFC 7323 §2.2).
+fn needs_scaling([sending, receiving]: [&Settings; 2], window: Bytes) -> bool {
+    let is_refused = sending.window_scale == WindowScale::Off
+        && receiving.window_scale != WindowScale::Unlimited
+        && !carries(WindowScale::Off, window);
+    is_refused || !carries(receiving.window_scale, window)
+}
+
+const fn carries(scale: WindowScale, window: Bytes) -> bool {
+    match scale {
+        WindowScale::Off => window.get() <= crate::window::FIELD,
+        WindowScale::Shift(shift) => window.get() <= crate::window::FIELD << shift,
+        WindowScale::Auto | WindowScale::Unlimited => true,
     }
 }
 

@@ -15,6 +15,7 @@ mod congestion_window;
 mod data_flow;
 mod gain;
 mod headline;
+mod mss_caps;
 mod path;
 mod remedy;
 mod rerun;

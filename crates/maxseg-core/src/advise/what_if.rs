@@ -90,7 +90,7 @@ fn candidates(scenario: &Scenario) -> Vec<Change> {
     let bulk = |flow: &&Flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender;
     let Some(flow) = scenario.flows.iter().find(bulk) else { return Vec::new() };
     let mss = scenario.mss(flow).effective.bytes();
-    let (sender, receiver) = scenario.endpoints(flow);
+    let (sender, receiver) = scenario.agreed_settings(flow);
     let wanted = covering(scenario);
     let mut changes = Vec::new();
     if receiver.offered_window(mss) < wanted {

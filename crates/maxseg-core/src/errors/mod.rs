@@ -224,18 +224,21 @@ impl Schedule {
 
     /// The chance of damage averaged over the time from zero to `until`.
     pub fn mean_chance(&self, exposure: &Exposure, until: Time) -> Probability {
+        Probability::clamped(self.mean(until, |model| model.chance(exposure).get()))
+    }
+
+    /// What each model gives, averaged over the time from zero to `until`.
+    pub fn mean(&self, until: Time, of: impl Fn(&ErrorModel) -> f64) -> f64 {
         let ends = self.0.iter().skip(1).map(|(at, _)| *at).chain([Time::NEVER]);
         let weighted: f64 = self
             .0
             .iter()
             .zip(ends)
-            .map(|((at, model), end)| {
-                end.min(until).since(*at).as_secs_f64() * model.chance(exposure).get()
-            })
+            .map(|((at, model), end)| end.min(until).since(*at).as_secs_f64() * of(model))
             .sum();
         match until {
-            Time::ZERO | Time::NEVER => self.0[0].1.chance(exposure),
-            _ => Probability::clamped(weighted / until.as_secs_f64()),
+            Time::ZERO | Time::NEVER => of(&self.0[0].1),
+            _ => weighted / until.as_secs_f64(),
         }
     }
 }

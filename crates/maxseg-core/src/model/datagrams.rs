@@ -26,7 +26,7 @@ pub(super) fn constant_rate(
     let payload = active / interval * delivery * size.get() as f64;
     let full = carried < 1.0;
     let too_big = scenario.is_too_big(flow, packet.length());
-    let mut caveats = Vec::new();
+    let mut caveats: Vec<Caveat> = flow_path.schedule_caveat().into_iter().collect();
     if full {
         caveats.push(Caveat::new(
             "overload",
@@ -69,7 +69,7 @@ pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: IpPacket, queue: Ti
         queue_mean_s: Some(queue.as_secs_f64()),
         ..Outcome::default()
     };
-    Estimate { outcome, caveats: Vec::new() }
+    Estimate { outcome, caveats: flow_path.schedule_caveat().into_iter().collect() }
 }
 
 /// The share of its slowest link that a flow of datagrams takes, at most all; 0 for other flows.

@@ -1,5 +1,6 @@
 //! What a path means to one flow: its links in the order in which the flow's packets meet them.
 
+use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
 use crate::path::LinkSpec;
@@ -57,7 +58,7 @@ impl<'a> FlowPath<'a> {
 
     /// From sending a packet to having its answer, nothing queued.
     pub(super) fn round_trip(&self, there: IpPacket, back: IpPacket) -> Time {
-        let links = self.one_way(&self.there, there) + self.one_way(&self.back, back);
+        let links = self.one_way(&self.there, there).saturating_add(self.one_way(&self.back, back));
         links.saturating_add(self.hosts)
     }
 
@@ -138,12 +139,12 @@ impl<'a> FlowPath<'a> {
         let whole = || links.iter().map(|_| vec![packet]).collect();
         let pieces = self.pieces(links, packet).unwrap_or_else(whole);
         links.iter().zip(pieces).fold(Time::ZERO, |sum, (link, pieces)| {
-            pieces.iter().fold(sum + link.delay, |sum, piece| {
+            pieces.iter().fold(sum.saturating_add(link.delay), |sum, piece| {
                 let (air, late) = link.mean_airtime(*piece, self.until);
-                match link.arq {
-                    None => sum + link.airtime(*piece),
-                    Some(_) => sum + Time::from_secs_f64(air + late),
-                }
+                sum.saturating_add(match link.arq {
+                    None => link.airtime(*piece),
+                    Some(_) => Time::from_secs_f64(air + late),
+                })
             })
         })
     }
@@ -207,6 +208,12 @@ impl<'a> FlowPath<'a> {
     /// The error models on the way there.
     pub(super) fn models(&self) -> impl Iterator<Item = &'a ErrorModel> {
         self.there.iter().flat_map(|link| link.errors.entries()).map(|(_, model)| model)
+    }
+
+    /// What to know where any link there changes its errors during the run.
+    pub(super) fn schedule_caveat(&self) -> Option<Caveat> {
+        let text = "the error rate changes over time; the formulas use its mean";
+        self.changes_over_time().then(|| Caveat::new("schedule", text))
     }
 
     /// Whether any link there changes its errors during the run.

@@ -53,7 +53,7 @@ pub enum Formula {
     Link,
     /// The same, less what the saw-tooth of Reno or CUBIC leaves unused.
     SawTooth,
-    /// As many acknowledgements as the way back carries (RFC 3449 §2).
+    /// As many acknowledgements as the way back carries (RFC 3449 §3.1).
     AckPath,
     /// As many packets as the slower host has time for.
     Host,

@@ -216,3 +216,130 @@ fn a_delayed_acknowledgement_waits_no_longer_than_its_timer() {
     let link = 9600.0 * 1460.0 / 1500.0;
     assert!((outcome.goodput_bps.unwrap() / link - 1.0).abs() < 1e-9, "{outcome:?}");
 }
+
+/// RFC 7323 §2.2: a window of 4 MiB is 65 535 bytes where the sender's SYN has no window scale.
+#[test]
+fn a_window_is_scaled_only_where_both_ends_are_willing() {
+    let hop = "hop = [{ rate = \"100 Mbit/s\", delay = \"40 ms\", queue = \"1000 packets\" }]\nuntil.time = \"60 s\"\n";
+    let goodput = |stack: &str, settings: &str| {
+        let text = format!("{hop}{settings}");
+        let scenario = Scenario::from_toml_over(stack, "test", &text).unwrap();
+        let outcome = Model.run(&scenario, &mut Unwatched).unwrap();
+        (outcome.goodput_bps.unwrap(), outcome.limited_by)
+    };
+    for stack in ["rfc", "linux"] {
+        let window = if stack == "rfc" { "receiver.window = \"4 MiB\"\n" } else { "" };
+        let (scaled, _) = goodput(stack, window);
+        let (unscaled, limit) = goodput(stack, &format!("{window}sender.window_scale = \"off\""));
+        assert!(scaled > 9e7, "{stack}: {scaled}");
+        assert!(unscaled < 65_535.0 * 8.0 / 0.08, "{stack}: {unscaled}");
+        assert_eq!(limit, Some(LimitedBy::ReceiveWindow), "{stack}");
+    }
+}
+
+/// What is lost takes its time on the link as well.
+#[test]
+fn of_what_a_slow_link_carries_what_is_lost_does_not_arrive() {
+    let text = "[[hop]]\nrate = \"64 kbit/s\"\ndelay = \"20 ms\"\nerrors = { model = \"uniform\", rate = 0.2 }\n\
+                [until]\ntime = \"600 s\"";
+    let scenario = Scenario::from_toml_over("linux", "test", text).unwrap();
+    let outcome = Model.run(&scenario, &mut Unwatched).unwrap();
+    assert!(outcome.formula.as_deref().unwrap().starts_with("link"), "{outcome:?}");
+    let most = 0.8 * 64e3 * 1448.0 / 1500.0;
+    let goodput = outcome.goodput_bps.unwrap();
+    assert!(goodput < most * (1.0 + 1e-9) && goodput > 0.95 * most, "{goodput} of {most}");
+    let caveats = Model.caveats(&scenario);
+    let outside = caveats.iter().find(|caveat| caveat.code == "outside-range").unwrap();
+    assert!(outside.text.contains("holds up to"), "{outside:?}");
+}
+
+/// A link that repeats what is damaged loses by the worst of its times, not by their mean.
+#[test]
+fn repeats_under_a_schedule_are_averaged_over_its_times() {
+    let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\nframe = 128\narq = { retries = 3, delay = \"20 ms\" }\n\
+                errors = [{ at = \"0 s\", model = \"none\" }, { at = \"50 s\", model = \"uniform\", per = \"frame\", rate = 0.4 }]\n\
+                [[flow]]\nkind = \"cbr\"\nrate = \"100 kbit/s\"\nsize = 72\n[until]\ntime = \"100 s\"";
+    let scenario = Scenario::from_toml("test", text).unwrap();
+    let outcome = Model.run(&scenario, &mut Unwatched).unwrap();
+    let packet = scenario.path.hops[0].forward.frames(crate::units::Bytes::new(100));
+    assert_eq!(packet, 1);
+    // Half of the time four tries fail with 0.4⁴, and half of it none does.
+    let lost = outcome.segment_loss.unwrap();
+    assert!((lost - 0.5 * 0.4_f64.powi(4)).abs() < 1e-12, "{lost}");
+    let codes: Vec<String> =
+        Model.caveats(&scenario).into_iter().map(|caveat| caveat.code).collect();
+    assert!(codes.iter().any(|code| code == "schedule"), "{codes:?}");
+}
+
+/// The reference says of each of these keys that the formulas know it.
+#[test]
+fn keys_that_the_reference_gives_the_formulas_change_them() {
+    let both = |settings: &str| format!("sender = {{ {settings} }}\nreceiver = {{ {settings} }}\n");
+    let hop = |keys: &str| format!("[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"40 ms\"\n{keys}\n");
+    let lossy = "errors = { model = \"uniform\", rate = 0.01 }";
+    let linux = "stack = \"linux\", congestion = \"reno\"";
+    // Neither host sees the MTU of the middle.
+    let end = hop("");
+    let hole = format!("{}{end}", hop("mtu = 600\nicmp = \"drop\""));
+    let granular = |time: &str| {
+        format!(
+            "sender = {{ rto = {{ min = \"1 ms\", granularity = \"{time}\" }} }}\n{}",
+            hop(lossy)
+        )
+    };
+    let ticking = |time: &str| {
+        let stack = "stack = \"ns2-reno\"";
+        format!(
+            "sender = {{ {stack}, rto.tick = \"{time}\" }}\nreceiver = {{ {stack} }}\n{}",
+            hop(lossy)
+        )
+    };
+    let policed = |burst: &str| {
+        format!(
+            "receiver.window = \"1 MiB\"\n{}",
+            hop(&format!("policer = {{ rate = \"5 Mbit/s\", burst = \"{burst}\" }}"))
+        )
+    };
+    let probing =
+        |on: &str| format!("sender = {{ df = true, mtu_probing = {on} }}\n{}{hole}", hop(""));
+    let silent =
+        |icmp: &str| format!("sender.df = true\n{}{}", hop(""), hole.replace("drop", icmp));
+    let cases = [
+        ("sack", [true, false].map(|on| both(&format!("{linux}, sack = {on}")) + &hop(lossy))),
+        ("rto.granularity", ["10 ms", "500 ms"].map(granular)),
+        ("rto.tick", ["10 ms", "500 ms"].map(ticking)),
+        ("mtu_probing", ["true", "false"].map(probing)),
+        ("icmp", ["send", "drop"].map(silent)),
+        ("policer.burst", ["2 kB", "200 kB"].map(policed)),
+        (
+            "linux",
+            ["4194304", "65536"].map(|most| {
+                both(&format!("stack = \"linux\", linux.tcp_rmem = [4096, 65536, {most}]"))
+                    + &hop("")
+            }),
+        ),
+    ];
+    for (key, texts) in cases {
+        let [one, other] = texts.map(|text| {
+            let scenario = Scenario::from_toml_over("rfc", "test", &text)
+                .unwrap_or_else(|error| panic!("{key}: {error:?}"));
+            Model.run(&scenario, &mut Unwatched).unwrap().goodput_bps
+        });
+        assert_ne!(one, other, "{key}");
+    }
+}
+
+/// A tail-drop queue drops what does not fit, whatever `ecn` says.
+#[test]
+fn ecn_without_a_queue_that_marks_is_told() {
+    let told = |keys: &str| {
+        let text = format!(
+            "sender.ecn = true\nreceiver.ecn = true\n[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\necn = true\n{keys}"
+        );
+        let scenario = Scenario::from_toml_over("rfc", "test", &text).unwrap();
+        Model.caveats(&scenario).iter().any(|it| it.text.contains("marks nothing with ecn"))
+    };
+    assert!(told(""));
+    assert!(!told("queue = { limit = \"100 packets\", discipline = \"codel\" }"));
+    assert!(!told("policer = { rate = \"5 Mbit/s\", burst = \"10 kB\" }"));
+}

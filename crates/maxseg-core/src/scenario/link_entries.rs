@@ -30,7 +30,7 @@ pub struct PolicerEntry {
     #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: BitsPerSec,
     /// Size of the bucket; at least the largest packet.
-    #[schemars(extend("x-example" = "\"10 kB\"", "x-engines" = "sim, lab"))]
+    #[schemars(extend("x-example" = "\"10 kB\""))]
     pub burst: Bytes,
 }
 

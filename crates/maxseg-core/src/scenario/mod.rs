@@ -6,6 +6,7 @@
 //! Values are changed in the TOML document, before it is read, so that `--set`, `--axis` and `[sweep]`
 //! reach every key there is, and every error names the place where its value was written.
 
+mod agreed;
 mod draft;
 mod error;
 mod examples;

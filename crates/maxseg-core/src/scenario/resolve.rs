@@ -16,7 +16,7 @@ use crate::units::{Bytes, Mtu, Time};
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
 const DEFAULT_TIME: Time = Time::from_secs(60);
 /// No path on earth, and none to the planets, is longer.
-const LONGEST_ROUND_TRIP: Time = Time::from_secs(24 * 3600);
+pub(super) const LONGEST_ROUND_TRIP: Time = Time::from_secs(24 * 3600);
 /// Where a transfer of so many bytes is given up.
 const LONGEST_TRANSFER: Time = Time::from_secs(24 * 3600);
 

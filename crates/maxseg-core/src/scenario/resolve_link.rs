@@ -2,6 +2,7 @@
 
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry};
 use super::problem::{Problem, problem};
+use super::resolve::LONGEST_ROUND_TRIP;
 use super::spec::{HopEntry, ReverseEntry};
 use crate::errors::{Arq, Clock, ErrorModel, Per};
 use crate::path::{IcmpPolicy, LinkSpec, PolicerSpec};
@@ -99,7 +100,23 @@ pub(super) fn check_link(key: &str, link: &LinkSpec) -> Result<(), Problem> {
         let hint = format!("write burst = \"{largest}\" or more");
         return Err(problem(format!("{key}.policer.burst"), what, hint));
     }
-    if link.arq.is_some() {
+    if link.pad && link.frame.is_none() {
+        let what = "the last frame of a packet is padded, and this link has no frames";
+        return Err(problem(
+            format!("{key}.pad"),
+            what,
+            "add frame = 128 (bytes), or take pad out",
+        ));
+    }
+    if let Some(arq) = link.arq {
+        let most = arq.delay.times(u64::from(arq.retries));
+        if most > LONGEST_ROUND_TRIP {
+            let what = format!(
+                "{} repeats that are each {} late are beyond {LONGEST_ROUND_TRIP}",
+                arq.retries, arq.delay
+            );
+            return Err(problem(format!("{key}.arq.delay"), what, "write delay = \"20 ms\""));
+        }
         check_repeats(key, link)?;
     }
     Ok(())

@@ -122,7 +122,7 @@ pub struct HopEntry {
     #[schemars(extend("x-example" = "\"1%\"", "x-default" = "0", "x-engines" = "sim, lab"))]
     pub duplicate: Option<Probability>,
     /// Whether an ICMP error is sent about a packet above the MTU that must not be fragmented; `send` unless given.
-    #[schemars(extend("x-example" = "\"send\"", "x-default" = "\"send\"", "x-engines" = "sim, lab"))]
+    #[schemars(extend("x-example" = "\"send\"", "x-default" = "\"send\""))]
     pub icmp: Option<IcmpName>,
     /// Link towards the sender, where it differs; it has no errors unless given here.
     #[schemars(extend("x-example" = "{ rate = \"1 Mbit/s\" }", "x-default" = "as towards the receiver"))]
@@ -179,7 +179,7 @@ pub struct ReverseEntry {
     #[schemars(extend("x-example" = "\"1%\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub duplicate: Option<Probability>,
     /// Whether an ICMP error is sent about a packet above the MTU.
-    #[schemars(extend("x-example" = "\"send\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
+    #[schemars(extend("x-example" = "\"send\"", "x-default" = "as towards the receiver"))]
     pub icmp: Option<IcmpName>,
 }
 

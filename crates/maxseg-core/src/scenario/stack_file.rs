@@ -9,7 +9,7 @@ use super::{Draft, End, ScenarioError};
 use crate::settings::{ROOT_STACK, SettingsSpec, is_stack_file, stack};
 
 /// Keys whose value is a table of further keys, each with a default of its own.
-const TABLES: [&str; 3] = ["rto", "linux", "ns2"];
+const TABLES: [&str; 4] = ["rto", "linux", "ns2", "freebsd"];
 
 /// A stack of the user's own: a shipped stack, and what differs from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,6 +161,36 @@ mod tests {
         // What the file sets can still be swept.
         draft.sweep_argument("sender.linux.tcp_frto=true,false").unwrap();
         assert!(!draft.sweeps_stack_of(End::Sender));
+    }
+
+    #[test]
+    fn each_table_of_the_settings_goes_key_by_key() {
+        let schema = serde_json::to_value(schemars::schema_for!(SettingsSpec)).unwrap();
+        let name = |entry: &serde_json::Value| -> Option<String> {
+            let of = entry.get("$ref").or_else(|| entry["anyOf"][0].get("$ref"))?;
+            Some(of.as_str()?.rsplit('/').next()?.to_owned())
+        };
+        let tables = schema["properties"].as_object().unwrap().iter().filter(|(_, entry)| {
+            name(entry).is_some_and(|name| schema["$defs"][name]["type"] == "object")
+        });
+        let mut tables: Vec<&str> = tables.map(|(key, _)| key.as_str()).collect();
+        let mut listed = TABLES.to_vec();
+        tables.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(tables, listed);
+    }
+
+    #[test]
+    fn a_table_of_freebsd_stands_below_the_scenario_s_keys() {
+        let host =
+            "base = \"freebsd-2.2.5\"\n[freebsd]\nrecvpipe = \"16 KiB\"\nsendpipe = \"32 KiB\"\n";
+        let stack = StackFile::parse("host.toml", host).unwrap();
+        let text = "[sender]\nstack = \"./host.toml\"\nfreebsd.recvpipe = \"64 KiB\"\n[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n";
+        let mut draft = Draft::parse("path.toml", text).unwrap();
+        draft.set_stack_file(End::Sender, &stack).unwrap();
+        let rules = draft.scenario().unwrap().sender.freebsd.unwrap();
+        let sizes = [rules.recvpipe, rules.sendpipe].map(|size| size.unwrap().get() >> 10);
+        assert_eq!(sizes, [64, 32]);
     }
 
     #[test]

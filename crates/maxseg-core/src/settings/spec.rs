@@ -66,7 +66,7 @@ pub struct SettingsSpec {
     #[schemars(extend("x-example" = "{ timeout = \"200 ms\", every = 2 }", "x-engines" = "model, sim, lab (`false`)"))]
     pub delayed_ack: Option<DelayedAckSpec>,
     /// Whether SACK is used, where the peer permits it.
-    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
+    #[schemars(extend("x-example" = "true"))]
     pub sack: Option<bool>,
     /// Whether segments carry timestamps, 12 bytes each, where the peer offers them.
     #[schemars(extend("x-example" = "true"))]
@@ -75,7 +75,7 @@ pub struct SettingsSpec {
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
     /// Whether the sender probes for a smaller path MTU when full segments are lost again and again (RFC 4821).
-    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
+    #[schemars(extend("x-example" = "true"))]
     pub mtu_probing: Option<bool>,
     /// Rate at which the application reads; at once unless given.
     #[schemars(extend("x-example" = "\"5 Mbit/s\""))]
@@ -90,7 +90,7 @@ pub struct SettingsSpec {
     #[schemars(extend("x-example" = "{ min = \"1 s\" }"))]
     pub rto: Option<RtoSpec>,
     /// Settings of Linux's own TCP, where both ends of a flow have it.
-    #[schemars(extend("x-example" = "{ tcp_rmem = [4096, 131072, 6291456] }", "x-engines" = "sim, lab"))]
+    #[schemars(extend("x-example" = "{ tcp_rmem = [4096, 131072, 6291456] }"))]
     pub linux: Option<LinuxSpec>,
     /// The largest segment towards a host on another subnet (behind a router), whatever that host offers.
     #[schemars(extend("x-example" = "536", "x-engines" = "model, sim"))]
@@ -140,10 +140,10 @@ pub struct RtoSpec {
     #[schemars(extend("x-example" = "\"60 s\""))]
     pub max: Option<Time>,
     /// Clock granularity G of rule `rfc6298`.
-    #[schemars(extend("x-example" = "\"10 ms\"", "x-engines" = "sim"))]
+    #[schemars(extend("x-example" = "\"10 ms\"", "x-engines" = "model, sim"))]
     pub granularity: Option<Time>,
     /// The tick of rules `ticks` and `linux`.
-    #[schemars(extend("x-example" = "\"10 ms\"", "x-engines" = "sim"))]
+    #[schemars(extend("x-example" = "\"10 ms\"", "x-engines" = "model, sim"))]
     pub tick: Option<Time>,
     /// Position of the clock of rule `ticks` within its tick at the start.
     #[schemars(extend("x-example" = "\"0 s\"", "x-engines" = "sim"))]

@@ -63,24 +63,20 @@ impl Config {
         Bytes::new(mss + scale) + rest
     }
 
-    /// What the ends of a flow with data one way agree on.
+    /// What the ends of a flow with data one way agree on; hosts that run Linux's own TCP find that in its handshake.
     pub fn one_way(scenario: &Scenario, flow: &Flow) -> Self {
-        let (sender, receiver) = scenario.settings_in_use(flow);
+        let (sender, receiver) = if scenario.runs_linux(flow) {
+            scenario.settings_in_use(flow)
+        } else {
+            scenario.agreed_settings(flow)
+        };
         let mss = scenario.mss(flow).initial;
         Self { sender, receiver, mss }
     }
 
     /// What the ends of a request flow agree on: for its requests, and for its replies.
     pub fn both_ways(scenario: &Scenario, flow: &Flow) -> (Self, Self) {
-        let (mut client, mut server) = scenario.settings_in_use(flow);
-        // RFC 7323 §2.2: both scale their windows, or neither does.
-        if [&client, &server].iter().any(|host| host.window_scale == WindowScale::Off) {
-            for host in [&mut client, &mut server] {
-                if host.window_scale != WindowScale::Unlimited {
-                    host.window_scale = WindowScale::Off;
-                }
-            }
-        }
+        let (client, server) = scenario.agreed_settings(flow);
         let requests = Self {
             sender: client.clone(),
             receiver: server.clone(),

@@ -115,6 +115,7 @@ fn published_numbers_come_out() {
         ("mathis", "loss=1% rtt=50us mss=1448", "throughput", 2.84e9, 5e6),
         ("arq", "error=5% retries=3 frames=12", "segment_loss", 7.5e-5, 5e-7),
         ("optimum-datagram", "frame=128 error=1% header=40", "payload", 728.0, 0.0),
+        ("optimum-tcp", "frame=128 error=5% rtt=300ms rto=1s rate=9.6kbit/s", "mss", 344.0, 0.0),
         ("ack-path", "forward=10Mbit/s reverse=50kbit/s mss=960", "normalised_ratio", 8.0, 1e-9),
         ("rfc6349", "rate=44.21Mbit/s rtt=10ms framing=ppp", "max_throughput", 42.8e6, 5e4),
         ("rto", "samples=2s", "rto_1", 6.0, 1e-9),
@@ -141,6 +142,8 @@ fn outside_its_range_a_formula_warns() {
         ("pftk-approx", "loss=1% rtt=80ms rto=1s window=12kB", 1),
         ("tfrc", "loss=50% rtt=80ms", 1),
         ("cubic", "loss=10% rtt=80ms", 1),
+        // The link is the bound, and the choice is PFTK's all the same.
+        ("optimum-tcp", "frame=128 error=30% rtt=300ms rto=1s rate=300bit/s", 1),
         ("cardwell", "size=1MB rtt=80ms loss=30%", 1),
         ("bdp", "rate=1Gbit/s rtt=1ms", 1),
         ("bdp", "rate=100Gbit/s rtt=1s", 1),

@@ -5,7 +5,7 @@ use crate::framing::IpVersion;
 use crate::mss::linux::MAXSEG;
 use crate::path::HopSpec;
 use crate::scenario::{Flow, FlowKind, MssDecision, Scenario};
-use crate::settings::{CongestionName, WindowSize};
+use crate::settings::{CongestionName, WindowScale, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
 
 /// The dimensions of the search; the first option of each is to leave it as it is.
@@ -245,7 +245,7 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
     let sized = changed(scenario, size.as_slice());
     let mss = sized.mss(flow).effective.bytes();
     // The rules of a stack may have made a buffer another than what was asked for.
-    let (sender, receiver) = sized.settings_in_use(flow);
+    let (sender, receiver) = sized.agreed_settings(flow);
     let is_linux = receiver.linux.is_some();
     let now = receiver.offered_window(mss);
     let least = if is_linux { LEAST_SEGMENTS_OF_LINUX } else { 1 } * mss.get();
@@ -271,7 +271,8 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
     if let Some(rules) = &receiver.linux {
         let wanted = Bytes::new(2 * covering(&sized).get().min(1 << 29));
         let is_clamped = !matches!(receiver.window, WindowSize::Auto { .. });
-        if rules.tcp_rmem[2] < wanted.get() || is_clamped {
+        let is_unscaled = receiver.window_scale == WindowScale::Off;
+        if rules.tcp_rmem[2] < wanted.get() || is_clamped || is_unscaled {
             let most = wanted.max(Bytes::new(rules.tcp_rmem[2]));
             let mut changes = vec![Change::ReceiveBuffer(wanted)];
             if sender.largest_send_buffer().is_some_and(|buffer| buffer < wanted) {

@@ -12,7 +12,7 @@ use super::gained::{AdviceGain, gain};
 use super::goal::Goal;
 use super::price::{Price, price};
 use super::proof::Found;
-use super::{Request, words};
+use super::{Request, tune, words};
 use crate::advise::{Change, Trial};
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
@@ -230,7 +230,7 @@ impl Advice {
             note: words::note(change),
             source: words::source(change),
             commands: commands(change, ends, scenario, is_raise),
-            settings: settings(change, ends, is_raise, Some(scenario.tcp_ip_headers())),
+            settings: tune::of(change, ends, scenario, is_raise),
         }
     }
 }
@@ -272,8 +272,7 @@ pub(super) fn settings(
         here: host.is_here,
     };
     let route = |host: &HostEnd, peer: &HostEnd, attribute: &str, value: String| {
-        let target = peer.address.map(|address| format!("route.{}.{attribute}", prefix(address)));
-        target.map(|target| on(host, target, value)).into_iter().collect::<Vec<_>>()
+        on_route(host, peer, attribute, value).into_iter().collect::<Vec<_>>()
     };
     let Ends { sender, receiver } = ends;
     let sysctl = |host: &HostEnd, key: &str, value: &str| {
@@ -323,6 +322,17 @@ pub(super) fn settings(
         | Change::FairQueue
         | Change::NoErrors => Vec::new(),
     }
+}
+
+/// An attribute of a host's route to its peer, where its address is known.
+pub(super) fn on_route(
+    host: &HostEnd,
+    peer: &HostEnd,
+    attribute: &str,
+    value: String,
+) -> Option<Setting> {
+    let target = format!("route.{}.{attribute}", prefix(peer.address?));
+    Some(Setting { target, value, on: host.to_string(), here: host.is_here })
 }
 
 /// One address as a prefix.

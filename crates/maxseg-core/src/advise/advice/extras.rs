@@ -14,7 +14,7 @@ const LONG_START: f64 = 0.15;
 const INITIAL: [u32; 3] = [10, 20, 40];
 /// A timer this many round trips long waits for nothing.
 const LATE: u64 = 4;
-/// The least timer that is advised, as Linux's delayed acknowledgements take up to 40 ms.
+/// The least timer that is advised: the least delay of Linux's delayed acknowledgements is 40 ms (`TCP_DELACK_MIN`, include/net/tcp.h).
 const LEAST_TIMER: Time = Time::from_millis(50);
 
 /// The further changes for the path with the changes of `best`, by what its first runs show.
@@ -52,7 +52,7 @@ fn timers(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
     Vec::new()
 }
 
-/// Up to a tenth of a second, or of a millisecond's hundreds below one.
+/// Up to a whole tenth of a second, or a whole hundredth below one.
 fn whole_tenths(time: Time) -> Time {
     let unit = if time < Time::from_secs(1) { 10 } else { 100 };
     let millis = time.as_millis_up().div_ceil(unit) * unit;

@@ -25,6 +25,7 @@ mod ranked;
 mod ratio;
 mod rules;
 mod search;
+mod tune;
 mod value;
 mod words;
 mod worth;

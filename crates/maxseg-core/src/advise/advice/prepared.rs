@@ -31,7 +31,7 @@ const VARIATIONS: u64 = 10;
 const ASIDE: u64 = 90;
 const FURTHER_ASIDE: u64 = 1000;
 
-/// The scenario of a run with this number: with a seed of its own, and the delay of the path varied by a few per mille. The first
+/// The scenario of a run with this number: with a seed of its own, and the delay of the path varied by up to 3%. The first
 /// has the path's own delay.
 pub fn varied(scenario: &Scenario, number: u64) -> Scenario {
     let mut run = scenario.clone();

@@ -3,6 +3,7 @@
 use super::{Advice, Request};
 use crate::advise::Change;
 use crate::advise::data_flow::{data_flow, data_from, data_rate, link_from};
+use crate::framing::Headers;
 use crate::path::{HopSpec, IcmpPolicy};
 use crate::scenario::Scenario;
 
@@ -30,7 +31,7 @@ fn clamp(scenario: &Scenario) -> Option<(Change, String)> {
         let reason = format!(
             "{} carries packets of at most {} bytes, fewer than the links of either host: a clamp at the gateway before it acts for \
              every host behind it, in the place of a change on each. No run shows that: a run has one connection",
-            narrow.name, mtu(narrow).get()
+            narrow.label(), mtu(narrow).get()
         );
         (Change::Clamp(decision.path_allows), reason)
     })
@@ -44,10 +45,15 @@ fn pacing(scenario: &Scenario) -> Option<(Change, String)> {
     if policer.rate >= data_rate(scenario) {
         return None;
     }
-    let change = Change::pacing_below(policer.rate)?;
+    let decision = scenario.mss(&data_flow(scenario)?);
+    let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
+    let payload = decision.effective.bytes();
+    let on_wire = link_from(hop, from).wire_bytes(headers.packet(payload));
+    let change = Change::pacing_below(policer.rate, payload, on_wire)?;
     let reason = format!(
         "{} drops what exceeds {}, and has no queue. No run shows pacing: the simulator's senders have no rate of their own",
-        hop.name, policer.rate
+        hop.label(),
+        policer.rate
     );
     Some((change, reason))
 }

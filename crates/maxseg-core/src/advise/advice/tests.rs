@@ -1,4 +1,5 @@
 use super::*;
+use crate::advise::CommandKind;
 use crate::units::Bytes;
 
 fn advised(text: &str, goal: Goal) -> Advised {
@@ -228,4 +229,65 @@ fn settings_of_buffers_lower_none() {
     assert_eq!(value(Change::Window(mib)), ["- - >=2097152", ">=2097152"]);
     // The first size is no larger than the last.
     assert_eq!(value(Change::FirstReceiveBuffer(mib)), ["- >=1048576 >=1048576"]);
+}
+
+/// RFC 7323 §2.2: neither end scales where one does not, whatever window the other has.
+#[test]
+fn window_scaling_that_the_sender_lacks_is_advised_at_both_ends() {
+    let hop = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"1000 packets\"\n[until]\ntime = \"20 s\"\n";
+    let hosts = [
+        "[sender]\nstack = \"rfc\"\nwindow_scale = \"off\"\n[receiver]\nstack = \"rfc\"\nwindow = \"64 KiB\"",
+        "[sender]\nwindow_scale = \"off\"",
+    ];
+    for hosts in hosts {
+        let advised = advised(&format!("{hop}{hosts}"), Goal::Throughput);
+        let (before, after) = rows(&advised);
+        assert!(after.goodput.mean > 5.0 * before.goodput.mean, "{hosts}: {}", after.goodput.mean);
+        let widens = |advice: &&Advice| {
+            matches!(advice.change, Change::Window(_) | Change::ReceiveBuffer(_))
+        };
+        let advice = advised.advice.iter().find(widens).expect("a window");
+        assert!(advice.text.contains("window scaling at both ends"), "{}", advice.text);
+        for host in ["the sender", "the receiver"] {
+            let sets = |how: &HowTo| how.on == host && how.line.contains("tcp_window_scaling=1");
+            assert!(advice.commands["linux"].iter().any(sets), "{host}: {:?}", advice.commands);
+            let target = "sysctl.net.ipv4.tcp_window_scaling";
+            let tunes = |setting: &Setting| setting.on == host && setting.target == target;
+            assert!(advice.settings.iter().any(tunes), "{host}: {:?}", advice.settings);
+        }
+    }
+}
+
+/// What holds segments decides where a larger size is set, and how.
+#[test]
+fn a_larger_segment_is_set_where_something_holds_it() {
+    let hops = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[until]\ntime = \"10 s\"\n";
+    let cases = [
+        ("sender.mss = 536", "the sender", "TCP_MAXSEG, 1460", "TCP_MAXSEG"),
+        ("sender.linux.route_mtu = 576", "the sender", "ip route replace", "the sender's route"),
+        ("receiver.linux.route_advmss = 536", "the receiver", "advmss 1460", "the advmss"),
+        ("receiver.mss_option = 536", "the gateway", "TCPMSS", "a gateway"),
+    ];
+    for (hosts, on, line, reason) in cases {
+        let advised = advised(&format!("{hosts}\n{hops}"), Goal::Throughput);
+        let advice = advised.advice.iter().find(|it| it.change.kind() == "mss").expect(hosts);
+        let lines = &advice.commands["linux"];
+        let changes = || lines.iter().filter(|how| how.kind == CommandKind::Change);
+        assert!(changes().all(|how| how.on == on), "{hosts}: {lines:?}");
+        assert!(changes().any(|how| how.line.contains(line)), "{hosts}: {lines:?}");
+        assert!(advice.reason.contains(reason), "{hosts}: {}", advice.reason);
+    }
+}
+
+/// Linux paces payload, and a policer counts what is on the wire: 95% of it with 1448 bytes of 1538 would be too much.
+#[test]
+fn pacing_stays_below_a_policer_on_the_wire() {
+    let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\nframing = \"ethernet\"\n\
+                policer = { rate = \"10 Mbit/s\", burst = \"100 kB\" }\n[sender]\nmss = 268\n[until]\ntime = \"10 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let pacing = advised.advice.iter().find(|advice| advice.change.kind() == "pacing");
+    let rate = ChangeEntry::of(pacing.expect("pacing").change).value.unwrap();
+    // 256 bytes beside timestamps, in packets of 308 bytes and 38 around them.
+    let on_wire = rate * 346.0 / 256.0;
+    assert!((on_wire / 9.5e6 - 1.0).abs() < 1e-6, "{on_wire}");
 }

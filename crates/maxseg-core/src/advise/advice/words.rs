@@ -3,13 +3,14 @@
 use super::ends::{Ends, HostEnd};
 use super::limit::limit;
 use crate::advise::Change;
-use crate::advise::change::needs_scaling;
-use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
+use crate::advise::data_flow::{data_flow, data_rate};
+use crate::advise::mss_caps::mss_caps;
 use crate::diagnose::counted;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
-use crate::settings::{InitialWindow, Settings, WindowSize};
+use crate::settings::{InitialWindow, Settings, WindowScale, WindowSize};
 use crate::units::{Bytes, Mtu, approx};
+use crate::window::FIELD;
 
 /// The host on which a change is made; `None` for one of the path.
 pub(super) const fn host_of(change: Change, ends: &Ends) -> Option<&HostEnd> {
@@ -72,7 +73,7 @@ pub(super) fn raises(change: Change, scenario: &Scenario) -> bool {
     let decision = scenario.mss(&flow);
     match change {
         Change::Window(window) => {
-            let (_, receiving) = scenario.settings_in_use(&flow);
+            let (_, receiving) = scenario.agreed_settings(&flow);
             window > receiving.offered_window(decision.effective.bytes())
         }
         Change::SegmentSize(mss) => mss.bytes() > decision.effective.bytes() + decision.options,
@@ -84,12 +85,12 @@ pub(super) fn raises(change: Change, scenario: &Scenario) -> bool {
 pub(super) fn current(change: Change, scenario: &Scenario) -> String {
     let (sending, receiving) = hosts_in_use(scenario);
     match change {
-        Change::Window(_) => window(receiving.window),
+        Change::Window(_) => window(&receiving),
         Change::ReceiveBuffer(_) => match (receiving.window, &receiving.linux) {
             (WindowSize::Auto { .. }, Some(rules)) => {
                 format!("{}, autotuned", Bytes::new(rules.tcp_rmem[2]))
             }
-            (fixed, _) => format!("a window of {}", window(fixed)),
+            _ => format!("a window of {}", window(&receiving)),
         },
         Change::FirstReceiveBuffer(_) => receiving.linux.map_or_else(
             || "unknown".to_owned(),
@@ -132,16 +133,19 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
 /// The settings of the host that sends the data and of the one that receives it, as they are in effect.
 fn hosts_in_use(scenario: &Scenario) -> (Settings, Settings) {
     match data_flow(scenario) {
-        Some(flow) => scenario.settings_in_use(&flow),
+        Some(flow) => scenario.agreed_settings(&flow),
         None => (scenario.sender.clone(), scenario.receiver.clone()),
     }
 }
 
-fn window(size: WindowSize) -> String {
-    match size {
+fn window(receiving: &Settings) -> String {
+    match receiving.window {
         WindowSize::Bytes(bytes) => bytes.to_string(),
         WindowSize::Segments(1) => "1 segment".to_owned(),
         WindowSize::Segments(segments) => format!("{segments} segments"),
+        WindowSize::Auto { .. } if receiving.window_scale == WindowScale::Off => {
+            format!("{}, as far as it goes without window scaling", Bytes::new(FIELD))
+        }
         WindowSize::Auto { most } => format!("autotuned, up to {most}"),
     }
 }
@@ -172,20 +176,20 @@ pub(super) fn proposed(change: Change) -> String {
 pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> String {
     let Ends { sender, receiver } = ends;
     let now = current(change, scenario);
+    let scaling = if change.needs_scaling(scenario) {
+        ", which needs window scaling at both ends (RFC 7323)"
+    } else {
+        ""
+    };
     match change {
         Change::Window(window) if raises(change, scenario) => {
-            let scaling = if needs_scaling(data_hosts(scenario)[1], window) {
-                ", which needs window scaling at both ends (RFC 7323)"
-            } else {
-                ""
-            };
             format!("Let {receiver} offer a receive window of {window} instead of {now}{scaling}")
         }
         Change::Window(window) => {
             format!("Hold the receive window of {receiver} at {window} instead of {now}")
         }
         Change::ReceiveBuffer(bytes) => format!(
-            "Let the receive buffer of {receiver} grow to {bytes} instead of {now} (tcp_rmem)"
+            "Let the receive buffer of {receiver} grow to {bytes} instead of {now} (tcp_rmem){scaling}"
         ),
         Change::FirstReceiveBuffer(bytes) => format!(
             "Raise the first receive buffer of {receiver} to {bytes} (the middle number of tcp_rmem)"
@@ -251,8 +255,11 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
         | Change::SendBuffer(_) => {
             format!("{limit}{path}")
         }
-        Change::SegmentSize(_) if raises(change, scenario) => {
-            format!("{limit}The path carries larger packets whole")
+        Change::SegmentSize(mss) if raises(change, scenario) => {
+            let caps = mss_caps(scenario, mss).into_iter().map(|cap| cap.describe(scenario));
+            let caps: Vec<String> = caps.collect();
+            let held = if caps.is_empty() { "" } else { "; what holds segments below is " };
+            format!("{limit}The path carries larger packets whole{held}{}", caps.join(", and "))
         }
         Change::SegmentSize(_) => format!(
             "{limit}{path}{under_load}; a smaller packet is lost more seldom, or holds the line for a shorter time"
@@ -319,7 +326,11 @@ pub(super) fn risk(change: Change, is_raise: bool) -> String {
             "the module must be there (`sysctl net.ipv4.tcp_available_congestion_control`)"
         }
         Change::InitialWindow(_) => "losses in the first round trip where a queue is short",
-        Change::RtoMin(_) | Change::RtoInitial(_) => {
+        Change::RtoMin(_) => {
+            "too short a timer sends again what is only late, as where the peer delays its ACKs (Linux 40 to 200 ms), too long a one waits \
+             after a loss"
+        }
+        Change::RtoInitial(_) => {
             "too short a timer sends again what is only late, too long a one waits after a loss"
         }
         Change::Pacing(_) => "none but the limit itself",

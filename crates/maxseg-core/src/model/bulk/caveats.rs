@@ -45,10 +45,7 @@ impl Transfer<'_> {
             );
             caveats.push(Caveat::new("ack-loss", text));
         }
-        if self.flow_path.changes_over_time() {
-            let text = "the error rate changes over time; the formulas use its mean";
-            caveats.push(Caveat::new("schedule", text));
-        }
+        caveats.extend(self.flow_path.schedule_caveat());
         if self.slower_host.packet_cost > 0.0 && bound.formula != Formula::Host {
             let text = "the formulas ignore data and ACKs that wait for each other at a host, unless the host is busy \
                         all the time";
@@ -86,6 +83,9 @@ impl Transfer<'_> {
             bound.formula,
             Formula::PftkFull | Formula::SquareRoot | Formula::Cubic | Formula::Bbr
         );
+        if !is_by_loss && response.accuracy(self.loss).valid_up_to < self.loss && self.loss < 1.0 {
+            caveats.push(self.accuracy_caveat(&response));
+        }
         if is_by_loss && self.loss > 0.0 {
             caveats.push(self.accuracy_caveat(&response));
             caveats.extend(self.other_law_caveat(&response));

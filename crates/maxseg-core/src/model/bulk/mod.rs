@@ -1,9 +1,11 @@
 //! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
+mod buffers;
 mod caveats;
 mod opening;
 mod response;
 
+use buffers::buffers;
 use response::Response;
 
 use super::ack_path::payload_limit;
@@ -16,8 +18,7 @@ use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
-use crate::settings::{CongestionName, RtoRule, RtoSettings, Settings, SocketMemory};
-use crate::tcp::linux::Host;
+use crate::settings::{CongestionName, RtoRule, RtoSettings, Settings};
 use crate::units::Bytes;
 use crate::window::rate_per_round_trip;
 
@@ -235,18 +236,19 @@ impl<'a> Transfer<'a> {
         self.rtt + ((self.per_ack - 1.0) * apart).min(self.ack_timeout)
     }
 
-    /// The slowest link's bound: all of it, or what a saw-tooth uses where the queue overflows. Losses do
-    /// not lift that bound: where they are rare, the window still grows until the queue is full.
+    /// The slowest link's bound, less losses: all of it, or what a saw-tooth uses where the queue overflows: where
+    /// losses are rare, the window still grows until the queue is full.
     fn link_bound(&self) -> (f64, LimitedBy, Formula) {
         if self.sender.congestion == CongestionName::Bbr {
             return (bbr::goodput(self.link_bps, self.loss), LimitedBy::Bandwidth, Formula::Bbr);
         }
+        let arriving = (1.0 - self.loss) * self.link_bps;
         if self.overflows_queue() {
             let used = self.saw_tooth().utilisation();
             let limit = if used < 0.95 { LimitedBy::Congestion } else { LimitedBy::Bandwidth };
-            return (used * self.link_bps, limit, Formula::SawTooth);
+            return (used * arriving, limit, Formula::SawTooth);
         }
-        (self.link_bps, LimitedBy::Bandwidth, Formula::Link)
+        (arriving, LimitedBy::Bandwidth, Formula::Link)
     }
 
     fn loss_bound(&self) -> ThroughputBound {
@@ -359,19 +361,6 @@ impl<'a> Transfer<'a> {
             ..Outcome::default()
         }
     }
-}
-
-/// The window that the receiver offers and what the sender's buffer holds, in bytes; Linux's buffers as far as they grow.
-fn buffers(scenario: &Scenario, flow: &Flow, mss: Bytes) -> (f64, f64) {
-    let (sender, receiver) = scenario.settings_in_use(flow);
-    if !scenario.runs_linux(flow) {
-        let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
-        return (receiver.offered_window(mss).get() as f64, buffer);
-    }
-    let (sending, receiving) = (SocketMemory::of(&sender, mss), SocketMemory::of(&receiver, mss));
-    let host = Host { tcp_wmem: sending.tcp_wmem, tcp_rmem: receiving.tcp_rmem, ..Host::default() };
-    let clamp = receiving.clamp.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
-    (host.widest_window(mss.get()).min(clamp), host.mean_send_buffer())
 }
 
 /// How many packets of this size may wait before `link`.

@@ -53,7 +53,7 @@ impl Parts {
 impl<'a> Transfer<'a> {
     pub(super) fn new(scenario: &'a Scenario, flow: &Flow, payload: Bytes) -> Self {
         let (sender, _) = scenario.endpoints(flow);
-        let (sending, receiver) = scenario.settings_in_use(flow);
+        let (sending, receiver) = scenario.agreed_settings(flow);
         let flow_path = FlowPath::of(scenario, flow);
         let decision = scenario.mss(flow);
         let mss = decision.effective.bytes();

@@ -21,6 +21,14 @@ fn what_cannot_stand_together_is_said_where_it_stands() {
             &with("arq = true"),
             "4:7 `arq` needs a table | write arq = { retries = 3, delay = \"20 ms\" }",
         ),
+        (
+            &with("pad = true"),
+            "4:7 the last frame of a packet is padded, and this link has no frames | add frame = 128 (bytes), or take pad out",
+        ),
+        (
+            &with("arq = { retries = 3, delay = \"10 h\" }"),
+            "4:30 3 repeats that are each 36000 s late are beyond 86400 s | write delay = \"20 ms\"",
+        ),
         (&with("arq = { retries = 3 }"), "4:7 hop.0.arq has no `delay` | add delay = \"20 ms\""),
         (
             &with(

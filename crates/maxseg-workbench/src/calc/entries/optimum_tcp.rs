@@ -36,7 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
         MTU.described(),
     ],
     formula: "over the sizes s that fill whole frames, and the largest: the greatest of min(8·s·pftk(p(s)), \
-              8·W/rtt, rate·s/(s + header)) with p(s) = 1 − (1 − error)^⌈(s + header)/frame⌉ and W the window in \
+              8·W/rtt, rate·s/(s + header)·(1 − p(s))) with p(s) = 1 − (1 − error)^⌈(s + header)/frame⌉ and W the window in \
               whole segments",
     source: "Choi, Choi, Yoo, \"Adapting TCP Segment Size in Cellular Networks\" for p(s); Padhye et al. 1998 for TCP",
     range: || {
@@ -84,13 +84,15 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
             answer = answer.number(name, transfer.choice(size).goodput, Unit::BitsPerSec);
         }
     }
-    if best.bound != Formula::PftkFull {
-        let unbounded = best.goodput.is_infinite();
-        return Ok(answer.warn_if(
-            unbounded,
-            "no errors, no window and no link: nothing bounds the rate, and any size is as good",
-        ));
-    }
     let loss = best.loss.get();
-    Ok(pftk_range(against_simulation(answer, pftk::ratio_to_simulation(loss)), loss))
+    let answer = if best.bound == Formula::PftkFull {
+        against_simulation(answer, pftk::ratio_to_simulation(loss))
+    } else {
+        answer.warn_if(
+            best.goodput.is_infinite(),
+            "no errors, no window and no link: nothing bounds the rate, and any size is as good",
+        )
+    };
+    // Whichever bound holds of the best size, the formula decided that no other is better.
+    Ok(pftk_range(answer, loss))
 }

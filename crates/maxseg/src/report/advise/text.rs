@@ -118,7 +118,7 @@ impl Lines {
             let _ = write!(self.text, "\n{picture}");
         }
         if advised.runs > 0 {
-            let what = "simulated, each with a delay a few per mille aside of the path's";
+            let what = "simulated, each with a delay up to 3% aside of the path's";
             self.label("Runs:", &format!("{} {what}{}.", advised.runs, lengths(advised)));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Case, Form, HowTo, Lines};
 use crate::advise::data_flow::data_flow;
+use crate::advise::mss_caps::{MssCap, mss_caps};
 use crate::advise::{Change, CommandKind};
 use crate::units::Bytes;
 
@@ -60,12 +61,16 @@ pub(super) fn stcp(case: &Case<'_>) -> Vec<HowTo> {
         _ => return Vec::new(),
     };
     let value = mss + TCP_HEADER;
-    let line = lines.add(
-        CommandKind::Change,
-        Form::Settings,
-        &case.sender().0,
-        format!("set_stcp_param default_min_mtu {value}"),
-    );
-    line.only_where = Some(format!("the value is the MSS and {TCP_HEADER} bytes of TCP header"));
+    let mut hosts = vec![case.sender().0];
+    if let Change::SegmentSize(size) = case.change
+        && mss_caps(case.scenario, size).contains(&MssCap::ReceiverOffSubnet)
+    {
+        hosts.push(case.receiver().0);
+    }
+    for on in hosts {
+        let line = format!("set_stcp_param default_min_mtu {value}");
+        lines.add(CommandKind::Change, Form::Settings, &on, line).only_where =
+            Some(format!("the value is the MSS and {TCP_HEADER} bytes of TCP header"));
+    }
     lines.sorted()
 }

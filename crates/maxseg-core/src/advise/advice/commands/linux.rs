@@ -1,24 +1,28 @@
 //! Linux: routes, sysctls, nftables, networkd, socket options. Each line is safe as it stands: it raises what is too small, or
 //! adds a route beside the others.
 
+use super::super::tune::is_offered_by_route;
 use super::{Case, Form, HowTo, Lines, Ran};
 use crate::advise::Change;
 use crate::advise::CommandKind;
-use crate::advise::change::needs_scaling;
 use crate::advise::data_flow::data_hosts;
+use crate::advise::mss_caps::{MssCap, mss_caps};
 use crate::advise::remedy::linux;
 use crate::settings::WindowSize;
+use crate::units::Mss;
+
+const GATEWAY: &str = "the gateway";
+/// What shows the rules of a gateway that write the MSS option.
+const CLAMPS: &str = "nft list ruleset | grep -n maxseg; iptables-save | grep TCPMSS";
 
 #[expect(clippy::too_many_lines, reason = "a table: one row for each change")]
 pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = Lines::default();
+    if case.change.needs_scaling(case.scenario) {
+        scaling(&mut lines, case);
+    }
     match case.change {
-        Change::Window(window) if case.is_raise => {
-            if needs_scaling(data_hosts(case.scenario)[1], window) {
-                scaling(&mut lines, case);
-            }
-            wider_window(&mut lines, case, window.get());
-        }
+        Change::Window(window) if case.is_raise => wider_window(&mut lines, case, window.get()),
         Change::Window(window) => {
             let (on, to) = case.receiver();
             route(&mut lines, case, &on, &to, &format!("window {}", window.get()));
@@ -35,17 +39,7 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
             lines.change(&on, linux::raise_second("net.ipv4.tcp_rmem", bytes.get()));
         }
         Change::SendBuffer(bytes) => send_buffer(&mut lines, case, 2 * bytes.get()),
-        Change::SegmentSize(mss) if case.is_raise => {
-            // The peer's option limits what a host sends.
-            let (on, to) = case.receiver();
-            route(&mut lines, case, &on, &to, &format!("advmss {}", mss.get()));
-            networkd(
-                &mut lines,
-                &on,
-                &to,
-                &format!("TCPAdvertisedMaximumSegmentSize={}", mss.get()),
-            );
-        }
+        Change::SegmentSize(mss) if case.is_raise => larger_segments(&mut lines, case, mss),
         Change::SegmentSize(mss) => {
             let (on, to) = case.sender();
             mtu_of_route(&mut lines, case, (&on, &to), case.packet_of(mss));
@@ -164,6 +158,50 @@ fn route(lines: &mut Lines, case: &Case<'_>, on: &str, to: &str, attribute: &str
     plain.only_where = Some(linux::WITHOUT_TUNE.to_owned());
 }
 
+/// Lets segments grow, on the host that holds them.
+fn larger_segments(lines: &mut Lines, case: &Case<'_>, mss: Mss) {
+    let caps = mss_caps(case.scenario, mss);
+    let (ip, sender, receiver) = (case.scenario.ip, case.sender(), case.receiver());
+    for cap in &caps {
+        let (on, to) = match cap {
+            MssCap::SenderMss | MssCap::SenderRouteMtu | MssCap::SenderOffSubnet => &sender,
+            MssCap::ReceiverMss
+            | MssCap::ReceiverRouteMtu
+            | MssCap::ReceiverAdvmss
+            | MssCap::ReceiverOffSubnet
+            | MssCap::Gateway => &receiver,
+        };
+        match cap {
+            MssCap::SenderMss | MssCap::ReceiverMss => {
+                let call = format!("setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, {})", mss.get());
+                option(lines, on, call).only_where = Some(
+                    "the program sets TCP_MAXSEG: let it not, or set this before connect or listen"
+                        .to_owned(),
+                );
+            }
+            MssCap::SenderRouteMtu | MssCap::ReceiverRouteMtu => {
+                lines.look(on, linux::look_up_route(ip, to));
+                lines.change(on, linux::without_attribute(ip, to, "mtu")).only_where =
+                    Some("the route has `mtu`".to_owned());
+            }
+            MssCap::Gateway => {
+                lines.look(GATEWAY, CLAMPS);
+                let rule =
+                    "take out the rule that writes the MSS option (`maxseg size set`, TCPMSS)";
+                lines.add(CommandKind::Change, Form::Settings, GATEWAY, rule.to_owned());
+            }
+            // Other stacks have such a rule; the route's own comes below.
+            MssCap::SenderOffSubnet | MssCap::ReceiverOffSubnet | MssCap::ReceiverAdvmss => {}
+        }
+    }
+    if is_offered_by_route(&caps, case.scenario) {
+        // The peer's option limits what a host sends.
+        let (on, to) = &receiver;
+        route(lines, case, on, to, &format!("advmss {}", mss.get()));
+        networkd(lines, on, to, &format!("TCPAdvertisedMaximumSegmentSize={}", mss.get()));
+    }
+}
+
 /// Lowers the MTU of a route, without `lock`, which would clear DF.
 fn mtu_of_route(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu: u64) {
     route(lines, case, on, to, &format!("mtu {mtu}"));
@@ -217,11 +255,10 @@ fn scaling(lines: &mut Lines, case: &Case<'_>) {
 
 /// Clamps in a table of its own, which `nft delete table` takes back.
 fn clamp(lines: &mut Lines, mss: u16) {
-    let on = "the gateway";
-    lines.look(on, "nft list ruleset | grep -n maxseg; iptables-save | grep TCPMSS");
+    lines.look(GATEWAY, CLAMPS);
     lines
         .change(
-            on,
+            GATEWAY,
             format!(
                 "nft 'add table inet maxseg_advice; add chain inet maxseg_advice clamp {{ type filter hook forward priority mangle; }}; \
                  add rule inet maxseg_advice clamp tcp flags syn tcp option maxseg size set {mss}'"

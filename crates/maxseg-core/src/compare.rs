@@ -1,5 +1,8 @@
 //! Two sets of runs side by side: how far a number of theirs differs, and whether by more than chance.
 
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::engine::EngineName;
 use crate::outcome::Outcome;
 use crate::results::Row;
 use crate::stats::{Summary, welch_interval};
@@ -19,6 +22,15 @@ pub struct Difference {
     pub verdict: Verdict,
 }
 
+/// The runs of a side.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// The runs.
+    pub rows: &'a [&'a Row],
+    /// Whether in their scenario anything is drawn at random. Runs in real time differ whatever it is.
+    pub is_random: bool,
+}
+
 /// How runs were compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
@@ -26,6 +38,8 @@ pub enum Pairing {
     Seeds(usize),
     /// All of one with all of the other (Welch): they share no two seeds.
     Apart,
+    /// The same of runs in real time on both sides, which have no seeds.
+    Unseeded,
     /// All of one with the other, which has no seeds, as a closed form: of it there is nothing to tell chance by.
     OneSided,
     /// Nothing of it is chance.
@@ -43,7 +57,7 @@ pub enum Verdict {
     Same,
     /// No difference that so many seeds can show.
     NotShown,
-    /// A side has one run: what of the difference is chance cannot be told.
+    /// A side has one run, or so few are all equal: what of the difference is chance cannot be told.
     OnePair,
     /// One side has no seeds, and no number of the other's could tell what of the difference is chance.
     NoSeeds,
@@ -51,35 +65,61 @@ pub enum Verdict {
     Unknown,
 }
 
+/// Fewer runs that do not vary at all show no spread, which is not to have none: of six differences of one sign a sign test is the
+/// first to call that more than chance (2 ÷ 2⁶ < 5%).
+const FEWEST_EQUAL: usize = 6;
+
+impl Side<'_> {
+    /// Whether another run of it might give another number.
+    fn has_chance(&self) -> bool {
+        let differs =
+            |engine: EngineName| engine.is_real_time() || (engine.uses_chance() && self.is_random);
+        self.rows.iter().any(|row| differs(row.engine))
+    }
+
+    fn has_seeds(&self) -> bool {
+        self.rows.iter().any(|row| row.seed.is_some())
+    }
+
+    fn summary(&self, number: impl Fn(&Outcome) -> Option<f64>) -> Summary {
+        let samples: Vec<f64> = self.rows.iter().filter_map(|row| number(&row.outcome)).collect();
+        Summary::of(&samples)
+    }
+}
+
+impl Pairing {
+    fn of(sides: [Side<'_>; 2], pairs: usize) -> Self {
+        let [a, b] = sides;
+        let is_of_one_seed = pairs == 1 && a.rows.len() == 1 && b.rows.len() == 1;
+        match sides.map(|side| (side.has_chance(), side.has_seeds())) {
+            [(false, _), (false, _)] => Self::Exact,
+            _ if pairs >= 2 || is_of_one_seed => Self::Seeds(pairs),
+            [(_, true), (_, true)] => Self::Apart,
+            [(true, false), (true, false)] => Self::Unseeded,
+            [(_, false), _] | [_, (_, false)] => Self::OneSided,
+        }
+    }
+}
+
 impl Difference {
-    /// Compares a number of the runs `a` and `b`. Runs without a seed ([`Row::seed`]) leave nothing to chance.
-    pub fn of(a: &[&Row], b: &[&Row], number: impl Fn(&Outcome) -> Option<f64>) -> Self {
-        let pairs = pairs(a, b, &number);
-        let of_pairs =
-            |side: fn(&(f64, f64)) -> f64| -> Vec<f64> { pairs.iter().map(side).collect() };
-        let is_of_one_seed = pairs.len() == 1 && a.len() == 1 && b.len() == 1;
-        let (summary_a, summary_b, pairing) = if pairs.len() >= 2 || is_of_one_seed {
-            let pairing = Pairing::Seeds(pairs.len());
-            (Summary::of(&of_pairs(|pair| pair.0)), Summary::of(&of_pairs(|pair| pair.1)), pairing)
-        } else {
-            let samples = |rows: &[&Row]| -> Vec<f64> {
-                rows.iter().filter_map(|row| number(&row.outcome)).collect()
-            };
-            let has_seeds = |rows: &[&Row]| rows.iter().any(|row| row.seed.is_some());
-            let pairing = match (has_seeds(a), has_seeds(b)) {
-                (true, true) => Pairing::Apart,
-                (true, false) | (false, true) => Pairing::OneSided,
-                (false, false) => Pairing::Exact,
-            };
-            (Summary::of(&samples(a)), Summary::of(&samples(b)), pairing)
+    /// Compares a number of the runs of side `a` and side `b`.
+    pub fn of(sides: [Side<'_>; 2], number: impl Fn(&Outcome) -> Option<f64>) -> Self {
+        let pairs = pairs(sides[0].rows, sides[1].rows, &number);
+        let of_pairs = |of: fn(&(f64, f64)) -> f64| -> Summary {
+            Summary::of(&pairs.iter().map(of).collect::<Vec<f64>>())
+        };
+        let pairing = Pairing::of(sides, pairs.len());
+        let [summary_a, summary_b] = match pairing {
+            Pairing::Seeds(_) => [of_pairs(|pair| pair.0), of_pairs(|pair| pair.1)],
+            Pairing::Apart | Pairing::Unseeded | Pairing::OneSided | Pairing::Exact => {
+                sides.map(|side| side.summary(&number))
+            }
         };
         let (a, b) = (mean(&summary_a), mean(&summary_b));
         let half = match pairing {
-            Pairing::Seeds(_) => Summary::of(&of_pairs(|(a, b)| b - a)).ci95(),
-            Pairing::Apart if summary_a.n >= 2 && summary_b.n >= 2 => {
-                Some(welch_interval(&summary_a, &summary_b, 0.95))
-            }
-            Pairing::Apart | Pairing::OneSided => None,
+            Pairing::Seeds(_) => of_pairs_interval(&of_pairs(|(a, b)| b - a)),
+            Pairing::Apart | Pairing::Unseeded => of_sides_interval(&summary_a, &summary_b),
+            Pairing::OneSided => None,
             Pairing::Exact => Some(0.0),
         };
         let verdict = verdict(a.zip(b).map(|(a, b)| b - a), half, pairing);
@@ -104,13 +144,38 @@ impl Difference {
     }
 }
 
-/// The numbers of runs with the same seed.
+/// Half the interval of a mean difference; `None` where so few cannot tell.
+fn of_pairs_interval(differences: &Summary) -> Option<f64> {
+    let is_known = differences.sd > 0.0 || differences.n >= FEWEST_EQUAL;
+    differences.ci95().filter(|_| is_known)
+}
+
+/// Half the interval of the difference of two means; `None` where so few cannot tell.
+fn of_sides_interval(a: &Summary, b: &Summary) -> Option<f64> {
+    let fewest = a.n.min(b.n);
+    let is_known = a.sd > 0.0 || b.sd > 0.0 || fewest >= FEWEST_EQUAL;
+    (fewest >= 2 && is_known).then(|| welch_interval(a, b, 0.95))
+}
+
+/// The numbers of runs with the same seed, each of one pair.
 pub fn pairs(a: &[&Row], b: &[&Row], number: impl Fn(&Outcome) -> Option<f64>) -> Vec<(f64, f64)> {
-    let pair = |row: &&Row| {
-        let twin = b.iter().find(|twin| twin.seed.is_some() && twin.seed == row.seed)?;
-        Some((number(&row.outcome)?, number(&twin.outcome)?))
+    let twins = twins(a, b);
+    let numbers = |(a, b): (usize, usize), rows: [&[&Row]; 2]| {
+        Some((number(&rows[0][a].outcome)?, number(&rows[1][b].outcome)?))
     };
-    a.iter().filter_map(pair).collect()
+    twins.into_iter().filter_map(|pair| numbers(pair, [a, b])).collect()
+}
+
+/// The places of runs with the same seed, each in one pair.
+pub fn twins(a: &[&Row], b: &[&Row]) -> Vec<(usize, usize)> {
+    let mut by_seed: BTreeMap<u64, VecDeque<usize>> = BTreeMap::new();
+    for (place, row) in b.iter().enumerate() {
+        if let Some(seed) = row.seed {
+            by_seed.entry(seed).or_default().push_back(place);
+        }
+    }
+    let mut twin = |row: &Row| by_seed.get_mut(&row.seed?)?.pop_front();
+    a.iter().enumerate().filter_map(|(place, row)| Some((place, twin(row)?))).collect()
 }
 
 fn mean(summary: &Summary) -> Option<f64> {
@@ -138,11 +203,10 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::engine::EngineName;
 
     fn rows(goodputs: &[(Option<u64>, f64)]) -> Vec<Row> {
         let row = |(seed, goodput): &(Option<u64>, f64)| Row {
-            engine: EngineName::Sim,
+            engine: if seed.is_some() { EngineName::Sim } else { EngineName::Model },
             point: Map::new(),
             hash: String::new(),
             seed: *seed,
@@ -152,10 +216,14 @@ mod tests {
         goodputs.iter().map(row).collect()
     }
 
-    fn compare(a: &[(Option<u64>, f64)], b: &[(Option<u64>, f64)]) -> Difference {
-        let (a, b) = (rows(a), rows(b));
+    fn of_rows(a: &[Row], b: &[Row], is_random: bool) -> Difference {
         let (a, b): (Vec<&Row>, Vec<&Row>) = (a.iter().collect(), b.iter().collect());
-        Difference::of(&a, &b, |outcome| outcome.goodput_bps)
+        let sides = [&a, &b].map(|rows| Side { rows, is_random });
+        Difference::of(sides, |outcome| outcome.goodput_bps)
+    }
+
+    fn compare(a: &[(Option<u64>, f64)], b: &[(Option<u64>, f64)]) -> Difference {
+        of_rows(&rows(a), &rows(b), true)
     }
 
     /// The seeds differ by far more than the sides, and each pair by about 10.
@@ -212,5 +280,56 @@ mod tests {
         assert_eq!(compare(&[(Some(1), 100.0)], &[]).verdict, Verdict::Unknown);
         let equal = [(Some(1), 100.0), (Some(2), 90.0)];
         assert_eq!(compare(&equal, &equal).verdict, Verdict::Same);
+    }
+
+    /// A measurement has no seed, and chance all the same.
+    #[test]
+    fn measurements_are_no_closed_form() {
+        let measured = |goodputs: &[f64]| {
+            let goodputs: Vec<_> = goodputs.iter().map(|goodput| (None, *goodput)).collect();
+            let mut rows = rows(&goodputs);
+            rows.iter_mut().for_each(|row| row.engine = EngineName::Measured);
+            rows
+        };
+        let one = of_rows(&measured(&[100.0]), &measured(&[110.0]), false);
+        assert_eq!((one.pairing, one.verdict), (Pairing::Unseeded, Verdict::OnePair));
+        let several =
+            of_rows(&measured(&[100.0, 104.0, 96.0]), &measured(&[140.0, 144.0, 136.0]), false);
+        assert_eq!((several.half.is_some(), several.verdict), (true, Verdict::Higher));
+        let formula = of_rows(&rows(&[(None, 100.0)]), &measured(&[110.0, 112.0]), false);
+        assert_eq!((formula.pairing, formula.verdict), (Pairing::OneSided, Verdict::NoSeeds));
+    }
+
+    /// No timeout in two runs with losses is no proof that there is never one.
+    #[test]
+    fn a_few_equal_numbers_are_no_certainty_where_anything_is_random() {
+        let side = |seeds: u64, first: u64, goodput: f64| -> Vec<(Option<u64>, f64)> {
+            (first..first + seeds).map(|seed| (Some(seed), goodput)).collect()
+        };
+        let cases = [
+            // seeds, first seed of B, is random, verdict
+            (5, 1, true, Verdict::OnePair),
+            (6, 1, true, Verdict::Higher),
+            (5, 100, true, Verdict::OnePair),
+            (6, 100, true, Verdict::Higher),
+            (1, 1, false, Verdict::Higher),
+            (3, 1, false, Verdict::Higher),
+            (1, 100, false, Verdict::Higher),
+        ];
+        for (seeds, first, is_random, want) in cases {
+            let (a, b) = (rows(&side(seeds, 1, 1.0)), rows(&side(seeds, first, 2.0)));
+            let difference = of_rows(&a, &b, is_random);
+            assert_eq!(difference.verdict, want, "{seeds} seeds, random: {is_random}");
+            assert_eq!(difference.half.is_some(), want == Verdict::Higher);
+        }
+        let formula = of_rows(&rows(&[(Some(1), 1.0)]), &rows(&[(None, 2.0)]), false);
+        assert_eq!((formula.pairing, formula.verdict), (Pairing::Exact, Verdict::Higher));
+    }
+
+    #[test]
+    fn a_run_is_in_one_pair() {
+        let (a, b) = (rows(&[(Some(1), 1.0), (Some(1), 2.0)]), rows(&[(Some(1), 3.0)]));
+        let (a, b): (Vec<&Row>, Vec<&Row>) = (a.iter().collect(), b.iter().collect());
+        assert_eq!(pairs(&a, &b, |outcome| outcome.goodput_bps), [(1.0, 3.0)]);
     }
 }

@@ -44,6 +44,14 @@ pub(crate) enum Failure {
     /// What was asked for was done and printed, and something was found that should not be: exit code 3.
     #[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "`path` alone finds something"))]
     Found,
+    /// What was to be reached was not, or not tested: exit code 3.
+    #[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "`path` alone has thresholds"))]
+    NotMet {
+        /// What, and why.
+        what: String,
+        /// How to have it tested.
+        hint: String,
+    },
     /// Whoever read our output has gone.
     BrokenPipe,
 }
@@ -76,7 +84,7 @@ impl Failure {
             Self::Usage { .. } => 2,
             Self::Interrupted(_) => 130,
             Self::NotRun { code, .. } => *code,
-            Self::Found => 3,
+            Self::Found | Self::NotMet { .. } => 3,
             Self::BrokenPipe => 0,
         }
     }
@@ -94,7 +102,7 @@ impl Failure {
             Self::Other { what, hint } => {
                 render(what, "", &hint.clone().unwrap_or_else(of_the_machine))
             }
-            Self::Usage { what, hint } => render(what, "", hint),
+            Self::Usage { what, hint } | Self::NotMet { what, hint } => render(what, "", hint),
             Self::NotRun { what, code: 127 } => {
                 render(what, "", "name a program that is installed, or its path: -- /bin/ls")
             }

@@ -59,6 +59,43 @@ fn long_stdout() -> io::Result<io::StdoutLock<'static>> {
     Ok(io::stdout().lock())
 }
 
+/// A pipe as long as somebody reads it.
+struct WhileRead<W> {
+    out: W,
+    has_reader: bool,
+}
+
+impl<W: Write> WhileRead<W> {
+    /// What a write gave, or `gone` where nobody reads any more.
+    fn unless_gone<T>(&mut self, written: io::Result<T>, gone: T) -> io::Result<T> {
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.has_reader = false;
+                Ok(gone)
+            }
+            written => written,
+        }
+    }
+}
+
+impl<W: Write> Write for WhileRead<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.has_reader {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.unless_gone(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.has_reader {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.unless_gone(flushed, ())
+    }
+}
+
 /// Characters of a line: `COLUMNS`, or else the terminal's, or else 80.
 fn columns() -> usize {
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
@@ -155,6 +192,20 @@ impl Printer {
         let written = write(&mut out)?;
         out.flush()?;
         Ok(written)
+    }
+
+    /// The same where more comes of it than what is printed: once the reader has gone, the rest is thrown away. Whether there
+    /// still is a reader comes with what was made.
+    #[expect(clippy::unused_self, reason = "all output goes through a printer")]
+    pub(crate) fn stream_to_the_end<T>(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+    ) -> io::Result<(T, bool)> {
+        let out = WhileRead { out: long_stdout()?, has_reader: true };
+        let mut out = io::BufWriter::with_capacity(PIECE, out);
+        let written = write(&mut out)?;
+        out.flush()?;
+        Ok((written, out.get_ref().has_reader))
     }
 
     /// Something to know, unless the user asked for quiet; each of its lines is wrapped.

@@ -1,6 +1,7 @@
 //! Why a far end did not do its part.
 
 use std::io;
+use std::time::Duration;
 
 use maxseg_wire::responder::Refusal;
 use thiserror::Error;
@@ -22,6 +23,14 @@ pub enum FarEndError {
     /// It refused.
     #[error("the responder refused: {0}")]
     Refused(Refusal),
+    /// A transfer is longer than its limit.
+    #[error("the responder takes transfers of at most {most_seconds} s, and one of {} s is to be made", asked.as_secs_f64())]
+    TooLong {
+        /// The longest transfer that is to be made.
+        asked: Duration,
+        /// The limit.
+        most_seconds: u32,
+    },
     /// It answered something else.
     #[error("what answers at {0} is not a maxseg responder")]
     NoResponder(std::net::SocketAddr),
@@ -78,6 +87,9 @@ impl FarEndError {
             }
             Self::Refused(Refusal::Busy) => {
                 "it serves one test at a time: wait until the other one has ended".into()
+            }
+            Self::TooLong { .. } => {
+                "raise --max-time of `maxseg responder`, or shorten the test with --duration".into()
             }
             Self::Refused(Refusal::Limit) => {
                 "raise --max-time or --max-connections of `maxseg responder`, or shorten the test with --duration".into()

@@ -9,7 +9,7 @@ use super::FarEndError;
 use super::connection::{answer_to, next_answer};
 use super::responder::{Pings, ResponderClient};
 use crate::transfer::{
-    Frames, Sampler, SocketOptions, Zeros, congestion_name, discard, granted, send,
+    Frames, MARGIN, Sampler, SocketOptions, Zeros, congestion_name, discard, granted, send,
 };
 
 /// A transfer to be made. `None` leaves it to the kernels.
@@ -289,9 +289,6 @@ impl Granted {
         }
     }
 }
-
-/// The responder may take so much longer: the client ends a transfer.
-const MARGIN: Duration = Duration::from_secs(1);
 
 impl BulkPlan {
     /// Options of this host's sockets.

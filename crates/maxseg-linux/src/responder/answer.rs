@@ -12,7 +12,8 @@ use super::{Shared, Ticket, datagrams};
 use crate::probe::learnt::LearntMtu;
 use crate::sys::{TcpSocket, set_pacing_rate, set_tcp_option};
 use crate::transfer::{
-    Frames, ReadError, Sampler, SocketOptions, Zeros, congestion_name, discard, granted, send,
+    Frames, MARGIN, ReadError, Sampler, SocketOptions, Zeros, congestion_name, discard, granted,
+    send,
 };
 
 /// A session without a message for so long is over. The client pings while it does something else.
@@ -106,7 +107,7 @@ fn transfer(
     asked: &TransferRequest,
 ) -> io::Result<()> {
     let limits = shared.options.limits;
-    if asked.time > Duration::from_secs(limits.seconds.into()) {
+    if asked.time > Duration::from_secs(limits.seconds.into()) + MARGIN {
         return frames.send(&Message::Refused(Refusal::Limit));
     }
     let some = |number: u32| (number > 0).then_some(number);

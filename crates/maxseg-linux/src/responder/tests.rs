@@ -246,6 +246,20 @@ fn more_than_the_limits_is_refused() {
     });
 }
 
+/// The client asks for a second more than the transfer takes.
+#[test]
+fn a_transfer_of_just_the_limit_is_taken() {
+    let stop = AtomicBool::new(false);
+    let limits = Limits { seconds: 1, ..options().limits };
+    with(ResponderOptions { limits, ..options() }, |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let longest = BulkPlan { time: Duration::from_secs(1), ..plan(Towards::Client) };
+        assert!(client.bulk(&longest).is_ok());
+        let longer = BulkPlan { time: Duration::from_millis(1100), ..plan(Towards::Client) };
+        assert!(matches!(client.bulk(&longer), Err(FarEndError::Refused(Refusal::Limit))));
+    });
+}
+
 #[test]
 fn connections_that_say_nothing_do_not_keep_others_out() {
     let stop = AtomicBool::new(false);

@@ -9,6 +9,7 @@ mod token;
 mod train;
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use maxseg_core::framing::{UDP_HEADER, ip_header};
 
@@ -20,6 +21,9 @@ pub(crate) use samples::Sampler;
 pub(crate) use token::make_token;
 pub(crate) use token::{is_proven, proof, random};
 pub(crate) use train::{is_full, send_train};
+
+/// The responder may take so much longer than a transfer, beyond its limit too: the client ends it.
+pub(crate) const MARGIN: Duration = Duration::from_secs(1);
 
 /// Bytes of the headers of IP and UDP of datagrams to or from an address.
 pub(crate) fn datagram_headers(address: IpAddr) -> usize {

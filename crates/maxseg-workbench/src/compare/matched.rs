@@ -1,7 +1,8 @@
 //! Which runs of one stand beside which runs of the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use maxseg_core::compare::twins;
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
 use serde_json::{Map, Value};
@@ -40,6 +41,8 @@ pub struct MatchedPoint {
     pub point: Map<String, Value>,
     /// The runs of each side, by seed.
     pub rows: [Vec<Row>; 2],
+    /// Whether anything in the scenario of each side is random, as far as is known.
+    pub is_random: [bool; 2],
 }
 
 /// Lays the runs of two sides beside each other: those of equal engine and point.
@@ -56,18 +59,41 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
     for (key, (engine, point, rows)) in ordered(a.points, &a.order) {
         match rows_of_b.remove(&key) {
             Some((_, _, others)) => {
-                points.push(MatchedPoint { engine, point, rows: [rows, others] });
+                let rows = keep_twins([rows, others], &mut left_out);
+                let is_random = [0, 1].map(|side| sides[side].is_random(&rows[side]));
+                points.push(MatchedPoint { engine, point, rows, is_random });
             }
             None => left_out[0] += rows.len(),
         }
     }
-    left_out[1] = rows_of_b.values().map(|(_, _, rows)| rows.len()).sum();
+    left_out[1] += rows_of_b.values().map(|(_, _, rows)| rows.len()).sum::<usize>();
     if points.is_empty() {
         let invalid = has_invalid_only.then_some(invalid);
         return Err(no_pair(sides, between, invalid).into());
     }
     let changed = changed(&sides[0].scenario, &sides[1].scenario);
     Ok(Matched { points, left_out, invalid, changed })
+}
+
+/// Where seeds pair the runs, one of another seed has no counterpart.
+fn keep_twins(rows: [Vec<Row>; 2], left_out: &mut [usize; 2]) -> [Vec<Row>; 2] {
+    let [a, b] = [0, 1].map(|side| rows[side].iter().collect::<Vec<&Row>>());
+    let twins = twins(&a, &b);
+    if twins.len() < 2 {
+        return rows;
+    }
+    let places = [0, 1]
+        .map(|side| -> BTreeSet<usize> { twins.iter().map(|(a, b)| [*a, *b][side]).collect() });
+    let mut side = 0;
+    rows.map(|rows| {
+        let all = rows.len();
+        let is_twin = |(place, _): &(usize, Row)| places[side].contains(place);
+        let kept: Vec<Row> =
+            rows.into_iter().enumerate().filter(is_twin).map(|(_, row)| row).collect();
+        left_out[side] += all - kept.len();
+        side += 1;
+        kept
+    })
 }
 
 type Place = (Option<EngineName>, Map<String, Value>, Vec<Row>);
@@ -234,7 +260,8 @@ mod tests {
     use super::*;
 
     fn set(name: &str, scenario: Value, rows: Vec<Row>) -> RunSet {
-        RunSet { name: name.to_owned(), scenario, rows }
+        let experiments = BTreeMap::new();
+        RunSet { name: name.to_owned(), scenario, rows, experiments, others: 0 }
     }
 
     #[test]
@@ -275,6 +302,18 @@ mod tests {
         assert_eq!((engines.points.len(), engines.points[0].engine), (1, None));
         let error = matched([&both, &both], Some(&between("engine", "sim", "lab"))).unwrap_err();
         assert!(error.hint().unwrap().contains("model, sim"), "{error}");
+    }
+
+    /// Means are of the pairs, and so are the runs that are counted.
+    #[test]
+    fn a_run_whose_seed_the_other_side_lacks_is_left_out() {
+        let runs = |name: &str, seeds: u64| {
+            let rows = (1..=seeds).map(|seed| row(EngineName::Sim, Some(seed), &json!({}), 1.0));
+            set(name, Value::Null, rows.collect())
+        };
+        let matched = matched([&runs("a", 10), &runs("b", 4)], None).unwrap();
+        let rows = &matched.points[0].rows;
+        assert_eq!(([rows[0].len(), rows[1].len()], matched.left_out), ([4, 4], [6, 0]));
     }
 
     #[test]

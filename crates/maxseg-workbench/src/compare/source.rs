@@ -1,9 +1,11 @@
 //! What a file or a folder holds: results of runs, or a capture.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
+use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
 use maxseg_wire::reading::ReadOptions;
 use serde::Deserialize;
@@ -31,6 +33,10 @@ pub struct RunSet {
     pub scenario: Value,
     /// The runs.
     pub rows: Vec<Row>,
+    /// For each experiment, by its hash, whether anything in it is random; empty where the results do not tell.
+    pub experiments: BTreeMap<String, bool>,
+    /// Rows of other scenarios that the folder holds as well: they are left out.
+    pub others: usize,
 }
 
 /// The part of a document of `run --json` that is compared.
@@ -38,6 +44,23 @@ pub struct RunSet {
 struct RunDocument {
     scenario: Value,
     rows: Vec<Row>,
+    #[serde(default)]
+    experiments: Vec<Experiment>,
+}
+
+/// The part of `run.json` that is compared.
+#[derive(Default, Deserialize)]
+struct Summary {
+    #[serde(default)]
+    scenario: Value,
+    #[serde(default)]
+    experiments: Vec<Experiment>,
+}
+
+#[derive(Deserialize)]
+struct Experiment {
+    hash: String,
+    is_random: bool,
 }
 
 impl Source {
@@ -50,15 +73,21 @@ impl Source {
         if file.is_dir() {
             return RunSet::of_folder(file).map(Self::Runs);
         }
-        let mut begin = [0; 1];
-        let length = File::open(file)
-            .and_then(|mut opened| opened.read(&mut begin))
-            .map_err(|error| Error::file("read", file, error))?;
-        if length == 1 && begin == *b"{" {
-            return RunSet::of_file(file).map(Self::Runs);
+        let options = ReadOptions { interface, ..ReadOptions::default() };
+        let fail = |error| Error::file("read", file, error);
+        let mut opened = File::open(file).map_err(fail)?;
+        let mut begin = Vec::new();
+        (&mut opened).take(1).read_to_end(&mut begin).map_err(fail)?;
+        if begin == b"{" {
+            opened.read_to_end(&mut begin).map_err(fail)?;
+            return RunSet::of_file(file, &begin).map(Self::Runs);
         }
-        let capture =
-            explain::read_file(file, &ReadOptions { interface, ..ReadOptions::default() }, None)?;
+        let capture = if opened.metadata().map_err(fail)?.is_file() {
+            explain::read_file(file, &options, None)?
+        } else {
+            // A pipe gives its first byte once.
+            explain::read(Cursor::new(begin).chain(opened), &file.display().to_string(), &options)?
+        };
         if capture.summary.fault().is_some() {
             let summary = Box::new(capture.summary.clone());
             return Err(Error::Fault { name: capture.name, summary });
@@ -84,22 +113,77 @@ impl RunSet {
         let rows = rows(&file, &read(&file)?)?;
         // The summary has the scenario; rows of a run that was killed stand without it.
         let summary = fs::read(folder.join("run.json")).unwrap_or_default();
-        let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
-        Ok(Self { name: folder.display().to_string(), scenario: summary["scenario"].clone(), rows })
+        let Summary { scenario, experiments } =
+            serde_json::from_slice(&summary).unwrap_or_default();
+        let name = folder.display().to_string();
+        let mut set = Self { name, scenario, rows, experiments: by_hash(experiments), others: 0 };
+        set.keep_the_latest();
+        set.keep_the_scenario();
+        set.refuse_several(folder)?;
+        Ok(set)
     }
 
     /// A document, or rows one a line.
-    fn of_file(file: &Path) -> Result<Self, Error> {
-        let bytes = read(file)?;
+    fn of_file(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let name = file.display().to_string();
-        match json_words::parse::<RunDocument>(&bytes) {
-            Ok(RunDocument { scenario, rows }) => Ok(Self { name, scenario, rows }),
-            Err(why) => match rows(file, &bytes) {
-                Ok(rows) if !rows.is_empty() => Ok(Self { name, scenario: Value::Null, rows }),
-                Ok(_) | Err(_) => Err(CompareError::Broken { file: file.to_owned(), why }.into()),
+        let set = match json_words::parse::<RunDocument>(bytes) {
+            Ok(RunDocument { scenario, rows, experiments }) => {
+                Self { name, scenario, rows, experiments: by_hash(experiments), others: 0 }
+            }
+            Err(why) => match rows(file, bytes) {
+                Ok(rows) if !rows.is_empty() => {
+                    let experiments = BTreeMap::new();
+                    Self { name, scenario: Value::Null, rows, experiments, others: 0 }
+                }
+                Ok(_) | Err(_) => {
+                    return Err(CompareError::Broken { file: file.to_owned(), why }.into());
+                }
             },
-        }
+        };
+        set.refuse_several(file)?;
+        Ok(set)
     }
+
+    /// Of two rows of a folder with one key the later counts: the earlier one was invalid.
+    fn keep_the_latest(&mut self) {
+        let mut known = BTreeSet::new();
+        let mut latest: Vec<Row> =
+            self.rows.drain(..).rev().filter(|row| known.insert(row.key())).collect();
+        latest.reverse();
+        self.rows = latest;
+    }
+
+    /// A folder keeps the rows of earlier scenarios; the summary names the experiments of the last one.
+    fn keep_the_scenario(&mut self) {
+        if self.experiments.is_empty() {
+            return;
+        }
+        let all = self.rows.len();
+        self.rows.retain(|row| self.experiments.contains_key(&row.hash));
+        self.others = all - self.rows.len();
+    }
+
+    /// Refuses rows of several scenarios, where nothing tells them apart.
+    fn refuse_several(&self, file: &Path) -> Result<(), Error> {
+        let mut known: BTreeMap<(EngineName, String), &str> = BTreeMap::new();
+        for row in &self.rows {
+            let point: BTreeMap<&String, &Value> = row.point.iter().collect();
+            let hash = known.entry((row.engine, format!("{point:?}"))).or_insert(&row.hash);
+            if *hash != row.hash {
+                return Err(CompareError::SeveralScenarios { file: file.to_owned() }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether anything is random in the experiment of these rows, as far as is known.
+    pub fn is_random(&self, rows: &[Row]) -> bool {
+        rows.iter().any(|row| self.experiments.get(&row.hash) != Some(&false))
+    }
+}
+
+fn by_hash(experiments: Vec<Experiment>) -> BTreeMap<String, bool> {
+    experiments.into_iter().map(|one| (one.hash, one.is_random)).collect()
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
@@ -117,4 +201,40 @@ fn rows(file: &Path, bytes: &[u8]) -> Result<Vec<Row>, Error> {
         })
     };
     (1..).zip(lines).map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_testkit::rows::sim;
+    use serde_json::json;
+
+    use super::*;
+
+    fn folder(rows: &[(&str, u64, f64)], summary: &str) -> Result<RunSet, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |(hash, seed, goodput): &(&str, u64, f64)| {
+            let mut row = sim(&json!({"sender.mss": 536}), *goodput);
+            (row.hash, row.seed) = ((*hash).to_owned(), Some(*seed));
+            serde_json::to_string(&row).unwrap() + "\n"
+        };
+        let lines: String = rows.iter().map(line).collect();
+        fs::write(folder.path().join("rows.jsonl"), lines).unwrap();
+        fs::write(folder.path().join("run.json"), summary).unwrap();
+        RunSet::of_folder(folder.path())
+    }
+
+    #[test]
+    fn of_a_folder_the_rows_of_its_last_scenario_count() {
+        let rows = [("a", 1, 1.0), ("b", 1, 2.0), ("a", 2, 3.0), ("b", 1, 4.0)];
+        let summary = r#"{"scenario": {}, "experiments": [{"hash": "b", "is_random": false}]}"#;
+        let set = folder(&rows, summary).unwrap();
+        let goodputs: Vec<_> = set.rows.iter().map(|row| row.outcome.goodput_bps).collect();
+        assert_eq!((goodputs, set.others), (vec![Some(4.0)], 2), "and of one key the later");
+        assert!(!set.is_random(&set.rows));
+        let error = folder(&rows, "").unwrap_err();
+        assert!(error.to_string().contains("runs of several scenarios"), "{error}");
+        let one = folder(&[("a", 1, 1.0), ("a", 2, 3.0)], "").unwrap();
+        assert_eq!((one.rows.len(), one.others), (2, 0));
+        assert!(one.is_random(&one.rows), "as far as is known");
+    }
 }

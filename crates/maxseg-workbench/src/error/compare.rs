@@ -20,6 +20,12 @@ pub enum CompareError {
         /// The folder.
         folder: PathBuf,
     },
+    /// Rows of several scenarios, and nothing tells which are meant.
+    #[error("{} holds runs of several scenarios at one point, and does not tell which are meant", file.display())]
+    SeveralScenarios {
+        /// The folder or file.
+        file: PathBuf,
+    },
     /// One is a capture, the other are results.
     #[error(
         "{capture} is a capture and {results} are results of runs: they have nothing in common to compare"
@@ -62,6 +68,10 @@ impl CompareError {
             Self::NoRows { folder } => {
                 format!("maxseg run SCENARIO --out {} writes them", folder.display())
             }
+            Self::SeveralScenarios { file } => format!(
+                "the command of `maxseg run` that is meant, once more with --out {}, marks its rows and runs none again",
+                file.display()
+            ),
             Self::Kinds { capture, .. } => {
                 format!("maxseg explain {capture} explains the capture alone")
             }

@@ -113,12 +113,7 @@ pub struct FarEndFault {
 
 impl PathReport {
     /// Of a test that has only begun: nothing but round trips and the path MTU is known.
-    pub(crate) fn begun(
-        target: String,
-        address: IpAddr,
-        rtt: RttReport,
-        path_mtu: MtuReport,
-    ) -> Self {
+    pub fn begun(target: String, address: IpAddr, rtt: RttReport, path_mtu: MtuReport) -> Self {
         Self {
             target,
             address,

@@ -6,6 +6,7 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::framing::Framing;
 use maxseg_core::rfc6349::{ROUND_TRIPS_OF_SLOW_START, Thresholds};
 use maxseg_core::units::{BitsPerSec, approx};
+use maxseg_linux::far_end::FarEndError;
 
 /// What is tested, and how.
 #[derive(Debug, Clone)]
@@ -98,6 +99,22 @@ impl FarEndOptions {
         trains + self.rfc6349.map_or(2.0 * step, |asked| asked.total_s(step))
     }
 
+    /// The longest transfer that is made in any case.
+    fn longest(&self) -> Duration {
+        let equilibrium = self.rfc6349.map(|asked| asked.duration);
+        let row = self.table.as_ref().map(|asked| asked.row);
+        [equilibrium, row].into_iter().flatten().fold(self.step, Duration::max)
+    }
+
+    /// Refuses a far end that takes no transfer as long as the longest: all before it would be in vain.
+    pub(super) fn refuse_limit(&self, most_seconds: u32) -> Result<(), FarEndError> {
+        let asked = self.longest();
+        if asked > Duration::from_secs(most_seconds.into()) {
+            return Err(FarEndError::TooLong { asked, most_seconds });
+        }
+        Ok(())
+    }
+
     /// What is to come: how long it takes, and that it fills the path (RFC 6349 §5 wants a warning where that may exceed what a
     /// provider has agreed to).
     pub(super) fn warning(&self) -> String {
@@ -105,11 +122,15 @@ impl FarEndOptions {
         let agreed = stated.map_or_else(String::new, |(rate, _)| {
             format!(", perhaps beyond the stated {}", approx::rate(rate.get() as f64))
         });
+        let connections = match self.connections {
+            1 => "one connection".to_owned(),
+            several => format!("{several} connections"),
+        };
         format!(
-            "transfers with the far end take {:.0} s in all and fill the path both ways{agreed}; where windows or losses hold {} connections, \
+            "transfers with the far end take {:.0} s in all and fill the path both ways{agreed}; where windows or losses hold {}, \
              up to {:.0} s more for more of them",
             self.total_s(),
-            self.connections,
+            connections,
             self.more_s()
         )
     }
@@ -197,5 +218,10 @@ mod tests {
         assert!(said.contains("up to 108 s more"), "{said}");
         assert_eq!(options.for_round_trip(Some(0.02)).step, second);
         assert_eq!(options.for_round_trip(None).step, second);
+        assert!(long.refuse_limit(9).is_ok());
+        let refused = long.refuse_limit(8).unwrap_err().to_string();
+        assert!(refused.contains("at most 8 s, and one of 9 s"), "{refused}");
+        let one = FarEndOptions { connections: 1, ..options }.warning();
+        assert!(one.contains("hold one connection,"), "{one}");
     }
 }

@@ -45,6 +45,9 @@ fn measure_all(
     probing.observer.on_warning(&options.warning());
     probing.observer.on_step("reaching the far end");
     let mut end = FarEnd::reach(report.address, options, probing.stop)?;
+    if let FarEnd::Responder(client) = &end {
+        options.refuse_limit(client.limits().seconds)?;
+    }
     let baseline = baseline(&mut end, report)?;
     if let FarEnd::Responder(client) = &mut end {
         let (sent, received) = client.syn_as_received()?;

@@ -1,8 +1,11 @@
 //! The one document of `run --json`; its names are a contract.
 
+use std::collections::BTreeMap;
+
 use maxseg_core::advise::{Advice, SegmentSizeAdvice};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
+use maxseg_core::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -21,12 +24,23 @@ pub struct Document {
     pub environment: Environment,
     /// Whether every row is there: not after an interrupt.
     pub complete: bool,
+    /// The experiment of each point.
+    pub experiments: Vec<ExperimentEntry>,
     /// Every run.
     pub rows: Vec<Row>,
     /// Mean and 95% confidence half-width of every number, for each engine and point.
     pub summary: Vec<Value>,
     /// What to do, after a sweep over the segment size.
     pub advice: Vec<AdviceEntry>,
+}
+
+/// The experiment of a point.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExperimentEntry {
+    /// What identifies it, as in its rows.
+    pub hash: String,
+    /// Whether anything in it is drawn at random: if not, simulated runs of all seeds are the same.
+    pub is_random: bool,
 }
 
 /// The best segment size under one condition.
@@ -74,7 +88,28 @@ impl Document {
     ) -> Self {
         let summary = groups(&rows).iter().map(Group::to_json).collect();
         let advice = advice.iter().map(AdviceEntry::of).collect();
-        Self { schema_version: 1, scenario, environment, complete, rows, summary, advice }
+        let experiments = Vec::new();
+        Self {
+            schema_version: 1,
+            scenario,
+            environment,
+            complete,
+            experiments,
+            rows,
+            summary,
+            advice,
+        }
+    }
+
+    /// With the experiments of its points, by what identifies them.
+    #[must_use]
+    pub fn of_experiments(mut self, scenarios: &BTreeMap<&str, &Scenario>) -> Self {
+        let entry = |(hash, scenario): (&&str, &&Scenario)| ExperimentEntry {
+            hash: (*hash).to_owned(),
+            is_random: scenario.is_random(),
+        };
+        self.experiments = scenarios.iter().map(entry).collect();
+        self
     }
 
     /// On one line, as one document.
@@ -93,6 +128,7 @@ impl Document {
             "scenario_text": scenario_text,
             "environment": self.environment,
             "complete": self.complete,
+            "experiments": self.experiments,
             "rows": self.rows.len(),
             "summary": self.summary,
             "advice": self.advice,

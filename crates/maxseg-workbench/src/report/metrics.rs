@@ -75,7 +75,7 @@ pub(super) const METRICS: [Metric; 19] = [
     },
     Metric {
         key: "spurious_retransmissions",
-        title: "without need",
+        title: "spurious retransmissions",
         of: |o| count(o.spurious_retransmissions),
         write: words::digits,
     },
@@ -107,6 +107,11 @@ fn count(count: Option<u64>) -> Option<f64> {
 impl Metric {
     pub(super) fn is_goodput(&self) -> bool {
         self.key == "goodput_bps"
+    }
+
+    /// What ends agree on, rather than what chance makes of it.
+    pub(super) fn is_chosen(&self) -> bool {
+        self.key == "mss_used_bytes"
     }
 
     /// The mean; `None` where no run knows it.

@@ -204,10 +204,10 @@ pub(super) struct Cause {
 /// In the order in which a link comes to them.
 pub(super) const CAUSES: [Cause; 7] = [
     Cause { words: "found the queue full", count: |link| link.refused },
-    Cause { words: "dropped early by the queue", count: |link| link.early },
+    Cause { words: "dropped early (AQM)", count: |link| link.early },
     Cause { words: "above the policed rate", count: |link| link.policed },
     Cause { words: "above the MTU", count: |link| link.too_big },
-    Cause { words: "notices withheld", count: |link| link.withheld },
+    Cause { words: "ICMP too-big not sent", count: |link| link.withheld },
     Cause { words: "marked", count: |link| link.marked },
     Cause { words: "doubled", count: |link| link.doubled },
 ];

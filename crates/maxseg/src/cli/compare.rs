@@ -70,6 +70,9 @@ pub(crate) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     let read = |file: &Path| Source::read(file, args.interface.as_deref());
     let a = read(&args.a)?;
     let b = args.b.as_deref().map(read).transpose()?;
+    for source in std::iter::once(&a).chain(&b) {
+        note_others(source, printer);
+    }
     let b = b.as_ref().unwrap_or(&a);
     match (&a, b) {
         (Source::Runs(a), Source::Runs(b)) => {
@@ -102,6 +105,17 @@ pub(crate) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
             let (capture, results) = (capture.name.clone(), runs.name.clone());
             Err(Error::from(CompareError::Kinds { capture, results }).into())
         }
+    }
+}
+
+/// Rows of other scenarios in a folder.
+fn note_others(source: &Source, printer: Printer) {
+    if let Source::Runs(RunSet { name, others, .. }) = source
+        && *others > 0
+    {
+        printer.note(&format!(
+            "{name} also holds {others} rows of other scenarios or points; they are left out"
+        ));
     }
 }
 

@@ -150,12 +150,22 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
             format!("there are {others}, counted from 0; without --connection they are listed");
         return Err(Failure::with_hint(format!("there is no connection {id} to show"), hint));
     }
-    let explanation = match (args.json, args.csv) {
-        (true, _) => printer.stream(|out| write_connections(out, capture))?,
-        (false, true) => printer.stream(|out| write_csv(out, capture))?,
-        (false, false) => capture.explain(),
+    let has_files = files.report.is_some() || files.scenario.is_some();
+    let (explanation, has_reader) = match (args.json, args.csv) {
+        (false, false) => (capture.explain(), true),
+        (is_json, _) => {
+            let write = |out: &mut dyn io::Write| {
+                if is_json { write_connections(out, capture) } else { write_csv(out, capture) }
+            };
+            // The files need all of it, whoever reads our output.
+            if has_files {
+                printer.stream_to_the_end(write)?
+            } else {
+                (printer.stream(write)?, true)
+            }
+        }
     };
-    show(args, files, &explanation, printer)
+    show(args, files, (&explanation, has_reader), printer)
 }
 
 fn note_cut(name: &str, summary: &CaptureSummary, printer: Printer) {
@@ -204,16 +214,19 @@ impl ExplainArgs {
 fn show(
     args: &ExplainArgs,
     files: OutputFiles<'_>,
-    explanation: &Explanation,
+    (explanation, has_reader): (&Explanation, bool),
     printer: Printer,
 ) -> Result<(), Failure> {
     let has_files = files.report.is_some() || files.scenario.is_some();
     let headline = if has_files || !args.csv { explanation.headline() } else { None };
     let headline = headline.as_ref();
-    if args.json {
-        printer.stream(|out| write_conclusion(out, explanation, headline))?;
-    }
+    let concluded = if args.json && has_reader {
+        printer.stream(|out| write_conclusion(out, explanation, headline))
+    } else {
+        Ok(())
+    };
     files.write(explanation, headline, printer)?;
+    concluded?;
     if !args.json && !args.csv {
         let detail = Detail {
             one: args.connection.is_some(),

@@ -54,7 +54,7 @@ Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB abov
 
 Exit codes: 0 done, 1 unknown host, no route, no answer at all, or a far end that did not do its part, 2 usage, 3 a fault was \
 found (a routing loop, a dead port, a message that this host drops, a black hole, a wrong message, paths of unequal MTU), or a \
-threshold of --rfc6349 was not met, 130 interrupted.")]
+threshold of --rfc6349 was not met or not tested, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct PathArgs {
     /// Host or address, perhaps with a TCP port: HOST, HOST:PORT, [ADDRESS]:PORT
@@ -148,15 +148,22 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
         (_, None) => {}
     }
     reports.sort_by_key(|report| !report.is_answered());
-    if args.json {
+    // Written before printed: whoever reads our output may have gone.
+    let written = files.write(&reports);
+    let shown = if args.json {
         let document = PathDocument::new(&reports);
-        printer.stream(|out| document.map_or(Ok(()), |document| document.write(out)))?;
+        printer.stream(|out| document.map_or(Ok(()), |document| document.write(out)))
     } else {
-        printer.text(&path_text(&reports, printer))?;
+        printer.text(&path_text(&reports, printer))
+    };
+    written?;
+    let judged = far_end_fault(&reports)
+        .and_then(|()| untested(args.far_end.has_thresholds(), &reports))
+        .and_then(|()| verdict(&reports));
+    match shown.map_err(Failure::from) {
+        Ok(()) | Err(Failure::BrokenPipe) => judged,
+        Err(failure) => Err(failure),
     }
-    files.write(&reports)?;
-    far_end_fault(&reports)?;
-    verdict(&reports)
 }
 
 /// Removes what earlier tests have taught the kernel.
@@ -185,6 +192,22 @@ fn far_end_fault(reports: &[PathReport]) -> Result<(), Failure> {
     let fault = reports.iter().find_map(|report| report.far_end_fault.as_ref());
     fault.map_or(Ok(()), |fault| {
         Err(Failure::Other { what: fault.text.clone(), hint: fault.hint.clone() })
+    })
+}
+
+/// Thresholds that nothing was held against are not met.
+fn untested(has_thresholds: bool, reports: &[PathReport]) -> Result<(), Failure> {
+    let is_untested = |report: &&PathReport| has_thresholds && report.rfc6349.is_none();
+    let Some(report) = reports.iter().find(is_untested) else {
+        return Ok(());
+    };
+    Err(Failure::NotMet {
+        what: format!(
+            "the thresholds were not tested at {}: without a round trip there is no baseline for a test of RFC 6349",
+            report.address
+        ),
+        hint: "name a TCP port that is open, as HOST:443, or use `maxseg responder` as the far end"
+            .to_owned(),
     })
 }
 
@@ -293,5 +316,23 @@ impl<'a> OutputFiles<'a> {
             file.finish(&scenario(report))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_workbench::path::{MtuReport, RttMethod, RttReport};
+
+    use super::*;
+
+    #[test]
+    fn thresholds_that_nothing_was_held_against_are_not_met() {
+        let rtt = RttReport::of(RttMethod::IcmpEcho, &[]);
+        let address = "192.0.2.7".parse().unwrap();
+        let report = PathReport::begun("host".to_owned(), address, rtt, MtuReport::default());
+        let failure = untested(true, std::slice::from_ref(&report)).unwrap_err();
+        assert_eq!(failure.exit_code(), 3);
+        assert!(failure.render().contains("were not tested at 192.0.2.7"), "{}", failure.render());
+        assert!(untested(false, &[report]).is_ok());
     }
 }

@@ -13,7 +13,7 @@ use super::input::InputArgs;
 use super::json_stream::JsonStream;
 use super::output_file::{is_same_file, refuse_stdout};
 use super::run_capture::check_capture;
-use super::run_notes::{announce, note_others, rows_beside, what_is_kept};
+use super::run_notes::{announce, note_others, note_resumed, rows_beside, what_is_kept};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -166,14 +166,14 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         capture: args.pcap.clone(),
     };
     let stream = args.stream(&experiment, &environment, plan.len() + measured.len(), printer)?;
-    let mut followers = Followers { progress: TerminalProgress::new(printer), stream };
+    let mut followers = Followers { progress: TerminalProgress::new(printer), stream, resumed: 0 };
     if let Some(stream) = &mut followers.stream {
         for row in &measured {
             stream.on_row(row);
         }
     }
     let mut ran = run_plan(&plan, &options, store.as_mut(), stop, &mut followers)?;
-    let Followers { progress, mut stream } = followers;
+    let Followers { progress, mut stream, resumed } = followers;
     drop(progress);
     stream.as_mut().map_or(Ok(()), JsonStream::check)?;
     let (done, complete) = (ran.rows.len(), ran.complete);
@@ -199,6 +199,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     shown?;
     if let Some(store) = &store {
         printer.note_verbatim(&format!("report: {}", store.path("report.html").display()));
+        note_resumed(resumed, done, printer);
     }
     if let Some(file) = &args.pcap {
         printer.note_verbatim(&format!("packets: {}", file.display()));
@@ -217,10 +218,13 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
 struct Followers {
     progress: TerminalProgress,
     stream: Option<JsonStream>,
+    /// Rows that an earlier run left.
+    resumed: usize,
 }
 
 impl Observer for Followers {
     fn on_resumed(&mut self, rows: usize) {
+        self.resumed = rows;
         self.progress.on_resumed(rows);
     }
 
@@ -322,7 +326,8 @@ impl<'a> Report<'a> {
             advice.clear();
         }
         let scenario_as_written = experiment.draft.to_json();
-        let document = Document::new(scenario_as_written, environment, rows, complete, &advice);
+        let document = Document::new(scenario_as_written, environment, rows, complete, &advice)
+            .of_experiments(&plan.scenarios());
         Self { document, advice, withheld, experiment, points }
     }
 

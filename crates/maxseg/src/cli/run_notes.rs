@@ -60,6 +60,16 @@ pub(super) fn note_others(store: &Store, plan: &Plan<'_>, printer: Printer) {
     }
 }
 
+/// Rows of an earlier run, of which the environment that is kept is not.
+pub(super) fn note_resumed(resumed: usize, rows: usize, printer: Printer) {
+    if resumed > 0 {
+        printer.note(&format!(
+            "{resumed} of {rows} rows are of an earlier run: environment, time and command in run.json and in the report are \
+             those of this run"
+        ));
+    }
+}
+
 /// After an interrupt: what is left, and how to go on.
 pub(super) fn what_is_kept(done: usize, planned: usize, store: Option<&Store>) -> String {
     match store {

@@ -106,7 +106,7 @@ fn picture(runs: &RunPairing) -> String {
     text
 }
 
-/// One interval: `├──●──┤`, with `│` at zero; `▶` where the difference is beyond the axis.
+/// One interval: `├──●──┤`, with `│` at zero; `◀` and `▶` where it goes on beyond the axis, or the difference is there.
 fn bar(relative: f64, half: f64, reach: f64) -> String {
     let place = |value: f64| {
         let share = (value / reach).clamp(-1.0, 1.0);
@@ -117,8 +117,8 @@ fn bar(relative: f64, half: f64, reach: f64) -> String {
     line[place(0.0)] = '│';
     if to > from {
         line[from..=to].fill('─');
-        line[from] = '├';
-        line[to] = '┤';
+        line[from] = if relative - half < -reach { '◀' } else { '├' };
+        line[to] = if relative + half > reach { '▶' } else { '┤' };
     }
     line[place(relative)] = if relative > reach { '▶' } else { '●' };
     line.into_iter().collect()
@@ -154,4 +154,27 @@ fn of_captures(captures: &CapturePairing<'_>, printer: Printer) -> String {
         text += &hanging(&format!("note: {caution}"), printer.width(), "      ");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_goes_on_is_not_closed() {
+        let ends = |relative: f64, half: f64| {
+            let bar = bar(relative, half, 1.0);
+            let bar = bar.trim();
+            (bar.chars().next().unwrap(), bar.chars().last().unwrap())
+        };
+        let cases = [
+            (0.0, 0.5, ('├', '┤')),
+            (0.4, 0.8, ('├', '▶')),
+            (0.0, 3.0, ('◀', '▶')),
+            (1.5, 0.1, ('│', '▶')),
+        ];
+        for (relative, half, want) in cases {
+            assert_eq!(ends(relative, half), want, "{relative} ± {half}");
+        }
+    }
 }

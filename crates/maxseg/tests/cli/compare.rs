@@ -63,6 +63,44 @@ fn two_runs_are_paired_by_seed() {
     }
 }
 
+/// A folder keeps the rows of an earlier scenario.
+#[test]
+fn rows_of_an_earlier_scenario_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = |mss| ["--axis", "hop.radio.errors.rate=0.05", "--set", mss, "--seeds", "2"];
+    runs(folder.path(), "both", &options("sender.mss=128"));
+    let both = runs(folder.path(), "both", &options("sender.mss=600"));
+    let large = runs(folder.path(), "large", &options("sender.mss=600"));
+    let output = maxseg(&["compare", &both, &large, "--json"]);
+    assert!(
+        stderr(&output).contains("also holds 2 rows of other scenarios"),
+        "{}",
+        stderr(&output)
+    );
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let point = &document["runs"]["points"][0];
+    assert_eq!(point["runs"], serde_json::json!([2, 2]));
+    assert_eq!(point["numbers"][0]["verdict"], "same", "{point}");
+}
+
+/// A pipe, as a shell's `<(…)` is one, gives its first byte once.
+#[test]
+#[cfg(unix)]
+fn what_is_compared_may_come_through_a_pipe() {
+    let link = capture("d_bandwidth.receiver.pcap.gz");
+    let mut child = command(&["compare", "/dev/stdin", &link, "--json"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let bytes = std::fs::read(capture("d_rwnd.receiver.pcap.gz")).unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["captures"]["a"]["limited_by"], "receive-window");
+}
+
 #[test]
 fn engines_and_swept_values_of_one_result_are_compared() {
     let folder = tempfile::tempdir().unwrap();

@@ -138,3 +138,32 @@ fn explain_of_an_unknown_link_type_alone_fails() {
         );
     }
 }
+
+/// `maxseg … --report FILE | head` has its file.
+#[test]
+fn files_are_written_though_the_reader_has_gone() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let capture = root.join("testdata/captures/d_rwnd.receiver.pcap.gz").display().to_string();
+    let cases: [(&[&str], &str); 5] = [
+        (&["explain", &capture, "--json"], "--report"),
+        (&["explain", &capture, "--csv"], "--report"),
+        (&["explain", &capture, "--json"], "--scenario"),
+        (&["advise", "slow-tunnel", "--json"], "--report"),
+        #[cfg(feature = "lab")]
+        (&["path", "127.0.0.1", "--pings", "2"], "--scenario"),
+        #[cfg(not(feature = "lab"))]
+        (&["explain", &capture], "--report"),
+    ];
+    for (arguments, option) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = command(arguments);
+        let output = command.arg(option).arg(&file).stdout(writer).output().unwrap();
+        assert!(file.exists(), "{arguments:?} {option}: {}", stderr(&output));
+    }
+    let pipe = command(&["advise", "/dev/stdin"]).stdin(std::process::Stdio::piped()).output();
+    let said = stderr(&pipe.unwrap());
+    assert!(said.contains("is a pipe or a device") && said.contains("hint:"), "{said}");
+}

@@ -22,6 +22,9 @@ fn a_second_run_resumes_and_runs_only_what_is_new() {
     }
     let again = maxseg(&small(&["--seeds", "2", "--out", out]));
     assert!(stderr(&again).contains("12 runs are there already"), "{}", stderr(&again));
+    let note = "12 of 12 rows are of an earlier run";
+    let said = stderr(&again).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(note) && !stderr(&first).contains("an earlier run"), "{said}");
     assert_eq!(rows(), before);
     assert_eq!(stdout(&first), stdout(&again));
     let more = maxseg(&small(&["--seeds", "3", "--out", out]));

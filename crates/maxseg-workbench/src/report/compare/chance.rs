@@ -65,11 +65,11 @@ pub(super) fn beside(alike: [Alike; 2], names: [&str; 2]) -> Option<String> {
         return None;
     }
     let [a, b] = [0, 1].map(|side| alike[side].text(names[side]));
-    Some(format!("one of several such transfers each: {a}; {b}"))
+    Some(format!("other such transfers show what chance does: {a}; {b}"))
 }
 
 /// Goodput goes with the square root of how often segments are lost, and of so many losses the standard deviation is the square root: what
-/// 95 of 100 pairs of transfers differ by at most, as a share.
+/// 95 of 100 pairs of transfers differ by at most, as the logarithm of a factor.
 fn by_losses(losses: [f64; 2]) -> f64 {
     let [a, b] = losses.map(|count| 0.25 / count.max(1.0));
     1.96 * (a + b).sqrt()
@@ -80,14 +80,17 @@ pub(super) fn of_losses(cases: &[Case<'_>; 2]) -> Option<String> {
     let are_limited = cases.iter().all(|case| case.limit() == Some(LimitedBy::Congestion));
     let [a, b] = [0, 1].map(|side| cases[side].data().goodput_bps);
     let (a, b) = a.zip(b).filter(|(a, b)| are_limited && *a > 0.0 && *b > 0.0)?;
-    let recoveries = [0, 1].map(|side| cases[side].data().loss_episodes.count());
+    may_be_chance([a, b], [0, 1].map(|side| cases[side].data().loss_episodes.count()))
+}
+
+fn may_be_chance([a, b]: [f64; 2], recoveries: [u64; 2]) -> Option<String> {
     let most = by_losses(recoveries.map(|count| count as f64));
     let [first, second] = recoveries;
     ((b / a).ln().abs() <= most).then(|| {
         format!(
-            "losses limit both, and goodputs of {first} and {second} recoveries differ by up to {} by chance: the change of the goodput \
-             may be chance",
-            words::whole_percent(most)
+            "losses limit both, and goodputs of {first} and {second} recoveries differ by a factor of up to {} by chance: the change \
+             of the goodput may be chance",
+            words::digits(most.exp())
         )
     })
 }
@@ -104,6 +107,14 @@ mod tests {
         assert!(by_losses([100.0, 100.0]) < 0.15);
     }
 
+    /// e^(1.96 √(1/4 + 1/4)) = 4: of one loss each, chance alone makes as much as that.
+    #[test]
+    fn what_chance_makes_of_goodputs_is_a_factor() {
+        let said = may_be_chance([1e6, 3.9e6], [1, 1]).unwrap();
+        assert!(said.contains("differ by a factor of up to 4.00 by chance"), "{said}");
+        assert_eq!(may_be_chance([1e6, 4.1e6], [1, 1]), None);
+    }
+
     #[test]
     fn other_transfers_of_a_capture_show_what_chance_does() {
         let alike = |count, least_bps, most_bps| Alike { count, least_bps, most_bps };
@@ -111,7 +122,7 @@ mod tests {
         assert_eq!(beside([alike(1, 1e6, 1e6); 2], names), None);
         assert_eq!(
             beside([alike(4, 4.08e6, 5.29e6), alike(1, 5e6, 5e6)], names).unwrap(),
-            "one of several such transfers each: 4 in a.pcap, 4.08 Mbit/s to 5.29 Mbit/s; one in b.pcap"
+            "other such transfers show what chance does: 4 in a.pcap, 4.08 Mbit/s to 5.29 Mbit/s; one in b.pcap"
         );
     }
 }

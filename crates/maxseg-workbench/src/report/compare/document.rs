@@ -33,7 +33,7 @@ struct RunsEntry<'a> {
     changed: Vec<ChangedEntry<'a>>,
     /// The points that both have.
     points: Vec<PointEntry<'a>>,
-    /// Runs of A and of B without a counterpart.
+    /// Runs of A and of B without a counterpart: of another point, or of a seed that the other side lacks. They do not count.
     left_out: [usize; 2],
     /// Runs of A and of B that the lab calls invalid; they do not count.
     invalid: [usize; 2],
@@ -77,7 +77,8 @@ struct NumberEntry {
     ci95: Option<f64>,
     /// B ÷ A − 1.
     relative: Option<f64>,
-    /// Pairs of runs with the same seed; null where all runs of a side were compared with all of the other.
+    /// Pairs of runs with the same seed; null where all runs of a side were compared with all of the other, and where nothing is
+    /// random.
     pairs: Option<usize>,
     verdict: VerdictEntry,
 }
@@ -208,7 +209,7 @@ impl NumberEntry {
 pub(super) const fn pairs(pairing: Pairing) -> Option<usize> {
     match pairing {
         Pairing::Seeds(count) => Some(count),
-        Pairing::Apart | Pairing::OneSided | Pairing::Exact => None,
+        Pairing::Apart | Pairing::Unseeded | Pairing::OneSided | Pairing::Exact => None,
     }
 }
 

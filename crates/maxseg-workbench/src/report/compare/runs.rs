@@ -1,8 +1,8 @@
 //! Runs of two sides: every number with its difference and what the seeds show of it.
 
-use maxseg_core::compare::{Difference, Pairing, Verdict};
+use maxseg_core::compare::{Difference, Pairing, Side, Verdict};
 use maxseg_core::engine::EngineName;
-use maxseg_core::outcome::LimitedBy;
+use maxseg_core::outcome::{LimitedBy, Outcome};
 use maxseg_core::results::{Group, Row};
 use serde_json::Value;
 
@@ -54,7 +54,10 @@ impl NumberLine {
             Verdict::Same => "equal".to_owned(),
             Verdict::NotShown => format!("no difference that {} can show ({by})", self.seeds()),
             Verdict::OnePair => {
-                format!("{by}; with too few seeds, how much of it is chance is unknown")
+                format!(
+                    "{by}; with too few {}, how much of it is chance is unknown",
+                    self.repeats()
+                )
             }
             Verdict::NoSeeds => format!("{by}, without an interval, as one side has no seeds"),
             Verdict::Unknown => "unknown".to_owned(),
@@ -65,7 +68,7 @@ impl NumberLine {
     pub fn cell(&self) -> String {
         match self.difference.verdict {
             Verdict::NotShown => format!("none shown ({})", self.by()),
-            Verdict::OnePair => format!("{} (too few seeds)", self.by()),
+            Verdict::OnePair => format!("{} (too few {})", self.by(), self.repeats()),
             Verdict::NoSeeds => format!("{} (no interval)", self.by()),
             Verdict::Higher | Verdict::Lower | Verdict::Same | Verdict::Unknown => self.shown(),
         }
@@ -92,7 +95,16 @@ impl NumberLine {
         match self.difference.pairing {
             Pairing::Seeds(count) => counted(count as u64, "seed"),
             Pairing::Apart => "these seeds, of which the sides share no two,".to_owned(),
+            Pairing::Unseeded => "so few measurements".to_owned(),
             Pairing::OneSided | Pairing::Exact => "these runs".to_owned(),
+        }
+    }
+
+    /// What more of would show a smaller difference.
+    fn repeats(&self) -> &'static str {
+        match self.difference.pairing {
+            Pairing::Unseeded => "measurements",
+            Pairing::Seeds(_) | Pairing::Apart | Pairing::OneSided | Pairing::Exact => "seeds",
         }
     }
 }
@@ -100,9 +112,15 @@ impl NumberLine {
 impl RunPairing {
     /// The numbers that a side knows at a point.
     pub fn lines(&self, point: &MatchedPoint) -> Vec<NumberLine> {
-        let [a, b] = [0, 1].map(|side| point.rows[side].iter().collect::<Vec<&Row>>());
+        let rows = [0, 1].map(|side| point.rows[side].iter().collect::<Vec<&Row>>());
         let line = |metric: &Metric| {
-            let difference = Difference::of(&a, &b, |outcome| outcome.headline(metric.of));
+            let number = |outcome: &Outcome| outcome.headline(metric.of);
+            let is_chosen = metric.is_chosen() && rows.iter().all(|rows| are_equal(rows, number));
+            let sides = [0, 1].map(|side| Side {
+                rows: &rows[side],
+                is_random: point.is_random[side] && !is_chosen,
+            });
+            let difference = Difference::of(sides, number);
             (difference.a.is_some() || difference.b.is_some()).then_some(NumberLine {
                 key: metric.key,
                 title: metric.title,
@@ -141,13 +159,16 @@ impl RunPairing {
         {
             return format!("Goodput of {b} against {a}: {}.", line.shown());
         }
+        if verdicts.is_empty() {
+            return format!("Goodput of {b} against {a}: no point has a goodput.");
+        }
         let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
         let parts = [
             (Verdict::Higher, "higher"),
             (Verdict::Lower, "lower"),
             (Verdict::Same, "equal"),
             (Verdict::NotShown, "without a difference that the seeds can show"),
-            (Verdict::OnePair, "with too few seeds to tell"),
+            (Verdict::OnePair, "with too few runs to tell"),
             (Verdict::NoSeeds, "without an interval, as one side has no seeds"),
             (Verdict::Unknown, "unknown"),
         ];
@@ -159,7 +180,7 @@ impl RunPairing {
 
     /// What to know before relying on it.
     pub fn notes(&self) -> Vec<String> {
-        let Matched { left_out, invalid, points, .. } = &self.matched;
+        let Matched { left_out, invalid, .. } = &self.matched;
         let mut notes = Vec::new();
         for (side, name) in self.names.iter().enumerate() {
             if left_out[side] > 0 {
@@ -182,11 +203,13 @@ impl RunPairing {
                     .to_owned(),
             );
         }
-        if points.len() >= MANY {
+        // What is exact is no chance.
+        let is_judged = |line: &NumberLine| line.difference.half.is_some_and(|half| half > 0.0);
+        let judged = self.goodputs().filter(|(_, line)| is_judged(line)).count();
+        if judged >= MANY {
             notes.push(format!(
-                "of {} points about {} would show a difference at 95% by chance alone",
-                points.len(),
-                words::digits(MISSES * points.len() as f64)
+                "of {judged} points with an interval about {} would show a difference at 95% by chance alone",
+                words::digits(MISSES * judged as f64)
             ));
         }
         notes
@@ -299,6 +322,12 @@ impl RunPairing {
             legend,
         })
     }
+}
+
+/// Whether a number is the same in all runs.
+fn are_equal(rows: &[&Row], number: impl Fn(&Outcome) -> Option<f64>) -> bool {
+    let bits = |row: &&Row| number(&row.outcome).map(f64::to_bits);
+    rows.windows(2).all(|pair| bits(&pair[0]) == bits(&pair[1]))
 }
 
 /// Several words of an axis.

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{DirectionStats, Ending};
 use maxseg_core::results::Row;
@@ -15,7 +17,8 @@ fn runs(name: &str, mss: u64, goodputs: &[f64]) -> RunSet {
         .zip(goodputs)
         .map(|(seed, goodput)| row(EngineName::Sim, Some(seed), &point, *goodput))
         .collect();
-    RunSet { name: name.to_owned(), scenario: json!({"sender": {"mss": mss}}), rows }
+    let scenario = json!({"sender": {"mss": mss}});
+    RunSet { name: name.to_owned(), scenario, rows, experiments: BTreeMap::new(), others: 0 }
 }
 
 fn pairing(a: &[f64], b: &[f64]) -> RunPairing {
@@ -95,6 +98,53 @@ fn a_closed_form_has_no_seeds_and_no_seeds_are_asked_for() {
     let document = valid(&Compared::Runs(&runs));
     let number = &document["runs"]["points"][0]["numbers"][0];
     assert_eq!((&number["verdict"], &number["ci95"]), (&json!("no-seeds"), &Value::Null));
+}
+
+/// What is exact is no chance, and where no goodput is known there is none to count.
+#[test]
+fn exact_points_are_not_said_to_differ_by_chance() {
+    let of_points = |goodputs: [Option<f64>; 2]| {
+        let [a, b] = goodputs.map(|goodput| {
+            let rows = (0..14).map(|x| {
+                let mut row = row(EngineName::Model, None, &json!({"x": x}), 1e6);
+                row.outcome.goodput_bps = goodput;
+                row
+            });
+            RunSet { rows: rows.collect(), ..runs("set", 536, &[]) }
+        });
+        let names = ["a".to_owned(), "b".to_owned()];
+        RunPairing { names, matched: matched([&a, &b], None).unwrap() }
+    };
+    let exact = of_points([Some(1e6), Some(2e6)]);
+    assert_eq!(exact.notes(), Vec::<String>::new());
+    assert_eq!(exact.conclusion(), "Goodput of b against a, of 14 points: higher at 14.");
+    let unknown = of_points([None, None]);
+    assert_eq!(unknown.conclusion(), "Goodput of b against a: no point has a goodput.");
+}
+
+/// One seed of a scenario in which nothing is random says all; the MSS that ends agree on is no chance either.
+#[test]
+fn what_is_not_random_is_exact() {
+    let random = pairing(&[1e6], &[2e6]);
+    assert!(random.conclusion().contains("too few seeds"), "{}", random.conclusion());
+    let [a, b] = [("before", 1e6), ("after", 2e6)].map(|(name, goodput)| {
+        let mut set = runs(name, 536, &[goodput]);
+        set.experiments.insert(set.rows[0].hash.clone(), false);
+        set
+    });
+    let names = ["before".to_owned(), "after".to_owned()];
+    let exact = RunPairing { names, matched: matched([&a, &b], None).unwrap() };
+    assert_eq!(exact.conclusion(), "Goodput of after against before: x2.00.");
+    let [a, b] = [536, 1460].map(|mss| {
+        let mut set = runs("random", mss, &[1e6, 2e6]);
+        set.rows.iter_mut().for_each(|row| row.outcome.mss_used_bytes = Some(mss));
+        set
+    });
+    let names = ["before".to_owned(), "after".to_owned()];
+    let chosen = RunPairing { names, matched: matched([&a, &b], None).unwrap() };
+    let lines = chosen.lines(&chosen.matched.points[0]);
+    let mss = lines.iter().find(|line| line.key == "mss_used_bytes").unwrap();
+    assert!(!mss.shown().contains("too few"), "{}", mss.shown());
 }
 
 #[test]

@@ -34,7 +34,13 @@ impl Found {
             return Ok(Self::Scenario);
         }
         let path = Path::new(argument);
-        if path.exists() {
+        if let Ok(metadata) = path.metadata() {
+            if !metadata.is_file() && !metadata.is_dir() {
+                return Err(Failure::with_hint(
+                    format!("{argument} is a pipe or a device, and not a file"),
+                    "write it to a file first; `-` is a scenario on standard input",
+                ));
+            }
             return Ok(if is_text(path)? { Self::Scenario } else { Self::Capture });
         }
         if shipped::scenario(argument).is_some() {

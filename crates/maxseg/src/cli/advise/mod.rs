@@ -180,14 +180,15 @@ pub(crate) fn run(args: &AdviseArgs, printer: Printer) -> Result<(), Failure> {
     let made = state::made();
     let document = AdviseDocument::new(&advice, &made);
     kept.keep(&document, printer);
+    // Written before printed: whoever reads our output may have gone.
+    let report = report.map(|report| (report.path, report.finish(&page(&advice))));
     if args.json {
         printer.stream(|out| document.write(out))?;
     } else {
         printer.text(&advise_text(&advice, printer))?;
     }
-    if let Some(report) = report {
-        let path = report.path;
-        report.finish(&page(&advice))?;
+    if let Some((path, written)) = report {
+        written?;
         printer.note_verbatim(&format!("{}: the report", path.display()));
     }
     Ok(())

@@ -57,7 +57,7 @@ fn lateness(seconds: f64) -> String {
 
 /// The links' counters, and the lateness of their packets.
 pub(super) fn links(status: &LabStatus, printer: Printer) -> String {
-    let counts = ["packets", "bytes", "damaged", "refused", "policed", "early", "marked"];
+    let counts = ["packets", "bytes", "damaged", "refused", "policed", "dropped early", "marked"];
     let mut table = Grid::new([Column::word("link")], counts.map(Column::number));
     for link in &status.links {
         let counts = [

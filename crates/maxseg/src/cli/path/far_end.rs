@@ -164,6 +164,11 @@ impl FarEndArgs {
         }))
     }
 
+    /// Whether anything has to be reached.
+    pub(super) fn has_thresholds(&self) -> bool {
+        self.rfc6349_options(Duration::ZERO).thresholds != Thresholds::default()
+    }
+
     fn rfc6349_options(&self, duration: Duration) -> Rfc6349Options {
         let share = |percent: Option<f64>| percent.map(|percent| percent / 100.0);
         Rfc6349Options {

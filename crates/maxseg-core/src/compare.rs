@@ -288,7 +288,9 @@ mod tests {
         let measured = |goodputs: &[f64]| {
             let goodputs: Vec<_> = goodputs.iter().map(|goodput| (None, *goodput)).collect();
             let mut rows = rows(&goodputs);
-            rows.iter_mut().for_each(|row| row.engine = EngineName::Measured);
+            for row in &mut rows {
+                row.engine = EngineName::Measured;
+            }
             rows
         };
         let one = of_rows(&measured(&[100.0]), &measured(&[110.0]), false);

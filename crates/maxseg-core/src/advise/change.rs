@@ -93,9 +93,10 @@ impl Change {
         payload: Bytes,
         on_wire: Bytes,
     ) -> Option<Self> {
-        const SHARE: f64 = 0.95;
-        let share = SHARE * payload.get() as f64 / on_wire.get().max(1) as f64;
-        BitsPerSec::new(super::path::whole(policer.get() as f64 * share)).map(Self::Pacing)
+        const PERCENT: u128 = 95;
+        let of_payload = u128::from(policer.get()) * PERCENT * u128::from(payload.get());
+        let rate = of_payload / (100 * u128::from(on_wire.get().max(1)));
+        BitsPerSec::new(u64::try_from(rate).ok()?).map(Self::Pacing)
     }
 
     /// The word for its kind, in JSON and in the names of advice.

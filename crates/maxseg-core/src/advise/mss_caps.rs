@@ -86,6 +86,13 @@ fn of_route(host: &mut Settings, change: impl FnOnce(&mut LinuxRules)) {
     }
 }
 
+/// Whether the receiver's route may have to offer more: nothing else is known to hold segments, or that is.
+pub(super) fn is_offered_by_route(caps: &[MssCap], scenario: &Scenario) -> bool {
+    let [_, receiving] = data_hosts(scenario);
+    let is_asked = caps.contains(&MssCap::ReceiverMss) && receiving.linux.is_none();
+    caps.is_empty() || caps.contains(&MssCap::ReceiverAdvmss) || is_asked
+}
+
 impl MssCap {
     /// In words, where the data goes as it does in `scenario`.
     pub(super) fn describe(self, scenario: &Scenario) -> String {

@@ -3,7 +3,7 @@
 use super::host::check_hosts_keep_up;
 use super::problem::{Problem, problem};
 use super::resolve_flow::{check_flows_fit, flow};
-use super::resolve_link::{LinkKeys, check_link};
+use super::resolve_link::{LONGEST_ROUND_TRIP, LinkKeys, check_link};
 use super::spec::{HopEntry, ReverseEntry, ScenarioSpec, UntilEntry};
 use super::{End, Flow, FlowKind, HopRange, Scenario, Until};
 use crate::errors::{Clock, ErrorModel, ErrorsSpec, Per, Schedule};
@@ -15,8 +15,6 @@ use crate::units::{Bytes, Mtu, Time};
 
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
 const DEFAULT_TIME: Time = Time::from_secs(60);
-/// No path on earth, and none to the planets, is longer.
-pub(super) const LONGEST_ROUND_TRIP: Time = Time::from_secs(24 * 3600);
 /// Where a transfer of so many bytes is given up.
 const LONGEST_TRANSFER: Time = Time::from_secs(24 * 3600);
 

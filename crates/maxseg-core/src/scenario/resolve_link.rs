@@ -2,11 +2,13 @@
 
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry};
 use super::problem::{Problem, problem};
-use super::resolve::LONGEST_ROUND_TRIP;
 use super::spec::{HopEntry, ReverseEntry};
 use crate::errors::{Arq, Clock, ErrorModel, Per};
 use crate::path::{IcmpPolicy, LinkSpec, PolicerSpec};
 use crate::units::{Bytes, Probability, Time};
+
+/// No path on earth, and none to the planets, is longer.
+pub(super) const LONGEST_ROUND_TRIP: Time = Time::from_secs(24 * 3600);
 
 /// The less common keys as one direction's entry has them.
 pub(super) struct LinkKeys {

@@ -1,23 +1,22 @@
 //! One piece of advice.
 
-use std::net::IpAddr;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bench::{AS_IT_IS, Bench};
 use super::commands::{Commands, commands};
-use super::ends::{Ends, HostEnd};
+use super::ends::Ends;
 use super::gained::{AdviceGain, gain};
 use super::goal::Goal;
 use super::price::{Price, price};
 use super::proof::Found;
-use super::{Request, tune, words};
+use super::tune::{self, Setting};
+use super::{Request, words};
 use crate::advise::{Change, Trial};
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
-use crate::units::{Bytes, Mss};
+use crate::units::Mss;
 
 /// A change that serves a goal, with its proof and its price.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -131,19 +130,6 @@ pub struct ProofRow {
     pub limited_by: LimitedBy,
 }
 
-/// A setting of a host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Setting {
-    /// What is set, as `maxseg tune` writes it.
-    pub target: String,
-    /// Its value, in the kernel's own unit: of several numbers `-` stays as it is, and `>=` is before the least that one is to be.
-    pub value: String,
-    /// The host, by its address or role.
-    pub on: String,
-    /// Whether that is the host that this program runs on; null where that is unknown.
-    pub here: Option<bool>,
-}
-
 /// The name of a change: what is changed, and on which host.
 pub(super) fn id(change: Change, ends: &Ends) -> String {
     let host = words::host_of(change, ends);
@@ -251,91 +237,4 @@ impl ProofRow {
             limited_by: trial.limited_by,
         }
     }
-}
-
-/// Buffers of Linux: the limits of autotuning, and that of what a program may ask for.
-const RECEIVE: [&str; 2] = ["net.ipv4.tcp_rmem", "net.core.rmem_max"];
-const SEND: [&str; 2] = ["net.ipv4.tcp_wmem", "net.core.wmem_max"];
-
-/// The settings of Linux hosts that make a change: on the routes between them where they have addresses. `headers` are those of
-/// IP and TCP, where they are known.
-pub(super) fn settings(
-    change: Change,
-    ends: &Ends,
-    is_raise: bool,
-    headers: Option<Bytes>,
-) -> Vec<Setting> {
-    let on = |host: &HostEnd, target: String, value: String| Setting {
-        target,
-        value,
-        on: host.to_string(),
-        here: host.is_here,
-    };
-    let route = |host: &HostEnd, peer: &HostEnd, attribute: &str, value: String| {
-        on_route(host, peer, attribute, value).into_iter().collect::<Vec<_>>()
-    };
-    let Ends { sender, receiver } = ends;
-    let sysctl = |host: &HostEnd, key: &str, value: &str| {
-        on(host, format!("sysctl.{key}"), value.to_owned())
-    };
-    // The first two numbers of a buffer stay as the host has them, and a limit that is larger: other connections may need it.
-    let buffers = |host: &HostEnd, [key, limit]: [&str; 2], bytes: u64| {
-        vec![
-            sysctl(host, key, &format!("- - >={bytes}")),
-            sysctl(host, limit, &format!(">={bytes}")),
-        ]
-    };
-    match change {
-        Change::Window(window) if is_raise => buffers(receiver, RECEIVE, 2 * window.get()),
-        Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
-        Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
-        Change::FirstReceiveBuffer(bytes) => {
-            let least = bytes.get();
-            vec![sysctl(receiver, RECEIVE[0], &format!("- >={least} >={least}"))]
-        }
-        Change::SendBuffer(bytes) => buffers(sender, SEND, 2 * bytes.get()),
-        Change::SegmentSize(mss) if is_raise => {
-            route(receiver, sender, "advmss", mss.get().to_string())
-        }
-        Change::SegmentSize(mss) => headers.map_or_else(Vec::new, |headers| {
-            route(sender, receiver, "mtu", (mss.bytes() + headers).get().to_string())
-        }),
-        Change::Mtu(mtu) => route(sender, receiver, "mtu", mtu.get().to_string()),
-        Change::Congestion(name) => route(sender, receiver, "congctl", name.word().to_owned()),
-        Change::InitialWindow(segments) => {
-            route(sender, receiver, "initcwnd", segments.to_string())
-        }
-        Change::RtoMin(time) => {
-            route(sender, receiver, "rto_min", format!("{}ms", time.as_millis_up()))
-        }
-        Change::MtuProbing => vec![sysctl(sender, "net.ipv4.tcp_mtu_probing", "1")],
-        Change::NoSlowStartAfterIdle => {
-            vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
-        }
-        Change::ReorderingTolerance => vec![sysctl(sender, "net.ipv4.tcp_recovery", "1")],
-        Change::RtoInitial(_)
-        | Change::Pacing(_)
-        | Change::Clamp(_)
-        | Change::ReadsAtOnce
-        | Change::IcmpSent
-        | Change::Queue(_)
-        | Change::FairQueue
-        | Change::NoErrors => Vec::new(),
-    }
-}
-
-/// An attribute of a host's route to its peer, where its address is known.
-pub(super) fn on_route(
-    host: &HostEnd,
-    peer: &HostEnd,
-    attribute: &str,
-    value: String,
-) -> Option<Setting> {
-    let target = format!("route.{}.{attribute}", prefix(peer.address?));
-    Some(Setting { target, value, on: host.to_string(), here: host.is_here })
-}
-
-/// One address as a prefix.
-fn prefix(address: IpAddr) -> String {
-    format!("{address}/{}", if address.is_ipv6() { 128 } else { 32 })
 }

@@ -33,13 +33,14 @@ mod worth;
 pub use bench::{Simulate, one_by_one};
 pub use commands::{Commands, Form, HowTo, Ran};
 pub use ends::{Ends, HostEnd};
-pub use entry::{Advice, ChangeEntry, ProofRow, Setting};
+pub use entry::{Advice, ChangeEntry, ProofRow};
 pub use gained::{AdviceGain, GainOf, GainOver, is_over_nothing};
 pub use goal::Goal;
 pub use guide::{Guide, GuideName, Judged, guides, judge};
 pub use observed::ends_of;
 pub use prepared::{prepared as as_run, varied};
 pub use price::Price;
+pub use tune::Setting;
 
 use super::data_flow::{data_flow, data_links};
 use super::path::whole;

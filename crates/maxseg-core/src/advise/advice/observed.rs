@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::commands::{Commands, Form, HowTo, Ran};
 use super::ends::{Ends, HostEnd};
-use super::entry::{Advice, ProofRow, id, settings};
+use super::entry::{Advice, ProofRow, id};
 use super::gained::AdviceGain;
 use super::price::price;
+use super::tune::settings;
 use super::words;
 use crate::advise::{Change, Command, Gain, Headline, HostSystem, Remedy, Rerun, System};
 use crate::evidence::Direction;

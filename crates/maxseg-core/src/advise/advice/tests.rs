@@ -220,7 +220,7 @@ fn a_window_that_pauses_reset_is_kept_before_anything_else_is_tried() {
 #[test]
 fn settings_of_buffers_lower_none() {
     let value = |change| {
-        let all = entry::settings(change, &Ends::default(), true, None);
+        let all = tune::settings(change, &Ends::default(), true, None);
         all.into_iter().map(|setting| setting.value).collect::<Vec<_>>()
     };
     let mib = Bytes::new(1 << 20);

@@ -1,12 +1,28 @@
 //! The settings of Linux hosts that make a change on a path, as `maxseg tune` takes them.
 
-use super::ends::Ends;
-use super::entry::{Setting, on_route, settings};
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ends::{Ends, HostEnd};
 use crate::advise::Change;
-use crate::advise::data_flow::data_hosts;
-use crate::advise::mss_caps::{MssCap, mss_caps};
+use crate::advise::mss_caps::{MssCap, is_offered_by_route, mss_caps};
 use crate::scenario::Scenario;
-use crate::units::Mss;
+use crate::units::{Bytes, Mss};
+
+/// A setting of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Setting {
+    /// What is set, as `maxseg tune` writes it.
+    pub target: String,
+    /// Its value, in the kernel's own unit: of several numbers `-` stays as it is, and `>=` is before the least that one is to be.
+    pub value: String,
+    /// The host, by its address or role.
+    pub on: String,
+    /// Whether that is the host that this program runs on; null where that is unknown.
+    pub here: Option<bool>,
+}
 
 pub(super) fn of(change: Change, ends: &Ends, scenario: &Scenario, is_raise: bool) -> Vec<Setting> {
     if let (Change::SegmentSize(mss), true) = (change, is_raise) {
@@ -41,9 +57,84 @@ fn larger_segments(mss: Mss, ends: &Ends, scenario: &Scenario) -> Vec<Setting> {
     all
 }
 
-/// Whether the receiver's route may have to offer more: nothing else is known to hold segments, or that is.
-pub(super) fn is_offered_by_route(caps: &[MssCap], scenario: &Scenario) -> bool {
-    let [_, receiving] = data_hosts(scenario);
-    let is_asked = caps.contains(&MssCap::ReceiverMss) && receiving.linux.is_none();
-    caps.is_empty() || caps.contains(&MssCap::ReceiverAdvmss) || is_asked
+/// Buffers of Linux: the limits of autotuning, and that of what a program may ask for.
+const RECEIVE: [&str; 2] = ["net.ipv4.tcp_rmem", "net.core.rmem_max"];
+const SEND: [&str; 2] = ["net.ipv4.tcp_wmem", "net.core.wmem_max"];
+
+/// The settings of Linux hosts that make a change: on the routes between them where they have addresses. `headers` are those of
+/// IP and TCP, where they are known.
+pub(super) fn settings(
+    change: Change,
+    ends: &Ends,
+    is_raise: bool,
+    headers: Option<Bytes>,
+) -> Vec<Setting> {
+    let on = |host: &HostEnd, target: String, value: String| Setting {
+        target,
+        value,
+        on: host.to_string(),
+        here: host.is_here,
+    };
+    let route = |host: &HostEnd, peer: &HostEnd, attribute: &str, value: String| {
+        on_route(host, peer, attribute, value).into_iter().collect::<Vec<_>>()
+    };
+    let Ends { sender, receiver } = ends;
+    let sysctl = |host: &HostEnd, key: &str, value: &str| {
+        on(host, format!("sysctl.{key}"), value.to_owned())
+    };
+    // The first two numbers of a buffer stay as the host has them, and a limit that is larger: other connections may need it.
+    let buffers = |host: &HostEnd, [key, limit]: [&str; 2], bytes: u64| {
+        vec![
+            sysctl(host, key, &format!("- - >={bytes}")),
+            sysctl(host, limit, &format!(">={bytes}")),
+        ]
+    };
+    match change {
+        Change::Window(window) if is_raise => buffers(receiver, RECEIVE, 2 * window.get()),
+        Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
+        Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
+        Change::FirstReceiveBuffer(bytes) => {
+            let least = bytes.get();
+            vec![sysctl(receiver, RECEIVE[0], &format!("- >={least} >={least}"))]
+        }
+        Change::SendBuffer(bytes) => buffers(sender, SEND, 2 * bytes.get()),
+        Change::SegmentSize(mss) if is_raise => {
+            route(receiver, sender, "advmss", mss.get().to_string())
+        }
+        Change::SegmentSize(mss) => headers.map_or_else(Vec::new, |headers| {
+            route(sender, receiver, "mtu", (mss.bytes() + headers).get().to_string())
+        }),
+        Change::Mtu(mtu) => route(sender, receiver, "mtu", mtu.get().to_string()),
+        Change::Congestion(name) => route(sender, receiver, "congctl", name.word().to_owned()),
+        Change::InitialWindow(segments) => {
+            route(sender, receiver, "initcwnd", segments.to_string())
+        }
+        Change::RtoMin(time) => {
+            route(sender, receiver, "rto_min", format!("{}ms", time.as_millis_up()))
+        }
+        Change::MtuProbing => vec![sysctl(sender, "net.ipv4.tcp_mtu_probing", "1")],
+        Change::NoSlowStartAfterIdle => {
+            vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
+        }
+        Change::ReorderingTolerance => vec![sysctl(sender, "net.ipv4.tcp_recovery", "1")],
+        Change::RtoInitial(_)
+        | Change::Pacing(_)
+        | Change::Clamp(_)
+        | Change::ReadsAtOnce
+        | Change::IcmpSent
+        | Change::Queue(_)
+        | Change::FairQueue
+        | Change::NoErrors => Vec::new(),
+    }
+}
+
+/// An attribute of a host's route to its peer, where its address is known.
+fn on_route(host: &HostEnd, peer: &HostEnd, attribute: &str, value: String) -> Option<Setting> {
+    let target = format!("route.{}.{attribute}", prefix(peer.address?));
+    Some(Setting { target, value, on: host.to_string(), here: host.is_here })
+}
+
+/// One address as a prefix.
+fn prefix(address: IpAddr) -> String {
+    format!("{address}/{}", if address.is_ipv6() { 128 } else { 32 })
 }

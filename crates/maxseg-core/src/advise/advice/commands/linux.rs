@@ -1,12 +1,11 @@
 //! Linux: routes, sysctls, nftables, networkd, socket options. Each line is safe as it stands: it raises what is too small, or
 //! adds a route beside the others.
 
-use super::super::tune::is_offered_by_route;
 use super::{Case, Form, HowTo, Lines, Ran};
 use crate::advise::Change;
 use crate::advise::CommandKind;
 use crate::advise::data_flow::data_hosts;
-use crate::advise::mss_caps::{MssCap, mss_caps};
+use crate::advise::mss_caps::{MssCap, is_offered_by_route, mss_caps};
 use crate::advise::remedy::linux;
 use crate::settings::WindowSize;
 use crate::units::Mss;

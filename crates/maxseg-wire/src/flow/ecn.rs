@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::Seen;
 use crate::tcp::Flags;
 
+/// Congestion experienced: the mark of a router (RFC 3168 §5).
+pub(crate) const CE: u8 = 3;
+
 /// Whether an end reports a mark that the other one has not answered yet.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct MarkEcho {

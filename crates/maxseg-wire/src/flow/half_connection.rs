@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Seen;
 use super::capture_duplicates::RecentPackets;
 use super::capture_points::CapturePoints;
-use super::ecn::MarkEcho;
+use super::ecn::{CE, MarkEcho};
 use super::seen_options::SeenOptions;
 use super::send_history::SendHistory;
 use super::sequence::Sequence;
@@ -27,9 +27,6 @@ use describe::{Agreed, describe};
 
 /// A window that opens again within this, in nanoseconds, was shut until the program that reads was scheduled.
 const BRIEFLY: u64 = 5_000_000;
-
-/// The mark of a router that is congested (RFC 3168 §5).
-pub(super) const CE: u8 = 3;
 
 /// One end of a connection.
 #[derive(Debug, Default, Serialize, Deserialize)]

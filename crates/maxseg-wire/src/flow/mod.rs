@@ -67,6 +67,7 @@ mod way_delays;
 mod window_levels;
 
 pub use decode::{Datagram, Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};
+pub(crate) use ecn::CE;
 pub use fragments::FragmentCounts;
 pub(crate) use key::FlowKey;
 pub use options::{FlowOptions, FlowResults};

@@ -14,7 +14,7 @@ use maxseg_core::evidence::{DelayAtLosses, Passage};
 use super::coverage::Coverage;
 use super::delays::{Delays, Thinned, seconds};
 use super::passing::Passing;
-use crate::flow::Sequence;
+use crate::flow::{CE, Sequence};
 use matching::Candidate;
 
 /// What both captures cover, by the clock of the first; nanoseconds.
@@ -395,6 +395,3 @@ impl Way {
         super::passing::print(seq, ack, packet.window, packet.flags)
     }
 }
-
-/// Congestion experienced (RFC 3168 §5).
-const CE: u8 = 3;

@@ -7,7 +7,6 @@ use super::super::Seen;
 use super::super::capture_points::Beside;
 use super::super::clock::{PauseEvidence, Tick};
 use super::super::ecn;
-use super::super::half_connection::CE;
 use super::super::pair::Endpoint;
 use super::super::seen_options::SeenOptions;
 use super::Connection;
@@ -70,7 +69,7 @@ impl Connection {
         }
         if seen.flags.contains(Flags::CWR) && seen.payload_len > 0 {
             let is_answer = peer.echo.on_reduced(seen);
-            own.counts.marked += u32::from(is_answer && seen.ecn != CE);
+            own.counts.marked += u32::from(is_answer && seen.ecn != ecn::CE);
         }
     }
 

@@ -244,9 +244,9 @@ struct Ticket {
     is_control: bool,
 }
 
+/// A connection to a session under way joins it in its own thread, as it may have to wait.
 fn admit(shared: &Shared<'_>, client: IpAddr, session: u64) -> Result<Ticket, Refusal> {
     if session != 0 {
-        shared.sessions.join(session, shared.options.limits.connections)?;
         return Ok(Ticket { session, client, is_control: false });
     }
     let session = shared.sessions.begin(client)?;
@@ -266,10 +266,15 @@ fn start<'scope>(
     let begun =
         std::thread::Builder::new().name("answer".to_owned()).spawn_scoped(scope, move || {
             // A connection that fails is the client's to notice.
+            if let Err(why) = shared.join(ticket) {
+                let _ = socket.send(&refusal(why));
+                shared.tell_refused(ticket.client, why);
+                return;
+            }
             let _ = answer(shared, TcpSocket(socket), ticket);
             shared.left(ticket);
         });
-    if begun.is_err() {
+    if begun.is_err() && ticket.is_control {
         shared.left(ticket);
     }
 }
@@ -301,6 +306,14 @@ impl Shared<'_> {
     fn welcome(&self, ticket: Ticket) -> Option<Message> {
         let key = self.sessions.key(ticket.session)?;
         Some(Message::Welcome { session: ticket.session, key, limits: self.options.limits })
+    }
+
+    /// Counts a connection to its session, of which the control connection is the first.
+    fn join(&self, ticket: Ticket) -> Result<(), Refusal> {
+        if ticket.is_control {
+            return Ok(());
+        }
+        self.sessions.join(ticket.session, self.options.limits.connections)
     }
 
     fn left(&self, ticket: Ticket) {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use maxseg_wire::responder::{MOST_SIZES, NONCE, Refusal, SenderSample, TrainArrival, TrainHead};
 
@@ -21,10 +22,16 @@ const MOST_PROBE_BYTES: usize = 4 << 20;
 const MOST_TRAIN_BYTES: usize = 512 << 20;
 const MOST_ARRIVALS: usize = 32_768;
 
+/// So long a connection waits for one of an earlier transfer to end: the client has closed those before it connects again, and
+/// what serves them notices within a turn.
+const LONGEST_JOIN: Duration = Duration::from_secs(1);
+
 /// The session under way, if any: one at a time.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     current: Mutex<Current>,
+    /// Told where a connection has left its session, or the session has ended.
+    left: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -41,6 +48,8 @@ struct Session {
     client: IpAddr,
     /// Connections that have joined it.
     joined: u16,
+    /// Connections that wait to join it.
+    waiting: u16,
     transfer: u32,
     samples: BTreeMap<u16, Vec<SenderSample>>,
     sample_count: usize,
@@ -61,6 +70,13 @@ struct Train {
     dropped: u32,
 }
 
+impl Current {
+    /// The session of this number, where it is still under way.
+    fn session(&mut self, id: u64) -> Option<&mut Session> {
+        self.session.as_mut().filter(|session| session.id == id)
+    }
+}
+
 impl Sessions {
     fn current(&self) -> MutexGuard<'_, Current> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
@@ -68,7 +84,7 @@ impl Sessions {
 
     /// Does something with the session, where it is still under way.
     fn with<T>(&self, session: u64, of: impl FnOnce(&mut Session) -> T) -> Option<T> {
-        self.current().session.as_mut().filter(|current| current.id == session).map(of)
+        self.current().session(session).map(of)
     }
 
     /// Begins one.
@@ -85,6 +101,7 @@ impl Sessions {
             key,
             client,
             joined: 0,
+            waiting: 0,
             transfer: 0,
             samples: BTreeMap::new(),
             sample_count: 0,
@@ -97,20 +114,34 @@ impl Sessions {
         Ok(id)
     }
 
-    /// Counts a further connection of it.
+    /// Counts a further connection of it; where there are as many as are allowed, once one of them has left.
+    ///
+    /// # Errors
+    /// None leaves in [`LONGEST_JOIN`], as many wait already, or the session is over.
     pub(super) fn join(&self, session: u64, most: u16) -> Result<(), Refusal> {
-        let joined = self.with(session, |session| {
-            if session.joined >= most {
-                return Err(Refusal::Limit);
-            }
-            session.joined += 1;
-            Ok(())
-        });
-        joined.unwrap_or(Err(Refusal::NoSession))
+        let mut current = self.current();
+        let asked = current.session(session).ok_or(Refusal::NoSession)?;
+        if asked.waiting >= most {
+            return Err(Refusal::Limit);
+        }
+        asked.waiting += 1;
+        let is_full = |current: &mut Current| {
+            current.session(session).is_some_and(|session| session.joined >= most)
+        };
+        let waited = self.left.wait_timeout_while(current, LONGEST_JOIN, is_full);
+        (current, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let asked = current.session(session).ok_or(Refusal::NoSession)?;
+        asked.waiting -= 1;
+        if asked.joined >= most {
+            return Err(Refusal::Limit);
+        }
+        asked.joined += 1;
+        Ok(())
     }
 
     pub(super) fn leave(&self, session: u64) {
         self.with(session, |session| session.joined = session.joined.saturating_sub(1));
+        self.left.notify_all();
     }
 
     /// Whether connections besides the control connection are under way.
@@ -130,11 +161,13 @@ impl Sessions {
         let mut current = self.current();
         if current.session.as_ref().is_some_and(|current| current.id == session) {
             (current.session, current.has_ended) = (None, true);
+            self.left.notify_all();
         }
     }
 
     pub(super) fn end_all(&self) {
         self.current().session = None;
+        self.left.notify_all();
     }
 
     pub(super) fn have_ended(&self) -> bool {
@@ -253,5 +286,42 @@ impl Train {
         if self.arrivals.len() < MOST_ARRIVALS {
             self.arrivals.push(TrainArrival { number: head.number, at: arrived.at });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    /// Whichever of the two comes first: what has left makes room.
+    #[test]
+    fn a_connection_joins_once_another_has_left() {
+        let sessions = Sessions::default();
+        let session = sessions.begin(Ipv4Addr::LOCALHOST.into()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(sessions.join(session, 2), Ok(()));
+        }
+        for _ in 0..1000 {
+            std::thread::scope(|scope| {
+                let joining = scope.spawn(|| sessions.join(session, 2));
+                sessions.leave(session);
+                assert_eq!(joining.join().unwrap(), Ok(()));
+            });
+        }
+        assert_eq!(sessions.join(session, 2), Err(Refusal::Limit));
+    }
+
+    #[test]
+    fn an_end_of_the_session_ends_waiting() {
+        let sessions = Sessions::default();
+        let session = sessions.begin(Ipv4Addr::LOCALHOST.into()).unwrap();
+        assert_eq!(sessions.join(session, 1), Ok(()));
+        std::thread::scope(|scope| {
+            let joining = scope.spawn(|| sessions.join(session, 1));
+            sessions.end(session);
+            assert_eq!(joining.join().unwrap(), Err(Refusal::NoSession));
+        });
     }
 }

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use maxseg_core::path_mtu::ProbeFate;
-use maxseg_wire::responder::{HEADER, Limits, Message, Refusal, Towards, VERSION, decode, encode};
+use maxseg_wire::responder::{
+    HEADER, Limits, Message, Refusal, SenderSample, Towards, VERSION, decode, encode,
+};
 
 use super::*;
 use crate::far_end::{BulkPlan, FarEndError, ResponderClient, TrainPlan};
@@ -84,7 +86,10 @@ fn a_client_with_the_token_measures_both_ways() {
                 let last = series.samples.last().unwrap().sample.info;
                 assert!(last.bytes_acked.unwrap() > 100_000, "{towards:?}: {last:?}");
                 assert!(last.snd_mss <= 1000, "{last:?}");
-                assert!(last.snd_wnd.unwrap() <= 64 << 10, "{last:?}");
+                // The kernel undoes a clamp where a segment of another size arrives, until the receiver sets it again.
+                let held = |sample: &&SenderSample| sample.sample.info.snd_wnd <= Some(64 << 10);
+                let (held, all) = (series.samples.iter().filter(held).count(), &series.samples);
+                assert!(2 * held > all.len(), "{held} of {}: {last:?}", all.len());
             }
         }
         assert!(client.open_datagrams().unwrap());
@@ -242,7 +247,21 @@ fn more_than_the_limits_is_refused() {
         assert!(matches!(client.bulk(&many), Err(FarEndError::Refused(Refusal::Limit))));
         let long = BulkPlan { time: Duration::from_secs(60), ..plan(Towards::Client) };
         assert!(matches!(client.bulk(&long), Err(FarEndError::Refused(Refusal::Limit))));
-        assert!(client.bulk(&plan(Towards::Client)).is_ok());
+        client.bulk(&plan(Towards::Client)).unwrap();
+    });
+}
+
+/// A transfer's connections may still be about to leave when those of the next one arrive.
+#[test]
+fn transfers_of_just_as_many_connections_as_allowed_follow_one_another() {
+    let stop = AtomicBool::new(false);
+    with(options(), |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        for towards in [Towards::Client, Towards::Responder, Towards::Client, Towards::Responder] {
+            let (connections, time) = (8, Duration::from_millis(50));
+            let result = client.bulk(&BulkPlan { connections, time, ..plan(towards) });
+            assert_eq!(result.unwrap().series.len(), 8, "{towards:?}");
+        }
     });
 }
 
@@ -254,7 +273,7 @@ fn a_transfer_of_just_the_limit_is_taken() {
     with(ResponderOptions { limits, ..options() }, |address| {
         let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
         let longest = BulkPlan { time: Duration::from_secs(1), ..plan(Towards::Client) };
-        assert!(client.bulk(&longest).is_ok());
+        client.bulk(&longest).unwrap();
         let longer = BulkPlan { time: Duration::from_millis(1100), ..plan(Towards::Client) };
         assert!(matches!(client.bulk(&longer), Err(FarEndError::Refused(Refusal::Limit))));
     });

@@ -78,12 +78,9 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// Reads between two settings of the clamp: a segment of another size makes the kernel set it again
-/// (`tcp_measure_rcv_mss` in `net/ipv4/tcp_input.c`), which is rare.
-const READS_BETWEEN_CLAMPS: u32 = 64;
-
 /// Reads and discards until `is_over` or the peer has closed; how many bytes there were. With `MSG_TRUNC` TCP does not copy
-/// them (tcp(7)). A window is held by setting the clamp again and again; a rate, by not reading faster.
+/// them (tcp(7)). A window is held by setting the clamp after each read, as a segment of another size makes the kernel raise it
+/// (`tcp_measure_rcv_mss` in `net/ipv4/tcp_input.c`); a rate, by not reading faster.
 ///
 /// # Errors
 /// The connection ended, other than by the peer's wish.
@@ -99,7 +96,7 @@ pub(crate) fn discard(
     socket.0.set_read_timeout(Some(TURN))?;
     let mut buffer = vec![MaybeUninit::uninit(); 1 << 20];
     let most = if limit.is_some() { SLICE } else { buffer.len() };
-    let (mut taken, mut reads) = (0_u64, 0_u32);
+    let mut taken = 0_u64;
     while !is_over() {
         let room = limit.map_or(most, |limit| limit.take(most, Instant::now()));
         if room == 0 {
@@ -117,12 +114,9 @@ pub(crate) fn discard(
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
             Err(error) => return Err(error),
         }
-        if let Some(window) = window
-            && reads % READS_BETWEEN_CLAMPS < 2
-        {
+        if let Some(window) = window {
             set_tcp_option(&socket.0, libc::TCP_WINDOW_CLAMP, window)?;
         }
-        reads = reads.wrapping_add(1);
     }
     Ok(taken)
 }

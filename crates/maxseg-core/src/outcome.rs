@@ -3,6 +3,8 @@
 mod lab;
 mod link;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -147,6 +149,14 @@ impl Outcome {
 }
 
 impl Outcome {
+    /// The first of several runs, limited as all of them are in the mean: one run's losses may be its luck.
+    pub fn first_of<'a>(runs: impl IntoIterator<Item = &'a Self> + Clone) -> Option<Self> {
+        let first = runs.clone().into_iter().next()?.clone();
+        let limits = LimitShare::mean(runs);
+        let limited_by = limits.first().map_or(first.limited_by, |longest| Some(longest.kind));
+        Some(Self { limited_by, limits, ..first })
+    }
+
     /// An outcome of which only the times of echoes and requests are known.
     pub fn of_times(pings: &Histogram, requests: Option<&Histogram>) -> Self {
         let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
@@ -169,6 +179,24 @@ pub struct LimitShare {
     pub kind: LimitedBy,
     /// Share of the time, from 0 to 1.
     pub share: f64,
+}
+
+impl LimitShare {
+    /// The mean share of each limit over the runs that know theirs, largest first.
+    fn mean<'a>(runs: impl IntoIterator<Item = &'a Outcome>) -> Vec<Self> {
+        let runs = runs.into_iter().filter(|run| !run.limits.is_empty());
+        let (mut sums, mut count) = (BTreeMap::<LimitedBy, f64>::new(), 0_u32);
+        for run in runs {
+            count += 1;
+            for limit in &run.limits {
+                *sums.entry(limit.kind).or_default() += limit.share;
+            }
+        }
+        let mean = |(kind, sum): (LimitedBy, f64)| Self { kind, share: sum / f64::from(count) };
+        let mut limits: Vec<Self> = sums.into_iter().map(mean).collect();
+        limits.sort_by(|a, b| b.share.total_cmp(&a.share));
+        limits
+    }
 }
 
 /// What limits the throughput of a flow.
@@ -225,5 +253,35 @@ impl LimitedBy {
 impl std::fmt::Display for LimitedBy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_several_runs_are_their_mean() {
+        let run = |limits: &[(LimitedBy, f64)]| Outcome {
+            limited_by: limits.first().map(|(kind, _)| *kind),
+            limits: limits
+                .iter()
+                .map(|(kind, share)| LimitShare { kind: *kind, share: *share })
+                .collect(),
+            ..Outcome::default()
+        };
+        let (losses, timer) = (LimitedBy::Congestion, LimitedBy::Rto);
+        let runs = [
+            run(&[(losses, 0.75), (timer, 0.25)]),
+            run(&[(timer, 1.0)]),
+            run(&[(timer, 0.5), (losses, 0.5)]),
+            run(&[]),
+        ];
+        let of_all = Outcome::first_of(&runs).unwrap();
+        let shares: Vec<_> = of_all.limits.iter().map(|limit| (limit.kind, limit.share)).collect();
+        assert_eq!(shares, [(timer, 1.75 / 3.0), (losses, 1.25 / 3.0)]);
+        assert_eq!(of_all.limited_by, Some(timer), "the first run alone was limited by losses");
+        assert_eq!(Outcome::first_of([]), None);
+        assert_eq!(Outcome::first_of(&runs[3..]).unwrap().limited_by, None);
     }
 }

@@ -56,6 +56,13 @@ pub enum Change {
     NoErrors,
 }
 
+/// The words for all kinds of change ([`Change::kind`]).
+#[rustfmt::skip]
+const KINDS: [&str; 20] = [
+    "window", "receive-buffer", "first-receive-buffer", "send-buffer", "mss", "mtu", "clamp", "congestion", "initial-window", "rto-min",
+    "rto-initial", "pacing", "mtu-probing", "slow-start-after-idle", "reordering", "read-at-once", "icmp", "queue", "fair-queue", "no-errors",
+];
+
 /// Linux's own limit of `fq_codel` (tc-fq_codel(8)).
 const FQ_CODEL_LIMIT: u32 = 10_240;
 
@@ -99,7 +106,14 @@ impl Change {
         BitsPerSec::new(u64::try_from(rate).ok()?).map(Self::Pacing)
     }
 
-    /// The word for its kind, in JSON and in the names of advice.
+    /// Whether a word is the name of an advice: a kind of change and where it is made, `window-receiver`.
+    pub fn is_name(name: &str) -> bool {
+        let is_of =
+            |kind: &str| name.strip_prefix(kind).is_some_and(|place| place.starts_with('-'));
+        KINDS.into_iter().any(is_of)
+    }
+
+    /// The word for its kind, one of [`KINDS`], in JSON and in the names of advice.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Window(_) => "window",

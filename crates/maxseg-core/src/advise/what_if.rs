@@ -24,9 +24,9 @@ pub struct Trial {
     pub request: Summary,
     /// Goodput of all other flows in bits per second over the seeds; of no samples where none carries data.
     pub others: Summary,
-    /// What limits it then.
+    /// What limits it then for the largest share of the time, in the mean over the seeds.
     pub limited_by: LimitedBy,
-    /// The first seed's outcome.
+    /// The first seed's outcome, with the limits of all of them ([`Outcome::first_of`]).
     pub outcome: Outcome,
 }
 
@@ -66,14 +66,15 @@ fn try_out(
     let summary = |of: fn(&Outcome) -> Option<f64>| {
         Summary::of(&outcomes.iter().filter_map(of).collect::<Vec<_>>())
     };
+    let outcome = Outcome::first_of(&outcomes).unwrap_or_default();
     Ok(Trial {
         changes,
         goodput: summary(Outcome::headline_goodput_bps),
         ping: summary(|outcome| outcome.ping_mean_s),
         request: summary(|outcome| outcome.request_mean_s),
         others: summary(Outcome::others_goodput_bps),
-        limited_by: outcomes[0].limited_by.unwrap_or(LimitedBy::Unknown),
-        outcome: outcomes[0].clone(),
+        limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
+        outcome,
         scenario,
     })
 }

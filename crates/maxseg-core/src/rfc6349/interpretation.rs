@@ -193,7 +193,8 @@ fn of_losses(facts: &Facts<'_>) -> Option<Interpretation> {
 
 /// The share that a run lost while the round trip hardly rose, and by how much it rose.
 fn lost_without_queue(facts: &Facts<'_>, run: &RunMetrics) -> Option<(f64, f64)> {
-    let (lost, rise) = (1.0 - run.efficiency?, run.rtt_mean_s? - facts.baseline_s);
+    // A queue of a whole BDP is half empty in the mean, as each loss halves what waits in it.
+    let (lost, rise) = (1.0 - run.efficiency?, run.rtt_p90_s? - facts.baseline_s);
     let is_queue = rise >= QUEUE_S && rise >= QUEUE_WITH_LOSS * facts.baseline_s;
     (lost >= NOTABLE_LOSS && !is_queue).then_some((lost, rise))
 }
@@ -253,7 +254,18 @@ fn of_queue(facts: &Facts<'_>) -> Option<Interpretation> {
         Some(peak) => format!("a shaper that lets bursts pass at {}", approx::rate(peak)),
         None => "a shaper or the narrowest link itself".to_owned(),
     };
-    said(Cause::Shaping, format!("{delay} and little is lost: {who} queues what exceeds its rate"))
+    let lost = 1.0 - facts.run.efficiency.unwrap_or(1.0);
+    said(
+        Cause::Shaping,
+        if lost < NOTABLE_LOSS {
+            format!("{delay} and little is lost: {who} queues what exceeds its rate")
+        } else {
+            format!(
+                "{delay} and {} of the payload is sent again: {who} queues what exceeds its rate, and drops what its queue does not hold",
+                approx::percent(lost)
+            )
+        },
+    )
 }
 
 fn full_or_unknown(facts: &Facts<'_>) -> Interpretation {
@@ -291,6 +303,7 @@ mod tests {
             retransmitted_bytes: 0,
             efficiency: Some(efficiency),
             rtt_mean_s: Some(rtt_mean_s),
+            rtt_p90_s: Some(rtt_mean_s),
             buffer_delay: Some(rtt_mean_s / 0.020 - 1.0),
             transfer_time_ratio: None,
             peak_delivery_bps: Some(peak),
@@ -326,6 +339,14 @@ mod tests {
         assert_eq!(cause(TrainLimit::Policer, 10e6), Cause::Policing, "a small burst");
         assert_eq!(cause(TrainLimit::Link, 10.1e6), Cause::ShortQueue);
         assert_eq!(cause(TrainLimit::AtLeast, 100e6), Cause::ShortQueue, "nothing is known");
+    }
+
+    #[test]
+    fn a_queue_of_a_round_trip_that_is_half_empty_in_the_mean_is_no_short_one() {
+        let mut run = run(0.995, 0.029, 9.5e6, 10e6);
+        assert_eq!(cause(&run, None, 0.0), Cause::ShortQueue);
+        run.rtt_p90_s = Some(0.038);
+        assert_eq!(cause(&run, None, 0.0), Cause::Shaping);
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct RunMetrics {
     pub efficiency: Option<f64>,
     /// Mean of the round trips of every second in equilibrium.
     pub rtt_mean_s: Option<f64>,
+    /// The smoothed round trip that is exceeded for a tenth of the time in equilibrium: the queue shortly before it overflows.
+    pub rtt_p90_s: Option<f64>,
     /// Buffer delay as a share of the baseline (§4.3).
     pub buffer_delay: Option<f64>,
     /// The payload's time by the ideal time of the same payload (§4.1).
@@ -138,6 +140,7 @@ pub fn measure(
         efficiency: share(transmitted, resent),
         buffer_delay: baseline_s.zip(rtt_mean_s).map(|(base, mean)| buffer_delay(base, mean)),
         rtt_mean_s,
+        rtt_p90_s: long_rtt(series, begin.from_s, end),
         transfer_time_ratio: None,
         peak_delivery_bps: points().filter_map(|point| point.delivery_bps).max_by(f64::total_cmp),
         window_bytes: points()
@@ -259,6 +262,24 @@ fn mean_rtt(series: &[Vec<SenderPoint>], from: f64, until: f64) -> Option<f64> {
         }
     }
     (time > 0.0).then(|| sum / time)
+}
+
+/// The smoothed round trip that nine tenths of the time between two times have at most.
+fn long_rtt(series: &[Vec<SenderPoint>], from: f64, until: f64) -> Option<f64> {
+    let of_pair = |pair: &[SenderPoint]| {
+        let [a, b] = pair else { return None };
+        let time = b.at_s.min(until) - a.at_s.max(from);
+        b.rtt_s.filter(|_| time > 0.0).map(|rtt| (rtt, time))
+    };
+    let pairs = series.iter().flat_map(|points| points.windows(2));
+    let mut held: Vec<(f64, f64)> = pairs.filter_map(of_pair).collect();
+    held.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mut left = 0.9 * held.iter().map(|(_, time)| time).sum::<f64>();
+    let reaches = |(_, time): &&(f64, f64)| {
+        left -= time;
+        left <= 0.0
+    };
+    held.iter().find(reaches).or(held.last()).map(|(rtt, _)| *rtt)
 }
 
 fn seconds(series: &[Vec<SenderPoint>], end: f64) -> Vec<Second> {

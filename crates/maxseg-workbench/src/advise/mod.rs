@@ -25,6 +25,7 @@ use maxseg_core::advise::{
     self, Advised, Change, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request,
 };
 use maxseg_core::engine::{EngineName, Unwatched};
+use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::stats::Summary;
 use maxseg_core::units::Time;
@@ -245,14 +246,16 @@ fn by_lab(advised: &Advised) -> Result<Vec<ProofRow>, Error> {
         run.until.time = run.until.time.min(LAB_TIME);
         let mut proven = trial.clone();
         let (mut goodputs, mut pings) = (Vec::new(), Vec::new());
+        let mut outcomes = Vec::new();
         for number in 0..LAB_RUNS {
             run.seed = trial.scenario.seed.wrapping_add(number);
             let outcome = lab.run(&run, &mut Unwatched)?;
             goodputs.extend(outcome.headline_goodput_bps());
             pings.extend(outcome.ping_mean_s);
-            proven.limited_by = outcome.limited_by.unwrap_or(proven.limited_by);
-            proven.outcome = outcome;
+            outcomes.push(outcome);
         }
+        proven.outcome = Outcome::first_of(&outcomes).unwrap_or_default();
+        proven.limited_by = proven.outcome.limited_by.unwrap_or(proven.limited_by);
         proven.goodput = Summary::of(&goodputs);
         proven.ping = Summary::of(&pings);
         rows.push(ProofRow::of(&proven, EngineName::Lab));

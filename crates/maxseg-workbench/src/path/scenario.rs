@@ -159,17 +159,20 @@ struct Link {
     is_silent: bool,
 }
 
-/// A link for each hop; one where no hop is known.
+/// A link for each hop; one where no hop is known. Together they have the least round trip of the path.
 fn links(report: &PathReport) -> Vec<Link> {
     let hole = report.path_mtu.black_hole.as_ref();
     let whole = report.rtt.min_s.unwrap_or(LEAST_DELAY_S);
     let (mut before, mut least) = (0.0, u32::MAX);
     let interface = report.path_mtu.interface_bytes;
-    let link = |hop: &HopReport| {
-        // A router may answer later than one behind it.
-        let round_trip = hop.rtt_s.unwrap_or(before).max(before);
+    let hops = &report.path_mtu.hops;
+    let link = |(at, hop): (usize, &HopReport)| {
+        // One probe tells a hop's round trip, and a router may answer later than what is behind it.
+        let behind = hops[at..].iter().filter_map(|hop| hop.rtt_s).fold(whole, f64::min);
+        let is_last = at + 1 == hops.len();
+        let round_trip = if is_last { whole } else { hop.rtt_s.map_or(before, |_| behind) };
         let delay_s = ((round_trip - before) / 2.0).max(LEAST_DELAY_S);
-        before = round_trip;
+        before = round_trip.max(before);
         let is_silent = hole.is_some_and(|hole| hole.before_hop == Some(hop.hop));
         // What comes to a hop is what the narrowest link before it passes: its own may be as wide as this host's.
         let is_narrower = hop.mtu_bytes.is_some_and(|mtu| mtu < least);
@@ -177,7 +180,7 @@ fn links(report: &PathReport) -> Vec<Link> {
         let mtu = if is_narrower { hop.mtu_bytes } else { interface.or(hop.mtu_bytes) };
         Link { delay_s, mtu, is_silent }
     };
-    let links: Vec<Link> = report.path_mtu.hops.iter().map(link).collect();
+    let links: Vec<Link> = hops.iter().enumerate().map(link).collect();
     if links.is_empty() {
         let mtu = report.path_mtu.forward_bytes;
         return vec![Link { delay_s: whole / 2.0, mtu, is_silent: hole.is_some() }];
@@ -231,6 +234,9 @@ mod tests {
         let path = parsed.unwrap_or_else(|error| panic!("{error}\n{text}")).path;
         let mtus: Vec<u16> = path.hops.iter().map(|hop| hop.forward.mtu.get()).collect();
         assert_eq!(mtus, [1500, 1400, 1500], "the last link is not known to be narrow");
+        let delays: Vec<u64> =
+            path.hops.iter().map(|hop| hop.forward.delay.as_nanos() / 1000).collect();
+        assert_eq!(delays, [2500, 1, 7500], "the first router answered late; 20 ms there and back");
         let of = |bps| {
             let (method, confidence) = (BottleneckMethod::Both, BottleneckConfidence::Confirmed);
             Some(BottleneckRate { bps, method, confidence })

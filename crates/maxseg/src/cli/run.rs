@@ -22,6 +22,7 @@ use crate::report::text;
 use maxseg_workbench::capture::incomplete;
 use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::measured::place;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::marks::invalid_lines;
@@ -203,6 +204,9 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     }
     if let Some(file) = &args.pcap {
         printer.note_verbatim(&format!("packets: {}", file.display()));
+        // The file has each packet at several places.
+        let path = for_shell(&file.display().to_string());
+        printer.note_verbatim(&format!("the sender's: maxseg explain {path} --interface sender"));
         let rows = report.document.rows.iter();
         for caveat in rows.flat_map(|row| incomplete(&row.outcome)) {
             printer.note(&caveat.text);

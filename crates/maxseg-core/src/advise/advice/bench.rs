@@ -250,7 +250,7 @@ impl Point {
     /// As a row of results by the runs with these numbers, which ended so; `None` before there is a run.
     fn trial(&self, numbers: &[u64], until: Until) -> Option<Trial> {
         let runs = self.runs_of(numbers);
-        let (_, _, outcome) = runs.first()?;
+        let outcome = Outcome::first_of(runs.iter().map(|(_, _, outcome)| outcome))?;
         let summary = |of: &dyn Fn(&Standing, &Outcome) -> Option<f64>| {
             let values = runs.iter().filter_map(|(_, standing, outcome)| of(standing, outcome));
             Summary::of(&values.collect::<Vec<_>>())
@@ -263,7 +263,7 @@ impl Point {
             request: summary(&|_, outcome| outcome.request_mean_s),
             others: summary(&|standing, _| standing.others_bps),
             limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
-            outcome: outcome.clone(),
+            outcome,
         })
     }
 }

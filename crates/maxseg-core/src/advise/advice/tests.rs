@@ -1,6 +1,7 @@
 use super::*;
 use crate::advise::CommandKind;
-use crate::units::Bytes;
+use crate::settings::CongestionName;
+use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 
 fn advised(text: &str, goal: Goal) -> Advised {
     let scenario = Scenario::from_toml("test", text).unwrap();
@@ -290,4 +291,37 @@ fn pacing_stays_below_a_policer_on_the_wire() {
     // 256 bytes beside timestamps, in packets of 308 bytes and 38 around them.
     let on_wire = rate * 346.0 / 256.0;
     assert!((on_wire / 9.5e6 - 1.0).abs() < 1e-6, "{on_wire}");
+}
+
+#[test]
+fn what_every_change_is_called_is_the_name_of_an_advice() {
+    let (bytes, time) = (Bytes::new(1 << 16), Time::from_millis(200));
+    let (mss, mtu) = (Mss::new(1000).unwrap(), Mtu::new(1400).unwrap());
+    let all = [
+        Change::Window(bytes),
+        Change::ReceiveBuffer(bytes),
+        Change::FirstReceiveBuffer(bytes),
+        Change::SendBuffer(bytes),
+        Change::SegmentSize(mss),
+        Change::Mtu(mtu),
+        Change::Clamp(mss),
+        Change::Congestion(CongestionName::Bbr),
+        Change::InitialWindow(10),
+        Change::RtoMin(time),
+        Change::RtoInitial(time),
+        Change::Pacing(BitsPerSec::new(1_000_000).unwrap()),
+        Change::MtuProbing,
+        Change::NoSlowStartAfterIdle,
+        Change::ReorderingTolerance,
+        Change::ReadsAtOnce,
+        Change::IcmpSent,
+        Change::Queue(bytes),
+        Change::FairQueue,
+        Change::NoErrors,
+    ];
+    let names: Vec<String> = all.iter().map(|change| format!("{}-sender", change.kind())).collect();
+    assert!(names.iter().all(|name| Change::is_name(name)), "{names:?}");
+    for other in ["window", "windows-sender", "sender-window", "", "-"] {
+        assert!(!Change::is_name(other), "{other}");
+    }
 }

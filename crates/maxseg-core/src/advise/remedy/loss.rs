@@ -1,5 +1,7 @@
 //! Loss, reordering, queues.
 
+use std::fmt;
+
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, whole};
@@ -45,11 +47,32 @@ const LEAST_ROOM: u64 = 4;
 
 /// The room of a queue that holds a bandwidth-delay product; `None` where the capture does not show it: the round trip is of a part of
 /// the path, or others share it, whose part of the rate and of the queue is not this connection's.
-fn told_room(facts: &Facts<'_>) -> Option<Bytes> {
+fn told_room(facts: &Facts<'_>) -> Option<Room> {
     let path = facts.path.filter(|_| facts.case.evidence.beside.is_none())?;
     let room = whole(path.bdp_bytes());
     let is_whole = path.rtt_s.confidence != Confidence::Low;
-    (is_whole && room >= LEAST_ROOM * u64::from(path.segment.value)).then_some(Bytes::new(room))
+    let is_least = path.rate_bps.confidence == Confidence::Low;
+    (is_whole && room >= LEAST_ROOM * u64::from(path.segment.value))
+        .then_some(Room { bytes: Bytes::new(room), is_least })
+}
+
+/// Room for a bandwidth-delay product.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    bytes: Bytes,
+    /// Whether the link may be faster than was seen, and the product larger.
+    is_least: bool,
+}
+
+impl fmt::Display for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let least = if self.is_least { "at least " } else { "" };
+        write!(
+            f,
+            "room for {least}{} kB, a bandwidth-delay product",
+            self.bytes.get().div_ceil(1000)
+        )
+    }
 }
 
 /// Whichever drops packets, mending it is what gains.
@@ -58,10 +81,7 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
                 packets";
     let room = told_room(facts);
     let mend = room.map_or_else(String::new, |room| {
-        format!(
-            ". Give a queue that overflows room for {} kB, a bandwidth-delay product; repair the hop that has errors",
-            room.get().div_ceil(1000)
-        )
+        format!(". Give a queue that overflows {room}; repair the hop that has errors")
     });
     let pace = rate_of_possible_policer(facts.data).map_or_else(String::new, |passed| {
         format!(
@@ -73,7 +93,7 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
     let remedy =
         with_drops(Remedy::new(format!("{look}{mend}{pace}")), facts).what_if(Change::NoErrors);
     match room {
-        Some(room) => remedy.what_if(Change::Queue(room)),
+        Some(room) => remedy.what_if(Change::Queue(room.bytes)),
         None => remedy,
     }
 }
@@ -113,16 +133,14 @@ fn policed(facts: &Facts<'_>) -> Remedy {
 fn overflowing(facts: &Facts<'_>) -> Remedy {
     let fair = "use a fair queue (fq_codel, CAKE) on the router before the bottleneck link";
     let queue = facts.path.map_or(0, |path| path.queue_bytes.value);
-    let short = told_room(facts).filter(|room| queue < room.get());
+    let short = told_room(facts).filter(|room| queue < room.bytes.get());
     let is_full = facts.case.diagnosis.limited_by == LimitedBy::Bandwidth;
     let (change, what_if) = match short {
         Some(room) => {
             let change = format!(
-                "give the queue before the bottleneck link room for {} kB, a bandwidth-delay product: it overflows. Or {fair}, which \
-                 keeps delays short and gains less",
-                room.get().div_ceil(1000)
+                "give the queue before the bottleneck link {room}: it overflows. Or {fair}, which keeps delays short and gains less"
             );
-            (change, Some(Change::Queue(room)))
+            (change, Some(Change::Queue(room.bytes)))
         }
         None if is_full => (
             format!(

@@ -55,7 +55,7 @@ impl Rerun {
             misses.push(Miss { of: Measured::Goodput, observed: observed_bps, rerun });
         }
         let Some(rtt_s) = baseline.rtt_s else { return misses };
-        let resent = data.resent_data() as f64;
+        let resent = data.resent_segments() as f64;
         let shown = self.shortened_to.map_or(1.0, |most| most as f64 / self.path.bytes as f64);
         let (observed, rerun) = (resent * shown, baseline.retransmissions);
         let differ =

@@ -53,6 +53,9 @@ fn a_round_trip_that_rises_counts_with_its_middle() {
     let from = run.equilibrium.from_s;
     let middle = 0.040 + 0.020 * f64::midpoint(from, 10.0);
     assert!((run.rtt_mean_s.unwrap() - middle).abs() < 1e-9, "{run:?}");
+    // Within a sample.
+    let late = 0.040 + 0.020 * (from + 0.9 * (10.0 - from));
+    assert!((run.rtt_p90_s.unwrap() - late).abs() < 0.005, "{run:?}");
     // A second that begins between two samples, too.
     assert!((run.seconds[4].rtt_s.unwrap() - 0.130).abs() < 1e-9, "{run:?}");
 }

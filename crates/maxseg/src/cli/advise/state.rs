@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use maxseg_core::advise::Change;
 #[cfg(feature = "lab")]
 use maxseg_linux::sys::state_folder;
 use maxseg_workbench::Error;
@@ -48,8 +49,8 @@ impl Kept {
         let before = state.ignored()?;
         let mut ignored = if forget { Vec::new() } else { before.clone() };
         for id in more {
-            let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-            if !is_id {
+            let is_word = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+            if !is_word || !Change::is_name(id) {
                 return Err(Failure::usage(
                     format!("{id} is not the name of an advice"),
                     "the names stand in brackets, such as window-receiver",

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use maxseg_core::advise::{
-    Advice, Advised, Change, CommandKind, Ends, Form, HostEnd, HowTo, System, limit_in_words,
+    Advice, Advised, Change, CommandKind, Ends, Form, GainOver, HostEnd, HowTo, System, Trial,
+    limit_in_words,
 };
 use maxseg_core::units::{Time, approx};
 use maxseg_workbench::advise::{PathAdvice, SourceKind};
@@ -83,7 +84,7 @@ impl Lines {
             if is_joint(piece) && is_told {
                 self.label("Gain:", "that of all changes together, as above.");
             } else {
-                self.label("Gain:", &format!("{}.", gain_in_words(piece)));
+                self.label("Gain:", &format!("{}{}.", gain_in_words(piece), alone(advised, piece)));
             }
             is_told |= is_joint(piece);
             if let Some(way) = first_way(piece, &advice.ends) {
@@ -214,6 +215,16 @@ fn lengths(advised: &Advised) -> String {
             time(proof)
         ),
     }
+}
+
+/// What a change gains without the others, where its gain is told beside them and it was run alone.
+fn alone(advised: &Advised, piece: &Advice) -> String {
+    let is_told = piece.gain.over == GainOver::OtherChanges;
+    let before = advised.trials.first().filter(|_| is_told);
+    let is_alone = |trial: &&Trial| trial.changes == [piece.change];
+    before.zip(advised.trials.iter().find(is_alone)).map_or_else(String::new, |(before, after)| {
+        format!("; {} alone", gain_of(before, after, advised.is_requests))
+    })
 }
 
 /// What all changes gain together, where they are several.

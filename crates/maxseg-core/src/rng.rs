@@ -18,7 +18,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Pelle Evensen's `moremur` finaliser: every input bit reaches every output bit.
 #[inline]
-const fn mix(mut x: u64) -> u64 {
+pub(crate) const fn mix(mut x: u64) -> u64 {
     x ^= x >> 27;
     x = x.wrapping_mul(0x3c79_ac49_2ba7_b653);
     x ^= x >> 33;

@@ -109,9 +109,11 @@ impl CongestionControl {
             return Self::unknown(why.to_owned());
         }
         let view = View::of(data, limit);
-        let epochs = view.map(|view| EpochClues::of(data, limit, view)).unwrap_or_default();
-        let steady = view.map(|_| SteadyGrowth::of(data, limit)).unwrap_or_default();
-        let behind_timer = view.map(|view| TimerGrowth::of(data, limit, view)).unwrap_or_default();
+        // A mark reduces a flight as a loss does, and leaves no retransmission to tell when.
+        let grows = view.filter(|_| data.congestion_marks == 0);
+        let epochs = grows.map(|view| EpochClues::of(data, limit, view)).unwrap_or_default();
+        let steady = grows.map(|_| SteadyGrowth::of(data, limit)).unwrap_or_default();
+        let behind_timer = grows.map(|view| TimerGrowth::of(data, limit, view)).unwrap_or_default();
         let exact = view.filter(|view| *view != View::ByHandshake);
         let clues = exact.map(|view| Clues::of(data, limit, view)).unwrap_or_default();
         let is_at_sender = view == Some(View::Sender);

@@ -21,7 +21,7 @@ use super::send_buffer::{
 };
 use super::since_loss::SinceLoss;
 use super::stops::{Stops, stops_in};
-use super::windows::{WINDOW_LEFT, outlasts_losses, shown_by_full};
+use super::windows::{WINDOW_LEFT, marks_take, outlasts_losses, shown_by_full};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -152,7 +152,7 @@ impl<'a> Judge<'a> {
             pace,
             stops: Stops::of(stats),
             held_s: held_s(stats),
-            has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
+            has_ceiling: course.has_ceiling(stats),
             course,
             // A sender with a clock of its own whose flight is at a ceiling answers late by itself.
             ack_path: ack_path.filter(|_| !pace.may_be_buffered && !pace.waits_for_room),
@@ -299,7 +299,7 @@ impl<'a> Judge<'a> {
             || self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
         // What was overtaken or late, and sent again for it, has filled nothing.
         let has_lost = self.has_lost && self.stats.needed_retransmissions() > 0;
-        let has_filled = has_lost || self.stats.congestion_marks > 0;
+        let has_filled = has_lost || marks_take(self.stats);
         is_long && is_busy
             || around.is_some_and(|around| around.queues(bin, has_filled, self.pace.is_clocked))
     }
@@ -318,7 +318,7 @@ impl<'a> Judge<'a> {
             && !self.pace.is_paced
             && self.pace.is_buffered
             && !self.pace.has_application_window
-            && self.stats.congestion_marks == 0;
+            && !marks_take(self.stats);
         let fills_link = is_full && is_queueing
             || self.pace.fills_link
             || !is_shut && around.is_some_and(|around| around.is_filled_by_window(bin));
@@ -376,7 +376,7 @@ impl<'a> Judge<'a> {
             self.before
         } else if grows || self.count < OPENING {
             LimitedBy::StartUp
-        } else if self.stats.congestion_marks > 0 {
+        } else if marks_take(self.stats) {
             LimitedBy::Congestion
         } else if self.pace.has_application_window {
             LimitedBy::Application

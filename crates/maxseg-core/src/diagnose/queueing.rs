@@ -8,6 +8,7 @@
 
 use std::cell::OnceCell;
 
+use super::full_link::FASTER;
 use super::trip_view::ways_are_flat;
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::{Summary, median};
@@ -39,6 +40,8 @@ const STEADY: f64 = 0.1;
 const OPENING: usize = 4;
 /// Fewer intervals show no ceiling.
 const MANY_INTERVALS: usize = 50;
+/// A link whose rate is below that of the first flight loses packets again and again, so often at least.
+const MANY_LOSSES: u64 = 3;
 /// The rate varies by less under a ceiling, and follows the flight by less.
 const CEILING_VARIES: f64 = 0.12;
 const CEILING_FOLLOWS: f64 = 0.25;
@@ -98,8 +101,16 @@ impl<'a> Course<'a> {
     }
 
     /// Whether the rate of the whole transfer does not follow its flight, which varies: a link is full whose queue is kept
-    /// short (`CoDel`, RFC 8289), so that round trips hardly show it.
-    pub(super) fn has_ceiling(&self) -> bool {
+    /// short (`CoDel`, RFC 8289), so that round trips hardly show it. Such a link drops or marks; where its first flight was faster, the
+    /// rate may be the sender's own, and the flight vary with delays: then again and again.
+    pub(super) fn has_ceiling(&self, data: &DirectionStats) -> bool {
+        let rates = data.first_flight_bps.zip(data.goodput_bps);
+        let is_first_faster = rates.is_some_and(|(first, rest)| first >= FASTER * rest);
+        // Packets that others overtook fill gaps as well.
+        let has_gaps = self.bins.iter().any(|bin| bin.losses > 0);
+        if !has_gaps || is_first_faster && data.loss_episodes.count() < MANY_LOSSES {
+            return false;
+        }
         let points = || self.points().iter().skip(OPENING).flatten();
         let flights: Vec<f64> = points().map(|[flight, ..]| *flight).collect();
         let rates: Vec<f64> = points().map(|[_, rate, _]| *rate).collect();

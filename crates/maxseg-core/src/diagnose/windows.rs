@@ -35,6 +35,9 @@ const ENOUGH_LOSSES: u64 = 4;
 /// Losses limit where the law's window is no more than this in receive windows, and those where it is so many times as large.
 const SMALLER: f64 = 1.0;
 const LARGER: f64 = 1.15;
+/// Marks that would leave more than so many of the largest flights are too few to matter: with the few of a short capture the law is
+/// uncertain by as much.
+const MARKED: f64 = 2.0;
 /// A sender that has so many times as much in flight on the average does not follow the law (BBR).
 const ABOVE_LAW: f64 = 1.5;
 
@@ -63,6 +66,13 @@ fn window_by_law(data: &DirectionStats) -> Option<f64> {
     let segments = data.in_flight_max_bytes as f64 / segment;
     let share = losses as f64 / data.segments() as f64;
     (losses >= ENOUGH_LOSSES && segments > 0.0).then(|| LAW / share.sqrt() / segments)
+}
+
+/// Whether congestion marks are so many that they take some of the congestion window, which they reduce as losses do: by the same law.
+pub(super) fn marks_take(data: &DirectionStats) -> bool {
+    let share = data.congestion_marks as f64 / (data.segments() as f64).max(1.0);
+    let window = LAW / share.sqrt() * f64::from(data.full_segment());
+    share > 0.0 && window <= MARKED * data.in_flight_max_bytes as f64
 }
 
 /// What a full receive window shows where something is lost: that itself, losses that leave less of the congestion window, or neither.
@@ -228,6 +238,20 @@ mod tests {
     use super::*;
     use crate::evidence::Bins;
     use crate::evidence::LossEpisode;
+
+    /// Of a window of 20 segments a mark in 4,000 leaves 77, and one in 300 leaves 21.
+    #[test]
+    fn a_mark_among_thousands_of_segments_takes_nothing_of_a_small_window() {
+        let marked = |congestion_marks| DirectionStats {
+            congestion_marks,
+            data_packets: 4_000,
+            mss_used_bytes: Some(1000),
+            in_flight_max_bytes: 20_000,
+            ..DirectionStats::default()
+        };
+        assert!(!marks_take(&marked(0)) && !marks_take(&marked(1)) && marks_take(&marked(13)));
+        assert!(marks_take(&DirectionStats { in_flight_max_bytes: 80_000, ..marked(1) }));
+    }
 
     #[test]
     fn losses_take_what_a_window_leaves_unused() {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rng::mix;
 use crate::units::Time;
 
 /// What happened in one interval, on the sender's clock: where the capture stands elsewhere, times are
@@ -25,7 +26,8 @@ pub struct Bin {
     /// Most bytes that were sent and not acknowledged.
     pub in_flight_max: u64,
     /// Least window that was left after a segment was sent: the right edge of the window less the highest
-    /// byte sent; `None` where nothing was sent or the window is not known.
+    /// byte sent; `None` where nothing was sent or the window is not known. Of joined intervals it is that of one of them
+    /// ([`stands_for_both`]): with the least of all, a window that was full once would be full for all of their time.
     pub window_left_min: Option<u64>,
     /// Largest window offered while segments were sent.
     pub window_max: u64,
@@ -46,6 +48,8 @@ pub struct Bin {
     pub clock_time: Time,
     /// Time while the receive window had no room for a full segment (`tcpi_rwnd_limited`).
     pub rwnd_limited: Time,
+    /// Part of that, with a window of 0: shut, whatever its scale.
+    pub zero_window: Time,
     /// Time that ended with a retransmission by timeout.
     pub rto_wait: Time,
     /// Round trips: how many were measured,
@@ -70,6 +74,12 @@ impl Bin {
 
     /// Joins what follows at once.
     pub fn join(&mut self, next: &Self) {
+        let next_stands = self.window_left_min.is_none()
+            || next.window_left_min.is_some()
+                && stands_for_both([self.at, next.at, next.end()]) == Which::Second;
+        if next_stands {
+            self.window_left_min = next.window_left_min;
+        }
         self.duration = next.end().since(self.at);
         self.sent_bytes = self.sent_bytes.saturating_add(next.sent_bytes);
         self.resent_bytes = self.resent_bytes.saturating_add(next.resent_bytes);
@@ -77,7 +87,6 @@ impl Bin {
         self.segments = self.segments.saturating_add(next.segments);
         self.losses = self.losses.saturating_add(next.losses);
         self.in_flight_max = self.in_flight_max.max(next.in_flight_max);
-        self.window_left_min = least(self.window_left_min, next.window_left_min);
         self.window_max = self.window_max.max(next.window_max);
         self.idle = self.idle.saturating_add(next.idle);
         self.idle_after_full = self.idle_after_full.saturating_add(next.idle_after_full);
@@ -86,11 +95,30 @@ impl Bin {
         self.clocked_bytes = self.clocked_bytes.saturating_add(next.clocked_bytes);
         self.clock_time = self.clock_time.saturating_add(next.clock_time);
         self.rwnd_limited = self.rwnd_limited.saturating_add(next.rwnd_limited);
+        self.zero_window = self.zero_window.saturating_add(next.zero_window);
         self.rto_wait = self.rto_wait.saturating_add(next.rto_wait);
         self.rtt_count = self.rtt_count.saturating_add(next.rtt_count);
         self.rtt_sum = self.rtt_sum.saturating_add(next.rtt_sum);
         self.rtt_min = least(self.rtt_min, next.rtt_min);
     }
+}
+
+/// One of two intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The earlier.
+    First,
+    /// The later.
+    Second,
+}
+
+/// Which of two intervals, the first from the first time to the second and the other from there to the third, stands for both: drawn by
+/// its times, as often as it is long, so that of many joined ones as many are of a kind as before, by time.
+pub fn stands_for_both([begin, middle, end]: [Time; 3]) -> Which {
+    let (all, second) = (end.since(begin).as_nanos(), end.since(middle).as_nanos());
+    let drawn = mix(begin.as_nanos() ^ end.as_nanos().rotate_left(32));
+    let at = u128::from(drawn) * u128::from(all) >> 64;
+    if at < u128::from(second) { Which::Second } else { Which::First }
 }
 
 fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -126,13 +154,13 @@ impl Bins {
     }
 
     /// Windows turn out to be so many times as large as was taken for granted: what was left of each grows by that, and
-    /// none was full.
+    /// none was full but those of 0.
     pub fn scale_windows(&mut self, times: u64) {
         for bin in &mut self.list {
             let more = bin.window_max.saturating_mul(times.saturating_sub(1));
             bin.window_left_min = bin.window_left_min.map(|left| left.saturating_add(more));
             bin.window_max = bin.window_max.saturating_add(more);
-            bin.rwnd_limited = Time::ZERO;
+            bin.rwnd_limited = bin.zero_window;
         }
     }
 
@@ -279,62 +307,4 @@ impl Bins {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_is_neither_lost_nor_made() {
-        let mut bins = Bins::new(Time::from_secs(5), Time::from_millis(1));
-        let spans = [(5_000, 5_003), (5_010, 5_100), (5_100, 9_000), (9_000, 800_000)];
-        for (from, to) in spans {
-            bins.spread(Time::from_millis(from), Time::from_millis(to), |bin, time| {
-                bin.idle = bin.idle.saturating_add(time);
-            });
-        }
-        bins.finish(Time::from_millis(800_000));
-        let list = bins.as_slice();
-        // Three intervals at the beginning and at each of the other instants; what is between is one each.
-        assert!(list.len() < 16, "{}", list.len());
-        let idle: u64 = list.iter().map(|bin| bin.idle.as_nanos()).sum();
-        assert_eq!(idle, (3 + 90 + 3_900 + 791_000) * 1_000_000);
-        for pair in list.windows(2) {
-            assert_eq!(pair[0].end(), pair[1].at);
-        }
-        assert_eq!(list.last().unwrap().end(), Time::from_millis(800_000));
-    }
-
-    #[test]
-    fn there_are_never_too_many() {
-        let mut bins = Bins::new(Time::ZERO, Time::from_millis(1));
-        for n in 0..100_000 {
-            bins.at(Time::from_millis(n)).segments += 1;
-        }
-        bins.finish(Time::from_millis(100_000));
-        let list = bins.as_slice();
-        assert!(list.len() <= Bins::MOST && list.len() >= Bins::MOST / 2);
-        assert_eq!(list.iter().map(|bin| bin.segments).sum::<u32>(), 100_000);
-        for pair in list.windows(2) {
-            assert_eq!(pair[0].end(), pair[1].at);
-        }
-    }
-
-    /// Acknowledgements that reach the sender behind the last packet count in the last interval: its rate is over all of it.
-    #[test]
-    fn the_last_interval_is_as_long_as_the_others() {
-        let mut bins = Bins::new(Time::from_secs(5), Time::from_millis(80));
-        for n in 0..8 {
-            bins.at(Time::from_millis(5_000 + 80 * n)).acked_bytes += 1_000;
-        }
-        bins.finish(Time::from_millis(5_561));
-        assert_eq!(bins.as_slice().last().unwrap().duration, Time::from_millis(1));
-        assert!(bins.whole().iter().all(|bin| bin.duration == Time::from_millis(80)));
-        assert_eq!(Bins::default().whole(), []);
-    }
-
-    #[test]
-    fn what_is_far_away_does_not_take_long() {
-        let mut bins = Bins::new(Time::ZERO, Time::from_nanos(1));
-        bins.spread(Time::ZERO, Time::NEVER, |bin, time| bin.idle = time);
-        assert!(bins.as_slice().len() <= Bins::MOST);
-    }
-}
+mod tests;

@@ -205,6 +205,11 @@ impl LossEpisodes {
         &self.list
     }
 
+    /// Of how many one is kept: so many losses are between two of them.
+    pub fn thinned_by(&self) -> f64 {
+        f64::from(self.every.max(1))
+    }
+
     /// How many there were.
     pub const fn count(&self) -> u64 {
         self.total

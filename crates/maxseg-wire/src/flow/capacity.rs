@@ -31,6 +31,8 @@ const SHORTEST: usize = 5;
 const LEAST: u64 = 1 << 10;
 /// The first trains are those of so many arrivals: a flight or two.
 const FIRST: u32 = 32;
+/// Arrivals of the first one, which its sender does not pace: ten segments that are acknowledged by twos, without the first.
+const SHORTEST_FIRST: usize = 4;
 /// So much of the bytes, in 1/64, may have travelled faster: compressed acknowledgements.
 const FASTER: u64 = 6;
 /// A mode holds at least this part of the bytes: smaller ones are compressed acknowledgements.
@@ -71,13 +73,22 @@ impl Capacity {
     /// Adds the rate of the train that has come so far.
     fn measure(&mut self) {
         let Some([(begin, _), behind @ ..]) = self.train.get(..self.count) else { return };
-        let Some((end, _)) = behind.last().filter(|_| self.count >= SHORTEST) else { return };
+        // That of the arrival that ends it may be counted already.
+        let is_first = self.arrivals as usize <= self.count + 1;
+        let shortest = if is_first { SHORTEST_FIRST } else { SHORTEST };
+        let Some((end, _)) = behind.last().filter(|_| self.count >= shortest) else { return };
         let span = end.saturating_sub(*begin);
         if span == 0 {
             return;
         }
         let carried: u64 = behind.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
         let rate = carried.saturating_mul(8_000_000_000) / span;
+        if self.arrivals <= FIRST {
+            self.first = self.first.max(rate);
+        }
+        if self.count < SHORTEST {
+            return;
+        }
         let weight = u32::try_from(carried >> 10).unwrap_or(u32::MAX).max(1);
         let bucket = bucket(rate);
         match self.histogram.binary_search_by_key(&bucket, |(known, _)| *known) {
@@ -89,9 +100,6 @@ impl Capacity {
             Err(place) => self.histogram.insert(place, (bucket, weight)),
         }
         self.total += u64::from(weight);
-        if self.arrivals <= FIRST {
-            self.first = self.first.max(rate);
-        }
     }
 
     /// The rate, in bits per second of payload; `None` where there were no trains. That of the first trains where most others had
@@ -209,6 +217,25 @@ mod tests {
         }
         let (rate, highest) = (capacity.rate().unwrap(), capacity.highest().unwrap());
         assert!((rate / 20e6 - 1.0).abs() < 0.07 && highest > 35e6, "{rate} {highest}");
+    }
+
+    /// Ten segments at once, acknowledged by twos without the first acknowledgement; then two every 5 ms.
+    #[test]
+    fn the_first_flight_of_a_paced_sender_is_no_paced_one() {
+        let mut capacity = Capacity::default();
+        let mut at = 0;
+        for n in 0..4 {
+            capacity.on_arrival(at, 2 * 1448, 10_000_000, n == 0);
+            at += 2 * 1448 * 8 * 10; // 100 Mbit/s
+        }
+        at += 35_000_000;
+        for n in 0..200 {
+            capacity.on_arrival(at, 2 * 1448, 10_000_000, n == 0);
+            at += 5_000_000;
+        }
+        let (first, mode) = (capacity.first_flights().unwrap(), capacity.mode().unwrap());
+        assert!((first / 100e6 - 1.0).abs() < 0.07, "{first}");
+        assert!(mode < 5e6, "{mode}");
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(super) struct EpochTracker {
     is_recovering: bool,
     /// The receive window was full in this round trip.
     is_full: bool,
+    /// The end of the last segment behind which its program had no more data.
+    short_end: i64,
     /// The capture began in the midst of this round trip.
     is_cut: bool,
     epoch: CongestionEpoch,
@@ -70,6 +72,11 @@ impl EpochTracker {
         if at < self.opening.until {
             self.opening.on_send(at, payload);
         }
+    }
+
+    /// A new segment, which ends there, was short: its program had no more data then.
+    pub(super) const fn on_short(&mut self, end: i64) {
+        self.short_end = end;
     }
 
     /// A new segment was sent, with so much in flight then.
@@ -134,8 +141,10 @@ impl EpochTracker {
         }
         let epoch = &mut self.epoch;
         let flight = u64::try_from(most).unwrap_or(0);
-        if flight == 0 {
-            return; // nothing was sent
+        // A flight that ended where its program had no more data is as large as the congestion window by chance alone
+        // (`tcp_is_cwnd_limited` in `include/net/tcp.h`).
+        if flight == 0 || self.short_end == nxt {
+            return;
         }
         if epoch.rounds == 0 {
             epoch.first = flight;
@@ -294,6 +303,29 @@ mod tests {
         let losses = sender.epochs.list.losses();
         assert_eq!(losses.len(), 1);
         assert_eq!((losses[0].in_flight, losses[0].sent_since), (43_000, 153_000));
+    }
+
+    /// A reply that is smaller than the congestion window tells nothing of its growth.
+    #[test]
+    fn flights_that_end_with_the_program_s_data_do_not_count() {
+        let mut sender = Sender {
+            epochs: EpochTracker::new(0, 0, OpeningTracker::default(), false),
+            at: 0,
+            nxt: 0,
+        };
+        sender.epochs.on_ack(0, 0, 0, true);
+        for window in [6, 7, 8, 9] {
+            sender.epochs.on_short(sender.nxt + window * SEGMENT);
+            sender.round(window);
+        }
+        for window in [10, 20, 40] {
+            // A short segment in the midst of a flight is not the last of it.
+            sender.epochs.on_short(sender.nxt + 3 * SEGMENT);
+            sender.round(window);
+        }
+        sender.epochs.finish(sender.at);
+        let [epoch] = sender.epochs.list.as_slice() else { panic!() };
+        assert_eq!((epoch.rounds, epoch.first, epoch.most), (3, 10_000, 40_000));
     }
 
     /// A timestamp that is echoed tells what the sender knew, however long the way is.

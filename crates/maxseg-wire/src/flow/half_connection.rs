@@ -83,7 +83,9 @@ pub(super) struct PacketCounts {
     pub(super) offloaded: u32,
     pub(super) may_fragment: u32,
     pub(super) fragmented: u32,
+    /// Packets with CE, and CWR in answer to ECE.
     pub(super) marked: u32,
+    pub(super) answered_marks: u32,
     pub(super) largest: u32,
     window_min: u32,
     window_max: u32,
@@ -316,7 +318,8 @@ impl HalfConnection {
             window_max_bytes: counts.has_window.then(|| counts.window_max.into()),
             may_fragment_packets: counts.may_fragment.into(),
             fragmented_packets: counts.fragmented.into(),
-            congestion_marks: counts.marked.into(),
+            // A mark that is seen itself is answered as well; one that is made behind the capture point is answered alone.
+            congestion_marks: counts.marked.max(counts.answered_marks).into(),
             first_data: (self.first_data > 0).then(|| Time::from_nanos(self.first_data)),
             last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
             outstanding_bytes: u64::try_from(self.nxt.min(last) - self.una.max(0)).unwrap_or(0),

@@ -64,6 +64,7 @@ mod trains;
 mod unanswered;
 mod vantage;
 mod way_delays;
+mod window_left;
 mod window_levels;
 
 pub use decode::{Datagram, Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};

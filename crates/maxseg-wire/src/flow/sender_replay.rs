@@ -14,11 +14,13 @@ use super::idle_restart::{Departure, IdleRestarts};
 use super::opening_rounds::OpeningTracker;
 use super::refills::{RefillTracker, Sent};
 use super::segments::Echo;
+use super::window_left::WindowLeft;
 
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SenderReplay {
     pub(super) bins: BinRecorder,
+    window_left: WindowLeft,
     /// The time up to which the bins are complete.
     clock: u64,
     /// The byte that is sent next, and the first that is not acknowledged.
@@ -103,6 +105,7 @@ impl SenderReplay {
         let width = round_trip.clamp(LEAST_WIDTH, MOST_WIDTH);
         Self {
             bins: BinRecorder::new(time(at), time(width)),
+            window_left: WindowLeft::new(width),
             clock: at,
             nxt,
             una: nxt,
@@ -163,8 +166,12 @@ impl SenderReplay {
     #[inline(never)]
     fn was_shut(&mut self, from: u64, to: u64) {
         self.drained_from = None;
+        let is_zero = self.edge == Some(self.una);
         self.bins.spread(time(from), time(to), |bin, span| {
             bin.rwnd_limited = bin.rwnd_limited.saturating_add(span);
+            if is_zero {
+                bin.zero_window = bin.zero_window.saturating_add(span);
+            }
         });
     }
 
@@ -244,6 +251,9 @@ impl SenderReplay {
                     epochs.on_echo(sent.at, known, sent.end - sent.payload, sent.end);
                 }
             }
+            if is_short {
+                epochs.on_short(sent.end);
+            }
             if edge.is_some_and(|edge| edge - nxt < self.full) {
                 epochs.on_full_window();
             }
@@ -268,7 +278,7 @@ impl SenderReplay {
         bin.in_flight_max = bin.in_flight_max.max(in_flight);
         if let Some(edge) = edge {
             let left = bytes(edge - nxt);
-            bin.window_left_min = Some(bin.window_left_min.map_or(left, |least| least.min(left)));
+            self.window_left.on_send(sent.at, left, bin);
             bin.window_max = bin.window_max.max(bytes(edge - una));
         }
     }

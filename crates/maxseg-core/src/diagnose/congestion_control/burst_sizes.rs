@@ -106,10 +106,11 @@ fn is_released(bursts: &Bursts) -> bool {
     bursts.of_two >= RELEASED_TWO && (MOST_LARGER..=STILL_FEW).contains(&larger(bursts))
 }
 
-/// Whether nothing was lost since the connection began, and no window held its flight down.
+/// Whether nothing was lost or marked since the connection began, and no window held its flight down.
 fn never_lost(data: &DirectionStats) -> bool {
     let is_capped = data.epochs.as_slice().iter().any(|epoch| epoch.is_capped);
-    !data.begins_late && !is_capped && data.window_full == 0 && data.epochs.losses().is_empty()
+    let has_reduced = data.congestion_marks > 0 || !data.epochs.losses().is_empty();
+    !data.begins_late && !is_capped && data.window_full == 0 && !has_reduced
 }
 
 /// As acknowledgements release them from a window.

@@ -97,10 +97,11 @@ impl Clues {
             // `include/net/tcp.h`).
             let may_grow = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
             // A mark reduces a flight as a loss does.
-            if may_grow && data.congestion_marks == 0 {
+            let is_marked = data.congestion_marks > 0;
+            if may_grow && !is_marked {
                 clues.add_no_growth(data, view);
             }
-            if let Some(first) = opening_epoch(data) {
+            if let Some(first) = opening_epoch(data).filter(|_| !is_marked) {
                 let before = clues.found.len();
                 clues.add_slow_start(first, data);
                 clues.has_slow_start = clues.found.len() > before;

@@ -65,6 +65,9 @@ fn half_and_a_segment_a_round_trip_are_reno() {
     assert_eq!(found.name, CongestionAlgorithm::Reno);
     assert!(found.confidence > 0.9, "{found:?}");
     assert!(found.evidence.contains("6 losses left 50% of the flight"), "{}", found.evidence);
+    // Marks reduce it as well, and nothing tells when.
+    let marked = DirectionStats { congestion_marks: 1, ..direction(&epochs) };
+    assert_eq!(named(&marked, LimitedBy::Congestion), CongestionAlgorithm::Unknown);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(crate) struct RatesBetweenLosses {
     count: usize,
     /// The median.
     pub(crate) usual_bps: f64,
-    /// Their standard deviation as a share of the mean.
+    /// Their standard deviation as a share of the mean; of rates over several intervals, where not all losses are kept, what that of each is.
     variation: f64,
     /// Whether what had passed at each loss is what one rate lets pass until then, within what a bucket holds.
     is_line: bool,
@@ -59,7 +59,8 @@ impl RatesBetweenLosses {
         if rates.len() > LEAST_RATES {
             rates.remove(0);
         }
-        let (count, variation) = (rates.len(), variation(&rates));
+        let (count, variation) =
+            (rates.len(), variation(&rates) * data.loss_episodes.thinned_by().sqrt());
         let usual_bps = median(rates).filter(|_| count >= LEAST_RATES)?;
         Some(Self { count, usual_bps, variation, is_line })
     }

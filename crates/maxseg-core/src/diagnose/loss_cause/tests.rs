@@ -1,7 +1,8 @@
 //! One cause at a time, and the other side of each border.
 
 use super::*;
-use crate::evidence::{LoadedRoundTrips, LossEpisode, LossEpisodes};
+use crate::evidence::{LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay};
+use crate::rng::Stream;
 use crate::units::Time;
 
 const LEAST_S: f64 = 0.04;
@@ -98,11 +99,21 @@ fn a_delay_at_losses_alone_is_of_no_queue() {
 
 #[test]
 fn few_losses_at_nearly_full_flights_are_of_errors_or_early_drops() {
-    let near: Vec<_> =
-        (0..20).map(|n: u32| (41, 70_000 + 1_000 * u64::from(n % 7), 60 + 37 * (n % 11))).collect();
-    let of = |count: usize| DirectionStats { rtt_min_s: Some(LEAST_S), ..lossy(&near[..count]) };
-    assert_cause(&of(20), true, LossCause::Errors);
-    assert_cause(&of(9), true, LossCause::Unknown);
+    let near = |spread: u32| -> DirectionStats {
+        let episodes: Vec<_> = (0..20)
+            .map(|n: u32| {
+                let flight = 70_000 + 1_000 * u64::from(n % 7);
+                (41, flight, 400 + spread * (n * 7 % 11))
+            })
+            .collect();
+        DirectionStats { rtt_min_s: Some(LEAST_S), ..lossy(&episodes) }
+    };
+    assert_cause(&near(400), true, LossCause::Errors);
+    // At one flight, after as many segments each time: a queue of a few packets does that as well.
+    assert_cause(&near(20), true, LossCause::Unknown);
+    let few: Vec<_> = (0..9).map(|n: u32| (41, 70_000, 400 + 400 * (n * 7 % 11))).collect();
+    let few = DirectionStats { rtt_min_s: Some(LEAST_S), ..lossy(&few) };
+    assert_cause(&few, true, LossCause::Unknown);
 }
 
 #[test]
@@ -124,6 +135,14 @@ fn a_policer_passes_one_rate_between_losses_without_delay() {
     assert_cause(&policed, true, LossCause::Policer);
     // Without round trips it may be the share of a full link.
     assert_cause(&policed, false, LossCause::Unknown);
+    // Away from the sender a queue shows on one way at least: a policer has none.
+    let way = |high_s| DirectionStats {
+        rtt_min_s: Some(0.001),
+        way_delay: Some(WayDelay { count: 500, low_s: 0.0, median_s: 0.0, high_s }),
+        ..policed.clone()
+    };
+    assert_cause(&way(0.001), true, LossCause::Policer);
+    assert_cause(&way(0.056), true, LossCause::Unknown);
     // The rates of a sender that errors hold back vary.
     let mut varied = POLICED;
     for (episode, since) in varied.iter_mut().zip([90, 300, 440, 600, 250]) {
@@ -150,6 +169,33 @@ fn single_losses_are_a_policers_where_many_are_regular() {
     };
     assert_cause(&of(&many), true, LossCause::Policer);
     assert_cause(&of(&POLICED), true, LossCause::Unknown);
+}
+
+/// Rates over many intervals vary by less than those of each: where not all losses are kept, chance is no policer's rate.
+#[test]
+fn thinned_losses_do_not_make_rates_even() {
+    let rates_vary = |count: u64| {
+        let (mut data, chance) = (lossy(&[]), Stream::named(1, "losses"));
+        let (mut sent_bytes, mut at) = (0, Time::ZERO);
+        for n in 0..count {
+            // 100 to 1000 segments between losses, and rates that follow them.
+            let since = 100 + chance.at(n) % 900;
+            sent_bytes += 1000 * since;
+            at = at.saturating_add(Time::from_millis(since / 2 + 250));
+            data.loss_episodes.begin(LossEpisode {
+                at,
+                rtt: Some(Time::from_millis(41)),
+                in_flight: 50_000,
+                lost: 1,
+                sent_bytes,
+                sent_since: u32::try_from(since).unwrap(),
+            });
+        }
+        data.capacity_bps = Some(100e6);
+        rate_of_possible_policer(&data).is_none()
+    };
+    assert!(rates_vary(100));
+    assert!(rates_vary(4_000));
 }
 
 /// What drops them need not be known for that: less loss brings no more through a policer.

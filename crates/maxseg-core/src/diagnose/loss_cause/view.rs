@@ -1,6 +1,7 @@
 //! What the losses of a direction have in common.
 
 use super::super::full_link::fastest_bps;
+use super::super::trip_view::is_flat;
 use super::policing::{RatesBetweenLosses, may_exceed_a_policer};
 use super::recoveries::{recoveries, segment_bytes, variation};
 use super::{Loss, LossCause};
@@ -74,6 +75,8 @@ pub(super) struct View {
     /// What the path carries, in bits per second; 0 where it is unknown.
     link_bps: f64,
     limit: LimitedBy,
+    /// Whether packets waited on the way, which round trips seen away from the sender need not show: a policer has no queue.
+    waits_on_the_way: bool,
     /// Whether a short queue need not show in round trips: near the sender it does.
     may_hide_queue: bool,
 }
@@ -154,6 +157,8 @@ impl View {
             below_link: RatesBetweenLosses::of(data).filter(|rates| rates.are_below(link_bps)),
             link_bps,
             limit,
+            waits_on_the_way: !is_near_sender
+                && data.way_delay.is_some_and(|way| !is_flat(way, least)),
             may_hide_queue: !is_near_sender && (is_regular || !sees_round_trips),
         }
     }
@@ -226,7 +231,8 @@ impl View {
     fn by_rate(&self) -> Option<Loss> {
         self.delay.as_ref()?;
         let has_queue = self.filled.is_some_and(|filled| filled >= QUEUED);
-        let rates = self.below_link.filter(|_| may_exceed_a_policer(self.limit) && !has_queue)?;
+        let may_be = may_exceed_a_policer(self.limit) && !has_queue && !self.waits_on_the_way;
+        let rates = self.below_link.filter(|_| may_be)?;
         let is_regular = self.is_regular && self.count >= MANY_SINGLE;
         rates.are_policed(self.is_burst, is_regular, self.over_goodput).then(|| {
             Loss::new(
@@ -272,7 +278,9 @@ impl View {
         }
         let is_enough =
             self.count >= if filled < TOO_LITTLE { LEAST_EPISODES } else { MANY_NEAR_FULL };
-        if !self.is_burst && is_enough && is_below {
+        // Where about as much as the path holds is in flight, a queue of a few packets loses singly, and regularly.
+        let is_even = self.is_regular || self.is_steady();
+        if !self.is_burst && !is_even && is_enough && is_below {
             let delay = if self.delay.is_some() { ", without delay" } else { "" };
             return Some(Loss::new(
                 LossCause::Errors,

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use maxseg_core::evidence::Bin;
+use maxseg_core::evidence::{Bin, Which, stands_for_both};
 use maxseg_core::units::Time;
 
 /// An interval without its end, which is where the next one begins.
@@ -53,7 +53,7 @@ impl PackedBin {
     /// It and what follows at once and ends at `end`, as one interval.
     pub(super) fn joined(&self, next: &Self, end: Time) -> Self {
         if let (Self::Short(short), Self::Short(next)) = (self, next)
-            && let Some(joined) = short.joined(next)
+            && let Some(joined) = short.joined(next, end)
         {
             return Self::Short(joined);
         }
@@ -91,6 +91,7 @@ impl ShortBin {
             clocked_bytes,
             clock_time,
             rwnd_limited,
+            zero_window,
             rto_wait,
             rtt_count,
             rtt_sum,
@@ -100,7 +101,7 @@ impl ShortBin {
             [app_limited, clock_time, rtt_sum].map(Time::as_nanos);
         let (left, least) = (window_left_min.unwrap_or(0), rtt_min.map_or(0, Time::as_nanos));
         let rare = resent_bytes | u64::from(losses);
-        let rare = [idle_after_full, sndbuf_limited, rwnd_limited, rto_wait]
+        let rare = [idle_after_full, sndbuf_limited, rwnd_limited, zero_window, rto_wait]
             .iter()
             .fold(rare, |rare, time| rare | time.as_nanos());
         // One look at all of them: none is longer than their bits together.
@@ -138,8 +139,11 @@ impl ShortBin {
         })
     }
 
-    /// What [`Bin::join`] makes of it and what follows at once, if that is short as well.
-    fn joined(&self, next: &Self) -> Option<Self> {
+    /// What [`Bin::join`] makes of it and what follows at once and ends at `end`, if that is short as well.
+    fn joined(&self, next: &Self, end: Time) -> Option<Self> {
+        let next_stands = self.window_left_min == NONE
+            || next.window_left_min != NONE
+                && stands_for_both([self.at, next.at, end]) == Which::Second;
         Some(Self {
             at: self.at,
             idle: self.idle.saturating_add(next.idle),
@@ -149,8 +153,7 @@ impl ShortBin {
             clocked_bytes: self.clocked_bytes.checked_add(next.clocked_bytes)?,
             acked_bytes: self.acked_bytes.checked_add(next.acked_bytes)?,
             in_flight_max: self.in_flight_max.max(next.in_flight_max),
-            // None is more than any.
-            window_left_min: self.window_left_min.min(next.window_left_min),
+            window_left_min: if next_stands { next } else { self }.window_left_min,
             window_max: self.window_max.max(next.window_max),
             rtt_count: self.rtt_count.checked_add(next.rtt_count)?,
             rtt_sum: self.rtt_sum.checked_add(next.rtt_sum)?,

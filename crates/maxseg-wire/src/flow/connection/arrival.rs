@@ -69,7 +69,7 @@ impl Connection {
         }
         if seen.flags.contains(Flags::CWR) && seen.payload_len > 0 {
             let is_answer = peer.echo.on_reduced(seen);
-            own.counts.marked += u32::from(is_answer && seen.ecn != ecn::CE);
+            own.counts.answered_marks += u32::from(is_answer);
         }
     }
 

@@ -49,6 +49,11 @@ impl UnderTest {
     fn write(&mut self, call: &Call) -> Result<(), Stop> {
         // What a call that fails returns is the system's affair.
         let Ok(bytes) = u64::try_from(call.result) else { return Ok(()) };
+        // A buffer that takes a part of it is not modelled: all that the call returns is written.
+        let asked = call.number(2).filter(|_| call.name != "sendmsg");
+        if let Some(asked) = asked.filter(|asked| bytes > *asked) {
+            return Err(Stop::Differs(format!("{bytes} bytes are written of {asked}")));
+        }
         let flags = call.arguments.last().map_or("", String::as_str);
         let now = self.now;
         let socket = self.socket_mut()?;

@@ -138,6 +138,9 @@ pub(super) fn differs(
     if flags.rst != has(Flags::RST) {
         return told("RST", &flags.rst, &has(Flags::RST));
     }
+    if flags.fin != has(Flags::FIN) {
+        return told("FIN", &flags.fin, &has(Flags::FIN));
+    }
     if is_strict && flags.push != packet.push && !flags.syn {
         return told("PSH", &flags.push, &packet.push);
     }
@@ -147,6 +150,9 @@ pub(super) fn differs(
     }
     if flags.ece != has(Flags::ECE) {
         return told("ECE", &flags.ece, &has(Flags::ECE));
+    }
+    if flags.cwr != has(Flags::CWR) {
+        return told("CWR", &flags.cwr, &has(Flags::CWR));
     }
     if let Some(ecn) = &wanted.ip_ecn {
         let sent = if has(Flags::ECT) { "ect0" } else { "noecn" };

@@ -1,7 +1,7 @@
 //! Scripts that 6.12 would fail as the stack does, or whose rule the stack has not: why, by name.
 
-/// Why a script fails, where that is known.
-pub(super) fn known(path: &str) -> Option<&'static str> {
+/// Why a script fails, by its path, where that is known.
+pub fn known(path: &str) -> Option<&'static str> {
     KNOWN.iter().find(|(end, _)| path.ends_with(end)).map(|(_, why)| *why)
 }
 

@@ -22,6 +22,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::root;
 
+pub use known::known;
 pub use verdict::{NotRun, Verdict};
 
 /// A script and what came of it.

@@ -126,8 +126,13 @@ impl Player {
             };
             self.host.now = self.host.now.max(at);
             let is_last = packet.seq + packet.len >= end || self.host.options.strict_segments;
+            // Of a burst the first segment has CWR (RFC 3168 §6.1.2), and the last one FIN.
+            let mut flags = pattern.flags;
+            flags.fin &= is_last;
+            flags.cwr &= seq == pattern.seq;
             let part = Pattern {
                 seq,
+                flags,
                 len: if self.host.options.strict_segments {
                     pattern.len
                 } else {

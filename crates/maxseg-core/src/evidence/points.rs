@@ -65,6 +65,11 @@ impl<T> Points<T> {
         self.seen
     }
 
+    /// Whether some were left out.
+    pub fn is_thinned(&self) -> bool {
+        self.seen > self.list.len() as u64
+    }
+
     fn halve(&mut self) {
         self.stride *= 2;
         let mut is_kept = false;
@@ -123,6 +128,7 @@ mod tests {
             assert!(most - least <= 2, "{count}: {kept:?}");
             assert_eq!(points.last(), Some(&(count - 1)), "the last one stays");
             assert_eq!(points.seen(), count);
+            assert_eq!(points.is_thinned(), count > MOST as u64);
         }
     }
 

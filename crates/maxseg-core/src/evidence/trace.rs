@@ -14,7 +14,7 @@ pub struct Trace {
     pub acks: Points<AckPoint>,
     /// Round trips of the whole path: when each was measured, and how long it was.
     pub rtts: Points<(Time, Time)>,
-    /// Bytes in flight, as the sender knows them, whenever a segment was sent or an acknowledgement reached it.
+    /// Bytes in flight, as the sender knows them, whenever a segment was sent or an acknowledgement reached it; none is notable.
     pub in_flight: Points<(Time, u64)>,
     /// When the first segment was sent, and the window then, where it was known.
     pub first_window: Option<(Time, u64)>,
@@ -26,7 +26,7 @@ impl Trace {
     /// A segment passes, with so much in flight behind it.
     pub fn on_segment(&mut self, segment: SegmentPoint, in_flight: u64) {
         self.segments.note(segment, segment.is_resent);
-        self.in_flight.note((segment.at, in_flight), false);
+        self.note_flight(segment.at, in_flight);
     }
 
     /// An acknowledgement passes.
@@ -39,8 +39,13 @@ impl Trace {
     /// An acknowledgement has reached the sender, with so much in flight behind it.
     pub fn on_arrived(&mut self, at: Time, in_flight: u64) {
         if self.in_flight.last().is_none_or(|(_, before)| *before != in_flight) {
-            self.in_flight.note((at, in_flight), false);
+            self.note_flight(at, in_flight);
         }
+    }
+
+    /// That nothing is in flight holds through a pause, however long: it is notable.
+    fn note_flight(&mut self, at: Time, in_flight: u64) {
+        self.in_flight.note((at, in_flight), in_flight == 0);
     }
 
     /// Windows are so many times as large as was taken for granted.
@@ -129,5 +134,31 @@ impl ControlKind {
             Self::Probe => "zero-window probe",
             Self::KeepAlive => "keep-alive",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Replies of one segment with pauses: of what is drawn as a step, half is of each value.
+    #[test]
+    fn pauses_stay_between_many_replies() {
+        let mut trace = Trace::default();
+        for n in 0..50_000 {
+            let at = |ms| Time::from_millis(70 * n + ms);
+            let (offset, frame) = (1000 * n, 2 * n + 1);
+            let segment = SegmentPoint { at: at(0), frame, offset, bytes: 1000, is_resent: false };
+            trace.on_segment(segment, 1000);
+            trace.on_arrived(at(20), 0);
+        }
+        let mut empty = Time::ZERO;
+        for pair in trace.in_flight.windows(2) {
+            if pair[0].1 == 0 {
+                empty = empty.saturating_add(pair[1].0.since(pair[0].0));
+            }
+        }
+        let share = empty.as_secs_f64() / (50_000.0 * 0.070);
+        assert!((0.7..0.8).contains(&share), "5 of 7: {share}");
     }
 }

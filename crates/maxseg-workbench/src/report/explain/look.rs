@@ -149,7 +149,10 @@ fn most_lost(case: &Case<'_>) -> Markup {
         let times = format!("{} to {}", since(case, first.at), since(case, last.at));
         format!("packets {} to {} ({times})", first.frame, last.frame)
     };
-    let count = format!("{} ({})", counted(burst.packets, "packet"), size(burst.bytes));
+    // Where first transmissions are left out, a repair may be told of no flight.
+    let is_thinned = data.trace.as_ref().is_some_and(|trace| trace.segments.is_thinned());
+    let least = if is_thinned { "at least " } else { "" };
+    let count = format!("{least}{} ({})", counted(burst.packets, "packet"), size(burst.bytes));
     let again = from_to(burst.first, burst.last);
     let was = if burst.packets == 1 { "was" } else { "were" };
     let said = match burst.sent {

@@ -45,6 +45,20 @@ fn most_was_lost_of_the_flight_of_which_most_was_sent_again() {
     }
 }
 
+/// Without all first transmissions a repair may be told of no flight.
+#[test]
+fn of_a_long_transfer_the_most_lost_is_a_lower_bound() {
+    let mut evidence = lossy();
+    let trace = evidence.forward.trace.as_mut().unwrap();
+    for n in 0..200_000 {
+        let (at, offset) = (at(10_000 + n), 1448 * (1000 + n));
+        let segment = SegmentPoint { at, frame: 10_000 + n, offset, bytes: 1448, is_resent: false };
+        trace.segments.note(segment, false);
+    }
+    let text = text(&evidence);
+    assert!(text.contains(": at least 2 packets"), "{text}");
+}
+
 /// Nothing of the data passes while a window is shut, or nothing at all.
 #[test]
 fn a_filter_shows_all_packets_of_its_time() {

@@ -58,11 +58,15 @@ pub(super) fn ladder(case: &Case<'_>, clock: Clock) -> Option<Panel> {
     Some(Panel { note, ..panel("ladder", "Requests and replies", 120.0, Unit::Ends(ends), layers) })
 }
 
-/// The messages of both ends, in order of time; `None` without a trace of both.
+/// The messages of both ends, in order of time; `None` without a trace of both, or where it does not have all segments: without a request
+/// the replies around it would be one.
 fn messages(evidence: &Evidence) -> Option<Vec<Message>> {
     let of = |direction| {
-        let segments = evidence.stats(direction).trace.as_ref()?.segments.iter();
-        let new = segments.filter(|segment| !segment.is_resent && segment.bytes > 0);
+        let segments = &evidence.stats(direction).trace.as_ref()?.segments;
+        if segments.is_thinned() {
+            return None;
+        }
+        let new = segments.iter().filter(|segment| !segment.is_resent && segment.bytes > 0);
         Some(new.map(move |segment| (direction, *segment)))
     };
     let both = of(Direction::Forward)?.chain(of(Direction::Reverse)?);
@@ -108,4 +112,40 @@ fn pauses(messages: &[Message], direction: Direction, label: &str, clock: Clock)
     let points =
         before.flat_map(|pair| [(clock.s(pair[0].to), line), (clock.s(pair[1].from), line)]);
     layer(label, LayerKind::Pieces, IDLE, points.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::evidence::Trace;
+    use maxseg_testkit::{at, windowed};
+
+    use super::*;
+
+    /// A request of 100 bytes and a reply of 1000, so many times.
+    fn replies(count: u64) -> Evidence {
+        let mut evidence = windowed(0);
+        let [mut there, mut back] = [Trace::default(), Trace::default()];
+        for n in 0..count {
+            let segment = |ms, bytes: u32| SegmentPoint {
+                at: at(100 * n + ms),
+                frame: 2 * n + ms,
+                offset: u64::from(bytes) * n,
+                bytes,
+                is_resent: false,
+            };
+            there.on_segment(segment(0, 100), 100);
+            back.on_segment(segment(1, 1000), 1000);
+        }
+        (evidence.forward.trace, evidence.reverse.trace) =
+            (Some(Box::new(there)), Some(Box::new(back)));
+        evidence
+    }
+
+    #[test]
+    fn without_all_segments_there_are_no_messages() {
+        let few = messages(&replies(100)).unwrap();
+        assert_eq!(few.len(), 200);
+        assert!(few.iter().all(|message| [100, 1000].contains(&message.bytes)));
+        assert_eq!(messages(&replies(100_000)), None);
+    }
 }

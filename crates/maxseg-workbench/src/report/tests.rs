@@ -86,6 +86,7 @@ fn words_are_drawn_as_points_with_bars() {
         }
     }
     let svg = figures(&rows, Swept::complete(&scenario())).charts[0].to_file();
+    assert!(!svg.contains("var("), "librsvg knows no custom properties: {svg}");
     let picture = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
     for wanted in ["rfc", "ns2-reno", "sender.stack", "95% confidence"] {

@@ -10,6 +10,7 @@ mod figure;
 mod heat;
 mod histogram;
 mod layout;
+mod literal;
 mod palette;
 mod plot;
 mod scale;

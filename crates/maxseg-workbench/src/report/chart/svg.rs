@@ -6,6 +6,7 @@ use super::figure::{Chart, bar, cross, diamond};
 use super::layout::{
     Anchor, LINE, WIDE, fitted, flowed, for_both, headings, label, px, svg, text_width,
 };
+use super::literal::literal;
 use super::palette::{self, Order};
 use super::plot::Plot;
 
@@ -54,7 +55,7 @@ impl Entry<'_> {
 }
 
 impl Chart {
-    /// The chart as an SVG file with a ground.
+    /// The chart as an SVG file with a ground, its colours written out: not only browsers show it.
     pub fn to_file(&self) -> String {
         self.draw(WIDE, true).into_string() + "\n"
     }
@@ -69,9 +70,9 @@ impl Chart {
         let plot = Plot::new(self, width, y);
         let (legend, end) = self.legend(width, plot.end() + LINE, plot.has_labels);
         let (class, palette) = palette::style(self.series.len(), self.order);
-        let style = if is_alone { format!("{STYLE}{palette}") } else { palette };
+        let style = if is_alone { literal(&format!("{STYLE}{palette}")) } else { palette };
         let body = html! {
-            @if is_alone { rect style="fill:var(--ground)" width=(width) height=(end.ceil()) {} }
+            @if is_alone { rect class="ground" width=(width) height=(end.ceil()) {} }
             g class=(class) { (headings) (plot.to_svg()) (legend) }
         };
         svg(width, end, &format!("{}. {}", self.title, self.subtitle), &style, &body)

@@ -24,4 +24,4 @@ pub(super) use figure::{Axis, Legend, Line, Mark, Point, Series, Spacing, Tick};
 pub(super) use heat::{HeatCell, HeatMap, HeatRow};
 pub(super) use histogram::{Histogram, Range};
 pub(super) use palette::{Order, Shades};
-pub(super) use timeline::{Layer, LayerKind, Packets, Panel, Row, Span, Timeline, Unit, carried};
+pub(super) use timeline::{Layer, LayerKind, Packets, Panel, Row, Span, Timeline, Unit};

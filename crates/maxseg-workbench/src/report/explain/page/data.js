@@ -40,6 +40,33 @@ const nearest = (values, value) => {
 /** The layers whose points are packets, those that no graph draws among them. */
 const packetLayers = (data) => data.panels.flatMap((panel) => panel.layers).concat(data.others).filter((layer) => layer.frames);
 
+/** How far a point reaches up: a segment has as many bytes. */
+const heightOf = (layer, n) => (layer.bytes && (layer.kind === "dots" || layer.kind === "marks") ? layer.bytes[n] : 0);
+
+const isRate = (layer) => layer.kind === "rates" || layer.kind === "rate-marks";
+
+/** Rates of intervals as means over `least` seconds; what is longer, such as a pause, stays as it is, and so does the end. */
+const means = (layer, least) => {
+  const [t, v] = [[], []];
+  let [from, sum, long] = [0, 0, 0];
+  const close = () => {
+    if (long > 0) { t.push(from); v.push(sum / long); }
+    [sum, long] = [0, 0];
+  };
+  const last = layer.t.length - 1;
+  for (let n = 0; n < last; n++) {
+    const takes = layer.t[n + 1] - layer.t[n];
+    if (takes >= least) close();
+    if (long === 0) from = layer.t[n];
+    sum += layer.v[n] * takes;
+    long += takes;
+    if (long >= least) close();
+  }
+  close();
+  if (last >= 0) { t.push(layer.t[last]); v.push(layer.v[last]); }
+  return { ...layer, t, v };
+};
+
 /** What a packet is, as a layer knows it: `segment from byte 4 380, 1 460 bytes`. */
 const packetWords = (layer, n) => {
   const place = layer.packet.endsWith("byte") ? ` ${grouped(layer.v[n])}` : "";

@@ -17,8 +17,12 @@ pub(super) fn throughput(case: &Case<'_>, clock: Clock) -> Panel {
         let shown = bins.iter().filter(|_| is_known);
         let mut rates: Vec<(f64, f64)> =
             shown.clone().map(|bin| (clock.s(bin.at), rate(bin))).collect();
-        // Behind the last interval nothing more came.
-        rates.extend(shown.last().map(|bin| (clock.s(bin.end()), 0.0)));
+        // Behind the last interval nothing more came. Where that is the end of the connection as well, nothing is to be seen of it.
+        let last = shown.last().map(|bin| {
+            let is_end = case.evidence.end.since(bin.end()) <= bin.duration;
+            (clock.s(bin.end()), if is_end { rate(bin) } else { 0.0 })
+        });
+        rates.extend(last);
         rates
     };
     let again = bins.iter().any(|bin| bin.resent_bytes > 0);
@@ -60,6 +64,9 @@ mod tests {
         let sent = &panel.layers[0].points;
         assert_eq!((sent.len(), sent[0], sent[1500]), (1501, (0.0, 1e6), (1.5, 0.0)));
         assert!(panel.layers[2].points.is_empty(), "nothing was sent again");
+        evidence.end = at(1500);
+        let panel = throughput(&Case::of(&evidence), CLOCK());
+        assert_eq!(panel.layers[0].points[1500], (1.5, 1e6), "no fall at the very end");
     }
 
     /// A capture of one direction says nothing of the other: no rate of zero.

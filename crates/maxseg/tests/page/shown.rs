@@ -112,6 +112,14 @@ fn a_rate_is_a_mean_over_what_can_be_seen_and_finer_when_zoomed() {
         "(() => { const { t, v } = means({ t: [0, 1, 2, 12, 13], v: [8, 4, 0, 6, 0] }, 2); return [t, v]; })()",
     );
     assert_eq!(means, serde_json::json!([[0, 2, 12, 13], [6, 0, 6, 0]]));
+    let left_over = tab.value(
+        "(() => { const { t, v } = means({ t: [0, 1, 2, 3], v: [2, 2, 5, 5] }, 2); return [t, v]; })()",
+    );
+    assert_eq!(
+        left_over,
+        serde_json::json!([[0, 3], [3, 3]]),
+        "no short interval with its own rate"
+    );
 }
 
 #[test]

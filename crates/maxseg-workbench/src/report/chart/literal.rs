@@ -1,4 +1,4 @@
-//! Colours written out: outside browsers (librsvg, ImageMagick, pandoc) custom properties of CSS are not known, and what is filled
+//! Colours written out: outside browsers (librsvg, Inkscape, pandoc) custom properties of CSS are not known, and what is filled
 //! with one is black.
 
 use std::collections::BTreeMap;

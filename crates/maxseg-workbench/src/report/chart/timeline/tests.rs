@@ -137,6 +137,8 @@ fn rates_are_means_over_time_and_a_pause_is_none_of_them() {
     let within = [(0.0, 6.0), (2.0, 0.0), (12.0, 6.0), (13.0, 0.0)];
     assert_eq!(means(&points, 2.0), within);
     assert_eq!(means(&points, 0.5), points);
+    let left_over = [(0.0, 2.0), (1.0, 2.0), (2.0, 5.0), (3.0, 5.0)];
+    assert_eq!(means(&left_over, 2.0), [(0.0, 3.0), (3.0, 3.0)]);
 }
 
 /// Still pictures: 800 wide, and 100 high for values up to 100.

@@ -30,7 +30,9 @@ pub(super) fn kept(points: &Points, most: usize) -> Vec<usize> {
     }
     let long = long_pause(points, most);
     let is_kept = |index: &usize| {
-        index % step == 0 || index + 1 == points.len() || is_at_a_pause(points, *index, long)
+        index.is_multiple_of(step)
+            || index + 1 == points.len()
+            || is_at_a_pause(points, *index, long)
     };
     (0..points.len()).filter(is_kept).collect()
 }
@@ -62,31 +64,53 @@ pub(super) fn thinned_line(points: &Points, most: usize) -> Vec<(f64, f64)> {
     list
 }
 
+/// A mean while it is made: when it begins, the sum of rates by times, and how long it is.
+struct Mean {
+    from: f64,
+    sum: f64,
+    long: f64,
+    /// Whether it is one interval that is long by itself.
+    is_whole: bool,
+}
+
 /// Rates of intervals, each from its time to that of the next, as means over at least so many seconds. A longer interval stays
-/// as it is: what was sent before a pause was not sent in it. The last one has no end, and stays too.
+/// as it is: what was sent before a pause was not sent in it. What is left over belongs to the mean before it, since a short
+/// interval has rates that no other has. The last point is the end: a rate there is that of the last mean.
 pub(super) fn means(points: &Points, least: f64) -> Vec<(f64, f64)> {
-    let mut list: Vec<(f64, f64)> = Vec::new();
-    // When the present mean begins, the sum of rates and times, and how long that is.
-    let mut open: Option<(f64, f64, f64)> = None;
-    let close = |list: &mut Vec<(f64, f64)>, open: &mut Option<(f64, f64, f64)>| {
-        if let Some((from, sum, long)) = open.take() {
-            list.push((from, sum / long));
-        }
-    };
+    let mut list: Vec<Mean> = Vec::new();
+    let mut is_open = false;
     for pair in points.windows(2) {
         let ((from, rate), long) = (pair[0], pair[1].0 - pair[0].0);
-        if long >= least {
-            close(&mut list, &mut open);
-            list.push((from, rate));
-            continue;
+        let is_whole = long >= least;
+        if is_open && is_whole {
+            join_left_over(&mut list);
         }
-        let (begin, sum, before) = open.unwrap_or((from, 0.0, 0.0));
-        open = Some((begin, sum + rate * long, (before + long).max(f64::MIN_POSITIVE)));
-        if before + long >= least {
-            close(&mut list, &mut open);
+        match list.last_mut().filter(|_| is_open && !is_whole) {
+            Some(open) => {
+                open.sum += rate * long;
+                open.long += long;
+            }
+            None => list.push(Mean { from, sum: rate * long, long, is_whole }),
         }
+        is_open = list.last().is_some_and(|last| last.long < least);
     }
-    close(&mut list, &mut open);
-    list.extend(points.last());
-    list
+    if is_open {
+        join_left_over(&mut list);
+    }
+    let rate = |mean: &Mean| mean.sum / mean.long.max(f64::MIN_POSITIVE);
+    let end = points.last().map(|(at, value)| {
+        let mean = list.last().filter(|_| *value > 0.0);
+        (*at, mean.map_or(*value, rate))
+    });
+    list.iter().map(|mean| (mean.from, rate(mean))).chain(end).collect()
+}
+
+fn join_left_over(list: &mut Vec<Mean>) {
+    if let [.., before, over] = list.as_mut_slice()
+        && !before.is_whole
+    {
+        before.sum += over.sum;
+        before.long += over.long;
+        list.pop();
+    }
 }

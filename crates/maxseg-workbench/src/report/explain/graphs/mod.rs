@@ -127,7 +127,7 @@ fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
     let table = events_table(case.evidence, data, clock);
     let note = data.trace.as_deref().and_then(|trace| left_out(trace, &layers)).unwrap_or_default();
     let missing = not_captured(case).unwrap_or("No payload was captured.");
-    Panel { note, table, missing, ..panel("sequence", title, 330.0, Unit::Bytes, layers) }
+    Panel { note, missing, table, ..panel("sequence", title, 330.0, Unit::Bytes, layers) }
 }
 
 /// That packets of a long connection are left out, where some are.

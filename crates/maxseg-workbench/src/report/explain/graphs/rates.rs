@@ -14,9 +14,9 @@ pub(super) fn throughput(case: &Case<'_>, clock: Clock) -> Panel {
     let bins = data.bins.whole();
     let line = |is_known: bool, of: fn(&Bin) -> u64| -> Vec<(f64, f64)> {
         let rate = |bin: &Bin| 8.0 * of(bin) as f64 / bin.duration.as_secs_f64().max(1e-9);
-        let shown = bins.iter().filter(|_| is_known);
+        let shown = if is_known { bins.as_slice() } else { &[] };
         let mut rates: Vec<(f64, f64)> =
-            shown.clone().map(|bin| (clock.s(bin.at), rate(bin))).collect();
+            shown.iter().map(|bin| (clock.s(bin.at), rate(bin))).collect();
         // Behind the last interval nothing more came. Where that is the end of the connection as well, nothing is to be seen of it.
         let last = shown.last().map(|bin| {
             let is_end = case.evidence.end.since(bin.end()) <= bin.duration;
@@ -39,7 +39,7 @@ pub(super) fn throughput(case: &Case<'_>, clock: Clock) -> Panel {
     ];
     let table = bins_table(data, clock);
     let missing = not_captured(case).unwrap_or("No payload was captured.");
-    Panel { table, missing, ..panel("throughput", "Throughput", 170.0, Unit::Rate, layers) }
+    Panel { missing, table, ..panel("throughput", "Throughput", 170.0, Unit::Rate, layers) }
 }
 
 #[cfg(test)]

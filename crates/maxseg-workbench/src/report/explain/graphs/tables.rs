@@ -39,11 +39,11 @@ fn is_pause(bin: &Bin, long: Time) -> bool {
 fn joined_to(bins: &[Bin], long: Time) -> Vec<Bin> {
     let mut list: Vec<Bin> = Vec::new();
     for next in bins {
-        let takes = |last: &Bin| {
-            next.end().since(last.at) <= long && !is_pause(last, long) && !is_pause(next, long)
+        let takes = |bin: &Bin| {
+            next.end().since(bin.at) <= long && !is_pause(bin, long) && !is_pause(next, long)
         };
-        match list.last_mut().filter(|last| takes(last)) {
-            Some(last) => last.join(next),
+        match list.last_mut().filter(|bin| takes(bin)) {
+            Some(bin) => bin.join(next),
             None => list.push(*next),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! `figure` is what a chart shows, `svg` its picture with titles and legend, `plot` the part between the
 //! axes, `layout` where texts have their place, `scale` where a value lies, `heat` a map of two axes, `histogram` shares of
-//! ranges, `bars` values one below the other, `timeline` graphs over the same time, one below the other.
+//! ranges, `bars` values one below the other, `literal` colours written out for files, `timeline` graphs over the same time, one below the other.
 
 #[cfg(feature = "lab")]
 mod bars;

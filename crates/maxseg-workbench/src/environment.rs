@@ -87,7 +87,7 @@ fn first_line(file: &str) -> Option<String> {
 }
 
 /// Seconds since 1970 as `2026-11-21T11:17:06Z`.
-fn utc(unix_s: u64) -> String {
+pub fn utc(unix_s: u64) -> String {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);

@@ -16,6 +16,8 @@ mod keyboard;
 mod looks;
 #[path = "page/pointer.rs"]
 mod pointer;
+#[path = "page/shown.rs"]
+mod shown;
 #[path = "page/wireshark.rs"]
 mod wireshark;
 

@@ -86,6 +86,7 @@ fn words_are_drawn_as_points_with_bars() {
         }
     }
     let svg = figures(&rows, Swept::complete(&scenario())).charts[0].to_file();
+    assert!(!svg.contains("var("), "librsvg knows no custom properties: {svg}");
     let picture = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
     for wanted in ["rfc", "ns2-reno", "sender.stack", "95% confidence"] {
@@ -94,6 +95,23 @@ fn words_are_drawn_as_points_with_bars() {
     // One in the legend.
     assert_eq!(svg.matches("class=\"interval csim\"").count(), 3);
     assert!(!svg.contains("class=\"curve") && !svg.contains("class=\"dash"), "no lines");
+}
+
+/// There are six colours: a seventh stack has the first one again, with dots of another shape.
+#[test]
+fn series_of_one_colour_have_points_of_different_shapes() {
+    let mut rows: Vec<Row> = Vec::new();
+    for stack in ["a", "b", "c", "d", "e", "f", "g"] {
+        for mss in [500, 1000] {
+            rows.push(sim(&json!({ "sender.stack": stack, "sender.mss": mss }), 1e6));
+        }
+    }
+    let svg = figures(&rows, Swept::complete(&scenario())).charts[0].to_file();
+    assert_eq!(svg.matches("<circle class=\"f0\"").count(), 2);
+    assert_eq!(svg.matches("<circle class=\"f6\"").count(), 0, "{svg}");
+    // With its sample.
+    assert_eq!(svg.matches("<path class=\"f6\"").count(), 3, "{svg}");
+    assert!(svg.contains(".curve.c6{stroke-dasharray"), "{svg}");
 }
 
 #[test]

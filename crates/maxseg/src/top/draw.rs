@@ -1,6 +1,7 @@
 //! The screen: a title, tabs, the page, and keys.
 
 use maxseg_core::excerpt::escaped;
+use maxseg_workbench::environment::utc;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
@@ -73,7 +74,11 @@ fn connections(app: &mut App, styles: Styles, frame: &mut Frame<'_>, page: Rect)
 
 fn title_line(app: &App, width: u16) -> Line<'static> {
     let latest = app.history.latest();
-    let clock = latest.time_s.map(time_of_day).unwrap_or_default();
+    let days = match &app.source {
+        Source::Recording(position) => has_days(position),
+        Source::Live { .. } => false,
+    };
+    let clock = latest.time_s.map(|time_s| clock(time_s, days)).unwrap_or_default();
     let state = match &app.source {
         Source::Live { .. } if app.is_paused => "PAUSED".to_owned(),
         Source::Live { interval_s, recorded_to } => {
@@ -133,7 +138,8 @@ fn foot_line(app: &App, styles: Styles) -> Line<'static> {
 
 /// Where in its recording a snapshot is.
 fn slider_line(position: &Position, width: u16) -> Line<'static> {
-    let (from, to) = (time_of_day(position.from_s), time_of_day(position.to_s));
+    let [from, to] =
+        [position.from_s, position.to_s].map(|time_s| clock(time_s, has_days(position)));
     let count = format!("  sample {} of {}", position.frame + 1, position.frames);
     let room = usize::from(width).saturating_sub(from.len() + to.len() + count.len() + 2).max(3);
     let last = position.frames.saturating_sub(1).max(1);
@@ -163,6 +169,21 @@ fn help(frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Clear, window);
     let block = Block::bordered().title(" Keys ");
     frame.render_widget(Paragraph::new(lines).block(block), window);
+}
+
+/// Whether a recording begins on another day than it ends.
+fn has_days(position: &Position) -> bool {
+    let day = |seconds: f64| super::metric::whole(seconds.floor()) / 86_400;
+    day(position.from_s) != day(position.to_s)
+}
+
+/// The time in UTC, with its date where days differ.
+fn clock(seconds: f64, has_days: bool) -> String {
+    if has_days {
+        utc(super::metric::whole(seconds.floor())).trim_end_matches('Z').replace('T', " ")
+    } else {
+        time_of_day(seconds)
+    }
 }
 
 /// The time of day in UTC.

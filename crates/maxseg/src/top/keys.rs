@@ -74,7 +74,7 @@ impl App {
             KeyCode::PageDown => self.select(page),
             KeyCode::PageUp => self.select(-page),
             KeyCode::Home => self.select(isize::MIN / 2),
-            KeyCode::End if self.tab == Tab::Connections => self.select(isize::MAX / 2),
+            KeyCode::End => self.select(isize::MAX / 2),
             KeyCode::Char('1') => self.open(Tab::Connections),
             KeyCode::Char('2') => self.open(Tab::Findings),
             KeyCode::Char('3') => self.open(Tab::Listening),

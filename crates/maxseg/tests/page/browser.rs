@@ -278,8 +278,9 @@ impl Tab {
         self.value("document.querySelector('.linked').page.view.at").as_f64()
     }
 
+    /// The view in the address, which is written a moment after a change.
     pub(super) fn fragment(&mut self) -> String {
-        self.text("location.hash")
+        self.text("(() => { const { page } = document.querySelector('.linked'); if (page.timer) page.writeAddress(); return location.hash; })()")
     }
 
     /// The words of an axis of a graph: of its values, or of its times.

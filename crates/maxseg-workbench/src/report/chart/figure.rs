@@ -152,6 +152,15 @@ pub(super) fn bar(x: f64, from: f64, to: f64) -> String {
     format!("M{x:.1} {from:.1}V{to:.1}M{0:.1} {from:.1}h8M{0:.1} {to:.1}h8", x - 4.0)
 }
 
+/// The path of a dot of this radius: a circle, a square or a triangle, by how often the colours were used up before its series.
+pub(super) fn dot(round: usize, x: f64, y: f64, r: f64) -> String {
+    match round % 3 {
+        0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {} 0a{r} {r} 0 1 0 -{1} 0", x - r, 2.0 * r),
+        1 => format!("M{:.1} {:.1}h{}v{2}h-{2}Z", x - r, y - r, 2.0 * r),
+        _ => format!("M{:.1} {:.1}h{}L{x:.1} {:.1}Z", x - r, y + r, 2.0 * r, y - r),
+    }
+}
+
 /// The path of a small diamond.
 pub(super) fn diamond(x: f64, y: f64) -> String {
     format!("M{x:.1} {:.1}l5 5l-5 5l-5 -5Z", y - 5.0)

@@ -2,7 +2,7 @@
 //!
 //! `figure` is what a chart shows, `svg` its picture with titles and legend, `plot` the part between the
 //! axes, `layout` where texts have their place, `scale` where a value lies, `heat` a map of two axes, `histogram` shares of
-//! ranges, `bars` values one below the other, `timeline` graphs over the same time, one below the other.
+//! ranges, `bars` values one below the other, `literal` colours written out for files, `timeline` graphs over the same time, one below the other.
 
 #[cfg(feature = "lab")]
 mod bars;
@@ -10,6 +10,7 @@ mod figure;
 mod heat;
 mod histogram;
 mod layout;
+mod literal;
 mod palette;
 mod plot;
 mod scale;
@@ -23,4 +24,4 @@ pub(super) use figure::{Axis, Legend, Line, Mark, Point, Series, Spacing, Tick};
 pub(super) use heat::{HeatCell, HeatMap, HeatRow};
 pub(super) use histogram::{Histogram, Range};
 pub(super) use palette::{Order, Shades};
-pub(super) use timeline::{Layer, LayerKind, Packets, Panel, Row, Span, Timeline, Unit, carried};
+pub(super) use timeline::{Layer, LayerKind, Packets, Panel, Row, Span, Timeline, Unit};

@@ -68,6 +68,9 @@ const DIFFERENT: [[Rgb; 6]; 2] = [
     ],
 ];
 
+/// Dashes of curves whose colour another one has, and of the model's line beside them.
+const DASHES: [(&str, &str); 3] = [("9 4", "1 4"), ("9 3 2 3", "5 3 1 3"), ("3 3", "2 8")];
+
 /// The style of charts with so many series: the name of its class, and the custom properties `--s0`, `--s1` … of that class on
 /// both grounds.
 pub(super) fn style(count: usize, order: Order) -> (String, String) {
@@ -84,8 +87,24 @@ pub(super) fn style(count: usize, order: Order) -> (String, String) {
             css,
             ".{name} .c{index}{{stroke:var(--s{index})}}.{name} .f{index}{{fill:var(--s{index})}}"
         );
+        if let Some((curve, dash)) =
+            round(index, order).checked_sub(1).map(|n| DASHES[n % DASHES.len()])
+        {
+            let _ = write!(
+                css,
+                ".{name} .curve.c{index}{{stroke-dasharray:{curve}}}.{name} .dash.c{index}{{stroke-dasharray:{dash}}}"
+            );
+        }
     }
     (name, css)
+}
+
+/// How often the colours were used up before a series: its lines and points have another shape then.
+pub(super) fn round(index: usize, order: Order) -> usize {
+    match order {
+        Order::None => index / DIFFERENT[0].len(),
+        Order::Rising | Order::Engines => 0,
+    }
 }
 
 fn properties(count: usize, order: Order, ground: usize) -> String {
@@ -172,5 +191,17 @@ mod tests {
                 assert!(contrast(line, color) >= 3.0, "{} on {}", hex(line), hex(color));
             }
         }
+    }
+
+    #[test]
+    fn a_colour_that_comes_again_has_other_dashes() {
+        let (_, css) = style(13, Order::None);
+        assert!(!css.contains(".curve.c5{") && !style(13, Order::Rising).1.contains(".curve"));
+        let dashes = |index: usize| {
+            let rule = css.split(&format!(".curve.c{index}{{")).nth(1).unwrap();
+            rule.split('}').next().unwrap().to_owned()
+        };
+        assert_eq!(dashes(6), dashes(11), "of two colours");
+        assert_ne!(dashes(6), dashes(12), "of one");
     }
 }

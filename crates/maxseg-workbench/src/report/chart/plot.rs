@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::figure::{Chart, Point, Series, Spacing, Tick, bar, cross, diamond};
+use super::figure::{Chart, Point, Series, Spacing, Tick, bar, cross, diamond, dot};
 use super::layout::{Anchor, Below, FONT, LINE, label, px, text_width, widest};
-use super::palette::Order;
+use super::palette::{Order, round};
 use super::scale::{Scale, padded};
 
 /// A chart with its scales, below its headings.
@@ -206,10 +206,11 @@ impl<'a> Plot<'a> {
     }
 
     fn dot(&self, index: usize, x: f64, series: &Series, point: &Point) -> Markup {
-        html! {
-            circle class={ "f" (self.color(index, By::Sim)) } cx=(px(x)) cy=(px(self.y.place(point.y))) r="3" {
-                title { (self.describe(series, point)) }
-            }
+        let (color, y) = (self.color(index, By::Sim), self.y.place(point.y));
+        let title = html! { title { (self.describe(series, point)) } };
+        match round(index, self.chart.order) {
+            0 => html! { circle class={ "f" (color) } cx=(px(x)) cy=(px(y)) r="3" { (title) } },
+            again => html! { path class={ "f" (color) } d=(dot(again, x, y, 3.0)) { (title) } },
         }
     }
 
@@ -278,7 +279,7 @@ impl<'a> Plot<'a> {
             (label("soft", Anchor::Start, self.right + TO_LABEL - 14.0, heading, &self.chart.series_title))
             @for ((index, x, y), place) in ends.iter().zip(&places) {
                 path class="guide" d={ "M" (px(x + 4.0)) " " (px(*y)) "L" (px(self.right + 18.0)) " " (px(*place)) } {}
-                rect class={ "f" (index) } x=(px(self.right + 22.0)) y=(px(place - 5.0)) width="10" height="10" {}
+                (self.chart.swatch(*index, self.right + 22.0, *place))
                 (label("", Anchor::Start, self.right + TO_LABEL, place + 4.0, &self.chart.series[*index].label))
             }
         }

@@ -29,6 +29,16 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
+    /// Where the range ends.
+    pub(super) fn end(&self) -> f64 {
+        self.to
+    }
+
+    /// How much of a linear range a pixel is.
+    pub(super) fn per_pixel(&self) -> f64 {
+        (self.high - self.low) / self.length()
+    }
+
     /// How long the line is.
     pub(super) fn length(&self) -> f64 {
         (self.to - self.from).abs()

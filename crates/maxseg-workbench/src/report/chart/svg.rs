@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::figure::{Chart, bar, cross, diamond};
+use super::figure::{Chart, bar, cross, diamond, dot};
 use super::layout::{
     Anchor, LINE, WIDE, fitted, flowed, for_both, headings, label, px, svg, text_width,
 };
+use super::literal::literal;
 use super::palette::{self, Order};
 use super::plot::Plot;
 
@@ -42,11 +43,11 @@ impl Entry<'_> {
         }
     }
 
-    fn sample(&self, x: f64, y: f64) -> Markup {
+    fn sample(&self, chart: &Chart, x: f64, y: f64) -> Markup {
         html! {
             @match self {
                 Self::Heading(_) => {}
-                Self::Series(index, _) => rect class={ "f" (index) } x=(px(x)) y=(px(y - 5.0)) width="10" height="10" {},
+                Self::Series(index, _) => (chart.swatch(*index, x, y)),
                 Self::Kind(kind, color, _) => (sample(kind, color, x, y)),
             }
         }
@@ -54,7 +55,7 @@ impl Entry<'_> {
 }
 
 impl Chart {
-    /// The chart as an SVG file with a ground.
+    /// The chart as an SVG file with a ground, its colours written out: not only browsers show it.
     pub fn to_file(&self) -> String {
         self.draw(WIDE, true).into_string() + "\n"
     }
@@ -69,12 +70,22 @@ impl Chart {
         let plot = Plot::new(self, width, y);
         let (legend, end) = self.legend(width, plot.end() + LINE, plot.has_labels);
         let (class, palette) = palette::style(self.series.len(), self.order);
-        let style = if is_alone { format!("{STYLE}{palette}") } else { palette };
+        let style = if is_alone { literal(&format!("{STYLE}{palette}")) } else { palette };
         let body = html! {
-            @if is_alone { rect style="fill:var(--ground)" width=(width) height=(end.ceil()) {} }
+            @if is_alone { rect class="ground" width=(width) height=(end.ceil()) {} }
             g class=(class) { (headings) (plot.to_svg()) (legend) }
         };
         svg(width, end, &format!("{}. {}", self.title, self.subtitle), &style, &body)
+    }
+
+    /// A sample of a series' colour, 10 wide; where colours come again, in the shape of its points.
+    pub(super) fn swatch(&self, index: usize, x: f64, y: f64) -> Markup {
+        let comes_again = palette::round(self.series.len().saturating_sub(1), self.order) > 0;
+        let shape = palette::round(index, self.order);
+        html! {
+            @if comes_again { path class={ "f" (index) } d=(dot(shape, x + 5.0, y, 5.0)) {} }
+            @else { rect class={ "f" (index) } x=(px(x)) y=(px(y - 5.0)) width="10" height="10" {} }
+        }
     }
 
     /// The legend below the plot from this height on, and where it ends.
@@ -113,7 +124,7 @@ impl Chart {
         let y = |line: usize| from + LINE * line as f64;
         let drawn = html! {
             @for ((entry, words), (x, line)) in entries.iter().zip(&words).zip(&places) {
-                (entry.sample(*x, y(*line) - 4.0))
+                (entry.sample(self, *x, y(*line) - 4.0))
                 (label("soft", Anchor::Start, x + entry.before(), y(*line), words))
             }
         };

@@ -225,6 +225,7 @@ fn graphs_show_every_retransmission_and_the_packets_of_findings() {
     assert_eq!(titled("of a finding"), [3], "packets 50, 60 and 70");
     let panels =
         tree.descendants().filter(|node| node.attribute("class") == Some("chart panel")).count();
+    assert!(page.contains("<dt>began</dt>"), "what to look for in other logs");
     assert_eq!(panels, 6, "sequence, limits, findings, throughput, round trips, window");
 }
 

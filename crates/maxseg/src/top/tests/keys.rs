@@ -137,3 +137,26 @@ fn steps_are_for_recordings() {
     assert_eq!(app.on_key(key(KeyCode::Char('}'))), Action::Last);
     assert_eq!(app_after(2, live()).on_key(key(KeyCode::Left)), Action::Draw);
 }
+
+#[test]
+fn end_goes_to_the_last_line_of_every_page() {
+    for tab in ["2", "3"] {
+        let mut app = app_after(5, live());
+        press(&mut app, tab);
+        let first = text(&mut app);
+        app.on_key(KeyEvent::new(KeyCode::End, KeyModifiers::NONE));
+        assert_ne!(text(&mut app), first, "page {tab}");
+        app.on_key(KeyEvent::new(KeyCode::Home, KeyModifiers::NONE));
+        assert_eq!(text(&mut app), first, "page {tab}");
+    }
+}
+
+#[test]
+fn a_recording_over_midnight_has_dates() {
+    let position = Position { frame: 3, frames: 9, from_s: 86_390.0, to_s: 86_410.0 };
+    let shown = text(&mut app_after(2, Source::Recording(position)));
+    assert!(
+        shown.contains("1970-01-01 23:59:50 ") && shown.contains(" 1970-01-02 00:00:10"),
+        "{shown}"
+    );
+}

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Layer, LayerKind, Panel, Row, Timeline, Unit, thinned_line};
+use super::thin::{kept, thinned_line};
+use super::{Layer, LayerKind, Panel, Row, Timeline, Unit};
 
 /// Times are whole numbers of this, in seconds.
 const TICK_S: f64 = 1e-7;
@@ -71,7 +72,7 @@ impl Timeline {
             to: self.to,
             tick_s: TICK_S,
             filter: &self.filter,
-            panels: self.panels.iter().map(Panel::data).collect(),
+            panels: self.panels.iter().filter(|panel| !panel.is_empty()).map(Panel::data).collect(),
             others: self
                 .others
                 .iter()
@@ -107,18 +108,33 @@ impl Panel {
 }
 
 impl Layer {
+    /// How many of its packets the page carries.
+    pub(crate) fn carried(&self) -> usize {
+        self.kept().len()
+    }
+
+    /// Which of its points the page carries.
+    fn kept(&self) -> Vec<usize> {
+        match self.kind {
+            LayerKind::Steps | LayerKind::Dots => kept(&self.points, MOST_POINTS),
+            LayerKind::Line
+            | LayerKind::Rates
+            | LayerKind::RateMarks
+            | LayerKind::Marks
+            | LayerKind::Rings
+            | LayerKind::Arrows
+            | LayerKind::Pieces => (0..self.points.len()).collect(),
+        }
+    }
+
     fn data(&self, scale: f64) -> LayerData<'_> {
-        let step = self.points.len().div_ceil(MOST_POINTS).max(1);
-        let points = match self.kind {
-            LayerKind::Line => thinned_line(&self.points, MOST_POINTS),
-            LayerKind::Steps if self.packets.is_none() => thinned_line(&self.points, MOST_POINTS),
-            LayerKind::Steps | LayerKind::Dots => every(step, &self.points),
-            LayerKind::Marks | LayerKind::Rings | LayerKind::Arrows | LayerKind::Pieces => {
-                self.points.clone()
-            }
+        let kept = self.kept();
+        let is_line = matches!(self.kind, LayerKind::Line | LayerKind::Steps);
+        let points = if is_line && self.packets.is_none() {
+            thinned_line(&self.points, MOST_POINTS)
+        } else {
+            of(&kept, &self.points)
         };
-        let is_thinned = points.len() < self.points.len();
-        let step = if is_thinned { step } else { 1 };
         let packets = self.packets.as_ref();
         let frames = packets.filter(|packets| !packets.frames.is_empty());
         let windows = packets.filter(|packets| !packets.windows.is_empty());
@@ -132,12 +148,12 @@ impl Layer {
             scale,
             packet: frames.map(|packets| packets.what.as_str()),
             frames: frames.map(|packets| {
-                differences(every(step, &packets.frames).iter().map(|frame| frame.cast_signed()))
+                differences(of(&kept, &packets.frames).iter().map(|frame| frame.cast_signed()))
             }),
-            bytes: packets.map(|packets| every(step, &packets.bytes)),
+            bytes: packets.map(|packets| of(&kept, &packets.bytes)),
             windows: windows.map(|packets| {
                 let bytes = |window: &Option<u64>| window.map_or(-1, u64::cast_signed);
-                differences(every(step, &packets.windows).iter().map(bytes))
+                differences(of(&kept, &packets.windows).iter().map(bytes))
             }),
         }
     }
@@ -148,6 +164,8 @@ impl LayerKind {
         match self {
             Self::Line => "line",
             Self::Steps => "steps",
+            Self::Rates => "rates",
+            Self::RateMarks => "rate-marks",
             Self::Dots => "dots",
             Self::Marks => "marks",
             Self::Rings => "rings",
@@ -165,19 +183,9 @@ impl Row {
     }
 }
 
-/// One of so many, and the last.
-fn every<T: Copy>(step: usize, list: &[T]) -> Vec<T> {
-    let mut some: Vec<T> = list.iter().copied().step_by(step).collect();
-    if list.len() % step.max(1) != 1 && step > 1 {
-        some.extend(list.last());
-    }
-    some
-}
-
-/// How many of so many packets the page carries.
-pub(crate) fn carried(packets: usize) -> usize {
-    let step = packets.div_ceil(MOST_POINTS).max(1);
-    packets.div_ceil(step) + usize::from(step > 1 && packets % step != 1)
+/// Those of a list that are kept.
+fn of<T: Copy>(kept: &[usize], list: &[T]) -> Vec<T> {
+    kept.iter().filter_map(|index| list.get(*index)).copied().collect()
 }
 
 fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {

@@ -5,8 +5,8 @@
 
 mod data;
 mod still;
+mod thin;
 
-pub(crate) use data::carried;
 use maud::{Markup, PreEscaped, html};
 
 use super::super::words;
@@ -43,6 +43,8 @@ pub(crate) struct Panel {
     pub(crate) rows: Vec<Row>,
     /// What stands below it.
     pub(crate) note: String,
+    /// Why there is nothing to show, where that is so.
+    pub(crate) missing: &'static str,
     /// The same as a table; `None` where there is none.
     pub(crate) table: Option<Markup>,
 }
@@ -107,9 +109,13 @@ pub(crate) struct Packets {
 pub(crate) enum LayerKind {
     /// From point to point.
     Line,
-    /// A value holds until the next.
+    /// A value holds until the next, the last one until the end.
     Steps,
-    /// A dot each.
+    /// Rates of intervals, each from its point to the next: where many are shown in a pixel, their mean.
+    Rates,
+    /// Likewise; those above zero are marks.
+    RateMarks,
+    /// A dot each, a segment from its first byte to its last.
     Dots,
     /// A larger dot each, that is not to be overlooked.
     Marks,
@@ -164,11 +170,15 @@ impl Panel {
     fn largest(&self) -> f64 {
         let largest = |is_bound| {
             let layers = self.layers.iter().filter(|layer| layer.is_bound == is_bound);
-            let values = layers.flat_map(|layer| &layer.points).map(|(_, value)| *value);
-            values.filter(|value| value.is_finite()).fold(0.0_f64, f64::max)
+            layers.map(Layer::largest).fold(0.0_f64, f64::max)
         };
         let (others, bound) = (largest(false), largest(true));
         if others > 0.0 && bound > FAR * others { others } else { others.max(bound) }
+    }
+
+    /// Whether it has nothing to show.
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.shown().next().is_none()
     }
 
     /// The layers that have something to show.
@@ -177,21 +187,19 @@ impl Panel {
     }
 }
 
-/// The points of a line, at most so many: where there are too many, the least and the largest of each stretch.
-fn thinned_line(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
-    if points.len() <= most {
-        return points.to_vec();
+impl Layer {
+    /// Its largest value: the last byte of a segment.
+    fn largest(&self) -> f64 {
+        let values = (0..self.points.len()).map(|index| self.points[index].1 + self.height(index));
+        values.filter(|value| value.is_finite()).fold(0.0, f64::max)
     }
-    let stretch = (2 * points.len()).div_ceil(most);
-    let extremes = points.chunks(stretch).flat_map(|stretch| {
-        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let least = stretch.iter().min_by(by_value);
-        let largest = stretch.iter().max_by(by_value);
-        let mut both: Vec<(f64, f64)> = least.into_iter().chain(largest).copied().collect();
-        both.sort_by(|a, b| a.0.total_cmp(&b.0));
-        both
-    });
-    extremes.collect()
+
+    /// How far a point reaches up: as many bytes as a segment has.
+    fn height(&self, index: usize) -> f64 {
+        let is_segment = matches!(self.kind, LayerKind::Dots | LayerKind::Marks);
+        let packets = self.packets.as_ref().filter(|_| is_segment);
+        packets.and_then(|packets| packets.bytes.get(index)).map_or(0.0, |bytes| f64::from(*bytes))
+    }
 }
 
 #[cfg(test)]

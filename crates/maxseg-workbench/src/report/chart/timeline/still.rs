@@ -7,7 +7,8 @@ use maud::{Markup, html};
 use super::super::figure::Spacing;
 use super::super::layout::{Anchor, LINE, flowed, label, px, text_width};
 use super::super::scale::Scale;
-use super::{Layer, LayerKind, Panel, Row, Span, Timeline, Unit, thinned_line};
+use super::thin::{means, thinned_line};
+use super::{Layer, LayerKind, Panel, Row, Span, Timeline, Unit};
 use crate::report::words;
 
 const WIDTH: f64 = 960.0;
@@ -25,8 +26,19 @@ pub(super) const MOST_OF_A_LINE: usize = 3000;
 /// Likewise of dots.
 pub(super) const MOST_DOTS: usize = 6000;
 
+/// A rate is one over as many pixels.
+const LEAST_OF_A_RATE: f64 = 2.0;
+/// A bar is no shorter, in pixels.
+const SHORTEST: f64 = 3.0;
+
 impl Timeline {
     pub(super) fn figure(&self, panel: &Panel) -> Markup {
+        // An empty axis would say that there was nothing.
+        if panel.is_empty() {
+            return html! {
+                figure { p.graph-title { (panel.title) } p.note { (panel.missing) } }
+            };
+        }
         html! {
             figure data-panel=(panel.id) {
                 (self.svg(panel))
@@ -110,16 +122,27 @@ impl Panel {
 
     /// The legend, and how many lines it takes.
     fn legend(&self) -> (Markup, usize) {
-        let widths: Vec<f64> = self.shown().map(|layer| 24.0 + text_width(&layer.label)).collect();
+        let words: Vec<String> = self.shown().map(|layer| self.words(layer)).collect();
+        let widths: Vec<f64> = words.iter().map(|words| 24.0 + text_width(words)).collect();
         let places = flowed(&widths, WIDTH);
         let drawn = html! {
-            @for (layer, (x, line)) in self.shown().zip(&places) {
+            @for ((layer, words), (x, line)) in self.shown().zip(&words).zip(&places) {
                 @let y = 36.0 + LINE * *line as f64;
                 path style=(layer.style()) d=(layer.sample(*x, y - 4.0)) {}
-                (label("soft", Anchor::Start, x + 24.0, y, &layer.label))
+                (label("soft", Anchor::Start, x + 24.0, y, words))
             }
         };
         (drawn, places.last().map_or(0, |(_, line)| line + 1))
+    }
+
+    /// A layer in the legend: of a bound that the axis does not reach, how far it goes.
+    fn words(&self, layer: &Layer) -> String {
+        let largest = layer.largest();
+        if layer.is_bound && largest > self.range().1 {
+            format!("{}: up to {}, above the graph", layer.label, self.unit.write(largest))
+        } else {
+            layer.label.clone()
+        }
     }
 }
 
@@ -130,10 +153,14 @@ fn row_middle(index: usize) -> f64 {
 impl Layer {
     fn style(&self) -> String {
         let width = match self.kind {
-            LayerKind::Line | LayerKind::Steps | LayerKind::Rings | LayerKind::Arrows => 1.8,
+            LayerKind::Line
+            | LayerKind::Steps
+            | LayerKind::Rates
+            | LayerKind::Rings
+            | LayerKind::Arrows => 1.8,
             LayerKind::Dots => 3.0,
             LayerKind::Pieces => 4.0,
-            LayerKind::Marks => 6.0,
+            LayerKind::Marks | LayerKind::RateMarks => 6.0,
         };
         format!(
             "fill:none;stroke:var({});stroke-width:{width};stroke-linecap:round;stroke-linejoin:round",
@@ -144,10 +171,14 @@ impl Layer {
     /// What it looks like, in the legend.
     fn sample(&self, x: f64, y: f64) -> String {
         match self.kind {
-            LayerKind::Line | LayerKind::Steps | LayerKind::Arrows | LayerKind::Pieces => {
-                format!("M{x} {y}h18")
+            LayerKind::Line
+            | LayerKind::Steps
+            | LayerKind::Rates
+            | LayerKind::Arrows
+            | LayerKind::Pieces => format!("M{x} {y}h18"),
+            LayerKind::Dots | LayerKind::Marks | LayerKind::RateMarks => {
+                format!("M{} {y}h.01", x + 9.0)
             }
-            LayerKind::Dots | LayerKind::Marks => format!("M{} {y}h.01", x + 9.0),
             LayerKind::Rings => format!("M{} {y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", x + 5.0),
         }
     }
@@ -156,48 +187,66 @@ impl Layer {
         html! { path style=(self.style()) d=(self.outline(x, y)) { title { (self.label) } } }
     }
 
-    fn outline(&self, x: &Scale, y: &Scale) -> String {
-        let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
-            points.iter().map(|(at, value)| (x.place(*at), y.place(*value))).collect()
+    /// What is drawn of it: time, value, and how far above that it reaches.
+    fn drawn(&self, x: &Scale) -> Vec<(f64, f64, f64)> {
+        let flat = |points: Vec<(f64, f64)>| -> Vec<(f64, f64, f64)> {
+            points.into_iter().map(|(at, value)| (at, value, 0.0)).collect()
         };
-        let points = match self.kind {
+        let step = match self.kind {
             LayerKind::Line | LayerKind::Steps => {
-                places(&thinned_line(&self.points, MOST_OF_A_LINE))
+                return flat(thinned_line(&self.points, MOST_OF_A_LINE));
             }
-            LayerKind::Dots => {
-                let step = self.points.len().div_ceil(MOST_DOTS).max(1);
-                places(&self.points).into_iter().step_by(step).collect()
+            LayerKind::Rates => return flat(means(&self.points, LEAST_OF_A_RATE * x.per_pixel())),
+            LayerKind::RateMarks => {
+                let rates = means(&self.points, LEAST_OF_A_RATE * x.per_pixel());
+                return flat(rates.into_iter().filter(|(_, rate)| *rate > 0.0).collect());
             }
+            LayerKind::Dots => self.points.len().div_ceil(MOST_DOTS).max(1),
             // What must not be overlooked is not thinned out.
-            LayerKind::Marks | LayerKind::Rings | LayerKind::Arrows | LayerKind::Pieces => {
-                places(&self.points)
-            }
+            LayerKind::Marks | LayerKind::Rings | LayerKind::Arrows | LayerKind::Pieces => 1,
         };
+        let points = self.points.iter().enumerate().step_by(step);
+        points.map(|(index, (at, value))| (*at, *value, self.height(index))).collect()
+    }
+
+    fn outline(&self, x: &Scale, y: &Scale) -> String {
         let mut d = String::new();
-        for (index, (x, y)) in points.iter().enumerate() {
+        for (index, (at, value, height)) in self.drawn(x).into_iter().enumerate() {
+            let (px, py) = (x.place(at), y.place(value));
             let _ = match self.kind {
-                LayerKind::Line | LayerKind::Steps if index == 0 => write!(d, "M{x:.2} {y:.1}"),
-                LayerKind::Line => write!(d, "L{x:.2} {y:.1}"),
-                LayerKind::Steps => write!(d, "H{x:.2}V{y:.1}"),
-                LayerKind::Dots | LayerKind::Marks => write!(d, "M{x:.2} {y:.1}h.01"),
+                LayerKind::Line | LayerKind::Steps | LayerKind::Rates if index == 0 => {
+                    write!(d, "M{px:.2} {py:.1}")
+                }
+                LayerKind::Line => write!(d, "L{px:.2} {py:.1}"),
+                LayerKind::Steps | LayerKind::Rates => write!(d, "H{px:.2}V{py:.1}"),
+                LayerKind::Dots | LayerKind::Marks if height > 0.0 => {
+                    write!(d, "M{px:.2} {py:.1}V{:.1}h.01", y.place(value + height))
+                }
+                LayerKind::Dots | LayerKind::Marks | LayerKind::RateMarks => {
+                    write!(d, "M{px:.2} {py:.1}h.01")
+                }
                 LayerKind::Rings => {
-                    write!(d, "M{:.2} {y:.1}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0", x - 5.0)
+                    write!(d, "M{:.2} {py:.1}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0", px - 5.0)
                 }
                 LayerKind::Arrows | LayerKind::Pieces => {
-                    write!(d, "{}{x:.2} {y:.1}", if index % 2 == 0 { 'M' } else { 'L' })
+                    write!(d, "{}{px:.2} {py:.1}", if index % 2 == 0 { 'M' } else { 'L' })
                 }
             };
+        }
+        if matches!(self.kind, LayerKind::Steps | LayerKind::Rates) && !d.is_empty() {
+            let _ = write!(d, "H{:.2}", x.end());
         }
         d
     }
 }
 
 impl Row {
-    fn bars(&self, index: usize, x: &Scale) -> Markup {
+    pub(super) fn bars(&self, index: usize, x: &Scale) -> Markup {
         let y = row_middle(index);
         let outline = |span: &Span| {
-            let (from, to) = (x.place(span.from), x.place(span.to));
-            format!("M{from:.2} {y}H{:.2}", to.max(from + 3.0))
+            // What is at the end, and short, is still seen.
+            let from = x.place(span.from).min(x.end() - SHORTEST);
+            format!("M{from:.2} {y}H{:.2}", x.place(span.to).max(from + SHORTEST))
         };
         html! {
             @for span in &self.spans {

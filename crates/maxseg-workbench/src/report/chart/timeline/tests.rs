@@ -1,6 +1,7 @@
 use super::super::figure::Spacing;
 use super::super::scale::Scale;
 use super::still::{MOST_DOTS, MOST_OF_A_LINE};
+use super::thin::{kept, means, thinned_line};
 use super::*;
 
 #[test]
@@ -42,6 +43,7 @@ fn panel(layers: Vec<Layer>) -> Panel {
         layers,
         rows: Vec::new(),
         note: String::new(),
+        missing: "not captured: the other side",
         table: None,
     }
 }
@@ -104,4 +106,92 @@ fn a_bound_that_is_far_away_does_not_flatten_the_rest() {
         let panel = panel(vec![window, layer(LayerKind::Line, 3)]);
         assert!((panel.largest() - largest).abs() < 1e-9, "a bound of {bound}");
     }
+}
+
+/// A step curve over a pause shows the value that held then, however many points there are.
+#[test]
+fn points_beside_a_pause_are_kept_and_so_is_the_last() {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for burst in 0..10_u32 {
+        // What is in flight falls to nothing at the end of each burst.
+        let packets = (0..10_007_u32)
+            .map(|n| (f64::from(burst) * 100.0 + 1e-4 * f64::from(n), f64::from(10_006 - n)));
+        points.extend(packets);
+    }
+    for thinned in [
+        kept(&points, 40_000).into_iter().map(|index| points[index]).collect(),
+        thinned_line(&points, 3000),
+    ] {
+        let thinned: Vec<(f64, f64)> = thinned;
+        for pair in thinned.windows(2).filter(|pair| pair[1].0 - pair[0].0 > 50.0) {
+            assert!(pair[0].1.abs() < 0.5 && (pair[1].1 - 10_006.0).abs() < 0.5, "{pair:?}");
+        }
+        assert_eq!((thinned.first(), thinned.last()), (points.first(), points.last()));
+        assert!(thinned.len() < 41_000, "{}", thinned.len());
+    }
+}
+
+#[test]
+fn rates_are_means_over_time_and_a_pause_is_none_of_them() {
+    let points = [(0.0, 8.0), (1.0, 4.0), (2.0, 0.0), (12.0, 6.0), (13.0, 0.0)];
+    let within = [(0.0, 6.0), (2.0, 0.0), (12.0, 6.0), (13.0, 0.0)];
+    assert_eq!(means(&points, 2.0), within);
+    assert_eq!(means(&points, 0.5), points);
+    let left_over = [(0.0, 2.0), (1.0, 2.0), (2.0, 5.0), (3.0, 5.0)];
+    assert_eq!(means(&left_over, 2.0), [(0.0, 3.0), (3.0, 3.0)]);
+}
+
+/// Still pictures: 800 wide, and 100 high for values up to 100.
+fn outline(kind: LayerKind, points: &[(f64, f64)], bytes: &[u32]) -> String {
+    let (x, y) = (
+        Scale::new(0.0, 100.0, 0.0, 800.0, Spacing::Linear),
+        Scale::new(0.0, 100.0, 100.0, 0.0, Spacing::Linear),
+    );
+    let mut one = layer(kind, 0);
+    one.points = points.to_vec();
+    one.packets = Some(Packets { bytes: bytes.to_vec(), ..Packets::default() });
+    one.path(&x, &y).into_string()
+}
+
+#[test]
+fn the_last_value_holds_until_the_end_and_a_segment_is_as_high_as_its_bytes() {
+    let steps = outline(LayerKind::Steps, &[(0.0, 50.0), (50.0, 0.0)], &[]);
+    assert!(steps.contains("M0.00 50.0H400.00V100.0H800.00"), "{steps}");
+    let segment = outline(LayerKind::Dots, &[(50.0, 20.0)], &[60]);
+    assert!(segment.contains("M400.00 80.0V20.0"), "{segment}");
+}
+
+#[test]
+fn what_is_at_the_end_is_seen() {
+    let span = Span { from: 100.0, to: 100.0, text: "reset".to_owned() };
+    let row = Row { label: "reset".to_owned(), color: "--noted", spans: vec![span] };
+    let bars = row.bars(0, &Scale::new(0.0, 100.0, 0.0, 800.0, Spacing::Linear)).into_string();
+    assert!(bars.contains("M797.00 11H800.00"), "{bars}");
+}
+
+#[test]
+fn a_graph_without_anything_says_why() {
+    let panels = vec![panel(vec![layer(LayerKind::Line, 0)])];
+    let timeline =
+        Timeline { from: 0.0, to: 3.0, panels, others: Vec::new(), filter: String::new() };
+    let html = timeline.to_html().into_string();
+    assert!(html.contains("not captured: the other side"), "{html}");
+    assert!(!html.contains("<svg") && !html.contains("data-panel"), "no empty axis: {html}");
+}
+
+#[test]
+fn the_legend_says_how_far_a_bound_goes_that_the_axis_does_not_reach() {
+    let mut window = layer(LayerKind::Steps, 2);
+    window.is_bound = true;
+    window.points = vec![(0.0, 64_000.0), (1.0, 64_000.0)];
+    let html = panel(vec![window, layer(LayerKind::Line, 3)]);
+    let timeline = Timeline {
+        from: 0.0,
+        to: 3.0,
+        panels: vec![html],
+        others: Vec::new(),
+        filter: String::new(),
+    };
+    let html = timeline.to_html().into_string();
+    assert!(html.contains("again: up to 64.0 kB, above the graph"), "{html}");
 }

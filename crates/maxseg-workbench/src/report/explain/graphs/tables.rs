@@ -13,20 +13,55 @@ const MOST_ROWS: usize = 200;
 /// So many rows are left of the intervals.
 const ROWS_OF_BINS: usize = 100;
 
-/// At most so many intervals, neighbours joined; what is left over at the end belongs to the one before it, since a short interval
-/// has rates that no other has.
-pub(super) fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
-    let together = bins.len().div_ceil(most).max(1);
-    let whole = (bins.len() / together).max(1);
+/// At most so many intervals: neighbours joined that take as long together. What is left over before a pause belongs to the one
+/// before it, since a short interval has rates that no other has; a pause is an interval of its own, since nothing flowed in it.
+fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
+    let shortest = bins.iter().map(|bin| bin.duration.as_nanos()).filter(|long| *long > 0).min();
+    let width = shortest.unwrap_or(1);
+    let mut times = 1;
+    loop {
+        let long = Time::from_nanos(width.saturating_mul(times));
+        let list = joined_to(bins, long);
+        if list.len() <= most.max(1) {
+            return without_left_overs(&list, long);
+        }
+        times += (times / 8).max(1);
+    }
+}
+
+/// Whether nothing flowed in an interval for longer than so much.
+fn is_pause(bin: &Bin, long: Time) -> bool {
+    let flowed = bin.sent_bytes + bin.resent_bytes + bin.acked_bytes + u64::from(bin.segments);
+    bin.duration > long && flowed == 0
+}
+
+/// Neighbours joined to intervals of so long, but for pauses.
+fn joined_to(bins: &[Bin], long: Time) -> Vec<Bin> {
     let mut list: Vec<Bin> = Vec::new();
-    for (index, next) in bins.iter().enumerate() {
-        let is_first = index % together == 0 && index / together < whole;
-        match list.last_mut().filter(|_| !is_first) {
+    for next in bins {
+        let takes = |bin: &Bin| {
+            next.end().since(bin.at) <= long && !is_pause(bin, long) && !is_pause(next, long)
+        };
+        match list.last_mut().filter(|bin| takes(bin)) {
             Some(bin) => bin.join(next),
             None => list.push(*next),
         }
     }
     list
+}
+
+/// What comes before a pause, or last, and is shorter than the others belongs to the one before it, unless that is a pause.
+fn without_left_overs(list: &[Bin], long: Time) -> Vec<Bin> {
+    let mut whole: Vec<Bin> = Vec::new();
+    for (index, bin) in list.iter().enumerate() {
+        let ends = list.get(index + 1).is_none_or(|next| is_pause(next, long));
+        let is_left_over = ends && bin.duration < long && !is_pause(bin, long);
+        match whole.last_mut().filter(|before| is_left_over && !is_pause(before, long)) {
+            Some(before) => before.join(bin),
+            None => whole.push(*bin),
+        }
+    }
+    whole
 }
 
 /// The events, packet by packet; `None` where there are none.
@@ -127,5 +162,31 @@ mod tests {
             assert_eq!(list.iter().map(|bin| u64::from(bin.segments)).sum::<u64>(), count);
             assert!(list.windows(2).all(|pair| pair[0].end() == pair[1].at));
         }
+    }
+
+    /// Half a second of transfer, then ten seconds without, thrice.
+    #[test]
+    fn nothing_flows_in_a_pause() {
+        let mut bins: Vec<Bin> = Vec::new();
+        for burst in 0..3 {
+            let busy = (0..50).map(|n| Bin {
+                at: Time::from_millis(10_500 * burst + 10 * n),
+                duration: Time::from_millis(10),
+                sent_bytes: 1000,
+                segments: 1,
+                ..Bin::default()
+            });
+            bins.extend(busy);
+            let at = Time::from_millis(10_500 * burst + 500);
+            bins.push(Bin { at, duration: Time::from_millis(10_000), ..Bin::default() });
+        }
+        for most in [150, 100, 20, 6] {
+            let list = joined(&bins, most);
+            assert!(list.len() <= most && list.windows(2).all(|pair| pair[0].end() == pair[1].at));
+            let pauses: Vec<&Bin> = list.iter().filter(|bin| bin.segments == 0).collect();
+            assert_eq!(pauses.len(), 3, "{most}");
+            assert!(pauses.iter().all(|bin| bin.duration == Time::from_millis(10_000)));
+        }
+        assert!(joined(&bins, 2).len() <= 2, "so few are no more told apart");
     }
 }

@@ -7,7 +7,7 @@ use maxseg_core::units::{Bytes, Time};
 
 use super::super::super::chart::{Layer, LayerKind, Panel, Unit};
 use super::super::colors::{CWND, SENT};
-use super::{Clock, bound, layer, panel};
+use super::{Clock, bound, layer, not_captured, panel};
 
 /// Window and bytes in flight.
 pub(super) fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
@@ -23,7 +23,10 @@ pub(super) fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
             ..layer("cwnd of the rerun", LayerKind::Steps, CWND, cwnd(headline, clock))
         },
     ];
-    panel("window", "Advertised window and bytes in flight", 170.0, Unit::Bytes, layers)
+    let missing = not_captured(&headline.case)
+        .unwrap_or("Not known: the scale of the window, and what was in flight.");
+    let title = "Advertised window and bytes in flight";
+    Panel { missing, ..panel("window", title, 170.0, Unit::Bytes, layers) }
 }
 
 /// What is shown of the window: its field as it is, where the scale is not known.

@@ -40,6 +40,42 @@ const nearest = (values, value) => {
 /** The layers whose points are packets, those that no graph draws among them. */
 const packetLayers = (data) => data.panels.flatMap((panel) => panel.layers).concat(data.others).filter((layer) => layer.frames);
 
+/** How far a point reaches up: a segment has as many bytes. */
+const heightOf = (layer, n) => (layer.bytes && (layer.kind === "dots" || layer.kind === "marks") ? layer.bytes[n] : 0);
+
+const isRate = (layer) => layer.kind === "rates" || layer.kind === "rate-marks";
+
+/** Rates of intervals as means over `least` seconds. What is longer, such as a pause, stays as it is; what is left over belongs to
+ *  the mean before it. The last point is the end: a rate there is that of the last mean. */
+const means = (layer, least) => {
+  const list = [];
+  const joinLeftOver = () => {
+    const before = list[list.length - 2];
+    if (!before || before.isWhole) return;
+    const over = list.pop();
+    before.sum += over.sum;
+    before.long += over.long;
+  };
+  let isOpen = false;
+  const last = layer.t.length - 1;
+  for (let n = 0; n < last; n++) {
+    const long = layer.t[n + 1] - layer.t[n], isWhole = long >= least;
+    if (isOpen && isWhole) joinLeftOver();
+    if (!isOpen || isWhole) list.push({ from: layer.t[n], sum: 0, long: 0, isWhole });
+    const mean = list[list.length - 1];
+    mean.sum += layer.v[n] * long;
+    mean.long += long;
+    isOpen = mean.long < least;
+  }
+  if (isOpen) joinLeftOver();
+  const t = list.map((mean) => mean.from), v = list.map((mean) => mean.sum / (mean.long || 1));
+  if (last >= 0) {
+    t.push(layer.t[last]);
+    v.push(layer.v[last] > 0 && v.length > 0 ? v[v.length - 1] : layer.v[last]);
+  }
+  return { ...layer, t, v };
+};
+
 /** What a packet is, as a layer knows it: `segment from byte 4 380, 1 460 bytes`. */
 const packetWords = (layer, n) => {
   const place = layer.packet.endsWith("byte") ? ` ${grouped(layer.v[n])}` : "";

@@ -19,8 +19,18 @@ class Graph {
     this.listen();
   }
 
-  draw(width = this.plot.clientWidth) {
-    this.drawn = drawPanel(this.svg, this.panel, this.page.view, Math.max(240, width));
+  /** What it shows in this view and width, before it is known where all plots begin. */
+  plan(width = this.plot.clientWidth) {
+    this.planned = planned(this.panel, this.page.view, Math.max(240, width));
+  }
+
+  draw(left) {
+    this.drawn = drawPanel(this.svg, this.panel, this.page.view, this.planned, left);
+    const { layers, far } = this.planned;
+    layers.forEach((layer, n) => {
+      const highest = far.includes(layer) ? extremes([layer], this.page.view)[1] : null;
+      this.legend[n].note.textContent = highest === null ? "" : `up to ${written(highest, this.panel.unit)}, above the graph`;
+    });
     this.point();
   }
 
@@ -30,8 +40,8 @@ class Graph {
     const { place, x, cursor } = this.drawn;
     const isShown = at !== null && at >= from && at <= to;
     cursor.setAttribute("d", isShown ? `M${(place.left + x(at)).toFixed(1)} ${place.top}v${place.height}` : "");
-    const values = this.panel.layers.map((layer) => (isShown ? valueAt(this.panel, layer, at, span) : ""));
-    values.forEach((value, n) => { this.legend[n].textContent = value; });
+    const values = this.planned.layers.map((layer) => (isShown ? valueAt(this.panel, layer, at, span) : ""));
+    values.forEach((value, n) => { this.legend[n].value.textContent = value; });
     const rows = isShown ? rowsAt(this.panel, at).map((row) => row.label) : [];
     if (this.here) this.here.textContent = rows.join(", ");
     const told = this.panel.layers.map((layer, n) => values[n] && `${layer.label} ${values[n]}`).filter(Boolean).concat(rows);
@@ -98,12 +108,13 @@ class Graph {
   }
 }
 
-/** A sample of a layer with its name; gives where its value goes. */
+/** A sample of a layer with its name; gives where its value goes, and a note. */
 const legendEntry = (caption, layer) => {
   const entry = htmlElement("span", { class: "key" }, caption);
   const sample = svgElement("svg", { width: 18, height: 12, "aria-hidden": "true" }, entry);
-  const shape = { dots: "M9 6h.01", marks: "M9 6h.01", rings: "M5 6a4 4 0 1 0 8 0a4 4 0 1 0 -8 0" }[layer.kind] ?? "M1 6h16";
+  const shape = { dots: "M9 6h.01", marks: "M9 6h.01", "rate-marks": "M9 6h.01", rings: "M5 6a4 4 0 1 0 8 0a4 4 0 1 0 -8 0" }[layer.kind] ?? "M1 6h16";
   svgElement("path", { class: `layer ${layer.kind}`, style: `stroke:var(${layer.color})`, d: shape }, sample);
   htmlElement("span", {}, entry, layer.label);
-  return htmlElement("b", {}, entry);
+  const note = htmlElement("span", {}, entry);
+  return { value: htmlElement("b", {}, entry), note };
 };

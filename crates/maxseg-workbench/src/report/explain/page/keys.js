@@ -1,11 +1,15 @@
 // The keyboard, while a graph has the focus.
 
-/** The time of the next retransmission after a time, or of the one before. */
-const nextResent = (data, time, isForward) => {
-  const resent = data.panels.flatMap((panel) => panel.layers).find((layer) => layer.frames && layer.kind === "marks");
-  if (!resent || resent.t.length === 0) return null;
-  const list = isForward ? resent.t.filter((t) => t > time + 1e-9) : resent.t.filter((t) => t < time - 1e-9);
-  return list.length === 0 ? null : isForward ? list[0] : list[list.length - 1];
+/** Looks at the next retransmission after the time that is looked at, or at the one before it. */
+const toResent = (view, data, isForward) => {
+  const isOf = (layer) => layer.frames && layer.kind === "marks";
+  const panel = data.panels.find(({ layers }) => layers.some(isOf));
+  if (!panel) return;
+  const { t, v } = panel.layers.find(isOf);
+  const n = isForward ? firstFrom(t, (view.at ?? view.from - 1) + 1e-9) : firstFrom(t, (view.at ?? view.to + 1) - 1e-9) - 1;
+  if (n < 0 || n >= t.length) return;
+  keep(view, t[n]);
+  view.hold(panel.id, v[n]);
 };
 
 /** The time of the next packet that is named. */
@@ -33,8 +37,8 @@ const KEYS = {
   "=": (view) => view.zoom(0.5),
   "-": (view) => view.zoom(2),
   0: (view) => view.reset(),
-  n: (view, { data }) => keep(view, nextResent(data, view.at ?? view.from - 1, true)),
-  p: (view, { data }) => keep(view, nextResent(data, view.at ?? view.to + 1, false)),
+  n: (view, { data }) => toResent(view, data, true),
+  p: (view, { data }) => toResent(view, data, false),
   ".": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.from, true)),
   ",": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.to, false)),
   Enter: (view) => { view.isPinned = view.at !== null && !view.isPinned; },

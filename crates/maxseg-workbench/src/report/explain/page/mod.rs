@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use maxseg_core::advise::{Case, CommandKind, Headline, Remedy, remedies};
 use maxseg_core::diagnose::Finding;
 use maxseg_core::evidence::Evidence;
+use maxseg_core::units::Time;
 
 use super::super::page::{facts, lead, page_with, prose};
 use super::super::table::{Cell, Column, table};
@@ -13,6 +14,7 @@ use super::graphs::graphs;
 use super::joined::between_captures;
 use super::look::{finding_place, places};
 use super::numbers::{finding_text, headline_numbers, host_systems, marks, no_connection, packets};
+use crate::environment::utc;
 use crate::explain::Explanation;
 
 const GRAPHS_STYLE: &str = include_str!("page.css");
@@ -61,8 +63,9 @@ fn numbered_in(explanation: &Explanation, evidence: &Evidence) -> String {
 
 fn conclusion(headline: &Headline<'_>, file: &str) -> Markup {
     let case = &headline.case;
-    let evidence: Vec<(&str, String)> = headline_numbers(headline)
+    let evidence: Vec<(&str, String)> = [("began", began(case.evidence.begin))]
         .into_iter()
+        .chain(headline_numbers(headline))
         .chain(host_systems(case))
         .chain(marks(case).into_iter().map(|mark| ("capture", mark)))
         .collect();
@@ -83,6 +86,12 @@ fn conclusion(headline: &Headline<'_>, file: &str) -> Markup {
         (graphs(headline).to_html())
         (findings(case))
     }
+}
+
+/// Date and time of day, as logs have them.
+fn began(at: Time) -> String {
+    let utc = utc(at.as_nanos() / 1_000_000_000);
+    format!("{} UTC", utc.trim_end_matches('Z').replace('T', " "))
 }
 
 /// What stands above the graphs.
@@ -185,8 +194,7 @@ fn findings(case: &Case<'_>) -> Markup {
 }
 
 fn of_finding(case: &Case<'_>, finding: &Finding, remedy: &Remedy) -> Markup {
-    let since =
-        |time: maxseg_core::units::Time| words::time(time.since(case.evidence.begin).as_secs_f64());
+    let since = |time: Time| words::time(time.since(case.evidence.begin).as_secs_f64());
     let mut said = vec![("when", format!("{} to {}", since(finding.from), since(finding.to)))];
     if !finding.frames.is_empty() {
         said.push(("packets", packets(&finding.frames)));
@@ -250,4 +258,14 @@ fn of_connection(case: &Case<'_>) -> Vec<Cell> {
         kinds.join(", ").into(),
         limit.into(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_has_a_date() {
+        assert_eq!(began(Time::from_millis(1_700_000_000_000)), "2023-11-14 22:13:20 UTC");
+    }
 }

@@ -1,5 +1,7 @@
 // The page: its graphs, its view and its buttons.
 
+/** The URL is written so long after a change: a held key changes the view more often than browsers let a page write it. */
+const ADDRESS_MS = 350;
 /** The width of a sheet, in pixels. */
 const PAPER = 700;
 
@@ -12,6 +14,7 @@ class Page {
     this.toolbar(group);
     this.graphs = this.data.panels.map((panel) => new Graph(group.querySelector(`figure[data-panel="${panel.id}"]`), panel, this));
     this.readout = new Readout(this.data, group);
+    window.addEventListener("pagehide", () => { if (this.timer) this.writeAddress(); });
     window.addEventListener("hashchange", () => this.open(location.hash));
     new ResizeObserver(() => this.draw()).observe(group);
     // Drawn for a screen, letters would be too small on paper.
@@ -28,25 +31,36 @@ class Page {
   /** Shows the time of a link of the page, also of one that was followed before. */
   follow(event, link) {
     event.preventDefault();
-    history.pushState(null, "", link.hash);
     this.open(link.hash);
+    try {
+      history.pushState(null, "", link.hash);
+    } catch {
+      // As above: the view is there without its address.
+    }
   }
 
   toolbar(group) {
     const bar = htmlElement("div", { class: "toolbar", role: "toolbar", "aria-label": "View of the graphs" }, group);
     group.prepend(bar);
-    const button = (label, change) => htmlElement("button", { type: "button" }, bar, label).addEventListener("click", () => this.change(change));
+    const button = (label, change) => {
+      const element = htmlElement("button", { type: "button" }, bar, label);
+      element.addEventListener("click", () => this.change(change));
+      return element;
+    };
     button("Zoom in", (view) => view.zoom(0.5));
     button("Zoom out", (view) => view.zoom(2));
     button("Earlier", (view) => view.pan(-0.5));
     button("Later", (view) => view.pan(0.5));
     button("Show all", (view) => view.reset());
-    button("Previous retransmission", (view) => keep(view, nextResent(this.data, view.at ?? view.to + 1, false)));
-    button("Next retransmission", (view) => keep(view, nextResent(this.data, view.at ?? view.from - 1, true)));
+    button("Previous retransmission", (view) => toResent(view, this.data, false));
+    button("Next retransmission", (view) => toResent(view, this.data, true));
+    // Only where a window is too far above the rest to be shown with it.
+    this.bounds = button("", (view) => { view.showsBounds = !view.showsBounds; });
   }
 
   /** Shows what a fragment of a URL says: the graphs come into view, and keys are theirs. */
   open(fragment) {
+    this.dropTimer();
     this.view.read(fragment, this.ids);
     this.draw();
     if (this.view.fragment === "" || this.graphs.length === 0) return;
@@ -58,9 +72,24 @@ class Page {
   change(how) {
     const before = this.view.range;
     how(this.view);
-    const fragment = this.view.fragment;
-    history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
     if (this.view.range === before) this.point(); else this.draw();
+    this.timer ??= setTimeout(() => this.writeAddress(), ADDRESS_MS);
+  }
+
+  /** Puts the view into the URL. */
+  writeAddress() {
+    this.dropTimer();
+    const fragment = this.view.fragment;
+    try {
+      history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+    } catch {
+      // The browser counts more changes than it likes: the next one has this view too.
+    }
+  }
+
+  dropTimer() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
   }
 
   /** Looks at a time without keeping it. */
@@ -75,8 +104,14 @@ class Page {
     this.readout.show(this.view);
   }
 
+  /** Draws all graphs, their plots one below the other: as far from the left as the longest word of an axis needs. */
   draw(width) {
-    for (const graph of this.graphs) graph.draw(width);
+    for (const graph of this.graphs) graph.plan(width);
+    const left = Math.max(...this.graphs.map((graph) => graph.planned.left));
+    for (const graph of this.graphs) graph.draw(left);
+    const isFar = this.graphs.some((graph) => graph.planned.far.length > 0);
+    this.bounds.hidden = !isFar && !this.view.showsBounds;
+    this.bounds.textContent = this.view.showsBounds ? "Hide windows far above" : "Show windows far above";
     this.readout.show(this.view);
   }
 }

@@ -108,9 +108,7 @@ impl Change {
 
     /// Whether a word is the name of an advice: a kind of change and where it is made, `window-receiver`.
     pub fn is_name(name: &str) -> bool {
-        let is_of =
-            |kind: &str| name.strip_prefix(kind).is_some_and(|place| place.starts_with('-'));
-        KINDS.into_iter().any(is_of)
+        KINDS.into_iter().any(|kind| name.strip_prefix(kind).is_some_and(|it| it.starts_with('-')))
     }
 
     /// The word for its kind, one of [`KINDS`], in JSON and in the names of advice.

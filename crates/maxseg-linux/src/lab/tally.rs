@@ -1,6 +1,7 @@
 //! The outcome of a run, from its counters.
 
 use maxseg_core::engine::name_flows;
+use maxseg_core::framing::{UDP_HEADER, ip_header};
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
 use maxseg_core::path::{HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
@@ -38,7 +39,7 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     };
     let elapsed = counted.lasted.unwrap_or(ran.elapsed).as_secs_f64();
     let is_tcp = flow.kind.is_tcp();
-    let tcp = &counted.tcp;
+    let (tcp, asking) = (&counted.tcp, counted.asking);
     let payload = match flow.kind {
         FlowKind::Bulk if counted.report_pending => None,
         FlowKind::Bulk if is_foreign(scenario, flow) => Some(counted.delivered),
@@ -46,7 +47,8 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         FlowKind::Cbr { .. } | FlowKind::Request(_) => Some(counted.delivered),
         FlowKind::Ping { .. } => None,
     };
-    let data_packets = of_wire(|meter| meter.data_packets).or(match flow.kind {
+    let data_packets = of_wire(|meter| meter.data_packets).map(|packets| packets + counted.unsent);
+    let data_packets = data_packets.or(match flow.kind {
         FlowKind::Bulk => tcp.data_packets,
         FlowKind::Cbr { .. } => Some(counted.sent),
         FlowKind::Request(_) | FlowKind::Ping { .. } => None,
@@ -64,11 +66,15 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         ack_packets: of_wire(|meter| meter.acks).filter(|_| is_tcp),
         packets: of_wire(|meter| meter.packets),
         wire_bytes: of_wire(|meter| meter.wire_bytes),
-        retransmitted_packets: of_tcp(tcp.retransmitted_packets),
-        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes).filter(|_| tcp.connections > 0),
-        timeouts: tcp.timeouts.filter(|_| is_tcp),
-        spurious_retransmissions: of_tcp(tcp.duplicates).filter(|_| tcp.connections > 0),
-        segment_loss: of_wire(|meter| meter.lost).and_then(share_lost),
+        retransmitted_packets: of_tcp(tcp.retransmitted_packets + asking.packets),
+        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes + asking.bytes)
+            .filter(|_| tcp.connections > 0),
+        timeouts: tcp.timeouts.map(|timeouts| timeouts + asking.timeouts).filter(|_| is_tcp),
+        spurious_retransmissions: of_tcp(tcp.duplicates + asking.duplicates)
+            .filter(|_| tcp.connections > 0),
+        segment_loss: of_wire(|meter| meter.lost)
+            .map(|lost| lost + counted.unsent + dropped_by_routers(scenario, ran, index))
+            .and_then(share_lost),
         rtt_min_s: tcp.rtt_min.map(Time::as_secs_f64),
         rtt_mean_s: mean(tcp.rtt_sum),
         in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
@@ -143,6 +149,28 @@ fn meters_of(flow: &Flow, index: usize, ran: &RunRecord) -> Option<(FlowMeter, F
         End::Sender => (forward, reverse),
         End::Receiver => (reverse, forward),
     })
+}
+
+/// Datagrams that a router's kernel drops, as they are too large for its link and must not be fragmented: all that come
+/// there.
+fn dropped_by_routers(scenario: &Scenario, ran: &RunRecord, index: usize) -> u64 {
+    let flow = &scenario.flows[index];
+    let (FlowKind::Cbr { size, .. }, LinkReports::Relay(links)) = (flow.kind, &ran.links) else {
+        return 0;
+    };
+    let length = size + ip_header(scenario.ip) + UDP_HEADER;
+    if !scenario.is_too_big(flow, length) {
+        return 0;
+    }
+    let path = scenario.links_from_sender_of(flow);
+    let before = path.iter().take_while(|link| length <= link.mtu.bytes()).count();
+    // What is too large for the first link its sender's kernel refuses.
+    let Some(last) = before.checked_sub(1) else { return 0 };
+    let hop = match flow.from {
+        End::Sender => flow.hops.first + last,
+        End::Receiver => flow.hops.last - last,
+    };
+    links[hop][side_of(flow)].meter.flow(index).delivered_packets
 }
 
 /// The index of a hop's link towards the flow's receiver.

@@ -83,9 +83,13 @@ impl<'a> PingFlow<'a> {
             message.encode(self.ends, Payload::Bytes(&payload), &mut bytes);
             lock(sent).insert(seq, self.context.clock.now());
             status.count(|counted| counted.sent += 1);
-            match self.socket.send(&bytes) {
-                Err(error) if !is_icmp_error(&error) => return Err(error),
-                Ok(_) | Err(_) => {}
+            // The first call may report an ICMP error about a request before, and sends nothing then.
+            for _ in 0..2 {
+                match self.socket.send(&bytes) {
+                    Ok(_) => break,
+                    Err(error) if is_icmp_error(&error) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(())

@@ -47,7 +47,8 @@ pub(crate) struct FlowMeter {
     pub(crate) lost: u64,
     /// The largest payload of a packet, in bytes.
     pub(crate) largest_segment: u64,
-    /// Payload handed to the next host, in bytes.
+    /// Packets with payload handed to the next host, and their payload in bytes.
+    pub(crate) delivered_packets: u64,
     pub(crate) delivered: u64,
     /// MSS option and window scale of the SYN.
     pub(crate) mss: Option<u16>,
@@ -102,6 +103,7 @@ impl Meter {
         }
         let payload = (first..=last).map(|index| u64::from(layout.payload_of(index))).sum::<u64>();
         if let Some(flow) = self.flow_of(layout) {
+            flow.delivered_packets += u64::from(last - first) + 1;
             flow.delivered += payload;
         }
     }

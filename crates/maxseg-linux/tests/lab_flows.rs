@@ -62,9 +62,8 @@ fn datagrams_above_the_path_mtu_are_lost_as_in_the_simulator() {
     ] {
         let text = two_hops(ip, mtus, flow);
         let (real, simulated) = (lab(&text), simulated(&text));
-        let of = |outcome: &Outcome| {
-            (outcome.payload_bytes, outcome.segment_loss, outcome.data_packets)
-        };
+        let of =
+            |outcome: &Outcome| (outcome.payload_bytes, outcome.segment_loss, outcome.data_packets);
         assert_eq!(of(&simulated).1, Some(1.0), "IPv{ip} {mtus:?}");
         assert_eq!(of(&real), of(&simulated), "IPv{ip} {mtus:?}");
     }
@@ -106,4 +105,88 @@ fn settings_without_effect_in_the_lab_are_told() {
     assert!(!caveats(&reads).contains("beyond-the-lab"));
     let told = caveats(&format!("{reads}[lab]\ntraffic = \"iperf3\"\n"));
     assert!(told.contains("`read_rate`: iperf3 reads as fast as data comes"), "{told}");
+}
+
+/// A loss of these packets towards the receiver, and no timer that makes up for it within the run.
+fn losing(numbers: &str, flow: &str) -> String {
+    let linux =
+        "stack = \"linux\"\nlinux = { tcp_early_retrans = false }\nrto = { min = \"60 s\" }\n";
+    format!(
+        "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\n\
+         errors = {{ model = \"list\", lost = [{numbers}] }}\n\
+         [sender]\n{linux}[receiver]\n{linux}[[flow]]\nkind = \"request\"\n{flow}\n\
+         [until]\ntime = \"8 s\"\n"
+    )
+}
+
+#[test]
+fn a_request_on_a_new_connection_does_not_wait_for_the_fin_of_the_last() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    // SYN, ACK and request arrive; the acknowledgement of the reply and the FIN, or both in one, do not.
+    let flow = "request = \"100 B\"\nreply = \"100 B\"\ncount = 3\nconnection = \"new\"";
+    let outcome = lab(&losing("3, 4", flow));
+    assert_eq!((outcome.requests, outcome.payload_bytes), (Some(3), Some(300)));
+}
+
+#[test]
+fn what_clients_send_again_counts_as_in_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    for connection in ["kept", "new"] {
+        let flow = format!(
+            "request = \"100 B\"\nreply = \"100 B\"\ncount = 1\nconnection = \"{connection}\""
+        );
+        // The request, behind SYN and ACK.
+        let text = losing("2", &flow).replace("60 s", "300 ms");
+        let of =
+            |outcome: &Outcome| (outcome.requests, outcome.retransmitted_packets, outcome.timeouts);
+        let real = lab(&text);
+        assert_eq!(of(&real), of(&simulated(&text)), "{connection}");
+        assert_eq!(of(&real), (Some(1), Some(1), Some(1)), "{connection}");
+    }
+}
+
+#[test]
+fn the_loss_of_echoes_and_of_fragments_is_that_of_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let lossy = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
+                 errors = { model = \"list\", lost = [1, 2, 5] }\n";
+    let ping = format!(
+        "{lossy}[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n[until]\ntime = \"950 ms\"\n"
+    );
+    let (real, simulated_ping) = (lab(&ping), simulated(&ping));
+    assert_eq!(real.segment_loss, Some(0.3));
+    assert_eq!(real.segment_loss, simulated_ping.segment_loss);
+
+    // Five datagrams in two fragments each: fragments 1, 2 and 5 are lost, and with them three datagrams.
+    let cbr = "[[flow]]\nkind = \"cbr\"\nsize = 1400\nrate = \"112 kbit/s\"\nstop = \"490 ms\"\n\
+               [sender]\ndf = false\n[until]\ntime = \"1 s\"\n";
+    let text = format!("{HOP}{lossy}mtu = 1000\n{cbr}");
+    let (real, simulated_cbr) = (lab(&text), simulated(&text));
+    assert_eq!(real.payload_bytes, Some(2 * 1400));
+    assert_eq!((real.data_packets, real.segment_loss), (Some(5), Some(0.6)));
+    assert_eq!(real.segment_loss, simulated_cbr.segment_loss);
+}
+
+#[test]
+fn a_packet_reaches_the_end_of_a_path_of_seventy_hops() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let hops = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"0 ms\"\n".repeat(70);
+    for ip in [4, 6] {
+        let text = format!(
+            "ip = {ip}\n{hops}[[flow]]\nkind = \"ping\"\ninterval = \"200 ms\"\n[until]\ntime = \"1 s\"\n"
+        );
+        assert!(lab(&text).ping_mean_s.is_some(), "IPv{ip}");
+    }
 }

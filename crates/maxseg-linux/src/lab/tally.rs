@@ -8,7 +8,7 @@ use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
 
-use super::flows::is_foreign;
+use super::flows::{FlowCounts, is_foreign};
 use super::proof;
 use super::relay::{FlowMeter, LatenessMeter, Report};
 use super::run::{LinkReports, RunRecord};
@@ -58,6 +58,12 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     let mean = |sum: f64| (tcp.samples > 0).then(|| sum / tcp.samples as f64);
     let requests = Some(&counted.requests).filter(|_| matches!(flow.kind, FlowKind::Request(_)));
     let limits = limits(scenario, ran, index);
+    let segment_loss = match flow.kind {
+        FlowKind::Ping { .. } => unanswered(std::iter::once(counted)),
+        FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Request(_) => of_wire(|meter| meter.lost)
+            .map(|lost| lost + counted.unsent + dropped_by_routers(scenario, ran, index))
+            .and_then(share_lost),
+    };
     Outcome {
         goodput_bps: payload.map(|bytes| bytes as f64 * 8.0 / elapsed),
         elapsed_s: Some(elapsed),
@@ -72,9 +78,7 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         timeouts: tcp.timeouts.map(|timeouts| timeouts + asking.timeouts).filter(|_| is_tcp),
         spurious_retransmissions: of_tcp(tcp.duplicates + asking.duplicates)
             .filter(|_| tcp.connections > 0),
-        segment_loss: of_wire(|meter| meter.lost)
-            .map(|lost| lost + counted.unsent + dropped_by_routers(scenario, ran, index))
-            .and_then(share_lost),
+        segment_loss,
         rtt_min_s: tcp.rtt_min.map(Time::as_secs_f64),
         rtt_mean_s: mean(tcp.rtt_sum),
         in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
@@ -84,6 +88,18 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         limits,
         ..Outcome::of_times(&counted.pings, requests)
     }
+}
+
+/// The share of echo requests without an answer; of those behind the last answer nobody knows yet.
+fn unanswered<'a>(flows: impl Iterator<Item = &'a FlowCounts>) -> Option<f64> {
+    let known = |counted: &FlowCounts| match counted.settled {
+        0 => counted.sent,
+        settled => settled,
+    };
+    let (sent, answered) = flows.fold((0, 0), |(sent, answered), counted| {
+        (sent + known(counted), answered + counted.pings.count())
+    });
+    (sent > 0).then(|| sent.saturating_sub(answered) as f64 / sent as f64)
 }
 
 /// Several flows as one: sums, and means over all samples.
@@ -101,6 +117,9 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
             in_flight += counted.tcp.in_flight_sum / counted.tcp.samples as f64;
         }
     }
+    // iperf3 reports round trips, and not what is in flight.
+    let knows_in_flight =
+        ran.flows.iter().all(|counted| counted.tcp.samples == 0 || counted.tcp.connections > 0);
     let goodputs: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_bps).collect();
     let least =
         |number: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(number).reduce(f64::min);
@@ -110,7 +129,9 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
         .reduce(|a, b| a + b);
     let data_packets = add(|flow| flow.data_packets);
     let asks = flows.iter().any(|flow| flow.requests.is_some());
-    let largest = flows.iter().max_by_key(|flow| flow.payload_bytes.unwrap_or(0));
+    let payload = |flow: &&Outcome| flow.payload_bytes.unwrap_or(0);
+    let largest = flows.iter().max_by_key(payload);
+    let leader = flows.iter().filter(|flow| flow.limited_by.is_some()).max_by_key(payload);
     Outcome {
         goodput_bps: (!goodputs.is_empty()).then(|| goodputs.iter().sum()),
         elapsed_s: Some(ran.elapsed.as_secs_f64()),
@@ -123,13 +144,17 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
         retransmitted_bytes: add(|flow| flow.retransmitted_bytes),
         timeouts: add(|flow| flow.timeouts),
         spurious_retransmissions: add(|flow| flow.spurious_retransmissions),
-        segment_loss: data_packets.filter(|n| *n > 0).and_then(|n| Some(lost? / n as f64)),
+        segment_loss: match data_packets.filter(|n| *n > 0) {
+            Some(n) => lost.map(|lost| lost / n as f64),
+            None => unanswered(ran.flows.iter()),
+        },
         rtt_min_s: least(|flow| flow.rtt_min_s),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
-        in_flight_mean_bytes: (samples > 0).then_some(in_flight),
+        in_flight_mean_bytes: (samples > 0 && knows_in_flight).then_some(in_flight),
         queue_mean_s: largest.and_then(|flow| flow.queue_mean_s),
         mss_used_bytes: largest.and_then(|flow| flow.mss_used_bytes),
-        limited_by: largest.and_then(|flow| flow.limited_by),
+        limited_by: leader.and_then(|flow| flow.limited_by),
+        limits: leader.map(|flow| flow.limits.clone()).unwrap_or_default(),
         ..Outcome::of_times(&pings, asks.then_some(&requests))
     }
 }

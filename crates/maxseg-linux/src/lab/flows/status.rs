@@ -41,6 +41,8 @@ pub(crate) struct FlowCounts {
     pub(crate) unsent: u64,
     /// Round-trip times of the answered echo requests.
     pub(crate) pings: Histogram,
+    /// Echo requests of which it is known whether they were answered: all up to the last answered one.
+    pub(crate) settled: u64,
     /// Completion times of the answered requests.
     pub(crate) requests: Histogram,
     /// Counters of its TCP connections.

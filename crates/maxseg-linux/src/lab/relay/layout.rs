@@ -81,7 +81,7 @@ impl Layout {
         }
         let transport = packet.get(usize::from(ip)..)?;
         // Only the first fragment has the header of the protocol that it carries.
-        let fragment = if is_v6 { None } else { fragment_of(packet)? };
+        let fragment = if is_v6 { None } else { fragment_of(packet) };
         let is_first = fragment.is_none_or(|fragment| fragment.is_first);
         let is_tcp =
             protocol == TCP && is_first && transport.get(12).is_some_and(|offset| offset >> 4 >= 5);
@@ -190,15 +190,15 @@ impl Layout {
     }
 }
 
-/// The fragment that an IPv4 packet is; outer `None` where it is too short to tell.
-fn fragment_of(packet: &[u8]) -> Option<Option<Fragment>> {
+/// The fragment that an IPv4 packet is, if it is one.
+fn fragment_of(packet: &[u8]) -> Option<Fragment> {
     /// More fragments (RFC 791 §3.1).
     const MORE: u16 = 0x2000;
     let word = |at: usize| Some(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]));
     let (id, field) = (word(4)?, word(6)?);
     let offset = field & 0x1fff;
     let is_fragment = offset > 0 || field & MORE != 0;
-    Some(is_fragment.then_some(Fragment { id, is_first: offset == 0 }))
+    is_fragment.then_some(Fragment { id, is_first: offset == 0 })
 }
 
 /// What the fragments of one IPv4 packet have in common: identification, protocol and addresses (RFC 791 §2.3).

@@ -190,3 +190,31 @@ fn a_packet_reaches_the_end_of_a_path_of_seventy_hops() {
         assert!(lab(&text).ping_mean_s.is_some(), "IPv{ip}");
     }
 }
+
+#[test]
+fn several_flows_have_the_limits_of_the_largest_and_no_mean_that_nobody_knows() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let two = format!(
+        "{HOP}[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"bulk\"\n[until]\ntime = \"1 s\"\n"
+    );
+    let outcome = lab(&two);
+    let largest = outcome.flows.iter().max_by_key(|flow| flow.payload_bytes).unwrap();
+    assert!(!largest.limits.is_empty());
+    assert_eq!((&outcome.limits, outcome.limited_by), (&largest.limits, largest.limited_by));
+    assert!(outcome.in_flight_mean_bytes.unwrap() > 0.0);
+
+    if std::process::Command::new("iperf3").arg("--version").output().is_err() {
+        println!("skipped for want of iperf3");
+        return;
+    }
+    let outcome = lab(&format!(
+        "{two}[lab]\ntraffic = \"iperf3\"\nwrite_rate = \"2 Mbit/s\"\npacing_rate = \"8 Mbit/s\"\n"
+    ));
+    assert_eq!(outcome.in_flight_mean_bytes, None);
+    // 2 Mbit/s each for a second, be it one of a busy machine; the link carries 12.5 MB.
+    let written = outcome.payload_bytes.unwrap();
+    assert!((1..1_000_000).contains(&written), "{written}");
+}

@@ -106,6 +106,12 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
+    /// The MTU of the interface `name`.
+    pub(crate) fn mtu_of(name: &str) -> io::Result<u32> {
+        let facts = Self::new()?.interface_facts(Self::interface(name)?.0)?;
+        facts.mtu.ok_or_else(|| io::Error::other(format!("{name} has no MTU")))
+    }
+
     /// Creates a veth pair, its second interface in another namespace
     /// (`ip link add NAME address … type veth peer name NAME address … netns …`).
     ///

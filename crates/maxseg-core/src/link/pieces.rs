@@ -73,9 +73,10 @@ impl Piece {
         Some(FragmentRange { offset: self.from, len: self.len, more })
     }
 
-    /// Whether a link of this MTU takes it.
+    /// Whether a link of this MTU takes it. The largest MTU takes all: what is longer than any IP packet is several of
+    /// them that cross the link as one, a super-packet.
     pub(super) fn fits(&self, mtu: Mtu) -> bool {
-        self.shape.length() <= mtu.bytes()
+        self.shape.length() <= mtu.bytes() || mtu == Mtu::LARGEST
     }
 
     /// What it consists of after a hop with this MTU.

@@ -69,6 +69,8 @@ impl<'a> Iperf3Server<'a> {
             mss: plan.mss,
             // The kernel doubles what iperf3 asks for, and half of that is for its own overhead.
             buffer_bytes: plan.window.map(u64::from),
+            write_rate: None,
+            pacing_rate: None,
             congestion: plan.congestion.clone(),
             interval: INTERVAL,
             connect_timeout: Duration::from_secs(10),

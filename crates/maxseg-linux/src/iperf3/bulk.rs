@@ -31,6 +31,11 @@ pub struct Bulk {
     /// `SO_SNDBUF` and `SO_RCVBUF` at both ends, which disable autotuning. The kernel reserves twice the value; the
     /// test fails where `rmem_max` or `wmem_max` is lower.
     pub buffer_bytes: Option<u64>,
+    /// Rate at which the client writes, in bits per second (`-b`), in blocks of 10 ms or 128 KiB; as fast as the socket
+    /// takes it where `None`.
+    pub write_rate: Option<u64>,
+    /// Rate at which the kernel paces the client, in bits per second (`--fq-rate`); iperf3 3.1 has no such option.
+    pub pacing_rate: Option<u64>,
     /// The congestion control.
     pub congestion: Option<String>,
     /// Interval of the reports.
@@ -111,6 +116,12 @@ impl Bulk {
         if let Some(buffer) = self.buffer_bytes {
             arguments.pair("--window", &within("a buffer (-w)", buffer, &BUFFERS, " bytes")?);
         }
+        if let Some(rate) = self.write_rate {
+            arguments.pair("-b", &rate).pair("--length", &block(rate));
+        }
+        if let Some(rate) = self.pacing_rate {
+            arguments.pair("--fq-rate", &rate);
+        }
         if let Some(congestion) = &self.congestion {
             arguments.pair("--congestion", congestion);
         }
@@ -137,6 +148,11 @@ impl Bulk {
         within("an interval (-i)", millis, &INTERVALS_MS, " ms")?;
         Ok(self.interval.as_secs_f64())
     }
+}
+
+/// What a client of this rate writes at once, in bytes: what 10 ms take, and no more than iperf3's own block.
+fn block(rate: u64) -> u64 {
+    (rate / 8 / 100).clamp(1, 128 << 10)
 }
 
 fn whole_seconds(time: Duration) -> Result<u64, Unaskable> {
@@ -169,6 +185,8 @@ mod tests {
             streams: 1,
             mss: None,
             buffer_bytes: None,
+            write_rate: None,
+            pacing_rate: None,
             congestion: None,
             interval: Duration::from_millis(500),
             connect_timeout: Duration::from_secs(2),
@@ -186,12 +204,14 @@ mod tests {
             amount: Amount::Bytes(1 << 30),
             mss: Some(9000),
             buffer_bytes: Some(65_536),
+            write_rate: Some(8_000_000),
+            pacing_rate: Some(9_000_000),
             congestion: Some("reno".to_owned()),
             ..bulk()
         };
         let line = full.client(V3_12).unwrap().join(" ");
         let more = "--interval 0.5 --bytes 1073741824 --bind 10.0.0.1 --set-mss 9000 \
-                    --window 65536 --congestion reno --connect-timeout 2000";
+                    --window 65536 -b 8000000 --length 10000 --fq-rate 9000000 --congestion reno --connect-timeout 2000";
         assert!(line.ends_with(more), "{line}");
         let old = bulk().client(Version { major: 3, minor: 1, patch: 3 }).unwrap();
         assert!(!old.contains(&"--connect-timeout".to_owned()));

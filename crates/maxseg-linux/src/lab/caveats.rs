@@ -1,11 +1,12 @@
 //! Caveats of lab runs: approximations, and what Linux cannot do.
 
 use maxseg_core::engine::Caveat;
+use maxseg_core::framing::{ICMP_ECHO_HEADER, UDP_HEADER, ip_header};
 use maxseg_core::mss::linux::MAXSEG;
-use maxseg_core::scenario::{Flow, LabBackend, Scenario};
+use maxseg_core::scenario::{Flow, FlowKind, LabBackend, Scenario};
 use maxseg_core::settings::CongestionName;
 
-use super::flows::congestion_of;
+use super::flows::{congestion_of, is_foreign};
 use super::host_setup::{is_one_segment, left_to_the_kernel};
 use super::kernel_links;
 
@@ -14,6 +15,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     caveats.extend(beyond(scenario));
     caveats.extend(kernel(scenario));
+    caveats.extend(headers(scenario));
     if scenario.lab.backend == LabBackend::Netem {
         caveats.extend(kernel_links::caveats(scenario));
     }
@@ -43,6 +45,9 @@ pub(super) fn beyond(scenario: &Scenario) -> Option<Caveat> {
 
 fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
     let (sender, receiver) = scenario.endpoints(way);
+    if is_foreign(scenario, way) && receiver.read_rate.is_some() {
+        return Some("`read_rate`: iperf3 reads as fast as data comes".to_owned());
+    }
     for settings in [sender, receiver] {
         if settings.mss_option.is_some() {
             return Some(
@@ -67,12 +72,35 @@ fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
     })
 }
 
+/// Headers of datagrams and echo requests that are not those of a real host.
+fn headers(scenario: &Scenario) -> Option<Caveat> {
+    scenario.flows.iter().find_map(|flow| {
+        let (header, inner) = match flow.kind {
+            FlowKind::Cbr { header, .. } => (header, UDP_HEADER),
+            FlowKind::Ping { header, .. } => (header, ICMP_ECHO_HEADER),
+            FlowKind::Bulk | FlowKind::Request(_) => return None,
+        };
+        let real = ip_header(scenario.ip) + inner;
+        (header != real).then(|| {
+            let kind = flow.kind.word();
+            let text = format!(
+                "`header` of a flow of kind `{kind}` is {header}: here its packets have the real headers of {real}; \
+                 only the rate of a cbr flow counts by `header`"
+            );
+            Caveat::new("lab-header", text)
+        })
+    })
+}
+
 /// Settings that hosts approximate, and those that this kernel's TCP decides itself.
 fn kernel(scenario: &Scenario) -> Option<Caveat> {
-    if !scenario.flows.iter().any(|flow| flow.kind.is_tcp()) {
-        return None;
-    }
     let (sender, receiver) = (&scenario.sender, &scenario.receiver);
+    if !scenario.flows.iter().any(|flow| flow.kind.is_tcp()) {
+        // Of the settings that are left to the kernel, this one is of every packet.
+        let asks = sender.packet_cost.is_some() || receiver.packet_cost.is_some();
+        let text = "keys without effect on this kernel: packet_cost";
+        return asks.then(|| Caveat::new("kernel", text));
+    }
     let mut left = left_to_the_kernel(sender);
     left.extend(left_to_the_kernel(receiver));
     left.sort_unstable();

@@ -75,13 +75,19 @@ impl Host {
 
 /// Sets the calling thread's namespace up as a router's.
 pub(super) fn only_forwards(ip: IpVersion) -> io::Result<()> {
-    NodeSetup { ip, is_router: true, own: HostSetup::default() }.before_interfaces()
+    NodeSetup { ip, is_router: true, is_far: false, own: HostSetup::default() }.before_interfaces()
 }
+
+/// `IPDEFTTL` (linux/ip.h): a packet crosses as many hops, each router but the sender taking one off.
+const HOP_LIMIT: usize = 64;
+const LARGEST_HOP_LIMIT: &str = "255";
 
 /// The sysctls of a host or router.
 pub(super) struct NodeSetup {
     ip: IpVersion,
     is_router: bool,
+    /// Whether the path has more routers than a packet with the usual hop limit passes.
+    is_far: bool,
     /// The settings of a sender or receiver; empty for a router.
     pub(super) own: HostSetup,
 }
@@ -92,7 +98,8 @@ impl NodeSetup {
         let own = settings_at(scenario, index).map(|(end, settings)| {
             HostSetup::of(settings, largest_segment(scenario), fits(scenario, index, end))
         });
-        Self { ip: scenario.ip, is_router, own: own.unwrap_or_default() }
+        let is_far = scenario.path.hops.len() > HOP_LIMIT;
+        Self { ip: scenario.ip, is_router, is_far, own: own.unwrap_or_default() }
     }
 
     pub(super) fn before_interfaces(&self) -> io::Result<()> {
@@ -110,6 +117,9 @@ impl NodeSetup {
         for (key, value) in common {
             set(key, value)?;
         }
+        if self.is_far {
+            set("ipv4/ip_default_ttl", LARGEST_HOP_LIMIT)?;
+        }
         match self.ip {
             // Even without addresses an interface would send router solicitations.
             IpVersion::V4 => set_if_there("ipv6/conf/default/disable_ipv6", "1")?,
@@ -122,6 +132,11 @@ impl NodeSetup {
                     ("ipv6/icmp/ratelimit", "0"),
                 ] {
                     set(key, value)?;
+                }
+                if self.is_far {
+                    // Of interfaces to come, and of packets that have none yet.
+                    set("ipv6/conf/default/hop_limit", LARGEST_HOP_LIMIT)?;
+                    set("ipv6/conf/all/hop_limit", LARGEST_HOP_LIMIT)?;
                 }
             }
         }
@@ -228,6 +243,32 @@ pub(super) fn socket_drops() -> io::Result<u64> {
         let values = names.iter().filter_map(|name| counters.get(group, name));
         Ok::<u64, io::Error>(values.map(|value| u64::try_from(value).unwrap_or(0)).sum())
     };
+    let of_v6 = match fs::read_to_string("/proc/thread-self/net/snmp6") {
+        Ok(text) => single(&text, "Udp6RcvbufErrors"),
+        // A kernel without IPv6.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(error),
+    };
     Ok(counted("snmp", "Udp", &["RcvbufErrors"])?
+        + of_v6
         + counted("netstat", "TcpExt", &["TCPBacklogDrop", "TCPRcvQDrop", "RcvPruned"])?)
+}
+
+/// A counter of a file with a name and a number a line (`snmp6_seq_show_item`, net/ipv6/proc.c); 0 without one.
+fn single(text: &str, name: &str) -> u64 {
+    let lines = text.lines().filter_map(|line| line.split_once(char::is_whitespace));
+    let mut values = lines.filter(|(known, _)| *known == name);
+    values.find_map(|(_, value)| value.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_ipv6_are_a_name_and_a_number_a_line() {
+        let text = "Udp6InErrors                    \t3\nUdp6RcvbufErrors                \t7\n\
+                    UdpLite6RcvbufErrors            \t9\n";
+        assert_eq!((single(text, "Udp6RcvbufErrors"), single(text, "Udp6SndbufErrors")), (7, 0));
+    }
 }

@@ -50,7 +50,7 @@ impl HostSetup {
         }));
         let rto_max = settings.rto.max.as_nanos() / 1_000_000;
         let newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.clamp(1000, 120_000).to_string())];
-        Self { sysctls, newer_sysctls, metrics: metrics(settings, memory.clamp, fits) }
+        Self { sysctls, newer_sysctls, metrics: metrics(settings, memory.clamp, (mss, fits)) }
     }
 }
 
@@ -61,7 +61,11 @@ fn route_window(window: Bytes) -> u64 {
     if bytes.is_power_of_two() { bytes - 1 } else { bytes }
 }
 
-fn metrics(settings: &Settings, window: Option<Bytes>, fits: Bytes) -> Vec<RouteMetric> {
+fn metrics(
+    settings: &Settings,
+    window: Option<Bytes>,
+    (mss, fits): (Bytes, Bytes),
+) -> Vec<RouteMetric> {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let rto_min = settings.rto.min.as_nanos() / 1_000_000;
     let mut metrics =
@@ -77,9 +81,11 @@ fn metrics(settings: &Settings, window: Option<Bytes>, fits: Bytes) -> Vec<Route
         let most = if advmss.is_some() { mss.bytes() } else { mss.bytes().min(fits) };
         metrics.push(RouteMetric::Advmss(number(most.get())));
     }
-    if let InitialWindow::Segments(segments) = settings.initial_window {
-        metrics.push(RouteMetric::InitCwnd(segments));
-    }
+    // The kernel counts in segments, ten of any size where it is not told.
+    metrics.push(RouteMetric::InitCwnd(match settings.initial_window {
+        InitialWindow::Segments(segments) => segments,
+        whole @ InitialWindow::Rfc6928 => number(whole.bytes(mss).get() / mss.get().max(1)).max(1),
+    }));
     if settings.delayed_ack.is_none() {
         metrics.push(RouteMetric::QuickAck(1));
     }
@@ -126,5 +132,23 @@ pub(crate) fn is_one_segment(settings: &Settings, mss: Bytes) -> bool {
         WindowSize::Segments(n) => n < 2,
         WindowSize::Bytes(bytes) => bytes < Bytes::new(2 * mss.get()),
         WindowSize::Auto { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::scenario::Scenario;
+
+    use super::*;
+
+    #[test]
+    fn the_initial_window_of_rfc_6928_has_fewer_segments_where_they_are_large() {
+        let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[sender]\ninitial_window = \"rfc6928\"\n";
+        let settings = Scenario::from_toml_over("rfc", "test", text).unwrap().sender;
+        for (mss, segments) in [(536, 10), (1460, 10), (2000, 7), (8960, 2)] {
+            let mss = Bytes::new(mss);
+            let metrics = HostSetup::of(&settings, mss, mss).metrics;
+            assert!(metrics.contains(&RouteMetric::InitCwnd(segments)), "{mss}: {metrics:?}");
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! The outcome of a run, from its counters.
 
 use maxseg_core::engine::name_flows;
+use maxseg_core::framing::{UDP_HEADER, ip_header};
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
 use maxseg_core::path::{HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
 
-use super::flows::is_foreign;
+use super::flows::{FlowCounts, is_foreign};
 use super::proof;
 use super::relay::{FlowMeter, LatenessMeter, Report};
 use super::run::{LinkReports, RunRecord};
@@ -38,7 +39,7 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     };
     let elapsed = counted.lasted.unwrap_or(ran.elapsed).as_secs_f64();
     let is_tcp = flow.kind.is_tcp();
-    let tcp = &counted.tcp;
+    let (tcp, asking) = (&counted.tcp, counted.asking);
     let payload = match flow.kind {
         FlowKind::Bulk if counted.report_pending => None,
         FlowKind::Bulk if is_foreign(scenario, flow) => Some(counted.delivered),
@@ -46,7 +47,8 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         FlowKind::Cbr { .. } | FlowKind::Request(_) => Some(counted.delivered),
         FlowKind::Ping { .. } => None,
     };
-    let data_packets = of_wire(|meter| meter.data_packets).or(match flow.kind {
+    let data_packets = of_wire(|meter| meter.data_packets).map(|packets| packets + counted.unsent);
+    let data_packets = data_packets.or(match flow.kind {
         FlowKind::Bulk => tcp.data_packets,
         FlowKind::Cbr { .. } => Some(counted.sent),
         FlowKind::Request(_) | FlowKind::Ping { .. } => None,
@@ -56,6 +58,12 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     let mean = |sum: f64| (tcp.samples > 0).then(|| sum / tcp.samples as f64);
     let requests = Some(&counted.requests).filter(|_| matches!(flow.kind, FlowKind::Request(_)));
     let limits = limits(scenario, ran, index);
+    let segment_loss = match flow.kind {
+        FlowKind::Ping { .. } => unanswered(std::iter::once(counted)),
+        FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Request(_) => of_wire(|meter| meter.lost)
+            .map(|lost| lost + counted.unsent + dropped_by_routers(scenario, ran, index))
+            .and_then(share_lost),
+    };
     Outcome {
         goodput_bps: payload.map(|bytes| bytes as f64 * 8.0 / elapsed),
         elapsed_s: Some(elapsed),
@@ -64,11 +72,13 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         ack_packets: of_wire(|meter| meter.acks).filter(|_| is_tcp),
         packets: of_wire(|meter| meter.packets),
         wire_bytes: of_wire(|meter| meter.wire_bytes),
-        retransmitted_packets: of_tcp(tcp.retransmitted_packets),
-        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes).filter(|_| tcp.connections > 0),
-        timeouts: tcp.timeouts.filter(|_| is_tcp),
-        spurious_retransmissions: of_tcp(tcp.duplicates).filter(|_| tcp.connections > 0),
-        segment_loss: of_wire(|meter| meter.lost).and_then(share_lost),
+        retransmitted_packets: of_tcp(tcp.retransmitted_packets + asking.packets),
+        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes + asking.bytes)
+            .filter(|_| tcp.connections > 0),
+        timeouts: tcp.timeouts.map(|timeouts| timeouts + asking.timeouts).filter(|_| is_tcp),
+        spurious_retransmissions: of_tcp(tcp.duplicates + asking.duplicates)
+            .filter(|_| tcp.connections > 0),
+        segment_loss,
         rtt_min_s: tcp.rtt_min.map(Time::as_secs_f64),
         rtt_mean_s: mean(tcp.rtt_sum),
         in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
@@ -78,6 +88,18 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         limits,
         ..Outcome::of_times(&counted.pings, requests)
     }
+}
+
+/// The share of echo requests without an answer; of those behind the last answer nobody knows yet.
+fn unanswered<'a>(flows: impl Iterator<Item = &'a FlowCounts>) -> Option<f64> {
+    let known = |counted: &FlowCounts| match counted.settled {
+        0 => counted.sent,
+        settled => settled,
+    };
+    let (sent, answered) = flows.fold((0, 0), |(sent, answered), counted| {
+        (sent + known(counted), answered + counted.pings.count())
+    });
+    (sent > 0).then(|| sent.saturating_sub(answered) as f64 / sent as f64)
 }
 
 /// Several flows as one: sums, and means over all samples.
@@ -95,6 +117,9 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
             in_flight += counted.tcp.in_flight_sum / counted.tcp.samples as f64;
         }
     }
+    // iperf3 reports round trips, and not what is in flight.
+    let knows_in_flight =
+        ran.flows.iter().all(|counted| counted.tcp.samples == 0 || counted.tcp.connections > 0);
     let goodputs: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_bps).collect();
     let least =
         |number: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(number).reduce(f64::min);
@@ -104,7 +129,9 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
         .reduce(|a, b| a + b);
     let data_packets = add(|flow| flow.data_packets);
     let asks = flows.iter().any(|flow| flow.requests.is_some());
-    let largest = flows.iter().max_by_key(|flow| flow.payload_bytes.unwrap_or(0));
+    let payload = |flow: &&Outcome| flow.payload_bytes.unwrap_or(0);
+    let largest = flows.iter().max_by_key(payload);
+    let leader = flows.iter().filter(|flow| flow.limited_by.is_some()).max_by_key(payload);
     Outcome {
         goodput_bps: (!goodputs.is_empty()).then(|| goodputs.iter().sum()),
         elapsed_s: Some(ran.elapsed.as_secs_f64()),
@@ -117,13 +144,17 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
         retransmitted_bytes: add(|flow| flow.retransmitted_bytes),
         timeouts: add(|flow| flow.timeouts),
         spurious_retransmissions: add(|flow| flow.spurious_retransmissions),
-        segment_loss: data_packets.filter(|n| *n > 0).and_then(|n| Some(lost? / n as f64)),
+        segment_loss: match data_packets.filter(|n| *n > 0) {
+            Some(n) => lost.map(|lost| lost / n as f64),
+            None => unanswered(ran.flows.iter()),
+        },
         rtt_min_s: least(|flow| flow.rtt_min_s),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
-        in_flight_mean_bytes: (samples > 0).then_some(in_flight),
+        in_flight_mean_bytes: (samples > 0 && knows_in_flight).then_some(in_flight),
         queue_mean_s: largest.and_then(|flow| flow.queue_mean_s),
         mss_used_bytes: largest.and_then(|flow| flow.mss_used_bytes),
-        limited_by: largest.and_then(|flow| flow.limited_by),
+        limited_by: leader.and_then(|flow| flow.limited_by),
+        limits: leader.map(|flow| flow.limits.clone()).unwrap_or_default(),
         ..Outcome::of_times(&pings, asks.then_some(&requests))
     }
 }
@@ -143,6 +174,28 @@ fn meters_of(flow: &Flow, index: usize, ran: &RunRecord) -> Option<(FlowMeter, F
         End::Sender => (forward, reverse),
         End::Receiver => (reverse, forward),
     })
+}
+
+/// Datagrams that a router's kernel drops, as they are too large for its link and must not be fragmented: all that come
+/// there.
+fn dropped_by_routers(scenario: &Scenario, ran: &RunRecord, index: usize) -> u64 {
+    let flow = &scenario.flows[index];
+    let (FlowKind::Cbr { size, .. }, LinkReports::Relay(links)) = (flow.kind, &ran.links) else {
+        return 0;
+    };
+    let length = size + ip_header(scenario.ip) + UDP_HEADER;
+    if !scenario.is_too_big(flow, length) {
+        return 0;
+    }
+    let path = scenario.links_from_sender_of(flow);
+    let before = path.iter().take_while(|link| length <= link.mtu.bytes()).count();
+    // What is too large for the first link its sender's kernel refuses.
+    let Some(last) = before.checked_sub(1) else { return 0 };
+    let hop = match flow.from {
+        End::Sender => flow.hops.first + last,
+        End::Receiver => flow.hops.last - last,
+    };
+    links[hop][side_of(flow)].meter.flow(index).delivered_packets
 }
 
 /// The index of a hop's link towards the flow's receiver.

@@ -49,7 +49,9 @@ pub(crate) use packet_socket::{PacketCounts, PacketSocket, ReceivedFrame};
 pub use probe::ProbeError;
 pub use process::detach_from_terminal;
 pub(crate) use process::{dies_with_parent, in_namespace, run_to_end};
-pub(crate) use socket::{TcpSocket, discover_mtu_by_df, set_pacing_rate, set_tcp_option};
+pub(crate) use socket::{
+    TcpSocket, discover_mtu_by_df, forbid_fragments, set_pacing_rate, set_tcp_option,
+};
 pub(crate) use state_folder::{ROOT_FOLDER, open_growing, state_folder_of, state_folders};
 pub use state_folder::{latest_state_file, state_folder, sudo_user};
 pub(crate) use tun::{Tun, VNET_HEADER};

@@ -48,6 +48,20 @@ pub(crate) fn discover_mtu_by_df(socket: &Socket, is_v6: bool) -> io::Result<()>
     set_option(socket, level, option, value.cast_unsigned())
 }
 
+/// Has every packet of the socket sent with DF, be it larger than the path MTU that the kernel knows
+/// (`IP_PMTUDISC_PROBE`); the kernel refuses one above the interface's MTU (EMSGSIZE).
+///
+/// # Errors
+/// The socket is of the other IP version.
+pub(crate) fn forbid_fragments(socket: &Socket, is_v6: bool) -> io::Result<()> {
+    let (level, option, value) = if is_v6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
+    };
+    set_option(socket, level, option, value.cast_unsigned())
+}
+
 /// Has the kernel pace what the socket sends to so many bytes per second (socket(7)).
 ///
 /// # Errors

@@ -86,6 +86,10 @@ fn together(mut sum: LabProof, other: LabProof) -> LabProof {
         (a, b) => a.or(b),
     };
     sum.kernel_drops += other.kernel_drops;
+    sum.capture_drops = match (sum.capture_drops, other.capture_drops) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    };
     sum.cpu_s += other.cpu_s;
     sum.relay_cpu_s = sum.relay_cpu_s.zip(other.relay_cpu_s).map(|(a, b)| a + b);
     sum

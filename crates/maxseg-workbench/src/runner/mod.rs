@@ -46,19 +46,22 @@ pub struct RunOptions {
 }
 
 /// The rows of a plan.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PlanResult {
-    /// In the plan's order; fewer than planned where it was stopped.
+    /// In the plan's order; fewer than planned where it was stopped, or a run failed.
     pub rows: Vec<Row>,
     /// Whether all are there.
     pub complete: bool,
+    /// Why a run failed, and no other was begun.
+    pub failure: Option<Error>,
 }
 
 /// Every row of the plan: from the store where it is there already, run now and kept otherwise. Once `stop` is set,
 /// no run begins and those under way end; their rows are not in the result.
 ///
 /// # Errors
-/// An engine cannot run a scenario; the store or the capture cannot be written.
+/// An engine cannot run a scenario, or the store or the capture cannot be written, and there is no row; where there are
+/// some, the result has them with the error.
 pub fn run<'a>(
     plan: &Plan<'_>,
     options: &RunOptions,
@@ -79,15 +82,26 @@ pub fn run<'a>(
     let (in_real_time, computed): (Vec<usize>, Vec<usize>) =
         missing.into_iter().partition(|place| plan.task(*place).engine.is_real_time());
     check_lab(plan, &in_real_time)?;
+    let mut failure = None;
     for (part, places, jobs) in
         [(Part::Computed, computed, jobs), (Part::RealTime, in_real_time, 1)]
     {
         sink.begin(part, &weights(plan, &places));
-        rows.extend(execute(plan, &places, jobs, options, &stop, &mut sink)?);
+        let (finished, failed) = execute(plan, &places, jobs, options, &stop, &mut sink);
+        rows.extend(finished);
+        failure = failed;
+        if failure.is_some() {
+            break;
+        }
+    }
+    if rows.is_empty()
+        && let Some(failure) = failure
+    {
+        return Err(failure);
     }
     rows.sort_by_key(|(place, _)| *place);
     let complete = rows.len() == plan.len();
-    Ok(PlanResult { rows: rows.into_iter().map(|(_, row)| row).collect(), complete })
+    Ok(PlanResult { rows: rows.into_iter().map(|(_, row)| row).collect(), complete, failure })
 }
 
 /// The rows of the plan that the store has, with their places, and the places of the others.
@@ -134,4 +148,33 @@ fn weights(plan: &Plan<'_>, places: &[usize]) -> Vec<f64> {
         if task.engine.is_real_time() { plan.lasts(&task).as_secs_f64() } else { 1.0 }
     };
     tasks.map(weight).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::scenario::Draft;
+
+    use super::*;
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn a_run_that_fails_leaves_the_rows_of_those_before() {
+        let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+        let draft = Draft::parse("path", text).unwrap();
+        let sweep = draft.sweep().unwrap();
+        let run_by = |engines: Vec<EngineName>| {
+            let (draft, sweep) = (draft.clone(), sweep.clone());
+            let experiment = Experiment { sweep, draft, text: text.to_owned(), engines, seeds: 1 };
+            let points = experiment.points().unwrap();
+            let options = RunOptions { jobs: Some(1), ..RunOptions::default() };
+            let stop = AtomicBool::new(false);
+            run(&Plan::new(&experiment, &points), &options, None, &stop, &mut ())
+        };
+        // Nothing runs what was measured.
+        let ran = run_by(vec![EngineName::Model, EngineName::Measured]).unwrap();
+        assert_eq!((ran.rows.len(), ran.complete), (1, false));
+        assert!(ran.failure.is_some());
+        run_by(vec![EngineName::Measured]).unwrap_err();
+        assert!(run_by(vec![EngineName::Model]).unwrap().failure.is_none());
+    }
 }

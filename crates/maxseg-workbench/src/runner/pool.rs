@@ -47,7 +47,8 @@ impl<'a> Stop<'a> {
 const PARTS: u64 = 1000;
 
 /// Runs the tasks at these places of `plan` on `jobs` threads, or fewer where there are not so many
-/// tasks. Gives the rows with their places, as they finished; fewer of them if `stop` was set meanwhile.
+/// tasks. Gives the rows with their places, as they finished; fewer of them if `stop` was set meanwhile or a run failed,
+/// for the reason that is given too.
 pub(super) fn execute(
     plan: &Plan<'_>,
     places: &[usize],
@@ -55,7 +56,7 @@ pub(super) fn execute(
     options: &RunOptions,
     stop: &Stop<'_>,
     sink: &mut RowSink<'_>,
-) -> Result<Vec<(usize, Row)>, Error> {
+) -> (Vec<(usize, Row)>, Option<Error>) {
     let next = AtomicUsize::new(0);
     let running: Vec<AtomicU64> = (0..jobs.min(places.len())).map(|_| AtomicU64::new(0)).collect();
     let (finished, results) = mpsc::channel();
@@ -91,10 +92,7 @@ pub(super) fn execute(
             stop.follow(sink.progress(done));
         }
     });
-    match failure {
-        Some(failure) => Err(failure),
-        None => Ok(rows),
-    }
+    (rows, failure)
 }
 
 struct Worker<'a> {

@@ -177,7 +177,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let Followers { progress, mut stream, resumed } = followers;
     drop(progress);
     stream.as_mut().map_or(Ok(()), JsonStream::check)?;
-    let (done, complete) = (ran.rows.len(), ran.complete);
+    let (done, complete, failure) = (ran.rows.len(), ran.complete, ran.failure.take());
     place(&mut ran.rows, measured);
     let report = Report::new(&experiment, environment, ran, &points, &plan);
     // Saved before printed: whoever reads our output may have gone.
@@ -194,6 +194,10 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     };
     if !complete {
         let kept = what_is_kept(done, plan.len(), store.as_ref());
+        if let Some(failure) = failure {
+            printer.note_verbatim(&kept);
+            return Err(failure.into());
+        }
         let lines = [Some(kept), report.withheld].into_iter().flatten();
         return Err(Failure::Interrupted(lines.collect::<Vec<_>>().join("\n")));
     }
@@ -246,8 +250,11 @@ impl Observer for Followers {
 pub(super) fn rows_of(plan: &Plan<'_>, printer: Printer) -> Result<Vec<Row>, Failure> {
     let mut progress = TerminalProgress::new(printer);
     let options = RunOptions::default();
-    let PlanResult { rows, complete } =
+    let PlanResult { rows, complete, failure } =
         run_plan(plan, &options, None, interrupt::flag(), &mut progress)?;
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
     if complete { Ok(rows) } else { Err(Failure::Interrupted("nothing is kept".to_owned())) }
 }
 
@@ -309,7 +316,7 @@ impl<'a> Report<'a> {
     fn new(
         experiment: &'a Experiment,
         environment: Environment,
-        PlanResult { rows, complete }: PlanResult,
+        PlanResult { rows, complete, .. }: PlanResult,
         points: &'a [Point],
         plan: &Plan<'_>,
     ) -> Self {

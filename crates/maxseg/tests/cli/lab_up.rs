@@ -147,6 +147,8 @@ fn every_interface_gets_its_mtu_and_says_on_which_link_it_is() {
             let line = text.lines().find(|line| line.contains(interface)).unwrap();
             assert!(line.contains(mtu), "{line}");
         }
+        lab.exec("r1", &["ip", "link", "set", "radio", "mtu", "1300"]);
+        assert_eq!(mtus(&lab.status()), [9000, 9000, 1300, 2000]);
     }
 }
 
@@ -379,5 +381,20 @@ fn a_congestion_control_that_no_namespace_may_have_is_that_of_the_routes() {
             assert!(!routes.contains("congctl"), "{routes}");
         }
         assert!(told.contains("sudo sysctl -w net.ipv4.tcp_allowed_congestion_control="), "{told}");
+    }
+}
+
+#[test]
+fn programs_that_outlive_a_lab_are_named() {
+    for user in users() {
+        let lab = Lab::up(user);
+        let script = "sleep 600 </dev/null >/dev/null 2>&1 & echo $!";
+        let process = stdout(&lab.exec("r1", &["sh", "-c", script])).trim().to_owned();
+        let told = stderr(&lab.run(&["lab", "down"]));
+        let ended = Command::new("kill").arg(&process).status().unwrap();
+        assert!(ended.success(), "it runs on");
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        let want = format!("sleep (process {process}, of r1); kill {process} ends them");
+        assert!(told.contains(&want), "{told}");
     }
 }

@@ -20,6 +20,7 @@ pub(crate) struct CbrFlow<'a> {
     flow: &'a Flow,
     sender: Socket,
     receiver: Socket,
+    to: SocketAddr,
     size: usize,
     /// Seconds between datagrams.
     interval_s: f64,
@@ -44,24 +45,23 @@ impl<'a> CbrFlow<'a> {
         receiver.set_recv_buffer_size(RECEIVE_BUFFER)?;
         let (sender, own) = open_socket(context, flow, flow.from, Type::DGRAM, Protocol::UDP)?;
         sender.bind(&SocketAddr::new(own, 0).into())?;
-        sender.connect(&to.into())?;
         let size = usize::try_from(size.get()).map_err(io::Error::other)?;
         let interval_s = flow.kind.interval_s().unwrap_or(1.0);
-        Ok(Self { context, flow, sender, receiver, size, interval_s })
+        Ok(Self { context, flow, sender, receiver, to, size, interval_s })
     }
 
     pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
     where
         'a: 'scope,
     {
-        let Self { context, flow, sender, receiver, size, interval_s } = self;
+        let Self { context, flow, sender, receiver, to, size, interval_s } = self;
         scope.spawn(move || {
             if let Err(error) = receive(context, &receiver, status) {
                 status.failed(error);
             }
         });
         scope.spawn(move || {
-            if let Err(error) = send(context, flow, &sender, (size, interval_s), status) {
+            if let Err(error) = send(context, flow, (&sender, to), (size, interval_s), status) {
                 status.failed(error);
             }
         });
@@ -72,11 +72,12 @@ impl<'a> CbrFlow<'a> {
 fn send(
     context: &FlowContext<'_>,
     flow: &Flow,
-    socket: &Socket,
+    (socket, to): (&Socket, SocketAddr),
     (size, interval_s): (usize, f64),
     status: &Status,
 ) -> io::Result<()> {
     minimize_timer_slack();
+    let to = to.into();
     let mut datagram = vec![0_u8; size];
     for number in 0_u64.. {
         let at = flow.start + Time::from_secs_f64(number as f64 * interval_s);
@@ -86,19 +87,23 @@ fn send(
         if let Some(place) = datagram.get_mut(..8) {
             place.copy_from_slice(&number.to_be_bytes());
         }
-        match socket.send(&datagram) {
+        // Not connected: the ICMP message about one datagram is no error of the next.
+        match socket.send_to(&datagram, &to) {
             Ok(_) => status.count(|counted| counted.sent += 1),
             // A datagram that the host cannot send counts as lost.
-            Err(error) if is_lost(&error) => status.count(|counted| counted.sent += 1),
+            Err(error) if is_lost(&error) => status.count(|counted| {
+                counted.sent += 1;
+                counted.unsent += 1;
+            }),
             Err(error) => return Err(error),
         }
     }
     Ok(())
 }
 
-/// Above the path MTU (EMSGSIZE), no memory (ENOBUFS, EAGAIN), or the port is closed (ECONNREFUSED).
+/// Above the interface's MTU (EMSGSIZE), or no memory (ENOBUFS, EAGAIN).
 fn is_lost(error: &io::Error) -> bool {
-    let known = [libc::EMSGSIZE, libc::ENOBUFS, libc::ECONNREFUSED, libc::EAGAIN];
+    let known = [libc::EMSGSIZE, libc::ENOBUFS, libc::EAGAIN];
     error.raw_os_error().is_some_and(|code| known.contains(&code))
 }
 

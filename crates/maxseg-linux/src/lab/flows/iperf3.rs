@@ -6,7 +6,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use maxseg_core::scenario::Flow;
-use maxseg_core::units::Time;
+use maxseg_core::units::{BitsPerSec, Time};
 
 use super::FlowContext;
 use super::open::{port, settings_of};
@@ -138,6 +138,8 @@ fn test_of(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
         mss: settings.mss.map(|mss| u32::try_from(mss.bytes().get()).unwrap_or(u32::MAX)),
         // Windows are set on the hosts, by sysctls and route metrics.
         buffer_bytes: None,
+        write_rate: scenario.lab.write_rate.map(BitsPerSec::get),
+        pacing_rate: scenario.lab.pacing_rate.map(BitsPerSec::get),
         congestion: Some(congestion_of(settings).to_owned()),
         interval: Duration::from_millis(500),
         connect_timeout: Duration::from_secs(30),

@@ -11,7 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::FlowContext;
 use crate::lab::topology::{FIRST_PORT, host_at};
-use crate::sys::{TcpSocket, set_tcp_option};
+use crate::sys::{TcpSocket, forbid_fragments, set_tcp_option};
 
 /// Timeout of blocking calls, after which a thread checks whether the run has ended.
 const SOCKET_TIMEOUT: Duration = Duration::from_millis(50);
@@ -52,7 +52,8 @@ pub(super) fn listener(context: &FlowContext<'_>, index: usize, flow: &Flow) -> 
     Ok(socket)
 }
 
-/// A UDP or raw socket at this end of a flow, and the host's address.
+/// A UDP or raw socket at this end of a flow, and the host's address. Where nobody may fragment what the host sends,
+/// its kernel does not either.
 pub(super) fn open_socket(
     context: &FlowContext<'_>,
     flow: &Flow,
@@ -65,6 +66,9 @@ pub(super) fn open_socket(
         let domain = Domain::for_address(SocketAddr::new(address, 0));
         Socket::new(domain, kind, Some(protocol))
     })?;
+    if context.scenario.forbids_fragments(end) {
+        forbid_fragments(&socket, address.is_ipv6())?;
+    }
     set_timeouts(&socket)?;
     Ok((socket, address))
 }

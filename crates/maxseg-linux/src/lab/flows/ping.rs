@@ -30,6 +30,9 @@ pub(crate) struct PingFlow<'a> {
     interval: Time,
 }
 
+/// By sequence number: the number of the request, and when it was sent.
+type Unanswered = BTreeMap<u16, (u64, Time)>;
+
 impl<'a> PingFlow<'a> {
     pub(super) fn prepare(
         context: &'a FlowContext<'a>,
@@ -55,7 +58,7 @@ impl<'a> PingFlow<'a> {
         'a: 'scope,
     {
         scope.spawn(move || {
-            let sent = Mutex::new(BTreeMap::new());
+            let sent = Mutex::new(Unanswered::new());
             std::thread::scope(|both| {
                 both.spawn(|| {
                     if let Err(error) = self.receive(&sent, status) {
@@ -69,7 +72,7 @@ impl<'a> PingFlow<'a> {
         });
     }
 
-    fn send(&self, sent: &Mutex<BTreeMap<u16, Time>>, status: &Status) -> io::Result<()> {
+    fn send(&self, sent: &Mutex<Unanswered>, status: &Status) -> io::Result<()> {
         minimize_timer_slack();
         let payload = vec![0; self.size];
         for number in 0_u64.. {
@@ -81,17 +84,21 @@ impl<'a> PingFlow<'a> {
             let message = Message::EchoRequest { id: self.id, seq };
             let mut bytes = Vec::with_capacity(8 + self.size);
             message.encode(self.ends, Payload::Bytes(&payload), &mut bytes);
-            lock(sent).insert(seq, self.context.clock.now());
+            lock(sent).insert(seq, (number, self.context.clock.now()));
             status.count(|counted| counted.sent += 1);
-            match self.socket.send(&bytes) {
-                Err(error) if !is_icmp_error(&error) => return Err(error),
-                Ok(_) | Err(_) => {}
+            // The first call may report an ICMP error about a request before, and sends nothing then.
+            for _ in 0..2 {
+                match self.socket.send(&bytes) {
+                    Ok(_) => break,
+                    Err(error) if is_icmp_error(&error) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(())
     }
 
-    fn receive(&self, sent: &Mutex<BTreeMap<u16, Time>>, status: &Status) -> io::Result<()> {
+    fn receive(&self, sent: &Mutex<Unanswered>, status: &Status) -> io::Result<()> {
         minimize_timer_slack();
         let mut buffer = vec![0; 65_536];
         while !self.context.is_over() {
@@ -102,8 +109,11 @@ impl<'a> PingFlow<'a> {
             };
             let now = self.context.clock.now();
             let answered = self.sequence(&buffer[..length]);
-            if let Some(begun) = answered.and_then(|seq| lock(sent).remove(&seq)) {
-                status.count(|counted| counted.pings.record(now.since(begun)));
+            if let Some((number, begun)) = answered.and_then(|seq| lock(sent).remove(&seq)) {
+                status.count(|counted| {
+                    counted.pings.record(now.since(begun));
+                    counted.settled = counted.settled.max(number + 1);
+                });
             }
         }
         Ok(())
@@ -149,6 +159,6 @@ fn is_icmp_error(error: &io::Error) -> bool {
     )
 }
 
-fn lock(sent: &Mutex<BTreeMap<u16, Time>>) -> std::sync::MutexGuard<'_, BTreeMap<u16, Time>> {
+fn lock(sent: &Mutex<Unanswered>) -> std::sync::MutexGuard<'_, Unanswered> {
     sent.lock().unwrap_or_else(PoisonError::into_inner)
 }

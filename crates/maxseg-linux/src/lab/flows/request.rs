@@ -1,6 +1,7 @@
 //! Requests over TCP, answered by the other host.
 
 use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::thread::Scope;
 
@@ -65,11 +66,14 @@ fn run_client(
         socket.set_tcp_nodelay(true)?;
         io::Result::Ok(socket)
     };
-    let open = |socket| connect(context, socket, server_address(context, index, flow));
+    let open = |socket| {
+        let socket = connect(context, socket, server_address(context, index, flow))?;
+        io::Result::Ok(socket.map(|socket| Asking::new(socket, status)))
+    };
     let kept = match plan.connection {
         ConnectionUse::Kept => {
-            let Some(socket) = open(socket()?)? else { return Ok(()) };
-            Some(socket)
+            let Some(opened) = open(socket()?)? else { return Ok(()) };
+            Some(Arc::new(opened))
         }
         ConnectionUse::New => None,
     };
@@ -82,15 +86,15 @@ fn run_client(
             return Ok(());
         }
         let socket = match (&kept, unconnected) {
-            (Some(socket), _) => Arc::clone(socket),
+            (Some(kept), _) => Arc::clone(kept),
             (None, None) => return Ok(()),
             (None, Some(socket)) => match open(socket)? {
-                Some(socket) => socket,
+                Some(opened) => Arc::new(opened),
                 None => return Ok(()),
             },
         };
-        if !write_all(context, &socket.0, plan.request)?
-            || !read_all(context, &socket.0, plan.reply, &mut buffer)?
+        if !write_all(context, socket.socket(), plan.request)?
+            || !read_all(context, socket.socket(), plan.reply, &mut buffer)?
         {
             return Ok(());
         }
@@ -108,7 +112,31 @@ fn run_client(
     Ok(())
 }
 
-/// Answers the requests of one connection after the other.
+/// A connection that asks, counted as long as it is open.
+struct Asking<'a> {
+    socket: Arc<TcpSocket>,
+    status: &'a Status,
+}
+
+impl<'a> Asking<'a> {
+    fn new(socket: Arc<TcpSocket>, status: &'a Status) -> Self {
+        status.opened_asking(&socket);
+        Self { socket, status }
+    }
+
+    fn socket(&self) -> &Socket {
+        &self.socket.0
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.status.closing_asking(&self.socket);
+    }
+}
+
+/// Answers the requests of one connection after the other. Where each request has its own, the next one is accepted
+/// before the client has closed the last: its FIN may be lost.
 fn run_server(
     context: &FlowContext<'_>,
     flow: &Flow,
@@ -117,7 +145,15 @@ fn run_server(
 ) -> io::Result<()> {
     let mut buffer = Buffer::new(WindowClamp::new(context, flow, flow.from.other()));
     minimize_timer_slack();
+    let mut answered: Vec<Arc<TcpSocket>> = Vec::new();
     while let Some(socket) = accept(context, listener)? {
+        answered.retain(|socket| {
+            let is_closed = is_closed_by_peer(&socket.0);
+            if is_closed {
+                status.closing(socket);
+            }
+            !is_closed
+        });
         socket.set_tcp_nodelay(true)?;
         let socket = Arc::new(TcpSocket(socket));
         status.opened(&socket);
@@ -128,13 +164,28 @@ fn run_server(
             if !write_all(context, &socket.0, plan.reply)? {
                 return Ok(());
             }
+            if plan.connection == ConnectionUse::New {
+                break;
+            }
         }
         if context.is_over() {
             return Ok(()); // the connection stays open: its counters are still to be read
         }
-        status.closing(&socket);
+        match plan.connection {
+            ConnectionUse::New => answered.push(socket),
+            ConnectionUse::Kept => status.closing(&socket),
+        }
     }
     Ok(())
+}
+
+/// Whether the peer has closed the connection, or reset it; it sends nothing more in any case.
+fn is_closed_by_peer(socket: &Socket) -> bool {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_PEEK;
+    match socket.recv_with_flags(&mut [MaybeUninit::uninit()], flags) {
+        Ok(read) => read == 0,
+        Err(error) => !is_timeout(&error),
+    }
 }
 
 const CHUNK: usize = 1 << 16;

@@ -20,6 +20,8 @@ struct Inner {
     counted: FlowCounts,
     /// The open connections whose data the flow's sender sends.
     open: Vec<Arc<TcpSocket>>,
+    /// The other ends of them in this process.
+    asking: Vec<Arc<TcpSocket>>,
     done: Option<Time>,
     error: Option<io::Error>,
 }
@@ -35,12 +37,37 @@ pub(crate) struct FlowCounts {
     pub(crate) lasted: Option<Time>,
     /// Datagrams or echo requests sent.
     pub(crate) sent: u64,
+    /// Those of them that the host could not send.
+    pub(crate) unsent: u64,
     /// Round-trip times of the answered echo requests.
     pub(crate) pings: Histogram,
+    /// Echo requests of which it is known whether they were answered: all up to the last answered one.
+    pub(crate) settled: u64,
     /// Completion times of the answered requests.
     pub(crate) requests: Histogram,
     /// Counters of its TCP connections.
     pub(crate) tcp: TcpTotals,
+    /// What the other ends of those connections sent again: the clients of a request flow.
+    pub(crate) asking: Repeated,
+}
+
+/// What TCP connections sent again, and why.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Repeated {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) timeouts: u64,
+    /// Duplicates that the peer reported by D-SACK (RFC 2883).
+    pub(crate) duplicates: u64,
+}
+
+impl Repeated {
+    fn add(&mut self, info: &TcpInfo) {
+        self.packets += u64::from(info.total_retrans);
+        self.bytes += info.bytes_retrans.unwrap_or(0);
+        self.timeouts += u64::from(info.total_rto.unwrap_or(0));
+        self.duplicates += u64::from(info.dsack_dups.unwrap_or(0));
+    }
 }
 
 /// Sums of `tcp_info` over all connections of a flow's data sender.
@@ -137,6 +164,21 @@ impl Status {
         }
     }
 
+    /// The other end of a connection is established.
+    pub(super) fn opened_asking(&self, socket: &Arc<TcpSocket>) {
+        self.lock().asking.push(Arc::clone(socket));
+    }
+
+    /// The other end of a connection is about to be closed.
+    pub(super) fn closing_asking(&self, socket: &Arc<TcpSocket>) {
+        let info = info_of(socket);
+        let mut inner = self.lock();
+        inner.asking.retain(|open| !Arc::ptr_eq(open, socket));
+        if let Some(info) = info {
+            inner.counted.asking.add(&info);
+        }
+    }
+
     /// Changes the counters.
     pub(super) fn count(&self, change: impl FnOnce(&mut FlowCounts)) {
         change(&mut self.lock().counted);
@@ -183,6 +225,9 @@ impl Status {
         let mut counted = inner.counted.clone();
         for info in inner.open.iter().filter_map(|socket| info_of(socket)) {
             counted.tcp.add(&info);
+        }
+        for info in inner.asking.iter().filter_map(|socket| info_of(socket)) {
+            counted.asking.add(&info);
         }
         counted
     }

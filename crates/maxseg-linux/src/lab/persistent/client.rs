@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use super::protocol::{Answer, Request};
-use super::{Changed, LabStatus, address};
+use super::{Changed, LabStatus, LeftProcess, address};
 use crate::lab::error::LabError;
 use crate::sys::{ControlSocket, NetNs, add_to_private_hosts, enter_user_namespace, user_id};
 
@@ -90,19 +90,21 @@ impl Client {
         }
     }
 
-    /// Shuts the lab down, and waits until its process has ended.
+    /// Shuts the lab down, and waits until its process has ended. Gives the other programs in its hosts, which run on
+    /// without a network.
     ///
     /// # Errors
     /// The lab does not answer.
-    pub fn down(&self) -> Result<(), LabError> {
-        match self.ask(&Request::Down)? {
-            (Answer::Down, _) => {
-                // Its end of the socket closes with the process.
-                let _ = self.control.receive_line();
-                Ok(())
-            }
-            (other, _) => Err(self.unexpected(&other)),
-        }
+    pub fn down(&self) -> Result<Vec<LeftProcess>, LabError> {
+        let mut left = match self.ask(&Request::Down)? {
+            (Answer::Down, _) => Vec::new(),
+            (Answer::DownLeaving(left), _) => left,
+            (other, _) => return Err(self.unexpected(&other)),
+        };
+        // Its end of the socket closes with the process.
+        let _ = self.control.receive_line();
+        left.retain(|left| left.process != std::process::id());
+        Ok(left)
     }
 
     fn ask(&self, request: &Request) -> Result<(Answer, Vec<OwnedFd>), LabError> {
@@ -112,9 +114,11 @@ impl Client {
         let (line, files) = self.control.receive_line().map_err(told)?;
         match serde_json::from_str(&line).map_err(|error| told(error.into()))? {
             Answer::Refused { what, hint } => Err(LabError::Refused { what, hint }),
-            answer @ (Answer::Status(_) | Answer::Enter { .. } | Answer::Set(_) | Answer::Down) => {
-                Ok((answer, files))
-            }
+            answer @ (Answer::Status(_)
+            | Answer::Enter { .. }
+            | Answer::Set(_)
+            | Answer::Down
+            | Answer::DownLeaving(_)) => Ok((answer, files)),
         }
     }
 

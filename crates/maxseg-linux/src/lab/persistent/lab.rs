@@ -9,6 +9,7 @@ use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
 use crate::lab::host::{get, set};
+use crate::lab::host_setup::left_to_the_kernel;
 use crate::lab::network::Network;
 use crate::lab::relays::Relays;
 use crate::lab::topology::settings_at;
@@ -68,7 +69,7 @@ impl PersistentLab {
             lateness: status::lateness(&reports),
             kernel_drops,
             relay_cpu_s: reports.iter().flatten().map(|report| report.cpu.as_secs_f64()).sum(),
-            notes: self.notes.clone(),
+            notes: self.notes.iter().cloned().chain(without_effect(&self.scenario)).collect(),
         })
     }
 
@@ -134,11 +135,84 @@ pub(super) fn unmet(errors: Vec<LabError>) -> Option<LabError> {
         .find(|error| !matches!(error, LabError::DefaultCongestion { used: None, .. }))
 }
 
-/// The notes of a status: each error with its hint.
+/// The notes of a status: each error with its hint; hosts with the same one together.
 pub(super) fn notes(errors: &[LabError]) -> Vec<String> {
     let note = |error: &LabError| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
     };
-    errors.iter().map(note).collect()
+    let notes: Vec<String> = errors.iter().map(note).collect();
+    let pairs = notes.iter().map(|note| note.split_once(": ").unwrap_or(("", note)));
+    of_hosts(pairs.map(|(host, what)| (host, what.to_owned())))
+}
+
+/// `HOST: WHAT`, once for all hosts of which the same is said: the others are named behind it.
+fn of_hosts<'a>(said: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
+    let mut notes: Vec<(Vec<&str>, String)> = Vec::new();
+    for (host, what) in said {
+        match notes.iter_mut().find(|(_, known)| *known == what) {
+            Some((hosts, _)) => hosts.push(host),
+            None => notes.push((vec![host], what)),
+        }
+    }
+    let line = |(hosts, what): (Vec<&str>, String)| match hosts.as_slice() {
+        [first, others @ ..] if !others.is_empty() => {
+            format!("{first}: {what} ({} too)", others.join(", "))
+        }
+        hosts => format!("{}: {what}", hosts.concat()),
+    };
+    notes.into_iter().map(line).collect()
+}
+
+/// Keys of the hosts that this kernel decides for itself, and those that only a run's own programs heed.
+fn without_effect(scenario: &Scenario) -> Vec<String> {
+    let ends = [("sender", &scenario.sender), ("receiver", &scenario.receiver)];
+    let said = ends.into_iter().filter_map(|(host, settings)| {
+        let mut keys = left_to_the_kernel(settings);
+        keys.extend(settings.mss_option.is_some().then_some("mss_option"));
+        keys.extend(settings.read_rate.is_some().then_some("read_rate"));
+        let what = format!("keys without effect in this lab: {}", keys.join(", "));
+        (!keys.is_empty()).then_some((host, what))
+    });
+    of_hosts(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_without_effect_are_told_once_for_both_hosts() {
+        let notes = |hosts: &str| {
+            let text = format!("[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{hosts}");
+            without_effect(&Scenario::from_toml("test", &text).unwrap())
+        };
+        assert_eq!(notes(""), Vec::<String>::new());
+        assert_eq!(
+            notes("[receiver]\nread_rate = \"1 Mbit/s\"\nmss_option = 1000\n"),
+            ["receiver: keys without effect in this lab: mss_option, read_rate"]
+        );
+        let both = "packet_cost = \"1 ms\"\n";
+        assert_eq!(
+            notes(&format!("[sender]\n{both}[receiver]\n{both}")),
+            ["sender: keys without effect in this lab: packet_cost (receiver too)"]
+        );
+    }
+
+    #[test]
+    fn what_is_the_same_at_several_hosts_is_said_once() {
+        let error = |host: &str, used: Option<&str>| LabError::DefaultCongestion {
+            host: host.to_owned(),
+            wanted: "bbr".to_owned(),
+            used: used.map(str::to_owned),
+            allowed: "reno cubic".to_owned(),
+            error: io::Error::from(io::ErrorKind::PermissionDenied),
+        };
+        let told =
+            notes(&[error("sender", None), error("r1", Some("cubic")), error("receiver", None)]);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].starts_with("sender: its routes have bbr"), "{told:?}");
+        assert!(told[0].ends_with(" (receiver too)"), "{told:?}");
+        assert!(told[1].starts_with("r1: new connections use cubic"), "{told:?}");
+    }
 }

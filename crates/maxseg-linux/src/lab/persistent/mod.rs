@@ -10,6 +10,7 @@
 mod change;
 mod client;
 mod lab;
+mod left;
 mod protocol;
 mod server;
 mod status;
@@ -17,6 +18,7 @@ mod status;
 pub use change::Changed;
 pub use client::{Client, HostEntry};
 pub use lab::PersistentLab;
+pub use left::LeftProcess;
 pub use status::{LabStatus, StatusHost, StatusInterface};
 
 use super::error::{LONGEST_NAME, LabError};

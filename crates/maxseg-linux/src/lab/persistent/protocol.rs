@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Changed, LabStatus};
+use super::{Changed, LabStatus, LeftProcess};
 use crate::lab::error::LabError;
 
 /// A request to a lab.
@@ -40,6 +40,8 @@ pub(super) enum Answer {
     Set(Vec<Changed>),
     /// The lab shuts down.
     Down,
+    /// The same; these programs of its hosts run on.
+    DownLeaving(Vec<LeftProcess>),
     /// The request is refused.
     Refused {
         /// The error.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::lab::PersistentLab;
 use super::protocol::{Answer, Request};
-use super::{change, status};
+use super::{change, left, status};
 use crate::lab::error::LabError;
 use crate::sys::{ControlSocket, Waker, user_namespace, wait_for};
 
@@ -81,7 +81,9 @@ impl PersistentLab {
                 Ok(index) => return self.let_in(control, index),
             },
             Ok(Request::Down) => {
-                say(control, &Answer::Down)?;
+                let left = left::processes(&self.network);
+                let answer = if left.is_empty() { Answer::Down } else { Answer::DownLeaving(left) };
+                say(control, &answer)?;
                 return Ok(ControlFlow::Break(()));
             }
         };

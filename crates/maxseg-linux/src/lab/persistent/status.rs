@@ -11,7 +11,8 @@ use crate::lab::host::Host;
 use crate::lab::network::Network;
 use crate::lab::relay::{LatenessMeter, Report};
 use crate::lab::tally;
-use crate::lab::topology::{Side, address, interface_of, link_name};
+use crate::lab::topology::{Side, address, host_of, interface_of, link_name};
+use crate::netlink::Netlink;
 
 /// The status of a lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,7 +55,7 @@ pub struct StatusInterface {
     pub interface: String,
     /// Its address.
     pub address: IpAddr,
-    /// Its MTU.
+    /// Its MTU, as the kernel has it now.
     pub mtu: u16,
     /// The link: `hop.NAME`, or `hop.NAME.reverse` towards the sender.
     pub link: String,
@@ -81,14 +82,17 @@ fn interface(
     (hop, side): (usize, Side),
 ) -> StatusInterface {
     let hops = &scenario.path.hops;
+    let name = interface_of(scenario, hop);
+    // Somebody may have changed it inside the host.
+    let mtu = network.hosts[host_of(hop, side)].namespace.run(|| Netlink::mtu_of(&name)).ok();
     let (spec, to, far) = match side {
         Side::Near => (&hops[hop].forward, End::Receiver, hop + 1),
         Side::Far => (&hops[hop].reverse, End::Sender, hop),
     };
     StatusInterface {
-        interface: interface_of(scenario, hop),
+        interface: name,
         address: address(scenario.ip, hop, side),
-        mtu: spec.mtu.get(),
+        mtu: mtu.and_then(|mtu| u16::try_from(mtu).ok()).unwrap_or(spec.mtu.get()),
         link: link_name(&hops[hop].name, to),
         towards: network.hosts[far].name.clone(),
     }

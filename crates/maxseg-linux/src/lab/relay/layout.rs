@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use maxseg_core::framing::IpPacket;
+use maxseg_core::path::LinkSpec;
 use maxseg_core::units::Bytes;
 
 use crate::sys::VNET_HEADER;
@@ -42,8 +43,20 @@ pub(in crate::lab) struct Layout {
     protocol: u8,
     /// TCP flags of the last packet.
     pub(super) flags: u8,
-    /// Source and destination port of TCP and UDP; for an ICMP echo its identifier, twice.
+    /// Source and destination port of TCP and UDP; for an ICMP echo its identifier, twice. Zeros in a fragment that is
+    /// not the first, until [`super::meter::Meter::find_flow`].
     pub(in crate::lab) ports: (u16, u16),
+    /// Of a fragment of an IPv4 packet.
+    pub(super) fragment: Option<Fragment>,
+}
+
+/// A fragment of an IPv4 packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fragment {
+    /// The packet's identification (RFC 791 §3.1).
+    pub(super) id: u16,
+    /// Whether it is the first.
+    pub(super) is_first: bool,
 }
 
 impl Layout {
@@ -68,7 +81,8 @@ impl Layout {
         }
         let transport = packet.get(usize::from(ip)..)?;
         // Only the first fragment has the header of the protocol that it carries.
-        let is_first = is_v6 || (fragment_offset(packet)? == 0);
+        let fragment = if is_v6 { None } else { fragment_of(packet) };
+        let is_first = fragment.is_none_or(|fragment| fragment.is_first);
         let is_tcp =
             protocol == TCP && is_first && transport.get(12).is_some_and(|offset| offset >> 4 >= 5);
         let own = if is_tcp { u16::from(transport[12] >> 4) * 4 } else { 0 };
@@ -99,8 +113,10 @@ impl Layout {
             ports: match protocol {
                 // The identifier of an echo (RFC 792, RFC 4443 §4.1).
                 ICMP | ICMP_V6 => (port(4), port(4)),
-                _ => (port(0), port(2)),
+                TCP | UDP => (port(0), port(2)),
+                _ => (0, 0),
             },
+            fragment,
         })
     }
 
@@ -112,6 +128,11 @@ impl Layout {
         self.flags & SYN != 0
     }
 
+    /// Whether it is a fragment without its packet's first bytes.
+    pub(super) fn is_later_fragment(&self) -> bool {
+        self.fragment.is_some_and(|fragment| !fragment.is_first)
+    }
+
     /// Whether it carries payload of TCP or UDP.
     pub(in crate::lab) fn carries_data(&self) -> bool {
         self.data_bytes() > 0
@@ -121,6 +142,7 @@ impl Layout {
     pub(in crate::lab) fn data_bytes(&self) -> u64 {
         match self.protocol {
             TCP => u64::from(self.payload),
+            UDP if self.is_later_fragment() => u64::from(self.payload),
             UDP => u64::from(self.payload.saturating_sub(UDP_HEADER)),
             _ => 0,
         }
@@ -148,16 +170,45 @@ impl Layout {
         IpPacket::from(length)
     }
 
-    /// The whole super-packet as one packet on the link.
-    pub(super) fn shape_of_all(&self) -> IpPacket {
-        IpPacket::from(u32::from(self.headers) + self.payload)
+    /// The whole super-packet as one packet on the link `as_one`, of a length that takes as much of the wire there as
+    /// its packets take together on `link`.
+    pub(super) fn shape_of_all(&self, link: &LinkSpec, as_one: &LinkSpec) -> IpPacket {
+        /// Framing in cells or frames takes a step or two to meet.
+        const MOST_STEPS: u32 = 4;
+        let (full, last) = (u64::from(self.count - 1), self.count - 1);
+        let of_all = |of_one: &dyn Fn(u16) -> u64| full * of_one(0) + of_one(last);
+        let wanted = of_all(&|index| link.wire_bytes(self.shape_of(index)).get());
+        let mut length = of_all(&|index| u64::from(self.length_of(index)));
+        for _ in 0..MOST_STEPS {
+            let taken = as_one.wire_bytes(Bytes::new(length)).get();
+            if taken == wanted {
+                break;
+            }
+            length = (length + wanted).saturating_sub(taken);
+        }
+        IpPacket::from(Bytes::new(length))
     }
 }
 
-/// The fragment offset in units of eight bytes (RFC 791 §3.1).
-fn fragment_offset(packet: &[u8]) -> Option<u16> {
-    let field = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]);
-    Some(field & 0x1fff)
+/// The fragment that an IPv4 packet is, if it is one.
+fn fragment_of(packet: &[u8]) -> Option<Fragment> {
+    /// More fragments (RFC 791 §3.1).
+    const MORE: u16 = 0x2000;
+    let word = |at: usize| Some(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]));
+    let (id, field) = (word(4)?, word(6)?);
+    let offset = field & 0x1fff;
+    let is_fragment = offset > 0 || field & MORE != 0;
+    is_fragment.then_some(Fragment { id, is_first: offset == 0 })
+}
+
+/// What the fragments of one IPv4 packet have in common: identification, protocol and addresses (RFC 791 §2.3).
+pub(super) fn fragments_key(bytes: &[u8]) -> Option<[u8; 11]> {
+    let packet = bytes.get(VNET_HEADER..)?;
+    let mut key = [0; 11];
+    key[..2].copy_from_slice(packet.get(4..6)?);
+    key[2] = *packet.get(9)?;
+    key[3..].copy_from_slice(packet.get(12..20)?);
+    Some(key)
 }
 
 /// The source of an ICMP message about a packet that was too large ("fragmentation needed", RFC 1191; "packet too

@@ -120,6 +120,8 @@ struct LinkRelay {
     lateness: LatenessMeter,
     meter: Meter,
     tap: Option<Tap>,
+    /// The link as it is for the packets that `chain` carries.
+    effective: LinkSpec,
     /// How often the link has changed.
     changes: u32,
 }
@@ -148,6 +150,7 @@ impl LinkRelay {
             lateness: LatenessMeter::default(),
             meter: Meter::default(),
             tap: config.capture.clone().map(Tap::new),
+            effective: spec,
             changes: 0,
             config,
         }
@@ -222,6 +225,7 @@ impl LinkRelay {
             meter.lose(&segment.of.layout, segment.count(), fate);
         });
         self.quantum = quantum(&effective);
+        self.effective = effective;
         self.config.spec = spec;
     }
 
@@ -229,7 +233,8 @@ impl LinkRelay {
     fn read_one(&mut self) -> io::Result<bool> {
         let Some(len) = self.config.from.read(&mut self.scratch)? else { return Ok(false) };
         let now = self.config.clock.now();
-        let Some(layout) = Layout::of(&self.scratch[..len]) else { return Ok(true) };
+        let Some(mut layout) = Layout::of(&self.scratch[..len]) else { return Ok(true) };
+        self.meter.find_flow(&self.scratch[..len], &mut layout);
         if !self.config.icmp_blocked.is_empty()
             && too_big_reporter(&self.scratch[..len], &layout)
                 .is_some_and(|from| self.config.icmp_blocked.contains(&from))
@@ -258,7 +263,7 @@ impl LinkRelay {
         let shape = if segment.first == segment.last {
             layout.shape_of(segment.first)
         } else {
-            layout.shape_of_all()
+            layout.shape_of_all(&self.config.spec, &self.effective)
         };
         let hop_span = HopSpan { first: 0, last: 0, df: true, ect: layout.ect };
         let seen = self.tap.is_some().then(|| segment.clone());

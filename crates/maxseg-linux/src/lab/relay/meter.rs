@@ -1,6 +1,6 @@
 //! Packets and bytes that a relay carries, by flow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use maxseg_core::link::Fate;
 use maxseg_core::path::LinkSpec;
@@ -8,7 +8,7 @@ use maxseg_core::units::{Bytes, Time};
 use maxseg_core::window::LARGEST_SHIFT;
 use maxseg_wire::options::TcpOption;
 
-use super::layout::Layout;
+use super::layout::{Layout, fragments_key};
 use crate::lab::topology::FIRST_PORT;
 use crate::sys::VNET_HEADER;
 
@@ -16,6 +16,10 @@ use crate::sys::VNET_HEADER;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
     flows: BTreeMap<u16, FlowMeter>,
+    /// Of the latest first fragments: what their packet's other fragments have in common with them, and its ports.
+    fragments: VecDeque<([u8; 11], (u16, u16))>,
+    /// The latest packets of which a fragment was lost: ports and identification.
+    in_part: VecDeque<((u16, u16), u16)>,
     /// Packets on the wire by their IP length in bytes.
     lengths: BTreeMap<u32, u64>,
     /// Super-packets that the kernel handed over.
@@ -47,8 +51,8 @@ pub(crate) struct FlowMeter {
     pub(crate) lost: u64,
     /// The largest payload of a packet, in bytes.
     pub(crate) largest_segment: u64,
-    /// Payload handed to the next host, in bytes.
-    pub(crate) delivered: u64,
+    /// Packets with payload handed to the next host.
+    pub(crate) delivered_packets: u64,
     /// MSS option and window scale of the SYN.
     pub(crate) mss: Option<u16>,
     pub(crate) shift: Option<u8>,
@@ -56,7 +60,22 @@ pub(crate) struct FlowMeter {
     pub(crate) window: u64,
 }
 
+/// Packets in fragments that are remembered.
+const FRAGMENTED: usize = 1024;
+
 impl Meter {
+    /// Gives a fragment the ports of its packet's first one, if that has passed.
+    pub(super) fn find_flow(&mut self, bytes: &[u8], layout: &mut Layout) {
+        let Some(fragment) = layout.fragment else { return };
+        let Some(key) = fragments_key(bytes) else { return };
+        if fragment.is_first {
+            remember(&mut self.fragments, (key, layout.ports));
+            return;
+        }
+        let latest = self.fragments.iter().rev().find(|(known, _)| *known == key);
+        layout.ports = latest.map_or(layout.ports, |(_, ports)| *ports);
+    }
+
     /// The kernel hands over a super-packet.
     pub(super) fn take(&mut self, bytes: &[u8], layout: &Layout, spec: &LinkSpec) {
         self.super_packets += 1;
@@ -74,7 +93,9 @@ impl Meter {
         flow.packets += count;
         flow.wire_bytes += full * spec.wire_bytes(layout.shape_of(0)).get()
             + spec.wire_bytes(layout.shape_of(last)).get();
-        if layout.carries_data() {
+        if layout.is_later_fragment() {
+            flow.payload += layout.data_bytes();
+        } else if layout.carries_data() {
             flow.data_packets += count;
             flow.payload += layout.data_bytes();
             flow.largest_segment = flow.largest_segment.max(layout.payload_of(0).into());
@@ -86,23 +107,32 @@ impl Meter {
         }
     }
 
-    /// The link has lost `packets` of a super-packet.
+    /// The link has lost `packets` of a super-packet. A packet that lacks several fragments is lost once.
     pub(super) fn lose(&mut self, layout: &Layout, packets: u16, fate: Fate) {
         let packets = u64::from(packets);
         self.too_big += packets * u64::from(matches!(fate, Fate::TooBig { .. }));
+        if !layout.carries_data() {
+            return;
+        }
+        if let Some(fragment) = layout.fragment {
+            let packet = (layout.ports, fragment.id);
+            if self.in_part.contains(&packet) {
+                return;
+            }
+            remember(&mut self.in_part, packet);
+        }
         if let Some(flow) = self.flow_of(layout) {
-            flow.lost += packets * u64::from(layout.carries_data());
+            flow.lost += packets;
         }
     }
 
     /// Packets `first` to `last` of a super-packet are handed to the next host.
     pub(super) fn deliver(&mut self, layout: &Layout, first: u16, last: u16) {
-        if !layout.carries_data() {
+        if !layout.carries_data() || layout.is_later_fragment() {
             return;
         }
-        let payload = (first..=last).map(|index| u64::from(layout.payload_of(index))).sum::<u64>();
         if let Some(flow) = self.flow_of(layout) {
-            flow.delivered += payload;
+            flow.delivered_packets += u64::from(last - first) + 1;
         }
     }
 
@@ -145,6 +175,13 @@ impl Meter {
     }
 }
 
+fn remember<T>(latest: &mut VecDeque<T>, one: T) {
+    if latest.len() == FRAGMENTED {
+        latest.pop_front();
+    }
+    latest.push_back(one);
+}
+
 impl FlowMeter {
     /// Reads MSS, window scale and window of a TCP header.
     fn read_header(&mut self, bytes: &[u8], layout: &Layout) {
@@ -174,6 +211,8 @@ impl FlowMeter {
 
 #[cfg(test)]
 mod tests {
+    use maxseg_core::units::BitsPerSec;
+
     use super::*;
 
     #[test]
@@ -183,5 +222,47 @@ mod tests {
             meter.read_option(TcpOption::WindowScale(offered));
             assert_eq!(meter.shift, Some(used));
         }
+    }
+
+    /// Three fragments of a datagram.
+    fn in_fragments(id: u16) -> Vec<Vec<u8>> {
+        let fragment = |units: u16, more: bool, payload: &[u8]| {
+            let mut packet = vec![0x45, 0, 0, 0];
+            let length = u16::try_from(20 + payload.len()).unwrap();
+            packet[2..].copy_from_slice(&length.to_be_bytes());
+            packet.extend(id.to_be_bytes());
+            packet.extend((units | u16::from(more) << 13).to_be_bytes());
+            packet.extend([64, 17, 0, 0, 10, 77, 0, 1, 10, 77, 1, 2]);
+            packet.extend(payload);
+            [&[0; VNET_HEADER][..], &packet].concat()
+        };
+        let mut udp = [40_000_u16.to_be_bytes(), FIRST_PORT.to_be_bytes()].concat();
+        udp.resize(800, 0);
+        vec![
+            fragment(0, true, &udp),
+            fragment(100, true, &[0; 800]),
+            fragment(200, false, &[0; 100]),
+        ]
+    }
+
+    #[test]
+    fn a_datagram_in_fragments_is_one_packet_of_its_flow_and_lost_once() {
+        let link = LinkSpec::plain(BitsPerSec::new(1_000_000).unwrap(), Time::ZERO);
+        let mut meter = Meter::default();
+        for (id, lost) in [(1, [false, false, false]), (2, [false, true, true]), (3, [true; 3])] {
+            for (bytes, is_lost) in in_fragments(id).iter().zip(lost) {
+                let mut layout = Layout::of(bytes).unwrap();
+                meter.find_flow(bytes, &mut layout);
+                meter.take(bytes, &layout, &link);
+                if is_lost {
+                    meter.lose(&layout, 1, Fate::Damaged(Time::ZERO));
+                } else {
+                    meter.deliver(&layout, 0, 0);
+                }
+            }
+        }
+        let flow = meter.flow(0);
+        assert_eq!((flow.packets, flow.data_packets, flow.lost, flow.acks), (9, 3, 2, 0));
+        assert_eq!((flow.payload, flow.delivered_packets), (3 * (792 + 800 + 100), 2));
     }
 }

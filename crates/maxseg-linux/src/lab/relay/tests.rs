@@ -347,3 +347,30 @@ fn news_of_too_large_packets_is_recognized() {
     ends.icmpv6(Icmpv6Type::PacketTooBig { mtu: 1280 }).write(&mut packet, &[0; 48]).unwrap();
     assert_eq!(told(&packet), Some(IpAddr::from([9; 16])));
 }
+
+#[test]
+fn a_super_packet_as_one_takes_the_wire_as_its_packets_do() {
+    use maxseg_core::framing::Framing;
+    use maxseg_core::path::LinkSpec;
+    use maxseg_core::units::{BitsPerSec, Mtu, Time};
+    let mut packet = Vec::new();
+    let ends = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64);
+    // 44 segments of 1448 and one of 1000, timestamps left aside.
+    let tcp = ends.tcp(PORTS.0, PORTS.1, SEQUENCE, 1000);
+    tcp.write(&mut packet, &vec![0; 44 * 1448 + 1000]).unwrap();
+    let bytes = offloaded(&packet, 20, (1, 1448));
+    let layout = Layout::of(&bytes).unwrap();
+    assert_eq!(layout.count, 45);
+    for (framing, want) in [
+        (Framing::Ip, 44 * 1488 + 1040),
+        (Framing::Ethernet, 44 * (1488 + 38) + 1040 + 38),
+        // 32 cells for 1488 and a trailer of 8, and 22 for 1040.
+        (Framing::AtmAal5, 53 * (44 * 32 + 22)),
+    ] {
+        let plain = LinkSpec::plain(BitsPerSec::new(1_000_000).unwrap(), Time::ZERO);
+        let link = LinkSpec { framing, ..plain };
+        let as_one = LinkSpec { mtu: Mtu::LARGEST, ..link.clone() };
+        let taken = as_one.wire_bytes(layout.shape_of_all(&link, &as_one)).get();
+        assert_eq!(taken, want, "{framing:?}");
+    }
+}

@@ -33,7 +33,11 @@ fn runs_of_a_point_are_told_together_and_super_packets_by_themselves() {
     let mut second = lab(&json!({}), 1e6);
     second.seed = Some(2);
     second.outcome.lab.as_mut().unwrap().lateness.as_mut().unwrap().p99_s = 1e-3;
-    let points = point_proofs(&groups(&[lab(&json!({}), 1e6), second]));
+    second.outcome.lab.as_mut().unwrap().capture_drops = Some(3);
+    let mut first = lab(&json!({}), 1e6);
+    first.outcome.lab.as_mut().unwrap().capture_drops = Some(4);
+    let points = point_proofs(&groups(&[first, second]));
+    assert_eq!(points[0].proof.capture_drops, Some(7));
     let lines = points[0].lines(false);
     assert_eq!(points[0].heading(), "2 runs together");
     assert!(lines[0].starts_with("hop.0: 200 000 packets"), "{lines:?}");

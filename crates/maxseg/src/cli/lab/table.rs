@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use maxseg_linux::lab::persistent::LabStatus;
+use maxseg_core::outcome::LabLink;
+use maxseg_linux::lab::persistent::{DEFAULT_NAME, LabStatus};
 
 use crate::printer::Printer;
 use crate::report::{Column, Grid};
@@ -55,6 +56,23 @@ fn lateness(seconds: f64) -> String {
     }
 }
 
+/// What the table has no column for: packets above a link's MTU, and ICMP messages about such packets.
+fn too_large(lab: &str, link: &LabLink) -> Option<String> {
+    let which = if lab == DEFAULT_NAME { String::new() } else { format!(" --name {lab}") };
+    let name = &link.link;
+    let too_big = (link.too_big > 0).then(|| {
+        format!(
+            "{} packets larger than its MTU were dropped: maxseg lab set{which} \"{name}.mtu=BYTES\" changes link and \
+             interface",
+            link.too_big
+        )
+    });
+    let withheld = (link.withheld > 0)
+        .then(|| format!("{} ICMP messages about packets too large were withheld", link.withheld));
+    let both: Vec<String> = [too_big, withheld].into_iter().flatten().collect();
+    (!both.is_empty()).then(|| format!("{name}: {}", both.join("; ")))
+}
+
 /// The links' counters, and the lateness of their packets.
 pub(super) fn links(status: &LabStatus, printer: Printer) -> String {
     let counts = ["packets", "bytes", "damaged", "refused", "policed", "dropped early", "marked"];
@@ -73,6 +91,14 @@ pub(super) fn links(status: &LabStatus, printer: Printer) -> String {
         table.push(std::iter::once(link.link.clone()).chain(counts));
     }
     let mut text = table.text(printer.table_width());
+    let too_large: Vec<String> =
+        status.links.iter().filter_map(|link| too_large(&status.name, link)).collect();
+    if !too_large.is_empty() {
+        text.push('\n');
+    }
+    for line in &too_large {
+        text += &hanging(line, printer.width(), "  ");
+    }
     let late = &status.lateness;
     if late.packets > 0 {
         let _ = writeln!(
@@ -93,6 +119,26 @@ pub(super) fn links(status: &LabStatus, printer: Printer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packets_above_the_mtu_are_told_with_what_changes_it() {
+        let link = |too_big, withheld| LabLink {
+            link: "hop.wan.reverse".to_owned(),
+            too_big,
+            withheld,
+            ..LabLink::default()
+        };
+        assert_eq!(too_large("lab", &link(0, 0)), None);
+        let told = too_large("other", &link(3, 0)).unwrap();
+        let want = "hop.wan.reverse: 3 packets larger than its MTU were dropped: maxseg lab set --name other \
+                    \"hop.wan.reverse.mtu=BYTES\"";
+        assert!(told.starts_with(want), "{told}");
+        let told = too_large("lab", &link(3, 4)).unwrap();
+        assert!(
+            told.ends_with("; 4 ICMP messages about packets too large were withheld"),
+            "{told}"
+        );
+    }
 
     #[test]
     fn lateness_has_a_unit_that_fits() {

@@ -48,7 +48,7 @@ fn an_interrupted_sweep_names_no_best_size() {
     let report = |ran: PlanResult| {
         Report::new(&experiment, Environment::of(&experiment.engines), ran, &points, &plan)
     };
-    let two = PlanResult { rows: all.rows[..2].to_vec(), complete: false };
+    let two = PlanResult { rows: all.rows[..2].to_vec(), ..PlanResult::default() };
     let interrupted = report(two);
     let why = "no best segment size: 2 of 3 points are complete";
     assert_eq!(interrupted.withheld.as_deref(), Some(why));

@@ -1,0 +1,220 @@
+//! The lab's flows: what a scenario asks of them is done, or is said not to be.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::print_stdout, reason = "what is skipped is said")]
+
+mod rights;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use maxseg_core::engine::{Engine, Unwatched};
+use maxseg_core::outcome::Outcome;
+use maxseg_core::scenario::Scenario;
+use maxseg_core::sim::Sim;
+use maxseg_linux::lab::Lab;
+
+use rights::has_rights;
+
+/// One at a time: they share the machine's cores.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::from_toml_over("rfc", "test", text).unwrap()
+}
+
+fn lab(text: &str) -> Outcome {
+    Lab::default().run(&scenario(text), &mut Unwatched).unwrap()
+}
+
+fn simulated(text: &str) -> Outcome {
+    Sim.run(&scenario(text), &mut Unwatched).unwrap()
+}
+
+fn caveats(text: &str) -> String {
+    let caveats = Lab::default().caveats(&scenario(text));
+    caveats.iter().map(|caveat| format!("{}: {}\n", caveat.code, caveat.text)).collect()
+}
+
+const HOP: &str = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n";
+
+fn two_hops(ip: u8, mtus: [u32; 2], flow: &str) -> String {
+    let [first, second] = mtus.map(|mtu| format!("{HOP}mtu = {mtu}\n"));
+    format!("ip = {ip}\n{first}{second}[[flow]]\n{flow}\n[until]\ntime = \"1 s\"\n")
+}
+
+#[test]
+fn datagrams_above_the_path_mtu_are_lost_as_in_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let cbr = "kind = \"cbr\"\nsize = 1400\nrate = \"1 Mbit/s\"\nstop = \"500 ms\"";
+    let back = format!("{cbr}\nfrom = \"receiver\"");
+    for (ip, mtus, flow) in [
+        (4, [1500, 1280], cbr),
+        (4, [1280, 1500], cbr),
+        (4, [1280, 1500], &back),
+        (6, [1500, 1280], cbr),
+    ] {
+        let text = two_hops(ip, mtus, flow);
+        let (real, simulated) = (lab(&text), simulated(&text));
+        let of =
+            |outcome: &Outcome| (outcome.payload_bytes, outcome.segment_loss, outcome.data_packets);
+        assert_eq!(of(&simulated).1, Some(1.0), "IPv{ip} {mtus:?}");
+        assert_eq!(of(&real), of(&simulated), "IPv{ip} {mtus:?}");
+    }
+    // Where hops may fragment, all of it arrives.
+    let text = format!("{}[sender]\ndf = false\n", two_hops(4, [1500, 1280], cbr));
+    let (real, simulated) = (lab(&text), simulated(&text));
+    assert_eq!((real.segment_loss, simulated.segment_loss), (Some(0.0), Some(0.0)));
+    assert_eq!(real.payload_bytes, simulated.payload_bytes);
+}
+
+#[test]
+fn echo_requests_above_the_path_mtu_get_no_answer() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let ping = |size| format!("kind = \"ping\"\nsize = {size}\ninterval = \"50 ms\"");
+    for ip in [4, 6] {
+        let pings = |size| lab(&two_hops(ip, [1500, 1280], &ping(size)));
+        assert_eq!(pings(1400).ping_mean_s, None, "IPv{ip}");
+        assert!(pings(1000).ping_mean_s.is_some(), "IPv{ip}");
+    }
+}
+
+#[test]
+fn settings_without_effect_in_the_lab_are_told() {
+    let cbr = "[[flow]]\nkind = \"cbr\"\nsize = 1000\nrate = \"1 Mbit/s\"\n";
+    let plain = format!("{HOP}{cbr}");
+    assert_eq!(caveats(&plain), "");
+    let told = caveats(&format!("{plain}header = 40\n"));
+    assert!(told.contains("lab-header: `header` of a flow of kind `cbr` is 40"), "{told}");
+    assert_eq!(caveats(&format!("{plain}header = 28\n")), "");
+    let ping = format!("{HOP}[[flow]]\nkind = \"ping\"\nheader = 40\n");
+    assert!(caveats(&ping).contains("of kind `ping` is 40"), "{}", caveats(&ping));
+    let told = caveats(&format!("{plain}[sender]\npacket_cost = \"1 ms\"\n"));
+    assert_eq!(told, "kernel: keys without effect on this kernel: packet_cost\n");
+
+    let reads = format!("{HOP}[receiver]\nread_rate = \"1 Mbit/s\"\n");
+    assert!(!caveats(&reads).contains("beyond-the-lab"));
+    let told = caveats(&format!("{reads}[lab]\ntraffic = \"iperf3\"\n"));
+    assert!(told.contains("`read_rate`: iperf3 reads as fast as data comes"), "{told}");
+}
+
+/// A loss of these packets towards the receiver, and no timer that makes up for it within the run.
+fn losing(numbers: &str, flow: &str) -> String {
+    let linux =
+        "stack = \"linux\"\nlinux = { tcp_early_retrans = false }\nrto = { min = \"60 s\" }\n";
+    format!(
+        "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\n\
+         errors = {{ model = \"list\", lost = [{numbers}] }}\n\
+         [sender]\n{linux}[receiver]\n{linux}[[flow]]\nkind = \"request\"\n{flow}\n\
+         [until]\ntime = \"8 s\"\n"
+    )
+}
+
+#[test]
+fn a_request_on_a_new_connection_does_not_wait_for_the_fin_of_the_last() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    // SYN, ACK and request arrive; the acknowledgement of the reply and the FIN, or both in one, do not.
+    let flow = "request = \"100 B\"\nreply = \"100 B\"\ncount = 3\nconnection = \"new\"";
+    let outcome = lab(&losing("3, 4", flow));
+    assert_eq!((outcome.requests, outcome.payload_bytes), (Some(3), Some(300)));
+}
+
+#[test]
+fn what_clients_send_again_counts_as_in_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    for connection in ["kept", "new"] {
+        let flow = format!(
+            "request = \"100 B\"\nreply = \"100 B\"\ncount = 1\nconnection = \"{connection}\""
+        );
+        // The request, behind SYN and ACK.
+        let text = losing("2", &flow).replace("60 s", "300 ms");
+        let of =
+            |outcome: &Outcome| (outcome.requests, outcome.retransmitted_packets, outcome.timeouts);
+        let real = lab(&text);
+        assert_eq!(of(&real), of(&simulated(&text)), "{connection}");
+        assert_eq!(of(&real), (Some(1), Some(1), Some(1)), "{connection}");
+    }
+}
+
+#[test]
+fn the_loss_of_echoes_and_of_fragments_is_that_of_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let lossy = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
+                 errors = { model = \"list\", lost = [1, 2, 5] }\n";
+    let ping = format!(
+        "{lossy}[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n[until]\ntime = \"950 ms\"\n"
+    );
+    let (real, simulated_ping) = (lab(&ping), simulated(&ping));
+    assert_eq!(real.segment_loss, Some(0.3));
+    assert_eq!(real.segment_loss, simulated_ping.segment_loss);
+
+    // Five datagrams in two fragments each: fragments 1, 2 and 5 are lost, and with them three datagrams.
+    let cbr = "[[flow]]\nkind = \"cbr\"\nsize = 1400\nrate = \"112 kbit/s\"\nstop = \"490 ms\"\n\
+               [sender]\ndf = false\n[until]\ntime = \"1 s\"\n";
+    let text = format!("{HOP}{lossy}mtu = 1000\n{cbr}");
+    let (real, simulated_cbr) = (lab(&text), simulated(&text));
+    assert_eq!(real.payload_bytes, Some(2 * 1400));
+    assert_eq!((real.data_packets, real.segment_loss), (Some(5), Some(0.6)));
+    assert_eq!(real.segment_loss, simulated_cbr.segment_loss);
+}
+
+#[test]
+fn a_packet_reaches_the_end_of_a_path_of_seventy_hops() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let hops = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"0 ms\"\n".repeat(70);
+    for ip in [4, 6] {
+        let text = format!(
+            "ip = {ip}\n{hops}[[flow]]\nkind = \"ping\"\ninterval = \"200 ms\"\n[until]\ntime = \"1 s\"\n"
+        );
+        assert!(lab(&text).ping_mean_s.is_some(), "IPv{ip}");
+    }
+}
+
+#[test]
+fn several_flows_have_the_limits_of_the_largest_and_no_mean_that_nobody_knows() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let two = format!(
+        "{HOP}[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"bulk\"\n[until]\ntime = \"1 s\"\n"
+    );
+    let outcome = lab(&two);
+    let largest = outcome.flows.iter().max_by_key(|flow| flow.payload_bytes).unwrap();
+    assert!(!largest.limits.is_empty());
+    assert_eq!((&outcome.limits, outcome.limited_by), (&largest.limits, largest.limited_by));
+    assert!(outcome.in_flight_mean_bytes.unwrap() > 0.0);
+
+    if std::process::Command::new("iperf3").arg("--version").output().is_err() {
+        println!("skipped for want of iperf3");
+        return;
+    }
+    let outcome = lab(&format!(
+        "{two}[lab]\ntraffic = \"iperf3\"\nwrite_rate = \"2 Mbit/s\"\npacing_rate = \"8 Mbit/s\"\n"
+    ));
+    assert_eq!(outcome.in_flight_mean_bytes, None);
+    // 2 Mbit/s each for a second, be it one of a busy machine; the link carries 12.5 MB.
+    let written = outcome.payload_bytes.unwrap();
+    assert!((1..1_000_000).contains(&written), "{written}");
+}

@@ -126,9 +126,15 @@ impl FarEndOptions {
             1 => "one connection".to_owned(),
             several => format!("{several} connections"),
         };
+        let settle = if self.kind == FarEndKind::Responder {
+            let longest = super::far_end::LONGEST_SETTLE.as_secs();
+            format!("; before each, up to {longest} s until pings are as without load")
+        } else {
+            String::new()
+        };
         format!(
             "transfers with the far end take {:.0} s in all and fill the path both ways{agreed}; where windows or losses hold {}, \
-             up to {:.0} s more for more of them",
+             up to {:.0} s more for more of them{settle}",
             self.total_s(),
             connections,
             self.more_s()

@@ -29,6 +29,22 @@ fn a_router_that_limits_its_messages_is_no_black_hole() {
 }
 
 #[test]
+fn limited_answers_are_no_losses() {
+    if !is_its_turn(0) {
+        return;
+    }
+    let Some(net) = Net::with_mtu(1500) else { return };
+    let limited = ["icmp type echo-request limit rate over 5/second burst 5 packets drop"];
+    if !net.b_rules("input", &limited) {
+        return;
+    }
+    let (report, code) = net.report(&[TO[0]]);
+    let rtt = &report["rtt"];
+    assert_eq!((&rtt["lost"], &rtt["answers_limited"]), (&0.into(), &true.into()), "{report:#}");
+    assert_eq!((findings(&report).len(), code), (0, 0), "{report:#}");
+}
+
+#[test]
 fn no_router_is_blamed_for_what_this_host_drops() {
     if !is_its_turn(1) {
         return;

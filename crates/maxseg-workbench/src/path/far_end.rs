@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use maxseg_core::rfc6349::Train;
 use maxseg_core::stats::median;
@@ -11,6 +11,7 @@ use maxseg_linux::far_end::{
 };
 use maxseg_wire::responder::{DEFAULT_PORT, Towards};
 
+use super::options::LONGEST_SETTLE;
 use super::rtt::percentile;
 use super::{FarEndKind, FarEndOptions, note_once};
 
@@ -26,9 +27,6 @@ pub(super) enum FarEnd<'a> {
 
 /// The directions, in the order in which they are measured.
 pub(super) const DIRECTIONS: [Towards; 2] = [Towards::Responder, Towards::Client];
-
-/// What an earlier transfer has queued is waited for no longer.
-pub(super) const LONGEST_SETTLE: Duration = Duration::from_secs(10);
 
 /// The congestion control of every measurement: what most hosts use, and what fills a path by its queue.
 pub(super) const CONGESTION: &str = "cubic";
@@ -183,6 +181,8 @@ pub(super) fn median_s(pings: &Pings) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -127,7 +127,7 @@ impl FarEndOptions {
             several => format!("{several} connections"),
         };
         let settle = if self.kind == FarEndKind::Responder {
-            let longest = super::far_end::LONGEST_SETTLE.as_secs();
+            let longest = LONGEST_SETTLE.as_secs();
             format!("; before each, up to {longest} s until pings are as without load")
         } else {
             String::new()
@@ -150,6 +150,8 @@ impl FarEndOptions {
     }
 }
 
+/// What an earlier transfer has queued is waited for no longer.
+pub(super) const LONGEST_SETTLE: Duration = Duration::from_secs(10);
 /// More connections are not asked for (`--connections`, and `maxseg responder --max-connections` unless set).
 const MOST_CONNECTIONS: u16 = 64;
 /// A policer lets a burst pass besides its rate: over a time that is so much longer it counts less.

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use crate::framing::IpVersion;
+use crate::units::Mtu;
+
 /// A packet that is sent to see whether it arrives. It must not be fragmented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
@@ -51,6 +54,16 @@ impl ProbeFate {
 }
 
 impl Refusal {
+    /// The MTU that it states of a packet of this size; `None` where it states none, or one that cannot be true: it is no less than
+    /// the packet, or less than the protocol allows (RFC 791, RFC 8200 §5).
+    pub fn stated_mtu(self, ip: IpVersion, size: u32) -> Option<u32> {
+        let least = match ip {
+            IpVersion::V6 if size > Mtu::IPV6_MIN.into() => Mtu::IPV6_MIN,
+            IpVersion::V4 | IpVersion::V6 => Mtu::MIN,
+        };
+        (self.mtu >= least.into() && self.mtu < size).then_some(self.mtu)
+    }
+
     /// The same with the number of the router on the path, where that is among these.
     #[must_use]
     pub fn numbered(self, hops: &BTreeMap<IpAddr, u8>) -> Self {

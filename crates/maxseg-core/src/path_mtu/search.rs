@@ -153,8 +153,8 @@ impl Search {
         self.on_one(size, fate, true);
     }
 
-    /// A router says that a packet of this size is too big, which arrived all the same.
-    pub fn on_contradicted(&mut self, size: u32, refusal: Refusal) {
+    /// A router says that a packet of this size is too big whose fate is counted: it arrived all the same, or the message came late.
+    pub fn on_refusal(&mut self, size: u32, refusal: Refusal) {
         self.refused.insert(size, refusal);
     }
 
@@ -291,8 +291,8 @@ impl Search {
             // RFC 8201 §4: a host goes down to 1280, and no further; the message is wrong.
             return Some(Stated { most: size - 1, likely: least, is_exact: false });
         }
-        let can_be = refusal.mtu >= Mtu::MIN.into() && refusal.mtu < size;
-        can_be.then_some(Stated { most: refusal.mtu, likely: refusal.mtu, is_exact: true })
+        let mtu = refusal.stated_mtu(self.ip, size)?;
+        Some(Stated { most: mtu, likely: mtu, is_exact: true })
     }
 
     /// Sizes that halve what is possible, or check what is likely.

@@ -188,6 +188,32 @@ fn a_message_below_what_arrives_is_known_to_be_wrong() {
 }
 
 #[test]
+fn a_message_that_comes_late_ends_the_accusation() {
+    let mut search = Search::new(IpVersion::V4, 64, 1500, 3);
+    for _ in 0..20 {
+        let sizes = search.next_round();
+        let fate = |size| if size > 1400 { ProbeFate::NoAnswer } else { ProbeFate::Arrived };
+        let fates: Vec<_> = sizes.iter().map(|size| (*size, fate(*size))).collect();
+        search.on_round(&fates);
+    }
+    let settled = search.settled().unwrap();
+    assert_eq!((settled.mtu, settled.vanishes), (1400, Some(1500)));
+    search.on_refusal(1500, Refusal { router: None, mtu: 1400, hop: None });
+    let settled = search.settled().unwrap();
+    assert_eq!((settled.mtu, settled.vanishes), (1400, None));
+}
+
+#[test]
+fn a_stated_mtu_may_be_impossible() {
+    let stated = |mtu, ip, size| Refusal { router: None, mtu, hop: None }.stated_mtu(ip, size);
+    assert_eq!(stated(1400, IpVersion::V6, 1500), Some(1400));
+    assert_eq!(stated(600, IpVersion::V6, 1500), None, "RFC 8200: every link takes 1280");
+    assert_eq!(stated(600, IpVersion::V4, 1500), Some(600));
+    assert_eq!(stated(0, IpVersion::V4, 1500), None);
+    assert_eq!(stated(1500, IpVersion::V4, 1500), None);
+}
+
+#[test]
 fn silence_shows_nothing_where_smaller_packets_are_silent_too() {
     let mut search = Search::new(IpVersion::V4, 64, 1500, 3);
     for _ in 0..20 {

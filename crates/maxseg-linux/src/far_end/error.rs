@@ -52,6 +52,12 @@ pub enum FarEndError {
     /// iperf3 failed.
     #[error("iperf3: {0}")]
     Iperf3(String),
+    /// iperf3 did not end.
+    #[error("iperf3 did not end within {} s: its server does not answer, or no longer", longest.as_secs_f64())]
+    Iperf3Late {
+        /// How long it was waited for.
+        longest: Duration,
+    },
     /// A kernel does not grant iperf3's buffer.
     #[error("iperf3: a kernel does not grant a buffer of {bytes} bytes")]
     BufferRefused {
@@ -104,7 +110,7 @@ impl FarEndError {
             Self::BufferRefused { .. } => {
                 "raise net.core.rmem_max and net.core.wmem_max at both ends".into()
             }
-            Self::Iperf3(_) => "start `iperf3 -s` on the far host; it serves one test at a time".into(),
+            Self::Iperf3(_) | Self::Iperf3Late { .. } => "start `iperf3 -s` on the far host; it serves one test at a time".into(),
             Self::Silent(_) => "look whether `maxseg responder` still runs on the far host, and what it printed".into(),
             Self::Refused(_)
             | Self::Stopped

@@ -1,5 +1,6 @@
 //! An iperf3 server as the far end, by the installed iperf3.
 
+use std::io;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,9 @@ const PROGRAM: &str = "iperf3";
 
 /// Between two samples: slow start must be told apart from what follows it.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// After the time of a transfer, iperf3 has so long to end: a server that is stopped never answers.
+const GRACE: Duration = Duration::from_secs(30);
 
 /// What iperf3 says where `SO_SNDBUF` or `SO_RCVBUF` was not granted (`IESETBUF` and `IESETBUF2` in its `iperf_error.c`).
 const NO_BUFFER: &str = "socket buffer size";
@@ -77,7 +81,14 @@ impl<'a> Iperf3Server<'a> {
         };
         let mut command = Command::new(PROGRAM);
         command.args(bulk.client(self.version)?);
-        let output = run_to_end(command, self.stop)?;
+        let longest = plan.time + GRACE;
+        let output = run_to_end(command, self.stop, Some(longest)).map_err(|error| {
+            if error.kind() == io::ErrorKind::TimedOut {
+                FarEndError::Iperf3Late { longest }
+            } else {
+                FarEndError::Io(error)
+            }
+        })?;
         if self.stop.load(Ordering::Relaxed) {
             return Err(FarEndError::Stopped);
         }

@@ -3,7 +3,7 @@
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maxseg_core::rfc6349::{Arrival, Train};
 use maxseg_wire::responder::{
@@ -31,6 +31,14 @@ pub struct TrainPlan {
 
 /// A train takes no longer, whatever the host.
 const LONGEST: Duration = Duration::from_secs(3);
+/// Where no datagram of a train arrives for so long, no more do.
+const SILENCE: Duration = Duration::from_millis(250);
+/// So often that is looked at: a train of the longest time takes no longer behind a queue of its own.
+const MOST_QUESTIONS: u32 = 20;
+/// Between two looks whether the test is over.
+const SLICE: Duration = Duration::from_millis(25);
+/// What the responder has counted of a train, and how many datagrams its socket has dropped.
+type Counted = (Vec<TrainArrival>, u32);
 /// More datagrams of a train than any responder sends or counts.
 const MOST_ARRIVALS: usize = 65_536;
 
@@ -79,12 +87,26 @@ impl ResponderClient<'_> {
         let payload = usize::from(request.packet_bytes).saturating_sub(header);
         let socket = self.datagrams()?;
         let sent = send_train(request, &key, payload, is_over, |datagram| socket.send(datagram))?;
+        let rest = |time: Duration| {
+            let until = Instant::now() + time;
+            while Instant::now() < until && !stop.load(Ordering::Relaxed) {
+                std::thread::sleep(SLICE);
+            }
+        };
+        let last = sent.count.saturating_sub(1);
+        let (arrivals, dropped) = whole(last, || self.counted(request.train), rest)?;
+        Ok((sent, arrivals, dropped))
+    }
+
+    /// The datagrams of a train that have arrived at the responder so far, and how many its socket has dropped.
+    fn counted(&mut self, train: u32) -> Result<Counted, FarEndError> {
+        let stop = self.stop;
         let is_stopped = || stop.load(Ordering::Relaxed);
-        self.control.send(&Message::TrainQuestion(request.train))?;
+        self.control.send(&Message::TrainQuestion(train))?;
         let mut arrivals = Vec::new();
         loop {
             match next_answer(&mut self.control, &is_stopped)? {
-                Message::TrainEnd(dropped) => return Ok((sent, arrivals, dropped)),
+                Message::TrainEnd(dropped) => return Ok((arrivals, dropped)),
                 Message::TrainPart(part) if arrivals.len() < MOST_ARRIVALS => arrivals.extend(part),
                 _ => return Err(self.unexpected()),
             }
@@ -118,6 +140,27 @@ impl ResponderClient<'_> {
     }
 }
 
+/// What has arrived of a train, once its last datagram has, or nothing more comes: a queue that is fair to flows lets the question pass the
+/// train.
+fn whole(
+    last: u32,
+    mut counted: impl FnMut() -> Result<Counted, FarEndError>,
+    mut rest: impl FnMut(Duration),
+) -> Result<Counted, FarEndError> {
+    let mut found = counted()?;
+    for _ in 0..MOST_QUESTIONS {
+        if found.0.iter().any(|arrival| arrival.number == last) {
+            break;
+        }
+        rest(SILENCE);
+        let before = std::mem::replace(&mut found, counted()?).0.len();
+        if found.0.len() == before {
+            break;
+        }
+    }
+    Ok(found)
+}
+
 /// The datagrams of a train that arrive until it was sent and, for as long as the socket waits, none comes any more; and how many the
 /// socket dropped.
 fn received(
@@ -145,4 +188,29 @@ fn received(
         drops = Some((first, arrived.dropped));
     }
     (arrivals, drops.map_or(0, |(first, last): (u32, u32)| last.saturating_sub(first)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asked again and again while so many have arrived each time; how many are known at the end, and how often it rested.
+    fn after(arrived: &[u32]) -> (usize, usize) {
+        let (mut asked, mut rests) = (arrived.iter(), 0);
+        let counted = || {
+            let count = *asked.next().expect("no more questions");
+            let arrival = |number| TrainArrival { number, at: Duration::ZERO };
+            Ok(((0..count).map(arrival).collect(), 0))
+        };
+        let (arrivals, _) = whole(99, counted, |_| rests += 1).unwrap();
+        (arrivals.len(), rests)
+    }
+
+    #[test]
+    fn a_train_behind_the_question_is_waited_for() {
+        assert_eq!(after(&[100]), (100, 0));
+        assert_eq!(after(&[0, 40, 90, 100]), (100, 3));
+        assert_eq!(after(&[97, 97]), (97, 1), "the last ones were lost");
+        assert_eq!(after(&[0, 0]), (0, 1));
+    }
 }

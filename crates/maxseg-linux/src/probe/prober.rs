@@ -81,7 +81,7 @@ pub enum AnswerKind {
 pub struct Round {
     /// What was sent, in this order.
     pub shots: Vec<Shot>,
-    /// Packets of earlier rounds that were answered only now.
+    /// Packets of earlier rounds that were answered only now, or called too big.
     pub late: Vec<Shot>,
 }
 
@@ -112,6 +112,10 @@ pub struct Prober {
     pub refused_here: u32,
     /// Packets that the interface dropped.
     dropped: u32,
+    /// Somebody quotes too little of a packet to tell which: the next is sent when the one before it is answered, or will not be.
+    is_one_at_a_time: bool,
+    /// That showed in a round under way, and it is sent again.
+    is_unclear: bool,
 }
 
 /// What begins the payload, before the packet's number.
@@ -148,6 +152,8 @@ impl Prober {
             sent_bytes: 0,
             refused_here: 0,
             dropped: 0,
+            is_one_at_a_time: false,
+            is_unclear: false,
         })
     }
 
@@ -200,35 +206,78 @@ impl Prober {
         end: RoundEnd,
         stop: &AtomicBool,
     ) -> io::Result<Round> {
-        let first = self.shots.len();
         let mut late = Vec::new();
+        let mut first = self.shots.len();
+        self.send_round(probes, [pause, patience], end, &mut late, stop)?;
+        if self.is_unclear {
+            // What still comes of it must not be taken for answers to what follows.
+            self.collect_until(Instant::now() + patience, first, &mut late, stop)?;
+            self.is_unclear = false;
+            let is_known = |shot: &Shot| shot.answer.is_some() || shot.refusal.is_some();
+            late.extend((first..self.shots.len()).filter(|at| is_known(&self.shots[*at])));
+            first = self.shots.len();
+            self.send_round(probes, [pause, patience], end, &mut late, stop)?;
+        }
+        let shots = self.shots.get(first..).unwrap_or_default().to_vec();
+        let late = late.into_iter().filter_map(|at: usize| self.shots.get(at).cloned()).collect();
+        Ok(Round { shots, late })
+    }
+
+    fn send_round(
+        &mut self,
+        probes: &[Probe],
+        [pause, patience]: [Duration; 2],
+        end: RoundEnd,
+        late: &mut Vec<usize>,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
+        let first = self.shots.len();
         let mut due = Instant::now();
         for probe in probes {
-            self.collect_until(due, first, &mut late, stop)?;
+            self.collect_until(due, first, late, stop)?;
+            self.wait_for_last(first, patience, late, stop)?;
             self.send(*probe)?;
             due = Instant::now() + pause;
         }
         let deadline = Instant::now() + patience;
         let margin = (patience / 8).max(LEAST_MARGIN);
         loop {
-            self.collect(first, &mut late)?;
+            self.collect(first, late)?;
             let round = self.shots.get(first..).unwrap_or_default();
             let is_over = |shot: &Shot| shot.answer.is_some() || shot.is_local_too_big;
             if round.iter().all(is_over) {
-                break;
+                return Ok(());
             }
             let until = match enough(round, end) {
                 Some(answered) => deadline.min(answered + margin),
                 None => deadline,
             };
             if Instant::now() >= until {
-                break;
+                return Ok(());
             }
             self.wait_until(until, stop)?;
         }
-        let shots = self.shots.get(first..).unwrap_or_default().to_vec();
-        let late = late.into_iter().filter_map(|at: usize| self.shots.get(at).cloned()).collect();
-        Ok(Round { shots, late })
+    }
+
+    /// Where one packet at a time is sent, waits until the last of the round is answered, or no longer will be.
+    fn wait_for_last(
+        &mut self,
+        first: usize,
+        patience: Duration,
+        late: &mut Vec<usize>,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
+        while self.is_one_at_a_time && !self.is_unclear {
+            let Some(last) = self.shots.get(first..).and_then(<[Shot]>::last) else { break };
+            let is_over = last.answer.is_some() || last.refusal.is_some() || last.is_local_too_big;
+            let until = last.at + patience;
+            if is_over || Instant::now() >= until {
+                break;
+            }
+            self.wait_until(until, stop)?;
+            self.collect(first, late)?;
+        }
+        Ok(())
     }
 
     fn collect_until(

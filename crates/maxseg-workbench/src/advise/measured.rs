@@ -1,11 +1,12 @@
 //! Advice about a path that was tested.
 
 use maxseg_core::advise::{Ends, HostEnd, System};
+use maxseg_core::path_mtu::Confidence;
 use maxseg_core::scenario::Scenario;
 
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
 use crate::error::Error;
-use crate::path::{Bottleneck, PathReport};
+use crate::path::{Bottleneck, BottleneckRate, PathReport};
 
 /// Advice about a tested path, of which `text` is the scenario.
 ///
@@ -35,6 +36,22 @@ pub fn of_path(report: &PathReport, text: &str, question: &Question) -> Result<P
     let mut notes = vec![
         "The queue before the narrowest link was not measured: 100 packets are assumed.".to_owned(),
     ];
+    let is_bound = |rate: &BottleneckRate| rate.is_lower_bound();
+    let found = report.bottleneck.as_ref();
+    let rates = found.map(|found| [found.forward.as_ref(), found.reverse.as_ref()]);
+    if rates.into_iter().flatten().flatten().any(is_bound) {
+        notes.push(
+            "The rate is a lower bound: losses or a host held what measured it. Windows for it are at least what the path takes."
+                .to_owned(),
+        );
+    }
+    if report.path_mtu.confidence == Confidence::AtLeast
+        && let Some(mtu) = report.path_mtu.forward_bytes
+    {
+        notes.push(format!(
+            "Packets of {mtu} bytes arrive; whether larger ones do is not known, and {mtu} is taken for the path MTU."
+        ));
+    }
     if rate.is_none() {
         notes.push(
             "No rate was measured: 1 Gbit/s is assumed, and only what is about sizes holds."

@@ -70,7 +70,7 @@ pub(super) fn fill(
     let mut best: Option<Filled> = None;
     loop {
         let plan = plan_of(towards, connections, options.step);
-        let result = end.bulk(&plan, baseline.map(|base| base.rtt_s))?;
+        let result = end.bulk(&plan, baseline.map(Baseline::calm_s))?;
         let Some(filled) = filled(result, options.step.as_secs_f64(), baseline) else {
             return Ok(best);
         };
@@ -103,7 +103,7 @@ fn longer(
     }
     let connections = u16::try_from(best.run.connections).unwrap_or(1);
     let plan = plan_of(towards, connections, options.step * LONGER);
-    let result = end.bulk(&plan, baseline.map(|base| base.rtt_s))?;
+    let result = end.bulk(&plan, baseline.map(Baseline::calm_s))?;
     Ok(filled(result, plan.time.as_secs_f64(), baseline).unwrap_or(best))
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use maxseg_core::rfc6349::Train;
 use maxseg_core::stats::median;
@@ -11,6 +11,8 @@ use maxseg_linux::far_end::{
 };
 use maxseg_wire::responder::{DEFAULT_PORT, Towards};
 
+use super::options::LONGEST_SETTLE;
+use super::rtt::percentile;
 use super::{FarEndKind, FarEndOptions, note_once};
 
 /// Ports of iperf3's servers.
@@ -51,11 +53,11 @@ impl<'a> FarEnd<'a> {
     pub(super) fn bulk(
         &mut self,
         plan: &BulkPlan,
-        baseline_s: Option<f64>,
+        calm_s: Option<f64>,
     ) -> Result<BulkResult, FarEndError> {
         match self {
             Self::Responder(client) => {
-                settle(client, baseline_s)?;
+                settle(client, calm_s)?;
                 client.bulk(plan)
             }
             Self::Iperf3(server) => server.bulk(plan),
@@ -69,11 +71,11 @@ impl<'a> FarEnd<'a> {
     pub(super) fn train(
         &mut self,
         plan: &TrainPlan,
-        baseline_s: Option<f64>,
+        calm_s: Option<f64>,
     ) -> Result<Train, FarEndError> {
         match self {
             Self::Responder(client) => {
-                settle(client, baseline_s)?;
+                settle(client, calm_s)?;
                 client.train(plan)
             }
             Self::Iperf3(server) => Err(FarEndError::NoResponder(server.address())),
@@ -84,14 +86,14 @@ impl<'a> FarEnd<'a> {
     pub(super) fn bulk_both_ways(
         &mut self,
         plans: [&BulkPlan; 2],
-        baseline_s: Option<f64>,
+        calm_s: Option<f64>,
     ) -> Result<Option<[BulkResult; 2]>, FarEndError> {
         let Self::Responder(client) = self else { return Ok(None) };
         let connections = plans.map(|plan| plan.connections).iter().sum::<u16>();
         if connections > client.limits().connections {
             return Ok(None);
         }
-        settle(client, baseline_s)?;
+        settle(client, calm_s)?;
         client.bulk_at_once(plans).map(Some)
     }
 
@@ -107,10 +109,10 @@ impl<'a> FarEnd<'a> {
     pub(super) fn bulk_with_window(
         &mut self,
         plan: &BulkPlan,
-        baseline_s: f64,
+        calm_s: f64,
         notes: &mut Vec<String>,
     ) -> Result<Option<BulkResult>, FarEndError> {
-        match self.bulk(plan, Some(baseline_s)) {
+        match self.bulk(plan, Some(calm_s)) {
             // iperf3 itself takes no more than 512 MiB.
             Err(error @ (FarEndError::BufferRefused { .. } | FarEndError::Unaskable(_))) => {
                 let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
@@ -129,13 +131,11 @@ impl<'a> FarEnd<'a> {
     }
 }
 
-/// Waits, ten seconds at most, until pings are near the baseline again.
-fn settle(client: &mut ResponderClient<'_>, baseline_s: Option<f64>) -> Result<(), FarEndError> {
-    const LONGEST: Duration = Duration::from_secs(10);
-    let Some(baseline) = baseline_s else { return Ok(()) };
-    let calm = 1.2 * baseline + 0.002;
+/// Waits, ten seconds at most, until pings are as without load again: no longer than `calm_s`.
+fn settle(client: &mut ResponderClient<'_>, calm_s: Option<f64>) -> Result<(), FarEndError> {
+    let Some(calm) = calm_s else { return Ok(()) };
     let (began, mut in_a_row) = (Instant::now(), 0);
-    while in_a_row < 3 && began.elapsed() < LONGEST {
+    while in_a_row < 3 && began.elapsed() < LONGEST_SETTLE {
         in_a_row = if client.ping()?.as_secs_f64() <= calm { in_a_row + 1 } else { 0 };
     }
     Ok(())
@@ -148,6 +148,15 @@ pub(super) struct Baseline {
     pub(super) method: &'static str,
     pub(super) sent: usize,
     pub(super) pings: Pings,
+}
+
+impl Baseline {
+    /// Pings that are no longer than this are as without load: a little more than the least, or what nine of ten take where the path
+    /// itself varies.
+    pub(super) fn calm_s(&self) -> f64 {
+        let usual = percentile(&sorted_trips(&self.pings), 90).unwrap_or_default();
+        (1.2 * self.rtt_s + 0.002).max(usual)
+    }
 }
 
 /// As rows and documents call a direction.
@@ -168,4 +177,24 @@ pub(super) fn sorted_trips(pings: &Pings) -> Vec<f64> {
 /// Median round trip, seconds.
 pub(super) fn median_s(pings: &Pings) -> Option<f64> {
     median(pings.trips.iter().map(|(_, trip)| trip.as_secs_f64()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn pings_of_a_path_that_varies_are_calm_when_they_are_as_before() {
+        let trips = (0..40_u64).map(|at| {
+            let trip = Duration::from_millis(if at % 2 == 0 { 20 } else { 45 });
+            (Duration::from_millis(20 * at), trip)
+        });
+        let pings = Pings { trips: trips.collect(), ..Pings::default() };
+        let base = Baseline { rtt_s: 0.02, method: "", sent: 40, pings };
+        assert!((base.calm_s() - 0.045).abs() < 1e-9, "{}", base.calm_s());
+        let base = Baseline { pings: Pings::default(), ..base };
+        assert!((base.calm_s() - 0.026).abs() < 1e-9, "{}", base.calm_s());
+    }
 }

@@ -6,7 +6,7 @@ use maxseg_core::path_mtu::{Confidence, ProbeFate, Search, well_known_mtu};
 use maxseg_linux::far_end::{FarEndError, ResponderClient, SizeFates};
 
 use super::measure_mtu::wrong_message;
-use super::probing::Probing;
+use super::probing::{Probing, Which};
 use super::{MtuMethod, MtuReport, PathError, ReverseMtu};
 
 /// Bytes of the least packets: every path carries them, and they hold a session's key with its headers.
@@ -97,7 +97,7 @@ pub(super) fn forth(
     let first = round(&FIRST)?.unwrap_or_default();
     let mut search = searched(probing, interface.min(u16::MAX.into()), &first, round)?;
     for (size, refusal) in contradicted {
-        search.on_contradicted(size, refusal);
+        search.on_refusal(size, refusal);
     }
     probing.other_bytes += prober.sent_bytes;
     let at_least = search.at_least();
@@ -115,14 +115,14 @@ pub(super) fn forth(
     (mtu.reason, mtu.error_chance) = (None, Some(settled.error));
     mtu.wrong_message = wrong_message(&search);
     if let Some(vanishes) = settled.vanishes {
-        let hole = probing.locate(settled.mtu, vanishes).map_err(|error| {
+        let accused = mtu.take_vanishing(Which::Udp, settled.mtu, vanishes, probing);
+        accused.map_err(|error| {
             if let PathError::Socket { source, .. } = error {
                 FarEndError::Io(source)
             } else {
                 FarEndError::Stopped
             }
         })?;
-        mtu.black_hole = Some(hole);
     }
     if settled.mtu < interface {
         mtu.well_known = well_known_mtu(settled.mtu);

@@ -88,8 +88,6 @@ impl PathFindingKind {
 
 /// A share of lost packets that shows.
 const MUCH_LOSS: f64 = 0.1;
-/// One that is lost, or answered too late, is chance.
-const LEAST_LOST: u32 = 2;
 
 /// The facts of a report, the gravest first.
 pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
@@ -114,7 +112,7 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
     found.extend(learnt(report, route));
     let rtt = &report.rtt;
     let is_much = f64::from(rtt.lost) >= MUCH_LOSS * f64::from(rtt.sent);
-    if rtt.sent >= 10 && rtt.lost >= LEAST_LOST && is_much {
+    if rtt.sent >= 10 && rtt.is_lossy() && is_much {
         found.push(PathFinding {
             kind: PathFindingKind::Loss,
             confidence: Confidence::Confirmed,

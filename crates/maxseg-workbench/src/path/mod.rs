@@ -93,6 +93,8 @@ pub struct PathReport {
     pub elapsed_s: f64,
     /// What a part could not do, and why.
     pub notes: Vec<String>,
+    /// Why the address was not tested to the end: all else is empty then.
+    pub error: Option<String>,
 }
 
 /// Notes what may be found more than once.
@@ -131,7 +133,14 @@ impl PathReport {
             sent_bytes: 0,
             elapsed_s: 0.0,
             notes: Vec::new(),
+            error: None,
         }
+    }
+
+    /// Of an address that could not be tested.
+    pub fn failed(target: String, address: IpAddr, error: String) -> Self {
+        let nothing = (RttReport::default(), MtuReport::default());
+        Self { error: Some(error), ..Self::begun(target, address, nothing.0, nothing.1) }
     }
 
     /// Whether anything at the address or on the way answered.

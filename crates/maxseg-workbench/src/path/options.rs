@@ -126,9 +126,15 @@ impl FarEndOptions {
             1 => "one connection".to_owned(),
             several => format!("{several} connections"),
         };
+        let settle = if self.kind == FarEndKind::Responder {
+            let longest = LONGEST_SETTLE.as_secs();
+            format!("; before each, up to {longest} s until pings are as without load")
+        } else {
+            String::new()
+        };
         format!(
             "transfers with the far end take {:.0} s in all and fill the path both ways{agreed}; where windows or losses hold {}, \
-             up to {:.0} s more for more of them",
+             up to {:.0} s more for more of them{settle}",
             self.total_s(),
             connections,
             self.more_s()
@@ -144,6 +150,8 @@ impl FarEndOptions {
     }
 }
 
+/// What an earlier transfer has queued is waited for no longer.
+pub(super) const LONGEST_SETTLE: Duration = Duration::from_secs(10);
 /// More connections are not asked for (`--connections`, and `maxseg responder --max-connections` unless set).
 const MOST_CONNECTIONS: u16 = 64;
 /// A policer lets a burst pass besides its rate: over a time that is so much longer it counts less.

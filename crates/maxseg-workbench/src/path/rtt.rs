@@ -42,7 +42,12 @@ pub struct RttReport {
     pub sent: u32,
     /// Those of them that nothing answered.
     pub lost: u32,
+    /// Whether the destination limits its answers to echoes: those that it did not answer are not among the packets sent.
+    pub answers_limited: bool,
 }
+
+/// One that is lost, or answered too late, is chance.
+const LEAST_LOST: u32 = 2;
 
 impl RttReport {
     /// Of these round trips, `None` of one that was not answered, in the order in which they were sent.
@@ -62,7 +67,13 @@ impl RttReport {
             median_s: median(later),
             sent,
             lost,
+            answers_limited: false,
         }
+    }
+
+    /// Whether losses are more than chance.
+    pub(super) const fn is_lossy(&self) -> bool {
+        self.method.is_some() && self.lost >= LEAST_LOST
     }
 
     /// The share of packets that nothing answered; `None` where none was answered.

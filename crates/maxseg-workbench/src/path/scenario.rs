@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use maxseg_core::framing::IpVersion;
 use maxseg_core::mss::default_mss;
+use maxseg_core::path_mtu::Confidence;
 
 use super::bottleneck::QueueCounts;
-use super::{HopReport, PathReport};
+use super::{BottleneckRate, HopReport, MtuReport, PathReport, RttReport};
 
 /// The rate of links that were not measured, which is said in the file.
 const UNMEASURED: &str = "1 Gbit/s";
@@ -51,33 +52,56 @@ pub(super) fn path_part(report: &PathReport) -> String {
             Some(Rates { forward, .. }) if is_last => bits(forward),
             Some(Rates { forward, reverse, .. }) => bits(10.0 * forward.max(reverse)),
         };
+        let remark = rates.as_ref().filter(|_| is_last).map_or("", |rates| rates.remarks[0]);
         let _ = write!(
             text,
-            "\n[[hop]]\nname = \"hop{}\"\nrate = \"{rate}\"\ndelay = \"{:.3} us\"\n",
+            "\n[[hop]]\nname = \"hop{}\"\n{remark}rate = \"{rate}\"\ndelay = \"{:.3} us\"\n",
             at + 1,
             link.delay_s * 1e6
         );
         if let Some(mtu) = link.mtu {
-            let _ = writeln!(text, "mtu = {mtu}");
+            let remark = mtu_remark(&report.path_mtu, mtu);
+            let _ = writeln!(text, "{remark}mtu = {mtu}");
         }
         if link.is_silent {
             text += "icmp = \"drop\"\n";
         }
-        let rtt = &report.rtt;
-        if is_last && rtt.lost > 0 && rtt.sent > rtt.lost {
-            let share = f64::from(rtt.lost) / f64::from(rtt.sent);
-            let _ = writeln!(
-                text,
-                "# {} of {} small packets were lost, on some link and either way.\n\
-                 errors = {{ model = \"uniform\", per = \"packet\", rate = {share:.4} }}",
-                rtt.lost, rtt.sent
-            );
+        if is_last {
+            text += &losses(&report.rtt);
         }
         if let Some(rates) = rates.as_ref().filter(|_| is_last) {
             text += &rates.narrowest();
         }
     }
     text
+}
+
+/// Losses, where they are more than chance.
+fn losses(rtt: &RttReport) -> String {
+    let (lost, sent) = (rtt.lost, rtt.sent);
+    match rtt.loss_share().filter(|_| lost > 0) {
+        None if rtt.answers_limited => {
+            "# Some echoes were not answered: the destination limits its answers, which is no loss.\n".to_owned()
+        }
+        None => String::new(),
+        Some(share) if rtt.is_lossy() => format!(
+            "# {lost} of {sent} small packets were lost, on some link and either way.\n\
+             errors = {{ model = \"uniform\", per = \"packet\", rate = {share:.4} }}\n"
+        ),
+        Some(_) => {
+            format!("# {lost} of {sent} small packets was lost: that may be chance, and is left out.\n")
+        }
+    }
+}
+
+/// What is said above an MTU that is not certain.
+fn mtu_remark(found: &MtuReport, mtu: u32) -> &'static str {
+    match found.confidence {
+        _ if found.forward_bytes != Some(mtu) => "",
+        Confidence::AtLeast => "# At least: whether larger packets arrive is not known.\n",
+        Confidence::IcmpOnly => "# A router's message alone says so.\n",
+        Confidence::Confirmed | Confidence::Unknown => "",
+    }
 }
 
 fn bits(bps: f64) -> String {
@@ -93,7 +117,13 @@ struct Rates {
     queues: [Option<f64>; 2],
     /// Bytes of a packet, where the queue counts packets.
     packet: Option<u32>,
+    /// What is said above each rate.
+    remarks: [&'static str; 2],
 }
+
+/// What is said above a rate that is a lower bound, and above one of the other direction.
+const AT_LEAST: &str = "# At least: losses or a host held what measured it.\n";
+const OTHER_WAY: &str = "# Not measured: that of the other direction.\n";
 
 /// Fewer bytes in a queue are not told from what hosts take: two packets.
 const LEAST_QUEUE: f64 = 3000.0;
@@ -116,9 +146,15 @@ impl Rates {
             let rise = waited - idle?;
             Some(rise * bps / 8.0).filter(|bytes| *bytes >= LEAST_QUEUE)
         };
+        let remark = |rate: Option<&BottleneckRate>| match rate {
+            None => OTHER_WAY,
+            Some(rate) if rate.is_lower_bound() => AT_LEAST,
+            Some(_) => "",
+        };
         Some(Self {
             forward,
             reverse,
+            remarks: [remark(found.forward.as_ref()), remark(found.reverse.as_ref())],
             queues: [queue("upload", forward), queue("download", reverse)],
             packet: report
                 .table
@@ -146,8 +182,10 @@ impl Rates {
             text += "# It counts packets, as small segments fill it with fewer bytes than large ones.\n";
         }
         text += &forward;
-        if self.reverse.to_bits() != self.forward.to_bits() || forward != reverse {
-            let _ = write!(text, "[hop.reverse]\nrate = \"{}\"\n{reverse}", bits(self.reverse));
+        let is_other = self.reverse.to_bits() != self.forward.to_bits() || forward != reverse;
+        if is_other || self.remarks[0] != self.remarks[1] {
+            let (remark, rate) = (self.remarks[1], bits(self.reverse));
+            let _ = write!(text, "[hop.reverse]\n{remark}rate = \"{rate}\"\n{reverse}");
         }
         text
     }
@@ -194,8 +232,7 @@ mod tests {
 
     use super::*;
     use crate::path::{
-        BlackHole, Bottleneck, BottleneckConfidence, BottleneckMethod, BottleneckRate, MtuReport,
-        RttMethod, RttReport, UnderLoadRow,
+        BlackHole, Bottleneck, BottleneckConfidence, BottleneckMethod, RttMethod, UnderLoadRow,
     };
 
     fn hop(number: u8, rtt_s: Option<f64>, mtu: u32) -> HopReport {
@@ -207,6 +244,43 @@ mod tests {
             stated_mtu_bytes: None,
             note: None,
         }
+    }
+
+    /// A path of one hop: what is said of it in the file, which is one that parses.
+    fn said(trips: &[Option<f64>], mtu: Confidence, rate: BottleneckConfidence) -> String {
+        let path_mtu = MtuReport {
+            forward_bytes: Some(1430),
+            confidence: mtu,
+            interface_bytes: Some(1500),
+            hops: vec![hop(1, Some(0.02), 1430)],
+            ..MtuReport::default()
+        };
+        let rtt = RttReport::of(RttMethod::IcmpEcho, trips);
+        let address = "192.0.2.7".parse().unwrap();
+        let mut report = PathReport::begun("192.0.2.7".to_owned(), address, rtt, path_mtu);
+        let forward = BottleneckRate { bps: 5e6, method: BottleneckMethod::Tcp, confidence: rate };
+        report.bottleneck = Some(Bottleneck { forward: Some(forward), reverse: None });
+        let text = scenario(&report);
+        let parsed = Draft::parse("path.toml", &text).and_then(|draft| draft.scenario());
+        assert!(parsed.is_ok(), "{text}");
+        text
+    }
+
+    #[test]
+    fn bounds_and_chance_are_no_facts() {
+        let (mut one, whole) = (vec![Some(0.02); 20], vec![Some(0.02); 20]);
+        one[7] = None;
+        let text = said(&one, Confidence::AtLeast, BottleneckConfidence::AtLeast);
+        assert!(!text.contains("errors") && text.contains("# 1 of 20"), "{text}");
+        assert!(text.contains(&format!("{AT_LEAST}rate = \"5000000 bit/s\"")), "{text}");
+        assert!(text.contains(&format!("{OTHER_WAY}rate = \"5000000 bit/s\"")), "{text}");
+        assert!(text.contains("larger packets arrive is not known.\nmtu = 1430"), "{text}");
+        one[8] = None;
+        let text = said(&one, Confidence::Confirmed, BottleneckConfidence::Confirmed);
+        assert!(text.contains("per = \"packet\", rate = 0.1000"), "{text}");
+        assert!(!text.contains("At least"), "{text}");
+        let text = said(&whole, Confidence::Confirmed, BottleneckConfidence::OneMethod);
+        assert!(!text.contains("errors") && !text.contains("lost"), "{text}");
     }
 
     #[test]

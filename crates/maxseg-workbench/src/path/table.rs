@@ -8,7 +8,7 @@ use maxseg_wire::responder::Towards;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bottleneck::QueueCounts;
+use super::bottleneck::{BottleneckRate, QueueCounts};
 use super::bulk::{metrics, plan_of, segment_bytes, window_of};
 use super::far_end::{Baseline, FarEnd, direction_word, median_s, sorted_trips};
 use super::rtt::percentile;
@@ -81,6 +81,13 @@ pub(super) fn table(
         queue_counts: None,
     };
     let rate = report.bottleneck.and_then(|found| found.reverse_bps().or(found.forward_bps()));
+    let used = report.bottleneck.and_then(|found| found.reverse.or(found.forward));
+    if used.as_ref().is_some_and(BottleneckRate::is_lower_bound) {
+        report.notes.push(
+            "table: its windows are by the product of delay and a rate that is a lower bound: wider ones may carry more"
+                .to_owned(),
+        );
+    }
     let known = baseline.zip(rate);
     let mut measured = Vec::new();
     let ended =
@@ -114,7 +121,7 @@ fn rows(
         observer.on_step(&format!("table: row {} of 16", rows.len() + 1));
         let mss = segment.map(option_of);
         let plan = BulkPlan { window: Some(window), mss, ..plan_of(TOWARDS, 1, options.row) };
-        let result = end.bulk_with_window(&plan, baseline.rtt_s, &mut report.notes)?;
+        let result = end.bulk_with_window(&plan, baseline.calm_s(), &mut report.notes)?;
         let Some(result) = result else { continue };
         rows.push((measured_row(&result, options, baseline, (segment, window)), segment));
     }

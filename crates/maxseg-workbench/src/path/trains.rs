@@ -6,7 +6,7 @@ use maxseg_core::rfc6349::{Train, TrainsFound, has_passed, judge_trains};
 use maxseg_linux::far_end::{FarEndError, TrainPlan};
 use maxseg_wire::responder::Towards;
 
-use super::far_end::{Baseline, FarEnd};
+use super::far_end::{Baseline, FarEnd, direction_word};
 use super::{MtuReport, PathObserver};
 
 /// Lengths of short trains: the first that lasts long enough counts, so that a slow link is not filled for seconds.
@@ -29,11 +29,11 @@ const MOST_BYTES: u32 = 32 << 20;
 const LARGEST: u32 = 9000;
 
 /// What trains show of a direction; `None` where the far end sends and counts none, where too few arrive, and
-/// where large packets vanish on the way back.
+/// where large packets vanish on the way back: why is noted.
 pub(super) fn trains(
     end: &mut FarEnd<'_>,
     towards: Towards,
-    mtu: &MtuReport,
+    (mtu, notes): (&MtuReport, &mut Vec<String>),
     baseline: Option<&Baseline>,
     observer: &mut dyn PathObserver,
 ) -> Result<Option<TrainsFound>, FarEndError> {
@@ -44,13 +44,23 @@ pub(super) fn trains(
         Towards::Client => mtu.reverse_bytes().or(mtu.forward_bytes),
     };
     // The answers, which list every arrival, would vanish too.
+    let direction = direction_word(towards);
+    let mut without = |why: &str| {
+        notes.push(format!("{direction}: no trains of datagrams, by which the rate is known whatever is lost: {why}"));
+        Ok(None)
+    };
     if mtu.reverse.as_ref().is_some_and(|reverse| reverse.vanishes_bytes.is_some()) {
-        return Ok(None);
+        return without("large packets vanish on the way back");
     }
     let packet = known.unwrap_or(LEAST_MTU).min(LARGEST);
-    let baseline_s = baseline.map(|base| base.rtt_s);
-    let Some(mut sent) = Sender::new(end, towards, packet, baseline_s)? else { return Ok(None) };
-    observer.on_step(&format!("{}: trains of datagrams", super::far_end::direction_word(towards)));
+    if matches!(end, FarEnd::Iperf3(_)) {
+        return Ok(None);
+    }
+    let calm_s = baseline.map(Baseline::calm_s);
+    let Some(mut sent) = Sender::new(end, towards, packet, calm_s)? else {
+        return without("no UDP datagram arrives at the far end");
+    };
+    observer.on_step(&format!("{direction}: trains of datagrams"));
     let mut short = None;
     for count in SHORT {
         let train = sent.train(count, None)?;
@@ -60,7 +70,9 @@ pub(super) fn trains(
             break;
         }
     }
-    let Some((short, bps)) = short else { return Ok(None) };
+    let Some((short, bps)) = short else {
+        return without("too few of them arrived one behind the other");
+    };
     let slower = sent.for_time(SLOWER * bps, SLOWER_TIME)?;
     let mut rate = FASTER * bps;
     let mut faster = sent.for_time(rate, FASTER_TIME)?;
@@ -71,14 +83,17 @@ pub(super) fn trains(
         rate *= 2.0;
         faster = sent.for_time(rate, FASTER_TIME)?;
     }
-    Ok(judge_trains(&short, &slower, &faster))
+    match judge_trains(&short, &slower, &faster) {
+        None => without("what arrived of them shows no rate"),
+        found => Ok(found),
+    }
 }
 
 struct Sender<'e, 'a> {
     end: &'e mut FarEnd<'a>,
     towards: Towards,
     packet: u16,
-    baseline_s: Option<f64>,
+    calm_s: Option<f64>,
 }
 
 impl<'e, 'a> Sender<'e, 'a> {
@@ -87,18 +102,18 @@ impl<'e, 'a> Sender<'e, 'a> {
         end: &'e mut FarEnd<'a>,
         towards: Towards,
         packet: u32,
-        baseline_s: Option<f64>,
+        calm_s: Option<f64>,
     ) -> Result<Option<Self>, FarEndError> {
         let FarEnd::Responder(client) = &mut *end else { return Ok(None) };
         let packet = u16::try_from(packet).unwrap_or(u16::MAX);
         let is_open = client.open_datagrams()?;
-        Ok(is_open.then_some(Self { end, towards, packet, baseline_s }))
+        Ok(is_open.then_some(Self { end, towards, packet, calm_s }))
     }
 
     fn train(&mut self, count: u32, bits_per_second: Option<u64>) -> Result<Train, FarEndError> {
         let (towards, packet_bytes) = (self.towards, self.packet);
         let plan = TrainPlan { towards, packet_bytes, count, bits_per_second };
-        self.end.train(&plan, self.baseline_s)
+        self.end.train(&plan, self.calm_s)
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates and counts")]

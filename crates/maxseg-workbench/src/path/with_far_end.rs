@@ -89,7 +89,8 @@ fn fill_both_ways(
     let mut bottleneck = Bottleneck::default();
     let mut rows = idle_row(baseline).into_iter().collect::<Vec<_>>();
     for towards in DIRECTIONS {
-        let shown = trains(end, towards, &report.path_mtu, baseline, observer)?;
+        let shown =
+            trains(end, towards, (&report.path_mtu, &mut report.notes), baseline, observer)?;
         observer.on_step(&format!("filling the path, {}", direction_word(towards)));
         let filled = super::bulk::fill(end, options, towards, (baseline, shown.as_ref()))?;
         let Some(filled) = filled else { continue };

@@ -17,7 +17,8 @@ use crate::report::path::{forget_text, path_text};
 use far_end::FarEndArgs;
 use maxseg_workbench::Error;
 use maxseg_workbench::path::{
-    PathObserver, PathOptions, PathReport, PathTarget, PathTest, Rfc6349Report, forget_learnt,
+    PathError, PathObserver, PathOptions, PathReport, PathTarget, PathTest, Rfc6349Report,
+    forget_learnt,
 };
 use maxseg_workbench::report::path::{ForgetDocument, PathDocument, page, scenario};
 
@@ -52,7 +53,8 @@ shrinks every connection to that destination: what the kernel has learnt is prin
 
 Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB above; transfers with one fill the path.
 
-Exit codes: 0 done, 1 unknown host, no route, no answer at all, or a far end that did not do its part, 2 usage, 3 a fault was \
+Exit codes: 0 done, 1 unknown host, no route, no answer at all, an IP version that could not be tested though there is a route, or a far end that \
+did not do its part, 2 usage, 3 a fault was \
 found (a routing loop, a dead port, a message that this host drops, a black hole, a wrong message, paths of unequal MTU), or a \
 threshold of --rfc6349 was not met or not tested, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -116,7 +118,7 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     let Some(host) = &args.host else { return Ok(()) };
     let resolved = host.resolve(version).map_err(Error::from)?;
     let mut reports = Vec::new();
-    let mut failed = None;
+    let (mut untested_versions, mut failed) = (Vec::new(), None);
     for address in resolved.addresses {
         let test = PathTest {
             target: host.host.clone(),
@@ -138,20 +140,24 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
                     "nothing is printed of an unfinished test".to_owned(),
                 ));
             }
-            // A host of both versions may have a route for one of them alone.
-            Err(error) => failed = Some(Failure::from(Error::from(error))),
+            Err(error) => {
+                let (target, why) = (host.host.clone(), error.to_string());
+                untested_versions.push(PathReport::failed(target, address, why));
+                // A host of both versions may have a route for one of them alone.
+                let is_fault = !matches!(error, PathError::NoRoute { .. });
+                failed = Some((Failure::from(Error::from(error)), is_fault));
+            }
         }
     }
-    match (reports.is_empty(), failed) {
-        (true, Some(failure)) => return Err(failure),
-        (false, Some(failure)) => printer.note(&failure.render()),
-        (_, None) => {}
+    if let Some((failure, _)) = failed.take_if(|_| reports.is_empty()) {
+        return Err(failure);
     }
     reports.sort_by_key(|report| !report.is_answered());
     // Written before printed: whoever reads our output may have gone.
     let written = files.write(&reports);
     let shown = if args.json {
-        let document = PathDocument::new(&reports);
+        let all = [reports.clone(), untested_versions].concat();
+        let document = PathDocument::new(&all);
         printer.stream(|out| document.map_or(Ok(()), |document| document.write(out)))
     } else {
         printer.text(&path_text(&reports, printer))
@@ -160,9 +166,24 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     let judged = far_end_fault(&reports)
         .and_then(|()| untested(args.far_end.has_thresholds(), &reports))
         .and_then(|()| verdict(&reports));
+    let (judged, noted) = with_other_version(judged, failed);
+    if let Some(failure) = noted {
+        printer.note(&failure.render());
+    }
     match shown.map_err(Failure::from) {
         Ok(()) | Err(Failure::BrokenPipe) => judged,
         Err(failure) => Err(failure),
+    }
+}
+
+/// The end of a test of which one IP version failed, perhaps as a fault; and a failure that is noted only.
+fn with_other_version(
+    judged: Result<(), Failure>,
+    failed: Option<(Failure, bool)>,
+) -> (Result<(), Failure>, Option<Failure>) {
+    match (judged, failed) {
+        (Ok(()), Some((failure, true))) => (Err(failure), None),
+        (judged, failed) => (judged, failed.map(|(failure, _)| failure)),
     }
 }
 
@@ -324,6 +345,17 @@ mod tests {
     use maxseg_workbench::path::{MtuReport, RttMethod, RttReport};
 
     use super::*;
+
+    #[test]
+    fn an_ip_version_that_failed_is_a_failure_where_there_is_a_route() {
+        let failure = || Failure::with_hint("no way", "another way");
+        let (judged, noted) = with_other_version(Ok(()), Some((failure(), true)));
+        assert_eq!((judged.unwrap_err().exit_code(), noted.is_some()), (1, false));
+        let (judged, noted) = with_other_version(Ok(()), Some((failure(), false)));
+        assert!(judged.is_ok() && noted.is_some(), "no route is said, and no fault");
+        let (judged, noted) = with_other_version(Err(Failure::Found), Some((failure(), true)));
+        assert_eq!((judged.unwrap_err().exit_code(), noted.is_some()), (3, true));
+    }
 
     #[test]
     fn thresholds_that_nothing_was_held_against_are_not_met() {

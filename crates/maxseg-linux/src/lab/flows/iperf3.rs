@@ -97,7 +97,7 @@ impl<'a> Iperf3<'a> {
         let mut command = Command::new(PROGRAM);
         command.args(self.bulk.client(self.version).map_err(io::Error::other)?);
         in_namespace(&mut command, &self.context.hosts[host].namespace)?;
-        let output = run_to_end(command, self.context.stop)?;
+        let output = run_to_end(command, self.context.stop, None)?;
         if self.context.is_over() {
             return Ok(None);
         }

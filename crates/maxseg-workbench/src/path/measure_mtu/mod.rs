@@ -9,9 +9,7 @@ use maxseg_linux::probe::learnt::{LearntMtu, TeachLog};
 use maxseg_linux::probe::route_to_host;
 
 use super::probing::{Probing, Sizes, Which};
-use super::{
-    BlackHole, DroppedBy, DroppedHere, MssReport, MtuMethod, MtuReport, TaughtKernel, note_once,
-};
+use super::{MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
 use crate::error::PathError;
 use hop_sizes::Reached;
 
@@ -104,7 +102,7 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
             Which::Udp => MtuMethod::Udp,
             Which::Echo => MtuMethod::IcmpEcho,
         });
-        report.take(&sizes, probing)?;
+        report.take(&mut sizes, probing)?;
         reached.take(&sizes.search, probing, report.black_hole.as_ref());
     } else {
         let refusals = probing.follow_refusals()?;
@@ -119,29 +117,6 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
     Ok(report)
 }
 
-/// What an ordinary user does not learn.
-const NOT_HEARD: &str = "whether a router says nothing or this host's own firewall drops what it says, an ordinary user's sockets cannot tell: as root the \
-                         test does";
-
-/// What an ordinary user can tell of messages that this host drops.
-fn likely_dropped(
-    probing: &mut Probing<'_>,
-    which: Which,
-    hole: &BlackHole,
-) -> Result<Option<DroppedHere>, PathError> {
-    let messages = probing.likely_dropped(which, hole.vanishes_bytes)?;
-    Ok(messages.map(|messages| DroppedHere {
-        router: None,
-        hop: hole.after_hop,
-        stated_mtu_bytes: 0,
-        size_bytes: hole.vanishes_bytes,
-        messages,
-        is_certain: false,
-        by: DroppedBy::Firewall,
-        interface: None,
-    }))
-}
-
 impl MtuReport {
     /// What came how far, by a search and the place of a black hole.
     pub(super) fn take_hops(&mut self, search: &Search, probing: &Probing<'_>) {
@@ -151,7 +126,7 @@ impl MtuReport {
     }
 
     /// What a search has found, with the place of a black hole and the other flows.
-    fn take(&mut self, sizes: &Sizes, probing: &mut Probing<'_>) -> Result<(), PathError> {
+    fn take(&mut self, sizes: &mut Sizes, probing: &mut Probing<'_>) -> Result<(), PathError> {
         let search = &sizes.search;
         self.forward_bytes = Some(search.at_least());
         self.error_chance = Some(search.error());
@@ -170,15 +145,9 @@ impl MtuReport {
         }
         self.confidence = Confidence::Confirmed;
         if let Some(vanishes) = settled.vanishes {
-            // What this host itself drops is no fault of a router.
-            self.dropped_here = probing.dropped_datagrams(sizes.which, settled.mtu)?;
-            if self.dropped_here.is_none() {
-                let hole = probing.locate(settled.mtu, vanishes)?;
-                if probing.watch.is_none() && hole.after_hop != Some(0) {
-                    self.dropped_here = likely_dropped(probing, sizes.which, &hole)?;
-                    probing.notes.push(NOT_HEARD.to_owned());
-                }
-                self.black_hole = Some(hole);
+            self.take_vanishing(sizes.which, settled.mtu, vanishes, probing)?;
+            if self.confidence != Confidence::Confirmed {
+                return Ok(());
             }
         }
         if sizes.is_rate_limited {
@@ -187,9 +156,33 @@ impl MtuReport {
                 .push("other flows were not tried: the destination limits its answers".to_owned());
         } else {
             self.flows = probing.try_flows(settled.mtu)?;
+            // Another flow may have heard what a router that limits its messages did not say of the first.
+            self.black_hole = self.black_hole.take().filter(|hole| !probing.is_told_of(hole));
         }
+        probing.tell(&mut sizes.search);
         let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
         self.forward_bytes = Some(least.unwrap_or(settled.mtu));
+        Ok(())
+    }
+
+    /// Who is at fault that packets of `vanishes` bytes vanish, where larger ones than `passes` do not arrive.
+    pub(super) fn take_vanishing(
+        &mut self,
+        which: Which,
+        passes: u32,
+        vanishes: u32,
+        probing: &mut Probing<'_>,
+    ) -> Result<(), PathError> {
+        let accused = probing.accuse(which, passes, vanishes)?;
+        self.dropped_here = accused.dropped_here.or(self.dropped_here.take());
+        self.black_hole = accused.black_hole;
+        if let Some(size) = accused.arrived {
+            self.forward_bytes = Some(size);
+            (self.confidence, self.error_chance) = (Confidence::AtLeast, None);
+            self.reason = Some(format!(
+                "packets of {size} bytes were lost at first, and one arrived later: losses leave open what the path takes"
+            ));
+        }
         Ok(())
     }
 

@@ -31,6 +31,11 @@ impl Budget {
         }
     }
 
+    /// Time that passed for what is no part of the search.
+    pub(super) fn extend(&mut self, time: Duration) {
+        self.time += time;
+    }
+
     pub(crate) fn has_left(&self, sent_bytes: u64) -> bool {
         self.begun.elapsed() < self.time && sent_bytes < self.bytes
     }

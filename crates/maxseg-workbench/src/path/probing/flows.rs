@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use maxseg_core::framing::IpVersion;
-use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Search};
+use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Refusal, Search};
 use maxseg_linux::probe::{ProbeKind, Prober, RoundEnd, Shot};
 
 use super::{Budget, FIRST_PORT, Probing, probe};
@@ -59,10 +59,12 @@ impl Probing<'_> {
         });
         for tested in tested {
             // A thread that panics is a bug, and is told as one.
-            let (tested, sent_bytes) =
-                tested.unwrap_or_else(|cause| std::panic::resume_unwind(cause))?;
-            self.other_bytes += sent_bytes;
-            flows.push(tested);
+            let tested = tested.unwrap_or_else(|cause| std::panic::resume_unwind(cause))?;
+            self.other_bytes += tested.sent_bytes;
+            for (size, refusal) in tested.heard {
+                self.heard.entry(size).or_insert(refusal);
+            }
+            flows.push(tested.flow);
         }
         Ok(flows)
     }
@@ -83,17 +85,32 @@ struct FlowTest<'t> {
     stop: &'t AtomicBool,
 }
 
+/// What one flow has found out.
+struct TestedFlow {
+    flow: FlowMtu,
+    /// The bytes that it took.
+    sent_bytes: u64,
+    /// What routers have said of packets of which sizes.
+    heard: Vec<(u32, Refusal)>,
+}
+
 impl FlowTest<'_> {
-    /// Tests the flow to a port; with the bytes that it took.
-    fn run(&self, port: u16) -> Result<(FlowMtu, u64), PathError> {
+    /// Tests the flow to a port.
+    fn run(&self, port: u16) -> Result<TestedFlow, PathError> {
         let socket = |source: io::Error| PathError::socket("send a probe", source);
         let mut prober = Prober::new(self.to, ProbeKind::Udp { port }).map_err(socket)?;
-        let mtu_bytes = self.search(&mut prober).map_err(socket)?;
+        let mut heard = Vec::new();
+        let mtu_bytes = self.search(&mut prober, &mut heard).map_err(socket)?;
         let source_port = prober.source().port();
-        Ok((FlowMtu { source_port, destination_port: port, mtu_bytes }, prober.sent_bytes))
+        let flow = FlowMtu { source_port, destination_port: port, mtu_bytes };
+        Ok(TestedFlow { flow, sent_bytes: prober.sent_bytes, heard })
     }
 
-    fn search(&self, prober: &mut Prober) -> io::Result<Option<u32>> {
+    fn search(
+        &self,
+        prober: &mut Prober,
+        heard: &mut Vec<(u32, Refusal)>,
+    ) -> io::Result<Option<u32>> {
         let mut search = Search::new(self.version, self.small, self.most, SIZES);
         search.on_loss(self.loss);
         let mut sizes = self.likely_sizes();
@@ -105,6 +122,8 @@ impl FlowTest<'_> {
             let fate = |shot: &Shot| (shot.probe.size, shot.fate(self.most));
             let fates: Vec<(u32, ProbeFate)> = round.shots.iter().map(fate).collect();
             search.on_round(&fates);
+            let all = round.shots.iter().chain(&round.late);
+            heard.extend(all.filter_map(|shot| Some((shot.probe.size, shot.refusal?))));
             silent += u32::from(fates.iter().all(|(_, fate)| *fate != ProbeFate::Arrived));
             if silent > MOST_SILENT {
                 return Ok(None);

@@ -1,5 +1,6 @@
 //! What is sent, in which order, until the path MTU is known.
 
+mod accuse;
 mod budget;
 mod dropped;
 mod flows;
@@ -16,10 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use maxseg_core::framing::IpVersion;
-use maxseg_core::path_mtu::{LossEstimate, Probe};
+use maxseg_core::path_mtu::{LossEstimate, Probe, Refusal};
 use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot, TooBigWatch};
 
 use super::{PathError, PathObserver, PathOptions, note_once};
+pub(super) use accuse::{MOST_STEPS, SPACING, TIMES, limited};
 pub(super) use budget::Budget;
 pub(super) use dropped::Own;
 pub(super) use hole::LARGE;
@@ -56,6 +58,8 @@ pub(super) struct Probing<'t> {
     pub(super) watch: Option<TooBigWatch>,
     /// Whether the destination answers UDP datagrams to closed ports.
     pub(super) is_udp_answered: bool,
+    /// What routers have said of packets of each size that did not arrive.
+    pub(super) heard: BTreeMap<u32, Refusal>,
     /// What finds the hops: what the destination answers.
     pub(super) hops_by: Which,
     /// What somebody on the way says of packets to the destination.
@@ -121,6 +125,7 @@ impl<'t> Probing<'t> {
             udp,
             echo,
             is_udp_answered: false,
+            heard: BTreeMap::new(),
             hops_by: Which::Udp,
             unreachable: None,
             is_echo_answered: false,
@@ -175,6 +180,8 @@ impl<'t> Probing<'t> {
         self.unreachable = self.unreachable.or_else(|| Unreachable::of(shot));
         if let Some(answer) = shot.arrival() {
             self.longest_trip = self.longest_trip.max(Some(answer.round_trip));
+        } else if let Some(refusal) = shot.refusal {
+            self.heard.entry(shot.probe.size).or_insert(refusal);
         }
     }
 

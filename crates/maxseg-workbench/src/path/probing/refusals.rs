@@ -19,12 +19,11 @@ impl Probing<'_> {
         for _ in 0..MOST_STEPS {
             let round = self.round(Which::Udp, &[probe(size); TIMES], RoundEnd::AllAnswered)?;
             let refusal = round.shots.iter().find_map(|shot| shot.refusal);
-            let Some(refusal) = refusal.filter(|refusal| refusal.mtu < size && refusal.mtu >= 68)
-            else {
-                break;
-            };
+            let stated =
+                refusal.and_then(|said| Some((said, said.stated_mtu(self.version(), size)?)));
+            let Some((refusal, mtu)) = stated else { break };
             found.push((size, refusal.numbered(&self.numbers())));
-            size = refusal.mtu;
+            size = mtu;
         }
         Ok(found)
     }

@@ -104,8 +104,13 @@ impl Sizes {
         let mtu = probing.route.interface_mtu;
         let fate = |shot: &Shot| shot.fate(mtu).numbered(&numbers);
         for shot in &round.late {
-            if shot.probe.hop.is_none() && fate(shot) == ProbeFate::Arrived {
-                self.search.on_fate(shot.probe.size, ProbeFate::Arrived);
+            match fate(shot) {
+                ProbeFate::Arrived if shot.probe.hop.is_none() => {
+                    self.search.on_fate(shot.probe.size, ProbeFate::Arrived);
+                }
+                // That nothing answered it in its round is counted.
+                ProbeFate::TooBig(refusal) => self.search.on_refusal(shot.probe.size, refusal),
+                ProbeFate::Arrived | ProbeFate::LocalTooBig { .. } | ProbeFate::NoAnswer => {}
             }
         }
         let fates: Vec<_> = round.shots.iter().map(|shot| (shot.probe.size, fate(shot))).collect();

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use maxseg_linux::probe::{RoundEnd, SynTrip, syn_trips};
+use maxseg_linux::probe::{RoundEnd, Shot, SynTrip, syn_trips};
 
 use super::{Probing, Which, probe};
 use crate::path::{PathError, RttMethod, RttReport};
@@ -17,8 +17,23 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Bytes of a SYN with the options that Linux sends, its IP header aside.
 const SYN_BYTES: u64 = 40;
 
+/// Echoes that are sent again, and the time between them: Linux limits what it limits to one a second (`icmp_ratelimit`).
+const FEW: u32 = 4;
+const APART: Duration = Duration::from_millis(1050);
+/// So many SYNs show losses as frequent as those that a limit looks like.
+const ENOUGH: u32 = 10;
+/// Fewer unanswered echoes look like losses.
+const LEAST_UNANSWERED: usize = 4;
+
 /// Measures round trips.
 pub(crate) struct Trips;
+
+/// Whether the first echoes of a burst are answered, and of those behind them no more than half: a limit's burst, and then its rate.
+fn looks_limited(trips: &[Option<f64>]) -> bool {
+    let burst = trips.iter().take_while(|trip| trip.is_some()).count();
+    let unanswered = trips.iter().filter(|trip| trip.is_none()).count();
+    burst > 0 && unanswered >= LEAST_UNANSWERED && 2 * unanswered >= trips.len() - burst
+}
 
 impl Trips {
     /// By echoes where they are answered, else by TCP, else by UDP.
@@ -66,7 +81,53 @@ impl Trips {
             .chain(&rest.shots)
             .map(|shot| shot.arrival().map(|answer| answer.round_trip.as_secs_f64()))
             .collect();
-        Ok(Some(RttReport::of(RttMethod::IcmpEcho, &trips)))
+        let limited = if looks_limited(&trips) { Self::limited(probing, &trips)? } else { None };
+        Ok(Some(limited.unwrap_or_else(|| RttReport::of(RttMethod::IcmpEcho, &trips))))
+    }
+
+    /// Round trips of the echoes that were answered, where nothing is lost and the destination limits its answers: SYNs, which have no limit
+    /// or another one, are answered, or else echoes that are far apart. `None` where they are not either.
+    fn limited(
+        probing: &mut Probing<'_>,
+        trips: &[Option<f64>],
+    ) -> Result<Option<RttReport>, PathError> {
+        let mut answered: Vec<Option<f64>> = trips.iter().copied().flatten().map(Some).collect();
+        let unanswered = trips.len() - answered.len();
+        let syns = Self::by_tcp(probing)?.filter(|syns| syns.sent >= ENOUGH);
+        let (is_limited, others) = if let Some(syns) = syns {
+            (!syns.is_lossy(), "SYNs")
+        } else {
+            let apart = Self::far_apart(probing)?;
+            answered.extend(&apart);
+            (apart.iter().all(Option::is_some), "echoes that are a second apart")
+        };
+        if !is_limited {
+            return Ok(None);
+        }
+        probing.notes.push(format!(
+            "the destination limits its answers: {unanswered} of {} echoes were not answered, and {others} are; that is no loss",
+            trips.len()
+        ));
+        let report = RttReport::of(RttMethod::IcmpEcho, &answered);
+        Ok(Some(RttReport { answers_limited: true, ..report }))
+    }
+
+    /// A few echoes, so far apart that a limit passes each.
+    fn far_apart(probing: &mut Probing<'_>) -> Result<Vec<Option<f64>>, PathError> {
+        let small = probing.small();
+        let mut trips = Vec::new();
+        for _ in 0..FEW {
+            probing.wait(APART)?;
+            let round = probing.round(Which::Echo, &[probe(small)], RoundEnd::AllAnswered)?;
+            let arrival = round.shots.first().and_then(Shot::arrival);
+            trips.push(arrival.map(|answer| answer.round_trip.as_secs_f64()));
+            if arrival.is_none() {
+                break;
+            }
+        }
+        // The search has its time besides.
+        probing.budget.extend(APART * FEW);
+        Ok(trips)
     }
 
     /// Where nothing was answered: waits for what routers say of it, who give a neighbour three seconds to answer (`mcast_solicit`,
@@ -124,5 +185,26 @@ impl Trips {
             .map(|shot| shot.arrival().map(|answer| answer.round_trip.as_secs_f64()))
             .collect();
         Ok(RttReport::of(RttMethod::UdpUnreachable, &trips))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_answers_a_burst_and_then_its_rate() {
+        let trips = |answered: &[usize]| -> Vec<Option<f64>> {
+            (0..20).map(|at| answered.contains(&at).then_some(0.01)).collect()
+        };
+        assert!(looks_limited(&trips(&[0, 1, 2, 3, 4])));
+        assert!(looks_limited(&trips(&[0, 1, 2, 3, 4, 9, 14])), "five, and one now and then");
+        assert!(looks_limited(&trips(&[0])));
+        let all: Vec<usize> = (0..20).collect();
+        assert!(!looks_limited(&trips(&all)));
+        assert!(!looks_limited(&trips(&all[..17])), "three are too few");
+        let third: Vec<usize> = all.iter().copied().filter(|at| at % 3 != 2).collect();
+        assert!(!looks_limited(&trips(&third)), "losses in between");
+        assert!(!looks_limited(&trips(&all[5..])), "a neighbour that has to be found first");
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn both_at_once(
     let plan = |towards| BulkPlan { pings: None, ..plan_of(towards, connections, options.step) };
     let plans = DIRECTIONS.map(plan);
     let [upload, download] = &plans;
-    let results = end.bulk_both_ways([upload, download], Some(baseline.rtt_s))?;
+    let results = end.bulk_both_ways([upload, download], Some(baseline.calm_s()))?;
     let duration = options.step.as_secs_f64();
     Ok(results.map(|results| {
         let mut runs = results.iter().zip(DIRECTIONS).map(|(result, towards)| {

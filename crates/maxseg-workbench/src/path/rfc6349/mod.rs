@@ -135,7 +135,8 @@ impl Rfc6349Test<'_> {
         let baseline = Some(self.baseline);
         for towards in DIRECTIONS {
             let word = direction_word(towards);
-            let shown = trains(end, towards, &report.path_mtu, baseline, observer)?;
+            let shown =
+                trains(end, towards, (&report.path_mtu, &mut report.notes), baseline, observer)?;
             observer.on_step(&format!("{word}: bottleneck"));
             let filled = fill(end, self.options, towards, (baseline, shown.as_ref()))?;
             let Some(filled) = filled else {
@@ -272,7 +273,7 @@ impl Rfc6349Test<'_> {
                 pings: None,
                 ..plan_of(towards, 1, self.options.step)
             };
-            let result = end.bulk_with_window(&step, baseline.rtt_s, notes)?;
+            let result = end.bulk_with_window(&step, baseline.calm_s(), notes)?;
             let duration = self.options.step.as_secs_f64();
             let run = result.and_then(|result| metrics(&result, duration, Some(baseline.rtt_s)));
             swept.push((window, run));
@@ -295,7 +296,9 @@ impl Rfc6349Test<'_> {
             observer.on_step(&format!("{word}: equilibrium, run {repeat}"));
             let alone = plan_of(towards, 1, self.asked.duration);
             let plan = BulkPlan { window: buffer, send_buffer: buffer, ..alone };
-            let Some(result) = end.bulk_with_window(&plan, baseline.rtt_s, notes)? else { break };
+            let Some(result) = end.bulk_with_window(&plan, baseline.calm_s(), notes)? else {
+                break;
+            };
             let duration = self.asked.duration.as_secs_f64();
             let Some(run) = metrics(&result, duration, Some(baseline.rtt_s)) else { continue };
             let held = limits(&result, run.equilibrium.from_s);

@@ -9,8 +9,8 @@ use maxseg_linux::probe::tcp::raw::{Contradiction, RawError, RawProbe};
 use maxseg_wire::ip::protocol;
 
 use super::dsack::DsackTest;
-use crate::path::probing::{LARGE, Own, Probing};
-use crate::path::{DroppedHere, FlowMtu, MtuMethod, MtuReport, PathError};
+use crate::path::probing::{LARGE, Own, Probing, limited};
+use crate::path::{BlackHole, DroppedHere, FlowMtu, MtuMethod, MtuReport, PathError, note_once};
 
 /// For so long messages may come that no answer has waited for.
 const LATE: Duration = Duration::from_millis(50);
@@ -68,17 +68,40 @@ impl Probing<'_> {
         if self.distance.is_none() {
             self.find_end_by_dsack(&mut test, flow)?;
         }
+        if flow != 0 {
+            test.doubt(flow, &is_over).map_err(socket)?;
+        }
         if let Some(vanishes) = test.settled(flow).and_then(|settled| settled.vanishes) {
             let mut ask = |probing: &mut Self, hops: &[u8], reach: &mut Reach| {
                 probing.ask_by_dsack(&mut test, flow, hops, vanishes, reach)
             };
-            report.black_hole = Some(self.locate_with(at_least, vanishes, &mut ask)?);
+            let hole = self.locate_with(at_least, vanishes, &mut ask)?;
+            report.black_hole = self.not_told(&mut test, flow, hole);
         }
         if let Some(search) = test.search_of(flow) {
             report.take_hops(search, self);
         }
         self.other_bytes += test.prober.sent().bytes;
         Ok(Some(report))
+    }
+
+    /// A black hole, unless a router has said of such packets on the connection that they are too big.
+    fn not_told(
+        &mut self,
+        test: &mut DsackTest,
+        flow: usize,
+        hole: BlackHole,
+    ) -> Option<BlackHole> {
+        test.tell(flow);
+        let refusals = test.search_of(flow)?.refusals();
+        let refusals: Vec<_> = refusals.filter(|(size, _)| *size > hole.passes_bytes).collect();
+        let told = refusals.iter().find(|(size, _)| *size == hole.vanishes_bytes);
+        if let Some((_, refusal)) = told {
+            note_once(&mut self.notes, limited(refusal));
+            return None;
+        }
+        self.heard.extend(refusals);
+        (!self.is_told_of(&hole)).then_some(hole)
     }
 
     /// What this host drops of routers' messages about these connections.

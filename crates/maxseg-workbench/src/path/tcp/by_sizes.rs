@@ -7,7 +7,7 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::tcp::payload::Payload;
 
 use super::sized::{MOST_CONNECTIONS, SizedMtu, measure};
-use crate::path::probing::Probing;
+use crate::path::probing::{Probing, Which};
 use crate::path::{MtuMethod, MtuReport, PathError};
 
 /// Ports to which a payload is sent without being asked: what is sent there is the beginning of an ordinary request.
@@ -82,11 +82,14 @@ impl MtuReport {
                 self.confidence = Confidence::Confirmed;
                 self.error_chance = Some(settled.error);
                 let vanishes = settled.vanishes;
-                if let Some(vanishes) = vanishes.filter(|_| at_least < probing.route.interface_mtu)
-                {
-                    self.black_hole = Some(probing.locate(at_least, vanishes)?);
+                let is_known = self.dropped_here.as_ref().is_some_and(|here| here.is_certain);
+                let is_less = at_least < probing.route.interface_mtu && !is_known;
+                self.reason = None;
+                if let Some(vanishes) = vanishes.filter(|_| is_less) {
+                    // Datagrams: what routers say of segments, this host's kernel hears.
+                    self.take_vanishing(Which::Udp, at_least, vanishes, probing)?;
                 }
-                None
+                self.reason.take()
             }
             (_, Some(mtu)) => Some(format!(
                 "TCP port {port} acknowledged packets of this size; a router's message of an MTU of {mtu} ended the search"

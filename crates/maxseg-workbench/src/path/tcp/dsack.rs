@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use maxseg_core::path_mtu::{ProbeFate, Search, Settled};
 use maxseg_linux::probe::tcp::raw::{
     Contradiction, RawError, RawFate, RawOptions, RawProbe, RawProber,
 };
+
+use crate::path::probing::{MOST_STEPS, SPACING, TIMES};
 
 /// A test on several connections to one port.
 pub(super) struct DsackTest {
@@ -25,6 +28,8 @@ pub(super) struct DsackTest {
     hops: BTreeMap<IpAddr, u8>,
 }
 
+/// Between two looks whether the test is over.
+const LOOK: Duration = Duration::from_millis(50);
 /// Sizes in a round of the first flow.
 const FIRST_SIZES: usize = 6;
 /// Sizes in a round of another: it is expected to be like the first.
@@ -64,9 +69,67 @@ impl DsackTest {
     /// A system call fails.
     pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> io::Result<()> {
         self.search(&[0], is_over)?;
+        self.doubt(0, is_over)?;
         self.expected = self.settled(0);
         let others: Vec<usize> = (1..self.searches.len()).collect();
         if self.arrived(0).is_some() { self.search(&others, is_over) } else { Ok(()) }
+    }
+
+    /// Before a router is accused of silence on a connection: sends the size that vanishes again, far apart, and searches on where the
+    /// router says something after all.
+    ///
+    /// # Errors
+    /// A system call fails.
+    pub(super) fn doubt(&mut self, flow: usize, is_over: &dyn Fn() -> bool) -> io::Result<()> {
+        for _ in 0..MOST_STEPS {
+            let settled = self.searches.get(flow).and_then(Search::settled);
+            let Some(size) = settled.and_then(|settled| settled.vanishes) else { break };
+            if !self.is_told_after_all(flow, size, is_over)? {
+                break;
+            }
+            self.search(&[flow], is_over)?;
+        }
+        Ok(())
+    }
+
+    /// Whether packets of a size that were silent arrive, or are called too big, when they are sent again.
+    fn is_told_after_all(
+        &mut self,
+        flow: usize,
+        size: u32,
+        is_over: &dyn Fn() -> bool,
+    ) -> io::Result<bool> {
+        let probes =
+            [size, self.prober.least_size()].map(|size| RawProbe { flow, size, hop: None });
+        for _ in 0..TIMES {
+            let end = Instant::now() + SPACING;
+            while Instant::now() < end && !is_over() {
+                std::thread::sleep(LOOK);
+            }
+            self.prober.round(&probes, is_over)?;
+            self.tell(flow);
+            let arrived = self.arrived(flow).filter(|arrived| *arrived >= size);
+            let Some(search) = self.searches.get_mut(flow) else { break };
+            if let Some(arrived) = arrived {
+                search.on_fate(arrived, ProbeFate::Arrived);
+                return Ok(true);
+            }
+            if search.refusals().any(|(refused, _)| refused == size) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Gives the search of a connection what was said of packets on it, late messages included.
+    pub(super) fn tell(&mut self, flow: usize) {
+        let refusals = self.prober.refusals(flow);
+        let Some(search) = self.searches.get_mut(flow) else { return };
+        for (size, refusal) in refusals {
+            if size > search.at_least() {
+                search.on_refusal(size, refusal.numbered(&self.hops));
+            }
+        }
     }
 
     /// Reads what has come since, with a small packet whose answer comes last.

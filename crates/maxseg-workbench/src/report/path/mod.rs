@@ -73,6 +73,8 @@ struct PathEntry<'a> {
     elapsed_s: f64,
     /// What a part could not do, and why.
     notes: &'a [String],
+    /// Why the address could not be tested; null where it was. Of such an address nothing else is known.
+    error: Option<&'a str>,
 }
 
 /// A fact about the path.
@@ -135,6 +137,28 @@ impl<'a> PathEntry<'a> {
             sent_bytes: report.sent_bytes,
             elapsed_s: report.elapsed_s,
             notes: &report.notes,
+            error: report.error.as_deref(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::path::{MtuReport, RttMethod};
+
+    use super::*;
+
+    #[test]
+    fn an_ip_version_that_failed_is_told() {
+        let rtt = RttReport::of(RttMethod::IcmpEcho, &[Some(0.01); 3]);
+        let four = "192.0.2.7".parse().unwrap();
+        let first = PathReport::begun("host".to_owned(), four, rtt, MtuReport::default());
+        let six = "2001:db8::7".parse().unwrap();
+        let other = PathReport::failed("host".to_owned(), six, "no way".to_owned());
+        let reports = [first, other];
+        let document = serde_json::to_value(PathDocument::new(&reports)).unwrap();
+        assert_eq!(document["error"], serde_json::Value::Null);
+        let other = &document["other_versions"][0];
+        assert_eq!((&other["address"], &other["error"]), (&"2001:db8::7".into(), &"no way".into()));
     }
 }

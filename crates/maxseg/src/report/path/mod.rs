@@ -88,12 +88,13 @@ fn round_trip(rtt: &RttReport) -> String {
         RttMethod::UdpUnreachable => "UDP, port unreachable",
     };
     format!(
-        "round trip: least {}, median {}, p99 {} ({method}, {} of {} lost{})",
+        "round trip: least {}, median {}, p99 {} ({method}, {} of {} lost{}{})",
         approx::time(least),
         approx::time(median),
         approx::time(p99),
         rtt.lost,
         rtt.sent,
+        if rtt.answers_limited { "; answers limited" } else { "" },
         rtt.first_s
             .map_or_else(String::new, |first| format!("; the first took {}", approx::time(first)))
     )

@@ -12,10 +12,11 @@ use super::{findings, mtu, target};
 
 const TOKEN: &str = "open sesame";
 /// Runs that are as short as they may be.
-const SHORT: [&str; 6] = ["--far-end", "responder", "--token", TOKEN, "--duration", "3s"];
+pub(super) const SHORT: [&str; 6] =
+    ["--far-end", "responder", "--token", TOKEN, "--duration", "3s"];
 
 /// A responder, which ends with the test.
-struct Responder(Child);
+pub(super) struct Responder(Child);
 
 impl Drop for Responder {
     fn drop(&mut self) {
@@ -25,7 +26,7 @@ impl Drop for Responder {
 }
 
 /// Starts one on B, over both IP versions.
-fn responder(net: &Net) -> Responder {
+pub(super) fn responder(net: &Net) -> Responder {
     let mut line = Command::new("nsenter");
     line.args(["-t", &net.b.0.id().to_string(), "-n"]).arg(env!("CARGO_BIN_EXE_maxseg"));
     line.args(["responder", "--listen", "[::]", "--token", TOKEN]);

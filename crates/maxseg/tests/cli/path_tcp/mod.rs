@@ -4,6 +4,7 @@
 mod far_end;
 mod net;
 mod ports;
+mod silence;
 
 use maxseg_testkit::{is_its_turn, sampled};
 use serde_json::Value;

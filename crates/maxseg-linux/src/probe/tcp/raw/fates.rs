@@ -103,6 +103,17 @@ impl RawProber {
         found
     }
 
+    /// What routers have said of packets on a connection that did not arrive, with their sizes; late messages included.
+    pub fn refusals(&self, flow: usize) -> Vec<(u32, Refusal)> {
+        let sent = self.connections.get(flow).map_or(&[][..], |one| one.probes_from(0));
+        let silent = sent.iter().filter(|sent| sent.arrived.is_none());
+        let of = |sent: &Sent| {
+            let (router, mtu) = sent.refused?;
+            Some((sent.probe.size, Refusal { router: Some(router), mtu, hop: None }))
+        };
+        silent.filter_map(of).collect()
+    }
+
     fn send(&mut self, probe: &RawProbe, is_alone: bool) -> io::Result<Place> {
         if probe.size > self.interface_mtu {
             return Ok(Place::TooBigHere);

@@ -1,0 +1,157 @@
+//! Before a router is accused of silence: whether it says something after all, late or seldom, and whether this host drops what it says.
+
+use std::time::Duration;
+
+use maxseg_core::path_mtu::{Refusal, Search};
+use maxseg_linux::probe::{RoundEnd, Shot};
+
+use super::{Probing, Which, probe};
+use crate::path::{BlackHole, DroppedBy, DroppedHere, PathError, note_once};
+
+/// Between two packets of the size: a router that limits its messages to one a second (`icmp_ratelimit`) has sent one after two of these,
+/// and what is slow has come.
+pub(in crate::path) const SPACING: Duration = Duration::from_millis(600);
+/// So many packets are sent again.
+pub(in crate::path) const TIMES: usize = 3;
+/// More different MTUs are not followed.
+pub(in crate::path) const MOST_STEPS: usize = 4;
+
+/// What an ordinary user does not learn.
+const NOT_HEARD: &str = "whether a router says nothing or this host's own firewall drops what it says, an ordinary user's sockets cannot tell: as root the \
+                         test does";
+
+/// Who is at fault that packets vanish.
+#[derive(Debug, Default)]
+pub(in crate::path) struct Accused {
+    /// This host drops what routers say.
+    pub(in crate::path) dropped_here: Option<DroppedHere>,
+    /// Routers say nothing.
+    pub(in crate::path) black_hole: Option<BlackHole>,
+    /// Nobody: a packet of this size arrived.
+    pub(in crate::path) arrived: Option<u32>,
+}
+
+/// What came of packets that were sent again.
+enum Again {
+    Silent,
+    Refused(Refusal),
+    Arrived,
+}
+
+impl Probing<'_> {
+    /// Who is at fault that packets of `vanishes` bytes vanish, on a path that takes `passes`. Nobody is where a router says after all that
+    /// they are too big.
+    pub(in crate::path) fn accuse(
+        &mut self,
+        which: Which,
+        passes: u32,
+        vanishes: u32,
+    ) -> Result<Accused, PathError> {
+        let mut size = vanishes;
+        for _ in 0..MOST_STEPS {
+            let refusal = match self.again(which, size)? {
+                Again::Silent => return self.judge(which, passes, size),
+                Again::Arrived => return Ok(Accused { arrived: Some(size), ..Accused::default() }),
+                Again::Refused(refusal) => refusal,
+            };
+            note_once(&mut self.notes, limited(&refusal));
+            // A host that goes by the message sends this size next.
+            match refusal.stated_mtu(self.version(), size).filter(|mtu| *mtu > passes) {
+                Some(mtu) => size = mtu,
+                None => break,
+            }
+        }
+        Ok(Accused::default())
+    }
+
+    /// Sends packets of a size again, far apart.
+    fn again(&mut self, which: Which, size: u32) -> Result<Again, PathError> {
+        self.observer.on_step(&format!(
+            "whether a router says late or seldom that {size} bytes are too big"
+        ));
+        for _ in 0..TIMES {
+            self.wait(SPACING)?;
+            let round = self.round(which, &[probe(size)], RoundEnd::AllAnswered)?;
+            let is_arrival = |shot: &Shot| {
+                shot.probe.hop.is_none() && shot.probe.size >= size && shot.arrival().is_some()
+            };
+            if round.shots.iter().chain(&round.late).any(is_arrival) {
+                return Ok(Again::Arrived);
+            }
+            if let Some(refusal) = self.heard.get(&size) {
+                return Ok(Again::Refused(*refusal));
+            }
+        }
+        Ok(Again::Silent)
+    }
+
+    /// Whose fault it is that routers are not heard.
+    fn judge(&mut self, which: Which, passes: u32, vanishes: u32) -> Result<Accused, PathError> {
+        let mut accused = Accused {
+            // What this host itself drops is no fault of a router.
+            dropped_here: self.dropped_datagrams(which, passes)?,
+            ..Accused::default()
+        };
+        if accused.dropped_here.is_some() {
+            return Ok(accused);
+        }
+        let hole = self.locate(passes, vanishes)?;
+        if self.heard.contains_key(&vanishes) || self.is_told_of(&hole) {
+            return Ok(accused);
+        }
+        if self.watch.is_none() && hole.after_hop != Some(0) {
+            accused.dropped_here = self.dropped_likely(which, &hole)?;
+            note_once(&mut self.notes, NOT_HEARD.to_owned());
+        }
+        accused.black_hole = Some(hole);
+        Ok(accused)
+    }
+
+    /// Whether the router before a black hole has said of a packet that is no larger that it is too big: it speaks, and limits what it
+    /// says.
+    pub(in crate::path) fn is_told_of(&mut self, hole: &BlackHole) -> bool {
+        let Some(address) = hole.after_address else { return false };
+        let sizes = hole.passes_bytes + 1..=hole.vanishes_bytes;
+        let mut heard = self.heard.range(sizes).map(|(_, refusal)| *refusal);
+        let Some(refusal) = heard.find(|refusal| refusal.router == Some(address)) else {
+            return false;
+        };
+        note_once(&mut self.notes, limited(&refusal));
+        true
+    }
+
+    /// Gives a search what was heard of larger packets than those that arrive.
+    pub(in crate::path) fn tell(&self, search: &mut Search) {
+        let numbers = self.numbers();
+        for (size, refusal) in self.heard.range(search.at_least() + 1..) {
+            search.on_refusal(*size, refusal.numbered(&numbers));
+        }
+    }
+
+    /// What an ordinary user can tell of messages that this host drops.
+    fn dropped_likely(
+        &mut self,
+        which: Which,
+        hole: &BlackHole,
+    ) -> Result<Option<DroppedHere>, PathError> {
+        let messages = self.likely_dropped(which, hole.vanishes_bytes)?;
+        Ok(messages.map(|messages| DroppedHere {
+            router: None,
+            hop: hole.after_hop,
+            stated_mtu_bytes: 0,
+            size_bytes: hole.vanishes_bytes,
+            messages,
+            is_certain: false,
+            by: DroppedBy::Firewall,
+            interface: None,
+        }))
+    }
+}
+
+/// What is said of a router whose messages do not come for every packet.
+pub(in crate::path) fn limited(refusal: &Refusal) -> String {
+    let router = refusal.router.map_or_else(|| "a router".to_owned(), |router| router.to_string());
+    format!(
+        "{router} does not say of every packet that it is too big, or says it late: it limits such messages, and connections may wait for one"
+    )
+}

@@ -117,7 +117,7 @@ pub enum Which {
 pub fn stands_for_both([begin, middle, end]: [Time; 3]) -> Which {
     let (all, second) = (end.since(begin).as_nanos(), end.since(middle).as_nanos());
     let drawn = mix(begin.as_nanos() ^ end.as_nanos().rotate_left(32));
-    let at = u128::from(drawn) * u128::from(all) >> 64;
+    let at = (u128::from(drawn) * u128::from(all)) >> 64;
     if at < u128::from(second) { Which::Second } else { Which::First }
 }
 

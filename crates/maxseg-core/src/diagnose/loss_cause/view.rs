@@ -53,6 +53,7 @@ const MANY_NEAR_FULL: usize = 16;
 const BURST: f64 = 2.0;
 
 /// What the episodes have in common. Those that follow another within a flight belong to it, and do not count.
+#[expect(clippy::struct_excessive_bools, reason = "what the episodes are or are not")]
 pub(super) struct View {
     count: usize,
     delay: Option<Delay>,

@@ -151,8 +151,8 @@ fn most_lost(case: &Case<'_>) -> Markup {
     };
     // Where first transmissions are left out, a repair may be told of no flight.
     let is_thinned = data.trace.as_ref().is_some_and(|trace| trace.segments.is_thinned());
-    let least = if is_thinned { "at least " } else { "" };
-    let count = format!("{least}{} ({})", counted(burst.packets, "packet"), size(burst.bytes));
+    let bound = if is_thinned { "at least " } else { "" };
+    let count = format!("{bound}{} ({})", counted(burst.packets, "packet"), size(burst.bytes));
     let again = from_to(burst.first, burst.last);
     let was = if burst.packets == 1 { "was" } else { "were" };
     let said = match burst.sent {

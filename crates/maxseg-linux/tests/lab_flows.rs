@@ -160,7 +160,7 @@ fn the_loss_of_echoes_and_of_fragments_is_that_of_the_simulator() {
     let lossy = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
                  errors = { model = \"list\", lost = [1, 2, 5] }\n";
     let ping = format!(
-        "{lossy}[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n[until]\ntime = \"950 ms\"\n"
+        "{lossy}[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n[until]\ntime = \"995 ms\"\n"
     );
     let (real, simulated_ping) = (lab(&ping), simulated(&ping));
     assert_eq!(real.segment_loss, Some(0.3));

@@ -86,6 +86,11 @@ fn first_line(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok()?.lines().next().map(str::to_owned)
 }
 
+/// Seconds since 1970 as date and time of day, `2026-11-21 11:17:06`, as logs have them.
+pub fn date_and_time(unix_s: u64) -> String {
+    utc(unix_s).trim_end_matches('Z').replace('T', " ")
+}
+
 /// Seconds since 1970 as `2026-11-21T11:17:06Z`.
 pub fn utc(unix_s: u64) -> String {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);

@@ -1,5 +1,7 @@
 //! A change of a path or of its ends: what it does to a scenario, and how it is called.
 
+mod names;
+
 use super::data_flow::{data_from, data_hosts, data_hosts_mut};
 use super::mss_caps::lift;
 use crate::errors::Schedule;
@@ -56,13 +58,6 @@ pub enum Change {
     NoErrors,
 }
 
-/// The words for all kinds of change ([`Change::kind`]).
-#[rustfmt::skip]
-const KINDS: [&str; 20] = [
-    "window", "receive-buffer", "first-receive-buffer", "send-buffer", "mss", "mtu", "clamp", "congestion", "initial-window", "rto-min",
-    "rto-initial", "pacing", "mtu-probing", "slow-start-after-idle", "reordering", "read-at-once", "icmp", "queue", "fair-queue", "no-errors",
-];
-
 /// Linux's own limit of `fq_codel` (tc-fq_codel(8)).
 const FQ_CODEL_LIMIT: u32 = 10_240;
 
@@ -104,37 +99,6 @@ impl Change {
         let of_payload = u128::from(policer.get()) * PERCENT * u128::from(payload.get());
         let rate = of_payload / (100 * u128::from(on_wire.get().max(1)));
         BitsPerSec::new(u64::try_from(rate).ok()?).map(Self::Pacing)
-    }
-
-    /// Whether a word is the name of an advice: a kind of change and where it is made, `window-receiver`.
-    pub fn is_name(name: &str) -> bool {
-        KINDS.into_iter().any(|kind| name.strip_prefix(kind).is_some_and(|it| it.starts_with('-')))
-    }
-
-    /// The word for its kind, one of [`KINDS`], in JSON and in the names of advice.
-    pub const fn kind(self) -> &'static str {
-        match self {
-            Self::Window(_) => "window",
-            Self::ReceiveBuffer(_) => "receive-buffer",
-            Self::FirstReceiveBuffer(_) => "first-receive-buffer",
-            Self::SendBuffer(_) => "send-buffer",
-            Self::SegmentSize(_) => "mss",
-            Self::Mtu(_) => "mtu",
-            Self::Clamp(_) => "clamp",
-            Self::Congestion(_) => "congestion",
-            Self::InitialWindow(_) => "initial-window",
-            Self::RtoMin(_) => "rto-min",
-            Self::RtoInitial(_) => "rto-initial",
-            Self::Pacing(_) => "pacing",
-            Self::MtuProbing => "mtu-probing",
-            Self::NoSlowStartAfterIdle => "slow-start-after-idle",
-            Self::ReorderingTolerance => "reordering",
-            Self::ReadsAtOnce => "read-at-once",
-            Self::IcmpSent => "icmp",
-            Self::Queue(_) => "queue",
-            Self::FairQueue => "fair-queue",
-            Self::NoErrors => "no-errors",
-        }
     }
 
     /// As a user would try it, or in words, where the data comes from the path's first end.

@@ -101,7 +101,7 @@ impl<'a> Course<'a> {
     }
 
     /// Whether the rate of the whole transfer does not follow its flight, which varies: a link is full whose queue is kept
-    /// short (`CoDel`, RFC 8289), so that round trips hardly show it. Such a link drops or marks; where its first flight was faster, the
+    /// short (`CoDel`, RFC 8289), so that round trips hardly show it. Such a link drops packets; where the first flight was faster, the
     /// rate may be the sender's own, and the flight vary with delays: then again and again.
     pub(super) fn has_ceiling(&self, data: &DirectionStats) -> bool {
         let rates = data.first_flight_bps.zip(data.goodput_bps);

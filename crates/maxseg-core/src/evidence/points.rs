@@ -4,16 +4,16 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
-/// Points in order of time. Where there are too many, every second of those that are kept is left out, and from then on every
-/// second of those that come: what is left is as dense at the beginning as at the end. Notable points stay, and so does the
-/// last one.
+/// Points in order of time. Where there are too many, every second pair of those that are kept is left out, and from then on every
+/// second pair of those that come: what is left is as dense at the beginning as at the end, and of values that alternate both are
+/// left. Notable points stay, and so does the last one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Points<T> {
     list: Vec<T>,
-    /// Of each of them.
-    is_notable: Vec<bool>,
+    /// The place of each among those that are not notable; [`NOTABLE`] of the others.
+    places: Vec<u64>,
     notable: usize,
-    /// One of so many that are not notable is kept.
+    /// One pair of so many that are not notable is kept.
     stride: u64,
     /// How many came, and how many of them are not notable.
     seen: u64,
@@ -26,12 +26,13 @@ pub struct Points<T> {
 const MOST: usize = 1 << 16;
 /// Most that are: those behind them are as all others.
 const MOST_NOTABLE: usize = 1 << 16;
+const NOTABLE: u64 = u64::MAX;
 
 impl<T> Default for Points<T> {
     fn default() -> Self {
         Self {
             list: Vec::new(),
-            is_notable: Vec::new(),
+            places: Vec::new(),
             notable: 0,
             stride: 1,
             seen: 0,
@@ -46,18 +47,34 @@ impl<T> Points<T> {
     pub fn note(&mut self, point: T, is_notable: bool) {
         if self.is_spare {
             self.list.pop();
-            self.is_notable.pop();
+            self.places.pop();
         }
         let is_notable = is_notable && self.notable < MOST_NOTABLE;
         if self.list.len() - self.notable >= MOST {
             self.halve();
         }
-        self.is_spare = !is_notable && !self.plain.is_multiple_of(self.stride);
+        let place = if is_notable { NOTABLE } else { self.plain };
+        self.is_spare = !self.is_kept(place);
         self.seen += 1;
         self.plain += u64::from(!is_notable);
         self.notable += usize::from(is_notable);
         self.list.push(point);
-        self.is_notable.push(is_notable);
+        self.places.push(place);
+    }
+
+    /// The last point is notable after all.
+    pub fn keep_last(&mut self) {
+        if let Some(last) = self.places.last_mut().filter(|last| **last != NOTABLE)
+            && self.notable < MOST_NOTABLE
+        {
+            *last = NOTABLE;
+            self.notable += 1;
+            self.is_spare = false;
+        }
+    }
+
+    const fn is_kept(&self, place: u64) -> bool {
+        place == NOTABLE || (place / 2).is_multiple_of(self.stride)
     }
 
     /// How many there were, with those that were left out.
@@ -72,19 +89,11 @@ impl<T> Points<T> {
 
     fn halve(&mut self) {
         self.stride *= 2;
-        let mut is_kept = false;
-        let keep: Vec<bool> = self
-            .is_notable
-            .iter()
-            .map(|is_notable| {
-                is_kept ^= !is_notable;
-                *is_notable || is_kept
-            })
-            .collect();
+        let keep: Vec<bool> = self.places.iter().map(|place| self.is_kept(*place)).collect();
         let mut of_points = keep.iter();
         self.list.retain(|_| of_points.next().is_some_and(|keep| *keep));
-        let mut of_marks = keep.iter();
-        self.is_notable.retain(|_| of_marks.next().is_some_and(|keep| *keep));
+        let mut of_places = keep.iter();
+        self.places.retain(|_| of_places.next().is_some_and(|keep| *keep));
     }
 }
 

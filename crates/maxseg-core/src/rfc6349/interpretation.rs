@@ -193,7 +193,7 @@ fn of_losses(facts: &Facts<'_>) -> Option<Interpretation> {
 
 /// The share that a run lost while the round trip hardly rose, and by how much it rose.
 fn lost_without_queue(facts: &Facts<'_>, run: &RunMetrics) -> Option<(f64, f64)> {
-    // A queue of a whole BDP is half empty in the mean, as each loss halves what waits in it.
+    // A queue of a whole BDP is about half full in the mean: each loss empties a good part of it.
     let (lost, rise) = (1.0 - run.efficiency?, run.rtt_p90_s? - facts.baseline_s);
     let is_queue = rise >= QUEUE_S && rise >= QUEUE_WITH_LOSS * facts.baseline_s;
     (lost >= NOTABLE_LOSS && !is_queue).then_some((lost, rise))
@@ -270,7 +270,7 @@ fn of_queue(facts: &Facts<'_>) -> Option<Interpretation> {
 
 fn full_or_unknown(facts: &Facts<'_>) -> Interpretation {
     let (rate, best) = (facts.run.throughput_bps, facts.best_bps);
-    if facts.run.efficiency.is_some() && rate >= FULL * best {
+    if facts.run.efficiency.is_some_and(|share| 1.0 - share < NOTABLE_LOSS) && rate >= FULL * best {
         let text =
             format!("{} with few losses and little queue: the path is full", approx::rate(rate));
         return Interpretation { cause: Cause::FullPath, text };

@@ -223,6 +223,11 @@ impl Prober {
         Ok(Round { shots, late })
     }
 
+    /// Whether one packet at a time is on its way: answers do not tell which of several they are of.
+    pub const fn sends_one_at_a_time(&self) -> bool {
+        self.is_one_at_a_time
+    }
+
     fn send_round(
         &mut self,
         probes: &[Probe],

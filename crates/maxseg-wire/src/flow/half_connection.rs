@@ -83,8 +83,9 @@ pub(super) struct PacketCounts {
     pub(super) offloaded: u32,
     pub(super) may_fragment: u32,
     pub(super) fragmented: u32,
-    /// Packets with CE, and CWR in answer to ECE.
+    /// Packets with CE.
     pub(super) marked: u32,
+    /// Segments with CWR in answer to ECE.
     pub(super) answered_marks: u32,
     pub(super) largest: u32,
     window_min: u32,

@@ -38,10 +38,9 @@ pub fn of_path(report: &PathReport, text: &str, question: &Question) -> Result<P
     ];
     let is_bound = |rate: &BottleneckRate| rate.is_lower_bound();
     let found = report.bottleneck.as_ref();
-    let rates = found.map(|found| [found.forward.as_ref(), found.reverse.as_ref()]);
-    if rates.into_iter().flatten().flatten().any(is_bound) {
+    if found.and_then(|found| found.forward.as_ref()).is_some_and(is_bound) {
         notes.push(
-            "The rate is a lower bound: losses or a host held what measured it. Windows for it are at least what the path takes."
+            "The rate is a lower bound: losses or a host held what measured it. The path may take wider windows."
                 .to_owned(),
         );
     }

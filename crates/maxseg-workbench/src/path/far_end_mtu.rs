@@ -6,7 +6,7 @@ use maxseg_core::path_mtu::{Confidence, ProbeFate, Search, well_known_mtu};
 use maxseg_linux::far_end::{FarEndError, ResponderClient, SizeFates};
 
 use super::measure_mtu::wrong_message;
-use super::probing::{Probing, Which};
+use super::probing::{Flow, Probing, Which};
 use super::{MtuMethod, MtuReport, PathError, ReverseMtu};
 
 /// Bytes of the least packets: every path carries them, and they hold a session's key with its headers.
@@ -115,7 +115,8 @@ pub(super) fn forth(
     (mtu.reason, mtu.error_chance) = (None, Some(settled.error));
     mtu.wrong_message = wrong_message(&search);
     if let Some(vanishes) = settled.vanishes {
-        let accused = mtu.take_vanishing(Which::Udp, settled.mtu, vanishes, probing);
+        let found = (settled.mtu, vanishes);
+        let accused = mtu.take_vanishing(Which::Udp, Flow::Other, found, probing);
         accused.map_err(|error| {
             if let PathError::Socket { source, .. } = error {
                 FarEndError::Io(source)

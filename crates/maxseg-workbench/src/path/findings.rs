@@ -162,6 +162,15 @@ fn dead_port(report: &PathReport) -> Option<PathFinding> {
             ),
             format!("start the service, or name its port (`ss -ltn` on {to} lists what listens)"),
         ),
+        PortMssState::Rejected => (
+            PathFindingKind::PortRefused,
+            format!(
+                "a SYN to port {named} of {to} is rejected by ICMP, which says that the host is unreachable or that a rule prohibits it"
+            ),
+            "look for the rule or the route there, and at the router that says so: `tcpdump -ni any icmp or icmp6` on this host shows its \
+             address and the code"
+                .to_owned(),
+        ),
         PortMssState::NoAnswer => (
             PathFindingKind::PortSilent,
             format!(

@@ -48,6 +48,8 @@ pub enum PortMssState {
     Open,
     /// The host refuses them.
     Closed,
+    /// A router or the host rejects a SYN by ICMP: unreachable, or prohibited.
+    Rejected,
     /// Nothing answers a SYN.
     NoAnswer,
 }
@@ -129,6 +131,7 @@ impl PortMss {
         let state = match offer.state {
             PortState::Open => PortMssState::Open,
             PortState::Closed => PortMssState::Closed,
+            PortState::Rejected => PortMssState::Rejected,
             PortState::NoAnswer => PortMssState::NoAnswer,
         };
         let rtt_s = offer.rtt.map(|rtt| rtt.as_secs_f64());

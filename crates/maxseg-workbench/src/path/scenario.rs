@@ -122,8 +122,8 @@ struct Rates {
 }
 
 /// What is said above a rate that is a lower bound, and above one of the other direction.
-const AT_LEAST: &str = "# At least: losses or a host held what measured it.\n";
-const OTHER_WAY: &str = "# Not measured: that of the other direction.\n";
+const AT_LEAST: &str = "# Lower bound: losses or an end host limited the transfer.\n";
+const OTHER_WAY: &str = "# Not measured: the other direction's rate is used.\n";
 
 /// Fewer bytes in a queue are not told from what hosts take: two packets.
 const LEAST_QUEUE: f64 = 3000.0;

@@ -1,7 +1,7 @@
 //! The screen: a title, tabs, the page, and keys.
 
 use maxseg_core::excerpt::escaped;
-use maxseg_workbench::environment::utc;
+use maxseg_workbench::environment::date_and_time;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
@@ -180,7 +180,7 @@ fn has_days(position: &Position) -> bool {
 /// The time in UTC, with its date where days differ.
 fn clock(seconds: f64, has_days: bool) -> String {
     if has_days {
-        utc(super::metric::whole(seconds.floor())).trim_end_matches('Z').replace('T', " ")
+        date_and_time(super::metric::whole(seconds.floor()))
     } else {
         time_of_day(seconds)
     }

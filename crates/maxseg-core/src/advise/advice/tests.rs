@@ -321,7 +321,10 @@ fn what_every_change_is_called_is_the_name_of_an_advice() {
     ];
     let names: Vec<String> = all.iter().map(|change| format!("{}-sender", change.kind())).collect();
     assert!(names.iter().all(|name| Change::is_name(name)), "{names:?}");
-    for other in ["window", "windows-sender", "sender-window", "", "-"] {
+    assert!(Change::is_name("congestion-10-0-0-1") && Change::is_name("mtu-2001-db8--7"));
+    let others =
+        ["window", "windows-sender", "sender-window", "window-reciever", "queue-", "", "-"];
+    for other in others {
         assert!(!Change::is_name(other), "{other}");
     }
 }

@@ -102,7 +102,17 @@ pub(super) fn connect(
 
 /// The next connection to a listening socket; `None` if the run ends first.
 pub(super) fn accept(context: &FlowContext<'_>, listener: &Socket) -> io::Result<Option<Socket>> {
+    accept_while(context, listener, || {})
+}
+
+/// The same, doing something at each turn of the wait.
+pub(super) fn accept_while(
+    context: &FlowContext<'_>,
+    listener: &Socket,
+    mut at_turn: impl FnMut(),
+) -> io::Result<Option<Socket>> {
     while !context.is_over() {
+        at_turn();
         match listener.accept() {
             Ok((socket, _)) => {
                 set_timeouts(&socket)?;
@@ -167,26 +177,21 @@ fn apply(socket: &Socket, settings: &Settings) -> io::Result<()> {
 pub(super) struct WindowClamp {
     /// `None` where the kernel finds the window.
     clamp: Option<u32>,
-    reads: u32,
 }
 
 impl WindowClamp {
     pub(super) fn new(context: &FlowContext<'_>, flow: &Flow, end: End) -> Self {
         let mss = context.scenario.mss(flow).effective.bytes();
         let window = SocketMemory::of(settings_of(context, end), mss).clamp;
-        Self { clamp: window.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)), reads: 0 }
+        Self { clamp: window.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)) }
     }
 
-    /// To be called after every read.
-    pub(super) fn after_read(&mut self, socket: &Socket) -> io::Result<()> {
-        /// Reads between two settings: a segment of another size makes the kernel set the clamp again, which is rare.
-        const EVERY: u32 = 64;
-        let Some(clamp) = self.clamp else { return Ok(()) };
-        if self.reads % EVERY < 2 {
-            set_tcp_option(socket, libc::TCP_WINDOW_CLAMP, clamp)?;
+    /// To be called after every read: a segment of another size makes the kernel set the clamp again.
+    pub(super) fn after_read(&self, socket: &Socket) -> io::Result<()> {
+        match self.clamp {
+            Some(clamp) => set_tcp_option(socket, libc::TCP_WINDOW_CLAMP, clamp),
+            None => Ok(()),
         }
-        self.reads = self.reads.wrapping_add(1);
-        Ok(())
     }
 }
 

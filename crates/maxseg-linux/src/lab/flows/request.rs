@@ -10,7 +10,7 @@ use maxseg_core::units::{Bytes, Time};
 use socket2::Socket;
 
 use super::FlowContext;
-use super::open::{WindowClamp, accept, connect, is_timeout, listener, server_address, tcp};
+use super::open::{WindowClamp, accept_while, connect, is_timeout, listener, server_address, tcp};
 use super::status::Status;
 use crate::sys::{TcpSocket, minimize_timer_slack};
 
@@ -146,7 +146,7 @@ fn run_server(
     let mut buffer = Buffer::new(WindowClamp::new(context, flow, flow.from.other()));
     minimize_timer_slack();
     let mut answered: Vec<Arc<TcpSocket>> = Vec::new();
-    while let Some(socket) = accept(context, listener)? {
+    let retire = |answered: &mut Vec<Arc<TcpSocket>>| {
         answered.retain(|socket| {
             let is_closed = is_closed_by_peer(&socket.0);
             if is_closed {
@@ -154,6 +154,8 @@ fn run_server(
             }
             !is_closed
         });
+    };
+    while let Some(socket) = accept_while(context, listener, || retire(&mut answered))? {
         socket.set_tcp_nodelay(true)?;
         let socket = Arc::new(TcpSocket(socket));
         status.opened(&socket);

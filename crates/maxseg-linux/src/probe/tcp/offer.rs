@@ -8,7 +8,7 @@ use maxseg_core::framing::Headers;
 use maxseg_wire::tcp_info::{State, TcpInfo};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::raw::{RawError, RawOptions, RawProber};
+use super::raw::{RawError, RawOptions, RawProber, is_rejection};
 use crate::sys::TcpSocket;
 
 /// What a port answered.
@@ -33,6 +33,8 @@ pub enum PortState {
     Open,
     /// The host refuses them.
     Closed,
+    /// A router or the host rejects a SYN by ICMP: unreachable, or prohibited.
+    Rejected,
     /// Nothing answers a SYN.
     NoAnswer,
 }
@@ -83,6 +85,7 @@ fn offer(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffer> {
             rtt: prober.handshakes().first().copied(),
         }),
         Err(RawError::Closed(_)) => Ok(none(PortState::Closed)),
+        Err(RawError::Rejected(_)) => Ok(none(PortState::Rejected)),
         Err(RawError::NoAnswer(_)) => Ok(none(PortState::NoAnswer)),
         Err(RawError::NoRight(_) | RawError::NotSeen(_)) => by_socket(far, is_over),
         Err(RawError::Kernel { error, .. }) => Err(error),
@@ -116,7 +119,12 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
                 let rtt = (info.total_retrans == 0).then_some(info.rtt);
                 return Ok(PortOffer { port, state: PortState::Open, mss, sent_mss: None, rtt });
             }
-            _ => return Ok(none(PortState::Closed)),
+            _ => {
+                let error = socket.0.take_error()?.map(|error| error.kind());
+                let is_rejected = error.is_some_and(is_rejection);
+                let state = if is_rejected { PortState::Rejected } else { PortState::Closed };
+                return Ok(none(state));
+            }
         }
     }
     Ok(none(PortState::NoAnswer))

@@ -8,7 +8,7 @@ use maxseg_core::path_mtu::{Confidence, Search, well_known_mtu};
 use maxseg_linux::probe::learnt::{LearntMtu, TeachLog};
 use maxseg_linux::probe::route_to_host;
 
-use super::probing::{Probing, Sizes, Which};
+use super::probing::{Flow, Probing, Sizes, Which};
 use super::{MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
 use crate::error::PathError;
 use hop_sizes::Reached;
@@ -145,7 +145,8 @@ impl MtuReport {
         }
         self.confidence = Confidence::Confirmed;
         if let Some(vanishes) = settled.vanishes {
-            self.take_vanishing(sizes.which, settled.mtu, vanishes, probing)?;
+            let found = (settled.mtu, vanishes);
+            self.take_vanishing(sizes.which, Flow::Same, found, probing)?;
             if self.confidence != Confidence::Confirmed {
                 return Ok(());
             }
@@ -169,11 +170,11 @@ impl MtuReport {
     pub(super) fn take_vanishing(
         &mut self,
         which: Which,
-        passes: u32,
-        vanishes: u32,
+        by: Flow,
+        (passes, vanishes): (u32, u32),
         probing: &mut Probing<'_>,
     ) -> Result<(), PathError> {
-        let accused = probing.accuse(which, passes, vanishes)?;
+        let accused = probing.accuse(which, by, (passes, vanishes))?;
         self.dropped_here = accused.dropped_here.or(self.dropped_here.take());
         self.black_hole = accused.black_hole;
         if let Some(size) = accused.arrived {

@@ -1,6 +1,6 @@
 //! Before a router is accused of silence: whether it says something after all, late or seldom, and whether this host drops what it says.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maxseg_core::path_mtu::{Refusal, Search};
 use maxseg_linux::probe::{RoundEnd, Shot};
@@ -31,6 +31,15 @@ pub(in crate::path) struct Accused {
     pub(in crate::path) arrived: Option<u32>,
 }
 
+/// Whether packets are sent again on the flow on which they vanished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::path) enum Flow {
+    /// They are.
+    Same,
+    /// They vanished on another one, of TCP or with a session's key.
+    Other,
+}
+
 /// What came of packets that were sent again.
 enum Again {
     Silent,
@@ -44,17 +53,33 @@ impl Probing<'_> {
     pub(in crate::path) fn accuse(
         &mut self,
         which: Which,
-        passes: u32,
-        vanishes: u32,
+        by: Flow,
+        (passes, vanishes): (u32, u32),
+    ) -> Result<Accused, PathError> {
+        let began = Instant::now();
+        let accused = self.accused(which, by, (passes, vanishes));
+        // The search has its time besides.
+        self.budget.extend(began.elapsed());
+        accused
+    }
+
+    fn accused(
+        &mut self,
+        which: Which,
+        by: Flow,
+        (passes, vanishes): (u32, u32),
     ) -> Result<Accused, PathError> {
         let mut size = vanishes;
         for _ in 0..MOST_STEPS {
-            let refusal = match self.again(which, size)? {
+            let refusal = match self.again(which, by, size)? {
                 Again::Silent => return self.judge(which, passes, size),
                 Again::Arrived => return Ok(Accused { arrived: Some(size), ..Accused::default() }),
                 Again::Refused(refusal) => refusal,
             };
-            note_once(&mut self.notes, limited(&refusal));
+            // Of the first size nothing was said before.
+            if size == vanishes {
+                note_once(&mut self.notes, limited(&refusal));
+            }
             // A host that goes by the message sends this size next.
             match refusal.stated_mtu(self.version(), size).filter(|mtu| *mtu > passes) {
                 Some(mtu) => size = mtu,
@@ -65,7 +90,7 @@ impl Probing<'_> {
     }
 
     /// Sends packets of a size again, far apart.
-    fn again(&mut self, which: Which, size: u32) -> Result<Again, PathError> {
+    fn again(&mut self, which: Which, by: Flow, size: u32) -> Result<Again, PathError> {
         self.observer.on_step(&format!(
             "whether a router says late or seldom that {size} bytes are too big"
         ));
@@ -75,7 +100,8 @@ impl Probing<'_> {
             let is_arrival = |shot: &Shot| {
                 shot.probe.hop.is_none() && shot.probe.size >= size && shot.arrival().is_some()
             };
-            if round.shots.iter().chain(&round.late).any(is_arrival) {
+            // Another flow may take another path.
+            if by == Flow::Same && round.shots.iter().chain(&round.late).any(is_arrival) {
                 return Ok(Again::Arrived);
             }
             if let Some(refusal) = self.heard.get(&size) {
@@ -96,7 +122,11 @@ impl Probing<'_> {
             return Ok(accused);
         }
         let hole = self.locate(passes, vanishes)?;
-        if self.heard.contains_key(&vanishes) || self.is_told_of(&hole) {
+        if let Some(refusal) = self.heard.get(&vanishes) {
+            note_once(&mut self.notes, limited(refusal));
+            return Ok(accused);
+        }
+        if self.is_told_of(&hole) {
             return Ok(accused);
         }
         if self.watch.is_none() && hole.after_hop != Some(0) {

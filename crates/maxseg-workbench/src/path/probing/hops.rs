@@ -1,9 +1,9 @@
 //! The routers on the way, by the messages that packets provoke whose TTL ends there (traceroute).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maxseg_core::path_mtu::Probe;
-use maxseg_linux::probe::{AnswerKind, RoundEnd, Shot};
+use maxseg_linux::probe::{AnswerKind, Prober, RoundEnd, Shot};
 
 use super::{Hop, Probing, Which, probe};
 use crate::path::PathError;
@@ -103,7 +103,7 @@ impl Probing<'_> {
     }
 
     fn ask_hops(&mut self, numbers: std::ops::RangeInclusive<u8>) -> Result<(), PathError> {
-        let small = self.small();
+        let (began, small) = (Instant::now(), self.small());
         self.hops.resize(usize::from(*numbers.end()), Hop::default());
         for _ in 0..TRIES {
             let is_open = |number: &u8| self.hop(*number).address.is_none();
@@ -122,6 +122,10 @@ impl Probing<'_> {
             for shot in round.shots.iter().chain(&round.late) {
                 self.note_hop(shot);
             }
+        }
+        // Hop by hop they take the time of as many round trips, which is none of the search.
+        if self.prober(self.hops_by).is_some_and(Prober::sends_one_at_a_time) {
+            self.budget.extend(began.elapsed());
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use maxseg_core::path_mtu::{LossEstimate, Probe, Refusal};
 use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot, TooBigWatch};
 
 use super::{PathError, PathObserver, PathOptions, note_once};
-pub(super) use accuse::{MOST_STEPS, SPACING, TIMES, limited};
+pub(super) use accuse::{Flow, MOST_STEPS, SPACING, TIMES, limited};
 pub(super) use budget::Budget;
 pub(super) use dropped::Own;
 pub(super) use hole::LARGE;

@@ -1,7 +1,7 @@
 //! Round trips of small packets.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maxseg_linux::probe::{RoundEnd, Shot, SynTrip, syn_trips};
 
@@ -114,7 +114,7 @@ impl Trips {
 
     /// A few echoes, so far apart that a limit passes each.
     fn far_apart(probing: &mut Probing<'_>) -> Result<Vec<Option<f64>>, PathError> {
-        let small = probing.small();
+        let (began, small) = (Instant::now(), probing.small());
         let mut trips = Vec::new();
         for _ in 0..FEW {
             probing.wait(APART)?;
@@ -126,7 +126,7 @@ impl Trips {
             }
         }
         // The search has its time besides.
-        probing.budget.extend(APART * FEW);
+        probing.budget.extend(began.elapsed());
         Ok(trips)
     }
 

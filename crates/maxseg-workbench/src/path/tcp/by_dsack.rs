@@ -39,16 +39,26 @@ impl Probing<'_> {
                 return Ok(None);
             }
         };
-        test.run(&is_over).map_err(socket)?;
+        let is_stopped = move || stop.load(Ordering::Relaxed);
+        test.run(&is_over, &is_stopped).map_err(socket)?;
         // A router's message may come later than the answer that contradicts it.
         self.wait(LATE)?;
         test.listen(&is_over).map_err(socket)?;
         if self.stop.load(Ordering::Relaxed) {
             return Err(PathError::Stopped);
         }
-        // The narrowest of the flows that are known; where none is, the first, on which most was sent.
-        let known = (0..test.flows()).filter(|flow| test.settled(*flow).is_some());
-        let flow = known.min_by_key(|flow| test.arrived(*flow)).unwrap_or(0);
+        let mut flow = test.narrowest();
+        // The first is doubted already; one that turns out to be wider leaves the next.
+        for _ in 1..test.flows() {
+            if flow == 0 || test.is_doubted(flow) {
+                break;
+            }
+            test.doubt(flow, &is_over, &is_stopped).map_err(socket)?;
+            flow = test.narrowest();
+        }
+        for refusal in test.told_late() {
+            note_once(&mut self.notes, limited(refusal));
+        }
         let Some(at_least) = test.arrived(flow) else {
             self.notes.push(format!(
                 "port {port} takes connections, and old segments on them are not answered: a firewall may drop them"
@@ -67,9 +77,6 @@ impl Probing<'_> {
         report.dropped_here = self.dropped_segments(&mut test, flow, at_least)?;
         if self.distance.is_none() {
             self.find_end_by_dsack(&mut test, flow)?;
-        }
-        if flow != 0 {
-            test.doubt(flow, &is_over).map_err(socket)?;
         }
         if let Some(vanishes) = test.settled(flow).and_then(|settled| settled.vanishes) {
             let mut ask = |probing: &mut Self, hops: &[u8], reach: &mut Reach| {

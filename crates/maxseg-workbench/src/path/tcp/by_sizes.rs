@@ -7,7 +7,7 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::tcp::payload::Payload;
 
 use super::sized::{MOST_CONNECTIONS, SizedMtu, measure};
-use crate::path::probing::{Probing, Which};
+use crate::path::probing::{Flow, Probing, Which};
 use crate::path::{MtuMethod, MtuReport, PathError};
 
 /// Ports to which a payload is sent without being asked: what is sent there is the beginning of an ordinary request.
@@ -87,7 +87,8 @@ impl MtuReport {
                 self.reason = None;
                 if let Some(vanishes) = vanishes.filter(|_| is_less) {
                     // Datagrams: what routers say of segments, this host's kernel hears.
-                    self.take_vanishing(Which::Udp, at_least, vanishes, probing)?;
+                    let found = (at_least, vanishes);
+                    self.take_vanishing(Which::Udp, Flow::Other, found, probing)?;
                 }
                 self.reason.take()
             }

@@ -1,11 +1,11 @@
 //! With `CAP_NET_RAW`: old bytes once more, and D-SACKs that answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use maxseg_core::path_mtu::{ProbeFate, Search, Settled};
+use maxseg_core::path_mtu::{ProbeFate, Refusal, Search, Settled};
 use maxseg_linux::probe::tcp::raw::{
     Contradiction, RawError, RawFate, RawOptions, RawProbe, RawProber,
 };
@@ -26,6 +26,8 @@ pub(super) struct DsackTest {
     most_bytes: u64,
     /// Numbers of the routers.
     hops: BTreeMap<IpAddr, u8>,
+    doubted: BTreeSet<usize>,
+    told_late: Vec<Refusal>,
 }
 
 /// Between two looks whether the test is over.
@@ -60,31 +62,42 @@ impl DsackTest {
         };
         let searches: Vec<Search> = (0..prober.flows()).map(search).collect();
         let alike = vec![false; searches.len()];
-        Ok(Self { prober, searches, expected: None, alike, most_bytes, hops })
+        let (doubted, told_late) = (BTreeSet::new(), Vec::new());
+        Ok(Self { prober, searches, expected: None, alike, most_bytes, hops, doubted, told_late })
     }
 
     /// Searches on the first connection, then checks what it has found on the others.
     ///
     /// # Errors
     /// A system call fails.
-    pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> io::Result<()> {
+    pub(super) fn run(
+        &mut self,
+        is_over: &dyn Fn() -> bool,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
         self.search(&[0], is_over)?;
-        self.doubt(0, is_over)?;
+        self.doubt(0, is_over, is_stopped)?;
         self.expected = self.settled(0);
         let others: Vec<usize> = (1..self.searches.len()).collect();
         if self.arrived(0).is_some() { self.search(&others, is_over) } else { Ok(()) }
     }
 
     /// Before a router is accused of silence on a connection: sends the size that vanishes again, far apart, and searches on where the
-    /// router says something after all.
+    /// router says something after all. The time of the test does not end that, which takes little: who is not asked is not accused.
     ///
     /// # Errors
     /// A system call fails.
-    pub(super) fn doubt(&mut self, flow: usize, is_over: &dyn Fn() -> bool) -> io::Result<()> {
+    pub(super) fn doubt(
+        &mut self,
+        flow: usize,
+        is_over: &dyn Fn() -> bool,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
+        self.doubted.insert(flow);
         for _ in 0..MOST_STEPS {
             let settled = self.searches.get(flow).and_then(Search::settled);
             let Some(size) = settled.and_then(|settled| settled.vanishes) else { break };
-            if !self.is_told_after_all(flow, size, is_over)? {
+            if !self.is_told_after_all(flow, size, is_stopped)? {
                 break;
             }
             self.search(&[flow], is_over)?;
@@ -97,16 +110,16 @@ impl DsackTest {
         &mut self,
         flow: usize,
         size: u32,
-        is_over: &dyn Fn() -> bool,
+        is_stopped: &dyn Fn() -> bool,
     ) -> io::Result<bool> {
         let probes =
             [size, self.prober.least_size()].map(|size| RawProbe { flow, size, hop: None });
         for _ in 0..TIMES {
             let end = Instant::now() + SPACING;
-            while Instant::now() < end && !is_over() {
+            while Instant::now() < end && !is_stopped() {
                 std::thread::sleep(LOOK);
             }
-            self.prober.round(&probes, is_over)?;
+            self.prober.round(&probes, is_stopped)?;
             self.tell(flow);
             let arrived = self.arrived(flow).filter(|arrived| *arrived >= size);
             let Some(search) = self.searches.get_mut(flow) else { break };
@@ -114,11 +127,28 @@ impl DsackTest {
                 search.on_fate(arrived, ProbeFate::Arrived);
                 return Ok(true);
             }
-            if search.refusals().any(|(refused, _)| refused == size) {
+            if let Some((_, refusal)) = search.refusals().find(|(refused, _)| *refused == size) {
+                self.told_late.push(refusal);
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The narrowest of the connections that are known; where none is, the first, on which most was sent.
+    pub(super) fn narrowest(&self) -> usize {
+        let known = (0..self.flows()).filter(|flow| self.settled(*flow).is_some());
+        known.min_by_key(|flow| self.arrived(*flow)).unwrap_or(0)
+    }
+
+    /// Whether what vanishes on a connection was sent again, far apart.
+    pub(super) fn is_doubted(&self, flow: usize) -> bool {
+        self.doubted.contains(&flow)
+    }
+
+    /// What routers have said of a size only when it was sent again.
+    pub(super) fn told_late(&self) -> &[Refusal] {
+        &self.told_late
     }
 
     /// Gives the search of a connection what was said of packets on it, late messages included.

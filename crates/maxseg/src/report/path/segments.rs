@@ -22,6 +22,7 @@ fn part(port: &PortMss) -> String {
             format!("port {number} is open and offers none (536 holds, for IPv6 1220)")
         }
         (PortMssState::Closed, _) => format!("port {number} is closed"),
+        (PortMssState::Rejected, _) => format!("port {number} is rejected by ICMP"),
         (PortMssState::NoAnswer, _) => format!("port {number} does not answer"),
     }
 }

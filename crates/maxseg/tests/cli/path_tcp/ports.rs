@@ -1,5 +1,7 @@
 //! Ports that are dead, remedies that are applied, tunnels whose packets are too large: what the first lines say.
 
+use serde_json::Value;
+
 use super::super::{stdout, unwrapped};
 use super::net::{Net, TO};
 use super::{findings, mtu, target};
@@ -17,11 +19,21 @@ fn a_dead_port_is_no_fault_of_the_path_and_told_first() {
     let text = stdout(&refused);
     assert!(first(&text).starts_with("10.9.2.2 refuses connections to port 81:"), "{text}");
     assert!(text.contains("path MTU: 1500 bytes (confirmed"), "{text}");
-    if !net.b_rules("input", &["tcp dport 82 drop"]) {
+    let rules = ["tcp dport 82 drop", "tcp dport 83 reject with icmp type admin-prohibited"];
+    if !net.b_rules("input", &rules) {
         return;
     }
     let (report, code) = net.report(&["10.9.2.2:82"]);
     assert_eq!((findings(&report), code), (vec!["port-silent"], 3), "{report:#}");
+    let is_rejected = |report: &Value| {
+        let text = report["findings"][0]["text"].to_string();
+        report["mss"]["ports"][0]["state"] == "rejected" && text.contains("is rejected by ICMP")
+    };
+    let (report, code) = net.report(&["10.9.2.2:83"]);
+    assert_eq!((findings(&report), code), (vec!["port-refused"], 3), "{report:#}");
+    assert!(is_rejected(&report), "{report:#}");
+    let Some((report, code)) = net.report_to_nobody(&["10.9.2.2:83"]) else { return };
+    assert!(is_rejected(&report) && code == 3, "{report:#}");
 }
 
 #[test]

@@ -14,6 +14,13 @@ use socket2::Socket;
 use super::RawProbe;
 use crate::sys::ReceivedFrame;
 
+/// Whether an error is what ICMP makes of a SYN that does not get there: unreachable, or prohibited (`icmp_err_convert` in the kernel's
+/// `net/ipv4/icmp.c`, `icmpv6_err_convert` in `net/ipv6/icmp.c`, which has EACCES).
+pub(in crate::probe::tcp) fn is_rejection(error: io::ErrorKind) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkUnreachable, PermissionDenied};
+    matches!(error, HostUnreachable | NetworkUnreachable | PermissionDenied)
+}
+
 /// A connection of our own.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -148,6 +155,11 @@ impl Connection {
     /// Whether the far end refuses it.
     pub(super) fn is_refused(&self) -> bool {
         self.has_failed() && self.error.get() == Some(&io::ErrorKind::ConnectionRefused)
+    }
+
+    /// Whether ICMP says that it does not get there.
+    pub(super) fn is_rejected(&self) -> bool {
+        self.has_failed() && self.error.get().copied().is_some_and(is_rejection)
     }
 
     /// Whether the kernel has the connection, seen or not.

@@ -20,6 +20,7 @@ use maxseg_wire::path_probe::{Heard, hear};
 use crate::observe::capture::link_header_len;
 use crate::sys::{PacketSocket, ReceivedFrame, wait_for};
 use connection::Connection;
+pub(super) use connection::is_rejection;
 pub use connection::{Answer, Answered};
 pub use fates::Contradiction;
 pub use open::{RawError, RawOptions};

@@ -39,6 +39,9 @@ pub enum RawError {
     /// The far end refuses connections to this port.
     #[error("{0} refuses the connection")]
     Closed(SocketAddr),
+    /// A router or the far end rejects it by ICMP.
+    #[error("a SYN to {0} is rejected by ICMP")]
+    Rejected(SocketAddr),
     /// It does not answer.
     #[error("{0} does not answer a SYN")]
     NoAnswer(SocketAddr),
@@ -150,12 +153,14 @@ impl RawProber {
     /// Leaves the connections that can be used.
     fn keep_the_seen(&mut self) -> Result<(), RawError> {
         let is_refused = self.connections.iter().any(Connection::is_refused);
+        let is_rejected = self.connections.iter().any(Connection::is_rejected);
         let is_there = self.connections.iter().any(Connection::is_connected);
         self.connections.retain(Connection::is_seen);
         match (self.connections.is_empty(), is_refused, is_there) {
             (false, _, _) => Ok(()),
             (true, true, _) => Err(RawError::Closed(self.far)),
             (true, false, true) => Err(RawError::NotSeen(self.far)),
+            (true, false, false) if is_rejected => Err(RawError::Rejected(self.far)),
             (true, false, false) => Err(RawError::NoAnswer(self.far)),
         }
     }

@@ -166,11 +166,11 @@ impl Timeline {
 const FAR: f64 = 3.0;
 
 impl Panel {
-    /// The largest value that is to be shown.
-    fn largest(&self) -> f64 {
+    /// The largest value that is to be shown, of what each layer has at most.
+    fn largest(&self, of_layer: impl Fn(&Layer) -> f64) -> f64 {
         let largest = |is_bound| {
             let layers = self.layers.iter().filter(|layer| layer.is_bound == is_bound);
-            layers.map(Layer::largest).fold(0.0_f64, f64::max)
+            layers.map(&of_layer).fold(0.0_f64, f64::max)
         };
         let (others, bound) = (largest(false), largest(true));
         if others > 0.0 && bound > FAR * others { others } else { others.max(bound) }

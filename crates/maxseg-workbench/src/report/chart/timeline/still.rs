@@ -50,12 +50,12 @@ impl Timeline {
 
     fn svg(&self, panel: &Panel) -> Markup {
         let height = panel.plot_height();
-        let (legend, lines) = panel.legend();
+        let x = Scale::new(self.from, self.to, 0.0, RIGHT - LEFT, Spacing::Linear);
+        let (low, high) = panel.range(&x);
+        let (legend, lines) = panel.legend(high);
         let top = TOP + LINE * lines.saturating_sub(1) as f64;
         let bottom = top + height;
-        let (low, high) = panel.range();
         let y = Scale::new(low, high, height, 0.0, Spacing::Linear);
-        let x = Scale::new(self.from, self.to, 0.0, RIGHT - LEFT, Spacing::Linear);
         html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (WIDTH) " " (bottom + FOOT) } role="img"
                 aria-label={ (panel.title) ": " (panel.names()) } class="chart panel" {
@@ -82,11 +82,11 @@ impl Panel {
     }
 
     /// From zero, or a little around both ends.
-    fn range(&self) -> (f64, f64) {
+    pub(super) fn range(&self, x: &Scale) -> (f64, f64) {
         if matches!(self.unit, Unit::Ends(_)) {
             return (-0.12, 1.12);
         }
-        let high = self.largest();
+        let high = self.largest(|layer| layer.largest_drawn(x));
         (0.0, if high > 0.0 { 1.05 * high } else { 1.0 })
     }
 
@@ -121,8 +121,8 @@ impl Panel {
     }
 
     /// The legend, and how many lines it takes.
-    fn legend(&self) -> (Markup, usize) {
-        let words: Vec<String> = self.shown().map(|layer| self.words(layer)).collect();
+    fn legend(&self, high: f64) -> (Markup, usize) {
+        let words: Vec<String> = self.shown().map(|layer| self.words(layer, high)).collect();
         let widths: Vec<f64> = words.iter().map(|words| 24.0 + text_width(words)).collect();
         let places = flowed(&widths, WIDTH);
         let drawn = html! {
@@ -136,9 +136,9 @@ impl Panel {
     }
 
     /// A layer in the legend: of a bound that the axis does not reach, how far it goes.
-    fn words(&self, layer: &Layer) -> String {
+    fn words(&self, layer: &Layer, high: f64) -> String {
         let largest = layer.largest();
-        if layer.is_bound && largest > self.range().1 {
+        if layer.is_bound && largest > high {
             format!("{}: up to {}, above the graph", layer.label, self.unit.write(largest))
         } else {
             layer.label.clone()
@@ -185,6 +185,22 @@ impl Layer {
 
     pub(super) fn path(&self, x: &Scale, y: &Scale) -> Markup {
         html! { path style=(self.style()) d=(self.outline(x, y)) { title { (self.label) } } }
+    }
+
+    /// The largest value that is drawn: rates are means there.
+    fn largest_drawn(&self, x: &Scale) -> f64 {
+        match self.kind {
+            LayerKind::Rates | LayerKind::RateMarks => {
+                self.drawn(x).into_iter().map(|(_, rate, _)| rate).fold(0.0, f64::max)
+            }
+            LayerKind::Line
+            | LayerKind::Steps
+            | LayerKind::Dots
+            | LayerKind::Marks
+            | LayerKind::Rings
+            | LayerKind::Arrows
+            | LayerKind::Pieces => self.largest(),
+        }
     }
 
     /// What is drawn of it: time, value, and how far above that it reaches.

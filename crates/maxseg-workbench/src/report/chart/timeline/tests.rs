@@ -104,7 +104,7 @@ fn a_bound_that_is_far_away_does_not_flatten_the_rest() {
         window.is_bound = true;
         window.points = vec![(0.0, bound), (1.0, bound)];
         let panel = panel(vec![window, layer(LayerKind::Line, 3)]);
-        assert!((panel.largest() - largest).abs() < 1e-9, "a bound of {bound}");
+        assert!((panel.largest(Layer::largest) - largest).abs() < 1e-9, "a bound of {bound}");
     }
 }
 
@@ -194,4 +194,15 @@ fn the_legend_says_how_far_a_bound_goes_that_the_axis_does_not_reach() {
     };
     let html = timeline.to_html().into_string();
     assert!(html.contains("again: up to 64.0 kB, above the graph"), "{html}");
+}
+
+/// A burst of a hundredth of a pixel is drawn as a part of a mean, and the axis is for that.
+#[test]
+fn the_axis_of_rates_is_for_what_is_drawn() {
+    let mut rates = layer(LayerKind::Rates, 2);
+    rates.points = vec![(0.0, 10.0), (50.0, 1000.0), (50.001, 10.0), (100.0, 0.0)];
+    let rates = panel(vec![rates]);
+    let scale = Scale::new(0.0, 100.0, 0.0, 800.0, Spacing::Linear);
+    assert!(rates.largest(Layer::largest) > 999.0);
+    assert!(rates.range(&scale).1 < 30.0, "{:?}", rates.range(&scale));
 }

@@ -14,7 +14,7 @@ use super::graphs::graphs;
 use super::joined::between_captures;
 use super::look::{finding_place, places};
 use super::numbers::{finding_text, headline_numbers, host_systems, marks, no_connection, packets};
-use crate::environment::utc;
+use crate::environment::date_and_time;
 use crate::explain::Explanation;
 
 const GRAPHS_STYLE: &str = include_str!("page.css");
@@ -90,8 +90,7 @@ fn conclusion(headline: &Headline<'_>, file: &str) -> Markup {
 
 /// Date and time of day, as logs have them.
 fn began(at: Time) -> String {
-    let utc = utc(at.as_nanos() / 1_000_000_000);
-    format!("{} UTC", utc.trim_end_matches('Z').replace('T', " "))
+    format!("{} UTC", date_and_time(at.as_nanos() / 1_000_000_000))
 }
 
 /// What stands above the graphs.

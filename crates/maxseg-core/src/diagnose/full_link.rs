@@ -79,10 +79,19 @@ pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
                 || is_at(data, trains_bps(data), FULL_LINK) && needs_queue(data))
 }
 
-/// Whether the goodput is that of the trains, and of the first flight.
+/// Whether the goodput is that of the trains, and of the first flight, and the first train was no faster.
 pub(super) fn is_as_fast_as_first(data: &DirectionStats) -> bool {
     let first = data.first_flight_bps;
+    if is_opening_faster(data) {
+        return false;
+    }
     is_at(data, data.capacity_bps, AT_LINK) && is_at(data, first, 1.0 / NO_FASTER)
+}
+
+/// Whether the first train was much faster than the rest: the link carries more, unless it lets bursts pass.
+pub(super) fn is_opening_faster(data: &DirectionStats) -> bool {
+    let rates = data.opening_train_bps.zip(goodput_while_read(data));
+    rates.is_some_and(|(first, rest)| first >= FASTER * rest)
 }
 
 /// Whether the goodput is that of the trains, where round trips are measured, and varies little.

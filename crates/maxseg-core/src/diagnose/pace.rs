@@ -7,7 +7,7 @@ use super::ack_path::come_by_clock;
 use super::clock::{CLOCKED, clocked_share, is_idle_between, may_have_clock, ticks};
 use super::full_link::{
     AS_TRAINS, FASTER, has_no_trains, is_as_fast_as_first, is_at_trains, is_just_of_link,
-    is_of_link, keeps_link_full, needs_queue,
+    is_of_link, is_opening_faster, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::messages::{asks, is_admitted, may_wait_for_messages};
@@ -293,7 +293,8 @@ fn rests(data: &DirectionStats) -> bool {
 
 /// Whether the first flight was no faster than the rest, which is no program's writing.
 fn is_first_as_fast(data: &DirectionStats) -> bool {
-    data.first_flight_bps.is_some() && !is_first_faster(data) && !runs_out(data)
+    let is_faster = is_first_faster(data) || is_opening_faster(data);
+    data.first_flight_bps.is_some() && !is_faster && !runs_out(data)
 }
 
 /// Whether the median round trip under load is that of a queue.

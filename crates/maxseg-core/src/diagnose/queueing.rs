@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 
-use super::full_link::FASTER;
+use super::full_link::is_opening_faster;
 use super::trip_view::ways_are_flat;
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::{Summary, median};
@@ -104,8 +104,7 @@ impl<'a> Course<'a> {
     /// short (`CoDel`, RFC 8289), so that round trips hardly show it. Such a link drops packets; where the first flight was faster, the
     /// rate may be the sender's own, and the flight vary with delays: then again and again.
     pub(super) fn has_ceiling(&self, data: &DirectionStats) -> bool {
-        let rates = data.first_flight_bps.zip(data.goodput_bps);
-        let is_first_faster = rates.is_some_and(|(first, rest)| first >= FASTER * rest);
+        let is_first_faster = is_opening_faster(data);
         // Packets that others overtook fill gaps as well.
         let has_gaps = self.bins.iter().any(|bin| bin.losses > 0);
         if !has_gaps || is_first_faster && data.loss_episodes.count() < MANY_LOSSES {

@@ -109,6 +109,9 @@ pub struct DirectionStats {
     /// Rate of the fastest of the first packet trains, likewise. The first flight is sent at once even where the sender
     /// paces later segments; a token bucket may pass it above its rate.
     pub first_flight_bps: Option<f64>,
+    /// The rate of the very first train, in bits per second of payload, though it may be of too few packets for a rate: what it is faster than
+    /// is not the link.
+    pub opening_train_bps: Option<f64>,
     /// Time without data to send, in seconds.
     pub idle_s: f64,
     /// Idle times of an RTO or more after which the sender began with a smaller congestion window (RFC 5681 §4.1).

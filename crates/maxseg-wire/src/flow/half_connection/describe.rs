@@ -101,6 +101,7 @@ pub(super) fn describe(
     to.capacity_bps = capacity.and_then(Capacity::rate);
     to.train_mode_bps = capacity.and_then(Capacity::mode);
     to.first_flight_bps = capacity.and_then(Capacity::first_flights);
+    to.opening_train_bps = capacity.and_then(Capacity::opening);
     to.idle_restarts = stream.sender.restarts.count.into();
     to.idle_restart_s = stream.sender.restarts.lasted as f64 / 1e9;
     to.bins = stream.sender.bins.into_bins();

@@ -24,7 +24,7 @@ impl Change {
         places.into_iter().any(|place| PLACES.contains(&place) || is_address(place))
     }
 
-    /// The word for its kind, one of [`KINDS`], in JSON and in the names of advice.
+    /// The word for its kind, in JSON and in the names of advice.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Window(_) => "window",

@@ -8,8 +8,7 @@
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 mod rights;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+mod runs;
 
 use maxseg_core::engine::{Engine, EngineError, Unwatched};
 use maxseg_core::outcome::{LabProof, Outcome};
@@ -19,20 +18,7 @@ use maxseg_linux::lab::Lab;
 use maxseg_testkit::is_its_turn;
 
 use rights::has_rights;
-
-/// One at a time: they share the machine's cores.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn scenario(text: &str) -> Scenario {
-    Scenario::from_toml_over("rfc", "test", text).unwrap()
-}
-
-fn lab(text: &str) -> Outcome {
-    Lab::default().run(&scenario(text), &mut Unwatched).unwrap()
-}
+use runs::{alone, lab, scenario};
 
 fn proof(outcome: &Outcome) -> &LabProof {
     outcome.lab.as_deref().unwrap()

@@ -5,30 +5,15 @@
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 mod rights;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+mod runs;
 
 use maxseg_core::engine::{Engine, Unwatched};
 use maxseg_core::outcome::Outcome;
-use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_linux::lab::Lab;
 
 use rights::has_rights;
-
-/// One at a time: they share the machine's cores.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn scenario(text: &str) -> Scenario {
-    Scenario::from_toml_over("rfc", "test", text).unwrap()
-}
-
-fn lab(text: &str) -> Outcome {
-    Lab::default().run(&scenario(text), &mut Unwatched).unwrap()
-}
+use runs::{alone, lab, scenario};
 
 fn simulated(text: &str) -> Outcome {
     Sim.run(&scenario(text), &mut Unwatched).unwrap()

@@ -27,7 +27,7 @@ pub struct Bin {
     pub in_flight_max: u64,
     /// Least window that was left after a segment was sent: the right edge of the window less the highest
     /// byte sent; `None` where nothing was sent or the window is not known. Of joined intervals it is that of one of them
-    /// ([`stands_for_both`]): with the least of all, a window that was full once would be full for all of their time.
+    /// ([`later_stands`]): with the least of all, a window that was full once would be full for all of their time.
     pub window_left_min: Option<u64>,
     /// Largest window offered while segments were sent.
     pub window_max: u64,
@@ -75,8 +75,7 @@ impl Bin {
     /// Joins what follows at once.
     pub fn join(&mut self, next: &Self) {
         let next_stands = self.window_left_min.is_none()
-            || next.window_left_min.is_some()
-                && stands_for_both([self.at, next.at, next.end()]) == Which::Second;
+            || next.window_left_min.is_some() && later_stands([self.at, next.at, next.end()]);
         if next_stands {
             self.window_left_min = next.window_left_min;
         }
@@ -103,22 +102,13 @@ impl Bin {
     }
 }
 
-/// One of two intervals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// The earlier.
-    First,
-    /// The later.
-    Second,
-}
-
-/// Which of two intervals, the first from the first time to the second and the other from there to the third, stands for both: drawn by
-/// its times, as often as it is long, so that of many joined ones as many are of a kind as before, by time.
-pub fn stands_for_both([begin, middle, end]: [Time; 3]) -> Which {
-    let (all, second) = (end.since(begin).as_nanos(), end.since(middle).as_nanos());
+/// Whether of two intervals, from the first time to the second and from there to the third, the later stands for both: drawn by their
+/// times, as often as it is long, so that of many joined ones as many are of a kind as before, by time.
+pub fn later_stands([begin, middle, end]: [Time; 3]) -> bool {
+    let (all, later) = (end.since(begin).as_nanos(), end.since(middle).as_nanos());
     let drawn = mix(begin.as_nanos() ^ end.as_nanos().rotate_left(32));
     let at = (u128::from(drawn) * u128::from(all)) >> 64;
-    if at < u128::from(second) { Which::Second } else { Which::First }
+    at < u128::from(later)
 }
 
 fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {

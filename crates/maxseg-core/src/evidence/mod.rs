@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use beside::least;
 pub use beside::{Beside, note_beside};
-pub use bins::{Bin, Bins, Which, stands_for_both};
+pub use bins::{Bin, Bins, later_stands};
 pub use capture_facts::CaptureFacts;
 pub use congestion_epochs::{
     CongestionEpoch, CongestionEpochs, FlightAtLoss, Opening, OpeningRound, RecoveryBefore,

@@ -3,7 +3,7 @@
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use maxseg_core::rfc6349::{Arrival, Train};
 use maxseg_wire::responder::{
@@ -13,7 +13,7 @@ use maxseg_wire::responder::{
 use super::FarEndError;
 use super::connection::next_answer;
 use super::responder::ResponderClient;
-use crate::sys::{note_arrivals, receive_noted};
+use crate::sys::{note_arrivals, receive_noted, sleeps};
 use crate::transfer::{datagram_headers, send_train};
 
 /// A train to be sent.
@@ -35,8 +35,6 @@ const LONGEST: Duration = Duration::from_secs(3);
 const SILENCE: Duration = Duration::from_millis(250);
 /// So often that is looked at: a train of the longest time takes no longer behind a queue of its own.
 const MOST_QUESTIONS: u32 = 20;
-/// Between two looks whether the test is over.
-const SLICE: Duration = Duration::from_millis(25);
 /// What the responder has counted of a train, and how many datagrams its socket has dropped.
 type Counted = (Vec<TrainArrival>, u32);
 /// More datagrams of a train than any responder sends or counts.
@@ -87,11 +85,8 @@ impl ResponderClient<'_> {
         let payload = usize::from(request.packet_bytes).saturating_sub(header);
         let socket = self.datagrams()?;
         let sent = send_train(request, &key, payload, is_over, |datagram| socket.send(datagram))?;
-        let rest = |time: Duration| {
-            let until = Instant::now() + time;
-            while Instant::now() < until && !stop.load(Ordering::Relaxed) {
-                std::thread::sleep(SLICE);
-            }
+        let rest = |time| {
+            sleeps(time, || stop.load(Ordering::Relaxed));
         };
         let last = sent.count.saturating_sub(1);
         let (arrivals, dropped) = whole(last, || self.counted(request.train), rest)?;

@@ -39,7 +39,7 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     };
     let elapsed = counted.lasted.unwrap_or(ran.elapsed).as_secs_f64();
     let is_tcp = flow.kind.is_tcp();
-    let (tcp, asking) = (&counted.tcp, counted.asking);
+    let (tcp, asking) = (&counted.tcp, &counted.asking);
     let payload = match flow.kind {
         FlowKind::Bulk if counted.report_pending => None,
         FlowKind::Bulk if is_foreign(scenario, flow) => Some(counted.delivered),
@@ -72,10 +72,13 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         ack_packets: of_wire(|meter| meter.acks).filter(|_| is_tcp),
         packets: of_wire(|meter| meter.packets),
         wire_bytes: of_wire(|meter| meter.wire_bytes),
-        retransmitted_packets: of_tcp(tcp.retransmitted_packets + asking.packets),
-        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes + asking.bytes)
+        retransmitted_packets: of_tcp(tcp.retransmitted_packets + asking.retransmitted_packets),
+        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes + asking.retransmitted_bytes)
             .filter(|_| tcp.connections > 0),
-        timeouts: tcp.timeouts.map(|timeouts| timeouts + asking.timeouts).filter(|_| is_tcp),
+        timeouts: tcp
+            .timeouts
+            .map(|timeouts| timeouts + asking.timeouts.unwrap_or(0))
+            .filter(|_| is_tcp),
         spurious_retransmissions: of_tcp(tcp.duplicates + asking.duplicates)
             .filter(|_| tcp.connections > 0),
         segment_loss,

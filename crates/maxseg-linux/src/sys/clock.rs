@@ -41,6 +41,21 @@ impl Clock {
     }
 }
 
+/// Sleeps for so long; false where it is over before.
+pub fn sleeps(time: Duration, is_over: impl Fn() -> bool) -> bool {
+    /// How often that is looked at.
+    const STEP: Duration = Duration::from_millis(50);
+    let until = Instant::now() + time;
+    while !is_over() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(STEP));
+    }
+    false
+}
+
 /// The tick of the kernel (`1 / CONFIG_HZ`): the resolution of its coarse clock (`clock_getres(2)`).
 pub(crate) fn coarse_tick() -> Option<Time> {
     let tick = nix::time::clock_getres(nix::time::ClockId::CLOCK_MONOTONIC_COARSE).ok()?;

@@ -31,6 +31,7 @@ pub(crate) use borrowed_socket::{BorrowedSocket, Buffer};
 pub(crate) use bpf_iterator::{BpfIterator, Instruction, Register, Width};
 pub(crate) use bulk_socket::send_as_probes;
 pub(crate) use capabilities::{give_up_file_right, give_up_rights, may_trace_kernel};
+pub use clock::sleeps;
 pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};
 pub(crate) use datagram_socket::{Arrived, note_arrivals, receive_noted};

@@ -1,6 +1,6 @@
 //! The least room that is left in the receive window, interval by interval.
 
-use maxseg_core::evidence::{Bin, Which, stands_for_both};
+use maxseg_core::evidence::{Bin, later_stands};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ impl WindowLeft {
         let from = begin + at.saturating_sub(begin) / self.width.max(1) * self.width;
         self.until = (from + self.width).min(bin.end().as_nanos());
         let times = [begin, from, self.until].map(Time::from_nanos);
-        self.stands = bin.window_left_min.is_none() || stands_for_both(times) == Which::Second;
+        self.stands = bin.window_left_min.is_none() || later_stands(times);
         if self.stands {
             bin.window_left_min = None;
         }

@@ -47,30 +47,11 @@ pub(crate) struct FlowCounts {
     pub(crate) requests: Histogram,
     /// Counters of its TCP connections.
     pub(crate) tcp: TcpTotals,
-    /// What the other ends of those connections sent again: the clients of a request flow.
-    pub(crate) asking: Repeated,
+    /// Those of their other ends: the clients of a request flow.
+    pub(crate) asking: TcpTotals,
 }
 
-/// What TCP connections sent again, and why.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Repeated {
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-    pub(crate) timeouts: u64,
-    /// Duplicates that the peer reported by D-SACK (RFC 2883).
-    pub(crate) duplicates: u64,
-}
-
-impl Repeated {
-    fn add(&mut self, info: &TcpInfo) {
-        self.packets += u64::from(info.total_retrans);
-        self.bytes += info.bytes_retrans.unwrap_or(0);
-        self.timeouts += u64::from(info.total_rto.unwrap_or(0));
-        self.duplicates += u64::from(info.dsack_dups.unwrap_or(0));
-    }
-}
-
-/// Sums of `tcp_info` over all connections of a flow's data sender.
+/// Sums of `tcp_info` over all connections of a flow, at one of its ends.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TcpTotals {
     pub(crate) connections: u64,

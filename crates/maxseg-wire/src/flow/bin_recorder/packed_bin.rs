@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use maxseg_core::evidence::{Bin, Which, stands_for_both};
+use maxseg_core::evidence::{Bin, later_stands};
 use maxseg_core::units::Time;
 
 /// An interval without its end, which is where the next one begins.
@@ -142,8 +142,7 @@ impl ShortBin {
     /// What [`Bin::join`] makes of it and what follows at once and ends at `end`, if that is short as well.
     fn joined(&self, next: &Self, end: Time) -> Option<Self> {
         let next_stands = self.window_left_min == NONE
-            || next.window_left_min != NONE
-                && stands_for_both([self.at, next.at, end]) == Which::Second;
+            || next.window_left_min != NONE && later_stands([self.at, next.at, end]);
         Some(Self {
             at: self.at,
             idle: self.idle.saturating_add(next.idle),

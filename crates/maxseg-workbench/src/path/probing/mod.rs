@@ -19,6 +19,7 @@ use std::time::Duration;
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path_mtu::{LossEstimate, Probe, Refusal};
 use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot, TooBigWatch};
+use maxseg_linux::sys::sleeps;
 
 use super::{PathError, PathObserver, PathOptions, note_once};
 pub(super) use accuse::{Flow, MOST_STEPS, SPACING, TIMES, limited};
@@ -197,16 +198,8 @@ impl<'t> Probing<'t> {
 
     /// Waits.
     pub(super) fn wait(&self, time: Duration) -> Result<(), PathError> {
-        const SLICE: Duration = Duration::from_millis(50);
-        let mut left = time;
-        while left > Duration::ZERO {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(PathError::Stopped);
-            }
-            std::thread::sleep(left.min(SLICE));
-            left = left.saturating_sub(SLICE);
-        }
-        Ok(())
+        let is_done = sleeps(time, || self.stop.load(Ordering::Relaxed));
+        if is_done { Ok(()) } else { Err(PathError::Stopped) }
     }
 
     /// Bytes of IP packets that were sent.

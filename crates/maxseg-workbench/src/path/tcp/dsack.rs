@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
 
 use maxseg_core::path_mtu::{ProbeFate, Refusal, Search, Settled};
 use maxseg_linux::probe::tcp::raw::{
     Contradiction, RawError, RawFate, RawOptions, RawProbe, RawProber,
 };
+use maxseg_linux::sys::sleeps;
 
 use crate::path::probing::{MOST_STEPS, SPACING, TIMES};
 
@@ -30,8 +30,6 @@ pub(super) struct DsackTest {
     told_late: Vec<Refusal>,
 }
 
-/// Between two looks whether the test is over.
-const LOOK: Duration = Duration::from_millis(50);
 /// Sizes in a round of the first flow.
 const FIRST_SIZES: usize = 6;
 /// Sizes in a round of another: it is expected to be like the first.
@@ -115,10 +113,7 @@ impl DsackTest {
         let probes =
             [size, self.prober.least_size()].map(|size| RawProbe { flow, size, hop: None });
         for _ in 0..TIMES {
-            let end = Instant::now() + SPACING;
-            while Instant::now() < end && !is_stopped() {
-                std::thread::sleep(LOOK);
-            }
+            sleeps(SPACING, is_stopped);
             self.prober.round(&probes, is_stopped)?;
             self.tell(flow);
             let arrived = self.arrived(flow).filter(|arrived| *arrived >= size);

@@ -5,11 +5,12 @@ mod selection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::NamespaceError;
+use maxseg_linux::sys::sleeps;
 use maxseg_workbench::connections::{Connections, Listing, Snapshot, Watch, read_options};
 use maxseg_workbench::report::connections::{ColumnName, ConnectionsDocument, write_csv};
 
@@ -305,17 +306,7 @@ pub(super) fn watches(
 
 /// Waits for so long; false when the user interrupts it.
 pub(super) fn waits(time: Time, stop: &AtomicBool) -> bool {
-    /// How often the flag is looked at.
-    const STEP: Duration = Duration::from_millis(50);
-    let until = Instant::now() + Duration::from_nanos(time.as_nanos());
-    while !stop.load(Ordering::Relaxed) {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        std::thread::sleep(left.min(STEP));
-    }
-    false
+    sleeps(Duration::from_nanos(time.as_nanos()), || stop.load(Ordering::Relaxed))
 }
 
 pub(super) fn host_name() -> Option<String> {

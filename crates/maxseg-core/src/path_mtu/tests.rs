@@ -188,7 +188,7 @@ fn a_message_below_what_arrives_is_known_to_be_wrong() {
 }
 
 #[test]
-fn a_message_that_comes_late_ends_the_accusation() {
+fn a_message_that_comes_late_counts() {
     let mut search = Search::new(IpVersion::V4, 64, 1500, 3);
     for _ in 0..20 {
         let sizes = search.next_round();

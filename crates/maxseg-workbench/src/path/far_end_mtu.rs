@@ -116,8 +116,8 @@ pub(super) fn forth(
     mtu.wrong_message = wrong_message(&search);
     if let Some(vanishes) = settled.vanishes {
         let found = (settled.mtu, vanishes);
-        let accused = mtu.take_vanishing(Which::Udp, Flow::Other, found, probing);
-        accused.map_err(|error| {
+        let taken = mtu.take_vanishing(Which::Udp, Flow::Other, found, probing);
+        taken.map_err(|error| {
             if let PathError::Socket { source, .. } = error {
                 FarEndError::Io(source)
             } else {

@@ -174,10 +174,10 @@ impl MtuReport {
         (passes, vanishes): (u32, u32),
         probing: &mut Probing<'_>,
     ) -> Result<(), PathError> {
-        let accused = probing.accuse(which, by, (passes, vanishes))?;
-        self.dropped_here = accused.dropped_here.or(self.dropped_here.take());
-        self.black_hole = accused.black_hole;
-        if let Some(size) = accused.arrived {
+        let why = probing.why_vanished(which, by, (passes, vanishes))?;
+        self.dropped_here = why.dropped_here.or(self.dropped_here.take());
+        self.black_hole = why.black_hole;
+        if let Some(size) = why.arrived {
             self.forward_bytes = Some(size);
             (self.confidence, self.error_chance) = (Confidence::AtLeast, None);
             self.reason = Some(format!(

@@ -1,6 +1,5 @@
 //! What is sent, in which order, until the path MTU is known.
 
-mod accuse;
 mod budget;
 mod dropped;
 mod flows;
@@ -10,6 +9,7 @@ mod refusals;
 mod sizes;
 mod trips;
 mod unreachable;
+mod vanishing;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -22,13 +22,13 @@ use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot,
 use maxseg_linux::sys::sleeps;
 
 use super::{PathError, PathObserver, PathOptions, note_once};
-pub(super) use accuse::{Flow, MOST_STEPS, SPACING, TIMES, limited};
 pub(super) use budget::Budget;
 pub(super) use dropped::Own;
 pub(super) use hole::LARGE;
 pub(super) use sizes::Sizes;
 pub(super) use trips::Trips;
 use unreachable::Unreachable;
+pub(super) use vanishing::{Flow, MOST_STEPS, SPACING, TIMES, limited};
 
 /// Ports that traceroute begins with: hardly anything listens there.
 const FIRST_PORT: u16 = 33_434;

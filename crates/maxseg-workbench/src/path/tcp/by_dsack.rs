@@ -48,15 +48,15 @@ impl Probing<'_> {
             return Err(PathError::Stopped);
         }
         let mut flow = test.narrowest();
-        // The first is doubted already; one that turns out to be wider leaves the next.
+        // That of the first is confirmed; one that turns out to be wider leaves the next.
         for _ in 1..test.flows() {
-            if flow == 0 || test.is_doubted(flow) {
+            if flow == 0 || test.is_silence_confirmed(flow) {
                 break;
             }
-            test.doubt(flow, &is_over, &is_stopped).map_err(socket)?;
+            test.confirm_silence(flow, &is_over, &is_stopped).map_err(socket)?;
             flow = test.narrowest();
         }
-        for refusal in test.told_late() {
+        for refusal in test.late_refusals() {
             note_once(&mut self.notes, limited(refusal));
         }
         let Some(at_least) = test.arrived(flow) else {

@@ -26,8 +26,8 @@ pub(super) struct DsackTest {
     most_bytes: u64,
     /// Numbers of the routers.
     hops: BTreeMap<IpAddr, u8>,
-    doubted: BTreeSet<usize>,
-    told_late: Vec<Refusal>,
+    confirmed: BTreeSet<usize>,
+    late_refusals: Vec<Refusal>,
 }
 
 /// Sizes in a round of the first flow.
@@ -60,8 +60,17 @@ impl DsackTest {
         };
         let searches: Vec<Search> = (0..prober.flows()).map(search).collect();
         let alike = vec![false; searches.len()];
-        let (doubted, told_late) = (BTreeSet::new(), Vec::new());
-        Ok(Self { prober, searches, expected: None, alike, most_bytes, hops, doubted, told_late })
+        let (confirmed, late_refusals) = (BTreeSet::new(), Vec::new());
+        Ok(Self {
+            prober,
+            searches,
+            expected: None,
+            alike,
+            most_bytes,
+            hops,
+            confirmed,
+            late_refusals,
+        })
     }
 
     /// Searches on the first connection, then checks what it has found on the others.
@@ -74,28 +83,28 @@ impl DsackTest {
         is_stopped: &dyn Fn() -> bool,
     ) -> io::Result<()> {
         self.search(&[0], is_over)?;
-        self.doubt(0, is_over, is_stopped)?;
+        self.confirm_silence(0, is_over, is_stopped)?;
         self.expected = self.settled(0);
         let others: Vec<usize> = (1..self.searches.len()).collect();
         if self.arrived(0).is_some() { self.search(&others, is_over) } else { Ok(()) }
     }
 
-    /// Before a router is accused of silence on a connection: sends the size that vanishes again, far apart, and searches on where the
-    /// router says something after all. The time of the test does not end that, which takes little: who is not asked is not accused.
+    /// Before silence on a connection is a black hole: sends the size that vanishes again, far apart, and searches on where the
+    /// router says something after all. The time of the test does not end that, which takes little: without it silence proves nothing.
     ///
     /// # Errors
     /// A system call fails.
-    pub(super) fn doubt(
+    pub(super) fn confirm_silence(
         &mut self,
         flow: usize,
         is_over: &dyn Fn() -> bool,
         is_stopped: &dyn Fn() -> bool,
     ) -> io::Result<()> {
-        self.doubted.insert(flow);
+        self.confirmed.insert(flow);
         for _ in 0..MOST_STEPS {
             let settled = self.searches.get(flow).and_then(Search::settled);
             let Some(size) = settled.and_then(|settled| settled.vanishes) else { break };
-            if !self.is_told_after_all(flow, size, is_stopped)? {
+            if !self.is_answered_late(flow, size, is_stopped)? {
                 break;
             }
             self.search(&[flow], is_over)?;
@@ -104,7 +113,7 @@ impl DsackTest {
     }
 
     /// Whether packets of a size that were silent arrive, or are called too big, when they are sent again.
-    fn is_told_after_all(
+    fn is_answered_late(
         &mut self,
         flow: usize,
         size: u32,
@@ -123,7 +132,7 @@ impl DsackTest {
                 return Ok(true);
             }
             if let Some((_, refusal)) = search.refusals().find(|(refused, _)| *refused == size) {
-                self.told_late.push(refusal);
+                self.late_refusals.push(refusal);
                 return Ok(true);
             }
         }
@@ -137,13 +146,13 @@ impl DsackTest {
     }
 
     /// Whether what vanishes on a connection was sent again, far apart.
-    pub(super) fn is_doubted(&self, flow: usize) -> bool {
-        self.doubted.contains(&flow)
+    pub(super) fn is_silence_confirmed(&self, flow: usize) -> bool {
+        self.confirmed.contains(&flow)
     }
 
     /// What routers have said of a size only when it was sent again.
-    pub(super) fn told_late(&self) -> &[Refusal] {
-        &self.told_late
+    pub(super) fn late_refusals(&self) -> &[Refusal] {
+        &self.late_refusals
     }
 
     /// Gives the search of a connection what was said of packets on it, late messages included.

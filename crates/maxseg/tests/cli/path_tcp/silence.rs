@@ -45,7 +45,7 @@ fn limited_answers_are_no_losses() {
 }
 
 #[test]
-fn no_router_is_blamed_for_what_this_host_drops() {
+fn what_this_host_drops_is_no_fault_of_a_router() {
     if !is_its_turn(1) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Before a router is accused of silence: whether it says something after all, late or seldom, and whether this host drops what it says.
+//! Why packets vanish: whether a router says late or seldom that they are too big, this host drops what it says, or a router is silent.
 
 use std::time::{Duration, Instant};
 
@@ -20,14 +20,14 @@ pub(in crate::path) const MOST_STEPS: usize = 4;
 const NOT_HEARD: &str = "whether a router says nothing or this host's own firewall drops what it says, an ordinary user's sockets cannot tell: as root the \
                          test does";
 
-/// Who is at fault that packets vanish.
+/// Why packets vanish; all is empty where a router says after all that they are too big.
 #[derive(Debug, Default)]
-pub(in crate::path) struct Accused {
+pub(in crate::path) struct WhyVanished {
     /// This host drops what routers say.
     pub(in crate::path) dropped_here: Option<DroppedHere>,
     /// Routers say nothing.
     pub(in crate::path) black_hole: Option<BlackHole>,
-    /// Nobody: a packet of this size arrived.
+    /// They do not always: one of this size arrived.
     pub(in crate::path) arrived: Option<u32>,
 }
 
@@ -48,32 +48,33 @@ enum Again {
 }
 
 impl Probing<'_> {
-    /// Who is at fault that packets of `vanishes` bytes vanish, on a path that takes `passes`. Nobody is where a router says after all that
-    /// they are too big.
-    pub(in crate::path) fn accuse(
+    /// Why packets of `vanishes` bytes vanish, on a path that takes `passes`.
+    pub(in crate::path) fn why_vanished(
         &mut self,
         which: Which,
         by: Flow,
         (passes, vanishes): (u32, u32),
-    ) -> Result<Accused, PathError> {
+    ) -> Result<WhyVanished, PathError> {
         let began = Instant::now();
-        let accused = self.accused(which, by, (passes, vanishes));
+        let why = self.find_why(which, by, (passes, vanishes));
         // The search has its time besides.
         self.budget.extend(began.elapsed());
-        accused
+        why
     }
 
-    fn accused(
+    fn find_why(
         &mut self,
         which: Which,
         by: Flow,
         (passes, vanishes): (u32, u32),
-    ) -> Result<Accused, PathError> {
+    ) -> Result<WhyVanished, PathError> {
         let mut size = vanishes;
         for _ in 0..MOST_STEPS {
             let refusal = match self.again(which, by, size)? {
-                Again::Silent => return self.judge(which, passes, size),
-                Again::Arrived => return Ok(Accused { arrived: Some(size), ..Accused::default() }),
+                Again::Silent => return self.fault_of_silence(which, passes, size),
+                Again::Arrived => {
+                    return Ok(WhyVanished { arrived: Some(size), ..WhyVanished::default() });
+                }
                 Again::Refused(refusal) => refusal,
             };
             // Of the first size nothing was said before.
@@ -86,7 +87,7 @@ impl Probing<'_> {
                 None => break,
             }
         }
-        Ok(Accused::default())
+        Ok(WhyVanished::default())
     }
 
     /// Sends packets of a size again, far apart.
@@ -112,29 +113,34 @@ impl Probing<'_> {
     }
 
     /// Whose fault it is that routers are not heard.
-    fn judge(&mut self, which: Which, passes: u32, vanishes: u32) -> Result<Accused, PathError> {
-        let mut accused = Accused {
+    fn fault_of_silence(
+        &mut self,
+        which: Which,
+        passes: u32,
+        vanishes: u32,
+    ) -> Result<WhyVanished, PathError> {
+        let mut why = WhyVanished {
             // What this host itself drops is no fault of a router.
             dropped_here: self.dropped_datagrams(which, passes)?,
-            ..Accused::default()
+            ..WhyVanished::default()
         };
-        if accused.dropped_here.is_some() {
-            return Ok(accused);
+        if why.dropped_here.is_some() {
+            return Ok(why);
         }
         let hole = self.locate(passes, vanishes)?;
         if let Some(refusal) = self.heard.get(&vanishes) {
             note_once(&mut self.notes, limited(refusal));
-            return Ok(accused);
+            return Ok(why);
         }
         if self.is_told_of(&hole) {
-            return Ok(accused);
+            return Ok(why);
         }
         if self.watch.is_none() && hole.after_hop != Some(0) {
-            accused.dropped_here = self.dropped_likely(which, &hole)?;
+            why.dropped_here = self.dropped_likely(which, &hole)?;
             note_once(&mut self.notes, NOT_HEARD.to_owned());
         }
-        accused.black_hole = Some(hole);
-        Ok(accused)
+        why.black_hole = Some(hole);
+        Ok(why)
     }
 
     /// Whether the router before a black hole has said of a packet that is no larger that it is too big: it speaks, and limits what it

@@ -59,4 +59,4 @@ pub(crate) use tun::{Tun, VNET_HEADER};
 pub use userns::own_user_namespace;
 pub(crate) use userns::{enter_user_namespace, user_id, user_namespace};
 pub use wait::Waker;
-pub(crate) use wait::wait_for;
+pub(crate) use wait::{wait_for, wait_while_read};

@@ -16,7 +16,29 @@ use nix::sys::time::TimeSpec;
 pub(crate) fn wait_for(files: &[BorrowedFd<'_>], longest: Option<Duration>) -> io::Result<()> {
     let mut polled: Vec<PollFd<'_>> =
         files.iter().map(|file| PollFd::new(*file, PollFlags::POLLIN)).collect();
-    match ppoll(&mut polled, longest.map(TimeSpec::from), None) {
+    wait(&mut polled, longest)
+}
+
+/// As [`wait_for`], and until the reader of `output` is gone: [`io::ErrorKind::BrokenPipe`], as a write would say.
+///
+/// # Errors
+/// The reader is gone, or a descriptor is invalid.
+pub(crate) fn wait_while_read(
+    files: &[BorrowedFd<'_>],
+    output: BorrowedFd<'_>,
+    longest: Option<Duration>,
+) -> io::Result<()> {
+    let mut polled: Vec<PollFd<'_>> =
+        files.iter().map(|file| PollFd::new(*file, PollFlags::POLLIN)).collect();
+    // POLLERR and POLLHUP are reported unasked.
+    polled.push(PollFd::new(output, PollFlags::empty()));
+    wait(&mut polled, longest)?;
+    let is_gone = polled.last().and_then(PollFd::any).unwrap_or(false);
+    if is_gone { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+}
+
+fn wait(polled: &mut [PollFd<'_>], longest: Option<Duration>) -> io::Result<()> {
+    match ppoll(polled, longest.map(TimeSpec::from), None) {
         Ok(_) | Err(Errno::EINTR) => Ok(()),
         Err(error) => Err(error.into()),
     }

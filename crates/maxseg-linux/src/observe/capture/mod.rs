@@ -7,7 +7,7 @@ mod captured_packet;
 mod default_route;
 
 use std::io;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
 use maxseg_wire::bpf::{Instruction, Link, Selection, TooLong, compile};
@@ -180,12 +180,22 @@ impl Capture {
         Ok(Self { socket, ring, counts, interfaces, begins_down, options, taken, frame })
     }
 
-    /// Waits until there are packets, `longest` has passed, or the waker is woken.
+    /// Waits until there are packets, `longest` has passed, or the waker is woken; and, if packets are written to `output`, until
+    /// its reader is gone, which without packets no write would tell.
     ///
     /// # Errors
-    /// The interface is gone or down.
-    pub fn wait(&self, waker: &Waker, longest: Option<Duration>) -> io::Result<()> {
-        sys::wait_for(&[self.socket.as_fd(), waker.as_fd()], longest)?;
+    /// The interface is gone or down, or the reader of `output` is gone ([`io::ErrorKind::BrokenPipe`]).
+    pub fn wait(
+        &self,
+        waker: &Waker,
+        output: Option<BorrowedFd<'_>>,
+        longest: Option<Duration>,
+    ) -> io::Result<()> {
+        let files = [self.socket.as_fd(), waker.as_fd()];
+        match output {
+            Some(output) => sys::wait_while_read(&files, output, longest)?,
+            None => sys::wait_for(&files, longest)?,
+        }
         self.socket.take_error()
     }
 

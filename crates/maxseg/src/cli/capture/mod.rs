@@ -4,6 +4,8 @@ mod output;
 mod replay;
 mod sudo;
 
+use std::io;
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -203,6 +205,8 @@ fn watch(
     if was_down && let InterfaceChoice::Interface(name) = &capture.options().place {
         printer.note(&format!("interface {name} is down; waiting for it"));
     }
+    let stdout = io::stdout();
+    let stdout = output.is_to_stdout().then(|| stdout.as_fd());
     let ended = loop {
         if show_ready(args, capture, output)? {
             return Ok(Ended::AsAsked);
@@ -216,7 +220,7 @@ fn watch(
         }
         // Nothing tells when an interface that is down is removed.
         let longest = if was_down { Some(left.unwrap_or(LOOK).min(LOOK)) } else { left };
-        match (capture.wait(waker, longest), &capture.options().place) {
+        match (capture.wait(waker, stdout, longest), &capture.options().place) {
             (Ok(()), InterfaceChoice::Interface(name)) if was_down && capture.is_gone() => {
                 break Ended::Gone(name.clone());
             }
@@ -227,6 +231,9 @@ fn watch(
                 }
                 was_down = true;
                 printer.note(&format!("interface {name} is down; waiting for it"));
+            }
+            (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Err(Failure::BrokenPipe);
             }
             (Err(error), _) => return Err(Failure::new(format!("cannot listen: {error}"))),
         }
@@ -273,7 +280,7 @@ fn show_rest(
     while !show_ready(args, capture, output)? && !capture.is_drained()? && Instant::now() < deadline
     {
         // An interface that is down has packets from before.
-        let _ = capture.wait(&silent, Some(GLANCE));
+        let _ = capture.wait(&silent, None, Some(GLANCE));
     }
     Ok(())
 }

@@ -95,6 +95,11 @@ impl Output {
         Ok(output)
     }
 
+    /// Whether standard output takes packets, as lines or as a file.
+    pub(super) fn is_to_stdout(&self) -> bool {
+        self.lines.is_some() || self.file.as_ref().is_some_and(CaptureFile::is_stdout)
+    }
+
     /// How many packets there were.
     pub(super) const fn packets(&self) -> u64 {
         self.packets
@@ -170,7 +175,7 @@ impl CaptureFile {
         user: Option<(u32, u32)>,
     ) -> Result<Option<Self>, Failure> {
         let Some(path) = &args.write else { return Ok(None) };
-        let is_stdout = path == Path::new("-");
+        let is_stdout = is_stdout(path);
         if is_stdout && (args.json_stream || args.print) {
             let what = "standard output takes packets or lines, not both";
             return Err(Failure::with_hint(what, "--write FILE"));
@@ -183,6 +188,10 @@ impl CaptureFile {
         };
         let writer = Writer::new(out.map_err(fail)?, &section).map_err(fail)?;
         Ok(Some(Self { writer, path: path.clone(), interfaces: 0, snap_len: args.snaplen }))
+    }
+
+    fn is_stdout(&self) -> bool {
+        is_stdout(&self.path)
     }
 
     /// Whoever read our output may have gone; a file's errors are told with its name.
@@ -265,6 +274,10 @@ impl CaptureFile {
     fn flush(&mut self) -> Result<(), Failure> {
         self.writer.flush().map_err(|error| Self::fail(&self.path, &error))
     }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// A file cannot be opened; what the user who called sudo may not write is told with a way out.

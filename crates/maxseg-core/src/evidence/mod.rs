@@ -57,7 +57,7 @@ pub use refills::Refills;
 pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, Closing, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
-pub use trace::{AckPoint, ControlKind, ControlPoint, SegmentPoint, Trace};
+pub use trace::{AckPoint, ControlKind, ControlPoint, SackPoint, SegmentPoint, Trace};
 pub use unreachable::{UnreachableCode, UnreachableEvent};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};

@@ -12,6 +12,8 @@ pub struct Trace {
     pub segments: Points<SegmentPoint>,
     /// Acknowledgements of them, in order; those that shut the window, or open it again, and those before long pauses are notable.
     pub acks: Points<AckPoint>,
+    /// Blocks of their SACK options that are new, in order.
+    pub sacks: Points<SackPoint>,
     /// Round trips of the whole path: when each was measured, and how long it was.
     pub rtts: Points<(Time, Time)>,
     /// Bytes in flight, as the sender knows them, whenever a segment was sent or an acknowledgement reached it; those before long
@@ -50,6 +52,17 @@ impl Trace {
             self.acks.keep_last();
         }
         self.acks.note(ack, is_shut != was_shut);
+    }
+
+    /// A block of a SACK option passes; one that only repeats the last is left out.
+    pub fn on_sack(&mut self, block: SackPoint) {
+        let is_repeated = |last: &SackPoint| {
+            (last.offset, last.bytes, last.is_duplicate)
+                == (block.offset, block.bytes, block.is_duplicate)
+        };
+        if !self.sacks.last().is_some_and(is_repeated) {
+            self.sacks.note(block, block.is_duplicate);
+        }
     }
 
     /// An acknowledgement has reached the sender, with so much in flight behind it.
@@ -112,6 +125,21 @@ impl AckPoint {
     pub fn window(&self) -> Option<u64> {
         self.edge.map(|edge| edge.saturating_sub(self.offset))
     }
+}
+
+/// A block of a SACK option (RFC 2018).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SackPoint {
+    /// When it was seen.
+    pub at: Time,
+    /// Which packet of the capture, counted from 1.
+    pub frame: u64,
+    /// Its left edge, counted from the beginning of the direction.
+    pub offset: u64,
+    /// Bytes up to its right edge.
+    pub bytes: u32,
+    /// Whether it tells of bytes that came twice (D-SACK, RFC 2883).
+    pub is_duplicate: bool,
 }
 
 /// A packet that opens or ends a connection, or asks whether the other end is there.

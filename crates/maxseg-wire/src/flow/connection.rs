@@ -217,7 +217,7 @@ impl Connection {
             let (sequence, near) = (peer.sequence, peer.una);
             let edge = |number| sequence.map_or(0, |it| it.offset(number, near));
             let blocks = blocks.iter().map(|block| (edge(block.left), edge(block.right)));
-            own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una));
+            own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una, seen.packet()));
         }
         stream.on_ack(&AckSegment {
             at: seen.at_nanos,

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use super::segments::PassedPacket;
 use crate::tcp::Flags;
 
 /// A segment with what analysis needs of the headers around it.
@@ -51,6 +52,10 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
+    pub(super) const fn packet(&self) -> PassedPacket {
+        PassedPacket { at: self.at_nanos, frame: self.frame }
+    }
+
     /// Sequence numbers that it takes: payload, SYN and FIN.
     pub const fn seq_len(&self) -> u32 {
         let syn = self.flags.contains(Flags::SYN) as u32;

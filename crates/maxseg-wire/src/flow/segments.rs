@@ -48,6 +48,13 @@ pub(super) struct AckSegment {
     pub(super) has_payload: bool,
 }
 
+/// When a packet passed, in nanoseconds, and its number in the capture.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PassedPacket {
+    pub(super) at: u64,
+    pub(super) frame: u64,
+}
+
 /// What a segment echoes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Echo {

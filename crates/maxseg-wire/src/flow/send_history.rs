@@ -3,6 +3,7 @@
 mod near;
 mod recovery;
 mod repeats;
+mod sack;
 mod samples;
 mod traced;
 mod window_scale;
@@ -332,24 +333,6 @@ impl SendHistory {
     /// A zero window probe with a byte that ends here.
     pub(super) const fn on_probe(&mut self, end: i64) {
         self.probed = end;
-    }
-
-    /// SACK blocks of the receiver. Gives whether the first is a D-SACK (RFC 2883).
-    pub(super) fn on_sack(&mut self, blocks: impl Iterator<Item = (i64, i64)>, una: i64) -> bool {
-        let mut blocks = blocks.filter(|(left, right)| left < right);
-        let Some(first) = blocks.next() else { return false };
-        let second = blocks.next();
-        let is_within = second.is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);
-        let is_dsack = first.1 <= una || is_within;
-        if is_dsack && let Some(spurious) = self.retransmissions.on_dsack(first.0, first.1) {
-            self.note_spurious(&spurious);
-        }
-        let plain = (!is_dsack).then_some(first);
-        for (left, right) in plain.into_iter().chain(second).chain(blocks) {
-            self.sacked = self.sacked.max(right);
-            self.delivered += self.sent.sack(left, right);
-        }
-        is_dsack
     }
 
     fn note_spurious(&mut self, retransmission: &Retransmission) {

@@ -203,6 +203,12 @@ impl App {
         self.keep_visible();
     }
 
+    /// Of so many lines of a page, `rows` are shown at once: scrolling ends where the last one is the lowest.
+    pub(super) fn scroll_within(&mut self, lines: usize, rows: usize) {
+        self.room = rows.max(1);
+        self.first_line = self.first_line.min(lines.saturating_sub(self.room));
+    }
+
     fn keep_visible(&mut self) {
         let row = self.selected_row().unwrap_or(0);
         let last_first = self.rows.len().saturating_sub(self.room);

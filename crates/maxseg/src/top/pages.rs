@@ -5,29 +5,31 @@ use maxseg_workbench::connections::Listener;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
 
 use super::app::{App, shown_end, shown_owner};
 use super::style::{DIM, HEADING, Styles};
+use crate::wrap::wrapped;
 
 /// What there is to know of all connections on the list.
 pub(super) fn findings(app: &mut App, styles: Styles, frame: &mut Frame<'_>, area: Rect) {
-    let lines = finding_lines(app, styles);
-    app.first_line = app.first_line.min(lines.len().saturating_sub(1));
+    let lines = finding_lines(app, styles, usize::from(area.width));
+    app.scroll_within(lines.len(), usize::from(area.height));
     let lines: Vec<Line<'_>> = lines.into_iter().skip(app.first_line).collect();
-    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
+    frame.render_widget(Paragraph::new(lines), area);
 }
 
-fn finding_lines(app: &App, styles: Styles) -> Vec<Line<'static>> {
+/// Whom each is about, and below it the finding in lines of `width`.
+fn finding_lines(app: &App, styles: Styles, width: usize) -> Vec<Line<'static>> {
     let (full, found) = app.findings();
     let full = full.into_iter().map(|listener| {
         let text = format!(
-            " the accept queue is full: {} connections wait, its limit is {}. The process accepts too slowly, or its backlog \
+            "The accept queue is full: {} connections wait, its limit is {}. The process accepts too slowly, or its backlog \
              is too small (listen(2), net.core.somaxconn).",
             listener.queued, listener.limit
         );
         let whose = format!("{} {}", shown_end(listener.local), shown_owner(listener.process.as_ref()));
-        Line::from(vec![Span::styled(whose, styles.alarm()), Span::raw(text)])
+        (Line::styled(whose, styles.alarm()), text)
     });
     let found = found.into_iter().map(|(connection, finding)| {
         let whose = format!(
@@ -36,10 +38,14 @@ fn finding_lines(app: &App, styles: Styles) -> Vec<Line<'static>> {
             shown_end(connection.remote),
             shown_owner(connection.process.as_ref())
         );
-        let text = format!(" {}.", finding.text);
-        Line::from(vec![Span::styled(whose, HEADING), Span::raw(text)])
+        (Line::styled(whose, HEADING), format!("{}.", finding.text))
     });
-    let lines: Vec<Line<'_>> = full.chain(found).collect();
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for (whose, text) in full.chain(found) {
+        lines.push(whose);
+        let text = wrapped(&text, width, "  ");
+        lines.extend(text.lines().map(|line| Line::raw(line.to_owned())));
+    }
     if lines.is_empty() {
         return vec![Line::styled("nothing found: no losses, full queues or closed windows", DIM)];
     }
@@ -48,6 +54,9 @@ fn finding_lines(app: &App, styles: Styles) -> Vec<Line<'static>> {
 
 /// The listening sockets with their accept queues, full ones first.
 pub(super) fn listening(app: &mut App, styles: Styles, frame: &mut Frame<'_>, area: Rect) {
+    let count = app.history.latest().listeners.len();
+    // Its first row is the header.
+    app.scroll_within(count, usize::from(area.height.saturating_sub(1)));
     let mut listeners: Vec<&Listener> = app.history.latest().listeners.iter().collect();
     if listeners.is_empty() {
         frame.render_widget(Line::styled("no listening TCP sockets", DIM), area);
@@ -56,7 +65,6 @@ pub(super) fn listening(app: &mut App, styles: Styles, frame: &mut Frame<'_>, ar
     listeners.sort_by_key(|one| {
         (std::cmp::Reverse(one.is_full()), std::cmp::Reverse(one.queued), one.local)
     });
-    app.first_line = app.first_line.min(listeners.len() - 1);
     let rows = listeners.iter().skip(app.first_line).map(|listener| row(listener, styles));
     let number = Constraint::Length(9);
     let widths =

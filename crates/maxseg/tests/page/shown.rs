@@ -1,6 +1,6 @@
 //! What graphs show of a view: ends, heights, bounds, and the address of it.
 
-use super::{LOSSY, open};
+use super::{LOSSY, REQUESTS, open};
 
 /// A piece of script with `page`, and `panel` by its name.
 fn script(body: &str) -> String {
@@ -139,4 +139,42 @@ fn words_of_axes_are_whole_and_segments_as_high_as_their_bytes() {
         "document.querySelector('figure[data-panel=sequence] svg.graph [data-layer=segments]').getAttribute('d')",
     );
     assert!(path.contains('V'), "{path}");
+}
+
+/// SACK blocks stand between what is acknowledged and what was sent, and are told with their packet; times are those of the capture.
+#[test]
+fn sack_blocks_are_drawn_and_named() {
+    let Some((report, mut tab)) = open(LOSSY, "") else { return };
+    let faults = tab.value(&script(
+        "const layers = panel('sequence').layers; const sacks = layers.find((l) => l.label === 'SACK'); \
+         const acks = layers.find((l) => l.label === 'acknowledged'); \
+         const below = [...sacks.t].filter((t, n) => sacks.v[n] < acks.v[firstFrom(acks.t, t)]).length; \
+         return [sacks.t.length > 50, below, sacks.bytes.every((b) => b > 0), document.querySelectorAll('[data-layer=SACK]').length > 0];",
+    ));
+    assert_eq!(faults, serde_json::json!([true, 0, true, true]));
+    tab.value(&script(
+        "const { t } = panel('sequence').layers.find((l) => l.label === 'SACK'); \
+         page.change((view) => { view.show(t[0] - 1e-5, t[0] + 1e-5); view.pin(t[0]); }); return 0;",
+    ));
+    let packets = tab.text_of(".packets");
+    assert!(packets.contains("SACK from byte "), "{packets}");
+    let day = tab.text_of(".time-of-day");
+    let page = std::fs::read_to_string(report.file()).unwrap();
+    assert!(day.ends_with(" UTC") && page.contains(&day[..17]), "{day} is not when it began");
+}
+
+#[test]
+fn both_directions_have_a_graph_where_both_carry_data() {
+    let Some((_report, mut tab)) = open(REQUESTS, "") else { return };
+    let title = tab.text_of("figure[data-panel=sequence-back] .graph-title");
+    assert_eq!(title, "Time-sequence graph of the other direction, from the client");
+    let ends = tab.value(&script(
+        "const of = (id, label) => panel(id).layers.find((l) => l.label === label); \
+         const last = (l) => l.v[l.v.length - 1] + l.bytes[l.v.length - 1]; \
+         const back = of('sequence-back', 'segments'); \
+         page.change((view) => { view.show(back.t[5] - 1e-4, back.t[5] + 1e-4); view.pin(back.t[5]); }); \
+         return last(back) === last(of('sequence-back', 'acknowledged'));",
+    ));
+    assert_eq!(ends, true, "all requests are acknowledged");
+    assert!(tab.text_of(".packets").contains("segment from the client's byte "));
 }

@@ -304,6 +304,38 @@ fn a_clock_that_was_set_changes_no_duration() {
     }
 }
 
+/// A page has each SACK block once, and tells those of bytes that came twice.
+#[test]
+fn a_trace_has_the_sack_blocks_that_are_new() {
+    // Two NOPs, then the option with the edges of a block.
+    const SECOND: [u8; 12] = [1, 1, 5, 10, 0, 0, 4, 76, 0, 0, 4, 176];
+    const TO_THIRD: [u8; 12] = [1, 1, 5, 10, 0, 0, 4, 76, 0, 0, 5, 20];
+    const FIRST: [u8; 12] = [1, 1, 5, 10, 0, 0, 3, 232, 0, 0, 4, 76];
+    let sack = |at: u64, n, options: &'static [u8]| Seen {
+        options,
+        ip_id: u16::try_from(at).ok(),
+        ..ack(at, n)
+    };
+    let packets = [
+        syn(0),
+        syn_ack(100),
+        data(200, 0),
+        data(210, 1),
+        data(220, 2),
+        sack(300, 0, &SECOND),
+        sack(310, 0, &SECOND),
+        sack(320, 0, &TO_THIRD),
+        Seen { ip_id: Some(900), ..data(400, 0) },
+        ack(500, 3),
+        sack(510, 3, &FIRST),
+    ];
+    let evidence = followed(&packets, true);
+    let sacks = &evidence.forward.trace.as_ref().unwrap().sacks;
+    let sacks: Vec<_> =
+        sacks.iter().map(|one| (one.frame, one.offset, one.bytes, one.is_duplicate)).collect();
+    assert_eq!(sacks, [(6, 100, 100, false), (8, 100, 200, false), (11, 0, 100, true)]);
+}
+
 /// A page has each window that was advertised, and names every packet: SYNs and probes as well.
 #[test]
 fn a_trace_has_every_window_and_every_packet() {

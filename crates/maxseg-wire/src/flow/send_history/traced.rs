@@ -17,7 +17,7 @@ pub(super) fn begun(begin: &HistoryStart) -> Option<Box<Trace>> {
     })
 }
 
-fn bytes(count: i64) -> u64 {
+pub(super) fn bytes(count: i64) -> u64 {
     count.max(0).cast_unsigned()
 }
 

@@ -8,12 +8,15 @@ mod still;
 mod thin;
 
 use maud::{Markup, PreEscaped, html};
+use maxseg_core::units::Time;
 
 use super::super::words;
 
 /// Graphs that share their time.
 #[derive(Debug, Clone)]
 pub(crate) struct Timeline {
+    /// The time that stands at 0, since 1970.
+    pub(crate) begin: Time,
     /// From where to where, in seconds.
     pub(crate) from: f64,
     /// See `from`.

@@ -48,6 +48,12 @@ fn panel(layers: Vec<Layer>) -> Panel {
     }
 }
 
+fn timeline(panels: Vec<Panel>) -> Timeline {
+    let (others, filter) = (Vec::new(), String::new());
+    let begin = Time::from_millis(1_700_000_000_123);
+    Timeline { begin, from: 0.0, to: 3.0, panels, others, filter }
+}
+
 /// Each packet of a thinned layer keeps its own number and size.
 #[test]
 fn the_script_gets_every_packet_with_its_number() {
@@ -57,15 +63,10 @@ fn the_script_gets_every_packet_with_its_number() {
     dots.packets =
         Some(Packets { what: "segment from byte".to_owned(), frames, bytes, ..Packets::default() });
     let filter = "ip.addr == 10.0.0.1 && tcp.port == 80".to_owned();
-    let timeline = Timeline {
-        from: 0.0,
-        to: 1e5,
-        panels: vec![panel(vec![dots])],
-        others: Vec::new(),
-        filter,
-    };
+    let timeline = Timeline { to: 1e5, filter, ..timeline(vec![panel(vec![dots])]) };
     let data: serde_json::Value = serde_json::from_str(&timeline.data()).unwrap();
     assert_eq!(data["filter"], timeline.filter);
+    assert_eq!(data["begin_us"], 1_700_000_000_123_000_u64);
     let layer = &data["panels"][0]["layers"][0];
     let summed = |key: &str| -> Vec<i64> {
         let values = layer[key].as_array().unwrap().iter().map(|value| value.as_i64().unwrap());
@@ -91,9 +92,7 @@ fn what_has_no_data_is_not_in_the_legend() {
     let mut empty = layer(LayerKind::Line, 0);
     empty.label = "nothing".to_owned();
     let panels = vec![panel(vec![layer(LayerKind::Dots, 3), empty])];
-    let timeline =
-        Timeline { from: 0.0, to: 3.0, panels, others: Vec::new(), filter: String::new() };
-    let html = timeline.to_html().into_string();
+    let html = timeline(panels).to_html().into_string();
     assert!(html.contains("again") && !html.contains("nothing"), "{html}");
 }
 
@@ -172,9 +171,7 @@ fn what_is_at_the_end_is_seen() {
 #[test]
 fn a_graph_without_anything_says_why() {
     let panels = vec![panel(vec![layer(LayerKind::Line, 0)])];
-    let timeline =
-        Timeline { from: 0.0, to: 3.0, panels, others: Vec::new(), filter: String::new() };
-    let html = timeline.to_html().into_string();
+    let html = timeline(panels).to_html().into_string();
     assert!(html.contains("not captured: the other side"), "{html}");
     assert!(!html.contains("<svg") && !html.contains("data-panel"), "no empty axis: {html}");
 }
@@ -185,14 +182,7 @@ fn the_legend_says_how_far_a_bound_goes_that_the_axis_does_not_reach() {
     window.is_bound = true;
     window.points = vec![(0.0, 64_000.0), (1.0, 64_000.0)];
     let html = panel(vec![window, layer(LayerKind::Line, 3)]);
-    let timeline = Timeline {
-        from: 0.0,
-        to: 3.0,
-        panels: vec![html],
-        others: Vec::new(),
-        filter: String::new(),
-    };
-    let html = timeline.to_html().into_string();
+    let html = timeline(vec![html]).to_html().into_string();
     assert!(html.contains("again: up to 64.0 kB, above the graph"), "{html}");
 }
 

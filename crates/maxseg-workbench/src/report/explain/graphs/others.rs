@@ -3,26 +3,19 @@
 use maxseg_core::advise::Case;
 use maxseg_core::evidence::{ControlKind, ControlPoint, Direction, SegmentPoint};
 
-use super::super::super::chart::{Layer, LayerKind, Packets};
+use super::super::super::chart::{Layer, LayerKind};
 use super::super::colors::BACK;
-use super::{Clock, layer};
+use super::{Clock, end, packet_layer};
 
-/// What each end sent besides the data: the payload of the other end, and what opens or ends the connection or probes it.
-pub(super) fn others(case: &Case<'_>, clock: Clock) -> Vec<Layer> {
-    let data = case.diagnosis.direction;
-    let mut layers = payload(case, data.other(), clock);
+/// What each end sent besides the data: what opens or ends the connection or probes it, and the payload of the other end unless it
+/// has a graph of its own.
+pub(super) fn others(case: &Case<'_>, has_graph_back: bool, clock: Clock) -> Vec<Layer> {
+    let back = case.diagnosis.direction.other();
+    let mut layers = if has_graph_back { Vec::new() } else { payload(case, back, clock) };
     for direction in [Direction::Forward, Direction::Reverse] {
         layers.extend(controls(case, direction, clock));
     }
     layers
-}
-
-/// Who sends a direction's packets.
-const fn end(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "client",
-        Direction::Reverse => "server",
-    }
 }
 
 fn payload(case: &Case<'_>, direction: Direction, clock: Clock) -> Vec<Layer> {
@@ -30,9 +23,8 @@ fn payload(case: &Case<'_>, direction: Direction, clock: Clock) -> Vec<Layer> {
     let of = |is_resent: bool, word: &str| {
         let what = format!("{}'s {word} from byte", end(direction));
         let wanted = trace.segments.iter().filter(|segment| segment.is_resent == is_resent);
-        packets(what, wanted, |segment: &SegmentPoint| {
-            (clock.s(segment.at), segment.offset as f64, segment.frame, segment.bytes)
-        })
+        let place = |one: &SegmentPoint| (clock.s(one.at), one.offset as f64, one.frame, one.bytes);
+        packet_layer("", LayerKind::Dots, BACK, what, wanted.map(place))
     };
     vec![of(false, "segment"), of(true, "retransmission")]
 }
@@ -50,22 +42,8 @@ fn controls(case: &Case<'_>, direction: Direction, clock: Clock) -> Vec<Layer> {
     let of = |kind: ControlKind| {
         let what = format!("{}'s {}", end(direction), kind.word());
         let wanted = trace.controls.iter().filter(|control| control.kind == kind);
-        packets(what, wanted, |control: &ControlPoint| (clock.s(control.at), 0.0, control.frame, 0))
+        let place = |one: &ControlPoint| (clock.s(one.at), 0.0, one.frame, 0);
+        packet_layer("", LayerKind::Dots, BACK, what, wanted.map(place))
     };
     kinds.into_iter().map(of).collect()
-}
-
-fn packets<'a, T: 'a>(
-    what: String,
-    wanted: impl Iterator<Item = &'a T>,
-    place: impl Fn(&T) -> (f64, f64, u64, u32),
-) -> Layer {
-    let mut packets = Packets { what, ..Packets::default() };
-    let mut points = Vec::new();
-    for (at, value, frame, bytes) in wanted.map(place) {
-        points.push((at, value));
-        packets.frames.push(frame);
-        packets.bytes.push(bytes);
-    }
-    Layer { packets: Some(packets), ..layer("", LayerKind::Dots, BACK, points) }
 }

@@ -2,7 +2,7 @@
 
 use maxseg_core::advise::{Case, Gain, Headline};
 use maxseg_core::engine::EngineName;
-use maxseg_core::evidence::{DirectionStats, Trace};
+use maxseg_core::evidence::{Direction, DirectionStats, Evidence, Trace};
 use maxseg_core::units::{Bytes, Time};
 
 use super::super::super::chart::{Layer, LayerKind, Panel, Unit};
@@ -31,12 +31,16 @@ pub(super) fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
 
 /// What is shown of the window: its field as it is, where the scale is not known.
 fn window_name(case: &Case<'_>) -> &'static str {
-    if is_unscaled(case) { "advertised window, unscaled" } else { "advertised window" }
+    if is_unscaled(case.evidence, case.diagnosis.direction) {
+        "advertised window, unscaled"
+    } else {
+        "advertised window"
+    }
 }
 
-/// Whether the window's scale is unknown: the handshake was not captured.
-pub(super) fn is_unscaled(case: &Case<'_>) -> bool {
-    !case.evidence.handshake.syn && case.acks().window_scale.is_none()
+/// Whether the scale of the windows that a direction's data is sent into is unknown: the handshake was not captured.
+pub(super) fn is_unscaled(evidence: &Evidence, direction: Direction) -> bool {
+    !evidence.handshake.syn && evidence.stats(direction.other()).window_scale.is_none()
 }
 
 /// The window that each acknowledgement advertises. An interval without one tells none: the last that is known still holds.

@@ -76,6 +76,8 @@ const means = (layer, least) => {
   return { ...layer, t, v };
 };
 
+const isSack = (layer) => layer.packet.includes("SACK");
+
 /** What a packet is, as a layer knows it: `segment from byte 4 380, 1 460 bytes`. */
 const packetWords = (layer, n) => {
   const place = layer.packet.endsWith("byte") ? ` ${grouped(layer.v[n])}` : "";
@@ -91,8 +93,8 @@ const packetsNear = (data, time, most) => {
     const middle = firstFrom(layer.t, time);
     for (let n = Math.max(0, middle - most); n < Math.min(layer.t.length, middle + most); n++) {
       const packet = found.get(layer.frames[n]) ?? { frame: layer.frames[n], t: layer.t[n], words: new Map() };
-      // A segment may be of several layers, of which the marks say most; it may acknowledge, and end the connection as well.
-      const role = data.others.includes(layer) ? layer.packet : layer.windows ? "acknowledges" : "data";
+      // A segment may be of several layers, of which the marks say most; it may acknowledge, block by block, and end the connection as well.
+      const role = data.others.includes(layer) ? layer.packet : layer.windows ? "acknowledges" : isSack(layer) ? `${layer.packet} ${layer.v[n]}` : "data";
       if (!packet.words.has(role) || layer.kind === "marks") packet.words.set(role, packetWords(layer, n));
       found.set(packet.frame, packet);
     }

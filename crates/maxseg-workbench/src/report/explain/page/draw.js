@@ -76,7 +76,7 @@ const extremes = (layers, view) => {
 /** The values that a panel shows of its axis, those in view with some air or what the reader chose; and bounds far above them. */
 const rangeOf = (panel, layers, view) => {
   if (panel.rows.length || panel.unit === "ends") return { range: [-0.12, 1.12], far: [] };
-  const isOffset = panel.id === "sequence" && !view.isWhole;
+  const isOffset = panel.id.startsWith("sequence") && !view.isWhole;
   const [others, bounds] = [false, true].map((isBound) => extremes(layers.filter((layer) => layer.is_bound === isBound), view));
   // A bound far above the rest does not flatten it: above the least in view, where the axis begins there.
   const base = isOffset ? others[0] : 0;

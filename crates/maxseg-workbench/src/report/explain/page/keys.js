@@ -1,9 +1,10 @@
 // The keyboard, while a graph has the focus.
 
-/** Looks at the next retransmission after the time that is looked at, or at the one before it. */
-const toResent = (view, data, isForward) => {
+/** Looks at the next retransmission after the time that is looked at, or at the one before it: of the graph that has the focus, if it
+ *  has some. */
+const toResent = (view, data, isForward, focused) => {
   const isOf = (layer) => layer.frames && layer.kind === "marks";
-  const panel = data.panels.find(({ layers }) => layers.some(isOf));
+  const panel = [focused, ...data.panels].find((one) => one?.layers.some(isOf));
   if (!panel) return;
   const { t, v } = panel.layers.find(isOf);
   const n = isForward ? firstFrom(t, (view.at ?? view.from - 1) + 1e-9) : firstFrom(t, (view.at ?? view.to + 1) - 1e-9) - 1;
@@ -37,8 +38,8 @@ const KEYS = {
   "=": (view) => view.zoom(0.5),
   "-": (view) => view.zoom(2),
   0: (view) => view.reset(),
-  n: (view, { data }) => toResent(view, data, true),
-  p: (view, { data }) => toResent(view, data, false),
+  n: (view, { data, panel }) => toResent(view, data, true, panel),
+  p: (view, { data, panel }) => toResent(view, data, false, panel),
   ".": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.from, true)),
   ",": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.to, false)),
   Enter: (view) => { view.isPinned = view.at !== null && !view.isPinned; },

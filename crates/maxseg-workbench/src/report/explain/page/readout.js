@@ -71,6 +71,7 @@ class Readout {
     this.box = htmlElement("section", { class: "readout", "aria-label": "At the time pointed at", hidden: "" }, parent);
     const head = htmlElement("div", { class: "readout-head" }, this.box);
     this.time = htmlElement("strong", {}, head);
+    this.timeOfDay = htmlElement("span", { class: "time-of-day" }, head);
     this.state = htmlElement("span", { class: "note" }, head);
     this.packets = htmlElement("ul", { class: "packets" }, this.box);
     const line = htmlElement("div", { class: "filter-line" }, this.box);
@@ -85,6 +86,7 @@ class Readout {
     this.box.hidden = view.at === null;
     if (view.at === null) return;
     this.time.textContent = timeWithin(view.at, view.span);
+    this.timeOfDay.textContent = timeOfDay(this.data.begin_us, view.at);
     this.state.textContent = view.isPinned ? "kept; Esc, or a click in a graph, lets go" : "click or Enter keeps this time";
     const near = packetsNear(this.data, view.at, NEAR);
     this.numbers = near.map((packet) => packet.frame);

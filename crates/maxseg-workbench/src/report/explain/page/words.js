@@ -24,6 +24,13 @@ const timeWithin = (seconds, span) => {
   return `${seconds.toFixed(decimals)} s`;
 };
 
+/** The time of day, of so many seconds after `beginUs` microseconds since 1970. */
+const timeOfDay = (beginUs, seconds) => {
+  const us = beginUs + Math.round(seconds * 1e6);
+  const date = new Date(Math.floor(us / 1000)).toISOString().replace("T", " ").replace("Z", "");
+  return `${date}${String(us % 1000).padStart(3, "0")} UTC`;
+};
+
 /** Round values between `from` and `to`, about `wanted` of them, and two at least. */
 const ticks = (from, to, wanted) => {
   for (let most = wanted; ; most += 1) {

@@ -11,7 +11,7 @@ use crate::bench::{self, instructions};
 use crate::{check_licences, generate, is_installed, layers, root};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
-const PEERS: [(&str, &str); 9] = [
+const PEERS: [(&str, &str); 10] = [
     ("ns", "ns2"),
     ("tshark", "tshark"),
     ("tcptrace", "tcptrace"),
@@ -21,6 +21,7 @@ const PEERS: [(&str, &str); 9] = [
     ("ip", "iproute2"),
     ("nft", "nftables"),
     ("iptables-save", "iptables"),
+    ("strace", "strace"),
 ];
 
 /// Runs every check and test, as CI does (`CI=true`): peers are installed, every row of every table is checked, and
@@ -38,6 +39,7 @@ fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|ci| ci == "true")
 }
 
+#[expect(clippy::print_stdout, reason = "a command-line program")]
 fn everything() -> Result<()> {
     step("peers", || install_peers().and_then(|()| fetch_axe()))?;
     // Beside what compiles: it waits for the network and has one thread.
@@ -52,6 +54,9 @@ fn everything() -> Result<()> {
         cargo(&["check", "--workspace", "--no-default-features", "--locked"])
     })?;
     packages.join().map_err(|_| Error::msg("fetching Python packages failed"))?;
+    println!(
+        "\nTests that are ignored take minutes each: `cargo test --workspace -- --ignored` runs them."
+    );
     step("tests", || succeed(&mut tests()))?;
     step("documentation", || {
         let mut command = Command::new("cargo");

@@ -7,7 +7,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::ns2::{CellVerdict, Ns2, Replay, TableVerdict, Verdict, judge};
+use crate::ns2::{BIAS_IN_SIGHT, CellVerdict, Ns2, Replay, TableVerdict, Verdict, judge};
 use crate::root;
 use crate::tables::tables;
 
@@ -61,7 +61,8 @@ our side runs the same configuration over 10 to 200 seeds, until its 95% interva
   their errors are correlated; the correlation is taken from our own runs, and the spread is pooled over both
   sides, because the spread of five runs is a poor estimate. Where that fails, or where the bound is above 5%, so
   that a bias could hide in it, ns-2's own random numbers for the table's seeds are fed to our simulator, which
-  leaves no noise; cells that cannot be replayed are run again with 30 seeds of ns-2.
+  leaves no noise; cells that cannot be replayed are run again with 30 seeds of ns-2. A bound that is above 5% then as well
+  is *not settled*: a bias below it could hide.
 - **Sums** of timeouts and retransmissions above 10,000 must agree within 3%. They rest on the table's few
   seeds alone; where those leave doubt, ns-2's own random numbers are fed to our simulator and its counts
   over the same seeds are judged.
@@ -80,7 +81,8 @@ fn summary(text: &mut String, verdicts: &[TableVerdict<'_>]) {
             .iter()
             .max_by(|a, b| (a.1.abs() / a.2).total_cmp(&(b.1.abs() / b.2)))
             .map_or_else(String::new, |(rate, mean, bound)| {
-                format!("{:+.2}% at {rate}% ({:.2}%)", 100.0 * mean, 100.0 * bound)
+                let doubt = if *bound > BIAS_IN_SIGHT { ", not settled" } else { "" };
+                format!("{:+.2}% at {rate}% ({:.2}%{doubt})", 100.0 * mean, 100.0 * bound)
             });
         let sums: Vec<String> = table
             .sums

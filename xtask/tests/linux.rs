@@ -39,6 +39,13 @@ fn every_cell_of_the_kernel_in_virtual_time_is_met() {
         }
         judged.extend(judge(&folder, &here).unwrap_or_else(|error| panic!("{error:#}")));
     }
+    for cell in judged.iter().filter(|cell| cell.is_undecided()) {
+        println!(
+            "  not judged, one run of the kernel: {} {:+.2}%",
+            cell.cell.name,
+            100.0 * cell.apart()
+        );
+    }
     for cell in judged.iter().filter(|cell| cell.difference.is_some()) {
         println!("{}: {}", cell.cell.name, cell.shown);
     }

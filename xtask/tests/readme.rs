@@ -53,6 +53,70 @@ fn the_speed_is_what_was_measured() {
     }
 }
 
+/// The text of a document, its lines joined.
+fn joined(file: &str) -> String {
+    let text = std::fs::read_to_string(root().join(file)).unwrap();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The cells of the lines of a page's tables that begin so.
+fn table_lines(page: &str, begin: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    let lines = text.lines().filter(|line| line.starts_with(begin));
+    lines.map(|line| line.split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+/// What guides and README say of `explain`, its confidence and live connections is what the pages of the draw have.
+#[test]
+fn the_accuracy_of_verdicts_is_that_of_the_pages() {
+    let bins = table_lines("docs/validation-explain.md", "| 0.");
+    let share = |bin: &[String]| -> f64 {
+        100.0 * bin[4].parse::<f64>().unwrap() / bin[2].parse::<f64>().unwrap()
+    };
+    let [low, middle, high] = &bins[..] else { panic!("{bins:?}") };
+    let confidence = format!(
+        "named with {}, {} and {} in the mean, {:.0}%, {:.0}% and {:.0}% were right",
+        low[3],
+        middle[3],
+        high[3],
+        share(low),
+        share(middle),
+        share(high)
+    );
+    let of = |bin: &[String]| format!("{} of {}", bin[4], bin[2]);
+    let in_bins = format!("{}, {} and {} verdicts were right", of(low), of(middle), of(high));
+    let live = table_lines("docs/validation-live.md", "| all ");
+    let [_, _, runs, right, _, wrong, _] = &live[0][..] else { panic!("{live:?}") };
+    let (all, wrong): (f64, f64) = (runs.parse().unwrap(), wrong.parse().unwrap());
+    let right: f64 = right.split(' ').next().unwrap().parse().unwrap();
+    let [right, wrong] = [right, wrong].map(|count| (100.0 * count / all).floor());
+    let page = joined("docs/validation-explain.md");
+    let (_, sum) = page.split_once("verdicts are right (").unwrap();
+    let percent = |text: &str| -> f64 { text.split_once('%').unwrap().0.parse().unwrap() };
+    let [sum, unknown, wrong_ones] =
+        ["", "unknown (", "false ("].map(|word| percent(sum.split_once(word).unwrap().1));
+    let claims = [
+        ("docs/explain.md", confidence),
+        ("README.md", in_bins),
+        (
+            "docs/connections.md",
+            format!(
+                "Of {runs} senders in drawn lab runs {right}% were judged rightly and {wrong}% falsely"
+            ),
+        ),
+        (
+            "README.md",
+            format!(
+                "the sockets of {runs} senders in those transfers | {right}% right, {wrong}% false"
+            ),
+        ),
+        ("README.md", format!("{sum:.0}% right, {unknown:.0}% `unknown`, {wrong_ones}% false")),
+    ];
+    for (file, claim) in claims {
+        assert!(joined(file).contains(&claim), "{file} does not say {claim:?}");
+    }
+}
+
 #[test]
 fn the_accuracy_of_request_times_is_what_was_measured() {
     let page = std::fs::read_to_string(root().join("docs/requests.md")).unwrap();

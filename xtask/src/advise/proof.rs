@@ -86,7 +86,11 @@ impl Proof {
         // Where leaving it alone is advised, there is one row.
         let after = row(1).unwrap_or(before);
         let same = scored.winner == drawn.text;
-        let best = if same { before } else { winner(scored, program, folder)? };
+        let best = if same { Ok(before) } else { winner(scored, program, folder) };
+        let best = match best {
+            Ok(best) => best,
+            Err(why) => return Ok(unproven(format!("{why:#}"))),
+        };
         let simulated = |row: usize| {
             let rows = document["rows"].as_array();
             let wanted = &document["lab_rows"][row]["changes"];
@@ -143,8 +147,14 @@ fn winner(scored: &Scored, program: &Path, folder: &Path) -> Result<Rate> {
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let document: Value = serde_json::from_slice(&output.stdout)?;
     let rows = document["rows"].as_array().context("rows")?;
-    let rates: Vec<f64> =
-        rows.iter().filter_map(|row| row["outcome"]["goodput_bps"].as_f64()).collect();
+    let is_valid = |row: &&Value| {
+        row["outcome"]["lab"]["invalid_because"].as_array().is_none_or(Vec::is_empty)
+    };
+    let rates: Vec<f64> = rows
+        .iter()
+        .filter(is_valid)
+        .filter_map(|row| row["outcome"]["goodput_bps"].as_f64())
+        .collect();
     ensure!(rates.len() == RUNS, "{} runs of {}", rates.len(), file.display());
     Ok(Rate::of(&Summary::of(&rates)))
 }

@@ -107,13 +107,18 @@ pub(super) fn sweep(scenario: &Scenario) -> Result<(Swept, Winners)> {
             break;
         }
     }
+    let is_kept = least.is_some();
     let (least_changes, least) = least.unwrap_or_else(|| (most_changes.clone(), most.clone()));
+    let mut least_words = Change::describe_all(&least_changes, AS_IT_IS);
+    if !is_kept {
+        least_words += " (the most goodput: no other keeps enough of it)";
+    }
     let swept = Swept {
         points: count,
         most: most.mean()?,
         most_words: Change::describe_all(&most_changes, AS_IT_IS),
         least: Standing::default(),
-        least_words: Change::describe_all(&least_changes, AS_IT_IS),
+        least_words,
     };
     Ok((swept, Winners { most, most_changes, least }))
 }

@@ -50,6 +50,8 @@ const LIVE_FILE: &str = "docs/validation-live.md";
 const MOST_DRAWS: usize = 2;
 /// Fewer valid runs show too little of a stratum.
 const LEAST_RUNS: usize = 25;
+/// The page is written over only where each stratum has so much of that number: a few runs show little.
+const LEAST_PUBLISHED: f64 = 0.9;
 /// The most verdicts that may be false.
 const MOST_FALSE: f64 = 0.03;
 /// The most runs near borders at which two limits are right.
@@ -87,7 +89,9 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     let scored = score(runs, &kept, say::of_capture)?;
     congestion::say(&scored);
     say_gains(&scored);
-    let is_whole = strata.len() == all_strata.len();
+    let least = LEAST_PUBLISHED * default_runs(engine) as f64;
+    let has_all = |stratum: &Stratum| Grades::of_stratum(&scored, *stratum).runs as f64 >= least;
+    let is_whole = strata.len() == all_strata.len() && strata.iter().all(has_all);
     let published = match engine {
         Engine::Lab => FILE,
         Engine::Sim => SIM_FILE,
@@ -95,14 +99,16 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     let is_published = half.is_scored && is_whole;
     let file = if is_published { root().join(published) } else { kept.join("explain.md") };
     let mut text = page(engine, &half, &all, &scored);
+    let mut short = missed(&strata, &scored);
+    short.extend(congestion::missed(&scored));
     if engine == Engine::Sim {
         let carried_out = promises::carry_out(&scored)?;
         promises::say(&carried_out);
+        short.extend(promises::missed(&carried_out));
         text.push_str(&promises::section(&carried_out));
     }
     fs::write(&file, text).with_context(|| file.display().to_string())?;
     println!("wrote {}; {} runs scored of {}", file.display(), scored.len(), all.len());
-    let mut short = missed(&strata, &scored);
     if engine == Engine::Lab {
         short.append(&mut publish_live(&half, &scored, &kept, is_whole)?);
     }
@@ -114,6 +120,14 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
 fn strata(engine: Engine) -> Vec<Stratum> {
     let runs = |stratum: &Stratum| engine == Engine::Lab || *stratum != Stratum::Paced;
     Stratum::ALL.into_iter().filter(runs).collect()
+}
+
+/// How many valid runs of a stratum there are unless another number is asked for.
+const fn default_runs(engine: Engine) -> usize {
+    match engine {
+        Engine::Lab => 27,
+        Engine::Sim => 100,
+    }
 }
 
 /// Writes the page of what sockets show; the bars that are missed, in words.
@@ -167,10 +181,7 @@ fn make(
         Engine::Lab => Runner::Lab(options.draws.program()?),
         Engine::Sim => Runner::Sim,
     };
-    let wanted = options.runs_per_stratum.unwrap_or(match options.engine {
-        Engine::Lab => 27,
-        Engine::Sim => 100,
-    });
+    let wanted = options.runs_per_stratum.unwrap_or(default_runs(options.engine));
     let progress = Mutex::new(Progress::new(strata, wanted));
     let done = AtomicUsize::new(0);
     let next = || progress.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -16,6 +16,10 @@ use crate::draws::Congestion;
 const LEAST_LOST: u64 = 5;
 const LEAST_ROUND_TRIPS: f64 = 20.0;
 
+/// At the sender and at the receiver at least so many are to be right, and at most so many wrong.
+const LEAST_RIGHT: f64 = 0.9;
+const MOST_WRONG: f64 = 0.03;
+
 /// Where a capture was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -79,6 +83,12 @@ impl Tally {
         self.right + self.wrong + self.unknown
     }
 
+    /// Whether the bars of an end are reached.
+    fn is_reached(self) -> bool {
+        let all = self.all().max(1) as f64;
+        self.right as f64 / all >= LEAST_RIGHT && self.wrong as f64 / all <= MOST_WRONG
+    }
+
     fn cells(self) -> String {
         let all = self.all().max(1) as f64;
         format!(
@@ -123,8 +133,10 @@ pub(super) fn section(scored: &[Scored]) -> String {
     let mut text = format!(
         "## Congestion control\n\nOf captures of both directions, of runs with at least {LEAST_LOST} lost packets or \
          {LEAST_ROUND_TRIPS} round trips under load: those in which neither window, buffer, application nor pace was the \
-         sender's limit, by its own count and by the truth. At least 90% right and at most 3% wrong are asked, at the sender and at the \
-         receiver.\n\n| end | congestion control | captures | right | wrong | unknown |\n|---|---|---|---|---|---|\n"
+         sender's limit, by its own count and by the truth. At least {:.0}% right and at most {:.0}% wrong are asked, at the sender and at the \
+         receiver.\n\n| end | congestion control | captures | right | wrong | unknown |\n|---|---|---|---|---|---|\n",
+        100.0 * LEAST_RIGHT,
+        100.0 * MOST_WRONG
     );
     for end in End::ALL {
         for congestion in Congestion::ALL {
@@ -137,9 +149,16 @@ pub(super) fn section(scored: &[Scored]) -> String {
         let tally = Tally::of(scored, |_, view| End::of(view) == end);
         let _ = writeln!(text, "| {} | **all** | {} |", end.word(), tally.cells());
     }
+    let named = missed(scored);
+    let verdict = if named.is_empty() {
+        "reached".to_owned()
+    } else {
+        format!("**missed**: {}", named.join("; "))
+    };
     let with =
         Tally::of(scored, |run, view| End::of(view) == End::Receiver && run.setup.timestamps);
     let _ = writeln!(text, "| receiver, timestamps | all | {} |", with.cells());
+    let _ = writeln!(text, "\nBoth bars at both ends: {verdict}.");
     text.push_str("\n| stratum | captures | right | wrong | unknown |\n|---|---|---|---|---|\n");
     for stratum in Stratum::ALL {
         let tally = Tally::of(scored, |run, _| run.setup.stratum == stratum);
@@ -147,6 +166,22 @@ pub(super) fn section(scored: &[Scored]) -> String {
     }
     text.push('\n');
     text
+}
+
+/// The bars that are missed, in words.
+pub(super) fn missed(scored: &[Scored]) -> Vec<String> {
+    let of = |end| (end, Tally::of(scored, |_, view| End::of(view) == end));
+    let short = [End::Sender, End::Receiver].map(of).into_iter();
+    short
+        .filter(|(_, tally)| tally.all() > 0 && !tally.is_reached())
+        .map(|(end, tally)| {
+            let (right, wrong, all) = (tally.right, tally.wrong, tally.all());
+            format!(
+                "congestion control at the {}: {right} right and {wrong} wrong of {all}",
+                end.word()
+            )
+        })
+        .collect()
 }
 
 /// Prints how often it was right at each end.
@@ -186,5 +221,9 @@ mod tests {
         short.run.facts.busy_s = 0.0;
         let tally = Tally::of(&[lossy, short], |_, _| true);
         assert_eq!((tally.right, tally.wrong, tally.unknown), (1, 1, 0));
+        let good = Tally { right: 92, wrong: 3, unknown: 5 };
+        assert!(good.is_reached());
+        assert!(!Tally { right: 89, unknown: 8, ..good }.is_reached());
+        assert!(!Tally { right: 96, wrong: 4, unknown: 0 }.is_reached());
     }
 }

@@ -21,6 +21,8 @@ use crate::draws::{Application, Half, percent};
 /// At least so many of 100 verdicts are right, and at most so many unknown.
 pub(super) const LEAST_RIGHT: f64 = 0.85;
 pub(super) const MOST_UNKNOWN: f64 = 0.12;
+/// Each tells to set something that limits nothing.
+pub(super) const MOST_FALSE: f64 = 0.05;
 /// The two samples are this share of the recorded time apart at least: what limits a transfer's end only is not its limit.
 const LEAST_SHARE: f64 = 0.5;
 /// Slow start is left out where there is time: the first sample is taken after so many round trips.
@@ -100,9 +102,12 @@ pub(super) fn grades(of: &[&Live<'_>]) -> [usize; 3] {
 
 /// The bars that are missed, in words.
 pub(super) fn missed(all: &[Live<'_>]) -> Vec<String> {
-    let [right, unknown, _] = grades(&all.iter().collect::<Vec<_>>());
+    let [right, unknown, wrong] = grades(&all.iter().collect::<Vec<_>>());
     let share = |count: usize| count as f64 / all.len().max(1) as f64;
     let mut short = Vec::new();
+    if share(wrong) > MOST_FALSE {
+        short.push(format!("live: {wrong} of {} false", all.len()));
+    }
     if share(right) < LEAST_RIGHT {
         short.push(format!("live: {right} of {} right", all.len()));
     }

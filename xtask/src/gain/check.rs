@@ -19,7 +19,7 @@ use crate::root;
 #[derive(Debug, Clone, Args)]
 pub struct GainArgs {
     /// How many runs of each limit with each congestion control
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = LEAST_RUNS)]
     pub runs: u64,
     /// Only this limit, which may be given several times; then no page is written
     #[arg(long, value_name = "NAME")]
@@ -33,6 +33,8 @@ pub struct GainArgs {
 }
 
 const FILE: &str = "docs/validation-gain.md";
+/// So many runs of each limit and congestion control are asked for; fewer write no page.
+const LEAST_RUNS: u64 = 5;
 
 /// Runs or reads, scores, and writes the page.
 ///
@@ -53,7 +55,9 @@ pub fn run(options: &GainArgs) -> Result<()> {
     };
     let valid: Vec<&Run> = runs.iter().filter(|run| run.invalid_because.is_empty()).collect();
     let scored: Vec<Scored<'_>> = valid.into_iter().map(Scored::of).collect();
-    let is_whole = limits.len() == Limit::ALL.len();
+    // The bars are for all limits and congestion controls in equal shares, five runs of each.
+    let is_whole =
+        runs.len() as u64 >= LEAST_RUNS * (Limit::ALL.len() * Congestion::ALL.len()) as u64;
     let file = if half.is_scored && is_whole { root().join(FILE) } else { kept.join("gain.md") };
     fs::write(&file, page(&half, &runs, &scored)).with_context(|| file.display().to_string())?;
     println!("wrote {}; {} runs scored of {}", file.display(), scored.len(), runs.len());

@@ -28,14 +28,16 @@ otherwise, or acts upon something that the simulator has not. One edge of a rule
 pub(super) fn page(half: &Half, runs: &[LabRun], compared: &[Compared]) -> String {
     let cpu = maxseg::processor().unwrap_or_else(|| "an unknown processor".to_owned());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    // What follows the version is whose build it is.
+    let kernel = release.trim().split('-').next().unwrap_or_default();
     let mut text = "# The simulator's Linux against this kernel\n\n".to_owned();
     let _ = write!(
         text,
         "Written by `cargo xtask validate lab` on {cpu}, {cores} cores, Linux {}. The seed is {}; `--seed {}` draws the same \
          paths again, `--from DIR` compares runs that are kept, and `--tuning` draws the half that serves to find missing \
          rules, whose seed is another.\n\n{INTRODUCTION}\n\n{}\n\n{}\n\n",
-        kernel.trim(),
+        kernel,
         half.drawn(),
         half.seed,
         ranges::in_words(),

@@ -172,8 +172,7 @@ impl Judged {
         if self.cell.loss > 0.0 {
             return None;
         }
-        let bound = if self.cell.cc == "bbr" { BBR_GOODPUT } else { GOODPUT };
-        if self.apart().abs() > bound && !self.is_one_draw() {
+        if self.is_apart() && !self.is_one_draw() {
             return Some(format!("{name}: goodput {:+.2}%", 100.0 * self.apart()));
         }
         if let Some(fault) = self.request_fault() {
@@ -182,9 +181,20 @@ impl Judged {
         None
     }
 
-    /// The kernel ran it once, and its phase is drawn: a short transfer may be a cycle apart.
+    /// Whether goodput is beyond its bound, where losses are not drawn.
+    fn is_apart(&self) -> bool {
+        let bound = if self.cell.cc == "bbr" { BBR_GOODPUT } else { GOODPUT };
+        self.cell.loss == 0.0 && self.apart().abs() > bound
+    }
+
+    /// The kernel ran it once, and its phase is drawn: its one number may be of any phase.
     fn is_one_draw(&self) -> bool {
         self.cell.cc == "bbr" && self.goodput.1.n == 1
+    }
+
+    /// Beyond the bound of goodput, which is no fault since the kernel drew its phase once: named, as a rule may be missing there.
+    pub fn is_undecided(&self) -> bool {
+        self.is_apart() && self.is_one_draw()
     }
 
     fn request_fault(&self) -> Option<String> {

@@ -88,7 +88,7 @@ const BIAS_TOLERANCE: f64 = 0.01;
 /// And so many of its standard errors.
 const BIAS_ERRORS: f64 = 3.0;
 /// A bound above this says little: a bias that a user would notice could hide below it.
-const BIAS_IN_SIGHT: f64 = 0.05;
+pub const BIAS_IN_SIGHT: f64 = 0.05;
 /// Table sums of counts, where they are large enough to have little noise.
 const SUM_TOLERANCE: f64 = 0.03;
 const SUM_FROM: f64 = 10_000.0;

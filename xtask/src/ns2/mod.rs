@@ -13,7 +13,7 @@ mod reruns;
 mod run;
 
 pub use cell::{Cell, Kind};
-pub use judge::{CellVerdict, Sum, TableVerdict, Verdict, judge};
+pub use judge::{BIAS_IN_SIGHT, CellVerdict, Sum, TableVerdict, Verdict, judge};
 pub use peer::Ns2;
 pub use replay::{Difference, Replay};
 pub use reruns::Reruns;

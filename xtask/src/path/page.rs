@@ -92,27 +92,33 @@ fn shares(text: &mut String, runs: &[Run]) {
 
 fn faults(text: &mut String, runs: &[Run]) {
     text.push_str("## Every answer that was not right\n\n");
-    let wrong: Vec<&Run> = runs.iter().filter(|run| run.grade() != Grade::Right).collect();
-    if wrong.is_empty() {
-        text.push_str("As root: none.\n");
+    let of_run = |run: &'_ Run| run.own().any(|(.., grade)| grade != Grade::Right);
+    let not_right: Vec<&Run> = runs.iter().filter(|run| of_run(run)).collect();
+    if not_right.is_empty() {
+        text.push_str("None, neither as root nor as an ordinary user.\n");
         return;
     }
-    text.push_str("As root. `!` marks a link whose router withholds the message.\n\n| network | is | said | confidence | |\n|---|---|---|---|---|\n");
-    for run in wrong {
-        let answer = &run.answers[0].1;
-        let told = |mtu: Option<u64>, hole: Option<u64>| {
-            let mtu = mtu.map_or_else(|| "–".to_owned(), |mtu| mtu.to_string());
-            hole.map_or_else(|| mtu.clone(), |hop| format!("{mtu}, black hole after {hop}"))
-        };
-        let _ = writeln!(
-            text,
-            "| {}: {} | {} | {} | {} | {:?} |",
-            run.number,
-            run.case.words(),
-            told(Some(run.truth.mtu), run.truth.hole.map(|hop| hop as u64)),
-            told(answer.mtu, answer.hole),
-            answer.confidence,
-            run.grade()
-        );
+    text.push_str(
+        "`!` marks a link whose router withholds the message.\n\n\
+         | network | who asks | is | said | confidence | |\n|---|---|---|---|---|---|\n",
+    );
+    for run in not_right {
+        for (who, answer, grade) in run.own().filter(|(.., grade)| *grade != Grade::Right) {
+            let _ = writeln!(
+                text,
+                "| {}: {} | {who} | {} | {} | {} | {grade:?} |",
+                run.number,
+                run.case.words(),
+                told(Some(run.truth.mtu), run.truth.hole.map(|hop| hop as u64)),
+                told(answer.mtu, answer.hole),
+                answer.confidence,
+            );
+        }
     }
+}
+
+/// A path MTU, and where the black hole is.
+fn told(mtu: Option<u64>, hole: Option<u64>) -> String {
+    let mtu = mtu.map_or_else(|| "–".to_owned(), |mtu| mtu.to_string());
+    hole.map_or_else(|| mtu.clone(), |hop| format!("{mtu}, black hole after {hop}"))
 }

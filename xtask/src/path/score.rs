@@ -25,6 +25,12 @@ impl Run {
     pub(super) fn grade(&self) -> Grade {
         Grade::of(&self.answers[0].1, self.truth, true)
     }
+
+    /// This program's answers, each with who asked and how it was.
+    pub(super) fn own(&self) -> impl Iterator<Item = (&str, &Answer, Grade)> {
+        let own = self.answers.iter().filter(|(who, _)| OURS.contains(&who.as_str()));
+        own.map(|(who, answer)| (who.as_str(), answer, Grade::of(answer, self.truth, true)))
+    }
 }
 
 /// How an answer was.

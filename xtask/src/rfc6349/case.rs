@@ -10,6 +10,8 @@ pub(super) struct Case {
     pub(super) wire_bps: f64,
     /// Propagation, one way.
     pub(super) delay_s: f64,
+    /// The cause that the test is to give, both ways.
+    pub(super) cause: &'static str,
     /// Further keys of the hop.
     pub(super) hop: &'static str,
     /// Whether windows are so small that acknowledgements wait for the receiver's timer, which no link counts.
@@ -29,6 +31,7 @@ impl Case {
     pub(super) const ALL: [Self; 5] = [
         Self {
             name: "plain",
+            cause: "shaping",
             rate_bps: 50e6,
             wire_bps: 50e6,
             delay_s: 0.020,
@@ -38,6 +41,7 @@ impl Case {
         },
         Self {
             name: "window",
+            cause: "window",
             rate_bps: 50e6,
             wire_bps: 50e6,
             delay_s: 0.020,
@@ -47,6 +51,7 @@ impl Case {
         },
         Self {
             name: "bufferbloat",
+            cause: "bufferbloat",
             rate_bps: 20e6,
             wire_bps: 20e6,
             delay_s: 0.020,
@@ -56,6 +61,7 @@ impl Case {
         },
         Self {
             name: "loss",
+            cause: "loss",
             rate_bps: 30e6,
             wire_bps: 30e6,
             delay_s: 0.020,
@@ -67,6 +73,7 @@ impl Case {
         },
         Self {
             name: "policed",
+            cause: "policing",
             rate_bps: 20e6,
             wire_bps: 100e6,
             delay_s: 0.020,

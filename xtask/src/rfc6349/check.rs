@@ -72,8 +72,12 @@ pub fn run(options: &Rfc6349Args) -> Result<()> {
     let program = options.program.clone().map_or_else(release_program, Ok)?;
     let mut rows = Vec::new();
     let is_wanted = |case: &Case| options.only.as_deref().is_none_or(|only| only == case.name);
+    let names = Case::ALL.map(|case| case.name).join(", ");
+    ensure!(Case::ALL.iter().any(is_wanted), "there is no such network: {names}");
     for case in Case::ALL.into_iter().filter(is_wanted) {
-        rows.extend(measured(&program, &case, options)?);
+        let found = measured(&program, &case, options)?;
+        ensure!(found.len() == 2, "{}: {} directions were tested, not two", case.name, found.len());
+        rows.extend(found);
     }
     let text = figures(&rows);
     println!("{text}");

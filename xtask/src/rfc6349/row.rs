@@ -21,6 +21,9 @@ impl Row {
     pub(super) fn missed(&self) -> Vec<String> {
         /// Of the number itself.
         const SHARE: f64 = 0.02;
+        /// Of the share that was sent again; and a share that is none.
+        const RESENT_SHARE: f64 = 0.1;
+        const RESENT_LEAST: f64 = 0.0005;
         /// Of the baseline.
         const POINTS: f64 = 0.02;
         const LEAST_S: f64 = 0.0002;
@@ -30,9 +33,16 @@ impl Row {
         }
         let (got, is) = (&self.measured, &self.counted);
         let near = |a: f64, b: f64| (a / b - 1.0).abs() <= SHARE;
+        let (unsent, lost) = (1.0 - got.efficiency, 1.0 - is.efficiency);
         let checks = [
             ("transfer time ratio", near(got.ratio, is.ratio), got.ratio, is.ratio),
-            ("efficiency", near(got.efficiency, is.efficiency), got.efficiency, is.efficiency),
+            // Of what was sent again, not of all that was sent: of a hundredth that is lost, the efficiency tells little.
+            (
+                "sent again",
+                (unsent - lost).abs() <= (RESENT_SHARE * lost).max(RESENT_LEAST),
+                unsent,
+                lost,
+            ),
             (
                 "buffer delay",
                 is_near_delay(got.buffer_delay - is.buffer_delay, self.case.has_late_acks),
@@ -52,11 +62,13 @@ impl Row {
                 self.case.baseline_s(),
             ),
         ];
-        let missed = checks.into_iter().filter(|(_, is_met, ..)| !is_met);
-        missed
-            .map(|(what, _, got, is)| {
-                format!("{} {}: {what} {got:.5}, is {is:.5}", self.case.name, self.direction)
-            })
+        let numbers = checks.into_iter().filter(|(_, is_met, ..)| !is_met);
+        let numbers = numbers.map(|(what, _, got, is)| format!("{what} {got:.5}, is {is:.5}"));
+        let cause = (self.cause != self.case.cause)
+            .then(|| format!("cause {}, is {}", self.cause, self.case.cause));
+        numbers
+            .chain(cause)
+            .map(|fault| format!("{} {}: {fault}", self.case.name, self.direction))
             .collect()
     }
 }

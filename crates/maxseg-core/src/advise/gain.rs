@@ -176,8 +176,8 @@ pub enum NoGain {
     /// Trains come out of the link more slowly than the first flight did: others' packets stand between theirs, or tokens of a shaper
     /// let the first flight pass.
     #[error(
-        "no gain is given: the first flight came out at {}, trains since at {}: other traffic, or a shaper, takes the rest, and the rerun \
-         has neither",
+        "no gain is given: the first flight came out at {}, trains since at {}: other traffic or a shaper takes the rest, or the sender \
+         writes little at a time, and the rerun has none of it",
         approx::rate(*.first_bps), approx::rate(*.since_bps)
     )]
     LinkSlowedDown {

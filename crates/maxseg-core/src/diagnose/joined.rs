@@ -1,7 +1,7 @@
 //! What two captures show of the losses of a direction: facts, where one capture leaves likelihoods.
 
 use super::loss_cause::{Loss, LossCause};
-use crate::evidence::{Direction, Evidence, Passage};
+use crate::evidence::{Direction, DirectionStats, Evidence, Passage};
 use crate::units::approx;
 
 /// The fate of a larger share of the packets must be known.
@@ -18,6 +18,8 @@ const FEW: f64 = 1.0 / 3.0;
 const NO_QUEUE_S: f64 = 0.0025;
 /// Packets wait as long before losses as others where they wait less than so many times the median.
 const LITTLE_MORE: f64 = 1.25;
+/// A queue that overflows loses so many in a row, on the average, at most.
+const MOST_IN_A_ROW: u64 = 20;
 /// Losses at fewer times show no cause; at so many it is sure.
 const LEAST_TIMES: u64 = 2;
 const SURE_TIMES: u64 = 4;
@@ -42,18 +44,35 @@ fn may_wait(passage: &Passage) -> bool {
 /// The cause of losses by both captures; `alone` is what the one shows.
 pub(super) fn loss(evidence: &Evidence, direction: Direction, alone: Loss) -> Loss {
     match known(evidence, direction) {
-        Some(passage) if passage.lost_data_packets == 0 => without_loss(passage),
+        Some(passage) if passage.lost_data_packets == 0 => {
+            without_loss(passage, evidence.stats(direction), alone)
+        }
         Some(passage) => with_loss(passage, alone),
         None => alone,
     }
 }
 
-fn without_loss(passage: &Passage) -> Loss {
+/// Whether a receiver that reports duplicates (RFC 2883) reported few of what was sent again, so that most of it had not arrived: it was
+/// lost behind the capture at the receiver.
+fn was_lost_behind(data: &DirectionStats) -> bool {
+    data.sack_permitted && 2 * data.needed_retransmissions() > data.resent_data()
+}
+
+fn without_loss(passage: &Passage, data: &DirectionStats, alone: Loss) -> Loss {
     let again = passage.retransmitted_packets;
     let followed = passage.followed_packets();
     let none = format!("none of {followed} packets was lost between the captures");
     if again == 0 {
         return Loss { cause: LossCause::None, confidence: 0.99, evidence: none };
+    }
+    if was_lost_behind(data) {
+        let needed = data.needed_retransmissions();
+        let evidence = format!(
+            "{none}, and {needed} of {again} retransmissions were needed: what was lost passed the capture at the receiver, and was lost \
+             behind it (firewall, driver or socket of that host, or a last hop); {}",
+            alone.evidence
+        );
+        return Loss { evidence, ..alone };
     }
     let needless = passage.needless_retransmissions;
     let evidence = format!("{none}; {needless} of {again} retransmissions brought nothing new");
@@ -74,8 +93,8 @@ fn with_loss(passage: &Passage, alone: Loss) -> Loss {
         at.count,
         approx::time(longest)
     );
-    // The path may have failed once, whatever its queue.
-    if at.count < LEAST_TIMES {
+    // The path may have failed once, whatever its queue; and the wait before a few of many losses tells little of the others.
+    if at.count < LEAST_TIMES || at.count * MOST_IN_A_ROW < lost {
         return alone;
     }
     let is_sure = at.count >= SURE_TIMES;
@@ -168,13 +187,22 @@ mod tests {
         let overtaken =
             Passage { reordered_packets: 90, retransmitted_packets: 7, ..passage(0, 0, 0.0) };
         let needless = Passage { retransmitted_packets: 7, ..passage(0, 0, 0.0) };
+        let sent_again = |spurious| DirectionStats {
+            sack_permitted: true,
+            retransmitted_packets: 7,
+            spurious_retransmissions: spurious,
+            ..DirectionStats::default()
+        };
         let cases = [
-            (passage(0, 0, 0.0), LossCause::None),
-            (overtaken, LossCause::Reordering),
-            (needless, LossCause::Needless),
+            (passage(0, 0, 0.0), 7, LossCause::None),
+            (overtaken, 7, LossCause::Reordering),
+            (needless.clone(), 7, LossCause::Needless),
+            // Nothing that was sent again had arrived, though all of it passed both captures.
+            (needless, 0, LossCause::Errors),
         ];
-        for (passage, wanted) in cases {
-            assert_eq!(without_loss(&passage).cause, wanted);
+        for (passage, spurious, wanted) in cases {
+            let loss = without_loss(&passage, &sent_again(spurious), alone(LossCause::Errors));
+            assert_eq!(loss.cause, wanted);
         }
     }
 }

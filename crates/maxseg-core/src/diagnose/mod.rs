@@ -178,7 +178,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     if let Some(limit) = one_way::limit(evidence, direction) {
         (shares, spans) = all_of(limit, &shares, &spans);
     }
-    if outweigh::link_does(data, acks, &shares) {
+    // What is sent again into silence to the end fills no link.
+    let is_silent = findings.iter().any(|finding| finding.kind == FindingKind::GoneSilent);
+    if !is_silent && outweigh::link_does(data, acks, &shares) {
         (shares, spans) = instead(&shares, &spans, outweigh::is_loss, LimitedBy::Bandwidth);
     }
     let sender = HostSystem::of_sender(evidence, direction).name;
@@ -209,6 +211,9 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         Some(doubt)
     });
     let doubt = doubt.or_else(|| outweigh::in_doubt(data, acks, &shares));
+    let doubt = doubt.or_else(|| {
+        (verdict.limited_by == LimitedBy::StartUp).then(|| opening::never_started(data)).flatten()
+    });
     let is_other = quality.fit && is_as_of_linux && !sender.may_be_linux();
     let doubt =
         doubt.or_else(|| is_other.then(|| send_buffer::of_other(evidence, direction, sender)));

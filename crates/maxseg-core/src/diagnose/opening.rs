@@ -1,7 +1,7 @@
 //! Handshake, options, reset.
 
-use super::finding::{Finding, FindingKind, Severity, counted_times, number};
-use crate::evidence::{Direction, Evidence, Handshake, PathMtuEvent};
+use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
+use crate::evidence::{Direction, DirectionStats, Evidence, Handshake, PathMtuEvent};
 use crate::framing::IpVersion;
 use crate::units::approx;
 use crate::window::LARGEST_SHIFT;
@@ -18,6 +18,29 @@ const fn assumed_mss(ip: IpVersion) -> u16 {
         IpVersion::V6 => 1220,
     }
 }
+
+/// Payload of which nothing is ever acknowledged is no start-up: behind a gap that stays open, or sent again and again. A clause.
+pub(super) fn never_started(data: &DirectionStats) -> Option<String> {
+    if data.acked_bytes > 0 || data.data_packets == 0 {
+        return None;
+    }
+    let missing = data.outstanding_bytes.saturating_sub(data.unique_bytes);
+    let again = data.needed_retransmissions();
+    let what = if missing > 0 {
+        format!("{missing} bytes before what came here never did")
+    } else if again >= LEAST_REPEATS {
+        format!("{} of it were sent again", counted(again, "segment"))
+    } else {
+        return None;
+    };
+    Some(format!(
+        "nothing of the payload was acknowledged, and {what}: larger segments may be lost on the way to this point, or answers on the way \
+         back; `maxseg path`, or a capture at the sender, shows which"
+    ))
+}
+
+/// A segment may be sent again for many reasons, but hardly so often.
+const LEAST_REPEATS: u64 = 3;
 
 pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
     let Handshake { syn_packets, syn_ack_packets, .. } = evidence.handshake;

@@ -158,9 +158,10 @@ pub struct Marks {
 }
 
 impl Evidence {
-    /// The direction that carried more payload: the one whose limits are diagnosed.
-    pub const fn data_direction(&self) -> Direction {
-        if self.reverse.payload_bytes > self.forward.payload_bytes {
+    /// The direction that carried more payload, captured or acknowledged: the one whose limits are diagnosed.
+    pub fn data_direction(&self) -> Direction {
+        let carried = |stats: &DirectionStats| stats.payload_bytes.max(stats.acked_bytes);
+        if carried(&self.reverse) > carried(&self.forward) {
             Direction::Reverse
         } else {
             Direction::Forward
@@ -266,5 +267,12 @@ impl Evidence {
     /// The smallest MTU that hops reported for packets of one direction, in bytes.
     pub fn reported_mtu(&self, direction: Direction) -> Option<u32> {
         self.least_reported_mtu(direction).map(|(mtu, _)| mtu)
+    }
+
+    /// The same, unless packets that are no larger were lost for their size: a hop behind it is narrower, and silent.
+    pub fn path_mtu_reported(&self, direction: Direction) -> Option<u32> {
+        let hole = self.stats(direction).black_hole.filter(BlackHole::is_by_size);
+        let lost = hole.map(|hole| hole.segment_bytes + self.headers().octets());
+        self.reported_mtu(direction).filter(|mtu| lost.is_none_or(|lost| lost > *mtu))
     }
 }

@@ -77,8 +77,6 @@ struct Reset {
 /// Least intervals that a packed connection keeps; it keeps one for every four data segments if that is more. Memory
 /// then grows with the packets, not with the time.
 const LEAST_INTERVALS: usize = 64;
-/// The MSS assumed where no SYN was seen, in bytes: that of Ethernet and IPv4.
-const USUAL_MSS: i64 = 1460;
 
 impl Connection {
     /// One that begins with this packet, sent by its lower end or not.
@@ -230,7 +228,7 @@ impl Connection {
             has_payload: seen.payload_len > 0,
         });
         if acked > 0 && seen.payload_len == 0 {
-            let most = own.offered.mss.map_or(USUAL_MSS, i64::from);
+            let most = own.offered.mss.map_or_else(|| seen.usual_mss(), i64::from);
             let part = Part { at: seen.at_nanos, una, trip: stream.newest_trip, is_alone: false };
             self.turns.on_acked(s.other(), part, acked <= most);
         }
@@ -333,7 +331,7 @@ impl Connection {
         let asked_end = peer.nxt;
         let peer_least = peer.stream.as_ref().and_then(|stream| stream.round_trips.least);
         let is_first_unacked = start <= half.una;
-        let mss = peer.offered.mss.map_or(USUAL_MSS, i64::from);
+        let mss = peer.offered.mss.map_or_else(|| seen.usual_mss(), i64::from);
         let is_resent = stream.on_data(&DataSegment {
             at: seen.at_nanos,
             frame: seen.frame,

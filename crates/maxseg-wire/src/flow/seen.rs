@@ -52,6 +52,14 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
+    /// The MSS assumed where no SYN was seen, in bytes: that of Ethernet.
+    pub(super) const fn usual_mss(&self) -> i64 {
+        match self.source.ip().to_canonical() {
+            IpAddr::V4(_) => 1460,
+            IpAddr::V6(_) => 1440,
+        }
+    }
+
     pub(super) const fn packet(&self) -> PassedPacket {
         PassedPacket { at: self.at_nanos, frame: self.frame }
     }

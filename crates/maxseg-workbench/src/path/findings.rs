@@ -266,9 +266,17 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     }
 }
 
-/// What has the MTU, as a clause; nothing where that is not known.
+/// Names that are told of an MTU.
+const MOST_NAMES: usize = 3;
+
+/// What has the MTU, as a clause; nothing where that is not known. Another link may be set to the same.
 fn name(mtu: &MtuReport) -> String {
-    mtu.well_known.first().map_or_else(String::new, |name| format!(", as of {name}"))
+    let names: Vec<&str> = mtu.well_known.iter().map(String::as_str).take(MOST_NAMES).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(", as for example with {}", names.join(", or "))
+    }
 }
 
 fn unequal_flows(report: &PathReport) -> Option<PathFinding> {

@@ -366,7 +366,10 @@ fn segment(data: &DirectionStats) -> Option<Known<u32>> {
 }
 
 fn mtu(case: &Case<'_>, segment: u32, headers: u32) -> Known<u32> {
-    if let Some((mtu, event)) = case.evidence.least_reported_mtu(case.diagnosis.direction) {
+    let direction = case.diagnosis.direction;
+    let reported = case.evidence.least_reported_mtu(direction);
+    let holds = case.evidence.path_mtu_reported(direction).is_some();
+    if let Some((mtu, event)) = reported.filter(|_| holds) {
         let how = format!("reported by {} (packet {})", event.hop, event.frame);
         return Known::new(mtu, Confidence::High, how);
     }

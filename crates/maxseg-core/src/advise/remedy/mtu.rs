@@ -25,9 +25,9 @@ fn size(mss: u32) -> Option<Mss> {
     Mss::new(u64::from(mss)).ok()
 }
 
-/// The path MTU that hops reported for this direction.
+/// The path MTU that hops reported for this direction; `None` where a hop behind them is narrower.
 fn reported_mtu(facts: &Facts<'_>) -> Option<u32> {
-    facts.case.evidence.reported_mtu(facts.direction)
+    facts.case.evidence.path_mtu_reported(facts.direction)
 }
 
 /// A size that passes: the reported MTU, or the largest packet that ever arrived, if that is below the size that was lost.
@@ -115,10 +115,16 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
             lower_mtu(facts),
             approx::time(stalled.as_secs_f64())
         ),
-        (None, None) => format!(
-            "clamp the MSS at the router before the narrow hop, {}, or enable MTU probing there",
-            lower_mtu(facts)
-        ),
+        (None, None) => match facts.case.evidence.reported_mtu(facts.direction) {
+            Some(mtu) => format!(
+                "measure the path MTU (`maxseg path {to}`): packets of the {mtu} bytes that a hop reports are lost behind it without a \
+                 message. Clamp the MSS at the router before that narrower hop, or enable MTU probing on {on}"
+            ),
+            None => format!(
+                "clamp the MSS at the router before the narrow hop, {}, or enable MTU probing there",
+                lower_mtu(facts)
+            ),
+        },
     };
     let shown = others::get_route(ip(facts), to);
     let bsd = format!("{shown}; sysctl net.inet.tcp.pmtud_blackhole_detection");

@@ -55,6 +55,7 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
         .findings_of_data()
         .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
         .filter(|finding| finding.kind != FindingKind::Loss || !lost_for_their_size(case))
+        .filter(|finding| finding.kind != FindingKind::PathMtuReduced || !was_heeded_at_once(case))
         .filter(|finding| {
             let direction = finding.direction.unwrap_or(case.diagnosis.direction);
             finding.kind != FindingKind::Reordering || !case.tolerates_reordering(direction)
@@ -106,6 +107,20 @@ fn lost_for_their_size(case: &Case<'_>) -> bool {
         case.data().events.of(|kind| matches!(kind, EventKind::Retransmission(_))).peekable();
     resent.peek().is_some()
         && resent.all(|event| event.at >= first && event.at <= last.saturating_add(AFTER_MESSAGE))
+}
+
+/// Whether path MTU discovery (RFC 1191) worked as it should: the messages came at once, and what is sent since has the size that they
+/// name.
+fn was_heeded_at_once(case: &Case<'_>) -> bool {
+    let (evidence, direction) = (case.evidence, case.diagnosis.direction);
+    let mut messages = evidence.path_mtu_events_of(direction).map(|event| event.at);
+    let Some(first) = messages.next() else { return false };
+    let came_at_once = messages.all(|at| at.since(first) <= AFTER_MESSAGE);
+    let packet = case.data().mss_used_bytes.map(|used| used + evidence.headers().octets());
+    came_at_once
+        && evidence
+            .path_mtu_reported(direction)
+            .is_some_and(|mtu| packet.is_some_and(|packet| packet <= mtu))
 }
 
 /// What a hop refused is sent again so soon after its message, even where a timer has to do it.

@@ -18,6 +18,8 @@ const DELAY_S: f64 = 0.001;
 const DELAYED_ACK_SEGMENTS: f64 = 2.5;
 /// With less in flight than fills a queue, a round trip that is longer by less than this share may be a burst's own time.
 const MUCH_DELAYED: f64 = 0.35;
+/// A queue stands where seven of ten round trips are longer than the least by more than this share of it.
+const STANDING: f64 = 0.5;
 /// The round trip at a loss is high in its range from this rank on: about one in three that strike at any time are.
 const HIGH: f64 = 0.65;
 /// A queue that overflows is full at every loss: of errors as well where fewer of them are at a high round trip.
@@ -94,6 +96,8 @@ struct Delay {
     high: f64,
     /// By how much one round trip in ten exceeds the least, in seconds.
     usual: f64,
+    /// By how much most do, as a share of the least.
+    standing: f64,
 }
 
 impl Delay {
@@ -107,7 +111,8 @@ impl Delay {
         let rank = median(ranks)?;
         let high = high as f64 / count as f64;
         let usual = data.loaded_round_trips.quantile(0.9)?.as_secs_f64() - least;
-        Some(Self { share: seconds / least, seconds, rank, high, usual })
+        let standing = data.loaded_round_trips.quantile(0.3)?.as_secs_f64() / least - 1.0;
+        Some(Self { share: seconds / least, seconds, rank, high, usual, standing })
     }
 }
 
@@ -125,7 +130,12 @@ impl View {
             later.iter().map(|episode| value(episode)).collect()
         };
         let flights = values(|episode| episode.in_flight as f64);
-        let spacing = values(|episode| f64::from(episode.sent_since));
+        // Recoveries are more than a flight apart, whatever drops segments: what is beyond that varies.
+        let segment = segment_bytes(data).max(1) as f64;
+        let beyond: Vec<f64> = later
+            .iter()
+            .map(|episode| f64::from(episode.sent_since) - episode.in_flight as f64 / segment)
+            .collect();
         let lost = median(values(|episode| f64::from(episode.lost))).unwrap_or(0.0);
         let own = data.path_rtt_min_s.unwrap_or(0.0);
         // Where this point shows round trips of the whole path, it shows theirs.
@@ -137,7 +147,9 @@ impl View {
         let flight = median(flights.clone()).unwrap_or(0.0);
         let carried = data.goodput_bps.unwrap_or(0.0) * least / 8.0;
         let is_constant = later.len() >= 2 && variation(&flights) < SAME_FLIGHT;
-        let is_regular = is_constant && variation(&spacing) < REGULAR;
+        let is_regular = is_constant && variation(&beyond) < REGULAR;
+        let lost_share = data.needed_retransmissions() as f64 / data.segments().max(1) as f64;
+        let by_chance = lost_share * flight / segment;
         let is_near_sender = data.rtt_min_s.is_some_and(|behind| behind >= 0.5 * own);
         Self {
             count: later.len(),
@@ -152,7 +164,7 @@ impl View {
                 .then(|| flight / holds),
             is_regular,
             flights_vary: variation(&flights),
-            is_burst: lost >= BURST,
+            is_burst: lost >= BURST * by_chance.max(1.0),
             lost_before: lost_before(data, later.first()),
             over_goodput: flight / carried.max(1.0),
             below_link: RatesBetweenLosses::of(data).filter(|rates| rates.are_below(link_bps)),
@@ -170,6 +182,7 @@ impl View {
         }
         self.by_delay()
             .or_else(|| self.by_delay_of_some())
+            .or_else(|| self.by_standing_delay())
             .or_else(|| self.by_rate())
             .or_else(|| self.by_delay_at_losses_alone())
             .or_else(|| self.by_flight())
@@ -212,6 +225,20 @@ impl View {
         let text = format!(
             "round trips were long at {} of the losses only",
             approx::whole_percent(delay.high)
+        );
+        Some(Loss::new(LossCause::Unknown, 0.0, text))
+    }
+
+    /// A queue that is never empty delays losses of every cause alike.
+    fn by_standing_delay(&self) -> Option<Loss> {
+        let delay = self.delay.as_ref().filter(|delay| {
+            delay.standing >= STANDING && delay.share >= STANDING && delay.seconds >= DELAY_S
+        })?;
+        let text = format!(
+            "round trips were {} longer than {} when segments were lost, and hardly ever short: the queue of a link that others fill, or \
+             errors behind one",
+            approx::time(delay.seconds),
+            self.least_of
         );
         Some(Loss::new(LossCause::Unknown, 0.0, text))
     }

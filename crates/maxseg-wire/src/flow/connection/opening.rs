@@ -6,7 +6,7 @@ use super::super::Seen;
 use super::super::pair::Endpoint;
 use super::super::segments::HistoryStart;
 use super::super::send_history::SendHistory;
-use super::{Connection, USUAL_MSS};
+use super::Connection;
 
 impl Connection {
     /// The first payload of an end, from this offset on.
@@ -16,7 +16,7 @@ impl Connection {
         let (own, other) = (self.halves.of(s).offered, peer.offered);
         let is_stamped = own.uses_timestamps || own.timestamps && other.timestamps;
         let stamps = if is_stamped { TCP_TIMESTAMPS.get().cast_signed() } else { 0 };
-        let full = peer.offered.mss.map_or(USUAL_MSS, i64::from) - stamps;
+        let full = peer.offered.mss.map_or_else(|| seen.usual_mss(), i64::from) - stamps;
         let window = peer.window_bytes();
         let acked = [s, s.other()].map(|end| Some(self.halves.of(end).last_ack));
         let silent_since = acked.into_iter().chain([self.syn_at, self.answer_at]).flatten().max();

@@ -10,7 +10,7 @@ use super::super::retransmissions::{Retransmission, SpuriousProof};
 use super::super::round_trips::LEAST_RTO;
 use super::super::segments::DataSegment;
 use super::super::vantage::is_later;
-use super::{SendHistory, segment};
+use super::{NONE_SACKED, SendHistory, segment};
 
 /// Without a round-trip sample, a segment that is at most so late is out of order and a later one a retransmission:
 /// the 3 ms of tcptrace and Wireshark.
@@ -158,7 +158,7 @@ impl SendHistory {
         }
         let proof = if data.end <= self.una {
             Some(SpuriousProof::Acknowledged)
-        } else if was_seen && self.is_at_receiver && data.end <= self.edge {
+        } else if was_seen && self.has_arrived(data) {
             Some(SpuriousProof::Arrived)
         } else {
             None
@@ -181,6 +181,22 @@ impl SendHistory {
             segment.at = data.at;
             segment.stamp = data.stamp.unwrap_or(0);
             segment.resent = segment.resent.saturating_add(1);
+        }
+    }
+
+    /// Whether the receiver had all of a segment before: by its SACK blocks; or, where none tell, as the capture point is at the
+    /// receiver and an earlier segment is missing. What passed there may be lost behind it all the same: then no acknowledgement
+    /// covers it.
+    fn has_arrived(&mut self, data: &DataSegment) -> bool {
+        if !self.is_at_receiver || data.end > self.edge {
+            return false;
+        }
+        let tells_blocks = self.sacked > NONE_SACKED;
+        let mut segments = self.sent.within(data.start, data.end).peekable();
+        if tells_blocks {
+            segments.peek().is_some() && segments.all(|segment| segment.sacked)
+        } else {
+            self.una < data.start
         }
     }
 

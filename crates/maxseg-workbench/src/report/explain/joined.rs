@@ -49,7 +49,7 @@ const ROWS: &[Row] = &[
     ("reordered", |p| words::grouped(p.reordered_packets)),
     ("duplicated", |p| words::grouped(p.duplicated_packets)),
     ("retransmitted", |p| words::grouped(p.retransmitted_packets)),
-    ("  needlessly", |p| words::grouped(p.needless_retransmissions)),
+    ("  had arrived before", |p| words::grouped(p.needless_retransmissions)),
     ("least delay", |p| time(p.delay.and_then(|delay| delay.min_s))),
     ("above that, median", |p| time(p.delay.map(|delay| delay.queue_median_s))),
     ("  p99", |p| time(p.delay.map(|delay| delay.queue_p99_s))),

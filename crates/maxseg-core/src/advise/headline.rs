@@ -15,7 +15,8 @@ use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 use contradictions::{
-    at_least_the_stall, in_order, not_policed, on_own_link, with_known_queue, within_full_link,
+    at_least_the_stall, beyond_what_was_used, in_order, not_policed, on_own_link, with_known_queue,
+    within_full_link,
 };
 use next_limit::{lifts_window, next_limit};
 
@@ -65,6 +66,7 @@ impl<'a> Headline<'a> {
                 let path = &rerun.path;
                 let gain = gain.and_then(|gain| not_policed(&case, path, changes, gain));
                 let gain = gain.and_then(|gain| on_own_link(&case, changes, gain));
+                let gain = gain.and_then(|gain| beyond_what_was_used(changes, gain));
                 let gain = gain.and_then(|gain| in_order(&case, changes, gain));
                 let gain = gain.and_then(|gain| with_known_queue(&case, path, changes, gain));
                 (Some(rerun), gain)
@@ -262,7 +264,14 @@ impl<'a> Headline<'a> {
         };
         if self.case.diagnosis.limits.is_empty() {
             let data = self.case.data();
-            return if data.acked_bytes > 0 && data.data_packets == 0 {
+            return if let Some((sender, bytes)) = evidence.payload_that_never_came() {
+                format!(
+                    "{} that {sender} sent never came here: it counts them as sent. They were lost on the way, as full segments are where \
+                     a hop has a smaller MTU and is silent: `maxseg path` on that host, or with --far-end from here, or a capture there, \
+                     shows it",
+                    counted(bytes, "byte")
+                )
+            } else if data.acked_bytes > 0 && data.data_packets == 0 {
                 let bytes = counted(data.acked_bytes, "byte");
                 format!(
                     "The limit of {ends} is unknown: only acknowledgements were captured, of {bytes}"

@@ -50,6 +50,8 @@ const EACH_TRIP: f64 = 0.9;
 const STANDS_STILL: f64 = 0.5;
 /// BBR's own rate is that of a window or buffer which limits for so much of the time.
 const COUNTED_OF_BBR: f64 = 1.0 / 3.0;
+/// And may be where it limits for this share.
+const SOME_OF_BBR: f64 = 0.1;
 /// Less of the time is not told.
 const LEAST_SHARE: f64 = 0.0005;
 
@@ -125,11 +127,18 @@ impl Judge<'_> {
             && self.fills_window()
             && self.is_at_line_rate()
             && !self.is_reordered();
-        if self.is_bbr_below(window + buffer, all - idle) {
+        if self.is_bbr_at(COUNTED_OF_BBR, window + buffer, all - idle) {
             let kind =
                 if window >= buffer { LimitedBy::ReceiveWindow } else { LimitedBy::SendBuffer };
             return (shares([(kind, all - idle), (LimitedBy::Application, idle)]), None);
         }
+        // What is counted of a buffer at least shows that the link is not all that holds it.
+        let (kind, why) =
+            if kind == LimitedBy::Bandwidth && self.is_bbr_at(SOME_OF_BBR, buffer, all - idle) {
+                (LimitedBy::Unknown, Some(Unseen::BufferOrPath))
+            } else {
+                (kind, why)
+            };
         let is_counted = window > 0.0 && window >= COUNTED_WINDOW * (all - idle);
         let is_either = keeps_link_full && is_counted;
         let of_window = if is_either {
@@ -165,10 +174,10 @@ impl Judge<'_> {
 
     /// BBR paces at the rate that it saw. Where a window or a buffer kept that rate down, it sends no faster in the rest of the time
     /// either, and no queue forms.
-    fn is_bbr_below(&self, counted_s: f64, busy_s: f64) -> bool {
+    fn is_bbr_at(&self, share: f64, counted_s: f64, busy_s: f64) -> bool {
         let is_cruising = self.state.bbr_pacing_gain.is_some_and(|gain| gain <= BBR_STARTUP_GAIN);
         let has_no_queue = !self.is_queueing() || self.is_reordered();
-        is_cruising && has_no_queue && counted_s >= COUNTED_OF_BBR * busy_s
+        is_cruising && has_no_queue && counted_s >= share * busy_s
     }
 
     /// The least round trip may be that of a packet which overtook others, and is then no sign of a queue.

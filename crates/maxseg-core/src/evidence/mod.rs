@@ -168,6 +168,18 @@ impl Evidence {
         }
     }
 
+    /// Payload of an end that none of its segments brought, and its later packets count as sent; with who sent it. `None` of a capture of
+    /// one direction alone.
+    pub fn payload_that_never_came(&self) -> Option<(SocketAddr, u64)> {
+        let never_came = |direction| {
+            let stats = self.stats(direction);
+            let is_missing = stats.payload_bytes == 0 && stats.outstanding_bytes > 0;
+            is_missing.then(|| (self.sender(direction), stats.outstanding_bytes))
+        };
+        let both = [Direction::Forward, Direction::Reverse].into_iter();
+        both.filter(|_| !self.marks.one_way).find_map(never_came)
+    }
+
     /// What stands before the payload of every segment.
     pub fn headers(&self) -> Headers {
         let ip = IpVersion::from(self.client.ip());

@@ -120,6 +120,18 @@ pub(super) fn at_least_the_stall(
 const FIRST_FASTER: f64 = 1.33;
 const TRAINS: f64 = 1.3;
 
+/// A lower bound of a window's gain below this share says next to nothing: until the path is full, twice the window brings twice as much.
+const LITTLE: f64 = 0.25;
+
+/// What a larger window brings is not known where the rate of the path is known to be hardly more than what was used of it.
+pub(super) fn beyond_what_was_used(changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+    let is_little = gain.relative().is_some_and(|relative| relative < LITTLE);
+    if gain.is_bound && lifts_window(changes) && is_little && gain.missing().is_none() {
+        return Err(NoGain::RateUnknown { is_window: true });
+    }
+    Ok(gain)
+}
+
 /// What the rest of a link brings is not known where trains show that others have a part of it.
 pub(super) fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let data = case.data();

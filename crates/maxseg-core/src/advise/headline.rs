@@ -254,6 +254,31 @@ impl<'a> Headline<'a> {
         }
     }
 
+    /// What there is to say of a connection whose limits leave no time.
+    fn without_limits(&self, ends: &str) -> String {
+        let data = self.case.data();
+        if let Some((sender, bytes)) = self.case.evidence.payload_that_never_came() {
+            format!(
+                "{} that {sender} sent never came here: it counts them as sent. They were lost on the way, as full segments are where \
+                 a hop has a smaller MTU and is silent: `maxseg path` on that host, or with --far-end from here, or a capture there, \
+                 shows it",
+                counted(bytes, "byte")
+            )
+        } else if data.acked_bytes > 0 && data.data_packets == 0 {
+            let bytes = counted(data.acked_bytes, "byte");
+            format!(
+                "The limit of {ends} is unknown: only acknowledgements were captured, of {bytes}"
+            )
+        } else if data.acked_bytes > 0 && data.goodput_bps.is_none() {
+            let bytes = counted(data.acked_bytes, "byte");
+            format!("{ends} carried {bytes}, too little for a limit to show")
+        } else if data.acked_bytes > 0 {
+            format!("The limit of {ends} is unknown")
+        } else {
+            format!("No payload of {ends} was acknowledged")
+        }
+    }
+
     pub(super) fn limit_text(&self) -> String {
         let direction = self.case.diagnosis.direction;
         let evidence = self.case.evidence;
@@ -263,27 +288,7 @@ impl<'a> Headline<'a> {
             Some(Subject::Finding(_)) | None => self.case.diagnosis.limited_by,
         };
         if self.case.diagnosis.limits.is_empty() {
-            let data = self.case.data();
-            return if let Some((sender, bytes)) = evidence.payload_that_never_came() {
-                format!(
-                    "{} that {sender} sent never came here: it counts them as sent. They were lost on the way, as full segments are where \
-                     a hop has a smaller MTU and is silent: `maxseg path` on that host, or with --far-end from here, or a capture there, \
-                     shows it",
-                    counted(bytes, "byte")
-                )
-            } else if data.acked_bytes > 0 && data.data_packets == 0 {
-                let bytes = counted(data.acked_bytes, "byte");
-                format!(
-                    "The limit of {ends} is unknown: only acknowledgements were captured, of {bytes}"
-                )
-            } else if data.acked_bytes > 0 && data.goodput_bps.is_none() {
-                let bytes = counted(data.acked_bytes, "byte");
-                format!("{ends} carried {bytes}, too little for a limit to show")
-            } else if data.acked_bytes > 0 {
-                format!("The limit of {ends} is unknown")
-            } else {
-                format!("No payload of {ends} was acknowledged")
-            };
+            return self.without_limits(&ends);
         }
         let of_time = format!(
             "{} of {}{}",

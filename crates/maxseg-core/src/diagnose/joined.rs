@@ -45,7 +45,7 @@ fn may_wait(passage: &Passage) -> bool {
 pub(super) fn loss(evidence: &Evidence, direction: Direction, alone: Loss) -> Loss {
     match known(evidence, direction) {
         Some(passage) if passage.lost_data_packets == 0 => {
-            without_loss(passage, evidence.stats(direction), alone)
+            without_loss(passage, evidence.stats(direction), &alone)
         }
         Some(passage) => with_loss(passage, alone),
         None => alone,
@@ -58,7 +58,7 @@ fn was_lost_behind(data: &DirectionStats) -> bool {
     data.sack_permitted && 2 * data.needed_retransmissions() > data.resent_data()
 }
 
-fn without_loss(passage: &Passage, data: &DirectionStats, alone: Loss) -> Loss {
+fn without_loss(passage: &Passage, data: &DirectionStats, alone: &Loss) -> Loss {
     let again = passage.retransmitted_packets;
     let followed = passage.followed_packets();
     let none = format!("none of {followed} packets was lost between the captures");
@@ -72,7 +72,7 @@ fn without_loss(passage: &Passage, data: &DirectionStats, alone: Loss) -> Loss {
              behind it (firewall, driver or socket of that host, or a last hop); {}",
             alone.evidence
         );
-        return Loss { evidence, ..alone };
+        return Loss { evidence, ..alone.clone() };
     }
     let needless = passage.needless_retransmissions;
     let evidence = format!("{none}; {needless} of {again} retransmissions brought nothing new");
@@ -201,7 +201,7 @@ mod tests {
             (needless, 0, LossCause::Errors),
         ];
         for (passage, spurious, wanted) in cases {
-            let loss = without_loss(&passage, &sent_again(spurious), alone(LossCause::Errors));
+            let loss = without_loss(&passage, &sent_again(spurious), &alone(LossCause::Errors));
             assert_eq!(loss.cause, wanted);
         }
     }

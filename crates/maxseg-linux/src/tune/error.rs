@@ -57,7 +57,7 @@ pub enum TuneError {
     },
     /// The kernel would choose one of several to replace.
     #[error(
-        "there are {count} routes to {prefix} of one priority, and which the kernel replaces is not certain"
+        "there are {count} routes of one priority by which {prefix} is reached, and which the kernel takes is not certain"
     )]
     SeveralRoutes {
         /// The destinations.
@@ -233,7 +233,8 @@ impl TuneError {
                 "run the same command again: its plan has the values of now".to_owned()
             }
             Self::SeveralRoutes { prefix, .. } => {
-                format!("`ip route show {prefix}` lists them; give them different metrics")
+                let ip = if prefix.is_v6() { "ip -6" } else { "ip" };
+                format!("`{ip} route show match {prefix}` lists them; give them different metrics, or set the MTU of the interface")
             }
             Self::NotReplaceable { .. } => {
                 "set the MTU of the interface, or a route of your own to fewer destinations".to_owned()

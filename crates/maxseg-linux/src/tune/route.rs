@@ -257,6 +257,13 @@ pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
     Ok(refused.map(|error| error.to_string()))
 }
 
+/// How many routes are the one that is changed, or copied, as far as the kernel tells them apart when it replaces one.
+pub(super) fn alike(prefix: Prefix) -> io::Result<usize> {
+    let routes = main_routes(prefix.is_v6())?;
+    let one = exact(&routes, prefix).or_else(|| parent(&routes, prefix));
+    Ok(one.map_or(0, |one| routes.iter().filter(|route| same_key(route, one)).count()))
+}
+
 /// A route as the kernel takes it back.
 fn taken_back(route: &RawRoute) -> io::Result<RawRoute> {
     if route.expires_s().is_some() || route.header.protocol == ROUTER_ADVERTISEMENT {

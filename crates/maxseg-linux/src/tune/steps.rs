@@ -65,6 +65,11 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
             if let Some(why) = refused {
                 return Err(TuneError::NotReplaceable { prefix: *prefix, why });
             }
+            let alike = route::alike(*prefix);
+            let count = alike.map_err(|error| TuneError::read(target, error))?;
+            if count > 1 {
+                return Err(TuneError::SeveralRoutes { prefix: *prefix, count });
+            }
             // A step before makes the route, or there is nothing to remove from it.
             let is_made = earlier.iter().any(|step| step.target.shares_a_route_with(target));
             if before == Value::Absent && (is_made || after == Value::Unset) {

@@ -26,6 +26,10 @@ pub struct Facts {
     pub has_v6: bool,
     /// The table by which packets to one of these destinations go, where a rule leads there and not to the main table.
     pub other_table: Option<(IpAddr, u32)>,
+    /// The interfaces that packets to the destinations of a route leave by, with their MTUs, bytes.
+    pub out: Vec<(String, u32)>,
+    /// Routes of IPv6 whose MTU the kernel lowers with that of an interface, and that undoing would not restore.
+    pub lowered_besides: Vec<String>,
     /// The floors of this kernel.
     pub floors: Floors,
 }
@@ -116,6 +120,14 @@ pub enum Refusal {
     AboveLearnt(LearntPathMtu),
     /// A change of the route would make the kernel forget what it has learnt.
     ForgetsLearnt(LearntPathMtu),
+    /// The MTU of a route is above that of an interface that it leads through: the kernel goes by the route's, and the interface sends
+    /// no packet of that size.
+    AboveInterface {
+        /// The interface.
+        name: String,
+        /// Its MTU, bytes.
+        mtu: u32,
+    },
     /// A lock was given without the option.
     Lock,
     /// The host forwards.
@@ -155,6 +167,11 @@ impl fmt::Display for Refusal {
                  when the route is replaced",
                 learnt.mtu, learnt.to, learnt.expires_s
             ),
+            Self::AboveInterface { name, mtu } => write!(
+                f,
+                "{name}, by which it leads, has an MTU of {mtu}: larger segments would not be sent, and \
+                 connections would stall"
+            ),
             Self::Lock => f.write_str(
                 "a locked MTU clears DF and ignores what routers say: packets may be fragmented",
             ),
@@ -193,6 +210,11 @@ impl Refusal {
                 mtu_of(&step.target),
                 learnt.mtu,
                 learnt.to
+            ),
+            Self::AboveInterface { name, mtu } => format!(
+                "--set {}={mtu}; or raise that one as well: --set interface.{name}.mtu={}",
+                step.target,
+                size_of(&step.after).unwrap_or_default()
             ),
             Self::Lock => format!(
                 "without a lock: --set {}={}; if it must be, add --lock",
@@ -264,6 +286,9 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
         if is_mtu && facts.forwards && !allowed.router {
             refusals.push(Refusal::Forwards);
         }
+        if is_mtu {
+            refusals.extend(of_interfaces(&step.after, facts));
+        }
         refusals.extend(of_learnt(*prefix, *metric, &step.after, facts));
     }
     refusals
@@ -276,6 +301,13 @@ fn of_congestion_control(step: &Step, facts: &Facts) -> Option<Refusal> {
     let is_there = there.iter().any(|one| one == name);
     (!is_there)
         .then(|| Refusal::NoCongestionControl { name: name.to_owned(), there: there.clone() })
+}
+
+/// A metric of a route is not bounded by the interface (`ip_dst_mtu_maybe_forward`, `ip6_mtu`).
+fn of_interfaces(after: &Value, facts: &Facts) -> Option<Refusal> {
+    let (name, mtu) = facts.out.iter().min_by_key(|(_, mtu)| *mtu)?;
+    let is_above = size_of(after).is_some_and(|size| size > u64::from(*mtu));
+    is_above.then(|| Refusal::AboveInterface { name: name.clone(), mtu: *mtu })
 }
 
 /// A replaced route forgets what was learnt of it (measured on 6.18): a lower or equal MTU makes up for it.

@@ -14,6 +14,12 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
         ));
     }
     warnings.extend(of_neighbours(step));
+    if !facts.lowered_besides.is_empty() {
+        warnings.push(format!(
+            "the kernel lowers the MTU of routes of IPv6 with it, and undoing does not raise it again: {}",
+            facts.lowered_besides.join(", ")
+        ));
+    }
     if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
         && step.after.is_locked()
     {

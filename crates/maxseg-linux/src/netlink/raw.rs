@@ -282,6 +282,19 @@ impl RawRoute {
         self.attribute(attribute::GATEWAY).and_then(address_of)
     }
 
+    /// Indices of the interfaces of all its next hops.
+    pub(crate) fn interfaces(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.interface().into_iter().collect();
+        let mut hops = self.attribute(attribute::MULTIPATH).unwrap_or_default();
+        // `struct rtnexthop`: length, flags, hops, and the index.
+        while let (Some(length), Some(index)) = (u16_at(hops, 0), u32_at(hops, 4)) {
+            all.push(index);
+            let length = usize::from(length).next_multiple_of(4);
+            hops = hops.get(length..).filter(|_| length > 0).unwrap_or_default();
+        }
+        all
+    }
+
     /// Where it leads: everything by which the next hop is chosen.
     pub(crate) fn next_hops(&self) -> Vec<(u16, Vec<u8>)> {
         use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};

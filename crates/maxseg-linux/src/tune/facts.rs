@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use maxseg_core::tune::{Facts, Floors, LearntPathMtu, Session, Step, Target};
 
-use super::route::other_table;
+use super::interface_v6::lowered;
+use super::route::{Image, other_table};
 use super::sysctl::number;
 use super::{TuneError, interface};
 use crate::netlink::raw::RawRoute;
@@ -41,10 +42,14 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             facts.learnt = learnt(prefix.is_v6())?;
             facts.learnt.retain(|learnt| prefix.includes(learnt.to));
             facts.other_table = other_table(*prefix)?;
+            facts.out = out(step);
             is_reached = session.is_some_and(|peer| prefix.includes(peer));
         }
         Target::InterfaceMtu(name) => {
             facts.has_v6 = interface::has_v6(name);
+            if let (Some(index), Some(mtu)) = (interface::index(name), step.after.number()) {
+                facts.lowered_besides = lowered(index, u32::try_from(mtu).unwrap_or(u32::MAX))?.1;
+            }
             facts.forwards = forwards(false) || (facts.has_v6 && forwards(true));
             is_reached = session.map(|peer| carries(name, peer)).transpose()? == Some(true);
         }
@@ -80,6 +85,15 @@ fn any_interface_has(family: &str, word: &str) -> bool {
         name != "default" && number(&format!("net.{family}.conf.{key}.{word}"), 0) != 0
     };
     names.any(is_on)
+}
+
+/// The interfaces of the route of a step, with their MTUs; of one that is gone nothing is known.
+fn out(step: &Step) -> Vec<(String, u32)> {
+    let image = step.image.as_deref().and_then(Image::parse);
+    let indices = image.and_then(|image| image.raw()).map(|route| route.interfaces());
+    let facts = |index| Netlink::new()?.interface_facts(index);
+    let facts = indices.unwrap_or_default().into_iter().filter_map(|index| facts(index).ok());
+    facts.filter_map(|facts| Some((facts.name, facts.mtu?))).collect()
 }
 
 /// What the kernel has learnt of paths (`ip route show cache`).

@@ -22,6 +22,7 @@ mod guard;
 mod here;
 mod interface;
 mod interface_order;
+mod interface_v6;
 mod journal;
 mod nowhere;
 mod route;

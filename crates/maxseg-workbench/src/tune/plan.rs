@@ -126,13 +126,24 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
         })
     };
     facts.learnt.retain(|learnt| !lowers(learnt));
-    if let Some(refusal) = refusals(step, &facts, request.allowed).into_iter().next() {
+    // What counts is the MTU of an interface once all of the plan is made.
+    for (name, mtu) in &mut facts.out {
+        let target = Target::InterfaceMtu(name.clone());
+        let of = plan.steps.iter().find(|other| other.target == target);
+        let after = of.and_then(|of| u32::try_from(of.after.number()?).ok());
+        *mtu = after.unwrap_or(*mtu);
+    }
+    let is_asked_for = request.wanted.iter().any(|(target, _)| *target == step.target);
+    // What the kernel lowers with an interface is lowered whether it is a step or not.
+    let router = request.allowed.router || !is_asked_for;
+    let allowed = Allowed { router, ..request.allowed };
+    if let Some(refusal) = refusals(step, &facts, allowed).into_iter().next() {
         return Err(TuningError::Refused { step: Box::new(step.clone()), refusal });
     }
     // A list that this kernel does not give is no reason not to change anything.
     let connections = touched(&step.target).unwrap_or_default();
     let mut warnings = warnings(step, &facts);
-    if request.wanted.iter().all(|(target, _)| *target != step.target) {
+    if !is_asked_for {
         let why = "the kernel lowers it with the interface below it, and would not raise it again: lowered \
                    first, so that undoing restores it";
         warnings.insert(0, why.to_owned());

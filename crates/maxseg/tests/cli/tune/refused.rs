@@ -30,6 +30,38 @@ fn wrong_targets_and_values_are_refused() {
     assert!(told.contains("route.default.mtu is set twice"), "{told}");
 }
 
+/// The kernel goes by the route's MTU, and the interface sends no packet of that size.
+#[test]
+fn a_route_takes_no_mtu_above_that_of_its_interfaces() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip link set va mtu 1400");
+    for target in ["route.default", "route.10.5.0.0/16", "route.10.7.0.0/16"] {
+        let told = host.refused(&[&format!("{target}.mtu=1401")], &[]);
+        assert!(told.contains("va, by which it leads, has an MTU of 1400"), "{told}");
+        assert!(told.contains(&format!("--set {target}.mtu=1400; or raise")), "{told}");
+    }
+    host.apply(&["route.default.mtu=1450", "interface.va.mtu=1500"], &[]);
+}
+
+/// Neighbours of several links have addresses of one prefix, and the kernel tells their routes apart by nothing that is given.
+#[test]
+fn one_of_several_routes_of_one_priority_is_not_chosen() {
+    let Some(host) = Host::new() else { return };
+    if !host.shows("ip -6 route").contains("fe80::/64") {
+        return super::super::kernel::skipped("routes of several links: no IPv6");
+    }
+    for (target, how) in [
+        ("route.fe80::/64.mtu=1300", "--yes"),
+        ("route.fe80::/64.mtu=1300", "--dry-run"),
+        ("route.fe80::/64.mtu=1300", "--script"),
+        ("route.fe80::7.mtu=1300", "--script"),
+    ] {
+        let told = host.tune_ends(&["apply", "--set", target, how], 1);
+        assert!(told.contains("there are 2 routes of one priority"), "{told}");
+        assert!(!told.contains("set -eu"), "{told}");
+    }
+}
+
 #[test]
 fn what_would_hurt_needs_an_option() {
     let Some(host) = Host::new() else { return };

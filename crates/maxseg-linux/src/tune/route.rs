@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::nowhere::Nowhere;
 use super::{Reading, TuneError};
 use crate::netlink::Netlink;
-use crate::netlink::raw::{RawRoute, attribute, bytes_of};
+use crate::netlink::raw::{Hop, RawRoute, attribute, bytes_of, hops_taken_back};
 use metrics::set_metric;
 pub(super) use metrics::value_of;
 use nowhere::nowhere_of;
@@ -36,8 +36,6 @@ const UNICAST: u8 = 1;
 const GIVEN_FLAGS: u32 = 2 | 4;
 /// `RTPROT_RA`.
 const ROUTER_ADVERTISEMENT: u8 = 9;
-/// `RTM_F_*` and `RTNH_F_*` of a next hop that the kernel refuses to take back.
-const KERNEL_HOP_FLAGS: u8 = 1 | 8 | 16 | 32 | 64;
 
 /// The attributes that the kernel takes as it gives them (`rtm_ipv4_policy`, `rtm_ipv6_policy`).
 const COPIED: [u16; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 18, 20, 21, 22];
@@ -316,23 +314,6 @@ fn unknown_attribute(route: &RawRoute) -> Option<io::Error> {
     Some(io::Error::other(what))
 }
 
-/// Next hops (`struct rtnexthop`) without the flags that are the kernel's to tell.
-fn hops_taken_back(hops: &[u8]) -> Vec<u8> {
-    let mut hops = hops.to_vec();
-    let mut at = 0;
-    while let Some(length) = hops.get(at..).and_then(<[u8]>::first_chunk) {
-        let length = usize::from(u16::from_ne_bytes(*length));
-        if let Some(flags) = hops.get_mut(at + 2) {
-            *flags &= !KERNEL_HOP_FLAGS;
-        }
-        if length == 0 {
-            break;
-        }
-        at += length.next_multiple_of(4);
-    }
-    hops
-}
-
 /// A route of ours to these destinations that goes where another one goes, with its metrics.
 pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
     let mut route = without_what_is_told(parent);
@@ -345,14 +326,21 @@ pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
 /// Where a route leads, in the words of ip-route(8).
 pub(super) fn way(route: &RawRoute) -> String {
     let name = |index: u32| nix::net::if_::if_indextoname(index).ok()?.into_string().ok();
-    let via = route.gateway().map(|gateway| format!("via {gateway} ")).unwrap_or_default();
-    match route.interface() {
-        Some(index) => {
-            let name = name(index).unwrap_or_else(|| format!("interface {index}"));
-            format!("{via}dev {name}")
-        }
-        None => format!("{via}several next hops"),
+    let one = |gateway: Option<IpAddr>, index: u32| {
+        let via = gateway.map(|gateway| format!("via {gateway} ")).unwrap_or_default();
+        let name = name(index).unwrap_or_else(|| format!("interface {index}"));
+        format!("{via}dev {name}")
+    };
+    if let Some(index) = route.interface() {
+        return one(route.gateway(), index);
     }
+    let hops = route.hops();
+    let is_weighted = hops.iter().any(|hop| hop.weight > 1);
+    let weight = |hop: &Hop| {
+        if is_weighted { format!(" weight {}", hop.weight) } else { String::new() }
+    };
+    let ways = hops.iter().map(|hop| one(hop.gateway, hop.interface) + &weight(hop));
+    ways.collect::<Vec<_>>().join(" or ")
 }
 
 /// Where a route to exactly these destinations leads that this program has made, or would make of the one that they use; `None` where there

@@ -6,6 +6,7 @@ use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target};
 
 use super::here::process_start;
 use super::undo::{back_out, restore_forced};
+use super::watch::moved;
 use super::{Journal, TuneError, before, read, sysctl, verify, write};
 
 /// A plan that is to be applied.
@@ -86,6 +87,9 @@ fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
         .take_while(|earlier| *earlier != step)
         .any(|earlier| earlier.target.shares_a_route_with(&step.target));
     let found = read(&step.target, step.image.as_deref())?.value;
+    if let Some(why) = moved(step) {
+        return Err(TuneError::RouteMoved { target: step.target.clone(), why });
+    }
     if found == step.before || is_made_before {
         return Ok(());
     }

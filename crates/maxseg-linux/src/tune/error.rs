@@ -129,6 +129,14 @@ pub enum TuneError {
         /// What is there.
         found: Value,
     },
+    /// The route that one is to be made from leads elsewhere since the plan was made.
+    #[error("{target} would be of a route that leads elsewhere since the plan was made: {why}")]
+    RouteMoved {
+        /// The target.
+        target: Target,
+        /// What has moved.
+        why: String,
+    },
     /// A plan failed, and what was done of it could not all be undone.
     #[error("{error}; and undoing what was done before failed: {undo}")]
     HalfDone {
@@ -229,7 +237,7 @@ impl TuneError {
             }
             Self::NoRoute { prefix } => format!("`ip route get {}` tells", prefix.address()),
             Self::Nowhere { prefix, why } => why.hint(*prefix),
-            Self::RouteGone { .. } | Self::ChangedMeanwhile { .. } => {
+            Self::RouteGone { .. } | Self::ChangedMeanwhile { .. } | Self::RouteMoved { .. } => {
                 "run the same command again: its plan has the values of now".to_owned()
             }
             Self::SeveralRoutes { prefix, .. } => {

@@ -57,7 +57,7 @@ fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
     };
     // The metric is there, on a route that leads where its destinations do not go any more.
     if state == EntryState::Set
-        && let Some(why) = moved(&entry)
+        && let Some(why) = moved(&entry.step)
     {
         (state, changed_by) = (EntryState::Drifted, Some(why));
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use maxseg_core::tune::{Entry, Target, UndoReason, Value};
+use maxseg_core::tune::{Entry, Step, Target, UndoReason, Value};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::errno::Errno;
@@ -82,7 +82,8 @@ impl Watcher {
         let mut live = history.live(&now.place);
         live.retain(|entry| !rests(entry.id));
         let is_due = |entry: &Entry| !entry.plan_is_complete || history.has_expired(entry, &now);
-        let moved = live.iter().filter_map(|entry| moved(entry).map(|why| (entry.clone(), why)));
+        let moved =
+            live.iter().filter_map(|entry| moved(&entry.step).map(|why| (entry.clone(), why)));
         let moved: Vec<(Entry, String)> = moved.collect();
         if moved.is_empty() && !live.iter().any(is_due) {
             return Ok(Vec::new());
@@ -160,13 +161,13 @@ fn words(undone: &Undone) -> String {
         .to_owned()
 }
 
-/// Why a route of ours must go: the one that it was made from leads elsewhere, or is gone.
-pub(super) fn moved(entry: &Entry) -> Option<String> {
-    let Target::Route { prefix, .. } = &entry.step.target else { return None };
-    if entry.step.before != Value::Absent {
+/// Why a route of ours must go, or must not be made: the one that it is made from leads elsewhere, or is gone.
+pub(super) fn moved(step: &Step) -> Option<String> {
+    let Target::Route { prefix, .. } = &step.target else { return None };
+    if step.before != Value::Absent {
         return None;
     }
-    let was = Image::parse(entry.step.image.as_deref()?).filter(|image| image.added)?.raw()?;
+    let was = Image::parse(step.image.as_deref()?).filter(|image| image.added)?.raw()?;
     let routes = main_routes(prefix.is_v6()).ok()?;
     match parent(&routes, *prefix) {
         None => Some(format!("the route {} is gone", was.destination())),

@@ -298,6 +298,7 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
 fn of_congestion_control(step: &Step, facts: &Facts) -> Option<Refusal> {
     let there = facts.congestion_controls.as_ref()?;
     let name = step.after.text().filter(|_| step.target.is_congestion_control())?;
+    let name = name.strip_prefix("lock ").unwrap_or(name);
     let is_there = there.iter().any(|one| one == name);
     (!is_there)
         .then(|| Refusal::NoCongestionControl { name: name.to_owned(), there: there.clone() })
@@ -354,7 +355,9 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let named = |name: &str, value: u32| (u64::from(value), format!("{name} of this kernel"));
     let (least, most, source) = match metric {
         RouteMetricName::CongestionControl => {
-            let is_name = step.after.text().is_some_and(|text| {
+            // Programs do not override one that is locked (`TCP_CONGESTION`).
+            let name = step.after.text().map(|text| text.strip_prefix("lock ").unwrap_or(text));
+            let is_name = name.is_some_and(|text| {
                 let is_plain =
                     |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
                 !text.is_empty() && text.len() < 16 && text.bytes().all(is_plain)

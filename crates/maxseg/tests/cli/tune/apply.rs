@@ -254,6 +254,19 @@ fn advice_is_applied_by_its_name() {
     assert!(told.contains("the path to 10.5.0.7 has changed"), "{told}");
 }
 
+#[test]
+fn the_lock_of_a_congestion_control_is_restored() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip route add 10.77.0.0/16 via 10.9.0.2 congctl lock reno");
+    let before = host.kernel();
+    let told = host.apply(&["route.10.77.0.0/16.congctl=cubic"], &[]);
+    assert!(told.contains("lock reno -> cubic"), "{told}");
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(host.kernel(), before);
+    host.apply(&["route.10.77.0.0/16.congctl=lock cubic"], &[]);
+    assert!(host.shows("ip route show 10.77.0.0/16").contains("congctl lock cubic"));
+}
+
 /// Time passes while the question waits for its answer.
 #[test]
 fn a_route_is_not_made_of_one_that_moved_while_the_question_waited() {

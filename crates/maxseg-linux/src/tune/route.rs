@@ -241,6 +241,13 @@ pub(super) fn nowhere(prefix: Prefix) -> io::Result<Option<Nowhere>> {
     Ok(nowhere_of(&routes, prefix))
 }
 
+/// The same of the routes that these destinations would use but for the one to exactly them.
+pub(super) fn nowhere_without(prefix: Prefix) -> io::Result<Option<Nowhere>> {
+    let mut routes = Netlink::new()?.raw_routes(prefix.is_v6())?;
+    routes.retain(|route| route.destination() != prefix);
+    Ok(nowhere_of(&routes, prefix))
+}
+
 /// Why a route to these destinations cannot be changed or made; nothing where it can.
 pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
     let routes = main_routes(prefix.is_v6())?;

@@ -13,7 +13,8 @@ use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv};
 
 use super::here::moment;
-use super::route::{Image, main_routes, parent, way};
+use super::nowhere::Nowhere;
+use super::route::{Image, main_routes, nowhere_without, parent, way};
 use super::undo::recover_but;
 use super::{Journal, TuneError, UndoOutcome, Undone, undo};
 use crate::sys::{Waker, wait_for};
@@ -166,6 +167,11 @@ pub(super) fn moved(step: &Step) -> Option<String> {
     let Target::Route { prefix, .. } = &step.target else { return None };
     if step.before != Value::Absent {
         return None;
+    }
+    if let Some(Nowhere::Held(kind, by)) = nowhere_without(*prefix).ok()? {
+        return Some(format!(
+            "`{kind} {by}` is to keep these packets from leaving, and it lets them out"
+        ));
     }
     let was = Image::parse(step.image.as_deref()?).filter(|image| image.added)?.raw()?;
     let routes = main_routes(prefix.is_v6()).ok()?;

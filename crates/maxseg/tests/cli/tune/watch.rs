@@ -67,6 +67,21 @@ fn a_route_stays_while_a_link_of_its_parent_is_down() {
     assert!(told.contains(led), "{told}");
 }
 
+/// What somebody wants held back is not let out by a route from before.
+#[test]
+fn a_route_goes_when_its_destinations_are_held_back() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["route.198.51.100.0/24.mtu=1280"], &[]);
+    host.namespace.must("ip route add blackhole 198.51.0.0/16");
+    let (entries, code) = host.status(&[]);
+    assert_eq!((entries[0]["state"].as_str(), code), (Some("drifted"), 3), "{entries:?}");
+    let told = host.tune_ends(&["watch", "--once"], 0);
+    assert!(told.contains("`blackhole 198.51.0.0/16` is to keep these packets"), "{told}");
+    assert!(host.shows("ip route show proto 109").is_empty());
+    let told = host.refused(&["route.198.51.100.0/24.mtu=1280"], &[]);
+    assert!(told.contains("keeps these packets from leaving"), "{told}");
+}
+
 #[test]
 fn a_route_stays_while_its_parent_does() {
     let Some(host) = Host::new() else { return };

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maxseg_core::tune::{Allowed, Target};
+use maxseg_core::tune::{Allowed, Entry, Target};
 use maxseg_linux::tune::{
     Applying, Journal, apply, author, forwards, is_first_namespace, made_way, recover, state_folder,
 };
@@ -132,8 +132,21 @@ fn warn_of_namespace(document: &Document, root: &Path, printer: Printer) {
     ));
 }
 
+/// Why a change does not outlast this boot.
+fn ends(entry: &Entry) -> Option<&'static str> {
+    match entry.ends {
+        Some(ends) if ends.unless_confirmed => {
+            Some("it ends by itself unless it is confirmed: `maxseg tune confirm`")
+        }
+        Some(_) => Some("it ends by itself (--for)"),
+        None => entry
+            .reverts_if_worse
+            .then_some("it is undone yet where connections do worse (--revert-if-worse)"),
+    }
+}
+
 pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
-    let mut document = given_or_set(args.file.as_deref(), printer)?;
+    let mut document = given_or_set(args.file.as_deref(), ends, printer)?;
     document.allows_router |= args.i_am_router;
     let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
     if keeper == Keeper::Networkd {

@@ -100,3 +100,34 @@ fn a_unit_does_not_run_what_another_user_may_change() {
     let output = persist(&host, folder.path(), folder.path().to_str().unwrap());
     assert!(output.status.success() && stderr(&output).contains("warning: "), "an image");
 }
+
+#[test]
+fn what_is_to_end_is_not_made_to_last() {
+    let Some(host) = Host::new() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().display().to_string();
+    let persist = ["persist", "--root", &at, "--yes"];
+    host.apply(&["sysctl.net.ipv4.tcp_ecn=1"], &["--for", "1h"]);
+    let told = host.tune_ends(&persist, 1);
+    assert!(told.contains("left out: sysctl.net.ipv4.tcp_ecn: it ends by itself"), "{told}");
+    host.apply(&["sysctl.net.ipv4.tcp_sack=0"], &["--confirm", "1h"]);
+    host.apply(&["sysctl.net.ipv4.tcp_mtu_probing=1"], &[]);
+    let told = host.tune_ends(&persist, 0);
+    assert!(told.contains("tcp_sack: it ends by itself unless it is confirmed"), "{told}");
+    let file = root.path().join("etc/sysctl.d/90-maxseg.conf");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("tcp_mtu_probing = 1"), "{text}");
+    assert!(!text.contains("tcp_ecn") && !text.contains("tcp_sack"), "{text}");
+    host.tune_ends(&["confirm"], 0);
+    host.tune_ends(&persist, 0);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("tcp_sack = 0"));
+    // The last plan was cut off before it was whole.
+    host.apply(&["sysctl.net.ipv4.tcp_frto=0"], &[]);
+    let journal = std::fs::read_to_string(host.journal()).unwrap();
+    let cut: Vec<&str> = journal.lines().collect();
+    let cut = cut[..cut.len() - 1].join("\n") + "\n";
+    std::fs::write(host.journal(), cut).unwrap();
+    let told = host.tune_ends(&persist, 0);
+    assert!(told.contains("tcp_frto: its plan was cut off"), "{told}");
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("tcp_frto"));
+}

@@ -46,6 +46,11 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
                 || "nothing to undo: no change of this program holds here".to_owned(),
                 |unseen| format!("nothing to undo: no change of this user holds here; {unseen}"),
             ));
+            let files = journal.history().live(&journal.moment().place);
+            if !files.is_empty() {
+                let ids: Vec<u64> = files.iter().map(|entry| entry.id).collect();
+                printer.note(&format!("files of `tune persist` stay; {}", undoing(&ids)));
+            }
         }
         return Ok(());
     }
@@ -73,7 +78,10 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
 
 /// What to undo, of what there is.
 fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
-    let live = journal.history().live(&journal.moment().place);
+    // Files that were written elsewhere, or before this boot, are not of what was set here.
+    let here = &journal.moment().place;
+    let mut live = journal.history().live(here);
+    live.retain(|entry| entry.place == *here);
     if args.all {
         return Ok(live);
     }

@@ -131,3 +131,30 @@ fn what_is_to_end_is_not_made_to_last() {
     assert!(told.contains("tcp_frto: its plan was cut off"), "{told}");
     assert!(!std::fs::read_to_string(&file).unwrap().contains("tcp_frto"));
 }
+
+/// Files are those of the machine, not of a network namespace.
+#[test]
+fn files_are_seen_in_every_namespace_and_undone_by_their_numbers_there() {
+    let (Some(host), Some(other)) = (Host::new(), Host::new()) else { return };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().display().to_string();
+    host.apply(&["sysctl.net.ipv4.tcp_mtu_probing=1"], &[]);
+    host.tune_ends(&["persist", "--root", &at, "--yes"], 0);
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = other.command(env!("CARGO_BIN_EXE_maxseg"));
+        command.env("XDG_STATE_HOME", host.folder().parent().unwrap());
+        let output = command.arg("tune").args(arguments).output().unwrap();
+        (output.status.code(), format!("{}{}", stdout(&output), stderr(&output)))
+    };
+    let (code, told) = elsewhere(&["status"]);
+    assert!(code == Some(0) && told.contains("90-maxseg.conf  set"), "{told}");
+    let (_, told) = elsewhere(&["undo", "--all", "--yes"]);
+    assert!(told.contains("files of `tune persist` stay; undo: maxseg tune undo 2"), "{told}");
+    let file = root.path().join("etc/sysctl.d/90-maxseg.conf");
+    assert!(file.exists());
+    std::fs::write(&file, "net.ipv4.tcp_mtu_probing = 0\n").unwrap();
+    let (code, told) = elsewhere(&["status"]);
+    assert!(code == Some(3) && told.contains("drifted"), "{told}");
+    assert_eq!(elsewhere(&["undo", "2", "--yes", "--force"]).0, Some(0));
+    assert!(!file.exists());
+}

@@ -9,7 +9,9 @@ pub mod documents;
 pub mod persist;
 mod plan;
 mod script;
+mod sysctl_files;
 
 pub use advised::{Advised, advised};
 pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted, wanted_of_connection};
 pub use script::script;
+pub use sysctl_files::{FileSetting, file_settings};

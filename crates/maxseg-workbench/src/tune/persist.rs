@@ -31,10 +31,10 @@ pub struct Files {
     pub then: Vec<String>,
 }
 
-const SYSCTLS: &str = "etc/sysctl.d/90-maxseg.conf";
-const INTERFACES: &str = "etc/network/interfaces.d/maxseg";
-const DOCUMENT: &str = "etc/maxseg/tune.toml";
-const SERVICE: &str = "etc/systemd/system/maxseg-tune.service";
+pub(super) const SYSCTLS: &str = "etc/sysctl.d/90-maxseg.conf";
+pub(super) const INTERFACES: &str = "etc/network/interfaces.d/maxseg";
+pub(super) const DOCUMENT: &str = "etc/maxseg/tune.toml";
+pub(super) const SERVICE: &str = "etc/systemd/system/maxseg-tune.service";
 
 impl Keeper {
     /// All of them.
@@ -156,7 +156,13 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
     );
     files.files.push(file(root, DOCUMENT, Format::Toml.write(&kept).text));
     files.files.push(file(root, SERVICE, service));
-    files.then.push("systemctl daemon-reload && systemctl enable maxseg-tune.service".to_owned());
+    files.then.push(if root == Path::new("/") {
+        "systemctl daemon-reload && systemctl enable maxseg-tune.service".to_owned()
+    } else {
+        // This host's own systemd has nothing to do with what is below another root.
+        let option = super::script::quoted(&format!("--root={}", root.display()));
+        format!("systemctl {option} enable maxseg-tune.service")
+    });
     files
 }
 
@@ -280,6 +286,7 @@ mod tests {
         );
         let unit = Keeper::Unit.files(&all, root, "/usr/bin/maxseg");
         assert_eq!(unit.files.len(), 2);
+        assert_eq!(unit.then, ["systemctl --root=/r enable maxseg-tune.service"]);
         assert_eq!(unit.left_out.len(), 1, "the connection");
         let (_, own) = text(&unit, 0);
         let again = Format::Toml.read("f", &own, maxseg_core::tune::Prefix::ALL_V4).unwrap();

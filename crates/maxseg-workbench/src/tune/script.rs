@@ -96,7 +96,7 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
 }
 
 /// One word of a POSIX shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

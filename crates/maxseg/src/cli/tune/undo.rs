@@ -3,6 +3,7 @@
 use clap::Args;
 use maxseg_core::tune::{Entry, Target, UndoReason, Value};
 use maxseg_linux::tune::{Journal, UndoOutcome, Undone, recover, state_folder, undo};
+use maxseg_workbench::tune::kept_in;
 
 use super::ask;
 use crate::failure::Failure;
@@ -73,6 +74,7 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
         text += &line(one);
     }
     printer.text(&text)?;
+    tell_of_files(&journal, &undone, printer);
     end(undone)
 }
 
@@ -100,6 +102,26 @@ fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
         })
     };
     args.ids.iter().map(of).collect()
+}
+
+/// Says which files of `tune persist` set again what was undone.
+fn tell_of_files(journal: &Journal, undone: &[Undone], printer: Printer) {
+    let is_undone = |target: &Target| {
+        undone.iter().any(|one| one.outcome.is_undone() && one.entry.step.target == *target)
+    };
+    for entry in journal.history().live(&journal.moment().place) {
+        let (Target::File(path), Value::Text(text)) = (&entry.step.target, &entry.step.after)
+        else {
+            continue;
+        };
+        let kept = kept_in(path, text);
+        if let Some((target, _)) = kept.iter().find(|(target, _)| is_undone(target)) {
+            printer.note(&format!(
+                "{path} sets {target} again when the machine starts; {}",
+                undoing(&[entry.id])
+            ));
+        }
+    }
 }
 
 /// One that could not be undone is the command's failure, one that was left alone is something found.

@@ -158,3 +158,23 @@ fn files_are_seen_in_every_namespace_and_undone_by_their_numbers_there() {
     assert_eq!(elsewhere(&["undo", "2", "--yes", "--force"]).0, Some(0));
     assert!(!file.exists());
 }
+
+#[test]
+fn a_file_of_what_is_set_no_more_is_told_of_and_removed() {
+    let Some(host) = Host::new() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().display().to_string();
+    host.apply(&["sysctl.net.ipv4.tcp_mtu_probing=1"], &[]);
+    host.tune_ends(&["persist", "--root", &at, "--yes"], 0);
+    let sysctls = root.path().join("etc/sysctl.d/90-maxseg.conf");
+    let told = host.tune_ends(&["undo", "1"], 0);
+    let again = "90-maxseg.conf sets sysctl.net.ipv4.tcp_mtu_probing again when the machine starts";
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(again) && told.contains("undo: maxseg tune undo 2"), "{told}");
+    host.apply(&["interface.va.mtu=1400"], &[]);
+    let told = host.tune_ends(&["persist", "--as", "ifupdown", "--root", &at, "--yes"], 0);
+    assert!(told.contains("is removed: it keeps what is set no more"), "{told}");
+    assert!(!sysctls.exists() && root.path().join("etc/network/interfaces.d/maxseg").exists());
+    host.tune_ends(&["undo"], 0);
+    assert!(sysctls.exists(), "as it was before");
+}

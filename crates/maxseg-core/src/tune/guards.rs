@@ -28,6 +28,8 @@ pub struct Facts {
     pub other_table: Option<(IpAddr, u32)>,
     /// The interfaces that packets to the destinations of a route leave by, with their MTUs, bytes.
     pub out: Vec<(String, u32)>,
+    /// The MSS that a route announces by its own metric (`advmss`), bytes.
+    pub advmss: Option<u32>,
     /// Routes of IPv6 whose MTU the kernel lowers with that of an interface, and that undoing would not restore.
     pub lowered_besides: Vec<String>,
     /// The floors of this kernel.
@@ -246,7 +248,7 @@ impl Refusal {
 
 /// The MSS that keeps segments within the MTU of a route: packets without headers of IP and TCP. That of the routes themselves (`rt mtu`) is the
 /// one that they have now.
-fn clamp_for(step: &Step) -> Option<u64> {
+pub(super) fn clamp_for(step: &Step) -> Option<u64> {
     let Target::Route { prefix, .. } = step.target else { return None };
     let headers = if prefix.is_v6() { HEADERS_V6 } else { HEADERS };
     size_of(&step.after)?.checked_sub(u64::from(headers))

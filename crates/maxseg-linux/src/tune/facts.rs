@@ -3,10 +3,12 @@
 use std::io;
 use std::net::IpAddr;
 
-use maxseg_core::tune::{Facts, Floors, LearntPathMtu, Session, Step, Target};
+use maxseg_core::tune::{
+    Facts, Floors, LearntPathMtu, RouteMetricName, Session, Step, Target,
+};
 
 use super::interface_v6::lowered;
-use super::route::{Image, other_table};
+use super::route::{Image, other_table, value_of};
 use super::sysctl::number;
 use super::{TuneError, interface};
 use crate::netlink::raw::RawRoute;
@@ -43,6 +45,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             facts.learnt.retain(|learnt| prefix.includes(learnt.to));
             facts.other_table = other_table(*prefix)?;
             facts.out = out(step);
+            facts.advmss = announced(step);
             is_reached = session.is_some_and(|peer| prefix.includes(peer));
         }
         Target::InterfaceMtu(name) => {
@@ -94,6 +97,12 @@ fn out(step: &Step) -> Vec<(String, u32)> {
     let facts = |index| Netlink::new()?.interface_facts(index);
     let facts = indices.unwrap_or_default().into_iter().filter_map(|index| facts(index).ok());
     facts.filter_map(|facts| Some((facts.name, facts.mtu?))).collect()
+}
+
+/// The MSS that the route of a step announces by its own metric.
+fn announced(step: &Step) -> Option<u32> {
+    let route = Image::parse(step.image.as_deref()?)?.raw()?;
+    u32::try_from(value_of(&route, RouteMetricName::Advmss).number()?).ok()
 }
 
 /// What the kernel has learnt of paths (`ip route show cache`).

@@ -126,6 +126,13 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
         })
     };
     facts.learnt.retain(|learnt| !lowers(learnt));
+    let sets_advmss = |other: &Step| {
+        matches!(other.target, Target::Route { metric: RouteMetricName::Advmss, .. })
+            && other.target.shares_a_route_with(&step.target)
+    };
+    if let Some(other) = plan.steps.iter().find(|other| sets_advmss(other)) {
+        facts.advmss = other.after.number().and_then(|mss| u32::try_from(mss).ok());
+    }
     // What counts is the MTU of an interface once all of the plan is made.
     for (name, mtu) in &mut facts.out {
         let target = Target::InterfaceMtu(name.clone());

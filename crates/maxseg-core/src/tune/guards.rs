@@ -28,6 +28,8 @@ pub struct Facts {
     pub other_table: Option<(IpAddr, u32)>,
     /// The interfaces that packets to the destinations of a route leave by, with their MTUs, bytes.
     pub out: Vec<(String, u32)>,
+    /// Whether the interface is a bridge.
+    pub is_bridge: bool,
     /// The MSS that a route announces by its own metric (`advmss`), bytes.
     pub advmss: Option<u32>,
     /// Routes of IPv6 whose MTU the kernel lowers with that of an interface, and that undoing would not restore.

@@ -15,6 +15,12 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
     }
     warnings.extend(of_neighbours(step));
     warnings.extend(of_advmss(step, facts));
+    if facts.is_bridge {
+        // `BROPT_MTU_SET_BY_USER` in `net/bridge/br_device.c`, which nothing clears.
+        warnings.push(
+            "a bridge whose MTU was set does not follow its ports any more, also once this is undone".to_owned(),
+        );
+    }
     if !facts.lowered_besides.is_empty() {
         warnings.push(format!(
             "the kernel lowers the MTU of routes of IPv6 with it, and undoing does not raise it again: {}",

@@ -53,6 +53,8 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             if let (Some(index), Some(mtu)) = (interface::index(name), step.after.number()) {
                 facts.lowered_besides = lowered(index, u32::try_from(mtu).unwrap_or(u32::MAX))?.1;
             }
+            let links = Netlink::new()?.links()?;
+            facts.is_bridge = links.iter().any(|link| link.name == *name && link.is_bridge());
             facts.forwards = forwards(false) || (facts.has_v6 && forwards(true));
             is_reached = session.map(|peer| carries(name, peer)).transpose()? == Some(true);
         }

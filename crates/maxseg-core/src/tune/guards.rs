@@ -85,6 +85,10 @@ const HEADERS: u32 = 40;
 const HEADERS_V6: u32 = 60;
 /// What an MTU or an MSS can be at most.
 const MOST_SIZE: u64 = 65_535;
+/// The MTU that the loopback interface comes with.
+const MOST_OF_LOOPBACK: u64 = 65_536;
+/// The largest MTU of a route: the kernel lowers one above to it (`ip_metrics_convert`).
+const MOST_OF_ROUTE: u64 = 65_520;
 
 /// What the user has allowed beyond the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -341,6 +345,18 @@ pub(super) fn size_of(value: &Value) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
+fn most_mtu(target: &Target) -> u64 {
+    match target {
+        Target::Route { .. } => MOST_OF_ROUTE,
+        Target::InterfaceMtu(name) if name == "lo" => MOST_OF_LOOPBACK,
+        Target::InterfaceMtu(_)
+        | Target::Sysctl(_)
+        | Target::Socket { .. }
+        | Target::Clamp(_)
+        | Target::File(_) => MOST_SIZE,
+    }
+}
+
 fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let (is_v6, metric) = match &step.target {
         Target::Route { prefix, metric } => (prefix.is_v6(), *metric),
@@ -370,13 +386,13 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
         }
         RouteMetricName::QuickAck => (0, 1, "0 is off, 1 is on".to_owned()),
         RouteMetricName::Mtu if is_v6 => {
-            (u64::from(Mtu::IPV6_MIN), MOST_SIZE, "the least MTU of IPv6, RFC 8200".to_owned())
+            (u64::from(Mtu::IPV6_MIN), most_mtu(&step.target), "the least MTU of IPv6, RFC 8200".to_owned())
         }
         RouteMetricName::Mtu => {
             let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
             let source =
                 "net.ipv4.route.min_pmtu: the least path MTU that this kernel learns".to_owned();
-            (u64::from(floor), MOST_SIZE, source)
+            (u64::from(floor), most_mtu(&step.target), source)
         }
         RouteMetricName::Advmss => {
             let (least, source) = named("net.ipv4.route.min_adv_mss", facts.floors.min_adv_mss);

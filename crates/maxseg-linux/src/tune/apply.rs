@@ -2,7 +2,7 @@
 
 use std::io;
 
-use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target};
+use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target, Value};
 
 use super::here::process_start;
 use super::undo::{back_out, restore_forced};
@@ -92,6 +92,9 @@ fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
     }
     if found == step.before || is_made_before {
         return Ok(());
+    }
+    if found == Value::Absent && matches!(step.target, Target::InterfaceMtu(_)) {
+        return Err(TuneError::NoSuch { target: step.target.clone(), near: None, retired: None });
     }
     let (target, planned) = (step.target.clone(), step.before.clone());
     Err(TuneError::ChangedMeanwhile { target, planned, found })

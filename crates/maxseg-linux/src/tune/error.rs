@@ -105,6 +105,12 @@ pub enum TuneError {
         /// The target.
         target: Target,
     },
+    /// `/proc/sys` is mounted so that nobody may write, as in a container.
+    #[error("{target} cannot be changed here: /proc/sys is mounted read-only")]
+    ReadOnly {
+        /// The target.
+        target: Target,
+    },
     /// It was written, and has another value.
     #[error(
         "{target} is {found} after {asked} was written: the kernel has changed it, or another program has"
@@ -210,6 +216,8 @@ impl TuneError {
             Self::NoSuch { target: target.clone(), near: None, retired: None }
         } else if error.kind() == io::ErrorKind::PermissionDenied {
             Self::Denied { target: target.clone() }
+        } else if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+            Self::ReadOnly { target: target.clone() }
         } else {
             Self::read(target, error)
         }
@@ -254,6 +262,14 @@ impl TuneError {
             }
             Self::Write { .. } | Self::NotTaken { .. } => {
                 "`maxseg tune status` shows what is set".to_owned()
+            }
+            Self::ReadOnly { .. } => {
+                "a container has it so: set it on the host, in the container's network namespace (nsenter -n), or by an option of the \
+                 container".to_owned()
+            }
+            Self::Denied { .. } if nix::unistd::Uid::effective().is_root() => {
+                "root may not either: the kernel has it read-only in this network namespace, or this process lacks CAP_NET_ADMIN"
+                    .to_owned()
             }
             Self::Denied { .. } => {
                 "root may, in its own network namespace: sudo maxseg tune apply …; or deploy what --script prints"

@@ -65,7 +65,13 @@ fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
         let now = interface::renamed(&step.target, step.image.as_deref())?;
         Some(format!("the interface is named {now} now"))
     });
-    let note = failure.or_else(|| note(&entry, &state, at)).or(renamed);
+    let acts_on_none = match &step.target {
+        Target::Clamp(name) if state == EntryState::Set && interface::index(name).is_none() => {
+            Some(format!("no interface is named {name} now: the clamp acts on none"))
+        }
+        _ => None,
+    };
+    let note = failure.or_else(|| note(&entry, &state, at)).or(renamed).or(acts_on_none);
     Surveyed { entry, now, state, changed_by, note }
 }
 

@@ -255,6 +255,15 @@ fn advice_is_applied_by_its_name() {
 }
 
 #[test]
+fn the_loopback_interface_takes_the_mtu_that_it_comes_with() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip link set lo mtu 16384");
+    host.apply(&["interface.lo.mtu=65536"], &[]);
+    assert!(host.shows("ip link show lo").contains("mtu 65536"));
+    host.tune_ends(&["undo"], 0);
+}
+
+#[test]
 fn the_lock_of_a_congestion_control_is_restored() {
     let Some(host) = Host::new() else { return };
     host.namespace.must("ip route add 10.77.0.0/16 via 10.9.0.2 congctl lock reno");

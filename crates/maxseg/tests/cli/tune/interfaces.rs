@@ -84,6 +84,11 @@ fn a_clamp_of_an_interface_that_is_gone_is_undone() {
     assert!(told.contains("the interface vx does not exist here"), "{told}");
     host.apply(&["clamp.va=1200"], &["--for", "10m"]);
     host.apply(&["clamp.vb=1300"], &[]);
+    host.namespace.must("ip link set vb name wan");
+    let (entries, _) = host.status(&[]);
+    let note = entries[1]["note"].as_str().unwrap_or_default();
+    assert!(note.contains("no interface is named vb now"), "{entries:?}");
+    host.namespace.must("ip link set wan name vb");
     host.namespace.must("ip link del va");
     host.namespace.must("nft delete table inet maxseg");
     let told = host.tune_ends(&["undo", "--all"], 0);
@@ -99,7 +104,7 @@ fn what_ipv6_has_of_an_mtu_is_restored() {
     let Some(host) = Host::new() else { return };
     let must = |line: &str| host.namespace.must(line);
     if !host.shows("ip -6 route").contains("fe80::/64") {
-        return super::super::kernel::skipped("MTUs of IPv6: there is none");
+        return skipped("MTUs of IPv6: there is none");
     }
     for line in [
         "ip -6 addr add 2001:db8::1/64 dev va nodad",

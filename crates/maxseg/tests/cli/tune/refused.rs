@@ -6,7 +6,9 @@ use super::host::{Far, Host};
 fn wrong_targets_and_values_are_refused() {
     let Some(host) = Host::new() else { return };
     for (assignment, why) in [
-        ("route.default.mtu=100", "100 is outside 552 to 65535 (net.ipv4.route.min_pmtu"),
+        // A larger one would be 65520 once the kernel has it.
+        ("route.default.mtu=100", "100 is outside 552 to 65520 (net.ipv4.route.min_pmtu"),
+        ("route.default.mtu=65530", "65530 is outside 552 to 65520"),
         ("route.default.mtuu=1400", "did you mean `mtu`?"),
         ("route.2001:db8::/32.mtu=1400", "there is no route to 2001:db8::/32"),
         ("sysctl.net.ipv4.tcp_rmme=1", "did you mean net.ipv4.tcp_rmem?"),

@@ -73,7 +73,12 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
     for one in &undone {
         text += &line(one);
     }
-    printer.text(&text)?;
+    let told = printer.text(&text);
+    if told.is_err() {
+        // What was undone must not stay untold with the lines.
+        printer.note_verbatim(text.trim_end());
+    }
+    told?;
     tell_of_files(&journal, &undone, printer);
     end(undone)
 }

@@ -133,3 +133,20 @@ fn another_program_that_writes_meanwhile_leaves_nothing_half_done() {
     flip.kill().unwrap();
     flip.wait().unwrap();
 }
+
+#[test]
+fn what_is_done_is_told_where_the_output_is_full() {
+    let Some(host) = Host::new() else { return };
+    let run = |arguments: &[&str]| {
+        let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = command.arg("tune").args(arguments).stdout(full).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    let (code, told) = run(&["apply", "--set", "sysctl.net.ipv4.tcp_sack=0", "--yes", "--json"]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("plan 1 is applied; undo: maxseg tune undo 1"), "{told}");
+    let (code, told) = run(&["undo"]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("sysctl.net.ipv4.tcp_sack: 0 -> 1"), "{told}");
+}

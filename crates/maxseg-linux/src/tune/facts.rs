@@ -15,15 +15,24 @@ use crate::netlink::raw::RawRoute;
 use crate::netlink::{Netlink, below};
 use crate::observe::host::sysctl;
 
-/// The facts for a step; `session` is the other end of the connection over which this session runs (`SSH_CONNECTION`).
+/// The other end of the connection over which this session runs (`SSH_CONNECTION`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peer {
+    /// Its address.
+    pub address: IpAddr,
+    /// The interface, of an address that only holds on one link: `eth0` of `fe80::1%eth0`.
+    pub zone: Option<String>,
+}
+
+/// The facts for a step, with this session's peer.
 ///
 /// # Errors
 /// Netlink fails.
-pub fn facts(step: &Step, session: Option<IpAddr>) -> Result<Facts, TuneError> {
+pub fn facts(step: &Step, session: Option<&Peer>) -> Result<Facts, TuneError> {
     gather(step, session).map_err(|error| TuneError::read(&step.target, error))
 }
 
-fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
+fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
     let mut facts = Facts {
         floors: Floors {
             min_snd_mss: number("net.ipv4.tcp_min_snd_mss", Floors::default().min_snd_mss),
@@ -46,7 +55,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             facts.other_table = other_table(*prefix)?;
             facts.out = out(step);
             facts.advmss = announced(step);
-            is_reached = session.is_some_and(|peer| prefix.includes(peer));
+            is_reached = session.is_some_and(|peer| prefix.includes(peer.address));
         }
         Target::InterfaceMtu(name) => {
             facts.has_v6 = interface::has_v6(name);
@@ -59,7 +68,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             is_reached = session.map(|peer| carries(name, peer)).transpose()? == Some(true);
         }
         Target::Socket { ends, .. } => {
-            is_reached = session == Some(ends.remote.ip().to_canonical());
+            is_reached = session.map(|peer| peer.address) == Some(ends.remote.ip().to_canonical());
         }
         // A clamp is for new connections; of sysctls the guards know.
         Target::Sysctl(_) | Target::Clamp(_) | Target::File(_) => {}
@@ -117,8 +126,13 @@ fn learnt(is_v6: bool) -> io::Result<Vec<LearntPathMtu>> {
 }
 
 /// Whether packets to an address pass this interface: it is that of the route, or below it.
-fn carries(name: &str, to: IpAddr) -> io::Result<bool> {
-    let (Some(own), Some(out)) = (interface::index(name), interface_to(to)?) else {
+fn carries(name: &str, to: &Peer) -> io::Result<bool> {
+    let out = match &to.zone {
+        // Every link has a route to such addresses.
+        Some(zone) => interface::index(zone),
+        None => interface_to(to.address)?,
+    };
+    let (Some(own), Some(out)) = (interface::index(name), out) else {
         return Ok(false);
     };
     Ok(below(&Netlink::new()?.links()?, out).contains(&own))

@@ -40,7 +40,7 @@ use maxseg_core::tune::{Target, Value};
 pub use apply::{Applied, Applying, apply};
 pub use effect::effect;
 pub use error::TuneError;
-pub use facts::{facts, forwards};
+pub use facts::{Peer, facts, forwards};
 pub use guard::guard;
 pub use here::{author, deadline, is_first_namespace, moment};
 pub use journal::{Journal, root_journal_is_hidden, state_folder};

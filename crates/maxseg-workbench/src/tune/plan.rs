@@ -1,12 +1,10 @@
 //! From what is asked for to a plan.
 
-use std::net::IpAddr;
-
 use maxseg_core::tune::{
     Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
     warnings,
 };
-use maxseg_linux::tune::{facts, made_way, own_names, steps, touched};
+use maxseg_linux::tune::{Peer, facts, made_way, own_names, steps, touched};
 
 use crate::error::TuningError;
 
@@ -20,7 +18,7 @@ pub struct Request {
     /// What is allowed beyond the rules.
     pub allowed: Allowed,
     /// The other end of the connection over which this session runs.
-    pub session: Option<IpAddr>,
+    pub session: Option<Peer>,
 }
 
 /// A plan, with what has to be said of each of its steps.
@@ -115,7 +113,7 @@ pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
 }
 
 fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, TuningError> {
-    let mut facts = facts(step, request.session)?;
+    let mut facts = facts(step, request.session.as_ref())?;
     // A step of the same plan that lowers the MTU keeps what was learnt from being exceeded.
     let lowers = |learnt: &maxseg_core::tune::LearntPathMtu| {
         plan.steps.iter().any(|other| {

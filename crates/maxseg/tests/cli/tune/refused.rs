@@ -170,3 +170,21 @@ fn a_route_that_could_not_be_restored_is_not_replaced() {
     host.tune_ends(&["undo"], 0);
     assert_eq!(host.kernel(), before);
 }
+
+/// An address of one link alone has the link's interface behind it.
+#[test]
+fn a_session_over_a_link_local_address_is_that_of_its_zone() {
+    let Some(host) = Host::new() else { return };
+    if !host.shows("ip -6 route").contains("fe80::/64") {
+        return super::super::kernel::skipped("a link-local session: no IPv6");
+    }
+    for (zone, is_refused) in [("va", true), ("vb", false)] {
+        let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
+        command.args(["tune", "apply", "--yes", "--set", "interface.va.mtu=1400"]);
+        command.env("SSH_CONNECTION", format!("fe80::5%{zone} 50123 fe80::1%{zone} 22"));
+        let output = command.output().unwrap();
+        let told = super::super::stderr(&output);
+        assert_eq!(output.status.code(), Some(i32::from(is_refused)), "{zone}: {told}");
+        assert_eq!(told.contains("over which this session runs"), is_refused, "{told}");
+    }
+}

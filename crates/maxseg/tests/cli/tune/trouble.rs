@@ -141,7 +141,7 @@ fn what_is_done_is_told_where_the_output_is_full() {
         let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
         let full = File::options().write(true).open("/dev/full").unwrap();
         let output = command.arg("tune").args(arguments).stdout(full).output().unwrap();
-        (output.status.code(), stderr(&output))
+        (output.status.code(), super::super::stderr(&output))
     };
     let (code, told) = run(&["apply", "--set", "sysctl.net.ipv4.tcp_sack=0", "--yes", "--json"]);
     assert_eq!(code, Some(1), "{told}");

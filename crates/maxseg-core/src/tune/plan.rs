@@ -55,6 +55,12 @@ impl Value {
         Self::Text(words.collect::<Vec<_>>().join(" "))
     }
 
+    /// Whether it has words that stand for what is there: `-`, and `>=` before a number.
+    pub fn keeps_words(&self) -> bool {
+        let is_kept = |word: &str| word == "-" || word.starts_with(">=");
+        self.text().is_some_and(|text| text.split(' ').any(is_kept))
+    }
+
     /// The number that it is.
     pub fn number(&self) -> Option<u64> {
         self.text()?.parse().ok()
@@ -75,7 +81,8 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text(text) if text.contains('\n') => {
-                return write!(f, "{} lines", text.lines().count());
+                let count = text.lines().count();
+                return write!(f, "{count} line{}", if count == 1 { "" } else { "s" });
             }
             Self::Text(text) => text,
             Self::Unset => "unset",

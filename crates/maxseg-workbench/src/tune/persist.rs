@@ -52,8 +52,9 @@ impl Keeper {
 
     /// The one that can keep all of these: sysctl.d for sysctls alone, otherwise a unit.
     pub fn of(document: &Document) -> Self {
-        let is_sysctl = |target: &Target| matches!(target, Target::Sysctl(_));
-        let all = document.settings.iter().all(|one| is_sysctl(&one.target));
+        let is_whole_sysctl =
+            |one: &Setting| matches!(one.target, Target::Sysctl(_)) && !one.value.keeps_words();
+        let all = document.settings.iter().all(is_whole_sysctl);
         if all { Self::SysctlD } else { Self::Unit }
     }
 
@@ -313,6 +314,13 @@ mod tests {
         assert_eq!(left_out.len(), 2);
         assert_eq!(Keeper::of(&all), Keeper::Unit);
         assert_eq!(Keeper::of(&document(&MIXED[..1])), Keeper::SysctlD);
+        let relative = document(&[("sysctl.net.ipv4.tcp_wmem", "- - >=33554432")]);
+        assert_eq!(Keeper::of(&relative), Keeper::Unit);
+        let written = Keeper::SysctlD.files(&relative, root, "");
+        assert_eq!((written.files.len(), written.left_out.len()), (0, 1));
+        let unit = Keeper::Unit.files(&relative, root, "m");
+        let again = Format::Toml.read("f", &text(&unit, 0).1, maxseg_core::tune::Prefix::ALL_V4);
+        assert_eq!(again.unwrap().settings[0].value, relative.settings[0].value);
         assert!(Keeper::SysctlD.files(&document(&MIXED[1..]), root, "").files.is_empty());
     }
 }

@@ -385,9 +385,11 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
             return (!is_name).then(|| wrong("the name of a congestion control"));
         }
         RouteMetricName::QuickAck => (0, 1, "0 is off, 1 is on".to_owned()),
-        RouteMetricName::Mtu if is_v6 => {
-            (u64::from(Mtu::IPV6_MIN), most_mtu(&step.target), "the least MTU of IPv6, RFC 8200".to_owned())
-        }
+        RouteMetricName::Mtu if is_v6 => (
+            u64::from(Mtu::IPV6_MIN),
+            most_mtu(&step.target),
+            "the least MTU of IPv6, RFC 8200".to_owned(),
+        ),
         RouteMetricName::Mtu => {
             let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
             let source =

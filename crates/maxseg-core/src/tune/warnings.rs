@@ -1,6 +1,6 @@
 //! What has to be said of a step before it is made.
 
-use super::guards::{Facts, Session, size_of};
+use super::guards::{Facts, Session, clamp_for, size_of};
 use super::hazards::may_cut_off;
 use super::plan::Step;
 use super::target::{RouteMetricName, Target};
@@ -127,7 +127,9 @@ mod tests {
     fn a_larger_advmss_makes_an_mtu_act_one_way() {
         let facts = Facts { advmss: Some(1460), ..Facts::default() };
         let told = |target, after| of(target, "unset", after, &facts).join("; ");
-        assert!(told("route.10.0.0.0/8.mtu", "1280").ends_with("--set route.10.0.0.0/8.advmss=1240"));
+        assert!(
+            told("route.10.0.0.0/8.mtu", "1280").ends_with("--set route.10.0.0.0/8.advmss=1240")
+        );
         assert!(told("route.2001:db8::/32.mtu", "1280").ends_with("advmss=1220"));
         for (target, after) in [
             ("route.10.0.0.0/8.mtu", "1500"),

@@ -3,9 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use maxseg_core::tune::{
-    Facts, Floors, LearntPathMtu, RouteMetricName, Session, Step, Target,
-};
+use maxseg_core::tune::{Facts, Floors, LearntPathMtu, RouteMetricName, Session, Step, Target};
 
 use super::interface_v6::lowered;
 use super::route::{Image, other_table, value_of};

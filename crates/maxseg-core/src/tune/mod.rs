@@ -30,6 +30,7 @@ mod history;
 mod plan;
 mod prefix;
 mod record;
+mod spelling;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -46,5 +47,6 @@ pub use prefix::{Prefix, PrefixError};
 pub use record::{
     Author, BrokenLine, Deadline, Event, Place, Record, UndoReason, VERSION, records_of,
 };
+pub use spelling::as_written_by_kernel;
 pub use target::{RouteMetricName, SocketEnds, SocketOption, Target, TargetError};
 pub use warnings::warnings;

@@ -263,6 +263,19 @@ fn the_loopback_interface_takes_the_mtu_that_it_comes_with() {
     host.tune_ends(&["undo"], 0);
 }
 
+/// What the kernel writes otherwise than it was given.
+#[test]
+fn sysctls_take_other_spellings() {
+    let Some(host) = Host::new() else { return };
+    let ports = "net.ipv4.ip_local_reserved_ports";
+    host.apply(&[&format!("sysctl.{ports}=9000,8081,8080"), "sysctl.net.ipv4.tcp_sack=00"], &[]);
+    assert_eq!(host.shows(&format!("sysctl -n {ports}")), "8080-8081,9000\n");
+    assert_eq!(host.states(), ["set", "set"]);
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(host.shows(&format!("sysctl -n {ports}")), "\n");
+    assert_eq!(host.shows("sysctl -n net.ipv4.tcp_sack"), "1\n");
+}
+
 #[test]
 fn the_lock_of_a_congestion_control_is_restored() {
     let Some(host) = Host::new() else { return };

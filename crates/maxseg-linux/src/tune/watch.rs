@@ -1,6 +1,6 @@
 //! Watching: what has expired is undone, and what was made from a route that has moved is withdrawn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub struct Watcher {
     folder: PathBuf,
     events: Socket,
     left: BTreeMap<u64, Left>,
+    /// What was undone, in a folder that cannot be written.
+    unnoted: BTreeSet<u64>,
 }
 
 /// What could not be undone.
@@ -68,7 +70,12 @@ impl Watcher {
             Ok(socket)
         };
         let events = open().map_err(TuneError::Watch)?;
-        Ok(Self { folder: folder.to_owned(), events, left: BTreeMap::new() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            events,
+            left: BTreeMap::new(),
+            unnoted: BTreeSet::new(),
+        })
     }
 
     /// Looks now: undoes what has to be undone. What could not be undone is told once, and tried again after a while.
@@ -79,7 +86,9 @@ impl Watcher {
         let history = Journal::read(&self.folder)?;
         let now = moment()?;
         let at = Instant::now();
-        let rests = |id: u64| self.left.get(&id).is_some_and(|left| at < left.until);
+        let rests = |id: u64| {
+            self.unnoted.contains(&id) || self.left.get(&id).is_some_and(|left| at < left.until)
+        };
         let mut live = history.live(&now.place);
         live.retain(|entry| !rests(entry.id));
         let is_due = |entry: &Entry| !entry.plan_is_complete || history.has_expired(entry, &now);
@@ -89,7 +98,7 @@ impl Watcher {
         if moved.is_empty() && !live.iter().any(is_due) {
             return Ok(Vec::new());
         }
-        let mut journal = match Journal::open(&self.folder) {
+        let mut journal = match Journal::open_to_undo(&self.folder) {
             // An apply or an undo is at work; the next look will do.
             Err(TuneError::Busy { .. }) => return Ok(Vec::new()),
             opened => opened?,
@@ -110,6 +119,10 @@ impl Watcher {
             let events_of =
                 undone.into_iter().map(|undone| WatchEvent { undone, why: why.clone() });
             events.extend(events_of);
+        }
+        if journal.is_read_only() {
+            let undone = events.iter().filter(|event| event.undone.outcome.is_undone());
+            self.unnoted.extend(undone.map(|event| event.undone.entry.id));
         }
         events.retain(|event| self.is_news(event, at));
         Ok(events)

@@ -37,7 +37,7 @@ pub(crate) struct UndoArgs {
 
 pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
     let folder = state_folder()?;
-    let mut journal = Journal::open(&folder)?;
+    let mut journal = Journal::open_to_undo(&folder)?;
     let recovered = recover(&mut journal);
     tell_recovered(&recovered, printer);
     let chosen = chosen(args, &journal)?;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
         if !ask::ask("Undo?")? {
             return Err(Failure::Interrupted("nothing was undone".to_owned()));
         }
-        journal = Journal::open(&folder)?;
+        journal = Journal::open_to_undo(&folder)?;
     }
     let ids: Vec<u64> = chosen.iter().map(|entry| entry.id).collect();
     let undone = undo(&mut journal, &ids, UndoReason::Asked, args.force);
@@ -79,6 +79,12 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
         printer.note_verbatim(text.trim_end());
     }
     told?;
+    if journal.is_read_only() {
+        printer.note(&format!(
+            "{} cannot be written: `tune status` calls what was undone drifted, and `tune undo` again notes it once it can",
+            journal.path().display()
+        ));
+    }
     tell_of_files(&journal, &undone, printer);
     end(undone)
 }

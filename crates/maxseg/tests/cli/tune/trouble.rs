@@ -150,3 +150,23 @@ fn what_is_done_is_told_where_the_output_is_full() {
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("sysctl.net.ipv4.tcp_sack: 0 -> 1"), "{told}");
 }
+
+#[test]
+fn a_folder_that_became_read_only_keeps_nothing_from_being_undone() {
+    let Some(host) = Host::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().display();
+    let tune = format!("{} tune", env!("CARGO_BIN_EXE_maxseg"));
+    let script = format!(
+        "mount -t tmpfs none {at}; export XDG_STATE_HOME={at}; \
+         {tune} apply --yes --set sysctl.net.ipv4.tcp_sack=0 && mount -o remount,ro {at} && {tune} undo && \
+         sysctl -n net.ipv4.tcp_sack; {tune} undo; {tune} apply --yes --set sysctl.net.ipv4.tcp_sack=0"
+    );
+    let output = host.command("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+    let told = format!("{}{}", super::super::stdout(&output), super::super::stderr(&output));
+    assert!(told.contains("sysctl.net.ipv4.tcp_sack: 0 -> 1\n1\n"), "{told}");
+    assert!(told.contains("sysctl.net.ipv4.tcp_sack: is 1 already"), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("tune.jsonl cannot be written: `tune status` calls"), "{told}");
+    assert!(words.contains("nothing was changed; name a folder that can be written"), "{told}");
+}

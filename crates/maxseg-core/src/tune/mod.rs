@@ -24,6 +24,7 @@
 //! begun; it is cut off.
 
 mod effect;
+mod facts;
 mod guards;
 mod hazards;
 mod history;
@@ -40,7 +41,8 @@ pub use effect::{
     COMPARISONS_S, Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S,
     Period, Ratio, Sample, Verdict, incomparable, judge,
 };
-pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, Session, refusals};
+pub use facts::{Facts, Floors, LearntPathMtu, Session};
+pub use guards::{Allowed, Refusal, refusals};
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};

@@ -1,6 +1,7 @@
 //! What has to be said of a step before it is made.
 
-use super::guards::{Facts, Session, clamp_for, size_of};
+use super::facts::{Facts, Session};
+use super::guards::{clamp_for, size_of};
 use super::hazards::may_cut_off;
 use super::plan::Step;
 use super::target::{RouteMetricName, Target};

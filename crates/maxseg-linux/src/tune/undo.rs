@@ -204,7 +204,8 @@ fn restore(
         append(Event::IsUndone { entry: entry.id })?;
         return Ok(UndoOutcome::WasSo);
     }
-    if found == Value::Absent {
+    // A file that was to be removed is not gone by itself.
+    if found == Value::Absent && step.after != Value::Absent {
         append(undo(UndoReason::NothingLeft, found))?;
         append(Event::IsUndone { entry: entry.id })?;
         return Ok(UndoOutcome::Gone);

@@ -66,7 +66,7 @@ fn files(root: &Path) -> Vec<(PathBuf, bool)> {
     let linked = by_name.values().any(is_it);
     let mut files: Vec<(PathBuf, bool)> = Vec::new();
     if is_started_by_systemd(root) {
-        files.extend((!linked).then(|| (last, false)));
+        files.extend((!linked).then_some((last, false)));
         files.extend(by_name.into_values().map(|file| (file, true)));
     } else {
         // It reads the link of Debian as well, and the file again after it.

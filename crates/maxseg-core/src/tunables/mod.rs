@@ -46,6 +46,9 @@ pub struct Tunable {
     pub default: Option<String>,
     /// What the default depends on.
     pub default_note: Option<String>,
+    /// Whether the default is another one with other memory, or of other kernels: then no other value is known to be a change.
+    #[serde(default)]
+    pub default_varies: bool,
     /// The first Linux that has it; `None` for all that matter.
     pub since: Option<String>,
     /// What it is in network namespaces other than the first.
@@ -191,7 +194,8 @@ impl Tunable {
     /// Whether a value is the default; `None` where the default depends on the machine.
     pub fn is_default(&self, value: &str) -> Option<bool> {
         let default = self.default.as_deref()?;
-        Some(value.split_whitespace().eq(default.split_whitespace()))
+        let is_it = value.split_whitespace().eq(default.split_whitespace());
+        (is_it || !self.default_varies).then_some(is_it)
     }
 }
 

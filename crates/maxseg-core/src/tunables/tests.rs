@@ -126,3 +126,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn another_value_than_a_default_that_varies_is_no_known_change() {
+    for (name, value, is_default) in [
+        ("tcp_rmem", "4096 131072 33554432", Some(true)),
+        ("tcp_rmem", "4096 131072 6291456", None), // older kernels, or less memory
+        ("rmem_max", "212992", None),
+        ("tcp_limit_output_bytes", "1048576", None),
+        ("tcp_sack", "0", Some(false)),
+        ("tcp_mem", "1 2 3", None),
+    ] {
+        assert_eq!(tunable(name).unwrap().is_default(value), is_default, "{name} {value}");
+    }
+}

@@ -1,8 +1,8 @@
 //! What must not be set, and what has to be said of it, as functions of facts (`docs/tune.md` has each with its reason).
 
 use std::fmt;
-use std::net::IpAddr;
 
+use super::facts::{Facts, LearntPathMtu, Session};
 use super::hazards::{loses, may_cut_off};
 use super::plan::{Step, Value};
 use super::prefix::Prefix;
@@ -11,72 +11,16 @@ use crate::similar::closest;
 use crate::tunables::ValueError;
 use crate::units::Mtu;
 
-/// What was found out about this host for one step.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Facts {
-    /// Whether this host forwards packets of that IP version.
-    pub forwards: bool,
-    /// The path MTUs that the kernel has learnt for destinations that the step reaches.
-    pub learnt: Vec<LearntPathMtu>,
-    /// The connection over which this session runs.
-    pub session: Session,
-    /// The congestion controls that this kernel has or can load; `None` where that is unknown.
-    pub congestion_controls: Option<Vec<String>>,
-    /// Whether the interface has IPv6 addresses.
-    pub has_v6: bool,
-    /// The table by which packets to one of these destinations go, where a rule leads there and not to the main table.
-    pub other_table: Option<(IpAddr, u32)>,
-    /// The floors of this kernel.
-    pub floors: Floors,
-}
-
-/// The connection over which this session runs (`SSH_CONNECTION`), as seen from a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Session {
-    /// There is none.
-    #[default]
-    None,
-    /// The step does not reach it, as far as that can be told from routes and interfaces.
-    Elsewhere,
-    /// The step reaches it.
-    Reached,
-}
-
-/// A path MTU that the kernel remembers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LearntPathMtu {
-    /// The destination.
-    pub to: IpAddr,
-    /// The MTU, bytes.
-    pub mtu: u32,
-    /// For how many seconds more.
-    pub expires_s: f64,
-}
-
-/// The least sizes that this kernel goes by, bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Floors {
-    /// `net.ipv4.tcp_min_snd_mss`.
-    pub min_snd_mss: u32,
-    /// `net.ipv4.route.min_adv_mss`.
-    pub min_adv_mss: u32,
-    /// `net.ipv4.route.min_pmtu`.
-    pub min_pmtu: u32,
-}
-
-impl Default for Floors {
-    /// Those of a kernel that nobody has changed (6.18).
-    fn default() -> Self {
-        Self { min_snd_mss: 48, min_adv_mss: 256, min_pmtu: 552 }
-    }
-}
-
 /// Headers of IPv4 and TCP without options.
 const HEADERS: u32 = 40;
 /// The same of IPv6.
 const HEADERS_V6: u32 = 60;
 /// What an MTU or an MSS can be at most.
 const MOST_SIZE: u64 = 65_535;
+/// The MTU that the loopback interface comes with.
+const MOST_OF_LOOPBACK: u64 = 65_536;
+/// The largest MTU of a route: the kernel lowers one above to it (`ip_metrics_convert`).
+const MOST_OF_ROUTE: u64 = 65_520;
 
 /// What the user has allowed beyond the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -116,6 +60,14 @@ pub enum Refusal {
     AboveLearnt(LearntPathMtu),
     /// A change of the route would make the kernel forget what it has learnt.
     ForgetsLearnt(LearntPathMtu),
+    /// The MTU of a route is above that of an interface that it leads through: the kernel goes by the route's, and the interface sends
+    /// no packet of that size.
+    AboveInterface {
+        /// The interface.
+        name: String,
+        /// Its MTU, bytes.
+        mtu: u32,
+    },
     /// A lock was given without the option.
     Lock,
     /// The host forwards.
@@ -154,6 +106,11 @@ impl fmt::Display for Refusal {
                 "the kernel has learnt a path MTU of {} to {} (for another {:.0} s), and forgets it \
                  when the route is replaced",
                 learnt.mtu, learnt.to, learnt.expires_s
+            ),
+            Self::AboveInterface { name, mtu } => write!(
+                f,
+                "{name}, by which it leads, has an MTU of {mtu}: larger segments would not be sent, and \
+                 connections would stall"
             ),
             Self::Lock => f.write_str(
                 "a locked MTU clears DF and ignores what routers say: packets may be fragmented",
@@ -194,6 +151,11 @@ impl Refusal {
                 learnt.mtu,
                 learnt.to
             ),
+            Self::AboveInterface { name, mtu } => format!(
+                "--set {}={mtu}; or raise that one as well: --set interface.{name}.mtu={}",
+                step.target,
+                size_of(&step.after).unwrap_or_default()
+            ),
             Self::Lock => format!(
                 "without a lock: --set {}={}; if it must be, add --lock",
                 step.target,
@@ -224,7 +186,7 @@ impl Refusal {
 
 /// The MSS that keeps segments within the MTU of a route: packets without headers of IP and TCP. That of the routes themselves (`rt mtu`) is the
 /// one that they have now.
-fn clamp_for(step: &Step) -> Option<u64> {
+pub(super) fn clamp_for(step: &Step) -> Option<u64> {
     let Target::Route { prefix, .. } = step.target else { return None };
     let headers = if prefix.is_v6() { HEADERS_V6 } else { HEADERS };
     size_of(&step.after)?.checked_sub(u64::from(headers))
@@ -264,6 +226,9 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
         if is_mtu && facts.forwards && !allowed.router {
             refusals.push(Refusal::Forwards);
         }
+        if is_mtu {
+            refusals.extend(of_interfaces(&step.after, facts));
+        }
         refusals.extend(of_learnt(*prefix, *metric, &step.after, facts));
     }
     refusals
@@ -273,9 +238,17 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
 fn of_congestion_control(step: &Step, facts: &Facts) -> Option<Refusal> {
     let there = facts.congestion_controls.as_ref()?;
     let name = step.after.text().filter(|_| step.target.is_congestion_control())?;
+    let name = name.strip_prefix("lock ").unwrap_or(name);
     let is_there = there.iter().any(|one| one == name);
     (!is_there)
         .then(|| Refusal::NoCongestionControl { name: name.to_owned(), there: there.clone() })
+}
+
+/// A metric of a route is not bounded by the interface (`ip_dst_mtu_maybe_forward`, `ip6_mtu`).
+fn of_interfaces(after: &Value, facts: &Facts) -> Option<Refusal> {
+    let (name, mtu) = facts.out.iter().min_by_key(|(_, mtu)| *mtu)?;
+    let is_above = size_of(after).is_some_and(|size| size > u64::from(*mtu));
+    is_above.then(|| Refusal::AboveInterface { name: name.clone(), mtu: *mtu })
 }
 
 /// A replaced route forgets what was learnt of it (measured on 6.18): a lower or equal MTU makes up for it.
@@ -304,6 +277,18 @@ pub(super) fn size_of(value: &Value) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
+fn most_mtu(target: &Target) -> u64 {
+    match target {
+        Target::Route { .. } => MOST_OF_ROUTE,
+        Target::InterfaceMtu(name) if name == "lo" => MOST_OF_LOOPBACK,
+        Target::InterfaceMtu(_)
+        | Target::Sysctl(_)
+        | Target::Socket { .. }
+        | Target::Clamp(_)
+        | Target::File(_) => MOST_SIZE,
+    }
+}
+
 fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let (is_v6, metric) = match &step.target {
         Target::Route { prefix, metric } => (prefix.is_v6(), *metric),
@@ -322,7 +307,9 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
     let named = |name: &str, value: u32| (u64::from(value), format!("{name} of this kernel"));
     let (least, most, source) = match metric {
         RouteMetricName::CongestionControl => {
-            let is_name = step.after.text().is_some_and(|text| {
+            // Programs do not override one that is locked (`TCP_CONGESTION`).
+            let name = step.after.text().map(|text| text.strip_prefix("lock ").unwrap_or(text));
+            let is_name = name.is_some_and(|text| {
                 let is_plain =
                     |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
                 !text.is_empty() && text.len() < 16 && text.bytes().all(is_plain)
@@ -330,14 +317,16 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
             return (!is_name).then(|| wrong("the name of a congestion control"));
         }
         RouteMetricName::QuickAck => (0, 1, "0 is off, 1 is on".to_owned()),
-        RouteMetricName::Mtu if is_v6 => {
-            (u64::from(Mtu::IPV6_MIN), MOST_SIZE, "the least MTU of IPv6, RFC 8200".to_owned())
-        }
+        RouteMetricName::Mtu if is_v6 => (
+            u64::from(Mtu::IPV6_MIN),
+            most_mtu(&step.target),
+            "the least MTU of IPv6, RFC 8200".to_owned(),
+        ),
         RouteMetricName::Mtu => {
             let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
             let source =
                 "net.ipv4.route.min_pmtu: the least path MTU that this kernel learns".to_owned();
-            (u64::from(floor), MOST_SIZE, source)
+            (u64::from(floor), most_mtu(&step.target), source)
         }
         RouteMetricName::Advmss => {
             let (least, source) = named("net.ipv4.route.min_adv_mss", facts.floors.min_adv_mss);

@@ -24,12 +24,14 @@
 //! begun; it is cut off.
 
 mod effect;
+mod facts;
 mod guards;
 mod hazards;
 mod history;
 mod plan;
 mod prefix;
 mod record;
+mod spelling;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -39,12 +41,14 @@ pub use effect::{
     COMPARISONS_S, Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S,
     Period, Ratio, Sample, Verdict, incomparable, judge,
 };
-pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, Session, refusals};
+pub use facts::{Facts, Floors, LearntPathMtu, Session};
+pub use guards::{Allowed, Refusal, refusals};
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};
 pub use record::{
     Author, BrokenLine, Deadline, Event, Place, Record, UndoReason, VERSION, records_of,
 };
+pub use spelling::as_written_by_kernel;
 pub use target::{RouteMetricName, SocketEnds, SocketOption, Target, TargetError};
 pub use warnings::warnings;

@@ -55,6 +55,12 @@ impl Value {
         Self::Text(words.collect::<Vec<_>>().join(" "))
     }
 
+    /// Whether it has words that stand for what is there: `-`, and `>=` before a number.
+    pub fn keeps_words(&self) -> bool {
+        let is_kept = |word: &str| word == "-" || word.starts_with(">=");
+        self.text().is_some_and(|text| text.split(' ').any(is_kept))
+    }
+
     /// The number that it is.
     pub fn number(&self) -> Option<u64> {
         self.text()?.parse().ok()
@@ -75,7 +81,8 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text(text) if text.contains('\n') => {
-                return write!(f, "{} lines", text.lines().count());
+                let count = text.lines().count();
+                return write!(f, "{count} line{}", if count == 1 { "" } else { "s" });
             }
             Self::Text(text) => text,
             Self::Unset => "unset",
@@ -101,8 +108,12 @@ pub struct Step {
 impl Step {
     /// Whether both are of one thing: two interfaces may have had one name, one after the other, which their images tell.
     pub fn sets_the_same_as(&self, other: &Self) -> bool {
+        // The index is the second word; more may be behind it.
+        let index = |image: &str| image.split(' ').nth(1).map(str::to_owned);
         let is_one = match (&self.target, &self.image, &other.image) {
-            (Target::InterfaceMtu(_), Some(image), Some(of_other)) => image == of_other,
+            (Target::InterfaceMtu(_), Some(image), Some(of_other)) => {
+                index(image) == index(of_other)
+            }
             _ => true,
         };
         is_one && self.target == other.target

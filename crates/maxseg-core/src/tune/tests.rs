@@ -76,11 +76,16 @@ fn values_have_ranges() {
     let facts = Facts::default();
     for (target, after, why) in [
         ("route.default.mtu", "552", ""),
-        ("route.default.mtu", "551", "551 is outside 552 to 65535"),
+        ("route.default.mtu", "551", "551 is outside 552 to 65520"),
+        // The kernel makes 65520 of it.
+        ("route.default.mtu", "65521", "65521 is outside"),
+        ("interface.lo.mtu", "65536", ""),
+        ("interface.eth0.mtu", "65536", "65536 is outside"),
+        ("route.default.congctl", "lock cubic", ""),
         ("route.default.mtu", "1400.5", "a whole number"),
         ("route.default.mtu", "big", "a whole number"),
         ("route.default.mtu", "unset", ""),
-        ("route.::/0.mtu", "1279", "1279 is outside 1280 to 65535"),
+        ("route.::/0.mtu", "1279", "1279 is outside 1280 to 65520"),
         ("route.::/0.mtu", "1280", ""),
         ("route.default.advmss", "255", "255 is outside 256"),
         ("route.default.window", "47", "47 is outside 48"),

@@ -1,6 +1,7 @@
 //! What has to be said of a step before it is made.
 
-use super::guards::{Facts, Session, size_of};
+use super::facts::{Facts, Session};
+use super::guards::{clamp_for, size_of};
 use super::hazards::may_cut_off;
 use super::plan::Step;
 use super::target::{RouteMetricName, Target};
@@ -14,6 +15,19 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
         ));
     }
     warnings.extend(of_neighbours(step));
+    warnings.extend(of_advmss(step, facts));
+    if facts.is_bridge {
+        // `BROPT_MTU_SET_BY_USER` in `net/bridge/br_device.c`, which nothing clears.
+        warnings.push(
+            "a bridge whose MTU was set does not follow its ports any more, also once this is undone".to_owned(),
+        );
+    }
+    if !facts.lowered_besides.is_empty() {
+        warnings.push(format!(
+            "the kernel lowers the MTU of routes of IPv6 with it, and undoing does not raise it again: {}",
+            facts.lowered_besides.join(", ")
+        ));
+    }
     if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
         && step.after.is_locked()
     {
@@ -56,6 +70,18 @@ fn is_lowered(step: &Step) -> bool {
     }
 }
 
+/// What a route announces by its own metric does not follow its MTU (`ipv4_default_advmss` is for routes without one).
+fn of_advmss(step: &Step, facts: &Facts) -> Option<String> {
+    let Target::Route { prefix, metric: RouteMetricName::Mtu } = step.target else { return None };
+    let (announced, fits) = (facts.advmss?, clamp_for(step)?);
+    let other = Target::Route { prefix, metric: RouteMetricName::Advmss };
+    (u64::from(announced) > fits).then(|| {
+        format!(
+            "the route announces an MSS of {announced} (advmss) whatever its MTU: what arrives stays as large; as well: --set {other}={fits}"
+        )
+    })
+}
+
 /// A link carries what both of its ends take. Packets that a neighbour is not ready for are dropped, and no router is between them that
 /// could say so: 1500 bytes are what every link of Ethernet carries (RFC 894), and hosts have it where nobody has set another.
 fn of_neighbours(step: &Step) -> Option<String> {
@@ -95,6 +121,23 @@ mod tests {
         ] {
             let told = of(target, before, after);
             assert!(!told.iter().any(|line| line.contains("neighbour")), "{target}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_larger_advmss_makes_an_mtu_act_one_way() {
+        let facts = Facts { advmss: Some(1460), ..Facts::default() };
+        let told = |target, after| of(target, "unset", after, &facts).join("; ");
+        assert!(
+            told("route.10.0.0.0/8.mtu", "1280").ends_with("--set route.10.0.0.0/8.advmss=1240")
+        );
+        assert!(told("route.2001:db8::/32.mtu", "1280").ends_with("advmss=1220"));
+        for (target, after) in [
+            ("route.10.0.0.0/8.mtu", "1500"),
+            ("route.10.0.0.0/8.mtu", "unset"),
+            ("route.10.0.0.0/8.window", "1280"),
+        ] {
+            assert!(!told(target, after).contains("advmss"), "{target}");
         }
     }
 

@@ -109,10 +109,14 @@ fn cause(refusal: &ProbeError, settings: &Settings, host: &Host) -> (String, Vec
     }
 }
 
+/// The file of this program, which need not be in a folder that the shell searches.
+pub(super) fn this_program() -> String {
+    std::env::current_exe().map_or("/usr/bin/maxseg".into(), |path| path.display().to_string())
+}
+
 /// Ubuntu's two remedies: a sysctl for all programs until the next boot, or a profile for this program.
 fn apparmor() -> Vec<String> {
-    let program =
-        std::env::current_exe().map_or("/usr/bin/maxseg".into(), |path| path.display().to_string());
+    let program = this_program();
     vec![
         "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0".to_owned(),
         "# or, for this program alone:".to_owned(),

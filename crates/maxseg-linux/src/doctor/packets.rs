@@ -1,6 +1,6 @@
 //! The right to capture packets, which `maxseg capture` needs and the lab does not.
 
-use super::namespaces::words;
+use super::namespaces::{this_program, words};
 use super::{Check, State};
 use crate::sys::probe::{ProbeError, ProbeStep, run_probe};
 
@@ -18,7 +18,7 @@ fn of(tried: Result<(), ProbeError>) -> Check {
             let found = format!("this user may not capture packets ({})", words(&refusal.error));
             Check { found, ..check }
                 .state(State::Missing)
-                .mend(["sudo setcap cap_net_raw=ep $(command -v maxseg)"])
+                .mend([format!("sudo setcap cap_net_raw=ep {}", this_program())])
         }
     }
 }

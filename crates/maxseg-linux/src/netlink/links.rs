@@ -62,6 +62,11 @@ impl Link {
         Some(Self { index: message.header.index, name: name?, mtu: mtu?, lower, master, kind })
     }
 
+    /// Whether it is a bridge.
+    pub(crate) fn is_bridge(&self) -> bool {
+        self.kind == "bridge"
+    }
+
     /// One of tests, named by its index: `i1`.
     #[cfg(test)]
     pub(crate) fn example(

@@ -3,11 +3,15 @@
 //! Layouts: `struct nlmsghdr` in `linux/netlink.h`, `struct rtmsg` and `struct rtattr` in `linux/rtnetlink.h`. Numbers have the
 //! byte order of the host.
 
+mod hops;
+
 use std::io;
 use std::net::IpAddr;
 
 use maxseg_core::tune::Prefix;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST};
+
+pub(crate) use hops::{Hop, hops_taken_back};
 
 use super::routes::USER_HZ;
 use super::{Netlink, RouteException, dumped, end_of_list, interrupted};
@@ -280,13 +284,6 @@ impl RawRoute {
     /// The address of its next hop.
     pub(crate) fn gateway(&self) -> Option<IpAddr> {
         self.attribute(attribute::GATEWAY).and_then(address_of)
-    }
-
-    /// Where it leads: everything by which the next hop is chosen.
-    pub(crate) fn next_hops(&self) -> Vec<(u16, Vec<u8>)> {
-        use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};
-        let hops = [OUT_INTERFACE, GATEWAY, MULTIPATH, VIA, NEXT_HOP_ID];
-        self.attributes.iter().filter(|(kind, _)| hops.contains(kind)).cloned().collect()
     }
 
     /// Whether it is what the kernel has learnt of a path, and no route that was set.

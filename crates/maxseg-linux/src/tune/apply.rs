@@ -2,10 +2,11 @@
 
 use std::io;
 
-use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target};
+use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target, Value};
 
 use super::here::process_start;
 use super::undo::{back_out, restore_forced};
+use super::watch::moved;
 use super::{Journal, TuneError, before, read, sysctl, verify, write};
 
 /// A plan that is to be applied.
@@ -86,8 +87,14 @@ fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
         .take_while(|earlier| *earlier != step)
         .any(|earlier| earlier.target.shares_a_route_with(&step.target));
     let found = read(&step.target, step.image.as_deref())?.value;
+    if let Some(why) = moved(step) {
+        return Err(TuneError::RouteMoved { target: step.target.clone(), why });
+    }
     if found == step.before || is_made_before {
         return Ok(());
+    }
+    if found == Value::Absent && matches!(step.target, Target::InterfaceMtu(_)) {
+        return Err(TuneError::NoSuch { target: step.target.clone(), near: None, retired: None });
     }
     let (target, planned) = (step.target.clone(), step.before.clone());
     Err(TuneError::ChangedMeanwhile { target, planned, found })

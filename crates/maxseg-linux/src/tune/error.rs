@@ -57,7 +57,7 @@ pub enum TuneError {
     },
     /// The kernel would choose one of several to replace.
     #[error(
-        "there are {count} routes to {prefix} of one priority, and which the kernel replaces is not certain"
+        "there are {count} routes of one priority by which {prefix} is reached, and which the kernel takes is not certain"
     )]
     SeveralRoutes {
         /// The destinations.
@@ -105,6 +105,12 @@ pub enum TuneError {
         /// The target.
         target: Target,
     },
+    /// `/proc/sys` is mounted so that nobody may write, as in a container.
+    #[error("{target} cannot be changed here: /proc/sys is mounted read-only")]
+    ReadOnly {
+        /// The target.
+        target: Target,
+    },
     /// It was written, and has another value.
     #[error(
         "{target} is {found} after {asked} was written: the kernel has changed it, or another program has"
@@ -128,6 +134,14 @@ pub enum TuneError {
         planned: Value,
         /// What is there.
         found: Value,
+    },
+    /// The route that one is to be made from leads elsewhere since the plan was made.
+    #[error("{target} would be of a route that leads elsewhere since the plan was made: {why}")]
+    RouteMoved {
+        /// The target.
+        target: Target,
+        /// What has moved.
+        why: String,
     },
     /// A plan failed, and what was done of it could not all be undone.
     #[error("{error}; and undoing what was done before failed: {undo}")]
@@ -202,6 +216,8 @@ impl TuneError {
             Self::NoSuch { target: target.clone(), near: None, retired: None }
         } else if error.kind() == io::ErrorKind::PermissionDenied {
             Self::Denied { target: target.clone() }
+        } else if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+            Self::ReadOnly { target: target.clone() }
         } else {
             Self::read(target, error)
         }
@@ -229,11 +245,12 @@ impl TuneError {
             }
             Self::NoRoute { prefix } => format!("`ip route get {}` tells", prefix.address()),
             Self::Nowhere { prefix, why } => why.hint(*prefix),
-            Self::RouteGone { .. } | Self::ChangedMeanwhile { .. } => {
+            Self::RouteGone { .. } | Self::ChangedMeanwhile { .. } | Self::RouteMoved { .. } => {
                 "run the same command again: its plan has the values of now".to_owned()
             }
             Self::SeveralRoutes { prefix, .. } => {
-                format!("`ip route show {prefix}` lists them; give them different metrics")
+                let ip = if prefix.is_v6() { "ip -6" } else { "ip" };
+                format!("`{ip} route show match {prefix}` lists them; give them different metrics, or set the MTU of the interface")
             }
             Self::NotReplaceable { .. } => {
                 "set the MTU of the interface, or a route of your own to fewer destinations".to_owned()
@@ -245,6 +262,14 @@ impl TuneError {
             }
             Self::Write { .. } | Self::NotTaken { .. } => {
                 "`maxseg tune status` shows what is set".to_owned()
+            }
+            Self::ReadOnly { .. } => {
+                "a container has it so: set it on the host, in the container's network namespace (nsenter -n), or by an option of the \
+                 container".to_owned()
+            }
+            Self::Denied { .. } if nix::unistd::Uid::effective().is_root() => {
+                "root may not either: the kernel has it read-only in this network namespace, or this process lacks CAP_NET_ADMIN"
+                    .to_owned()
             }
             Self::Denied { .. } => {
                 "root may, in its own network namespace: sudo maxseg tune apply …; or deploy what --script prints"

@@ -3,24 +3,34 @@
 use std::io;
 use std::net::IpAddr;
 
-use maxseg_core::tune::{Facts, Floors, LearntPathMtu, Session, Step, Target};
+use maxseg_core::tune::{Facts, Floors, LearntPathMtu, RouteMetricName, Session, Step, Target};
 
-use super::route::other_table;
+use super::interface_v6::lowered;
+use super::route::{Image, other_table, value_of};
 use super::sysctl::number;
 use super::{TuneError, interface};
 use crate::netlink::raw::RawRoute;
 use crate::netlink::{Netlink, below};
 use crate::observe::host::sysctl;
 
-/// The facts for a step; `session` is the other end of the connection over which this session runs (`SSH_CONNECTION`).
+/// The other end of the connection over which this session runs (`SSH_CONNECTION`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peer {
+    /// Its address.
+    pub address: IpAddr,
+    /// The interface, of an address that only holds on one link: `eth0` of `fe80::1%eth0`.
+    pub zone: Option<String>,
+}
+
+/// The facts for a step, with this session's peer.
 ///
 /// # Errors
 /// Netlink fails.
-pub fn facts(step: &Step, session: Option<IpAddr>) -> Result<Facts, TuneError> {
+pub fn facts(step: &Step, session: Option<&Peer>) -> Result<Facts, TuneError> {
     gather(step, session).map_err(|error| TuneError::read(&step.target, error))
 }
 
-fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
+fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
     let mut facts = Facts {
         floors: Floors {
             min_snd_mss: number("net.ipv4.tcp_min_snd_mss", Floors::default().min_snd_mss),
@@ -41,15 +51,22 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             facts.learnt = learnt(prefix.is_v6())?;
             facts.learnt.retain(|learnt| prefix.includes(learnt.to));
             facts.other_table = other_table(*prefix)?;
-            is_reached = session.is_some_and(|peer| prefix.includes(peer));
+            facts.out = out(step);
+            facts.advmss = announced(step);
+            is_reached = session.is_some_and(|peer| prefix.includes(peer.address));
         }
         Target::InterfaceMtu(name) => {
             facts.has_v6 = interface::has_v6(name);
+            if let (Some(index), Some(mtu)) = (interface::index(name), step.after.number()) {
+                facts.lowered_besides = lowered(index, u32::try_from(mtu).unwrap_or(u32::MAX))?.1;
+            }
+            let links = Netlink::new()?.links()?;
+            facts.is_bridge = links.iter().any(|link| link.name == *name && link.is_bridge());
             facts.forwards = forwards(false) || (facts.has_v6 && forwards(true));
             is_reached = session.map(|peer| carries(name, peer)).transpose()? == Some(true);
         }
         Target::Socket { ends, .. } => {
-            is_reached = session == Some(ends.remote.ip().to_canonical());
+            is_reached = session.map(|peer| peer.address) == Some(ends.remote.ip().to_canonical());
         }
         // A clamp is for new connections; of sysctls the guards know.
         Target::Sysctl(_) | Target::Clamp(_) | Target::File(_) => {}
@@ -82,6 +99,21 @@ fn any_interface_has(family: &str, word: &str) -> bool {
     names.any(is_on)
 }
 
+/// The interfaces of the route of a step, with their MTUs; of one that is gone nothing is known.
+fn out(step: &Step) -> Vec<(String, u32)> {
+    let image = step.image.as_deref().and_then(Image::parse);
+    let indices = image.and_then(|image| image.raw()).map(|route| route.interfaces());
+    let facts = |index| Netlink::new()?.interface_facts(index);
+    let facts = indices.unwrap_or_default().into_iter().filter_map(|index| facts(index).ok());
+    facts.filter_map(|facts| Some((facts.name, facts.mtu?))).collect()
+}
+
+/// The MSS that the route of a step announces by its own metric.
+fn announced(step: &Step) -> Option<u32> {
+    let route = Image::parse(step.image.as_deref()?)?.raw()?;
+    u32::try_from(value_of(&route, RouteMetricName::Advmss).number()?).ok()
+}
+
 /// What the kernel has learnt of paths (`ip route show cache`).
 fn learnt(is_v6: bool) -> io::Result<Vec<LearntPathMtu>> {
     let routes = Netlink::new()?.raw_routes(is_v6)?;
@@ -92,8 +124,13 @@ fn learnt(is_v6: bool) -> io::Result<Vec<LearntPathMtu>> {
 }
 
 /// Whether packets to an address pass this interface: it is that of the route, or below it.
-fn carries(name: &str, to: IpAddr) -> io::Result<bool> {
-    let (Some(own), Some(out)) = (interface::index(name), interface_to(to)?) else {
+fn carries(name: &str, to: &Peer) -> io::Result<bool> {
+    let out = match &to.zone {
+        // Every link has a route to such addresses.
+        Some(zone) => interface::index(zone),
+        None => interface_to(to.address)?,
+    };
+    let (Some(own), Some(out)) = (interface::index(name), out) else {
         return Ok(false);
     };
     Ok(below(&Netlink::new()?.links()?, out).contains(&own))

@@ -39,7 +39,10 @@ pub(super) fn write(path: &str, value: &Value) -> Result<(), TuneError> {
     let file = Path::new(path);
     let done = match value {
         Value::Text(text) => replace(file, text),
-        Value::Unset | Value::Absent => fs::remove_file(file).and_then(|()| sync_folder(file)),
+        Value::Unset | Value::Absent => {
+            sweep(path);
+            fs::remove_file(file).and_then(|()| sync_folder(file))
+        }
     };
     done.map_err(|error| TuneError::write(&Target::File(path.to_owned()), value, error))
 }
@@ -63,6 +66,11 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         return Err(error);
     }
     sync_folder(path)
+}
+
+/// Removes what a write of this file has left that was cut off before its rename.
+pub(super) fn sweep(path: &str) {
+    let _ = fs::remove_file(beside(Path::new(path)));
 }
 
 /// A name that no program reads settings from, the same each time.

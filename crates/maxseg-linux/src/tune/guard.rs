@@ -87,7 +87,7 @@ impl Guarded<'_> {
 
     /// Whether the command that has begun the plan is at work still: it holds the lock.
     fn is_being_applied(&self) -> Result<bool, TuneError> {
-        match Journal::open(self.folder) {
+        match Journal::open_to_undo(self.folder) {
             Ok(journal) => Ok(journal.history().has_live(self.plan, &journal.moment().place)),
             Err(TuneError::Busy { .. }) => Ok(true),
             Err(error) => Err(error),
@@ -113,7 +113,7 @@ impl Guarded<'_> {
 
     /// Undoes the plan, unless somebody has confirmed or undone it meanwhile; when to look again.
     fn undo(&self, because: Because) -> Result<Option<Duration>, TuneError> {
-        let mut journal = match Journal::open(self.folder) {
+        let mut journal = match Journal::open_to_undo(self.folder) {
             Err(TuneError::Busy { .. }) => return Ok(Some(LOOK)),
             opened => opened?,
         };

@@ -4,11 +4,14 @@ use std::io;
 
 use maxseg_core::tune::{Target, Value};
 
+use super::interface_v6::{hold_routes, own_mtu, set_own_mtu};
 use super::{Reading, TuneError};
 use crate::netlink::{InterfaceFacts, InterfaceIndex, Netlink};
 
 /// What the image of an interface begins with; its index is behind it.
 const IMAGE: &str = "ifindex ";
+/// What stands between the index and IPv6's own MTU, where that is another one.
+const OF_V6: &str = " mtu6 ";
 
 fn target(name: &str) -> Target {
     Target::InterfaceMtu(name.to_owned())
@@ -20,7 +23,11 @@ pub(super) fn read(name: &str, image: Option<&str>) -> Result<Reading, TuneError
     match index_of(name, image).and_then(facts) {
         Ok((index, facts)) => {
             let value = facts.mtu.map_or(Value::Unset, |mtu| Value::Text(mtu.to_string()));
-            Ok(Reading { value, image: Some(format!("{IMAGE}{}", index.get())) })
+            let own = facts.mtu.and_then(|mtu| own_mtu(&facts.name, index.get(), mtu));
+            let of_v6 = own.map_or_else(String::new, |own| format!("{OF_V6}{own}"));
+            let image =
+                image.map_or_else(|| format!("{IMAGE}{}{of_v6}", index.get()), str::to_owned);
+            Ok(Reading { value, image: Some(image) })
         }
         Err(error) if is_gone(&error) => Ok(Reading::plain(Value::Absent)),
         Err(error) => Err(TuneError::read(&target(name), error)),
@@ -29,7 +36,10 @@ pub(super) fn read(name: &str, image: Option<&str>) -> Result<Reading, TuneError
 
 /// The journal of an earlier version has the name alone.
 fn index_of(name: &str, image: Option<&str>) -> io::Result<InterfaceIndex> {
-    let index = image.and_then(|image| image.strip_prefix(IMAGE)?.parse().ok());
+    let index = image.and_then(|image| {
+        let of = image.strip_prefix(IMAGE)?;
+        of.split_once(OF_V6).map_or(of, |(index, _)| index).parse().ok()
+    });
     index.map_or_else(|| Netlink::interface(name), |index| Ok(InterfaceIndex::new(index)))
 }
 
@@ -58,7 +68,16 @@ pub(super) fn write(name: &str, value: &Value, image: Option<&str>) -> Result<()
     let Some(mtu) = value.number().and_then(|mtu| u32::try_from(mtu).ok()) else {
         return Err(TuneError::CannotBe { target: target(name), value: value.clone() });
     };
-    let set = || Netlink::new()?.set_mtu(index_of(name, image)?, mtu);
+    let own = image.and_then(|image| image.split_once(OF_V6)?.1.parse::<u32>().ok());
+    let set = || {
+        let index = index_of(name, image)?;
+        let before = facts(index)?;
+        if before.mtu.is_some_and(|before| before < mtu) {
+            hold_routes(&before.name, index.get(), before.mtu.unwrap_or(mtu))?;
+        }
+        Netlink::new()?.set_mtu(index, mtu)?;
+        own.filter(|own| *own <= mtu).map_or(Ok(()), |own| set_own_mtu(&before.name, own))
+    };
     set().map_err(|error| TuneError::write(&target(name), value, error))
 }
 

@@ -1,10 +1,12 @@
 //! The order of interfaces' MTUs: a VLAN's is at most that of the interface below it, before and after each step.
 
 use std::cmp::Reverse;
+use std::io;
 
-use maxseg_core::tune::{Target, Value};
+use maxseg_core::tune::{RouteMetricName, Target, Value};
 
 use super::TuneError;
+use super::interface_v6::lowered;
 use crate::netlink::{Link, Netlink, depth, followers};
 
 /// A target and the value that it is to have.
@@ -17,12 +19,38 @@ pub(super) fn with_followers(wanted: &[Wanted]) -> Result<Vec<Wanted>, TuneError
     let links = || Netlink::new()?.links();
     let links = links().map_err(|error| TuneError::read(&wanted[first].0, error))?;
     let (interfaces, mut all): (Vec<_>, Vec<_>) = wanted.iter().cloned().partition(is_interface);
-    all.splice(first..first, ordered(interfaces, &links));
+    let interfaces = ordered(interfaces, &links);
+    let routes = routes_lowered(&interfaces, wanted, &links);
+    let routes = routes.map_err(|error| TuneError::read(&wanted[first].0, error))?;
+    all.splice(first..first, [routes, interfaces].concat());
     Ok(all)
 }
 
 fn is_interface((target, _): &Wanted) -> bool {
     matches!(target, Target::InterfaceMtu(_))
+}
+
+/// The routes of IPv6 whose MTU the kernel would lower with these interfaces, with the least of their MTUs.
+fn routes_lowered(
+    interfaces: &[Wanted],
+    wanted: &[Wanted],
+    links: &[Link],
+) -> io::Result<Vec<Wanted>> {
+    let mut routes: Vec<Wanted> = Vec::new();
+    for (link, mtu) in interfaces.iter().filter_map(|it| interface(it, links)) {
+        for prefix in lowered(link.index, mtu)?.0 {
+            let target = Target::Route { prefix, metric: RouteMetricName::Mtu };
+            let least = Value::Text(mtu.to_string());
+            match routes.iter_mut().find(|(other, _)| *other == target) {
+                Some((_, value)) if value.number() > least.number() => *value = least,
+                None if wanted.iter().all(|(other, _)| *other != target) => {
+                    routes.push((target, least));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(routes)
 }
 
 fn ordered(wanted: Vec<Wanted>, links: &[Link]) -> Vec<Wanted> {

@@ -41,7 +41,8 @@ pub fn root_journal_is_hidden() -> bool {
 /// A journal that this process may write to: nobody else does meanwhile.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    /// `None` where it can be read alone.
+    file: Option<File>,
     path: PathBuf,
     /// Bytes of the whole lines.
     whole: u64,
@@ -80,7 +81,30 @@ impl Journal {
             file.set_len(whole as u64).map_err(fail("mend", &path))?;
         }
         let history = History::of(&records);
-        Ok(Self { file, path, whole: whole as u64, history, moment })
+        Ok(Self { file: Some(file), path, whole: whole as u64, history, moment })
+    }
+
+    /// The same for undoing, which a folder that cannot be written does not keep from being done: there its lines are of this
+    /// process alone.
+    ///
+    /// # Errors
+    /// It cannot be read, belongs to somebody else, is locked, or has a line that makes no sense.
+    pub fn open_to_undo(folder: &Path) -> Result<Self, TuneError> {
+        match Self::open(folder) {
+            Err(TuneError::Journal { error, .. }) if is_read_only(&error) => {
+                let moment = moment()?;
+                refuse_foreign(folder)?;
+                let path = folder.join(NAME);
+                let history = Self::read(folder)?;
+                Ok(Self { file: None, path, whole: 0, history, moment })
+            }
+            opened => opened,
+        }
+    }
+
+    /// Whether what is undone is noted nowhere.
+    pub const fn is_read_only(&self) -> bool {
+        self.file.is_none()
     }
 
     /// What the journal of a folder tells, without writing to it; nothing where there is none.
@@ -117,8 +141,9 @@ impl Journal {
 
     /// Takes room on the disk for the lines of a plan.
     pub(super) fn reserve(&self) -> Result<(), TuneError> {
+        let Some(file) = &self.file else { return Ok(()) };
         let at = i64::try_from(self.whole).unwrap_or(i64::MAX - ROOM);
-        match fallocate(&self.file, FallocateFlags::FALLOC_FL_KEEP_SIZE, at, ROOM) {
+        match fallocate(file, FallocateFlags::FALLOC_FL_KEEP_SIZE, at, ROOM) {
             Err(nix::errno::Errno::ENOSPC) => Err(TuneError::Journal {
                 doing: "write",
                 file: self.path.clone(),
@@ -139,27 +164,30 @@ impl Journal {
         let fail = |error| TuneError::Journal { doing: "write", file: self.path.clone(), error };
         let mut line = serde_json::to_vec(&record).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
-        let mended = self.mend();
-        let written =
-            mended.and_then(|()| self.file.write_all(&line)).and_then(|()| self.file.sync_data());
-        if let Err(error) = written {
-            // What counts is why the write failed; the next to open the journal removes a cut line too.
-            let _ = self.mend();
-            return Err(fail(error));
+        if let Some(file) = &mut self.file {
+            let whole = self.whole;
+            let mended = mend(file, whole);
+            let written =
+                mended.and_then(|()| file.write_all(&line)).and_then(|()| file.sync_data());
+            if let Err(error) = written {
+                // What counts is why the write failed; the next to open the journal removes a cut line too.
+                let _ = mend(file, whole);
+                return Err(fail(error));
+            }
         }
         self.whole += line.len() as u64;
         self.history.add(&record);
         Ok(())
     }
+}
 
-    /// Removes what a write that failed has left.
-    fn mend(&self) -> io::Result<()> {
-        if self.file.metadata()?.len() == self.whole {
-            Ok(())
-        } else {
-            self.file.set_len(self.whole)
-        }
-    }
+/// Removes what a write that failed has left behind the whole lines.
+fn mend(file: &File, whole: u64) -> io::Result<()> {
+    if file.metadata()?.len() == whole { Ok(()) } else { file.set_len(whole) }
+}
+
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
 }
 
 fn lock(file: &File, path: &Path) -> Result<(), TuneError> {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::nowhere::Nowhere;
 use super::{Reading, TuneError};
 use crate::netlink::Netlink;
-use crate::netlink::raw::{RawRoute, attribute, bytes_of};
+use crate::netlink::raw::{Hop, RawRoute, attribute, bytes_of, hops_taken_back};
 use metrics::set_metric;
 pub(super) use metrics::value_of;
 use nowhere::nowhere_of;
@@ -36,8 +36,6 @@ const UNICAST: u8 = 1;
 const GIVEN_FLAGS: u32 = 2 | 4;
 /// `RTPROT_RA`.
 const ROUTER_ADVERTISEMENT: u8 = 9;
-/// `RTM_F_*` and `RTNH_F_*` of a next hop that the kernel refuses to take back.
-const KERNEL_HOP_FLAGS: u8 = 1 | 8 | 16 | 32 | 64;
 
 /// The attributes that the kernel takes as it gives them (`rtm_ipv4_policy`, `rtm_ipv6_policy`).
 const COPIED: [u16; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 18, 20, 21, 22];
@@ -243,6 +241,13 @@ pub(super) fn nowhere(prefix: Prefix) -> io::Result<Option<Nowhere>> {
     Ok(nowhere_of(&routes, prefix))
 }
 
+/// The same of the routes that these destinations would use but for the one to exactly them.
+pub(super) fn nowhere_without(prefix: Prefix) -> io::Result<Option<Nowhere>> {
+    let mut routes = Netlink::new()?.raw_routes(prefix.is_v6())?;
+    routes.retain(|route| route.destination() != prefix);
+    Ok(nowhere_of(&routes, prefix))
+}
+
 /// Why a route to these destinations cannot be changed or made; nothing where it can.
 pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
     let routes = main_routes(prefix.is_v6())?;
@@ -255,6 +260,13 @@ pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
         (None, None) => None,
     };
     Ok(refused.map(|error| error.to_string()))
+}
+
+/// How many routes are the one that is changed, or copied, as far as the kernel tells them apart when it replaces one.
+pub(super) fn alike(prefix: Prefix) -> io::Result<usize> {
+    let routes = main_routes(prefix.is_v6())?;
+    let one = exact(&routes, prefix).or_else(|| parent(&routes, prefix));
+    Ok(one.map_or(0, |one| routes.iter().filter(|route| same_key(route, one)).count()))
 }
 
 /// A route as the kernel takes it back.
@@ -309,23 +321,6 @@ fn unknown_attribute(route: &RawRoute) -> Option<io::Error> {
     Some(io::Error::other(what))
 }
 
-/// Next hops (`struct rtnexthop`) without the flags that are the kernel's to tell.
-fn hops_taken_back(hops: &[u8]) -> Vec<u8> {
-    let mut hops = hops.to_vec();
-    let mut at = 0;
-    while let Some(length) = hops.get(at..).and_then(<[u8]>::first_chunk) {
-        let length = usize::from(u16::from_ne_bytes(*length));
-        if let Some(flags) = hops.get_mut(at + 2) {
-            *flags &= !KERNEL_HOP_FLAGS;
-        }
-        if length == 0 {
-            break;
-        }
-        at += length.next_multiple_of(4);
-    }
-    hops
-}
-
 /// A route of ours to these destinations that goes where another one goes, with its metrics.
 pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
     let mut route = without_what_is_told(parent);
@@ -338,14 +333,21 @@ pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
 /// Where a route leads, in the words of ip-route(8).
 pub(super) fn way(route: &RawRoute) -> String {
     let name = |index: u32| nix::net::if_::if_indextoname(index).ok()?.into_string().ok();
-    let via = route.gateway().map(|gateway| format!("via {gateway} ")).unwrap_or_default();
-    match route.interface() {
-        Some(index) => {
-            let name = name(index).unwrap_or_else(|| format!("interface {index}"));
-            format!("{via}dev {name}")
-        }
-        None => format!("{via}several next hops"),
+    let one = |gateway: Option<IpAddr>, index: u32| {
+        let via = gateway.map(|gateway| format!("via {gateway} ")).unwrap_or_default();
+        let name = name(index).unwrap_or_else(|| format!("interface {index}"));
+        format!("{via}dev {name}")
+    };
+    if let Some(index) = route.interface() {
+        return one(route.gateway(), index);
     }
+    let hops = route.hops();
+    let is_weighted = hops.iter().any(|hop| hop.weight > 1);
+    let weight = |hop: &Hop| {
+        if is_weighted { format!(" weight {}", hop.weight) } else { String::new() }
+    };
+    let ways = hops.iter().map(|hop| one(hop.gateway, hop.interface) + &weight(hop));
+    ways.collect::<Vec<_>>().join(" or ")
 }
 
 /// Where a route to exactly these destinations leads that this program has made, or would make of the one that they use; `None` where there

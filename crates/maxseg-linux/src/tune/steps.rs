@@ -2,11 +2,13 @@
 
 use maxseg_core::similar::closest;
 use maxseg_core::tunables::retired;
-use maxseg_core::tune::{Step, Target, Value};
+use maxseg_core::tune::{Step, Target, Value, as_written_by_kernel};
 
 use super::interface_order::with_followers;
 use super::socket::as_shown;
-use super::{TuneError, interface, read, route, sysctl};
+use super::sysctl as sysctls;
+use super::{TuneError, interface, read, route};
+use crate::observe::host::sysctl;
 
 /// The steps that set these targets, with the values before: in their order, but for interfaces that stand on each other. Nothing is
 /// changed, and no privilege is needed.
@@ -40,7 +42,7 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
     let (mut before, mut after) = (reading.value, after.clone());
     match target {
         Target::Sysctl(name) if before == Value::Absent => {
-            let (near, retired) = (sysctl::near(name), retired(name));
+            let (near, retired) = (sysctls::near(name), retired(name));
             return Err(TuneError::NoSuch { target: target.clone(), near, retired });
         }
         Target::InterfaceMtu(name) if before == Value::Absent => {
@@ -65,6 +67,11 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
             if let Some(why) = refused {
                 return Err(TuneError::NotReplaceable { prefix: *prefix, why });
             }
+            let alike = route::alike(*prefix);
+            let count = alike.map_err(|error| TuneError::read(target, error))?;
+            if count > 1 {
+                return Err(TuneError::SeveralRoutes { prefix: *prefix, count });
+            }
             // A step before makes the route, or there is nothing to remove from it.
             let is_made = earlier.iter().any(|step| step.target.shares_a_route_with(target));
             if before == Value::Absent && (is_made || after == Value::Unset) {
@@ -80,7 +87,11 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
                 return Err(TuneError::NoWayBack { target: target.clone(), before });
             }
         }
-        Target::Sysctl(_) => after = after.keeping(&before),
+        Target::Sysctl(name) => {
+            let known = sysctl("net.ipv4.tcp_available_congestion_control").unwrap_or_default();
+            let known: Vec<&str> = known.split_whitespace().collect();
+            after = as_written_by_kernel(name, &after.keeping(&before), &before, &known);
+        }
         Target::InterfaceMtu(_) | Target::Clamp(_) | Target::File(_) => {}
     }
     Ok(Step { target: target.clone(), before, after, image: reading.image })

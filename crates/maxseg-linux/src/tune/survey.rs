@@ -57,7 +57,7 @@ fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
     };
     // The metric is there, on a route that leads where its destinations do not go any more.
     if state == EntryState::Set
-        && let Some(why) = moved(&entry)
+        && let Some(why) = moved(&entry.step)
     {
         (state, changed_by) = (EntryState::Drifted, Some(why));
     }
@@ -65,7 +65,12 @@ fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
         let now = interface::renamed(&step.target, step.image.as_deref())?;
         Some(format!("the interface is named {now} now"))
     });
-    let note = failure.or_else(|| note(&entry, &state, at)).or(renamed);
+    let acts_on_none = || {
+        let Target::Clamp(name) = &step.target else { return None };
+        let is_none = state == EntryState::Set && interface::index(name).is_none();
+        is_none.then(|| format!("no interface is named {name} now: the clamp acts on none"))
+    };
+    let note = failure.or_else(|| note(&entry, &state, at)).or(renamed).or_else(acts_on_none);
     Surveyed { entry, now, state, changed_by, note }
 }
 

@@ -1,9 +1,9 @@
 //! Undoing changes.
 
-use maxseg_core::tune::{Entry, Event, Progress, UndoReason, Value};
+use maxseg_core::tune::{Entry, Event, Progress, Target, UndoReason, Value};
 
 use super::copies::{Copied, changed_after_copying, copied_of};
-use super::{Journal, TuneError, interface, read, verify, write};
+use super::{Journal, TuneError, file, interface, read, verify, write};
 
 /// What became of undoing an entry.
 #[derive(Debug)]
@@ -183,6 +183,9 @@ fn restore(
 ) -> Result<UndoOutcome, TuneError> {
     let (step, reason) = (&entry.step, because.reason);
     let image = step.image.as_deref();
+    if let Target::File(path) = &step.target {
+        file::sweep(path);
+    }
     let found = read(&step.target, image)?.value;
     let copies = copied_of(journal, entry);
     // A full disk keeps no deadline from restoring.
@@ -201,7 +204,8 @@ fn restore(
         append(Event::IsUndone { entry: entry.id })?;
         return Ok(UndoOutcome::WasSo);
     }
-    if found == Value::Absent {
+    // A file that was to be removed is not gone by itself.
+    if found == Value::Absent && step.after != Value::Absent {
         append(undo(UndoReason::NothingLeft, found))?;
         append(Event::IsUndone { entry: entry.id })?;
         return Ok(UndoOutcome::Gone);

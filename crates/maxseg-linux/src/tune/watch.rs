@@ -1,19 +1,20 @@
 //! Watching: what has expired is undone, and what was made from a route that has moved is withdrawn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use maxseg_core::tune::{Entry, Target, UndoReason, Value};
+use maxseg_core::tune::{Entry, Step, Target, UndoReason, Value};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv};
 
 use super::here::moment;
-use super::route::{Image, main_routes, parent, way};
+use super::nowhere::Nowhere;
+use super::route::{Image, main_routes, nowhere_without, parent, way};
 use super::undo::recover_but;
 use super::{Journal, TuneError, UndoOutcome, Undone, undo};
 use crate::sys::{Waker, wait_for};
@@ -24,6 +25,8 @@ pub struct Watcher {
     folder: PathBuf,
     events: Socket,
     left: BTreeMap<u64, Left>,
+    /// What was undone, in a folder that cannot be written.
+    unnoted: BTreeSet<u64>,
 }
 
 /// What could not be undone.
@@ -67,7 +70,12 @@ impl Watcher {
             Ok(socket)
         };
         let events = open().map_err(TuneError::Watch)?;
-        Ok(Self { folder: folder.to_owned(), events, left: BTreeMap::new() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            events,
+            left: BTreeMap::new(),
+            unnoted: BTreeSet::new(),
+        })
     }
 
     /// Looks now: undoes what has to be undone. What could not be undone is told once, and tried again after a while.
@@ -78,16 +86,19 @@ impl Watcher {
         let history = Journal::read(&self.folder)?;
         let now = moment()?;
         let at = Instant::now();
-        let rests = |id: u64| self.left.get(&id).is_some_and(|left| at < left.until);
+        let rests = |id: u64| {
+            self.unnoted.contains(&id) || self.left.get(&id).is_some_and(|left| at < left.until)
+        };
         let mut live = history.live(&now.place);
         live.retain(|entry| !rests(entry.id));
         let is_due = |entry: &Entry| !entry.plan_is_complete || history.has_expired(entry, &now);
-        let moved = live.iter().filter_map(|entry| moved(entry).map(|why| (entry.clone(), why)));
+        let moved =
+            live.iter().filter_map(|entry| moved(&entry.step).map(|why| (entry.clone(), why)));
         let moved: Vec<(Entry, String)> = moved.collect();
         if moved.is_empty() && !live.iter().any(is_due) {
             return Ok(Vec::new());
         }
-        let mut journal = match Journal::open(&self.folder) {
+        let mut journal = match Journal::open_to_undo(&self.folder) {
             // An apply or an undo is at work; the next look will do.
             Err(TuneError::Busy { .. }) => return Ok(Vec::new()),
             opened => opened?,
@@ -108,6 +119,10 @@ impl Watcher {
             let events_of =
                 undone.into_iter().map(|undone| WatchEvent { undone, why: why.clone() });
             events.extend(events_of);
+        }
+        if journal.is_read_only() {
+            let undone = events.iter().filter(|event| event.undone.outcome.is_undone());
+            self.unnoted.extend(undone.map(|event| event.undone.entry.id));
         }
         events.retain(|event| self.is_news(event, at));
         Ok(events)
@@ -160,13 +175,18 @@ fn words(undone: &Undone) -> String {
         .to_owned()
 }
 
-/// Why a route of ours must go: the one that it was made from leads elsewhere, or is gone.
-pub(super) fn moved(entry: &Entry) -> Option<String> {
-    let Target::Route { prefix, .. } = &entry.step.target else { return None };
-    if entry.step.before != Value::Absent {
+/// Why a route of ours must go, or must not be made: the one that it is made from leads elsewhere, or is gone.
+pub(super) fn moved(step: &Step) -> Option<String> {
+    let Target::Route { prefix, .. } = &step.target else { return None };
+    if step.before != Value::Absent {
         return None;
     }
-    let was = Image::parse(entry.step.image.as_deref()?).filter(|image| image.added)?.raw()?;
+    if let Some(Nowhere::Held(kind, by)) = nowhere_without(*prefix).ok()? {
+        return Some(format!(
+            "`{kind} {by}` is to keep these packets from leaving, and it lets them out"
+        ));
+    }
+    let was = Image::parse(step.image.as_deref()?).filter(|image| image.added)?.raw()?;
     let routes = main_routes(prefix.is_v6()).ok()?;
     match parent(&routes, *prefix) {
         None => Some(format!("the route {} is gone", was.destination())),

@@ -1,15 +1,13 @@
 //! The catalogue of tunables beside what this host has: the current value, and who set it, where that can be known.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use maxseg_core::tunables::{Tunable, tunables};
-use maxseg_core::tune::{Prefix, Value};
 use maxseg_linux::observe::host::sysctl;
 
-use super::documents::Format;
+use super::sysctl_files::{FileSetting, file_settings};
 
 /// A tunable, as this host has it.
 #[derive(Debug, Clone)]
@@ -20,7 +18,7 @@ pub struct Listed {
     pub current: Current,
     /// Whether that is another value than the kernel's own; `None` where the default depends on the machine.
     pub is_modified: Option<bool>,
-    /// The lines of this host's files that set it, those that hold last.
+    /// The lines of this host's files that set it, those that hold when the machine has started last.
     pub files: Vec<FileSetting>,
 }
 
@@ -36,25 +34,6 @@ pub enum Current {
     /// Each route, interface or socket has its own, or none.
     ByTarget,
 }
-
-/// A line of a file that sets a sysctl when the machine starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileSetting {
-    /// The file.
-    pub file: PathBuf,
-    /// From 1.
-    pub line: usize,
-    /// The value.
-    pub value: String,
-    /// The comment above it.
-    pub why: Option<String>,
-}
-
-/// Folders of sysctl.d(5): a file masks those of the same name in the folders below.
-const FOLDERS: [&str; 5] =
-    ["etc/sysctl.d", "run/sysctl.d", "usr/local/lib/sysctl.d", "usr/lib/sysctl.d", "lib/sysctl.d"];
-/// What sysctl(8) reads after them.
-const LAST: &str = "etc/sysctl.conf";
 
 /// Every tunable, as this namespace has it.
 pub fn listed() -> Vec<Listed> {
@@ -119,97 +98,9 @@ impl Listed {
     }
 }
 
-/// What the files below `root` set when the machine starts, by the names of the sysctls, in the order in which they are read.
-pub fn file_settings(root: &Path) -> BTreeMap<String, Vec<FileSetting>> {
-    let mut read = BTreeMap::new();
-    for file in files(root) {
-        let shown = Path::new("/").join(file.strip_prefix(root).unwrap_or(&file));
-        add_lines(&mut read, &file, &shown);
-    }
-    read
-}
-
-/// The files in the order in which they are read: by name, whatever the folder.
-fn files(root: &Path) -> Vec<PathBuf> {
-    let mut by_name = BTreeMap::new();
-    for folder in FOLDERS {
-        for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            if Path::new(&name).extension().is_some_and(|ending| ending == "conf") {
-                by_name.entry(name).or_insert_with(|| entry.path());
-            }
-        }
-    }
-    let last = root.join(LAST);
-    // Debian has it in the folder too, by a link.
-    let is_linked = |file: &PathBuf| fs::canonicalize(file).ok() == fs::canonicalize(&last).ok();
-    let mut files: Vec<_> = by_name.into_values().filter(|file| !is_linked(file)).collect();
-    files.push(last);
-    files
-}
-
-/// Line by line: what is wrong with one is no reason to pass over the others.
-fn add_lines(read: &mut BTreeMap<String, Vec<FileSetting>>, file: &Path, shown: &Path) {
-    let text = String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned();
-    let mut comment = String::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.starts_with(['#', ';']) || line.is_empty() {
-            comment = if line.is_empty() { String::new() } else { format!("{comment}{line}\n") };
-            continue;
-        }
-        let name = shown.to_string_lossy();
-        let document = Format::SysctlD.read(&name, &format!("{comment}{line}"), Prefix::ALL_V4);
-        for setting in document.map(|document| document.settings).unwrap_or_default() {
-            let Value::Text(value) = setting.value else { continue };
-            let target = setting.target.to_string();
-            let name = target.strip_prefix("sysctl.").unwrap_or(&target).to_owned();
-            let (file, line) = (shown.to_owned(), number + 1);
-            read.entry(name).or_default().push(FileSetting { file, line, value, why: setting.why });
-        }
-        comment.clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn files_are_read_in_the_order_of_their_names_and_mask_each_other() {
-        let root = tempfile::tempdir().unwrap();
-        let write = |file: &str, text: &str| {
-            let file = root.path().join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
-        write("usr/lib/sysctl.d/50-a.conf", "net.ipv4.tcp_sack = 0\n");
-        write(
-            "etc/sysctl.d/50-a.conf",
-            "# it loses\nnet.ipv4.tcp_ecn = 1\nnonsense\nnet.ipv4.tcp_frto = 0\n",
-        );
-        write("run/sysctl.d/90-b.conf", "net/ipv4/tcp_ecn = 0\n");
-        write("etc/sysctl.d/60.txt", "net.ipv4.tcp_ecn = 2\n");
-        write("etc/sysctl.conf", "net.ipv4.tcp_ecn = 2\n");
-        std::os::unix::fs::symlink(
-            root.path().join("etc/sysctl.conf"),
-            root.path().join("etc/sysctl.d/99-sysctl.conf"),
-        )
-        .unwrap();
-        let found = file_settings(root.path());
-        assert_eq!(found.get("net.ipv4.tcp_sack"), None, "masked");
-        let told = |name: &str| -> Vec<_> {
-            let line =
-                |one: &FileSetting| format!("{}:{}={}", one.file.display(), one.line, one.value);
-            found[name].iter().map(line).collect()
-        };
-        assert_eq!(
-            told("net.ipv4.tcp_ecn"),
-            ["/etc/sysctl.d/50-a.conf:2=1", "/run/sysctl.d/90-b.conf:1=0", "/etc/sysctl.conf:1=2"]
-        );
-        assert_eq!(told("net.ipv4.tcp_frto"), ["/etc/sysctl.d/50-a.conf:4=0"]);
-        assert_eq!(found["net.ipv4.tcp_ecn"][0].why.as_deref(), Some("it loses"));
-    }
 
     #[test]
     fn every_tunable_is_listed_with_what_this_host_has() {

@@ -6,10 +6,14 @@
 mod advised;
 pub mod catalogue;
 pub mod documents;
+mod kept;
 pub mod persist;
 mod plan;
 mod script;
+mod sysctl_files;
 
 pub use advised::{Advised, advised};
+pub use kept::{kept_in, outdated, without_effect};
 pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted, wanted_of_connection};
 pub use script::script;
+pub use sysctl_files::{FileSetting, file_settings};

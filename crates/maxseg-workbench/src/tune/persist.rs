@@ -31,10 +31,10 @@ pub struct Files {
     pub then: Vec<String>,
 }
 
-const SYSCTLS: &str = "etc/sysctl.d/90-maxseg.conf";
-const INTERFACES: &str = "etc/network/interfaces.d/maxseg";
-const DOCUMENT: &str = "etc/maxseg/tune.toml";
-const SERVICE: &str = "etc/systemd/system/maxseg-tune.service";
+pub(super) const SYSCTLS: &str = "etc/sysctl.d/90-maxseg.conf";
+pub(super) const INTERFACES: &str = "etc/network/interfaces.d/maxseg";
+pub(super) const DOCUMENT: &str = "etc/maxseg/tune.toml";
+pub(super) const SERVICE: &str = "etc/systemd/system/maxseg-tune.service";
 
 impl Keeper {
     /// All of them.
@@ -52,8 +52,9 @@ impl Keeper {
 
     /// The one that can keep all of these: sysctl.d for sysctls alone, otherwise a unit.
     pub fn of(document: &Document) -> Self {
-        let is_sysctl = |target: &Target| matches!(target, Target::Sysctl(_));
-        let all = document.settings.iter().all(|one| is_sysctl(&one.target));
+        let is_whole_sysctl =
+            |one: &Setting| matches!(one.target, Target::Sysctl(_)) && !one.value.keeps_words();
+        let all = document.settings.iter().all(is_whole_sysctl);
         if all { Self::SysctlD } else { Self::Unit }
     }
 
@@ -156,7 +157,13 @@ fn unit(document: &Document, root: &Path, program: &str) -> Files {
     );
     files.files.push(file(root, DOCUMENT, Format::Toml.write(&kept).text));
     files.files.push(file(root, SERVICE, service));
-    files.then.push("systemctl daemon-reload && systemctl enable maxseg-tune.service".to_owned());
+    files.then.push(if root == Path::new("/") {
+        "systemctl daemon-reload && systemctl enable maxseg-tune.service".to_owned()
+    } else {
+        // This host's own systemd has nothing to do with what is below another root.
+        let option = super::script::quoted(&format!("--root={}", root.display()));
+        format!("systemctl {option} enable maxseg-tune.service")
+    });
     files
 }
 
@@ -280,6 +287,7 @@ mod tests {
         );
         let unit = Keeper::Unit.files(&all, root, "/usr/bin/maxseg");
         assert_eq!(unit.files.len(), 2);
+        assert_eq!(unit.then, ["systemctl --root=/r enable maxseg-tune.service"]);
         assert_eq!(unit.left_out.len(), 1, "the connection");
         let (_, own) = text(&unit, 0);
         let again = Format::Toml.read("f", &own, maxseg_core::tune::Prefix::ALL_V4).unwrap();
@@ -306,6 +314,13 @@ mod tests {
         assert_eq!(left_out.len(), 2);
         assert_eq!(Keeper::of(&all), Keeper::Unit);
         assert_eq!(Keeper::of(&document(&MIXED[..1])), Keeper::SysctlD);
+        let relative = document(&[("sysctl.net.ipv4.tcp_wmem", "- - >=33554432")]);
+        assert_eq!(Keeper::of(&relative), Keeper::Unit);
+        let written = Keeper::SysctlD.files(&relative, root, "");
+        assert_eq!((written.files.len(), written.left_out.len()), (0, 1));
+        let unit = Keeper::Unit.files(&relative, root, "m");
+        let again = Format::Toml.read("f", &text(&unit, 0).1, maxseg_core::tune::Prefix::ALL_V4);
+        assert_eq!(again.unwrap().settings[0].value, relative.settings[0].value);
         assert!(Keeper::SysctlD.files(&document(&MIXED[1..]), root, "").files.is_empty());
     }
 }

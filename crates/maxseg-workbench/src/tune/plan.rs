@@ -1,12 +1,10 @@
 //! From what is asked for to a plan.
 
-use std::net::IpAddr;
-
 use maxseg_core::tune::{
     Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
     warnings,
 };
-use maxseg_linux::tune::{facts, made_way, own_names, steps, touched};
+use maxseg_linux::tune::{Peer, facts, made_way, own_names, steps, touched};
 
 use crate::error::TuningError;
 
@@ -20,7 +18,7 @@ pub struct Request {
     /// What is allowed beyond the rules.
     pub allowed: Allowed,
     /// The other end of the connection over which this session runs.
-    pub session: Option<IpAddr>,
+    pub session: Option<Peer>,
 }
 
 /// A plan, with what has to be said of each of its steps.
@@ -115,7 +113,7 @@ pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
 }
 
 fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, TuningError> {
-    let mut facts = facts(step, request.session)?;
+    let mut facts = facts(step, request.session.as_ref())?;
     // A step of the same plan that lowers the MTU keeps what was learnt from being exceeded.
     let lowers = |learnt: &maxseg_core::tune::LearntPathMtu| {
         plan.steps.iter().any(|other| {
@@ -126,13 +124,31 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
         })
     };
     facts.learnt.retain(|learnt| !lowers(learnt));
-    if let Some(refusal) = refusals(step, &facts, request.allowed).into_iter().next() {
+    let sets_advmss = |other: &Step| {
+        matches!(other.target, Target::Route { metric: RouteMetricName::Advmss, .. })
+            && other.target.shares_a_route_with(&step.target)
+    };
+    if let Some(other) = plan.steps.iter().find(|other| sets_advmss(other)) {
+        facts.advmss = other.after.number().and_then(|mss| u32::try_from(mss).ok());
+    }
+    // What counts is the MTU of an interface once all of the plan is made.
+    for (name, mtu) in &mut facts.out {
+        let target = Target::InterfaceMtu(name.clone());
+        let of = plan.steps.iter().find(|other| other.target == target);
+        let after = of.and_then(|of| u32::try_from(of.after.number()?).ok());
+        *mtu = after.unwrap_or(*mtu);
+    }
+    let is_asked_for = request.wanted.iter().any(|(target, _)| *target == step.target);
+    // What the kernel lowers with an interface is lowered whether it is a step or not.
+    let router = request.allowed.router || !is_asked_for;
+    let allowed = Allowed { router, ..request.allowed };
+    if let Some(refusal) = refusals(step, &facts, allowed).into_iter().next() {
         return Err(TuningError::Refused { step: Box::new(step.clone()), refusal });
     }
     // A list that this kernel does not give is no reason not to change anything.
     let connections = touched(&step.target).unwrap_or_default();
     let mut warnings = warnings(step, &facts);
-    if request.wanted.iter().all(|(target, _)| *target != step.target) {
+    if !is_asked_for {
         let why = "the kernel lowers it with the interface below it, and would not raise it again: lowered \
                    first, so that undoing restores it";
         warnings.insert(0, why.to_owned());

@@ -15,18 +15,34 @@ pub fn script(plan: &Plan) -> String {
         }
     }
     text += "set -eu\n\n";
+    let has_routes = plan.steps.iter().any(|step| matches!(step.target, Target::Route { .. }));
+    if has_routes {
+        let _ = writeln!(text, "{CHOSEN}\n");
+    }
     for step in &plan.steps {
         let _ = writeln!(text, "# {}: {} -> {}", step.target, step.before, step.after);
         let _ = writeln!(text, "{}", command(step, &step.after));
     }
     text += "\n# Undo, in this order:\n";
-    for step in plan.steps.iter().rev() {
-        for line in command(step, &step.before).lines() {
+    let function = has_routes.then(|| CHOSEN.to_owned());
+    let undoing = plan.steps.iter().rev().map(|step| command(step, &step.before));
+    for command in function.into_iter().chain(undoing) {
+        for line in command.lines() {
             let _ = writeln!(text, "#   {line}");
         }
     }
     text
 }
+
+/// Of routes as `ip -o route` lists them the one that is looked at here as well: of all services and sources, with the longest prefix and
+/// the least metric. One that sends nothing (`blackhole`) is none to copy.
+const CHOSEN: &str = r#"chosen() { awk '
+    / (tos|from) / { next }
+    { held = $1 ~ /^[a-z]+$/ && $1 != "default"; prefix = held ? $2 : $1; split(prefix, part, "/") }
+    { bits = prefix == "default" ? 0 : prefix ~ /\// ? part[2] + 0 : 128 }
+    { metric = match($0, / metric [0-9]+/) ? substr($0, RSTART + 8, RLENGTH - 8) + 0 : 0 }
+    !seen || bits > most || bits == most && metric < least { seen = 1; most = bits; least = metric; line = held ? "" : $0 }
+    END { print line }'; }"#;
 
 /// The command that gives a target a value.
 fn command(step: &Step, value: &Value) -> String {
@@ -46,7 +62,7 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
     let ip = if prefix.is_v6() { "ip -6" } else { "ip" };
     let name = metric.name();
     if *value == Value::Absent {
-        return format!("{ip} route del {prefix} proto {ROUTE_PROTOCOL}");
+        return format!("{ip} route del {prefix} table main proto {ROUTE_PROTOCOL}");
     }
     let metric_words = match value {
         Value::Text(text) if metric == RouteMetricName::RtoMin => format!(" {name} {text}ms"),
@@ -57,15 +73,15 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
     // before next hops.
     let without = |unreadable: String| {
         format!(
-            "head -n 1 |\n    sed -e 's/^[^ ]*//' -e 's/ {name} \\(lock \\)\\{{0,1\\}}[^ ]*//' -e 's/ dead//g' \\\n    \
+            "chosen |\n    sed -e 's/^[^ ]*//' -e 's/ {name} \\(lock \\)\\{{0,1\\}}[^ ]*//' -e 's/ dead//g' \\\n    \
              -e '{unreadable}'"
         )
     };
     if step.before == Value::Absent {
-        // It goes where these destinations go now, with the metrics of the route that they use.
-        let (to, as_it_is) = (prefix.address(), without(UNREADABLE_IN_ROUTE.join("; ")));
+        // It goes where the next wider route goes now, with its metrics: what one of the addresses takes may be a narrower one.
+        let as_it_is = without(UNREADABLE_IN_ROUTE.join("; "));
         return format!(
-            "{ip} route add {prefix} proto {ROUTE_PROTOCOL}{metric_words} $({ip} -o route get fibmatch {to} | {as_it_is} \\\n    \
+            "{ip} route add {prefix} table main proto {ROUTE_PROTOCOL}{metric_words} $({ip} -o route show table main match {prefix} | {as_it_is} \\\n    \
              -e 's/ proto [^ ]*//')"
         );
     }
@@ -75,12 +91,12 @@ fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) ->
     let others: Vec<&str> = others.chain([of_object]).collect();
     let as_it_is = without(others.join("; "));
     format!(
-        "{ip} route replace {prefix}{metric_words} $({ip} -o route show exact {prefix} | {as_it_is})"
+        "{ip} route replace {prefix} table main{metric_words} $({ip} -o route show table main exact {prefix} | {as_it_is})"
     )
 }
 
 /// One word of a POSIX shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -170,7 +170,8 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
 /// The rule that clamps the MSS, once.
 fn with_clamp(remedy: Remedy, router: &Host, v6: bool) -> Remedy {
     let tables = if v6 { "ip6tables" } else { "iptables" };
-    let rule = "FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu";
+    // By its comment the undo takes away this rule alone, and none that was there before.
+    let rule = "FORWARD -p tcp --tcp-flags SYN,RST SYN -m comment --comment maxseg -j TCPMSS --clamp-mss-to-pmtu";
     remedy
         // With `-t` the legacy variant would make the table, where it is to be looked at only.
         .look_linux(router, format!("{tables}-save | grep TCPMSS; ip link"))

@@ -32,11 +32,12 @@ pub(in crate::tune) fn value_of(route: &RawRoute, metric: RouteMetricName) -> Va
     let Some((_, bytes)) = metrics.iter().find(|(kind, _)| *kind == number) else {
         return Value::Unset;
     };
-    if metric == RouteMetricName::CongestionControl {
+    let text = if metric == RouteMetricName::CongestionControl {
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        return Value::Text(String::from_utf8_lossy(&bytes[..end]).into_owned());
-    }
-    let text = u32_of(bytes).to_string();
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    } else {
+        u32_of(bytes).to_string()
+    };
     Value::Text(match (locks(&metrics) & 1 << number != 0, is_locked_by_nature(metric)) {
         (true, false) => format!("lock {text}"),
         (false, true) => format!("unlocked {text}"),
@@ -102,7 +103,9 @@ mod tests {
         assert_eq!(set(&mut route, RouteMetricName::Mtu, "1280"), "1280");
         assert_eq!(set(&mut route, RouteMetricName::Mtu, "lock 1280"), "lock 1280");
         assert_eq!(set(&mut route, RouteMetricName::RtoMin, "300"), "300");
-        assert_eq!(set(&mut route, RouteMetricName::CongestionControl, "reno"), "reno");
+        for name in ["lock reno", "reno"] {
+            assert_eq!(set(&mut route, RouteMetricName::CongestionControl, name), name);
+        }
         assert_eq!(set(&mut route, RouteMetricName::Mtu, "1300"), "1300");
         assert_eq!(locks(&route.metrics()), 1 << 13, "of rto_min alone");
         assert_eq!(set(&mut route, RouteMetricName::RtoMin, "unlocked 300"), "unlocked 300");

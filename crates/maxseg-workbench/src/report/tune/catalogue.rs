@@ -4,7 +4,8 @@ use maxseg_core::tunables::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::tune::catalogue::{Current, FileSetting, Listed};
+use crate::tune::FileSetting;
+use crate::tune::catalogue::{Current, Listed};
 
 /// The version of the document's layout.
 const SCHEMA_VERSION: u32 = 1;
@@ -52,7 +53,7 @@ pub struct TunableEntry<'a> {
     pub current_unknown: Option<&'a str>,
     /// Whether it differs from the kernel's own; null where that is unknown.
     pub modified: Option<bool>,
-    /// The lines of files that set it when the machine starts; the last holds.
+    /// The lines of files that set it; the last that is read when the machine starts holds then.
     pub set_by: Vec<FileEntry<'a>>,
     /// Whether the last of these lines gives the value here; null where there is none.
     pub set_by_holds: Option<bool>,
@@ -105,6 +106,8 @@ pub struct FileEntry<'a> {
     pub value: &'a str,
     /// The comment above it.
     pub why: Option<&'a str>,
+    /// Whether the file is read when the machine starts: systemd does not read `/etc/sysctl.conf` itself.
+    pub read_at_start: bool,
 }
 
 /// The same on other systems.
@@ -145,6 +148,7 @@ impl<'a> TunableEntry<'a> {
             line: one.line,
             value: &one.value,
             why: one.why.as_deref(),
+            read_at_start: one.is_read_at_start,
         };
         Self {
             name: &tunable.name,

@@ -147,9 +147,13 @@ impl<'t> Reader<'t> {
                 self.note(&span, key, format!("left out: {why}"));
                 return Ok(());
             }
-            known
-                .check(text)
-                .map_err(|error| self.fault(span.clone(), key, format!("{name}: {error}"), hint))?;
+            // What stands for the value before is judged once that is known.
+            let is_whole = !(value.keeps_words() && matches!(target, Target::Sysctl(_)));
+            if is_whole {
+                known.check(text).map_err(|error| {
+                    self.fault(span.clone(), key, format!("{name}: {error}"), hint)
+                })?;
+            }
         }
         if value == Value::Unset && !matches!(target, Target::Route { .. } | Target::Clamp(_)) {
             let hint =

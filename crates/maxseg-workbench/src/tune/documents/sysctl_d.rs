@@ -93,6 +93,11 @@ pub(super) fn write(document: &Document) -> Written {
             written.left_out.push(Note::of(setting, "sysctl.d(5) has sysctls alone"));
             continue;
         };
+        if setting.value.keeps_words() {
+            let why = "sysctl.d(5) has no `-` and `>=`: they stand for the value before";
+            written.left_out.push(Note::of(setting, why));
+            continue;
+        }
         if let Some(why) = &setting.why {
             let _ = writeln!(written.text, "# {}", one_line(why));
         }

@@ -296,8 +296,15 @@ fn tell(
     result: &PlanResult,
     printer: Printer,
 ) -> Result<(), Failure> {
-    if args.json {
-        printer.data(&ApplyDocument::new(plan, result).json())?;
+    if !args.json {
+        return Ok(());
     }
-    Ok(())
+    let told = printer.data(&ApplyDocument::new(plan, result).json());
+    if told.is_err()
+        && let Some(plan) = result.plan
+    {
+        // What is set must not stay untold with the document.
+        printer.note(&format!("plan {plan} is applied; {}", undoing(&result.entries)));
+    }
+    Ok(told?)
 }

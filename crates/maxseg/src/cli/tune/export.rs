@@ -31,7 +31,7 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
-    let document = given_or_set(args.file.as_deref(), printer)?;
+    let document = given_or_set(args.file.as_deref(), |_| None, printer)?;
     let written = args.format.write(&document);
     document::tell(&written.left_out, printer);
     if written.text.is_empty() || written.left_out.len() >= document.settings.len() {
@@ -44,19 +44,34 @@ pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The document in this file; without one, what is set.
-pub(super) fn given_or_set(file: Option<&Path>, printer: Printer) -> Result<Document, Failure> {
+/// The document in this file; without one, what is set, but for what there is a reason to leave out.
+pub(super) fn given_or_set(
+    file: Option<&Path>,
+    left_out: impl Fn(&Entry) -> Option<&'static str>,
+    printer: Printer,
+) -> Result<Document, Failure> {
     match file {
         Some(file) => document::read(file, None, Prefix::ALL_V4, printer),
-        None => what_is_set(),
+        None => what_is_set(left_out, printer),
     }
 }
 
 /// What this program has set here, and what still holds of it.
-fn what_is_set() -> Result<Document, Failure> {
+fn what_is_set(
+    left_out: impl Fn(&Entry) -> Option<&'static str>,
+    printer: Printer,
+) -> Result<Document, Failure> {
+    let mut entries = entries_that_hold()?;
     // Files are how something else was made permanent.
-    let is_setting = |entry: &Entry| !matches!(entry.step.target, Target::File(_));
-    let entries: Vec<Entry> = entries_that_hold()?.into_iter().filter(is_setting).collect();
+    entries.retain(|entry| !matches!(entry.step.target, Target::File(_)));
+    entries.retain(|entry| {
+        let cut_off = (!entry.plan_is_complete).then_some("its plan was cut off");
+        let why = cut_off.or_else(|| left_out(entry));
+        if let Some(why) = why {
+            printer.note(&format!("left out: {}: {why}", entry.step.target));
+        }
+        why.is_none()
+    });
     let allows_router = entries.iter().any(|entry| entry.allows_router);
     let settings: Vec<Setting> = entries.into_iter().map(setting).collect();
     if settings.is_empty() {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use maxseg_workbench::report::tune::CatalogueDocument;
-use maxseg_workbench::tune::catalogue::listed;
+use maxseg_workbench::tune::catalogue::{Listed, listed};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -29,7 +29,11 @@ pub(super) struct ListArgs {
 
 pub(super) fn run(args: &ListArgs, printer: Printer) -> Result<(), Failure> {
     let mut all = listed();
-    all.retain(|one| !args.modified || one.is_modified == Some(true));
+    // Of a default that varies with machine and kernel, a file that sets the value is all that is known.
+    let may_be = |one: &Listed| {
+        one.is_modified.unwrap_or(one.tunable.default_varies && !one.files.is_empty())
+    };
+    all.retain(|one| !args.modified || may_be(one));
     if args.json {
         let document = CatalogueDocument::of(&all);
         printer.data(&format!("{}\n", serde_json::json!(document)))?;

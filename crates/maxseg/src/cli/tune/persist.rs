@@ -5,13 +5,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maxseg_core::tune::{Allowed, Target};
+use maxseg_core::tune::{Allowed, Entry, EntryState, Target, Value};
 use maxseg_linux::tune::{
-    Applying, Journal, apply, author, forwards, is_first_namespace, made_way, recover, state_folder,
+    Applying, Journal, Surveyed, apply, author, forwards, is_first_namespace, made_way, moment,
+    recover, state_folder, survey,
 };
 use maxseg_workbench::tune::documents::{Document, Setting};
 use maxseg_workbench::tune::persist::{Keeper, networkd_lines};
-use maxseg_workbench::tune::{Request, prepare};
+use maxseg_workbench::tune::{Request, outdated, prepare, without_effect};
 
 use super::export::given_or_set;
 use super::undo::{tell_recovered, undoing};
@@ -132,8 +133,32 @@ fn warn_of_namespace(document: &Document, root: &Path, printer: Printer) {
     ));
 }
 
+/// The files that earlier runs have written below this root, and that hold what they wrote.
+fn earlier(root: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let all = survey(&Journal::read(&state_folder()?)?, &moment()?);
+    let of = |one: Surveyed| match (one.state, one.entry.step.target, one.entry.step.after) {
+        (EntryState::Set, Target::File(path), Value::Text(text)) => Some((path, text)),
+        _ => None,
+    };
+    let files = all.into_iter().filter_map(of);
+    Ok(files.filter(|(path, _)| Path::new(path).starts_with(root)).collect())
+}
+
+/// Why a change does not outlast this boot.
+fn ends(entry: &Entry) -> Option<&'static str> {
+    match entry.ends {
+        Some(ends) if ends.unless_confirmed => {
+            Some("it ends by itself unless it is confirmed: `maxseg tune confirm`")
+        }
+        Some(_) => Some("it ends by itself (--for)"),
+        None => entry
+            .reverts_if_worse
+            .then_some("it is undone yet where connections do worse (--revert-if-worse)"),
+    }
+}
+
 pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
-    let mut document = given_or_set(args.file.as_deref(), printer)?;
+    let mut document = given_or_set(args.file.as_deref(), ends, printer)?;
     document.allows_router |= args.i_am_router;
     let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
     if keeper == Keeper::Networkd {
@@ -159,8 +184,16 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
             "--as unit keeps all but those of connections",
         ));
     }
+    for why in without_effect(keeper, &document, &root) {
+        printer.note(&format!("warning: {why}"));
+    }
+    let outdated = match args.file {
+        None => outdated(&earlier(&root)?, &document, &files),
+        Some(_) => Vec::new(),
+    };
+    let removed = outdated.into_iter().map(|target| (target, Value::Absent));
     let request = Request {
-        wanted: files.files.clone(),
+        wanted: files.files.iter().cloned().chain(removed.clone()).collect(),
         why: document.why.clone(),
         allowed: Allowed::default(),
         session: None,
@@ -173,6 +206,11 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
         for line in value.text().unwrap_or_default().lines() {
             let _ = writeln!(text, "  {line}");
         }
+    }
+    for (target, _) in removed {
+        let path = target.to_string();
+        let _ = writeln!(text, "{}", printer.bold(path.trim_start_matches("file.")));
+        text += "  is removed: it keeps what is set no more\n";
     }
     ask::unless_unread(printer.text(&text), args.dry_run || !args.yes)?;
     if plan.plan.steps.is_empty() {

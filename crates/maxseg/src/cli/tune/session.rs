@@ -2,12 +2,17 @@
 
 use std::net::IpAddr;
 
+use maxseg_linux::tune::Peer;
+
 /// The other end of the `ssh` session of this shell; sudo(8) drops the variable, the process that holds the session has it still.
-pub(super) fn peer() -> Option<IpAddr> {
+pub(super) fn peer() -> Option<Peer> {
     let own = std::env::var("SSH_CONNECTION").ok();
     let text = own.or_else(of_ancestors)?;
-    let address = text.split_whitespace().next()?.split('%').next()?;
-    Some(address.parse::<IpAddr>().ok()?.to_canonical())
+    let end = text.split_whitespace().next()?;
+    let (address, zone) =
+        end.split_once('%').map_or((end, None), |(address, zone)| (address, Some(zone)));
+    let address = address.parse::<IpAddr>().ok()?.to_canonical();
+    Some(Peer { address, zone: zone.map(str::to_owned) })
 }
 
 fn of_ancestors() -> Option<String> {

@@ -44,7 +44,8 @@ pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     let now = moment()?;
     let all = survey(&history, &now);
     let is_trouble = all.iter().any(Surveyed::is_trouble);
-    let is_here = |one: &Surveyed| one.entry.place == now.place;
+    // Files are the same in every network namespace, and after the next start.
+    let is_here = |one: &Surveyed| one.entry.is_at(&now.place);
     let last = all.iter().filter(|one| one.state == EntryState::Undone && is_here(one));
     let last = last.max_by(|one, other| ended_s(one).total_cmp(&ended_s(other)));
     let last_plan = last.map(|one| one.entry.plan);

@@ -3,6 +3,7 @@
 use clap::Args;
 use maxseg_core::tune::{Entry, Target, UndoReason, Value};
 use maxseg_linux::tune::{Journal, UndoOutcome, Undone, recover, state_folder, undo};
+use maxseg_workbench::tune::kept_in;
 
 use super::ask;
 use crate::failure::Failure;
@@ -36,7 +37,7 @@ pub(crate) struct UndoArgs {
 
 pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
     let folder = state_folder()?;
-    let mut journal = Journal::open(&folder)?;
+    let mut journal = Journal::open_to_undo(&folder)?;
     let recovered = recover(&mut journal);
     tell_recovered(&recovered, printer);
     let chosen = chosen(args, &journal)?;
@@ -46,6 +47,11 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
                 || "nothing to undo: no change of this program holds here".to_owned(),
                 |unseen| format!("nothing to undo: no change of this user holds here; {unseen}"),
             ));
+            let files = journal.history().live(&journal.moment().place);
+            if !files.is_empty() {
+                let ids: Vec<u64> = files.iter().map(|entry| entry.id).collect();
+                printer.note(&format!("files of `tune persist` stay; {}", undoing(&ids)));
+            }
         }
         return Ok(());
     }
@@ -59,7 +65,7 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
         if !ask::ask("Undo?")? {
             return Err(Failure::Interrupted("nothing was undone".to_owned()));
         }
-        journal = Journal::open(&folder)?;
+        journal = Journal::open_to_undo(&folder)?;
     }
     let ids: Vec<u64> = chosen.iter().map(|entry| entry.id).collect();
     let undone = undo(&mut journal, &ids, UndoReason::Asked, args.force);
@@ -67,13 +73,28 @@ pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
     for one in &undone {
         text += &line(one);
     }
-    printer.text(&text)?;
+    let told = printer.text(&text);
+    if told.is_err() {
+        // What was undone must not stay untold with the lines.
+        printer.note_verbatim(text.trim_end());
+    }
+    told?;
+    if journal.is_read_only() {
+        printer.note(&format!(
+            "{} cannot be written: `tune status` calls what was undone drifted, and `tune undo` again notes it once it can",
+            journal.path().display()
+        ));
+    }
+    tell_of_files(&journal, &undone, printer);
     end(undone)
 }
 
 /// What to undo, of what there is.
 fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
-    let live = journal.history().live(&journal.moment().place);
+    // Files that were written elsewhere, or before this boot, are not of what was set here.
+    let here = &journal.moment().place;
+    let mut live = journal.history().live(here);
+    live.retain(|entry| entry.place == *here);
     if args.all {
         return Ok(live);
     }
@@ -92,6 +113,26 @@ fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
         })
     };
     args.ids.iter().map(of).collect()
+}
+
+/// Says which files of `tune persist` set again what was undone.
+fn tell_of_files(journal: &Journal, undone: &[Undone], printer: Printer) {
+    let is_undone = |target: &Target| {
+        undone.iter().any(|one| one.outcome.is_undone() && one.entry.step.target == *target)
+    };
+    for entry in journal.history().live(&journal.moment().place) {
+        let (Target::File(path), Value::Text(text)) = (&entry.step.target, &entry.step.after)
+        else {
+            continue;
+        };
+        let kept = kept_in(path, text);
+        if let Some((target, _)) = kept.iter().find(|(target, _)| is_undone(target)) {
+            printer.note(&format!(
+                "{path} sets {target} again when the machine starts; {}",
+                undoing(&[entry.id])
+            ));
+        }
+    }
 }
 
 /// One that could not be undone is the command's failure, one that was left alone is something found.

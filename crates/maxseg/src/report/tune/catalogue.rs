@@ -154,7 +154,12 @@ fn owners(one: &Listed) -> String {
     for file in &one.files {
         let why = file.why.as_ref().map(|why| format!(" ({why})"));
         let place = format!("{}:{} = {}", file.file.display(), file.line, file.value);
-        let _ = write!(text, "{place}{}; ", why.unwrap_or_default());
+        let unread = if file.is_read_at_start {
+            ""
+        } else {
+            " (of `sysctl -p` and `sysctl --system`: systemd reads it by a link from /etc/sysctl.d alone)"
+        };
+        let _ = write!(text, "{place}{}{unread}; ", why.unwrap_or_default());
     }
     match one.holds() {
         Some(false) => text + "something else has changed it since",

@@ -1,10 +1,11 @@
 //! Each kind of target is applied, is what `ip` and `sysctl` show, and is undone.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::super::kernel::{NOBODY, wait_until};
+use super::super::kernel::{NOBODY, skipped, wait_until};
 use super::host::{Far, Host};
 
 /// Each with a line of `ip` or `sysctl`, and what that prints then.
@@ -251,4 +252,68 @@ fn advice_is_applied_by_its_name() {
     host.namespace.must("ip route replace 10.5.0.0/16 via 10.99.0.2");
     let told = host.refused(&[], &["mtu-a"]);
     assert!(told.contains("the path to 10.5.0.7 has changed"), "{told}");
+}
+
+#[test]
+fn the_loopback_interface_takes_the_mtu_that_it_comes_with() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip link set lo mtu 16384");
+    host.apply(&["interface.lo.mtu=65536"], &[]);
+    assert!(host.shows("ip link show lo").contains("mtu 65536"));
+    host.tune_ends(&["undo"], 0);
+}
+
+/// What the kernel writes otherwise than it was given.
+#[test]
+fn sysctls_take_other_spellings() {
+    let Some(host) = Host::new() else { return };
+    let ports = "net.ipv4.ip_local_reserved_ports";
+    host.apply(&[&format!("sysctl.{ports}=9000,8081,8080"), "sysctl.net.ipv4.tcp_sack=00"], &[]);
+    assert_eq!(host.shows(&format!("sysctl -n {ports}")), "8080-8081,9000\n");
+    assert_eq!(host.states(), ["set", "set"]);
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(host.shows(&format!("sysctl -n {ports}")), "\n");
+    assert_eq!(host.shows("sysctl -n net.ipv4.tcp_sack"), "1\n");
+}
+
+#[test]
+fn the_lock_of_a_congestion_control_is_restored() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip route add 10.77.0.0/16 via 10.9.0.2 congctl lock reno");
+    let before = host.kernel();
+    let told = host.apply(&["route.10.77.0.0/16.congctl=cubic"], &[]);
+    assert!(told.contains("lock reno -> cubic"), "{told}");
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(host.kernel(), before);
+    host.apply(&["route.10.77.0.0/16.congctl=lock cubic"], &[]);
+    assert!(host.shows("ip route show 10.77.0.0/16").contains("congctl lock cubic"));
+}
+
+/// Time passes while the question waits for its answer.
+#[test]
+fn a_route_is_not_made_of_one_that_moved_while_the_question_waited() {
+    let Some(host) = Host::new() else { return };
+    let program = env!("CARGO_BIN_EXE_maxseg");
+    let line = format!("{program} tune apply --set route.198.51.100.0/24.mtu=1400");
+    // It gives the program a terminal.
+    let mut command = host.command("script");
+    command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut asked) = command.spawn() else {
+        return skipped("a question on a terminal: script(1) is not installed");
+    };
+    let mut told = Vec::new();
+    let mut output = asked.stdout.take().unwrap();
+    while !String::from_utf8_lossy(&told).contains("[y/N]") {
+        let mut byte = [0];
+        output.read_exact(&mut byte).unwrap();
+        told.extend(byte);
+    }
+    host.namespace.must("ip route replace default via 10.9.0.4 initcwnd 12");
+    let before = host.kernel();
+    asked.stdin.take().unwrap().write_all(b"y\n").unwrap();
+    let _ = output.read_to_end(&mut told);
+    let told = String::from_utf8_lossy(&told);
+    assert_eq!(asked.wait().unwrap().code(), Some(1), "{told}");
+    assert!(told.contains("leads via 10.9.0.4 dev va now, and led via 10.9.0.2"), "{told}");
+    assert_eq!(host.kernel(), before);
 }

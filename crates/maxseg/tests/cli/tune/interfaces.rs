@@ -84,6 +84,11 @@ fn a_clamp_of_an_interface_that_is_gone_is_undone() {
     assert!(told.contains("the interface vx does not exist here"), "{told}");
     host.apply(&["clamp.va=1200"], &["--for", "10m"]);
     host.apply(&["clamp.vb=1300"], &[]);
+    host.namespace.must("ip link set vb name wan");
+    let (entries, _) = host.status(&[]);
+    let note = entries[1]["note"].as_str().unwrap_or_default();
+    assert!(note.contains("no interface is named vb now"), "{entries:?}");
+    host.namespace.must("ip link set wan name vb");
     host.namespace.must("ip link del va");
     host.namespace.must("nft delete table inet maxseg");
     let told = host.tune_ends(&["undo", "--all"], 0);
@@ -91,4 +96,35 @@ fn a_clamp_of_an_interface_that_is_gone_is_undone() {
     let guard = guards(&host)[0];
     wait_until("its guard ends", || !runs(guard));
     assert_eq!(host.states(), ["undone", "undone"]);
+}
+
+/// The kernel lowers the MTU of IPv6's routes with the interface's, and raises those that equal IPv6's own MTU of it again.
+#[test]
+fn what_ipv6_has_of_an_mtu_is_restored() {
+    let Some(host) = Host::new() else { return };
+    let must = |line: &str| host.namespace.must(line);
+    if !host.shows("ip -6 route").contains("fe80::/64") {
+        return skipped("MTUs of IPv6: there is none");
+    }
+    for line in [
+        "ip -6 addr add 2001:db8::1/64 dev va nodad",
+        "ip -6 route add 2001:db8:1::/48 via 2001:db8::2 mtu 1400",
+        "ip -6 route add 2001:db8:2::/48 via 2001:db8::2 mtu 1300",
+        "ip -6 route add 2001:db8:3::/48 via 2001:db8::2 mtu lock 1400",
+        "ip -6 route add 2001:db8:4::/48 via 2001:db8::2 mtu 1400 table 77",
+        "sysctl -qw net.ipv6.conf.va.mtu=1480",
+    ] {
+        must(line);
+    }
+    let kernel = || host.kernel() + &host.shows("sysctl net.ipv6.conf.va.mtu");
+    host.apply(&["route.2001:db8:1:2::/64.mtu=1350"], &[]);
+    let before = kernel();
+    let told = host.apply(&["interface.va.mtu=1300"], &[]);
+    let words: Vec<&str> = told.split_whitespace().collect();
+    assert!(words.join(" ").contains("raise it again: 2001:db8:4::/48 table 77"), "{told}");
+    assert_eq!(host.shows("sysctl -n net.ipv6.conf.va.mtu"), "1300\n");
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(kernel(), before);
+    assert_eq!(host.states()[0], "set", "the route of before");
+    host.tune_ends(&["undo"], 0);
 }

@@ -9,8 +9,18 @@ use super::super::kernel::skipped;
 use super::host::Host;
 
 /// The calls by which anything is changed, on disk or in the kernel; strace counts those of each name for themselves.
-const CALLS: [&str; 7] =
-    ["write", "fdatasync", "fsync", "mkdir", "fallocate", "clone,clone3,vfork", "sendto"];
+const CALLS: [&str; 10] = [
+    "write",
+    "fdatasync",
+    "fsync",
+    "mkdir",
+    "fallocate",
+    "ftruncate",
+    "rename,renameat,renameat2",
+    "unlink,unlinkat",
+    "clone,clone3,vfork",
+    "sendto",
+];
 
 /// Of a sample, one name in so many.
 const SAMPLED: u64 = 3;
@@ -37,6 +47,20 @@ fn run_until(host: &Host, (name, number): (&str, u32), arguments: &[&str]) -> Op
     let status = command.output().unwrap().status;
     // strace ends as its child did.
     if status.signal() == Some(9) || status.code() == Some(137) { None } else { status.code() }
+}
+
+/// Which calls of `sendto` ask netlink to change something: strace names the types of messages.
+fn changing(host: &Host, arguments: &[&str]) -> Vec<u32> {
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let mut command = host.command("strace");
+    command.args(["-qq", "-e", "trace=sendto", "-o"]).arg(trace.path());
+    command.arg(env!("CARGO_BIN_EXE_maxseg")).arg("tune").args(arguments);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", super::super::stderr(&output));
+    let text = std::fs::read_to_string(trace.path()).unwrap();
+    let changes = |line: &str| ["RTM_NEW", "RTM_DEL", "RTM_SET"].iter().any(|of| line.contains(of));
+    let calls = text.lines().filter(|line| line.starts_with("sendto(")).zip(1..);
+    calls.filter(|(line, _)| changes(line)).map(|(_, number)| number).collect()
 }
 
 /// That status says of each target what the kernel says.
@@ -77,8 +101,22 @@ fn walk(walk: &Walk, stride: u32) {
     let before = host.kernel();
     for name in sampled("calls that write", CALLS.to_vec(), SAMPLED) {
         let step = if name == "sendto" { stride } else { 1 };
+        let mut numbers: Vec<u32> = (1..MOST).step_by(step as usize).collect();
+        if name == "sendto" {
+            let _ = std::fs::remove_dir_all(host.folder());
+            if walk.is_undo {
+                host.apply(&WANTED.map(|(assignment, ..)| assignment), &[]);
+            }
+            let changing = changing(&host, &walk.arguments);
+            // Four of the targets are of netlink.
+            assert!(changing.len() >= 4, "{}: {changing:?}", walk.name);
+            host.tune_ends(&["undo", "--all"], 0);
+            numbers.extend(changing);
+            numbers.sort_unstable();
+            numbers.dedup();
+        }
         let mut killed = 0_usize;
-        for number in (1..MOST).step_by(step as usize) {
+        for number in numbers {
             let what = format!("{} killed at {name} {number}", walk.name);
             let _ = std::fs::remove_dir_all(host.folder());
             if walk.is_undo {
@@ -150,9 +188,39 @@ fn killed_in_undo() {
 }
 
 #[test]
-#[ignore = "a minute: every call; the tests above have every write, and one question to netlink in seven"]
+#[ignore = "a minute: every call; the tests above have every change, and one question to netlink in seven"]
 fn killed_at_every_call() {
     for of in [apply(), apply_with_guard(), undo()] {
         walk(&of, 1);
+    }
+}
+
+/// Files are written beside their place and renamed: nothing of that is left.
+#[test]
+fn killed_in_persist() {
+    let Some(host) = Host::new() else { return };
+    if !host.namespace.run("strace -V").status.success() {
+        return skipped("kill -9 in persist: strace is not installed");
+    }
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().to_str().unwrap();
+    let folder = root.path().join("etc/sysctl.d");
+    std::fs::create_dir_all(&folder).unwrap();
+    let document = root.path().join("in.toml");
+    std::fs::write(&document, "[settings]\n\"sysctl.net.ipv4.tcp_mtu_probing\" = 1\n").unwrap();
+    let arguments = ["persist", document.to_str().unwrap(), "--root", at, "--yes", "-q"];
+    for name in ["rename,renameat,renameat2", "unlink,unlinkat", "write", "fsync", "fdatasync"] {
+        for number in 1..MOST {
+            let ended = run_until(&host, (name, number), &arguments);
+            let what = format!("persist killed at {name} {number}");
+            host.status(&[]);
+            host.tune_ends(&["undo", "--all"], 0);
+            let left: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
+            assert!(left.is_empty(), "{what}: {left:?}");
+            if ended.is_some() {
+                assert_eq!(ended, Some(0), "{what}");
+                break;
+            }
+        }
     }
 }

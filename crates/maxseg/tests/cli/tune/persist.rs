@@ -100,3 +100,81 @@ fn a_unit_does_not_run_what_another_user_may_change() {
     let output = persist(&host, folder.path(), folder.path().to_str().unwrap());
     assert!(output.status.success() && stderr(&output).contains("warning: "), "an image");
 }
+
+#[test]
+fn what_is_to_end_is_not_made_to_last() {
+    let Some(host) = Host::new() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().display().to_string();
+    let persist = ["persist", "--root", &at, "--yes"];
+    host.apply(&["sysctl.net.ipv4.tcp_ecn=1"], &["--for", "1h"]);
+    let told = host.tune_ends(&persist, 1);
+    assert!(told.contains("left out: sysctl.net.ipv4.tcp_ecn: it ends by itself"), "{told}");
+    host.apply(&["sysctl.net.ipv4.tcp_sack=0"], &["--confirm", "1h"]);
+    host.apply(&["sysctl.net.ipv4.tcp_mtu_probing=1"], &[]);
+    let told = host.tune_ends(&persist, 0);
+    assert!(told.contains("tcp_sack: it ends by itself unless it is confirmed"), "{told}");
+    let file = root.path().join("etc/sysctl.d/90-maxseg.conf");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("tcp_mtu_probing = 1"), "{text}");
+    assert!(!text.contains("tcp_ecn") && !text.contains("tcp_sack"), "{text}");
+    host.tune_ends(&["confirm"], 0);
+    host.tune_ends(&persist, 0);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("tcp_sack = 0"));
+    // The last plan was cut off before it was whole.
+    host.apply(&["sysctl.net.ipv4.tcp_frto=0"], &[]);
+    let journal = std::fs::read_to_string(host.journal()).unwrap();
+    let cut: Vec<&str> = journal.lines().collect();
+    let cut = cut[..cut.len() - 1].join("\n") + "\n";
+    std::fs::write(host.journal(), cut).unwrap();
+    let told = host.tune_ends(&persist, 0);
+    assert!(told.contains("tcp_frto: its plan was cut off"), "{told}");
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("tcp_frto"));
+}
+
+/// Files are those of the machine, not of a network namespace.
+#[test]
+fn files_are_seen_in_every_namespace_and_undone_by_their_numbers_there() {
+    let (Some(host), Some(other)) = (Host::new(), Host::new()) else { return };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().display().to_string();
+    host.apply(&["sysctl.net.ipv4.tcp_mtu_probing=1"], &[]);
+    host.tune_ends(&["persist", "--root", &at, "--yes"], 0);
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = other.command(env!("CARGO_BIN_EXE_maxseg"));
+        command.env("XDG_STATE_HOME", host.folder().parent().unwrap());
+        let output = command.arg("tune").args(arguments).output().unwrap();
+        (output.status.code(), format!("{}{}", stdout(&output), stderr(&output)))
+    };
+    let (code, told) = elsewhere(&["status"]);
+    assert!(code == Some(0) && told.contains("90-maxseg.conf  set"), "{told}");
+    let (_, told) = elsewhere(&["undo", "--all", "--yes"]);
+    assert!(told.contains("files of `tune persist` stay; undo: maxseg tune undo 2"), "{told}");
+    let file = root.path().join("etc/sysctl.d/90-maxseg.conf");
+    assert!(file.exists());
+    std::fs::write(&file, "net.ipv4.tcp_mtu_probing = 0\n").unwrap();
+    let (code, told) = elsewhere(&["status"]);
+    assert!(code == Some(3) && told.contains("drifted"), "{told}");
+    assert_eq!(elsewhere(&["undo", "2", "--yes", "--force"]).0, Some(0));
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_file_of_what_is_set_no_more_is_told_of_and_removed() {
+    let Some(host) = Host::new() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path().display().to_string();
+    host.apply(&["sysctl.net.ipv4.tcp_mtu_probing=1"], &[]);
+    host.tune_ends(&["persist", "--root", &at, "--yes"], 0);
+    let sysctls = root.path().join("etc/sysctl.d/90-maxseg.conf");
+    let told = host.tune_ends(&["undo", "1"], 0);
+    let again = "90-maxseg.conf sets sysctl.net.ipv4.tcp_mtu_probing again when the machine starts";
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(again) && told.contains("undo: maxseg tune undo 2"), "{told}");
+    host.apply(&["interface.va.mtu=1400"], &[]);
+    let told = host.tune_ends(&["persist", "--as", "ifupdown", "--root", &at, "--yes"], 0);
+    assert!(told.contains("is removed: it keeps what is set no more"), "{told}");
+    assert!(!sysctls.exists() && root.path().join("etc/network/interfaces.d/maxseg").exists());
+    host.tune_ends(&["undo"], 0);
+    assert!(sysctls.exists(), "as it was before");
+}

@@ -6,7 +6,9 @@ use super::host::{Far, Host};
 fn wrong_targets_and_values_are_refused() {
     let Some(host) = Host::new() else { return };
     for (assignment, why) in [
-        ("route.default.mtu=100", "100 is outside 552 to 65535 (net.ipv4.route.min_pmtu"),
+        // A larger one would be 65520 once the kernel has it.
+        ("route.default.mtu=100", "100 is outside 552 to 65520 (net.ipv4.route.min_pmtu"),
+        ("route.default.mtu=65530", "65530 is outside 552 to 65520"),
         ("route.default.mtuu=1400", "did you mean `mtu`?"),
         ("route.2001:db8::/32.mtu=1400", "there is no route to 2001:db8::/32"),
         ("sysctl.net.ipv4.tcp_rmme=1", "did you mean net.ipv4.tcp_rmem?"),
@@ -28,6 +30,38 @@ fn wrong_targets_and_values_are_refused() {
     }
     let told = host.refused(&["route.default.mtu=1400", "route.default.mtu=1300"], &[]);
     assert!(told.contains("route.default.mtu is set twice"), "{told}");
+}
+
+/// The kernel goes by the route's MTU, and the interface sends no packet of that size.
+#[test]
+fn a_route_takes_no_mtu_above_that_of_its_interfaces() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip link set va mtu 1400");
+    for target in ["route.default", "route.10.5.0.0/16", "route.10.7.0.0/16"] {
+        let told = host.refused(&[&format!("{target}.mtu=1401")], &[]);
+        assert!(told.contains("va, by which it leads, has an MTU of 1400"), "{told}");
+        assert!(told.contains(&format!("--set {target}.mtu=1400; or raise")), "{told}");
+    }
+    host.apply(&["route.default.mtu=1450", "interface.va.mtu=1500"], &[]);
+}
+
+/// Neighbours of several links have addresses of one prefix, and the kernel tells their routes apart by nothing that is given.
+#[test]
+fn one_of_several_routes_of_one_priority_is_not_chosen() {
+    let Some(host) = Host::new() else { return };
+    if !host.shows("ip -6 route").contains("fe80::/64") {
+        return super::super::kernel::skipped("routes of several links: no IPv6");
+    }
+    for (target, how) in [
+        ("route.fe80::/64.mtu=1300", "--yes"),
+        ("route.fe80::/64.mtu=1300", "--dry-run"),
+        ("route.fe80::/64.mtu=1300", "--script"),
+        ("route.fe80::7.mtu=1300", "--script"),
+    ] {
+        let told = host.tune_ends(&["apply", "--set", target, how], 1);
+        assert!(told.contains("there are 2 routes of one priority"), "{told}");
+        assert!(!told.contains("set -eu"), "{told}");
+    }
 }
 
 #[test]
@@ -135,4 +169,24 @@ fn a_route_that_could_not_be_restored_is_not_replaced() {
     assert!(host.shows("ip route show 10.6.1.0/24").contains("nhid 7"));
     host.tune_ends(&["undo"], 0);
     assert_eq!(host.kernel(), before);
+}
+
+/// An address of one link alone has the link's interface behind it.
+#[test]
+fn a_session_over_a_link_local_address_is_that_of_its_zone() {
+    let Some(host) = Host::new() else { return };
+    if !host.shows("ip -6 route").contains("fe80::/64") {
+        return super::super::kernel::skipped("a link-local session: no IPv6");
+    }
+    // Not `vb`: the ends of a pair are below each other.
+    host.namespace.must("ip link add vc type veth peer name vd");
+    for (zone, is_refused) in [("va", true), ("vc", false)] {
+        let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
+        command.args(["tune", "apply", "--yes", "--set", "interface.va.mtu=1400"]);
+        command.env("SSH_CONNECTION", format!("fe80::5%{zone} 50123 fe80::1%{zone} 22"));
+        let output = command.output().unwrap();
+        let told = super::super::stderr(&output);
+        assert_eq!(output.status.code(), Some(i32::from(is_refused)), "{zone}: {told}");
+        assert_eq!(told.contains("over which this session runs"), is_refused, "{told}");
+    }
 }

@@ -85,3 +85,43 @@ fn a_script_copies_routes_of_router_advertisements_and_of_next_hop_objects() {
         assert!(shown.contains(want) && shown.contains("mtu 1450"), "{shown}");
     }
 }
+
+/// Routes that a lookup of one address finds, and a plan does not mean: narrower ones, those of other tables, and of a service.
+#[test]
+fn a_script_copies_the_route_that_apply_copies() {
+    let Some(host) = Host::new() else { return };
+    let must = |line: &str| host.namespace.must(line);
+    for line in [
+        "ip link add vc type veth peer name vd",
+        "ip addr add 10.0.0.1/24 dev vc",
+        "ip link set vc up",
+        "ip route add 10.40.0.0/14 via 10.0.0.254",
+        "ip route add 10.40.0.0/24 via 10.9.0.7",
+        "ip route add 198.51.100.0/24 via 10.0.0.254 table 100",
+        "ip rule add to 198.51.100.0/24 lookup 100",
+        "ip route add 10.6.0.0/16 via 10.9.0.3 initcwnd 14",
+        "ip route add 10.6.0.0/16 via 10.9.0.4 tos 0x10",
+        "ip route add 10.6.0.0/16 via 10.9.0.5 metric 50",
+    ] {
+        must(line);
+    }
+    let kernel = || host.kernel() + &host.shows("ip route show table 100");
+    let before = kernel();
+    let wanted = [
+        "route.10.0.0.0/8.mtu=1280",
+        "route.10.40.0.0/16.mtu=1300",
+        "route.198.51.100.7.mtu=1280",
+        "route.10.6.0.0/16.mtu=1300",
+    ];
+    let sets = wanted.iter().flat_map(|assignment| ["--set", assignment]);
+    let arguments: Vec<&str> = ["apply", "--script"].into_iter().chain(sets).collect();
+    let script = host.tune_ends(&arguments, 0);
+    run(&host, &script);
+    let by_script = kernel();
+    let shown = host.shows("ip route show exact 10.0.0.0/8");
+    assert!(shown.contains("via 10.9.0.2 dev va proto 109"), "{shown}");
+    run(&host, &way_back(&script));
+    assert_eq!(kernel(), before);
+    host.apply(&wanted, &[]);
+    assert_eq!(kernel(), by_script);
+}

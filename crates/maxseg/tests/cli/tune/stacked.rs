@@ -114,3 +114,16 @@ fn what_is_below_the_interface_of_the_session_is_the_session_s() {
     assert!(apply(rp_filter, &["--confirm", "60s"]).status.success());
     host.tune_ends(&["undo", "--all"], 0);
 }
+
+/// The kernel keeps that it was set, and tells nobody.
+#[test]
+fn a_bridge_that_stops_following_its_ports_is_told_of() {
+    let Some(host) = Host::new() else { return };
+    if !host.namespace.run("ip link add br0 type bridge").status.success() {
+        return skipped("a bridge: this kernel has none");
+    }
+    let told = host.apply(&["interface.br0.mtu=1400"], &[]);
+    assert!(told.contains("does not follow its ports any more"), "{told}");
+    let told = host.apply(&["interface.va.mtu=1400"], &[]);
+    assert!(!told.contains("follow its ports"), "{told}");
+}

@@ -133,3 +133,40 @@ fn another_program_that_writes_meanwhile_leaves_nothing_half_done() {
     flip.kill().unwrap();
     flip.wait().unwrap();
 }
+
+#[test]
+fn what_is_done_is_told_where_the_output_is_full() {
+    let Some(host) = Host::new() else { return };
+    let run = |arguments: &[&str]| {
+        let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = command.arg("tune").args(arguments).stdout(full).output().unwrap();
+        (output.status.code(), super::super::stderr(&output))
+    };
+    let (code, told) = run(&["apply", "--set", "sysctl.net.ipv4.tcp_sack=0", "--yes", "--json"]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("plan 1 is applied; undo: maxseg tune undo 1"), "{told}");
+    let (code, told) = run(&["undo"]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("sysctl.net.ipv4.tcp_sack: 0 -> 1"), "{told}");
+}
+
+#[test]
+fn a_folder_that_became_read_only_keeps_nothing_from_being_undone() {
+    let Some(host) = Host::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().display();
+    let tune = format!("{} tune", env!("CARGO_BIN_EXE_maxseg"));
+    let script = format!(
+        "mount -t tmpfs none {at}; export XDG_STATE_HOME={at}; \
+         {tune} apply --yes --set sysctl.net.ipv4.tcp_sack=0 && mount -o remount,ro {at} && {tune} undo && \
+         sysctl -n net.ipv4.tcp_sack; {tune} undo; {tune} apply --yes --set sysctl.net.ipv4.tcp_sack=0"
+    );
+    let output = host.command("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+    let told = format!("{}{}", super::super::stdout(&output), super::super::stderr(&output));
+    assert!(told.contains("sysctl.net.ipv4.tcp_sack: 0 -> 1\n1\n"), "{told}");
+    assert!(told.contains("sysctl.net.ipv4.tcp_sack: is 1 already"), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("tune.jsonl cannot be written: `tune status` calls"), "{told}");
+    assert!(words.contains("nothing was changed; name a folder that can be written"), "{told}");
+}

@@ -36,6 +36,52 @@ fn a_route_goes_when_its_parent_moves() {
     assert!(host.shows("ip route show default").contains("mtu 1300"), "that is no copy");
 }
 
+/// The kernel says of each next hop how its link is doing, and that is not where the route leads.
+#[test]
+fn a_route_stays_while_a_link_of_its_parent_is_down() {
+    let Some(host) = Host::new() else { return };
+    for line in [
+        "ip link add vc type veth peer name vd",
+        "ip addr add 10.8.0.1/24 dev vc",
+        "ip link set vc up",
+        "ip link set vd up",
+    ] {
+        host.namespace.must(line);
+    }
+    wait_until("the second link", || {
+        host.shows("ip -o link show type veth").matches("state UP").count() == 4
+    });
+    host.namespace.must(
+        "ip route add 10.0.0.0/12 nexthop via 10.9.0.3 dev va nexthop via 10.8.0.3 dev vc weight 2",
+    );
+    host.apply(&["route.10.1.0.0/16.mtu=1400"], &[]);
+    host.namespace.must("ip link set vd down");
+    wait_until("the kernel tells of the link", || {
+        host.shows("ip route show 10.0.0.0/12").contains("linkdown")
+    });
+    assert_eq!(host.states(), ["set"]);
+    assert_eq!(host.tune_ends(&["watch", "--once"], 0), "");
+    host.namespace.must("ip route replace 10.0.0.0/12 via 10.9.0.4");
+    let told = host.tune_ends(&["watch", "--once"], 0);
+    let led = "and led via 10.9.0.3 dev va weight 1 or via 10.8.0.3 dev vc weight 2";
+    assert!(told.contains(led), "{told}");
+}
+
+/// What somebody wants held back is not let out by a route from before.
+#[test]
+fn a_route_goes_when_its_destinations_are_held_back() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["route.198.51.100.0/24.mtu=1280"], &[]);
+    host.namespace.must("ip route add blackhole 198.51.0.0/16");
+    let (entries, code) = host.status(&[]);
+    assert_eq!((entries[0]["state"].as_str(), code), (Some("drifted"), 3), "{entries:?}");
+    let told = host.tune_ends(&["watch", "--once"], 0);
+    assert!(told.contains("`blackhole 198.51.0.0/16` is to keep these packets"), "{told}");
+    assert!(host.shows("ip route show proto 109").is_empty());
+    let told = host.refused(&["route.198.51.100.0/24.mtu=1280"], &[]);
+    assert!(told.contains("keeps these packets from leaving"), "{told}");
+}
+
 #[test]
 fn a_route_stays_while_its_parent_does() {
     let Some(host) = Host::new() else { return };

@@ -234,6 +234,27 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_that_the_kernel_does_not_take_is_applied_here() {
+        let own = TcpListener::bind("127.0.0.1:0").unwrap();
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let [port, not] = [&own, &other].map(|listener| listener.local_addr().unwrap().port());
+        let mut kernel = SockDiag::open().unwrap();
+        // The longest program that fits its lengths, and longer ones.
+        for count in [2047, 2048, 40_000] {
+            let ports = (1..=u16::MAX).filter(|other| ![port, not].contains(other));
+            let ports = ports.take(count - 1).chain([port]).map(Filter::port).collect();
+            let states = StateSet::NONE.with(State::Listen);
+            let selection = Selection { states, filter: Some(Filter::Any(ports)) };
+            let mut found = Vec::new();
+            let listed = in_both_families(&selection, false, |request| {
+                kernel.list(request, |socket| found.push(socket.local.port()))
+            });
+            assert_eq!(listed.unwrap().unreadable, 0);
+            assert_eq!((found.contains(&port), found.contains(&not)), (true, false), "{count}");
+        }
+    }
+
+    #[test]
     fn what_fails_within_a_list_is_not_listed_again() {
         let selection = Selection { states: StateSet::ALL, filter: None };
         let mut requests = 0;

@@ -151,6 +151,10 @@ impl From<RecordingError> for Stop {
 fn of_file(doing: &str, file: &Path, error: &RecordingError) -> Failure {
     match error {
         RecordingError::Io(error) => Failure::file(doing, file, error),
+        RecordingError::Written => Failure::with_hint(
+            format!("{}: {error}", file.display()),
+            "record to a file of its own",
+        ),
         RecordingError::Other | RecordingError::Empty | RecordingError::Damaged(_) => {
             Failure::with_hint(
                 format!("{}: {error}", file.display()),

@@ -23,6 +23,9 @@ pub enum RecordingError {
     /// Reading or writing fails.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// Somebody else appends to it.
+    #[error("another `top --record` writes it")]
+    Written,
     /// It is another file.
     #[error("not a recording of sockets")]
     Other,

@@ -131,6 +131,16 @@ fn a_cut_look_is_passed_over_and_the_recording_is_continued() {
 }
 
 #[test]
+fn a_recording_has_one_recorder_at_a_time() {
+    let (_folder, path) = recorded(&looks());
+    let recorder = Recorder::append(&path).unwrap();
+    assert!(matches!(Recorder::append(&path), Err(RecordingError::Written)));
+    assert_eq!(Recording::open(&path).unwrap().frames().len(), 2, "it can be read meanwhile");
+    drop(recorder);
+    Recorder::append(&path).unwrap();
+}
+
+#[test]
 fn another_file_is_left_as_it_is() {
     let (folder, _) = recorded(&[]);
     let path = folder.path().join("other");

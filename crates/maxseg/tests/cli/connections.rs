@@ -79,6 +79,16 @@ fn namespaces_that_a_user_may_not_see_are_counted() {
     assert_eq!(here["processes_in_hidden_namespaces"], 0, "they were not asked for");
 }
 
+#[test]
+fn looks_that_follow_each_other_at_once_are_refused() {
+    for option in ["--interval", "--watch"] {
+        let refused = maxseg(&["connections", option, "0 s"]);
+        assert_eq!(refused.status.code(), Some(2));
+        let told = format!("{option} is shorter than 100 ms");
+        assert!(stderr(&refused).contains(&told), "{}", stderr(&refused));
+    }
+}
+
 fn rows(document: &Value) -> &Vec<Value> {
     document["connections"].as_array().unwrap()
 }
@@ -155,9 +165,10 @@ fn an_accept_queue_that_is_full_is_told() {
 #[test]
 fn an_interval_shows_what_happens_now() {
     let pair = pair();
-    let arguments = ["connections", "--json", "--interval", "50ms", "--port", &pair.ports()];
+    // 100 ms is the shortest that is accepted.
+    let arguments = ["connections", "--json", "--interval", "100ms", "--port", &pair.ports()];
     let listed = document(&maxseg(&arguments));
-    assert!(listed["interval_s"].as_f64().unwrap() >= 0.05);
+    assert!(listed["interval_s"].as_f64().unwrap() >= 0.1);
     let rows = pair.rows(&listed);
     assert_eq!(rows.len(), 2, "{listed}");
     for row in rows {

@@ -78,6 +78,9 @@ pub(crate) struct ConnectionsArgs {
 
 pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failure> {
     let shown = args.shown()?;
+    for (option, every) in [("--interval", args.interval), ("--watch", args.watch)] {
+        every.map_or(Ok(()), |every| refuse_short(option, every))?;
+    }
     if let Some(file) = &args.from_dump {
         let bytes = bytes_of(file)?;
         return args.print_listing(read_dump(file, &bytes)?, &shown, printer);
@@ -100,6 +103,17 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
     }
     let listing = watch.list_once().map_err(|error| namespace_failure(&error))?;
     args.print_listing(listing, &shown, printer)
+}
+
+/// Refuses looks that follow each other so closely that nothing is to be seen between.
+pub(super) fn refuse_short(option: &str, every: Time) -> Result<(), Failure> {
+    if every >= Time::from_millis(100) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("{option} is shorter than 100 ms"),
+        "what the kernel counts between two looks needs some round trips",
+    ))
 }
 
 /// Says that events of closed connections may be missed.

@@ -62,7 +62,10 @@ pub(crate) struct TopArgs {
 
 pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
     if args.once || args.json {
-        let list = ConnectionsArgs::list(args.selection.clone(), args.sort.clone(), args.json);
+        // The list is sorted by payload of both ways unless it is told otherwise.
+        let is_other = |name: &&String| Metric::of_key(name.trim()) != Some(Metric::Payload);
+        let sort = args.sort.as_ref().filter(is_other).cloned();
+        let list = ConnectionsArgs::list(args.selection.clone(), sort, args.json);
         return super::connections::run(&list, printer);
     }
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {

@@ -80,6 +80,19 @@ fn namespaces_that_a_user_may_not_see_are_counted() {
 }
 
 #[test]
+fn more_ports_than_the_kernel_takes_are_filtered_here() {
+    let pair = pair();
+    let others = (1..=65_535).filter(|port| !pair.ports().contains(&format!("{port}")));
+    let ports: Vec<String> = others.take(3000).map(|port: u16| port.to_string()).collect();
+    let listed = |ports: &str| {
+        let output = maxseg(&["connections", "--json", "--no-processes", "--port", ports]);
+        pair.rows(&document(&output)).len()
+    };
+    assert_eq!(listed(&ports.join(",")), 0);
+    assert_eq!(listed(&format!("{},{}", ports.join(","), pair.ports())), 2);
+}
+
+#[test]
 fn looks_that_follow_each_other_at_once_are_refused() {
     for option in ["--interval", "--watch"] {
         let refused = maxseg(&["connections", option, "0 s"]);
@@ -87,6 +100,16 @@ fn looks_that_follow_each_other_at_once_are_refused() {
         let told = format!("{option} is shorter than 100 ms");
         assert!(stderr(&refused).contains(&told), "{}", stderr(&refused));
     }
+}
+
+#[test]
+fn columns_have_the_names_of_headings_and_of_top() {
+    let listed = maxseg(&["connections", "--columns", "local,process"]);
+    assert!(stdout(&listed).contains("process"), "{}", stderr(&listed));
+    let once = maxseg(&["top", "--once", "--sort", "payload"]);
+    assert!(once.status.success(), "{}", stderr(&once));
+    let unknown = maxseg(&["connections", "--columns", "procs"]);
+    assert!(stderr(&unknown).contains("process.name, "), "{}", stderr(&unknown));
 }
 
 fn rows(document: &Value) -> &Vec<Value> {

@@ -12,7 +12,9 @@ use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::NamespaceError;
 use maxseg_linux::sys::sleeps;
 use maxseg_workbench::connections::{Connections, Listing, Snapshot, Watch, read_options};
-use maxseg_workbench::report::connections::{ColumnName, ConnectionsDocument, write_csv};
+use maxseg_workbench::report::connections::{
+    ColumnName, ConnectionsDocument, without_unit, write_csv,
+};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -255,9 +257,14 @@ impl ConnectionsArgs {
 
 fn column(name: &str) -> Result<ColumnName, Failure> {
     ColumnName::find(name.trim()).map_err(|error| {
+        let all = ColumnName::all();
+        let names: Vec<&str> = all.iter().map(|column| without_unit(column.key())).collect();
         Failure::usage(
             error.to_string(),
-            "columns are the keys of `maxseg connections --json`, or `all`",
+            format!(
+                "columns are the keys of `maxseg connections --json`, or `all`: {}",
+                names.join(", ")
+            ),
         )
     })
 }

@@ -80,6 +80,28 @@ fn namespaces_that_a_user_may_not_see_are_counted() {
 }
 
 #[test]
+fn a_namespace_that_comes_later_is_watched() {
+    let Some(first) = Namespace::new() else {
+        return skipped("namespaces of others: this user may not make any");
+    };
+    let mut watching = command(&["connections", "--netns", "all", "--watch", "100 ms", "--json"]);
+    let mut watching = watching.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = std::io::BufReader::new(watching.stdout.take().unwrap());
+    let mut lines = std::io::BufRead::lines(lines).map(Result::unwrap);
+    lines.next().unwrap();
+    let later = Namespace::new().unwrap();
+    later.must("ip link set lo up");
+    let pair = later.inside(pair);
+    // So many looks take minutes.
+    let found =
+        lines.take(3000).any(|line| pair.rows(&serde_json::from_str(&line).unwrap()).len() == 2);
+    let _ = watching.kill();
+    watching.wait().unwrap();
+    assert!(found);
+    drop(first);
+}
+
+#[test]
 fn more_ports_than_the_kernel_takes_are_filtered_here() {
     let pair = pair();
     let others = (1..=65_535).filter(|port| !pair.ports().contains(&format!("{port}")));

@@ -57,7 +57,7 @@ pub struct Opened<T> {
 impl<T: Send> Opened<T> {
     fn of(
         place: &Place,
-        open: impl Fn(&PlaceName) -> Result<T, NamespaceError>,
+        mut open: impl FnMut(&PlaceName) -> Result<T, NamespaceError>,
     ) -> Result<Self, NamespaceError> {
         let namespaces = place.namespaces()?;
         let mut opened = Self { each: Vec::new(), denied: 0, hidden_of: namespaces.hidden_of };
@@ -72,15 +72,32 @@ impl<T: Send> Opened<T> {
     }
 }
 
+impl Opened<SocketLister> {
+    /// Those of a place as it is now: what was opened before stays open, but for namespaces that nobody else has any more, which would
+    /// live on by it.
+    ///
+    /// # Errors
+    /// The kernel has no lists.
+    pub fn renewed(self, place: &Place) -> Result<Self, NamespaceError> {
+        let mut before = self.each;
+        Self::of(place, |name| match before.iter().position(|one| one.place.id() == name.id()) {
+            Some(at) => Ok(before.swap_remove(at)),
+            None => SocketLister::open(name),
+        })
+    }
+}
+
 impl SocketLister {
     /// The listers of a place.
     ///
     /// # Errors
     /// There is no such namespace, this user may not enter it, or the kernel has no lists.
     pub fn of(place: &Place) -> Result<Opened<Self>, NamespaceError> {
-        Opened::of(place, |name| {
-            Ok(Self { socket: name.run(SockDiag::open)?, place: name.clone() })
-        })
+        Opened::of(place, Self::open)
+    }
+
+    fn open(name: &PlaceName) -> Result<Self, NamespaceError> {
+        Ok(Self { socket: name.run(SockDiag::open)?, place: name.clone() })
     }
 
     /// Gives each socket of the calling thread's namespace to `on_socket`.
@@ -174,14 +191,12 @@ pub struct SocketEnds {
 }
 
 impl SocketEnds {
-    /// From now on, in each namespace of a place.
+    /// From now on, in a namespace.
     ///
     /// # Errors
-    /// There is no such namespace, this user may not enter it, or the kernel has no such events.
-    pub fn of(place: &Place) -> Result<Opened<Self>, NamespaceError> {
-        Opened::of(place, |name| {
-            Ok(Self { events: name.run(DestroyEvents::listen)?, place: name.clone() })
-        })
+    /// The kernel has no such events.
+    pub fn of(name: &PlaceName) -> Result<Self, NamespaceError> {
+        Ok(Self { events: name.run(DestroyEvents::listen)?, place: name.clone() })
     }
 
     /// The namespace.

@@ -33,6 +33,8 @@ pub enum Place {
 pub struct PlaceName {
     /// What it is called: a name, or `pid:PID` of a process in it; `None` for the caller's own.
     pub name: Option<Arc<str>>,
+    /// Its inode; 0 for the caller's own.
+    id: u64,
     namespace: Option<Arc<NetNs>>,
 }
 
@@ -108,12 +110,19 @@ impl Place {
 
 impl PlaceName {
     const fn own() -> Self {
-        Self { name: None, namespace: None }
+        Self { name: None, id: 0, namespace: None }
+    }
+
+    /// What no other namespace has while it is there.
+    pub const fn id(&self) -> u64 {
+        self.id
     }
 
     fn open(name: String, file: &Path) -> io::Result<Self> {
-        let namespace = NetNs::from_fd(File::open(file)?.into());
-        Ok(Self { name: Some(name.into()), namespace: Some(Arc::new(namespace)) })
+        let file = File::open(file)?;
+        let id = file.metadata()?.st_ino();
+        let namespace = Some(Arc::new(NetNs::from_fd(file.into())));
+        Ok(Self { name: Some(name.into()), id, namespace })
     }
 
     /// Runs `work` in the namespace.

@@ -16,7 +16,9 @@ use std::io;
 use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 
-pub use namespaces::{NamespaceError, Place, PlaceName, largest_send_buffer};
+pub use namespaces::{
+    NamespaceError, Place, PlaceName, interface_index, is_own_address, largest_send_buffer,
+};
 pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};
 pub(crate) use processes::pids;

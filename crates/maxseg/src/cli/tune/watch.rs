@@ -41,10 +41,11 @@ pub(super) fn run(args: &WatchArgs, printer: Printer) -> Result<(), Failure> {
         for event in watcher.look()? {
             let told = printer.text(&format!("{}    {}\n", line(&event.undone), event.why));
             // What expires is undone whether or not somebody reads of it.
-            told.or_else(|error| match error.kind() {
-                ErrorKind::BrokenPipe => Ok(()),
-                _ => Err(error),
-            })?;
+            if let Err(error) = told
+                && error.kind() != ErrorKind::BrokenPipe
+            {
+                return Err(error.into());
+            }
         }
         if args.once || stop.load(Ordering::Relaxed) {
             return Ok(());

@@ -16,16 +16,30 @@ pub enum NoHost {
 /// A text without the zone of its IPv6 address (RFC 4007 §11): `[fe80::1%eth0]:80` and `[fe80::1]%eth0:80`, as `ss` has it, are
 /// `[fe80::1]:80`.
 pub fn without_zone(text: &str) -> Cow<'_, str> {
-    let Some((address, zone)) = text.split_once('%') else { return text.into() };
-    let (inner, rest) = match address.strip_prefix('[') {
-        None => (address, ""),
+    match at_zone(text) {
+        Some((address, _, rest)) => format!("{address}{rest}").into(),
+        None => text.into(),
+    }
+}
+
+/// The zone of such a text: the name or the number of an interface.
+pub fn zone_of(text: &str) -> Option<&str> {
+    at_zone(text).map(|(_, zone, _)| zone)
+}
+
+/// What stands before a zone and its `%`, the zone, and what stands behind it.
+fn at_zone(text: &str) -> Option<(&str, &str, &str)> {
+    let (address, zone) = text.split_once('%')?;
+    let (inner, end) = match address.strip_prefix('[') {
+        None => (address, None),
         Some(inner) => match inner.strip_suffix(']') {
-            None => (inner, zone.find(']').map_or("", |end| &zone[end..])),
-            Some(inner) => (inner, zone.rfind(':').map_or("", |colon| &zone[colon..])),
+            None => (inner, zone.find(']')),
+            Some(inner) => (inner, zone.rfind(':')),
         },
     };
-    let is_address = inner.parse::<Ipv6Addr>().is_ok();
-    if is_address { format!("{address}{rest}").into() } else { text.into() }
+    inner.parse::<Ipv6Addr>().ok()?;
+    let (zone, rest) = zone.split_at(end.unwrap_or(zone.len()));
+    Some((address, zone, rest))
 }
 
 /// The name or address, an IPv6 one without its brackets, and the port.
@@ -76,6 +90,8 @@ mod tests {
             ("[%]", "[%]"),
         ] {
             assert_eq!(without_zone(text), expected, "{text}");
+            let zone = ["eth0.7", "eth0", "br-lan"].into_iter().find(|zone| text.contains(zone));
+            assert_eq!(zone_of(text), zone.filter(|_| text != expected), "{text}");
         }
     }
 }

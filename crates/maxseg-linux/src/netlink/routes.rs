@@ -92,6 +92,18 @@ impl Netlink {
         table.ok_or_else(|| io::Error::other("the kernel answered without a route"))
     }
 
+    /// Whether packets to an address are for this host (`ip route get`).
+    pub(crate) fn is_local(&mut self, to: IpAddr) -> io::Result<bool> {
+        let mut message = RouteMessage::default();
+        (message.header.address_family, message.header.destination_prefix_length) = of_one(to);
+        message.attributes = vec![RouteAttribute::Destination(of_family(to))];
+        let answers = self.answers(RouteNetlinkMessage::GetRoute(message), 0)?;
+        Ok(answers.iter().any(|answer| match answer {
+            RouteNetlinkMessage::NewRoute(route) => route.header.kind == RouteType::Local,
+            _ => false,
+        }))
+    }
+
     /// What the kernel has learnt of the path to an address (`ip route get`); `None` for nothing.
     pub(crate) fn exception_to(&mut self, to: IpAddr) -> io::Result<Option<RouteException>> {
         let mut message = RouteMessage::default();

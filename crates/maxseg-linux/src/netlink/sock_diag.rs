@@ -36,6 +36,8 @@ impl SockDiag {
     pub(crate) fn open() -> io::Result<Self> {
         let mut socket = netlink_sys::Socket::new(NETLINK_SOCK_DIAG)?;
         socket.bind_auto()?;
+        // Else an error has the whole request behind it (`netlink_ack` in `net/netlink/af_netlink.c`), which may be longer than a list's messages.
+        socket.set_cap_ack(true)?;
         Ok(Self { socket, sequence: 0, buffer: vec![0; BUFFER] })
     }
 
@@ -62,6 +64,13 @@ impl SockDiag {
         request: &Request,
         mut on_payload: impl FnMut(&[u8]) -> Result<(), DecodeError>,
     ) -> io::Result<ListReading> {
+        let own_filter = request.filter.as_ref().filter(|filter| !filter.fits_request());
+        let is_asked_for = |payload: &[u8]| {
+            own_filter.is_none_or(|filter| match Socket::decode(payload) {
+                Ok(socket) => filter.matches(socket.local, socket.remote),
+                Err(_) => true,
+            })
+        };
         self.sequence = self.sequence.wrapping_add(1);
         self.socket.send(&request.encode(self.sequence), 0)?;
         let mut reading = ListReading::default();
@@ -70,6 +79,7 @@ impl SockDiag {
             let mut messages = Messages::new(&self.buffer[..length]);
             while let Some(message) = messages.next_framed() {
                 match message {
+                    Ok(Framed::Socket(payload)) if !is_asked_for(payload) => {}
                     Ok(Framed::Socket(payload)) => {
                         reading.unreadable += u64::from(on_payload(payload).is_err());
                     }
@@ -97,10 +107,15 @@ impl SockDiag {
         self.list(&request, |_| {}).map(|_| ())
     }
 
+    /// A buffer of messages; an error where they are longer than it, as what is lost may be the end of the list.
     fn receive(&mut self) -> io::Result<usize> {
         loop {
-            match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::empty()) {
+            match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::MSG_TRUNC) {
                 Err(Errno::EINTR) => {}
+                Ok(length) if length > self.buffer.len() => {
+                    let text = format!("netlink gave {length} bytes at once, more than {BUFFER}");
+                    return Err(io::Error::other(text));
+                }
                 done => return Ok(done?),
             }
         }

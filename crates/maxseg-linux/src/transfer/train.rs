@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use maxseg_wire::responder::{NONCE, TrainHead, TrainRequest, TrainSent};
 
-use crate::sys::send_past_errors;
+use crate::sys::{send_past_errors, sleeps};
 
 /// So long before a datagram is due a program that sleeps is waked, to be there in time.
 const AWAKE: Duration = Duration::from_micros(200);
@@ -34,8 +34,9 @@ pub(crate) fn send_train(
     let mut has_passed = false;
     let mut sent = TrainSent { count: 0, elapsed: Duration::ZERO };
     for number in 0..request.count {
-        wait_until(began + gap.saturating_mul(number));
-        if is_over(began.elapsed()) {
+        let due = gap.saturating_mul(number);
+        // What is due after the end is not waited for.
+        if is_over(due) || !waits_until(began + due, || is_over(began.elapsed())) {
             break;
         }
         TrainHead { train: request.train, number }.write(key, &mut datagram);
@@ -57,15 +58,17 @@ fn is_too_large(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EMSGSIZE)
 }
 
-/// Sleeps for most of the time, and waits awake for the rest.
-fn wait_until(due: Instant) {
+/// Sleeps for most of the time, and waits awake for the rest; false where it `is_over` before.
+fn waits_until(due: Instant, is_over: impl Fn() -> bool) -> bool {
     loop {
         let left = due.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return;
+            return !is_over();
         }
         if left > AWAKE {
-            std::thread::sleep(left.saturating_sub(AWAKE));
+            if !sleeps(left.saturating_sub(AWAKE), &is_over) {
+                return false;
+            }
         } else {
             std::hint::spin_loop();
         }
@@ -101,6 +104,26 @@ mod tests {
             },
         );
         (sent, taken)
+    }
+
+    /// A train of a bit a second, which ends so long after it began, or when that many calls have asked.
+    fn slow_train(longest: Duration, most_asked: u32) -> u32 {
+        let request = TrainRequest { train: 1, packet_bytes: 1500, count: 9, bits_per_second: 1 };
+        let asked = std::cell::Cell::new(0);
+        let is_over = |elapsed| {
+            asked.set(asked.get() + 1);
+            elapsed > longest || asked.get() > most_asked
+        };
+        send_train(&request, &[0; NONCE], 1472, is_over, |datagram| Ok(datagram.len()))
+            .unwrap()
+            .count
+    }
+
+    #[test]
+    fn a_slow_train_ends_between_two_datagrams() {
+        // The second one is due after 12,000 s.
+        assert_eq!(slow_train(Duration::from_secs(100), u32::MAX), 1, "it is not waited for");
+        assert_eq!(slow_train(Duration::MAX, 5), 1, "an interrupt is seen while it is");
     }
 
     #[test]

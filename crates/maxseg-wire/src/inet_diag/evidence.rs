@@ -36,6 +36,21 @@ impl Sample {
         }
     }
 
+    /// Whether it can be a later sample of the same connection: no counter goes back.
+    pub fn follows(&self, before: &Self) -> bool {
+        let (now, then) = (&self.info, &before.info);
+        let is_back = |of: fn(&TcpInfo) -> Option<u64>| {
+            of(now).zip(of(then)).is_some_and(|(now, then)| now < then)
+        };
+        // Numbers of 32 bits begin anew after the last one.
+        let is_far_back = |of: fn(&TcpInfo) -> u32| of(now).wrapping_sub(of(then)) > u32::MAX / 2;
+        !(is_back(|info| info.bytes_acked)
+            || is_back(|info| info.bytes_received)
+            || is_back(|info| info.bytes_sent)
+            || is_far_back(|info| info.data_segs_out.unwrap_or_default())
+            || is_far_back(|info| info.total_retrans))
+    }
+
     /// What it shows of round trip, rate and window; `None` while losses are repaired, when the round trip is an old one and the window a
     /// lesser one.
     pub fn rate_point(&self) -> Option<RatePoint> {

@@ -12,6 +12,8 @@ const REMOTE_PORT: u8 = 12;
 const OP: usize = 4;
 /// A host condition for any port.
 const ANY_PORT: i32 = -1;
+/// The longest program: the length of its attribute, and its farthest jump, one operation beyond the end, have 16 bits.
+const LONGEST: usize = u16::MAX as usize - OP;
 const IPV4: u8 = 2;
 const IPV6: u8 = 10;
 
@@ -88,6 +90,26 @@ impl Filter {
         }
     }
 
+    /// Whether the kernel takes it: else it lists all sockets, and the caller keeps those that [match](Self::matches).
+    pub fn fits_request(&self) -> bool {
+        self.program_bytes() <= LONGEST
+    }
+
+    /// Bytes of [`Self::bytecode`], which takes long where it has too many.
+    fn program_bytes(&self) -> usize {
+        let of = |parts: &[Self], behind_each: usize| -> usize {
+            parts.iter().map(|part| part.program_bytes() + behind_each).sum()
+        };
+        match self {
+            Self::Port(..) => 2 * OP,
+            Self::Address(_, prefix) if prefix.address.is_ipv4() => 4 * OP,
+            Self::Address(..) => 7 * OP,
+            Self::All(parts) => 2 * OP + of(parts, 2 * OP),
+            Self::Any(parts) => OP + of(parts, OP),
+            Self::Not(part) => part.program_bytes() + OP,
+        }
+    }
+
     /// The program of `inet_diag_bc_run`. Each part runs on at its own end where it holds, and jumps one operation
     /// beyond that end where not: at the end of all, that is where the kernel passes the socket over.
     pub(super) fn bytecode(&self) -> Vec<u8> {
@@ -161,4 +183,31 @@ fn any(parts: impl DoubleEndedIterator<Item = Vec<u8>>) -> Vec<u8> {
 fn negated(mut part: Vec<u8>) -> Vec<u8> {
     part.extend_from_slice(&jump(OP));
     part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_a_program_is_known_before_it_is_made() {
+        let host = |address: &str| {
+            Filter::Address(Endpoint::Remote, Prefix::host(address.parse().unwrap()))
+        };
+        let (v4, v6) = (host("10.0.0.1"), host("2001:db8::1"));
+        let any = Filter::Any(vec![v4.clone(), Filter::port(80), v6.clone()]);
+        let all = Filter::All(vec![any.clone(), Filter::Not(Box::new(v4.clone()))]);
+        let empty = [Filter::All(Vec::new()), Filter::Any(Vec::new())];
+        for filter in [Filter::port(1), v4, v6, any, all].into_iter().chain(empty) {
+            assert_eq!(filter.program_bytes(), filter.bytecode().len(), "{filter:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_has_no_longer_program_than_its_lengths_have_bits() {
+        let ports = |count: u16| Filter::Any((1..=count).map(Filter::port).collect());
+        let (longest, too_long) = (ports(2047), ports(2048));
+        assert_eq!((longest.program_bytes(), too_long.program_bytes()), (65_508, 65_540));
+        assert_eq!((longest.fits_request(), too_long.fits_request()), (true, false));
+    }
 }

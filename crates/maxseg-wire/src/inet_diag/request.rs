@@ -30,7 +30,7 @@ pub struct Request {
     pub family: Option<Family>,
     /// In these states.
     pub states: StateSet,
-    /// That match this; all where there is none.
+    /// That match this; all where there is none, or one that the kernel [does not take](Filter::fits_request).
     pub filter: Option<Filter>,
     /// Whether their type of service and traffic class are told.
     pub type_of_service: bool,
@@ -39,7 +39,8 @@ pub struct Request {
 impl Request {
     /// The netlink message. `sequence` comes back in each answer.
     pub fn encode(&self, sequence: u32) -> Vec<u8> {
-        let code = self.filter.as_ref().map(Filter::bytecode);
+        let filter = self.filter.as_ref().filter(|filter| filter.fits_request());
+        let code = filter.map(Filter::bytecode);
         let room = code.as_ref().map_or(0, |code| ATTRIBUTE + aligned(code.len()));
         let (kind, body) = match self.family {
             Some(_) => (BY_FAMILY, BODY),

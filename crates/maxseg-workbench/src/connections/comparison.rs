@@ -1,6 +1,7 @@
 //! The samples of the last snapshot, with which those of the next are compared.
 
 use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use maxseg_wire::inet_diag::Sample;
 
 use super::{Connection, Owner};
 
-/// A connection: its namespace among those watched, and the kernel's number.
-pub(super) type Key = (usize, u64);
+/// A connection: a number of its namespace, the kernel's number, which begins anew at each boot, and its ends.
+pub(super) type Key = (u64, u64, [SocketAddr; 2]);
 
 /// How a connection varies is told of so much time at least, where its samples are closer together.
 const RECENT: Duration = Duration::from_secs(20);
@@ -63,21 +64,26 @@ impl Known {
     }
 }
 
+fn key(netns: u64, connection: &Connection) -> Key {
+    (netns, connection.cookie, [connection.local, connection.remote])
+}
+
 impl PreviousSnapshot {
     /// Sets the evidence of what happened since the last snapshot, `interval` ago. `netns` has the namespace of each connection.
     /// The samples, for the next; those of connections that are not among these stay.
     pub(super) fn compare(
         &mut self,
         connections: &mut [Connection],
-        netns: &[usize],
+        netns: &[u64],
         interval: Option<Duration>,
     ) -> Self {
         let at = self.at + interval.unwrap_or_default();
         let mut seen = HashMap::with_capacity(connections.len());
         for (connection, netns) in connections.iter_mut().zip(netns) {
             let Some(sample) = &connection.sample else { continue };
-            let key = (*netns, connection.cookie);
-            let known = self.connections.remove(&key).zip(interval);
+            let key = key(*netns, connection);
+            let known = self.connections.remove(&key).filter(|known| sample.follows(&known.sample));
+            let known = known.zip(interval);
             let points = if let Some((mut known, interval)) = known {
                 let evidence = known.evidence_until(at, sample, interval);
                 connection.since_last = Some(Box::new(evidence));
@@ -108,13 +114,14 @@ impl PreviousSnapshot {
     /// Makes a connection one that closed since the last snapshot, with the process that the snapshot showed.
     pub(super) fn close(
         &mut self,
-        netns: usize,
+        netns: u64,
         connection: &mut Connection,
         interval: Option<Duration>,
     ) {
         connection.is_closed = true;
-        let Some(mut known) = self.connections.remove(&(netns, connection.cookie)) else { return };
-        if let Some((sample, interval)) = connection.sample.as_ref().zip(interval) {
+        let Some(mut known) = self.connections.remove(&key(netns, connection)) else { return };
+        let sample = connection.sample.as_ref().filter(|sample| sample.follows(&known.sample));
+        if let Some((sample, interval)) = sample.zip(interval) {
             let evidence = known.evidence_until(self.at + interval, sample, interval);
             connection.since_last = Some(Box::new(evidence));
         }

@@ -1,6 +1,7 @@
 //! Connections over time: what several snapshots showed, for a screen.
 
 use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::{Connection, Snapshot};
@@ -62,8 +63,8 @@ pub struct Track {
     pub closed_s: Option<f64>,
 }
 
-/// A connection: its namespace, and the kernel's number.
-pub type TrackKey = (Option<Arc<str>>, u64);
+/// A connection: its namespace, the kernel's number, which begins anew at each boot, and its ends.
+pub type TrackKey = (Option<Arc<str>>, u64, [SocketAddr; 2]);
 
 /// The connections of a host, those too that closed of late.
 #[derive(Debug, Default)]
@@ -87,7 +88,8 @@ impl History {
         let mut before = std::mem::take(&mut self.tracks);
         self.tracks.reserve(connections.len());
         for connection in connections {
-            let key = (connection.netns.clone(), connection.cookie);
+            let ends = [connection.local, connection.remote];
+            let key = (connection.netns.clone(), connection.cookie, ends);
             // It closed after the list of this snapshot was read, which has it as well.
             if let Some(listed) = self.tracks.get_mut(&key) {
                 listed.closed_s = connection.is_closed.then_some(now_s);

@@ -51,10 +51,40 @@ impl Watch {
     /// There is no such place, or this user may not see it.
     pub fn new(options: WatchOptions) -> Result<Self, NamespaceError> {
         let listers = SocketLister::of(&options.place)?;
-        let ends = if options.closed { SocketEnds::of(&options.place)?.each } else { Vec::new() };
         let (names, before) = (Names::default(), PreviousSnapshot::default());
         let owners = Owners::default();
-        Ok(Self { options, listers, ends, names, owners, before, looked: None })
+        let ends = Vec::new();
+        let mut watch = Self { options, listers, ends, names, owners, before, looked: None };
+        watch.follow_ends()?;
+        Ok(watch)
+    }
+
+    /// Listens for what closes in each namespace that is listed.
+    fn follow_ends(&mut self) -> Result<(), NamespaceError> {
+        if !self.options.closed {
+            return Ok(());
+        }
+        let mut before = std::mem::take(&mut self.ends);
+        for lister in &self.listers.each {
+            let id = lister.place().id();
+            let known = before.iter().position(|ends| ends.place().id() == id);
+            let ends = match known {
+                Some(at) => before.swap_remove(at),
+                None => SocketEnds::of(lister.place())?,
+            };
+            self.ends.push(ends);
+        }
+        Ok(())
+    }
+
+    /// Opens the namespaces that have come since the last look, and leaves those that have gone.
+    fn renew(&mut self) -> Result<(), NamespaceError> {
+        if self.options.place != Place::All || self.looked.is_none() {
+            return Ok(());
+        }
+        let none = Opened { each: Vec::new(), denied: 0, hidden_of: 0 };
+        self.listers = std::mem::replace(&mut self.listers, none).renewed(&self.options.place)?;
+        self.follow_ends()
     }
 
     /// Bytes of events of closed connections that may wait, and how many it should be; `None` where there are enough, or
@@ -70,6 +100,7 @@ impl Watch {
     /// # Errors
     /// The kernel gives no list.
     pub fn look(&mut self) -> Result<Snapshot, NamespaceError> {
+        self.renew()?;
         let (mut snapshot, keys, now) = self.list()?;
         let interval = snapshot.interval;
         let seen = self.before.compare(&mut snapshot.connections, &keys, interval);
@@ -88,11 +119,12 @@ impl Watch {
             return Ok(());
         };
         let after = looked.elapsed();
-        for (index, lister) in self.listers.each.iter_mut().enumerate() {
-            let before = &mut self.before;
+        for lister in &mut self.listers.each {
+            let (before, netns) = (&mut self.before, lister.place().id());
             lister.list(&self.options.selection, |socket| {
                 if let Some(sample) = sample_of(socket) {
-                    before.note((index, socket.cookie), after, &sample);
+                    let ends = [socket.local, socket.remote];
+                    before.note((netns, socket.cookie, ends), after, &sample);
                 }
             })?;
         }
@@ -139,16 +171,16 @@ impl Watch {
         Ok(listing)
     }
 
-    /// The sockets as they are now, the namespace of each connection among those watched, and when that was.
-    fn list(&mut self) -> Result<(Snapshot, Vec<usize>, Instant), NamespaceError> {
+    /// The sockets as they are now, the number of each connection's namespace, and when that was.
+    fn list(&mut self) -> Result<(Snapshot, Vec<u64>, Instant), NamespaceError> {
         let now = Instant::now();
         let interval = self.looked.map(|looked| now.duration_since(looked));
         let mut snapshot = Snapshot { time_s: seconds_now(), interval, ..Snapshot::default() };
         snapshot.denied_namespaces = self.listers.denied;
         snapshot.processes_in_hidden_namespaces = self.listers.hidden_of;
         let mut keys = Vec::new();
-        for (index, lister) in self.listers.each.iter_mut().enumerate() {
-            let netns = lister.place().name.clone();
+        for lister in &mut self.listers.each {
+            let (netns, id) = (lister.place().name.clone(), lister.place().id());
             let (names, keeps) = (&mut self.names, self.options.messages);
             let reading = lister.list(&self.options.selection, |socket| {
                 let message = keeps.then(|| socket.payload.into());
@@ -156,7 +188,7 @@ impl Watch {
             })?;
             snapshot.interrupted |= reading.interrupted;
             snapshot.missed += reading.unreadable;
-            keys.resize(snapshot.connections.len(), index);
+            keys.resize(snapshot.connections.len(), id);
         }
         if self.options.processes {
             self.owners.set(&mut snapshot, now);
@@ -173,8 +205,8 @@ impl Watch {
         interval: Option<Duration>,
     ) -> Result<(), NamespaceError> {
         let (names, before, keeps) = (&mut self.names, &mut self.before, self.options.messages);
-        for (index, ends) in self.ends.iter_mut().enumerate() {
-            let netns = ends.place().name.clone();
+        for ends in &mut self.ends {
+            let (netns, id) = (ends.place().name.clone(), ends.place().id());
             let lost = ends.drain(|socket| {
                 let matches = self
                     .options
@@ -187,7 +219,7 @@ impl Watch {
                     return;
                 }
                 let mut closed = Connection::of(socket, netns.as_ref(), names);
-                before.close(index, &mut closed, interval);
+                before.close(id, &mut closed, interval);
                 closed.message = keeps.then(|| socket.payload.into());
                 snapshot.connections.push(closed);
             })?;

@@ -57,36 +57,50 @@ pub(super) fn plan_of(towards: Towards, connections: u16, time: Duration) -> Bul
 const MORE: f64 = 1.05;
 
 /// Fills the path one way; with four times as many connections as long as windows, buffers or losses hold those that there are, and
-/// more of them carry more. Where trains have shown what the path carries, losses are no reason for more. `None` where nothing was
-/// transferred.
+/// more of them carry more. Where trains have shown what the path carries, losses are no reason for more. Else why nothing was
+/// measured.
 pub(super) fn fill(
     end: &mut FarEnd<'_>,
     options: &FarEndOptions,
     towards: Towards,
     (baseline, trains): (Option<&Baseline>, Option<&TrainsFound>),
-) -> Result<Option<Filled>, FarEndError> {
+) -> Result<Result<Filled, String>, FarEndError> {
     let most = end.most_connections();
     let mut connections = options.connections.min(most).max(1);
     let mut best: Option<Filled> = None;
     loop {
         let plan = plan_of(towards, connections, options.step);
         let result = end.bulk(&plan, baseline.map(Baseline::calm_s))?;
+        let why = why_unmeasured(&result);
         let Some(filled) = filled(result, options.step.as_secs_f64(), baseline) else {
-            return Ok(best);
+            return Ok(best.ok_or(why));
         };
         let before = best.as_ref().map_or(0.0, |best| best.packet_bps);
         let carries_more = filled.packet_bps > MORE * before;
         if !carries_more {
             // Losses that go with any number of connections are those of the link.
-            return best.map(|best| longer(best, end, options, towards, baseline)).transpose();
+            let Some(best) = best else { return Ok(Err(why)) };
+            return longer(best, end, options, towards, baseline).map(Ok);
         }
         let more = connections.saturating_mul(4).min(most);
         let is_enough = trains.is_some_and(|found| filled.is_explained_by(found));
         if !filled.is_lower_bound || is_enough || more == connections {
-            return Ok(Some(filled));
+            return Ok(Ok(filled));
         }
         best = Some(filled);
         connections = more;
+    }
+}
+
+/// Why a transfer of which nothing is told was in vain.
+fn why_unmeasured(result: &BulkResult) -> String {
+    let passed = |series: &BulkSeries| {
+        let last = series.samples.last().and_then(|sample| sample.sample.info.bytes_acked);
+        last.unwrap_or_default()
+    };
+    match result.series.iter().map(passed).sum::<u64>() {
+        0 => "nothing was transferred".to_owned(),
+        bytes => format!("too few samples of {bytes} bytes that were acknowledged"),
     }
 }
 

@@ -85,6 +85,8 @@ pub struct PathReport {
     pub rfc6349: Option<Rfc6349Report>,
     /// Why the far end did not do its part; all else is as it was measured.
     pub far_end_fault: Option<FarEndFault>,
+    /// Directions that were to be measured with the far end, and were not.
+    pub unmeasured: Vec<String>,
     /// What a reader should know, the gravest first.
     pub findings: Vec<PathFinding>,
     /// Bytes of IP packets that this host sent for the test, without those of transfers with a far end.
@@ -114,6 +116,11 @@ pub struct FarEndFault {
 }
 
 impl PathReport {
+    fn leave_unmeasured(&mut self, direction: &str, why: &str) {
+        self.notes.push(format!("no {direction}: {why}"));
+        self.unmeasured.push(format!("{direction}: {why}"));
+    }
+
     /// Of a test that has only begun: nothing but round trips and the path MTU is known.
     pub fn begun(target: String, address: IpAddr, rtt: RttReport, path_mtu: MtuReport) -> Self {
         Self {
@@ -129,6 +136,7 @@ impl PathReport {
             syn_as_received: None,
             rfc6349: None,
             far_end_fault: None,
+            unmeasured: Vec::new(),
             findings: Vec::new(),
             sent_bytes: 0,
             elapsed_s: 0.0,

@@ -91,9 +91,16 @@ fn fill_both_ways(
     for towards in DIRECTIONS {
         let shown =
             trains(end, towards, (&report.path_mtu, &mut report.notes), baseline, observer)?;
-        observer.on_step(&format!("filling the path, {}", direction_word(towards)));
+        let word = direction_word(towards);
+        observer.on_step(&format!("filling the path, {word}"));
         let filled = super::bulk::fill(end, options, towards, (baseline, shown.as_ref()))?;
-        let Some(filled) = filled else { continue };
+        let filled = match filled {
+            Ok(filled) => filled,
+            Err(why) => {
+                report.leave_unmeasured(word, &why);
+                continue;
+            }
+        };
         let found = BottleneckRate::of(&filled, shown.as_ref());
         note_bound(towards, (&filled, found.as_ref()), report);
         rows.extend(loaded_row(towards, &filled, baseline));

@@ -53,8 +53,8 @@ shrinks every connection to that destination: what the kernel has learnt is prin
 
 Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB above; transfers with one fill the path.
 
-Exit codes: 0 done, 1 unknown host, no route, no answer at all, an IP version that could not be tested though there is a route, or a far end that \
-did not do its part, 2 usage, 3 a fault was \
+Exit codes: 0 done, 1 unknown host, no route, no answer at all, an IP version that could not be tested though there is a route, a far end that \
+did not do its part, or a direction that was not measured with it, 2 usage, 3 a fault was \
 found (a routing loop, a dead port, a message that this host drops, a black hole, a wrong message, paths of unequal MTU), or a \
 threshold of --rfc6349 was not met or not tested, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -165,7 +165,8 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     written?;
     let judged = far_end_fault(&reports)
         .and_then(|()| untested(args.far_end.has_thresholds(), &reports))
-        .and_then(|()| verdict(&reports));
+        .and_then(|()| verdict(&reports))
+        .and_then(|()| unmeasured(&reports));
     let (judged, noted) = with_other_version(judged, failed);
     if let Some(failure) = noted {
         printer.note(&failure.render());
@@ -262,6 +263,19 @@ fn verdict(reports: &[PathReport]) -> Result<(), Failure> {
     ))
 }
 
+/// A direction that was asked for and not measured, where no fault of the path is known that explains it.
+fn unmeasured(reports: &[PathReport]) -> Result<(), Failure> {
+    let all: Vec<&str> =
+        reports.iter().flat_map(|report| &report.unmeasured).map(String::as_str).collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::with_hint(
+        format!("not measured: {}", all.join("; ")),
+        "all else is as printed; transfers are longer with --duration \"12 s\" and more",
+    ))
+}
+
 /// Shows on a terminal what is tried.
 struct Steps {
     line: Option<ProgressBar>,
@@ -355,6 +369,18 @@ mod tests {
         assert!(judged.is_ok() && noted.is_some(), "no route is said, and no fault");
         let (judged, noted) = with_other_version(Err(Failure::Found), Some((failure(), true)));
         assert_eq!((judged.unwrap_err().exit_code(), noted.is_some()), (3, true));
+    }
+
+    #[test]
+    fn a_direction_that_was_not_measured_is_a_failure() {
+        let rtt = RttReport::of(RttMethod::IcmpEcho, &[]);
+        let address = "192.0.2.7".parse().unwrap();
+        let mut report = PathReport::begun("host".to_owned(), address, rtt, MtuReport::default());
+        assert!(unmeasured(std::slice::from_ref(&report)).is_ok());
+        report.unmeasured = vec!["upload: nothing was transferred".to_owned()];
+        let failure = unmeasured(&[report]).unwrap_err();
+        assert_eq!(failure.exit_code(), 1);
+        assert!(failure.render().contains("not measured: upload: nothing was transferred"));
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub(crate) struct ResponderArgs {
     once: bool,
 }
 
+/// Below it, bits a second, a packet takes longer than a second.
+const LEAST_RATE: u64 = 10_000;
+
 /// Where it listens.
 #[derive(Debug, Clone, Copy)]
 struct Listen(SocketAddr);
@@ -79,6 +82,12 @@ impl std::str::FromStr for Listen {
 }
 
 pub(crate) fn run(args: &ResponderArgs, printer: Printer) -> Result<(), Failure> {
+    if args.max_rate.is_some_and(|rate| rate.get() < LEAST_RATE) {
+        return Err(Failure::usage(
+            "--max-rate is below 10 kbit/s",
+            "a packet of 1500 bytes takes more than a second then, and no test ends in its time",
+        ));
+    }
     let Listen(listen) = args.listen;
     let token = match &args.token {
         Some(token) if token.len() < LEAST_TOKEN => {

@@ -9,7 +9,7 @@ use maxseg_core::units::Time;
 use maxseg_workbench::connections::{Recorder, Recording, RecordingError, Snapshot, Watch};
 
 use super::connections::{
-    ConnectionsArgs, SelectionArgs, host_name, namespace_failure, note_small_room,
+    ConnectionsArgs, SelectionArgs, host_name, namespace_failure, note_small_room, refuse_short,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -62,7 +62,10 @@ pub(crate) struct TopArgs {
 
 pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
     if args.once || args.json {
-        let list = ConnectionsArgs::list(args.selection.clone(), args.sort.clone(), args.json);
+        // The list is sorted by payload of both ways unless it is told otherwise.
+        let is_other = |name: &&String| Metric::of_key(name.trim()) != Some(Metric::Payload);
+        let sort = args.sort.as_ref().filter(is_other).cloned();
+        let list = ConnectionsArgs::list(args.selection.clone(), sort, args.json);
         return super::connections::run(&list, printer);
     }
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
@@ -79,13 +82,8 @@ pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
 }
 
 fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), Failure> {
+    refuse_short("--interval", args.interval)?;
     let every = Duration::from_nanos(args.interval.as_nanos());
-    if every < LEAST_INTERVAL {
-        return Err(Failure::usage(
-            "--interval is shorter than 100 ms",
-            "what the kernel counts between two looks needs some round trips",
-        ));
-    }
     let mut options = args.selection.watch_options(true, true)?;
     options.messages = args.record.is_some();
     let mut watch = Watch::new(options).map_err(|error| namespace_failure(&error))?;
@@ -103,9 +101,6 @@ fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), 
     };
     top::live(app, every, printer.has_color(), look, recorder)
 }
-
-/// More often than this nothing is to be seen.
-const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 
 fn replay(
     file: &Path,
@@ -151,6 +146,10 @@ impl From<RecordingError> for Stop {
 fn of_file(doing: &str, file: &Path, error: &RecordingError) -> Failure {
     match error {
         RecordingError::Io(error) => Failure::file(doing, file, error),
+        RecordingError::Written => Failure::with_hint(
+            format!("{}: {error}", file.display()),
+            "record to a file of its own",
+        ),
         RecordingError::Other | RecordingError::Empty | RecordingError::Damaged(_) => {
             Failure::with_hint(
                 format!("{}: {error}", file.display()),

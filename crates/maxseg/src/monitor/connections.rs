@@ -86,6 +86,16 @@ impl Connections {
         }
     }
 
+    /// Where the byte numbers of one end begin, if a segment of it was seen or acknowledged.
+    pub(super) fn begin(&self, source: SocketAddr, destination: SocketAddr) -> Option<u32> {
+        let (of, ends) = if source <= destination {
+            (0, [source, destination])
+        } else {
+            (1, [destination, source])
+        };
+        self.young.get(&ends).or_else(|| self.old.get(&ends))?[of].begin
+    }
+
     fn sides(&mut self, ends: Ends) -> &mut Sides {
         if self.young.len() >= GENERATION && !self.young.contains_key(&ends) {
             self.old = std::mem::take(&mut self.young);

@@ -40,7 +40,8 @@ pub(super) enum Content<'a> {
 pub(super) enum Transport<'a> {
     Tcp(Segment<'a>, Numbers),
     Udp(Datagram<'a>),
-    Icmp(Icmp<'a>),
+    /// With where the byte numbers of a TCP segment that it quotes begin, if that is known.
+    Icmp(Icmp<'a>, Option<u32>),
     /// The middle or the end of something.
     LaterFragment,
     /// Something else, or nothing that this is.
@@ -117,7 +118,8 @@ impl<'a> Transport<'a> {
                 .map(|segment| Self::of_tcp(segment, ends, connections)),
             (protocol::UDP, _) => Datagram::decode(packet.payload, ends).map(Self::Udp),
             (protocol::ICMP, IpAddr::V4(_)) | (protocol::ICMPV6, IpAddr::V6(_)) => {
-                Icmp::decode(packet.payload, packet.payload_len, ends).map(Self::Icmp)
+                Icmp::decode(packet.payload, packet.payload_len, ends)
+                    .map(|icmp| Self::of_icmp(icmp, connections))
             }
             _ => Ok(Self::Other),
         };
@@ -131,6 +133,18 @@ impl<'a> Transport<'a> {
         Self::Tcp(segment, numbers)
     }
 
+    fn of_icmp(icmp: Icmp<'a>, connections: &Connections) -> Self {
+        let begin = icmp.quoted().ok().and_then(|quoted| {
+            let flow = quoted.flow.filter(|_| quoted.packet.protocol == protocol::TCP)?;
+            let (source, destination) = quoted.packet.ends();
+            connections.begin(
+                SocketAddr::new(source, flow.source_port),
+                SocketAddr::new(destination, flow.destination_port),
+            )
+        });
+        Self::Icmp(icmp, begin)
+    }
+
     /// Source and destination port, where there are any.
     pub(super) fn ports(&self) -> Option<(u16, u16)> {
         match self {
@@ -140,7 +154,7 @@ impl<'a> Transport<'a> {
             Self::Udp(datagram) => {
                 Some((datagram.header.source_port, datagram.header.destination_port))
             }
-            Self::Icmp(_) | Self::LaterFragment | Self::Other | Self::Broken(_) => None,
+            Self::Icmp(..) | Self::LaterFragment | Self::Other | Self::Broken(_) => None,
         }
     }
 }

@@ -63,8 +63,8 @@ pub(super) fn quoted<'a>(icmp: &Icmp<'a>, is_v4: bool) -> Option<Quoted<'a>> {
     icmp.quoted().ok().filter(|_| is_error)
 }
 
-/// In words, what a message is about: whose packet, and how long it was.
-pub(super) fn about(quoted: &Quoted<'_>) -> String {
+/// In words, what a message is about: whose packet, and how long it was. `begin` is where its byte numbers begin.
+pub(super) fn about(quoted: &Quoted<'_>, begin: u32) -> String {
     let (source, destination) = quoted.packet.ends();
     let name = protocol_name(quoted.packet.protocol);
     let length = length(&quoted.packet);
@@ -73,7 +73,7 @@ pub(super) fn about(quoted: &Quoted<'_>) -> String {
             let source = SocketAddr::new(source, flow.source_port);
             let destination = SocketAddr::new(destination, flow.destination_port);
             let seq = match quoted.packet.protocol {
-                protocol::TCP => format!(" seq {}", flow.word),
+                protocol::TCP => format!(" seq {}", flow.word.wrapping_sub(begin)),
                 _ => String::new(),
             };
             format!("{source} > {destination} {name}{seq} length {length}")

@@ -221,7 +221,7 @@ impl<'a> Packet<'a> {
                 let checksum = verdict(datagram.checksum);
                 self.udp = Some(Udp { payload_bytes: udp_len(datagram), checksum });
             }
-            Transport::Icmp(icmp) => {
+            Transport::Icmp(icmp, _) => {
                 self.icmp = Some(IcmpPart::of(icmp, packet.ends().0.is_ipv4()));
             }
             Transport::Broken(error) => self.problem = Some(error.to_string()),

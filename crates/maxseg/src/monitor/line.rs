@@ -88,11 +88,15 @@ impl Line<'_> {
         match transport {
             Transport::Tcp(segment, numbers) => self.tcp(segment, *numbers, words),
             Transport::Udp(datagram) => words.push(format!("UDP len {}", udp_len(datagram))),
-            Transport::Icmp(icmp) => {
+            Transport::Icmp(icmp, begin) => {
+                let begin = begin.filter(|_| !self.manner.absolute_seq).unwrap_or(0);
                 let is_v4 = source.is_ipv4();
                 words.push(format!("{name} {}", icmp_words::words(icmp.message, is_v4)));
                 match icmp_words::quoted(icmp, is_v4) {
-                    Some(quoted) => words.push(format!("(about {})", icmp_words::about(&quoted))),
+                    Some(quoted) => {
+                        let about = icmp_words::about(&quoted, begin);
+                        words.push(format!("(about {about})"));
+                    }
                     None => words.push(format!("length {}", packet.payload_len)),
                 }
             }
@@ -156,7 +160,7 @@ impl Line<'_> {
         let of_transport = match transport {
             Transport::Tcp(segment, _) => segment.checksum,
             Transport::Udp(datagram) => datagram.checksum,
-            Transport::Icmp(icmp) => icmp.checksum,
+            Transport::Icmp(icmp, _) => icmp.checksum,
             Transport::LaterFragment | Transport::Other | Transport::Broken(_) => Checksum::Absent,
         };
         let whole = packet.fragment.is_none();

@@ -129,6 +129,19 @@ fn more_is_said_when_it_is_asked_for() {
 }
 
 #[test]
+fn a_quoted_segment_has_the_numbers_of_its_connection() {
+    let mut packets = connection()[..3].to_vec();
+    let mut icmp = Vec::new();
+    let back = (IpAddr::V4(Ipv4Addr::new(192, 0, 2, 9)), IpAddr::V4(A));
+    Message::TooBig { mtu: 1400 }.encode(back, Payload::Bytes(&packets[2][..28]), &mut icmp);
+    packets.push(v4(back, protocol::ICMP, &icmp));
+    let about = |manner| shown(manner, 0, &packets).lines().last().unwrap().to_owned();
+    assert!(about(PLAIN).contains("443 TCP seq 1 length 56"), "{}", about(PLAIN));
+    let absolute = about(Manner { absolute_seq: true, ..PLAIN });
+    assert!(absolute.contains("443 TCP seq 1000 length 56"), "{absolute}");
+}
+
+#[test]
 fn routers_and_neighbours_are_understood() {
     let segment = &connection()[2];
     let mut icmp = Vec::new();

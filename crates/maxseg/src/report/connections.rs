@@ -202,6 +202,33 @@ fn listeners(snapshot: &Snapshot, printer: Printer) -> String {
     table.text(printer.table_width())
 }
 
+/// What this user may not see.
+fn hidden_notes(snapshot: &Snapshot, is_root: bool) -> Vec<String> {
+    let note = |what: String, remedy: &str| {
+        let of_root = "not visible even to root here (a container, LSM or missing capability)";
+        format!("{what}: {}.", if is_root { of_root } else { remedy })
+    };
+    let mut notes = Vec::new();
+    if snapshot.hidden_processes > 0 {
+        let count = snapshot.hidden_processes;
+        let what = format!("The sockets of {count} processes of other users have no process here");
+        notes.push(note(what, "sudo shows them"));
+    }
+    if snapshot.denied_namespaces > 0 {
+        let count = snapshot.denied_namespaces;
+        let what = format!("{count} network namespaces may not be entered by this user");
+        notes.push(note(what, "sudo shows them"));
+    }
+    if snapshot.processes_in_hidden_namespaces > 0 {
+        let count = snapshot.processes_in_hidden_namespaces;
+        let what = format!(
+            "The network namespaces of {count} processes of other users are not visible to this user"
+        );
+        notes.push(note(what, "sudo shows what they have"));
+    }
+    notes
+}
+
 /// What a reader of the list has to know.
 fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
     let mut notes = Vec::new();
@@ -210,24 +237,7 @@ fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
             snapshot.listeners.iter().filter(|listener| listener.is_full()).map(full_queue),
         );
     }
-    if snapshot.hidden_processes > 0 {
-        notes.push(format!(
-            "The sockets of {} processes of other users have no process here: sudo shows them.",
-            snapshot.hidden_processes
-        ));
-    }
-    if snapshot.denied_namespaces > 0 {
-        notes.push(format!(
-            "{} network namespaces may not be entered by this user: sudo shows them.",
-            snapshot.denied_namespaces
-        ));
-    }
-    if snapshot.processes_in_hidden_namespaces > 0 {
-        notes.push(format!(
-            "The network namespaces of {} processes of other users are not visible to this user: sudo shows what they have.",
-            snapshot.processes_in_hidden_namespaces
-        ));
-    }
+    notes.extend(hidden_notes(snapshot, nix::unistd::geteuid().is_root()));
     if snapshot.interrupted {
         notes.push(
             "The kernel's list changed while it was read: a socket may be missing.".to_owned(),
@@ -250,4 +260,24 @@ fn full_queue(listener: &Listener) -> String {
         listener.queued,
         listener.limit
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_not_told_to_become_root() {
+        let snapshot = Snapshot {
+            hidden_processes: 1,
+            denied_namespaces: 2,
+            processes_in_hidden_namespaces: 3,
+            ..Snapshot::default()
+        };
+        let (of_user, of_root) = (hidden_notes(&snapshot, false), hidden_notes(&snapshot, true));
+        assert!(of_user.iter().all(|note| note.contains("sudo")), "{of_user:?}");
+        let names_limit = |note: &String| note.contains("not visible even to root here");
+        assert!(of_root.len() == 3 && of_root.iter().all(names_limit), "{of_root:?}");
+        assert!(!of_root.concat().contains("sudo"), "{of_root:?}");
+    }
 }

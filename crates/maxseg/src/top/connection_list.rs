@@ -16,6 +16,8 @@ const PROCESS: usize = 16;
 const LIMIT: usize = 15;
 /// Columns of an address: less is cut in the middle.
 const END: std::ops::RangeInclusive<usize> = 15..=47;
+/// Columns of an address below which process, limit and namespace make way.
+const LEAST_END: usize = 8;
 /// Columns of a number.
 const NUMBER: usize = 11;
 
@@ -58,13 +60,15 @@ struct Columns {
     has_netns: bool,
     has_state: bool,
     end: usize,
-    process: usize,
+    /// `None` where there is no room for it.
+    process: Option<usize>,
+    has_limit: bool,
     metrics: Vec<Metric>,
     chosen: Metric,
 }
 
 impl Columns {
-    /// What fits: both ends, process, limit and the chosen number always, then others from the left.
+    /// What fits: both ends and the chosen number always, the limit and the process before others from the left.
     fn fitting(app: &App, tracks: &[&Track], width: usize) -> Self {
         let ends =
             tracks.iter().flat_map(|track| [track.connection.local, track.connection.remote]);
@@ -73,8 +77,15 @@ impl Columns {
         let process = tracks.iter().map(|track| shown_owner(track.connection.process.as_ref()));
         let process = process.map(|name| name.chars().count()).max().unwrap_or(0);
         let process = process.clamp("process".len(), PROCESS);
-        let fixed = process + LIMIT + 2 + if has_netns { PROCESS + 1 } else { 0 };
         let chosen_room = NUMBER + 1;
+        let of_netns = if has_netns { PROCESS + 1 } else { 0 };
+        let has_room = |columns| columns + chosen_room + 2 * (LEAST_END + 1) <= width;
+        let has_netns = has_netns && has_room(of_netns);
+        let of_netns = if has_netns { of_netns } else { 0 };
+        let has_limit = has_room(of_netns + LIMIT + 1);
+        let fixed = of_netns + if has_limit { LIMIT + 1 } else { 0 };
+        let process = Some(process).filter(|process| has_limit && has_room(fixed + process + 1));
+        let fixed = fixed + process.map_or(0, |process| process + 1);
         let for_ends = width.saturating_sub(fixed + chosen_room) / 2;
         let end = widest.clamp(*END.start(), *END.end()).min(for_ends.saturating_sub(1));
         let mut left = width.saturating_sub(fixed + chosen_room + 2 * (end + 1));
@@ -85,7 +96,7 @@ impl Columns {
         let others: Vec<Metric> = others.collect();
         let is_shown = |metric: &Metric| *metric == app.metric || others.contains(metric);
         let metrics = Metric::ALL.into_iter().filter(is_shown).collect();
-        Self { has_netns, has_state, end, process, metrics, chosen: app.metric }
+        Self { has_netns, has_state, end, process, has_limit, metrics, chosen: app.metric }
     }
 
     fn widths(&self) -> Vec<Constraint> {
@@ -95,10 +106,11 @@ impl Columns {
         let state = self.has_state.then(|| length(11));
         netns
             .into_iter()
-            .chain([length(self.end), length(self.end), length(self.process)])
+            .chain([length(self.end), length(self.end)])
+            .chain(self.process.map(length))
             .chain(state)
             .chain(self.metrics.iter().map(|_| length(NUMBER)))
-            .chain([length(LIMIT)])
+            .chain(self.has_limit.then(|| length(LIMIT)))
             .collect()
     }
 
@@ -117,10 +129,11 @@ impl Columns {
         let state = self.has_state.then(|| word("state"));
         let cells = netns
             .into_iter()
-            .chain([word("local"), word("remote"), word("process")])
+            .chain([word("local"), word("remote")])
+            .chain(self.process.map(|_| word("process")))
             .chain(state)
             .chain(self.metrics.iter().map(number))
-            .chain([word("limited by")]);
+            .chain(self.has_limit.then(|| word("limited by")));
         Row::new(cells.collect::<Vec<_>>())
     }
 
@@ -141,10 +154,10 @@ impl Columns {
         let cells = netns
             .into_iter()
             .chain(ends.map(|end| text(shown_end(end), self.end)))
-            .chain([text(process, self.process)])
+            .chain(self.process.map(|room| text(process, room)))
             .chain(state)
             .chain(self.metrics.iter().map(number))
-            .chain([limit(connection, styles)]);
+            .chain(self.has_limit.then(|| limit(connection, styles)));
         Row::new(cells.collect::<Vec<_>>())
     }
 }

@@ -79,6 +79,61 @@ fn namespaces_that_a_user_may_not_see_are_counted() {
     assert_eq!(here["processes_in_hidden_namespaces"], 0, "they were not asked for");
 }
 
+#[test]
+fn a_namespace_that_comes_later_is_watched() {
+    let Some(first) = Namespace::new() else {
+        return skipped("namespaces of others: this user may not make any");
+    };
+    let mut watching = command(&["connections", "--netns", "all", "--watch", "100 ms", "--json"]);
+    let mut watching = watching.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = std::io::BufReader::new(watching.stdout.take().unwrap());
+    let mut lines = std::io::BufRead::lines(lines).map(Result::unwrap);
+    lines.next().unwrap();
+    let later = Namespace::new().unwrap();
+    later.must("ip link set lo up");
+    let pair = later.inside(pair);
+    // So many looks take minutes.
+    let found =
+        lines.take(3000).any(|line| pair.rows(&serde_json::from_str(&line).unwrap()).len() == 2);
+    let _ = watching.kill();
+    watching.wait().unwrap();
+    assert!(found);
+    drop(first);
+}
+
+#[test]
+fn more_ports_than_the_kernel_takes_are_filtered_here() {
+    let pair = pair();
+    let others = (1..=65_535).filter(|port| !pair.ports().contains(&format!("{port}")));
+    let ports: Vec<String> = others.take(3000).map(|port: u16| port.to_string()).collect();
+    let listed = |ports: &str| {
+        let output = maxseg(&["connections", "--json", "--no-processes", "--port", ports]);
+        pair.rows(&document(&output)).len()
+    };
+    assert_eq!(listed(&ports.join(",")), 0);
+    assert_eq!(listed(&format!("{},{}", ports.join(","), pair.ports())), 2);
+}
+
+#[test]
+fn looks_that_follow_each_other_at_once_are_refused() {
+    for option in ["--interval", "--watch"] {
+        let refused = maxseg(&["connections", option, "0 s"]);
+        assert_eq!(refused.status.code(), Some(2));
+        let told = format!("{option} is shorter than 100 ms");
+        assert!(stderr(&refused).contains(&told), "{}", stderr(&refused));
+    }
+}
+
+#[test]
+fn columns_have_the_names_of_headings_and_of_top() {
+    let listed = maxseg(&["connections", "--columns", "local,process"]);
+    assert!(stdout(&listed).contains("process"), "{}", stderr(&listed));
+    let once = maxseg(&["top", "--once", "--sort", "payload"]);
+    assert!(once.status.success(), "{}", stderr(&once));
+    let unknown = maxseg(&["connections", "--columns", "procs"]);
+    assert!(stderr(&unknown).contains("process.name, "), "{}", stderr(&unknown));
+}
+
 fn rows(document: &Value) -> &Vec<Value> {
     document["connections"].as_array().unwrap()
 }
@@ -155,9 +210,10 @@ fn an_accept_queue_that_is_full_is_told() {
 #[test]
 fn an_interval_shows_what_happens_now() {
     let pair = pair();
-    let arguments = ["connections", "--json", "--interval", "50ms", "--port", &pair.ports()];
+    // 100 ms is the shortest that is accepted.
+    let arguments = ["connections", "--json", "--interval", "100ms", "--port", &pair.ports()];
     let listed = document(&maxseg(&arguments));
-    assert!(listed["interval_s"].as_f64().unwrap() >= 0.05);
+    assert!(listed["interval_s"].as_f64().unwrap() >= 0.1);
     let rows = pair.rows(&listed);
     assert_eq!(rows.len(), 2, "{listed}");
     for row in rows {

@@ -6,6 +6,7 @@ mod hosts;
 use serde_json::Value;
 
 use super::kernel::{skipped, wait_until};
+use super::namespace::Namespace;
 use super::{maxseg, stderr, stdout, unwrapped};
 use hosts::{Connected, Hosts};
 
@@ -322,6 +323,56 @@ fn a_black_hole_is_named_and_tested_for() {
         document["connections"][0]["why"]["findings"][1]["code"] == "black-hole"
     });
     assert_eq!(document["connections"][0]["limited_by"], "rto", "possible, and no more");
+}
+
+#[test]
+fn a_listener_is_shown_for_addresses_of_its_host_alone() {
+    let Some(namespace) = Namespace::new() else {
+        return skipped("this user may not make a network namespace");
+    };
+    namespace.must("ip link set lo up");
+    namespace.must("sysctl -qw net.ipv4.ip_nonlocal_bind=1");
+    let listener = namespace.inside(|| std::net::TcpListener::bind("0.0.0.0:0").unwrap());
+    let port = listener.local_addr().unwrap().port();
+    let explained = |address: &str| {
+        let program = env!("CARGO_BIN_EXE_maxseg");
+        namespace.run(&format!("{program} explain {address}:{port} --interval 20ms"))
+    };
+    let own = explained("127.0.0.2");
+    assert!(own.status.success() && stdout(&own).contains(&port.to_string()), "{}", stderr(&own));
+    let foreign = explained("192.0.2.1");
+    assert_eq!(foreign.status.code(), Some(1), "{}", stdout(&foreign));
+}
+
+#[test]
+fn a_zone_is_the_interface_of_a_connection() {
+    let Some(namespace) = Namespace::new() else {
+        return skipped("this user may not make a network namespace");
+    };
+    namespace.must("ip link set lo up");
+    namespace.must("ip link add d0 type veth peer name d1");
+    namespace.must("ip link set d0 up");
+    namespace.must("ip link set d1 up");
+    namespace.must("ip addr add fe80::9/64 dev d0 nodad");
+    let (port, _ends) = namespace.inside(|| {
+        let listener = std::net::TcpListener::bind("[::]:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let index = nix::net::if_::if_nametoindex("d0").unwrap();
+        let to = std::net::SocketAddrV6::new("fe80::9".parse().unwrap(), port, 0, index);
+        let client = std::net::TcpStream::connect(to).unwrap();
+        (port, (listener, client))
+    });
+    let explained = |zone: &str| {
+        let program = env!("CARGO_BIN_EXE_maxseg");
+        namespace.run(&format!("{program} explain [fe80::9%{zone}]:{port} --interval 20ms"))
+    };
+    let own = explained("d0");
+    assert!(own.status.success() && stdout(&own).contains("fe80::9"), "{}", stderr(&own));
+    let other = stdout(&explained("lo"));
+    assert!(!other.contains("fe80::9"), "{other}");
+    let unknown = explained("d9");
+    assert!(stderr(&unknown).contains("there is no interface d9"), "{}", stderr(&unknown));
+    assert_eq!(unknown.status.code(), Some(1));
 }
 
 #[test]

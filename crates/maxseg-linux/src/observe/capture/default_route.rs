@@ -10,12 +10,17 @@ pub(super) fn interface() -> Option<String> {
     v4.or_else(|| read("ipv6_route").and_then(|text| of_v6(&text)))
 }
 
+/// `RTF_REJECT` of `include/uapi/linux/route.h`: unreachable, prohibited or a black hole.
+const REJECT: u32 = 0x200;
+
 /// `/proc/net/route`: interface, destination, gateway, flags, …, metric, mask.
 fn of_v4(text: &str) -> Option<String> {
     let rows = text.lines().skip(1).filter_map(|line| {
         let row: Vec<&str> = line.split_whitespace().collect();
-        let [name, destination, _, _, _, _, metric, mask, ..] = row[..] else { return None };
-        let is_default = destination == "00000000" && mask == "00000000";
+        let [name, destination, _, flags, _, _, metric, mask, ..] = row[..] else { return None };
+        let leads = u32::from_str_radix(flags, 16).is_ok_and(|flags| flags & REJECT == 0);
+        // A route of no interface is an asterisk.
+        let is_default = destination == "00000000" && mask == "00000000" && leads && name != "*";
         Some((metric.parse::<u32>().ok()?, name)).filter(|_| is_default)
     });
     Some(rows.min_by_key(|(metric, _)| *metric)?.1.to_owned())
@@ -45,6 +50,10 @@ mod tests {
                     eth1\t0000A8C0\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n";
         assert_eq!(of_v4(text).as_deref(), Some("eth0"));
         assert_eq!(of_v4("Iface\tDestination\n"), None);
+        let unreachable = "Iface\n*\t00000000\t00000000\t0201\t0\t0\t0\t00000000\t0\t0\t0\n";
+        assert_eq!(of_v4(unreachable), None, "packets of IPv6 may leave");
+        let with_next = text.replace("eth0\t00000000\t0102A8C0\t0003", "*\t00000000\t0\t0201");
+        assert_eq!(of_v4(&with_next).as_deref(), Some("wlan0"));
         let zero = "00000000000000000000000000000000";
         let row = |metric, name| {
             format!("{zero} 00 {zero} 00 {zero} {metric} 00000001 00000000 00000003     {name}\n")

@@ -16,7 +16,9 @@ use std::io;
 use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 
-pub use namespaces::{NamespaceError, Place, PlaceName, largest_send_buffer};
+pub use namespaces::{
+    NamespaceError, Place, PlaceName, interface_index, is_own_address, largest_send_buffer,
+};
 pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};
 pub(crate) use processes::pids;
@@ -57,7 +59,7 @@ pub struct Opened<T> {
 impl<T: Send> Opened<T> {
     fn of(
         place: &Place,
-        open: impl Fn(&PlaceName) -> Result<T, NamespaceError>,
+        mut open: impl FnMut(&PlaceName) -> Result<T, NamespaceError>,
     ) -> Result<Self, NamespaceError> {
         let namespaces = place.namespaces()?;
         let mut opened = Self { each: Vec::new(), denied: 0, hidden_of: namespaces.hidden_of };
@@ -72,15 +74,32 @@ impl<T: Send> Opened<T> {
     }
 }
 
+impl Opened<SocketLister> {
+    /// Those of a place as it is now: what was opened before stays open, but for namespaces that nobody else has any more, which would
+    /// live on by it.
+    ///
+    /// # Errors
+    /// The kernel has no lists.
+    pub fn renewed(self, place: &Place) -> Result<Self, NamespaceError> {
+        let mut before = self.each;
+        Self::of(place, |name| match before.iter().position(|one| one.place.id() == name.id()) {
+            Some(at) => Ok(before.swap_remove(at)),
+            None => SocketLister::open(name),
+        })
+    }
+}
+
 impl SocketLister {
     /// The listers of a place.
     ///
     /// # Errors
     /// There is no such namespace, this user may not enter it, or the kernel has no lists.
     pub fn of(place: &Place) -> Result<Opened<Self>, NamespaceError> {
-        Opened::of(place, |name| {
-            Ok(Self { socket: name.run(SockDiag::open)?, place: name.clone() })
-        })
+        Opened::of(place, Self::open)
+    }
+
+    fn open(name: &PlaceName) -> Result<Self, NamespaceError> {
+        Ok(Self { socket: name.run(SockDiag::open)?, place: name.clone() })
     }
 
     /// Gives each socket of the calling thread's namespace to `on_socket`.
@@ -174,14 +193,12 @@ pub struct SocketEnds {
 }
 
 impl SocketEnds {
-    /// From now on, in each namespace of a place.
+    /// From now on, in a namespace.
     ///
     /// # Errors
-    /// There is no such namespace, this user may not enter it, or the kernel has no such events.
-    pub fn of(place: &Place) -> Result<Opened<Self>, NamespaceError> {
-        Opened::of(place, |name| {
-            Ok(Self { events: name.run(DestroyEvents::listen)?, place: name.clone() })
-        })
+    /// The kernel has no such events.
+    pub fn of(name: &PlaceName) -> Result<Self, NamespaceError> {
+        Ok(Self { events: name.run(DestroyEvents::listen)?, place: name.clone() })
     }
 
     /// The namespace.
@@ -231,6 +248,27 @@ mod tests {
             own.iter().filter(|(end, _)| ends.contains(end)).count()
         };
         assert_eq!((found(false), found(true)), (own.len(), own.len()));
+    }
+
+    #[test]
+    fn a_filter_that_the_kernel_does_not_take_is_applied_here() {
+        let own = TcpListener::bind("127.0.0.1:0").unwrap();
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let [port, not] = [&own, &other].map(|listener| listener.local_addr().unwrap().port());
+        let mut kernel = SockDiag::open().unwrap();
+        // The longest program that fits its lengths, and longer ones.
+        for count in [2047, 2048, 40_000] {
+            let ports = (1..=u16::MAX).filter(|other| ![port, not].contains(other));
+            let ports = ports.take(count - 1).chain([port]).map(Filter::port).collect();
+            let states = StateSet::NONE.with(State::Listen);
+            let selection = Selection { states, filter: Some(Filter::Any(ports)) };
+            let mut found = Vec::new();
+            let listed = in_both_families(&selection, false, |request| {
+                kernel.list(request, |socket| found.push(socket.local.port()))
+            });
+            assert_eq!(listed.unwrap().unreadable, 0);
+            assert_eq!((found.contains(&port), found.contains(&not)), (true, false), "{count}");
+        }
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
+use std::net::IpAddr;
 use std::os::linux::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::netlink::{InterfaceIndex, Netlink};
 use crate::observe::host::sysctl;
 use crate::sys::NetNs;
 
@@ -33,6 +35,8 @@ pub enum Place {
 pub struct PlaceName {
     /// What it is called: a name, or `pid:PID` of a process in it; `None` for the caller's own.
     pub name: Option<Arc<str>>,
+    /// Its inode; 0 for the caller's own.
+    id: u64,
     namespace: Option<Arc<NetNs>>,
 }
 
@@ -108,12 +112,19 @@ impl Place {
 
 impl PlaceName {
     const fn own() -> Self {
-        Self { name: None, namespace: None }
+        Self { name: None, id: 0, namespace: None }
+    }
+
+    /// What no other namespace has while it is there.
+    pub const fn id(&self) -> u64 {
+        self.id
     }
 
     fn open(name: String, file: &Path) -> io::Result<Self> {
-        let namespace = NetNs::from_fd(File::open(file)?.into());
-        Ok(Self { name: Some(name.into()), namespace: Some(Arc::new(namespace)) })
+        let file = File::open(file)?;
+        let id = file.metadata()?.st_ino();
+        let namespace = Some(Arc::new(NetNs::from_fd(file.into())));
+        Ok(Self { name: Some(name.into()), id, namespace })
     }
 
     /// Runs `work` in the namespace.
@@ -143,6 +154,27 @@ pub fn largest_send_buffer(netns: Option<&str>) -> Option<u32> {
     let namespace = place.namespaces().ok()?.each.into_iter().next()?;
     let sizes = namespace.run(|| sysctl("net.ipv4.tcp_wmem")).ok()?;
     sizes.split_ascii_whitespace().nth(2)?.parse().ok()
+}
+
+/// Whether packets to an address are for the host itself in a namespace. That a socket can be bound to it says nothing where
+/// `ip_nonlocal_bind` is set.
+pub fn is_own_address(place: &Place, address: IpAddr) -> bool {
+    let namespace = place.namespaces().ok().and_then(|found| found.each.into_iter().next());
+    namespace.is_some_and(|namespace| {
+        namespace.run(|| Netlink::new()?.is_local(address)).unwrap_or(false)
+    })
+}
+
+/// The index of an interface in a namespace, by its name or that number; `None` where there is none.
+///
+/// # Errors
+/// There is no such namespace, or this user may not enter it.
+pub fn interface_index(place: &Place, name: &str) -> Result<Option<u32>, NamespaceError> {
+    if let Ok(index) = name.parse() {
+        return Ok(Some(index));
+    }
+    let Some(namespace) = place.namespaces()?.each.into_iter().next() else { return Ok(None) };
+    namespace.run(|| Ok(Netlink::interface(name).ok().map(InterfaceIndex::get)))
 }
 
 fn named(name: &str) -> Result<PlaceName, NamespaceError> {

@@ -23,6 +23,9 @@ pub enum RecordingError {
     /// Reading or writing fails.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// Somebody else appends to it.
+    #[error("another `top --record` writes it")]
+    Written,
     /// It is another file.
     #[error("not a recording of sockets")]
     Other,
@@ -272,10 +275,12 @@ impl Section {
             ..Snapshot::default()
         };
         let mut number_of = |name: Option<Arc<str>>| {
-            namespaces.iter().position(|known| *known == name).unwrap_or_else(|| {
+            let known = namespaces.iter().position(|known| *known == name);
+            let number = known.unwrap_or_else(|| {
                 namespaces.push(name);
                 namespaces.len() - 1
-            })
+            });
+            number as u64
         };
         let (mut names, mut keys) = (Names::default(), Vec::new());
         let (destroyed, open): (Vec<_>, Vec<_>) =

@@ -131,6 +131,28 @@ fn a_cut_look_is_passed_over_and_the_recording_is_continued() {
 }
 
 #[test]
+fn a_recording_has_one_recorder_at_a_time() {
+    let (_folder, path) = recorded(&looks());
+    let recorder = Recorder::append(&path).unwrap();
+    assert!(matches!(Recorder::append(&path), Err(RecordingError::Written)));
+    assert_eq!(Recording::open(&path).unwrap().frames().len(), 2, "it can be read meanwhile");
+    drop(recorder);
+    Recorder::append(&path).unwrap();
+}
+
+#[test]
+fn counters_that_go_back_are_of_another_connection() {
+    // Cookies begin anew at each boot.
+    let after = look(102.5, &[(1, 5, 500)], "nginx");
+    let (_folder, path) = recorded(&[looks()[0].clone(), after]);
+    let read = Recording::open(&path).unwrap();
+    let second = read.play(0..2).nth(1).unwrap().unwrap();
+    let [connection] = &second.connections[..] else { panic!("{second:?}") };
+    assert!(connection.since_last.is_none());
+    assert_eq!(connection.evidence().unwrap().bin.acked_bytes, 500, "since its beginning");
+}
+
+#[test]
 fn another_file_is_left_as_it_is() {
     let (folder, _) = recorded(&[]);
     let path = folder.path().join("other");

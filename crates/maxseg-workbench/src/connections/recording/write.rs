@@ -1,7 +1,7 @@
 //! Writing of recordings.
 
 use std::borrow::Cow;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,10 +26,15 @@ impl Recorder {
     /// is removed.
     ///
     /// # Errors
-    /// The file is no recording, and is left as it is; or it may not be written.
+    /// The file is no recording, or is written by another recorder, and is left as it is; or it may not be written.
     pub fn append(path: &Path) -> Result<Self, RecordingError> {
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path)?;
+        // Two recorders would take back each other's snapshots where the disk is full.
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => RecordingError::Written,
+            TryLockError::Error(error) => error.into(),
+        })?;
         let mut whole_bytes = file.metadata()?.len();
         if whole_bytes > 0 {
             whole_bytes = Recording::open(path)?.whole_bytes();

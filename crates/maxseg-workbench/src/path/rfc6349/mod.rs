@@ -139,9 +139,12 @@ impl Rfc6349Test<'_> {
                 trains(end, towards, (&report.path_mtu, &mut report.notes), baseline, observer)?;
             observer.on_step(&format!("{word}: bottleneck"));
             let filled = fill(end, self.options, towards, (baseline, shown.as_ref()))?;
-            let Some(filled) = filled else {
-                report.notes.push(format!("no {word}: nothing was transferred"));
-                continue;
+            let filled = match filled {
+                Ok(filled) => filled,
+                Err(why) => {
+                    report.leave_unmeasured(word, &why);
+                    continue;
+                }
             };
             if found.negotiated.is_none() {
                 found.negotiated = NegotiatedEntry::of(&filled.result);

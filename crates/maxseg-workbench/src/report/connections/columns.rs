@@ -38,7 +38,7 @@ impl ColumnName {
         names
     }
 
-    /// The column of this name; its unit may be left out, as in `rtt` for `rtt_s`.
+    /// The column of this name; its unit may be left out, as in `rtt` for `rtt_s`, and `process` is its name.
     ///
     /// # Errors
     /// There is none.
@@ -51,7 +51,16 @@ impl ColumnName {
             };
             all.iter().find(is_of)
         };
-        exact.or_else(stem).cloned().ok_or_else(|| UnknownColumn(name.to_owned()))
+        // A heading stands for what is told of it first.
+        let whole = || {
+            let name = match name {
+                "process" => "process.name",
+                "timer" => "timer.kind",
+                _ => return None,
+            };
+            all.iter().find(|column| column.0 == name)
+        };
+        exact.or_else(stem).or_else(whole).cloned().ok_or_else(|| UnknownColumn(name.to_owned()))
     }
 
     /// The key.

@@ -12,7 +12,9 @@ use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::NamespaceError;
 use maxseg_linux::sys::sleeps;
 use maxseg_workbench::connections::{Connections, Listing, Snapshot, Watch, read_options};
-use maxseg_workbench::report::connections::{ColumnName, ConnectionsDocument, write_csv};
+use maxseg_workbench::report::connections::{
+    ColumnName, ConnectionsDocument, without_unit, write_csv,
+};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -78,6 +80,9 @@ pub(crate) struct ConnectionsArgs {
 
 pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failure> {
     let shown = args.shown()?;
+    for (option, every) in [("--interval", args.interval), ("--watch", args.watch)] {
+        every.map_or(Ok(()), |every| refuse_short(option, every))?;
+    }
     if let Some(file) = &args.from_dump {
         let bytes = bytes_of(file)?;
         return args.print_listing(read_dump(file, &bytes)?, &shown, printer);
@@ -100,6 +105,17 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
     }
     let listing = watch.list_once().map_err(|error| namespace_failure(&error))?;
     args.print_listing(listing, &shown, printer)
+}
+
+/// Refuses looks that follow each other so closely that nothing is to be seen between.
+pub(super) fn refuse_short(option: &str, every: Time) -> Result<(), Failure> {
+    if every >= Time::from_millis(100) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("{option} is shorter than 100 ms"),
+        "what the kernel counts between two looks needs some round trips",
+    ))
 }
 
 /// Says that events of closed connections may be missed.
@@ -241,9 +257,14 @@ impl ConnectionsArgs {
 
 fn column(name: &str) -> Result<ColumnName, Failure> {
     ColumnName::find(name.trim()).map_err(|error| {
+        let all = ColumnName::all();
+        let names: Vec<&str> = all.iter().map(|column| without_unit(column.key())).collect();
         Failure::usage(
             error.to_string(),
-            "columns are the keys of `maxseg connections --json`, or `all`",
+            format!(
+                "columns are the keys of `maxseg connections --json`, or `all`: {}",
+                names.join(", ")
+            ),
         )
     })
 }

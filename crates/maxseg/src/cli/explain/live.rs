@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
 use maxseg_core::units::Time;
 use maxseg_linux::observe::path::NamespaceReading;
-use maxseg_linux::observe::sockets::{Place, Selection};
+use maxseg_linux::observe::sockets::{Place, Selection, interface_index, is_own_address};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
 use maxseg_wire::tcp_info::State;
 use maxseg_workbench::connections::{
@@ -15,7 +15,7 @@ use maxseg_workbench::report::why::WhyDocument;
 use maxseg_workbench::why::{Why, name_onward};
 
 use super::super::connections::{host_name, namespace_failure, watches};
-use super::target::Target;
+use super::target::{Target, zones};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -44,10 +44,15 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let place = place(options.netns)?;
     let wanted = Wanted::of(target, options.argument)?;
+    let interfaces = interfaces(&place, options.argument)?;
     let mut snapshot = looked_at(&place, &wanted, options.interval.unwrap_or(INTERVAL))?;
     let listeners = listeners(&place, &wanted)?;
     let others = snapshot.connections.len();
-    snapshot.connections.retain(|connection| wanted.has(connection));
+    // The kernel binds a socket of link-local addresses to their interface.
+    let is_there = |connection: &Connection| {
+        interfaces.iter().all(|interface| *interface == connection.interface)
+    };
+    snapshot.connections.retain(|connection| wanted.has(connection) && is_there(connection));
     if snapshot.connections.is_empty() && listeners.is_empty() {
         return Err(none_matches(target, options, &snapshot, others));
     }
@@ -84,6 +89,20 @@ pub(super) fn run(
         ));
     }
     Ok(())
+}
+
+/// The interfaces that the zones of addresses name.
+fn interfaces(place: &Place, argument: &str) -> Result<Vec<u32>, Failure> {
+    let index = |zone: &str| {
+        let found = interface_index(place, zone).map_err(|error| namespace_failure(&error))?;
+        found.ok_or_else(|| {
+            Failure::with_hint(
+                format!("{argument}: there is no interface {zone}"),
+                "`ip link` lists them; those of containers need --netns",
+            )
+        })
+    };
+    zones(argument).into_iter().map(index).collect()
 }
 
 fn place(netns: Option<&str>) -> Result<Place, Failure> {
@@ -130,7 +149,7 @@ fn listeners(place: &Place, wanted: &Wanted) -> Result<Vec<Listener>, Failure> {
     let failure = |error| namespace_failure(&error);
     let snapshot = Watch::new(options).map_err(failure)?.look_last().map_err(failure)?;
     let mut listeners = snapshot.listeners;
-    listeners.retain(|listener| wanted.is_served_by(listener));
+    listeners.retain(|listener| wanted.is_served_by(listener, place));
     let key = |listener: &Listener| (listener.is_full(), listener.overflows, listener.queued);
     listeners.sort_by_key(|listener| std::cmp::Reverse(key(listener)));
     Ok(listeners)
@@ -178,7 +197,7 @@ impl Wanted {
     }
 
     /// Whether a listening socket is what was asked for: of the process, at this host's end, or at an address of this host.
-    fn is_served_by(&self, listener: &Listener) -> bool {
+    fn is_served_by(&self, listener: &Listener, place: &Place) -> bool {
         let local = SocketAddr::new(listener.local.ip().to_canonical(), listener.local.port());
         let takes = |address: &IpAddr| {
             let is_any = local.ip().is_unspecified() && (local.is_ipv6() || address.is_ipv4());
@@ -189,7 +208,7 @@ impl Wanted {
             Self::Ends(here, _) => here.port() == local.port() && takes(&here.ip()),
             Self::Hosts(addresses, port) => {
                 let is_served = |address: &IpAddr| {
-                    takes(address) && (local.ip() == *address || is_of_this_host(*address))
+                    takes(address) && (local.ip() == *address || is_own_address(place, *address))
                 };
                 *port == Some(local.port()) && addresses.iter().any(is_served)
             }
@@ -207,11 +226,6 @@ impl Wanted {
             }
         }
     }
-}
-
-/// Whether a socket of this host can have the address. Another network namespace may have others: then it is not known.
-fn is_of_this_host(address: IpAddr) -> bool {
-    std::net::UdpSocket::bind((address, 0)).is_ok()
 }
 
 /// The addresses of a host, as the resolver gives them.

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use maxseg_workbench::host_port::{host_and_port, without_zone};
+use maxseg_workbench::host_port::{host_and_port, without_zone, zone_of};
 
 /// Connections of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,16 +42,29 @@ impl Target {
     }
 }
 
+/// The zones of the addresses in an argument (RFC 4007 §11): names or numbers of interfaces.
+pub(super) fn zones(argument: &str) -> Vec<&str> {
+    let each =
+        halves(argument).map_or_else(|| vec![argument], |(local, remote)| vec![local, remote]);
+    each.into_iter().filter_map(zone_of).collect()
+}
+
 /// Two ends with a hyphen between them.
 fn ends(argument: &str) -> Option<(SocketAddr, SocketAddr)> {
-    let end = |text: &str| {
-        let end: SocketAddr = without_zone(text).parse().ok()?;
-        Some(SocketAddr::new(end.ip().to_canonical(), end.port()))
-    };
-    // The name of an interface, which a zone is, may have hyphens, too.
-    argument
-        .match_indices('-')
-        .find_map(|(at, _)| Some((end(&argument[..at])?, end(&argument[at + 1..])?)))
+    let (local, remote) = halves(argument)?;
+    Some((end(local)?, end(remote)?))
+}
+
+/// The texts of two ends. The name of an interface, which a zone is, may have hyphens, too.
+fn halves(argument: &str) -> Option<(&str, &str)> {
+    let mut split =
+        argument.match_indices('-').map(|(at, _)| (&argument[..at], &argument[at + 1..]));
+    split.find(|(local, remote)| end(local).is_some() && end(remote).is_some())
+}
+
+fn end(text: &str) -> Option<SocketAddr> {
+    let end: SocketAddr = without_zone(text).parse().ok()?;
+    Some(SocketAddr::new(end.ip().to_canonical(), end.port()))
 }
 
 /// A host and its port, of which neither looks like a capture.
@@ -87,6 +100,8 @@ mod tests {
         assert_eq!(ends("[::1]:80-[::2]:443"), ["[::1]:80", "[::2]:443"]);
         let zones = "[fe80::1]%br-lan:80-[fe80::2%br-lan]:443";
         assert_eq!(ends(zones), ["[fe80::1]:80", "[fe80::2]:443"]);
+        assert_eq!(super::zones(zones), ["br-lan", "br-lan"]);
+        assert_eq!(super::zones("[fe80::7%eth0]:443"), ["eth0"]);
         assert_eq!(ends("[::ffff:10.0.0.1]:80-10.0.0.2:443"), ["10.0.0.1:80", "10.0.0.2:443"]);
         for (text, name, port) in [
             ("192.0.2.7", "192.0.2.7", None),

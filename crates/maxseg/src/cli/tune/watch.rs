@@ -1,5 +1,6 @@
 //! `maxseg tune watch`
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +39,13 @@ pub(super) fn run(args: &WatchArgs, printer: Printer) -> Result<(), Failure> {
     });
     loop {
         for event in watcher.look()? {
-            printer.text(&format!("{}    {}\n", line(&event.undone), event.why))?;
+            let told = printer.text(&format!("{}    {}\n", line(&event.undone), event.why));
+            // What expires is undone whether or not somebody reads of it.
+            if let Err(error) = told
+                && error.kind() != ErrorKind::BrokenPipe
+            {
+                return Err(error.into());
+            }
         }
         if args.once || stop.load(Ordering::Relaxed) {
             return Ok(());

@@ -32,6 +32,17 @@ fn a_wide_screen_has_more_columns_and_the_detail_beside_them() {
 }
 
 #[test]
+fn a_number_is_whole_however_narrow_the_screen() {
+    for width in 28..80 {
+        let mut app = app_after(20, live());
+        let shown = characters(&screen(&mut app, true, (width, 24)));
+        for number in ["32.0 Mbit/s", "7.20 Mbit/s", "payload▼"] {
+            assert!(shown.contains(number), "{width} columns\n{shown}");
+        }
+    }
+}
+
+#[test]
 fn one_connection_has_the_whole_screen() {
     let mut app = app_after(20, live());
     press(&mut app, "↓\n");

@@ -15,9 +15,30 @@ impl Drop for Watch {
 }
 
 fn watch(host: &Host) -> Watch {
+    watch_to(host, Stdio::null())
+}
+
+fn watch_to(host: &Host, output: impl Into<Stdio>) -> Watch {
     let mut command = host.command(env!("CARGO_BIN_EXE_maxseg"));
-    command.args(["tune", "watch"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(["tune", "watch"]).stdout(output).stderr(Stdio::null());
     Watch(command.spawn().unwrap())
+}
+
+#[test]
+fn it_goes_on_when_nobody_reads_what_it_tells() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip route add 10.0.0.0/8 via 10.9.0.3");
+    host.namespace.must("ip route add 11.0.0.0/8 via 10.9.0.3");
+    host.apply(&["route.10.1.0.0/16.mtu=1400"], &[]);
+    host.apply(&["route.11.1.0.0/16.mtu=1400"], &[]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let _watch = watch_to(&host, writer);
+    let withdrawn = |route: &str| !host.shows("ip route show proto 109").contains(route);
+    host.namespace.must("ip route replace 10.0.0.0/8 via 10.9.0.4");
+    wait_until("the first route is withdrawn", || withdrawn("10.1.0.0"));
+    host.namespace.must("ip route replace 11.0.0.0/8 via 10.9.0.4");
+    wait_until("and the second", || withdrawn("11.1.0.0"));
 }
 
 #[test]

@@ -71,6 +71,27 @@ fn loss_is_pftk_and_says_how_far_to_trust_it() {
 }
 
 #[test]
+fn requests_that_never_end_are_none() {
+    for connection in ["new", "kept"] {
+        for loss in [0.5, 0.6, 1.0] {
+            let text = format!(
+                "hop = [{{ rate = \"10 Mbit/s\", delay = \"10 ms\", errors = {{ model = \"uniform\", rate = {loss} }} }}]\n\
+                 flow = [{{ kind = \"request\", request = \"200 B\", reply = \"20 KiB\", connection = \"{connection}\" }}]"
+            );
+            let scenario = Scenario::from_toml("test", &text).unwrap();
+            let outcome = Model.run(&scenario, &mut Unwatched).unwrap();
+            let said = format!("{connection} at {loss}: {outcome:?}");
+            assert_eq!((outcome.requests, outcome.payload_bytes), (Some(0), Some(0)), "{said}");
+            assert_eq!(outcome.limited_by, Some(LimitedBy::Rto), "{said}");
+            assert!(outcome.goodput_bps.is_some_and(|bps| bps.abs() < 1e-9), "{said}");
+            assert_eq!(outcome.request_mean_s, None, "{said}");
+            let formula = if loss < 1.0 { "cardwell" } else { "nothing-arrives" };
+            assert_eq!(outcome.formula.as_deref(), Some(formula), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_window_beyond_the_path_stands_in_the_queue() {
     // 150 kB: 100 segments, of which the path holds 68.5 at 10 Mbit/s and 81.5 ms.
     let ping = "receiver = { window = \"150 kB\", delayed_ack = false }\nflow = [{ kind = \"bulk\" }, { kind = \"ping\" }]";

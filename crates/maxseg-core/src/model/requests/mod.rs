@@ -66,6 +66,13 @@ struct Total {
     queued: (f64, f64),
 }
 
+impl Total {
+    /// Whether repeats take for ever, on average: where half of the handshakes' packets are lost, or all segments.
+    fn never_ends(&self) -> bool {
+        !(self.active + self.last.sum()).is_finite()
+    }
+}
+
 impl RequestModel<'_> {
     fn is_new(&self) -> bool {
         self.plan.connection == ConnectionUse::New
@@ -164,7 +171,9 @@ impl RequestModel<'_> {
             total.queued.1 = answered.queued.max(total.queued.1);
             let is_same = grown == windows && (requests > 0.0 || self.is_new());
             let is_steady = is_same || requests >= MOST_WINDOWS;
-            let more = if is_steady {
+            let more = if !(at + each).is_finite() {
+                0.0
+            } else if is_steady {
                 // The last begins before the stop and is over before the end.
                 let fit = libm::floor((until - at - each) / (each + pause)) + 1.0;
                 let begin = libm::ceil((stop - at) / (each + pause));
@@ -198,6 +207,8 @@ impl RequestModel<'_> {
         let payload = total.requests * self.plan.reply.get() as f64;
         let (up, down) = (&self.upload, &self.download);
         let segments = up.segments + down.segments;
+        let formula =
+            if up.loss.max(down.loss) >= 1.0 { Formula::NothingArrives } else { Formula::Cardwell };
         Outcome {
             goodput_bps: Some(8.0 * payload / elapsed),
             elapsed_s: Some(elapsed),
@@ -207,8 +218,12 @@ impl RequestModel<'_> {
             requests: Some(whole(total.requests)),
             request_mean_s: (total.requests > 0.0).then(|| total.time / total.requests),
             mss_used_bytes: Some(down.mss.get()),
-            limited_by: Some(self.limited_by(&total.last)),
-            formula: Some(Formula::Cardwell.name().to_owned()),
+            limited_by: Some(if total.never_ends() {
+                LimitedBy::Rto
+            } else {
+                self.limited_by(&total.last)
+            }),
+            formula: Some(formula.name().to_owned()),
             ..Outcome::default()
         }
     }

@@ -299,7 +299,7 @@ fn check_maxseg(end: &str, spec: &SettingsSpec, base: &SettingsSpec) -> Result<(
 /// A window that its header field rounds down to nothing lets nothing through.
 fn check_windows_open(scenario: &Scenario) -> Result<(), Problem> {
     for flow in &scenario.ways_of_data() {
-        let mss = scenario.mss(flow).effective.bytes();
+        let mss = scenario.mss(flow).unbound.bytes();
         let (end, receiver) = match flow.from {
             End::Sender => ("receiver", &scenario.receiver),
             End::Receiver => ("sender", &scenario.sender),

@@ -64,6 +64,22 @@ fn linux_puts_at_most_half_of_the_window_into_a_segment() {
 }
 
 #[test]
+fn an_mss_that_no_socket_of_linux_takes_is_refused() {
+    let read = |mss: u32, stack: &str| {
+        let text = format!(
+            "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[sender]\nstack = \"{stack}\"\nmss = {mss}\n"
+        );
+        Scenario::from_toml("test.toml", &text).map_err(|error| error.to_string())
+    };
+    for mss in [87, 32_768] {
+        let error = read(mss, "linux").unwrap_err();
+        assert!(error.contains("TCP_MAXSEG takes 88 to 32767"), "{error}");
+        assert!(read(mss, "rfc").is_ok());
+    }
+    assert!(read(88, "linux").is_ok() && read(32_767, "linux").is_ok());
+}
+
+#[test]
 fn the_path_can_lower_the_segment_size() {
     let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
     for end in ["sender", "receiver"] {

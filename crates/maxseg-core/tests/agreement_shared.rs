@@ -1,6 +1,5 @@
 //! Several flows on one path, and what else makes a closed form go wrong in silence, against the simulator: goodput, round trips,
 //! pings and segment sizes.
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use maxseg_core::engine::{Engine, Unwatched};
 use maxseg_core::model::Model;

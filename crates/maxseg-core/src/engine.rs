@@ -336,6 +336,12 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
         let text = format!("{decision}: the path's smallest MTU is {mtu}, {how}");
         return Some(Caveat::new("mss-lowered", text));
     }
+    if mss.is_lowered_by_window() {
+        let text = format!(
+            "{decision}: Linux puts at most half of the receiver's window into a segment (tcp_bound_to_half_wnd)"
+        );
+        return Some(Caveat::new("mss-lowered", text));
+    }
     let asked = mss.asked.filter(|asked| mss.effective < *asked)?;
     let reason = if mss.offered_by_receiver.is_none() {
         "the receiver sends no MSS option".to_owned()

@@ -119,6 +119,12 @@ impl Group<'_> {
         self.rows.iter().any(|row| !row.outcome.is_valid())
     }
 
+    /// Whether a formula was used where it does not hold.
+    pub fn is_doubtful(&self) -> bool {
+        let outside = |row: &&Row| row.caveats.iter().any(|caveat| caveat.code == "outside-range");
+        self.rows.iter().any(outside)
+    }
+
     /// Mean and spread of one number of the outcomes; `None` where no run knows it.
     pub fn summary(&self, number: impl Fn(&Outcome) -> Option<f64>) -> Option<Summary> {
         let samples: Vec<f64> = self.rows.iter().filter_map(|row| number(&row.outcome)).collect();

@@ -43,7 +43,7 @@ pub use remedy::{
 pub use rerun::{MOST_PACKETS, Rerun};
 pub use scenario_text::{LossModel, ScenarioRequest, scenario_text};
 pub use segment_size::{
-    Alignment, LoweredSizes, SegmentSizeAdvice, Versus, headers, is_size_key, lowered_sizes,
-    segment_size,
+    Alignment, ENOUGH_SEEDS, LoweredSizes, SegmentSizeAdvice, Versus, headers, is_size_key,
+    lowered_sizes, segment_size,
 };
 pub use what_if::{Trial, covering, what_if};

@@ -37,6 +37,8 @@ pub struct SegmentSizeAdvice {
     pub best: u64,
     /// Its goodput in bits per second.
     pub goodput: Summary,
+    /// Whether that comes from a formula outside its range.
+    pub is_doubtful: bool,
     /// Other sizes of the sweep that cannot be told from the best.
     pub as_good: Vec<u64>,
     /// Against the common sizes that the sweep has as well.
@@ -52,6 +54,8 @@ pub struct SegmentSizeAdvice {
 pub struct Versus {
     /// The other size.
     pub size: u64,
+    /// Whether its goodput comes from a formula outside its range.
+    pub is_doubtful: bool,
     /// Best ÷ other − 1, of the means.
     pub gain: f64,
     /// Whether the mean difference of the pairs is above zero with 95% confidence; `None` where a
@@ -190,6 +194,7 @@ fn advise(
         .filter(|other| COMMON.contains(&other.size) && other.goodput.mean > 0.0)
         .map(|other| Versus {
             size: other.size,
+            is_doubtful: other.group.is_doubtful(),
             gain: best.goodput.mean / other.goodput.mean - 1.0,
             stands_out: best.stands_out(other),
         })
@@ -199,6 +204,7 @@ fn advise(
         condition,
         best: best.size,
         goodput: best.goodput,
+        is_doubtful: best.group.is_doubtful(),
         as_good,
         versus,
         alignment: alignment(best.scenario, best.size, headers(best.scenario, best.group.point)),
@@ -212,16 +218,17 @@ fn advise(
 }
 
 /// Below so many seeds nearly everything is within the noise, which says nothing of the sizes.
-const ENOUGH_SEEDS: usize = 5;
+pub const ENOUGH_SEEDS: usize = 5;
 
 impl Candidate<'_> {
     /// Whether this one is above `other` by more than chance, seed by seed: both saw the same draws, so
     /// the difference of a pair has less noise than either side. Where nothing is random, a difference
     /// speaks for itself.
     fn stands_out(&self, other: &Self) -> Option<bool> {
-        if self.group.engine == EngineName::Model
-            || !(self.scenario.is_random() || other.scenario.is_random())
-        {
+        let is_random = self.scenario.is_random() || other.scenario.is_random();
+        let engine = self.group.engine;
+        // The kernel's timing is chance, whatever the scenario draws.
+        if !(engine.is_real_time() || (engine.uses_chance() && is_random)) {
             return Some(self.goodput.mean > other.goodput.mean);
         }
         let pairs = pairs(&other.group.rows, &self.group.rows, Outcome::headline_goodput_bps);
@@ -318,6 +325,12 @@ mod tests {
         let clean = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"";
         let rows = sweep(&[(536, &[100.0]), (600, &[130.0])]);
         assert_eq!(advice_for(clean, &rows)[0].versus[0].stands_out, Some(true));
+        // In real time chance is there all the same, and one run cannot tell it.
+        let scenario = Scenario::from_toml("test", clean).unwrap();
+        let lab: Vec<Row> =
+            rows.into_iter().map(|row| Row { engine: EngineName::Lab, ..row }).collect();
+        let advice = segment_size(&lab, EngineName::Lab, |_| Some(&scenario));
+        assert_eq!(advice[0].versus[0].stands_out, None);
     }
 
     #[test]

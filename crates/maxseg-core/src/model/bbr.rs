@@ -9,7 +9,7 @@ use super::measured::{Measured, around};
 pub const VALID_UP_TO: f64 = 0.1;
 
 /// `bbr_cwnd_min_target`: it never has fewer packets in flight.
-const LEAST_WINDOW: f64 = 4.0;
+pub(super) const LEAST_WINDOW: f64 = 4.0;
 /// Mean queue in round trips: of eight phases of its cycle one sends 1.25 times the rate, and one drains what that queued
 /// (`bbr_pacing_gain`): a triangle a quarter high and two phases wide.
 const MEAN_QUEUE: f64 = 0.25 / 2.0 * 2.0 / 8.0;

@@ -1,25 +1,25 @@
 //! Datagrams and echo requests in closed form.
 
 use super::flow_path::FlowPath;
+use super::shares::Shares;
 use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
 use crate::framing::IpPacket;
 use crate::outcome::{LimitedBy, Outcome};
-use crate::scenario::{Flow, FlowKind, Scenario};
+use crate::scenario::{Flow, Scenario};
 use crate::units::{Bytes, Time};
 
 /// Datagrams at a constant rate.
 pub(super) fn constant_rate(
     scenario: &Scenario,
     flow: &Flow,
-    size: Bytes,
-    header: Bytes,
-    interval: f64,
+    (size, header, interval): (Bytes, Bytes, f64),
+    shares: &Shares<'_>,
 ) -> Estimate {
     let flow_path = FlowPath::of(scenario, flow);
     let packet = IpPacket::from(size + header);
     // More than the link carries waits until the queue is full, and then is refused.
-    let carried = (1.0 / load(&flow_path, packet, interval)).min(1.0);
+    let carried = shares.carried(flow);
     let delivery = carried * flow_path.loss(packet).complement();
     let until = scenario.until.time;
     let active = flow.stop.min(until).since(flow.start).as_secs_f64();
@@ -28,10 +28,13 @@ pub(super) fn constant_rate(
     let too_big = scenario.is_too_big(flow, packet.length());
     let mut caveats: Vec<Caveat> = flow_path.schedule_caveat().into_iter().collect();
     if full {
-        caveats.push(Caveat::new(
-            "overload",
-            "the flow offers more than its slowest link carries: the share of refused packets is exact, their order is not modelled",
-        ));
+        let alone = flow_path.bottleneck(packet).seconds / interval > 1.0;
+        let text = if alone {
+            "the flow offers more than its slowest link carries: the share of refused packets is exact, their order is not modelled"
+        } else {
+            "flows of datagrams together offer more than a link carries: the formulas let each lose the same share"
+        };
+        caveats.push(Caveat::new("overload", text));
     }
     let outcome = Outcome {
         goodput_bps: Some(payload * 8.0 / until.as_secs_f64()),
@@ -52,16 +55,25 @@ pub(super) fn constant_rate(
     Estimate { outcome, caveats }
 }
 
-/// The share of its slowest link that packets each `interval` seconds take; more than 1 where they do
-/// not fit.
-fn load(flow_path: &FlowPath<'_>, packet: IpPacket, interval: f64) -> f64 {
-    flow_path.bottleneck(packet).seconds / interval
-}
-
 /// Echo requests behind queues that stand `queue` long.
-pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: IpPacket, queue: Time) -> Estimate {
+pub(super) fn echo(
+    scenario: &Scenario,
+    flow: &Flow,
+    packet: IpPacket,
+    queue: Time,
+    shares: &Shares<'_>,
+) -> Estimate {
     let flow_path = FlowPath::of(scenario, flow);
-    let lost = flow_path.loss(packet).or(flow_path.loss_back(packet)).get();
+    let damaged = flow_path.loss(packet).or(flow_path.loss_back(packet));
+    // Full queues refuse echoes as they do datagrams.
+    let passed = shares.carried(flow) * shares.carried(&flow.reversed());
+    let lost = 1.0 - passed * damaged.complement();
+    let mut caveats: Vec<Caveat> = flow_path.schedule_caveat().into_iter().collect();
+    if passed < 1.0 {
+        let text = "datagrams offer more than a link carries: echoes wait in a full queue, and whether they find room there depends on when they come, \
+                    which the formulas do not know";
+        caveats.push(Caveat::new("outside-range", text));
+    }
     let outcome = Outcome {
         elapsed_s: Some(scenario.until.time.as_secs_f64()),
         segment_loss: Some(lost),
@@ -69,15 +81,5 @@ pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: IpPacket, queue: Ti
         queue_mean_s: Some(queue.as_secs_f64()),
         ..Outcome::default()
     };
-    Estimate { outcome, caveats: flow_path.schedule_caveat().into_iter().collect() }
-}
-
-/// The share of its slowest link that a flow of datagrams takes, at most all; 0 for other flows.
-pub(super) fn share_of_bottleneck(scenario: &Scenario, flow: &Flow) -> f64 {
-    match (flow.kind, flow.kind.interval_s()) {
-        (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
-            load(&FlowPath::of(scenario, flow), IpPacket::from(size + header), interval).min(1.0)
-        }
-        _ => 0.0,
-    }
+    Estimate { outcome, caveats }
 }

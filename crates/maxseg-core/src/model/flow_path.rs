@@ -3,7 +3,7 @@
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
-use crate::path::LinkSpec;
+use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{End, Flow, Scenario};
 use crate::units::{Probability, Time};
 
@@ -32,6 +32,8 @@ pub(super) struct Slowest<'a> {
     pub(super) seconds: f64,
     /// Whether it is the policer that makes it slow.
     pub(super) is_policed: bool,
+    /// The part of it that is a flow's.
+    pub(super) share: f64,
 }
 
 impl<'a> FlowPath<'a> {
@@ -54,6 +56,12 @@ impl<'a> FlowPath<'a> {
         let (_, receiver) = scenario.endpoints(flow);
         let per_ack = receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every));
         Self { there, back, until: scenario.until.time, df, hosts, costs, per_ack }
+    }
+
+    /// The same for a flow that ends then: what changes over time has its mean up to there.
+    pub(super) const fn up_to(mut self, until: Time) -> Self {
+        self.until = until;
+        self
     }
 
     /// From sending a packet to having its answer, nothing queued.
@@ -107,15 +115,55 @@ impl<'a> FlowPath<'a> {
 
     /// The link on which such packets go slowest.
     pub(super) fn bottleneck(&self, packet: IpPacket) -> Slowest<'a> {
-        self.slowest(&self.there, packet)
+        self.bottleneck_of(packet, |_| 1.0)
     }
 
-    /// The link on which such packets go slowest on the way back.
-    pub(super) fn bottleneck_back(&self, packet: IpPacket) -> Slowest<'a> {
-        self.slowest(&self.back, packet)
+    /// The link on which such packets go slowest where of each link, counted from 0 in their order, a share is theirs.
+    pub(super) fn bottleneck_of(
+        &self,
+        packet: IpPacket,
+        share: impl Fn(usize) -> f64,
+    ) -> Slowest<'a> {
+        self.slowest(&self.there, packet, share)
     }
 
-    fn slowest(&self, links: &[&'a LinkSpec], packet: IpPacket) -> Slowest<'a> {
+    /// The same on the way back.
+    pub(super) fn bottleneck_back_of(
+        &self,
+        packet: IpPacket,
+        share: impl Fn(usize) -> f64,
+    ) -> Slowest<'a> {
+        self.slowest(&self.back, packet, share)
+    }
+
+    fn slowest(
+        &self,
+        links: &[&'a LinkSpec],
+        packet: IpPacket,
+        share: impl Fn(usize) -> f64,
+    ) -> Slowest<'a> {
+        // A link without a share is no link without end.
+        let pace = |slowest: &Slowest<'_>| slowest.seconds / slowest.share.max(1e-9);
+        self.each_link(links, packet)
+            .into_iter()
+            .map(|link| Slowest { share: share(link.index), ..link })
+            .max_by(|a, b| pace(a).total_cmp(&pace(b)))
+            .expect("a checked path has a hop")
+    }
+
+    /// Seconds from one such packet to the next on each link on the way there.
+    pub(super) fn paces(&self, packet: IpPacket) -> Vec<f64> {
+        self.each_link(&self.there, packet).iter().map(|link| link.seconds).collect()
+    }
+
+    /// What a queue that is full of such packets takes before a link on the way there, in seconds; a policer has none.
+    pub(super) fn full_queue(&self, packet: IpPacket, index: usize) -> f64 {
+        let links = self.each_link(&self.there, packet);
+        let queued = links.get(index).filter(|link| !link.is_policed);
+        queued.map_or(0.0, |slow| room(slow.link, packet) * slow.seconds)
+    }
+
+    fn each_link(&self, links: &[&'a LinkSpec], packet: IpPacket) -> Vec<Slowest<'a>> {
         // What is too large is refused where it is: up to there it goes whole.
         let whole = || links.iter().map(|_| vec![packet]).collect();
         let pieces = self.pieces(links, packet).unwrap_or_else(whole);
@@ -124,15 +172,10 @@ impl<'a> FlowPath<'a> {
             let bits: u64 = pieces.iter().map(|piece| link.wire_bytes(*piece).bits()).sum();
             let policed =
                 link.policer.map_or(0.0, |policer| bits as f64 / policer.rate.get() as f64);
-            Slowest { link, index, seconds: air.max(policed), is_policed: policed > air }
+            let is_policed = policed > air;
+            Slowest { link, index, seconds: air.max(policed), is_policed, share: 1.0 }
         };
-        links
-            .iter()
-            .zip(pieces)
-            .enumerate()
-            .map(slow)
-            .max_by(|a, b| a.seconds.total_cmp(&b.seconds))
-            .expect("a checked path has a hop")
+        links.iter().zip(pieces).enumerate().map(slow).collect()
     }
 
     fn one_way(&self, links: &[&LinkSpec], packet: IpPacket) -> Time {
@@ -219,5 +262,13 @@ impl<'a> FlowPath<'a> {
     /// Whether any link there changes its errors during the run.
     pub(super) fn changes_over_time(&self) -> bool {
         self.there.iter().any(|link| link.errors.entries().len() > 1)
+    }
+}
+
+/// How many packets of this size may wait before `link`.
+pub(super) fn room(link: &LinkSpec, packet: IpPacket) -> f64 {
+    match link.queue {
+        QueueLimit::Packets(n) => f64::from(n),
+        QueueLimit::Bytes(bytes) => bytes.get() as f64 / link.wire_bytes(packet).get() as f64,
     }
 }

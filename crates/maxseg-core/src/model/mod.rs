@@ -26,17 +26,18 @@ pub mod recovery;
 pub mod requests;
 pub mod rfc6349;
 pub mod saw_tooth;
+mod shares;
 mod slow_start;
 pub mod tfrc;
 
 use crate::engine::{
     Caveat, Engine, EngineError, Watch, assumed_by_formulas, name_flows, size_caveats,
 };
-use crate::framing::{Headers, IpPacket};
+use crate::framing::IpPacket;
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::units::Time;
-use flow_path::FlowPath;
+use shares::Shares;
 
 /// The closed-form engine. The seed means nothing to it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -138,52 +139,72 @@ impl Engine for Model {
 /// Every flow's estimate, in order.
 fn estimates(scenario: &Scenario) -> Vec<Estimate> {
     let flows = &scenario.flows;
-    // What bulk flows leave in the queue, everybody who meets them waits for.
-    let standing = |ping: &Flow, from: End| {
-        let bulk = flows.iter().filter(|flow| {
-            flow.kind == FlowKind::Bulk && flow.from == from && flow.hops.meets(ping.hops)
-        });
-        bulk.filter_map(|flow| {
-            let outcome = bulk::estimate(scenario, flow, share(scenario, flow)).outcome;
-            Some(outcome.rtt_mean_s? - outcome.rtt_min_s?)
+    // What requests take of links is known only after the queues that they wait in.
+    let alone = Shares::new(scenario);
+    let queues = Queues::new(scenario, &alone);
+    let requests: Vec<(usize, Estimate)> = flows
+        .iter()
+        .enumerate()
+        .filter_map(|(index, flow)| match flow.kind {
+            FlowKind::Request(plan) => {
+                let estimate = requests::estimate(scenario, flow, &plan, queues.of(flow));
+                Some((index, estimate))
+            }
+            FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Ping { .. } => None,
         })
-        .fold(0.0, f64::max)
-    };
+        .collect();
+    let (shares, requests) = requests::side_by_side(scenario, requests);
+    let mut requests = requests.into_iter();
     flows
         .iter()
         .map(|flow| match (flow.kind, flow.kind.interval_s()) {
             (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
-                datagrams::constant_rate(scenario, flow, size, header, interval)
+                datagrams::constant_rate(scenario, flow, (size, header, interval), &shares)
             }
             (FlowKind::Ping { size, header, .. }, _) => {
-                let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
-                let queues = Time::from_secs_f64(queues);
-                datagrams::echo(scenario, flow, IpPacket::from(size + header), queues)
+                let queues = Time::from_secs_f64(queues.of(flow));
+                datagrams::echo(scenario, flow, IpPacket::from(size + header), queues, &shares)
             }
-            (FlowKind::Request(plan), _) => {
-                let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
-                requests::estimate(scenario, flow, &plan, queues)
-            }
-            (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
-                bulk::estimate(scenario, flow, share(scenario, flow))
-            }
+            (FlowKind::Request(_), _) => requests.next().expect("one for each such flow"),
+            (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => bulk::estimate(scenario, flow, &shares),
         })
         .collect()
 }
 
-/// The share of its slowest link that is left to a bulk flow, if all bulk flows there get the same.
-fn share(scenario: &Scenario, bulk: &Flow) -> f64 {
-    let packet = Headers::plain(scenario.ip).packet(scenario.mss(bulk).effective.bytes());
-    let index = FlowPath::of(scenario, bulk).bottleneck(packet).index;
-    let hop = match bulk.from {
-        End::Sender => bulk.hops.first + index,
-        End::Receiver => bulk.hops.last - index,
-    };
-    let crosses = |flow: &&Flow| flow.from == bulk.from && flow.hops.contains(hop);
-    let same_way = || scenario.flows.iter().filter(crosses);
-    let bulk = same_way().filter(|flow| flow.kind == FlowKind::Bulk).count().max(1);
-    let taken: f64 = same_way().map(|flow| datagrams::share_of_bottleneck(scenario, flow)).sum();
-    (1.0 - taken).max(0.0) / bulk as f64
+/// What stands in queues, for all who meet them: what bulk flows leave there, or datagrams that do not fit.
+struct Queues<'a> {
+    /// Bulk flows with their standing queue, in seconds.
+    standing: Vec<(&'a Flow, f64)>,
+    shares: &'a Shares<'a>,
+}
+
+impl<'a> Queues<'a> {
+    fn new(scenario: &'a Scenario, shares: &'a Shares<'a>) -> Self {
+        let is_met = scenario
+            .flows
+            .iter()
+            .any(|flow| matches!(flow.kind, FlowKind::Ping { .. } | FlowKind::Request(_)));
+        let bulk = scenario.flows.iter().filter(|flow| is_met && flow.kind == FlowKind::Bulk);
+        let standing = bulk.filter_map(|flow| {
+            let outcome = bulk::estimate(scenario, flow, shares).outcome;
+            Some((flow, outcome.rtt_mean_s? - outcome.rtt_min_s?))
+        });
+        Self { standing: standing.collect(), shares }
+    }
+
+    /// How long a flow's packets and their answers wait.
+    fn of(&self, flow: &Flow) -> f64 {
+        let from = |end: End| {
+            let met = self
+                .standing
+                .iter()
+                .filter(|(bulk, _)| bulk.from == end && bulk.hops.meets(flow.hops));
+            met.map(|(_, queue)| *queue).fold(0.0, f64::max)
+        };
+        let ways = [*flow, flow.reversed()];
+        let full: f64 = ways.iter().map(|way| self.shares.full_queues(way)).sum();
+        (from(End::Sender) + from(End::Receiver)).max(full)
+    }
 }
 
 /// A count that a formula gave.

@@ -122,15 +122,30 @@ pub fn decide(inputs: &Inputs) -> Decision {
         .less(Cause::IpOptions, inputs.ip_options)
         .at_least(Cause::Floor, MIN_SND_MSS)
         .less(Cause::TcpOptions, timestamps);
-    Decision { advertised, mss_cache: bound_to_half_window(mss, inputs, timestamps) }
+    Decision { advertised, mss_cache: bound_by_window(mss, inputs, timestamps) }
 }
 
-/// So that at least two segments fit the window, unless it is too small to be cut in two.
-fn bound_to_half_window(mss: Derivation, inputs: &Inputs, timestamps: Bytes) -> Derivation {
+/// The most that `tcp_bound_to_half_wnd` leaves of a segment, so that at least two fit the window, unless it is too small to be cut
+/// in two.
+pub fn bound_to_half_window(mss: Bytes, window: Bytes) -> Bytes {
+    let cut = half_of(window);
+    if mss <= cut || window == Bytes::ZERO {
+        mss
+    } else {
+        cut.max(LEAST_BOUND.saturating_sub(TCP_TIMESTAMPS))
+    }
+}
+
+fn half_of(window: Bytes) -> Bytes {
+    if window > SMALL_WINDOW { Bytes::new(window.get() / 2) } else { window }
+}
+
+/// The same as a derivation.
+fn bound_by_window(mss: Derivation, inputs: &Inputs, timestamps: Bytes) -> Derivation {
     let Some(window) = inputs.peer_max_window.filter(|window| *window > Bytes::ZERO) else {
         return mss;
     };
-    let cut = if window > SMALL_WINDOW { Bytes::new(window.get() / 2) } else { window };
+    let cut = half_of(window);
     if mss.value() <= cut {
         return mss.at_most(Cause::PeerWindow, cut);
     }

@@ -3,11 +3,12 @@
 use super::host_rules::segment;
 use super::{Flow, Scenario};
 use crate::framing::{Headers, TCP_TIMESTAMPS};
-use crate::mss::linux::{PathMtu, learn};
+use crate::mss::linux::{PathMtu, bound_to_half_window, learn};
 use crate::mss::{black_hole, rfc};
 use crate::path::{IcmpPolicy, LinkSpec};
-use crate::settings::{Settings, WindowScale};
+use crate::settings::{Settings, WindowScale, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
+use crate::window::FIELD;
 
 /// How the segment size of a flow came about (RFC 9293 §3.7.1, RFC 6691).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,9 @@ pub struct MssDecision {
     /// clear none does, and a hop that is silent never does: there a sender that probes finds a size that
     /// passes, in its own time.
     pub effective: Mss,
+    /// The same were the receiver's window of any size: what a window in segments is counted in. Linux sends at most half of the
+    /// window in a segment ([`bound_to_half_window`](crate::mss::linux::bound_to_half_window)).
+    pub unbound: Mss,
     /// Whether it clears DF because a hop takes less than it believes of any: Linux below 552 bytes
     /// ([`learn`](crate::mss::linux::learn)).
     pub clears_df: bool,
@@ -44,7 +48,12 @@ impl MssDecision {
 
     /// Whether a hop on the way, not the two hosts, decided.
     pub fn is_lowered_by_path(&self) -> bool {
-        self.effective < self.initial
+        self.unbound < self.initial
+    }
+
+    /// Whether the receiver's window decided.
+    pub fn is_lowered_by_window(&self) -> bool {
+        self.effective < self.unbound
     }
 
     /// Whether segments are too large for a hop and stay so.
@@ -93,18 +102,34 @@ impl Scenario {
         let found = probes
             .then(|| black_hole::found(told, path_allows.bytes().saturating_sub(options)))
             .flatten();
-        let (effective, timeouts) = found.unwrap_or((told, 0));
+        let (unbound, timeouts) = found.unwrap_or((told, 0));
+        let initial = segment_with(None);
         MssDecision {
             asked: sender.mss,
             offered_by_sender,
             offered_by_receiver,
             path_allows,
             options,
-            initial: segment_with(None),
-            effective,
+            initial,
+            effective: self.within_window(flow, initial, unbound),
+            unbound,
             clears_df: learned.is_some_and(|path| path.clears_df),
             timeouts,
         }
+    }
+
+    /// What of `mss` a sender's rule about the receiver's window leaves.
+    fn within_window(&self, flow: &Flow, initial: Mss, mss: Mss) -> Mss {
+        let (sender, receiver) = self.endpoints(flow);
+        // A window that the kernel finds itself begins at several segments, and grows.
+        if !self.runs_linux(flow) || matches!(receiver.window, WindowSize::Auto { .. }) {
+            return mss;
+        }
+        let unscaled = [sender, receiver].iter().any(|host| host.window_scale == WindowScale::Off);
+        let field = if unscaled { Bytes::new(FIELD) } else { Bytes::new(u64::MAX) };
+        let window = receiver.window.bytes(initial.bytes()).min(field);
+        let bytes = in_whole_segments(window, initial.bytes(), mss.bytes());
+        Mss::new(bytes.get()).map_or(mss, |bound| bound.min(mss))
     }
 
     /// Bytes of IP and TCP headers of every segment, options left aside.
@@ -115,6 +140,26 @@ impl Scenario {
     /// What a host offers whose interface has this MTU.
     fn mss_for(&self, mtu: Mtu) -> Mss {
         segment(&rfc::advertised(self.ip, mtu, None))
+    }
+}
+
+/// The segment size where a receiver offers whole segments of `window`, first of its own and then of those that come.
+fn in_whole_segments(window: Bytes, own: Bytes, mss: Bytes) -> Bytes {
+    let whole = |segment: Bytes| {
+        if window > segment {
+            window.saturating_sub(Bytes::new(window.get() % segment.get()))
+        } else {
+            window
+        }
+    };
+    let mut offered = whole(own);
+    loop {
+        let bound = bound_to_half_window(mss, offered);
+        let next = whole(bound);
+        if next <= offered {
+            return bound;
+        }
+        offered = next;
     }
 }
 

@@ -286,20 +286,21 @@ fn refuse_mixed_stacks(
 fn check_maxseg(end: &str, spec: &SettingsSpec, base: &SettingsSpec) -> Result<(), Problem> {
     let (least, most) = (MAXSEG.start(), MAXSEG.end());
     let asked = spec.mss.or(base.mss).map(|mss| mss.bytes().get());
-    match asked.filter(|mss| base.linux.is_some() && mss < least) {
-        None => Ok(()),
-        Some(mss) => Err(problem(
-            format!("{end}.mss"),
-            format!("Linux's TCP_MAXSEG takes {least} to {most} bytes, and {mss} is asked for"),
-            format!("write mss = {least} or more, or stack = \"rfc\""),
-        )),
-    }
+    let Some(mss) = asked.filter(|mss| base.linux.is_some() && !MAXSEG.contains(mss)) else {
+        return Ok(());
+    };
+    let bound = if mss < *least { format!("{least} or more") } else { format!("{most} or less") };
+    Err(problem(
+        format!("{end}.mss"),
+        format!("Linux's TCP_MAXSEG takes {least} to {most} bytes, and {mss} is asked for"),
+        format!("write mss = {bound}, or stack = \"rfc\""),
+    ))
 }
 
 /// A window that its header field rounds down to nothing lets nothing through.
 fn check_windows_open(scenario: &Scenario) -> Result<(), Problem> {
     for flow in &scenario.ways_of_data() {
-        let mss = scenario.mss(flow).effective.bytes();
+        let mss = scenario.mss(flow).unbound.bytes();
         let (end, receiver) = match flow.from {
             End::Sender => ("receiver", &scenario.receiver),
             End::Receiver => ("sender", &scenario.sender),

@@ -63,7 +63,7 @@ fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
             ));
         }
     }
-    let mss = scenario.mss(way).effective.bytes();
+    let mss = scenario.mss(way).unbound.bytes();
     is_one_segment(receiver, mss).then(|| {
         format!(
             "Linux does not run with a window of one segment of {mss}: its receiver closes a window below two segments, \

@@ -185,7 +185,7 @@ pub(super) fn fits(scenario: &Scenario, index: usize, end: End) -> Bytes {
 fn largest_segment(scenario: &Scenario) -> Bytes {
     let of_flows = scenario.flows.iter().filter(|flow| flow.kind.is_tcp());
     let sizes = of_flows.flat_map(|flow| [scenario.mss(flow), scenario.mss(&flow.reversed())]);
-    sizes.map(|mss| mss.effective.bytes()).max().unwrap_or(Bytes::new(1460))
+    sizes.map(|mss| mss.unbound.bytes()).max().unwrap_or(Bytes::new(1460))
 }
 
 /// Sets a key below `net.` in the calling thread's namespace.

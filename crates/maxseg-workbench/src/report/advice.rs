@@ -11,7 +11,7 @@ use maxseg_core::results::Row;
 use maxseg_core::scenario::Scenario;
 use serde_json::{Map, Value};
 
-use super::marks::point_words;
+use super::marks::{DOUBTFUL, point_words};
 use super::{Swept, words};
 
 /// Whose runs advice is from: the first that has any.
@@ -53,7 +53,7 @@ pub(super) fn advice_line(advice: &SegmentSizeAdvice) -> String {
     if let Some(alignment) = advice.alignment {
         let _ = write!(line, " ({})", frames(alignment));
     }
-    let _ = write!(line, ", {}", words::rate(advice.goodput.mean));
+    let _ = write!(line, ", {}{}", sign(advice.is_doubtful), words::rate(advice.goodput.mean));
     for versus in &advice.versus {
         let _ = write!(line, ", {}", against(versus));
     }
@@ -62,6 +62,11 @@ pub(super) fn advice_line(advice: &SegmentSizeAdvice) -> String {
         let _ = write!(line, "; as good within the noise: {}", sizes.join(", "));
     }
     line
+}
+
+/// What stands before what comes from a formula outside its range.
+const fn sign(is_doubtful: bool) -> &'static str {
+    if is_doubtful { DOUBTFUL } else { "" }
 }
 
 /// `MTU of radio (bytes) 576: none, because the path MTU …`.
@@ -93,7 +98,8 @@ fn frames(alignment: Alignment) -> String {
 }
 
 fn against(versus: &Versus) -> String {
-    let gain = format!("{} over {}", words::gain(versus.gain), versus.size);
+    let gain =
+        format!("{} over {}{}", words::gain(versus.gain), sign(versus.is_doubtful), versus.size);
     match versus.stands_out {
         Some(true) => gain,
         Some(false) => format!("{gain} (not beyond noise)"),

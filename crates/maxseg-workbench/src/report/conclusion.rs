@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use maxseg_core::advise::ENOUGH_SEEDS;
+use maxseg_core::compare::pairs;
 use maxseg_core::engine::EngineName;
-use maxseg_core::outcome::LimitedBy;
+use maxseg_core::outcome::{LimitedBy, Outcome};
 use maxseg_core::results::Group;
 use maxseg_core::stats::Summary;
 
 use super::Swept;
 use super::axes::{distinct, identity, keys, value_used};
 use super::figures::leading;
-use super::marks::{goodput_title, is_doubtful};
+use super::marks::goodput_title;
 use super::words;
 
 /// Conditions that a sentence can name.
@@ -21,7 +23,7 @@ const MOST_OTHERS: usize = 3;
 /// The sentence; empty where no run that counts has a goodput.
 pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
     let counts = |group: &&Group<'_>| {
-        !group.has_invalid() && !is_doubtful(group) && group.goodput().is_some()
+        !group.has_invalid() && !group.is_doubtful() && group.goodput().is_some()
     };
     let engines: BTreeSet<EngineName> = groups.iter().filter(counts).map(|g| g.engine).collect();
     let Some(engine) = leading(&engines) else { return String::new() };
@@ -31,8 +33,8 @@ pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
         keys(groups).into_iter().filter(|key| distinct(groups, key).len() > 1).collect();
     let (settings, conditions): (Vec<&str>, Vec<&str>) =
         varied.iter().partition(|key| words::is_setting(key));
-    let of_engine = groups.iter().filter(|group| group.engine == engine);
-    let left_out = of_engine.count() - known.len();
+    let of_engine: Vec<&Group<'_>> = groups.iter().filter(|group| group.engine == engine).collect();
+    let left_out = of_engine.len() - known.len();
     let is_chance = swept.has_chance(engine) && known.iter().any(|group| group.rows.len() < 2);
     let parts = [
         Some(format!("by {engine}")),
@@ -45,7 +47,7 @@ pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
         // A missing run may be better.
         _ if !swept.is_complete => String::new(),
         (_, []) => range(&known, &varied),
-        (_, settings) => best_of(&known, settings, &conditions, &of),
+        (_, settings) => best_of(&of_engine, counts, settings, &conditions, &of),
     }
 }
 
@@ -75,17 +77,32 @@ fn range(known: &[&Group<'_>], keys: &[&str]) -> String {
 }
 
 /// `1460 × 6 segments is fastest: 22.2 kbit/s; limited by bandwidth (segment size in bytes × receive window, by sim).`
-fn best_of(known: &[&Group<'_>], settings: &[&str], conditions: &[&str], of: &str) -> String {
-    let places = by_condition(known, conditions);
+///
+/// Of all groups of an engine those under a condition count where each of them does, and there are two: one that is left out may be
+/// the fastest, and of one there is no choice.
+fn best_of(
+    all: &[&Group<'_>],
+    counts: impl Fn(&&Group<'_>) -> bool,
+    settings: &[&str],
+    conditions: &[&str],
+    of: &str,
+) -> String {
+    let all_places = by_condition(all, conditions);
+    let is_choice = |groups: &&Vec<&Group<'_>>| groups.len() > 1 && groups.iter().all(&counts);
+    let places: Vec<Vec<&Group<'_>>> = all_places.iter().filter(is_choice).cloned().collect();
     let best: Vec<&Group<'_>> = places.iter().filter_map(|groups| fastest(groups)).collect();
     let of = format!("{}, {of}", titles(settings));
+    let is_everywhere = places.len() == all_places.len();
     match (best.as_slice(), places.as_slice()) {
-        ([best], [groups]) => format!("{} ({of}).", of_best(best, groups, settings)),
+        ([], _) => format!("Which choice has the highest goodput is unknown ({of})."),
+        ([best], [groups]) if is_everywhere => {
+            format!("{} ({of}).", of_best(best, groups, settings))
+        }
         (best, places) => match as_fast_everywhere(best, places, settings) {
-            Some(one) => {
-                format!("{one} is as fast as any under all {} conditions ({of}).", best.len())
+            Some(one) if is_everywhere => {
+                format!("{one} under all {} conditions ({of}).", best.len())
             }
-            None => format!("{} ({of}).", under_conditions(best, settings, conditions)),
+            Some(_) | None => format!("{} ({of}).", under_conditions(best, settings, conditions)),
         },
     }
 }
@@ -105,53 +122,76 @@ fn by_condition<'g, 'a>(known: &[&'g Group<'a>], conditions: &[&str]) -> Vec<Vec
     places
 }
 
-/// A choice that under each condition is the best one, or cannot be told from it.
+/// A choice that under each condition is the best one, or cannot be told from it, and which of both.
 fn as_fast_everywhere(
     best: &[&Group<'_>],
     places: &[Vec<&Group<'_>>],
     settings: &[&str],
 ) -> Option<String> {
-    let as_fast = best.iter().zip(places).map(|(best, groups)| {
-        let as_fast = groups.iter().filter(|group| cannot_be_told(best, group));
-        as_fast.map(|group| values(group, settings)).collect::<BTreeSet<String>>()
-    });
-    let everywhere = as_fast.reduce(|everywhere, here| &everywhere & &here)?;
-    best.iter().map(|group| values(group, settings)).find(|choice| everywhere.contains(choice))
+    let everywhere = |is_it: fn(&Group<'_>, &Group<'_>) -> bool| {
+        let choices = best.iter().zip(places).map(|(best, groups)| {
+            let as_fast = groups.iter().filter(|group| is_it(best, group));
+            as_fast.map(|group| values(group, settings)).collect::<BTreeSet<String>>()
+        });
+        let everywhere = choices.reduce(|everywhere, here| &everywhere & &here)?;
+        best.iter().map(|group| values(group, settings)).find(|choice| everywhere.contains(choice))
+    };
+    if let Some(one) = everywhere(is_equal) {
+        return Some(format!("{one} is as fast as any"));
+    }
+    let one = everywhere(|best, other| is_equal(best, other) || is_within_noise(best, other))?;
+    Some(format!("{one} is the fastest, or cannot be told from it by {} seeds,", seeds(best[0])))
 }
 
 /// The fastest of these; of those that cannot be told from it, the one with the shortest round trips under load, where these were
 /// measured.
 fn fastest<'g, 'a>(groups: &[&'g Group<'a>]) -> Option<&'g Group<'a>> {
-    let all = groups.iter().copied();
-    let best =
-        all.clone().reduce(|best, next| if mean(next) > mean(best) { next } else { best })?;
+    let best = highest(groups)?;
     let ping = |group: &Group<'_>| Some(group.summary(|outcome| outcome.ping_mean_s)?.mean);
-    let as_fast = all.filter(|group| cannot_be_told(best, group));
+    let as_fast = groups
+        .iter()
+        .copied()
+        .filter(|group| is_equal(best, group) || is_within_noise(best, group));
     as_fast
         .filter(|group| ping(group).is_some())
         .min_by(|a, b| ping(a).unwrap_or_default().total_cmp(&ping(b).unwrap_or_default()))
         .or(Some(best))
 }
 
-/// The best of these, and how many cannot be told from it.
+/// The one with the highest mean.
+fn highest<'g, 'a>(groups: &[&'g Group<'a>]) -> Option<&'g Group<'a>> {
+    groups.iter().copied().reduce(|best, next| if mean(next) > mean(best) { next } else { best })
+}
+
+/// The best of these, which are as fast, and which its seeds cannot tell from it.
 fn of_best(best: &Group<'_>, groups: &[&Group<'_>], settings: &[&str]) -> String {
     let own = values(best, settings);
-    let as_fast: Vec<String> = groups
-        .iter()
-        .filter(|other| cannot_be_told(best, other))
-        .map(|other| values(other, settings))
-        .filter(|other| *other != own)
-        .collect();
-    let others = match as_fast.as_slice() {
-        [] => String::new(),
-        few if few.len() <= MOST_OTHERS => {
-            let few: Vec<&str> = few.iter().map(String::as_str).collect();
-            format!(" (as fast: {})", words::listed(&few))
-        }
-        many => format!(" ({} others are as fast)", many.len()),
+    let highest = highest(groups).unwrap_or(best);
+    let others = |is_it: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
+        let others = groups.iter().filter(|other| is_it(other));
+        others.map(|other| values(other, settings)).filter(|other| *other != own).collect()
     };
+    let equal = others(&|other| is_equal(highest, other));
+    let untold = others(&|other| !is_equal(highest, other) && !stands_out(highest, other));
+    let named = |others: &[String]| {
+        let few: Vec<&str> = others.iter().map(String::as_str).collect();
+        let is_few = few.len() <= MOST_OTHERS;
+        if is_few { words::listed(&few) } else { format!("{} others", few.len()) }
+    };
+    let equal = (!equal.is_empty()).then(|| format!("as fast: {}", named(&equal)));
+    let noise = (!untold.is_empty())
+        .then(|| format!("{} seeds cannot tell it from {}", seeds(highest), named(&untold)));
+    let is = if noise.is_none() {
+        "is fastest"
+    } else if is_equal(highest, best) {
+        "has the highest goodput"
+    } else {
+        "has the shortest ping of the fastest"
+    };
+    let notes: Vec<String> = equal.into_iter().chain(noise).collect();
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
     let goodput = best.goodput().map_or_else(String::new, within);
-    format!("{own} is fastest{others}: {goodput}{}{}", limit(best), ping(best))
+    format!("{own} {is}{notes}: {goodput}{}{}", limit(best), ping(best))
 }
 
 /// `The highest goodput has 1460 at 0% and 1%, 728 at 3%`
@@ -185,10 +225,27 @@ fn mean(group: &Group<'_>) -> f64 {
     group.goodput().map_or(0.0, |goodput| goodput.mean)
 }
 
-/// Whether what is written of two goodputs is equal, or their 95% intervals hold each other's difference.
-fn cannot_be_told(a: &Group<'_>, b: &Group<'_>) -> bool {
-    let half = |group: &Group<'_>| group.goodput().and_then(|g| g.ci95()).unwrap_or(0.0);
-    words::rate(mean(a)) == words::rate(mean(b)) || mean(a) - mean(b) <= half(a).hypot(half(b))
+/// Whether what is written of two goodputs is equal.
+fn is_equal(a: &Group<'_>, b: &Group<'_>) -> bool {
+    words::rate(mean(a)) == words::rate(mean(b))
+}
+
+/// Whether a goodput is above another by more than chance, seed by seed; so it is taken where one run, or none, cannot tell, which
+/// is said elsewhere.
+fn stands_out(best: &Group<'_>, other: &Group<'_>) -> bool {
+    let pairs = pairs(&other.rows, &best.rows, Outcome::headline_goodput_bps);
+    let differences: Vec<f64> = pairs.iter().map(|(other, own)| own - other).collect();
+    let difference = Summary::of(&differences);
+    difference.ci95().is_none_or(|half| difference.mean > half)
+}
+
+/// Whether enough seeds cannot tell a goodput from the best.
+fn is_within_noise(best: &Group<'_>, other: &Group<'_>) -> bool {
+    seeds(best).min(seeds(other)) >= ENOUGH_SEEDS && !stands_out(best, other)
+}
+
+fn seeds(group: &Group<'_>) -> usize {
+    group.rows.len()
 }
 
 /// A goodput with its interval.
@@ -230,7 +287,7 @@ fn titles(keys: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use maxseg_core::results::{Row, groups};
-    use maxseg_testkit::rows::{scenario, sim};
+    use maxseg_testkit::rows::{doubtful, model, scenario, sim};
     use serde_json::json;
 
     use super::*;
@@ -266,6 +323,51 @@ mod tests {
             "{}",
             of(&rows, true)
         );
+    }
+
+    #[test]
+    fn of_what_is_left_out_nothing_is_the_fastest() {
+        let at = |mss: u64, goodput: f64| model(&json!({ "sender.mss": mss }), goodput);
+        let two = [at(24, 3.69e3), doubtful(at(1460, 21.2e3))];
+        assert_eq!(
+            of(&two, true),
+            "Which choice has the highest goodput is unknown (segment size in bytes, by model; 1 point not counted)."
+        );
+        let three = [at(24, 3e3), at(536, 9e3), doubtful(at(1460, 21e3))];
+        assert!(of(&three, true).contains("is unknown"), "{}", of(&three, true));
+        let elsewhere = |mss: u64, delay: &str, goodput: f64| {
+            model(&json!({ "sender.mss": mss, "hop.0.delay": delay }), goodput)
+        };
+        let mut rows = vec![elsewhere(536, "1 ms", 1e6), elsewhere(1460, "1 ms", 2e6)];
+        rows.extend([elsewhere(536, "9 ms", 1e6), doubtful(elsewhere(1460, "9 ms", 3e6))]);
+        let sentence = of(&rows, true);
+        assert!(
+            sentence.starts_with("The highest goodput by delay of hop 0 has 1460 at 1 ms ("),
+            "{sentence}"
+        );
+    }
+
+    /// However far apart their means are.
+    #[test]
+    fn what_seeds_cannot_tell_is_not_as_fast() {
+        let scenario = scenario();
+        let swept = Swept { is_complete: true, is_random: true, scenario: &scenario };
+        let seeds = |mss: u64, goodputs: &[f64]| -> Vec<Row> {
+            let runs = (1..).zip(goodputs);
+            runs.map(|(seed, goodput)| Row { seed: Some(seed), ..run(mss, "6 segments", *goodput) })
+                .collect()
+        };
+        let sentence = |rows: &[Row]| conclusion(&groups(rows), swept);
+        let apart = [seeds(536, &[3.0e6, 3.8e6]), seeds(1460, &[4.0e6, 13.8e6])].concat();
+        let said = sentence(&apart);
+        assert!(
+            said.contains("1460 has the highest goodput (2 seeds cannot tell it from 536)"),
+            "{said}"
+        );
+        // Both saw the same draws: each pair differs by as much, and far less than seeds do.
+        let paired = [seeds(536, &[1e6, 2e6, 3e6]), seeds(1460, &[1.1e6, 2.1e6, 3.1e6])].concat();
+        let said = sentence(&paired);
+        assert!(said.starts_with("1460 is fastest: "), "{said}");
     }
 
     #[test]

@@ -15,7 +15,6 @@ use super::across::{Across, LOG_FROM, dimension};
 use super::axes::{distinct, identity, keys};
 use super::chart::{Axis, Chart, Legend, Line, Mark, Order, Point, Series, Spacing, Tick};
 use super::flows::flow_names;
-use super::marks::is_doubtful;
 use super::quantity::Quantity;
 use super::words;
 
@@ -276,7 +275,7 @@ impl Figure<'_, '_> {
                 let group = self.groups.iter().find(|group| group.engine == engine)?;
                 let summary = group.summary(|outcome| outcome.flows.get(*place)?.goodput_bps)?;
                 let half = summary.ci95().unwrap_or(0.0);
-                (!is_doubtful(group) && !group.has_invalid())
+                (!group.is_doubtful() && !group.has_invalid())
                     .then(|| vec![Point { x: at as f64, y: summary.mean, half }])
             };
             flows.iter().enumerate().filter_map(of_flow).collect()
@@ -300,7 +299,7 @@ impl Figure<'_, '_> {
             let summary = group.summary(of)?;
             let x = self.across?.place_of(group)?;
             let half = summary.ci95().unwrap_or(0.0);
-            Some((Point { x, y: summary.mean, half }, is_doubtful(group) || group.has_invalid()))
+            Some((Point { x, y: summary.mean, half }, group.is_doubtful() || group.has_invalid()))
         });
         let mut points: Vec<(Point, bool)> = points.collect();
         points.sort_by(|(a, _), (b, _)| a.x.total_cmp(&b.x));

@@ -6,18 +6,12 @@ use maxseg_core::results::{Group, Row};
 
 use super::words;
 
-/// Whether a formula was used where it does not hold.
-pub(super) fn is_doubtful(group: &Group<'_>) -> bool {
-    let outside = |row: &&Row| row.caveats.iter().any(|caveat| caveat.code == "outside-range");
-    group.rows.iter().any(outside)
-}
-
 /// What stands before a number that comes from such a formula, or from a lab run that proves nothing.
 pub fn mark(group: &Group<'_>) -> &'static str {
     if group.has_invalid() {
         INVALID
-    } else if is_doubtful(group) {
-        "~"
+    } else if group.is_doubtful() {
+        DOUBTFUL
     } else {
         ""
     }
@@ -25,6 +19,9 @@ pub fn mark(group: &Group<'_>) -> &'static str {
 
 /// The mark of a number that proves nothing: it is the best of nothing, however large.
 pub const INVALID: &str = "!";
+
+/// The mark of a number from a formula outside its range.
+pub(super) const DOUBTFUL: &str = "~";
 
 /// What the marks mean that stand somewhere among these, and which flow they are of.
 pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
@@ -41,7 +38,7 @@ pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String
 /// What the marks mean that stand somewhere among these.
 pub(super) fn sign_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
     let marks: BTreeSet<&str> = groups.map(mark).collect();
-    let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
+    let notes = [(DOUBTFUL, "outside the formula's range"), (INVALID, "an invalid run of the lab")];
     let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
     notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
 }

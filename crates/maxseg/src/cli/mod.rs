@@ -34,6 +34,7 @@ mod responder;
 mod run;
 mod run_capture;
 mod run_notes;
+mod run_picture;
 mod schema;
 mod stacks;
 #[cfg(feature = "lab")]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::whole_file::WholeFile;
 
 use super::input::shipped_hint;
@@ -52,11 +53,18 @@ pub(crate) fn run(args: &NewArgs, printer: Printer) -> Result<(), Failure> {
     WholeFile::create(&file)
         .and_then(|out| out.finish(text.as_bytes()))
         .map_err(|error| Failure::file("write", &file, &error))?;
-    let name = file.display();
-    printer.note(&format!(
-        "{name} is written; `maxseg check {name}` reads it, `maxseg run {name}` runs it"
+    let name = as_argument(&file);
+    printer.note_verbatim(&format!(
+        "{} is written; `maxseg check {name}` reads it, `maxseg run {name}` runs it",
+        file.display()
     ));
     Ok(())
+}
+
+/// A file's name as a shell and the program take it: a leading dash would be an option.
+fn as_argument(file: &Path) -> String {
+    let name = file.display().to_string();
+    for_shell(&if name.starts_with('-') { format!("./{name}") } else { name })
 }
 
 impl NewArgs {
@@ -66,12 +74,12 @@ impl NewArgs {
             return Ok(from_shipped(name)?.to_owned());
         }
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        // Inside a TOML string, and on a line of a comment.
-        let plain = |text: &str| -> String {
-            text.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect()
-        };
-        let named = TEMPLATE.replace("{NAME}", &plain(&stem));
-        Ok(named.replace("{FILE}", &plain(&file.to_string_lossy())))
+        let on_a_line =
+            |text: &str| -> String { text.chars().filter(|c| !c.is_control()).collect() };
+        // Inside a TOML string; the commands are in a comment.
+        let in_quotes = on_a_line(&stem).replace(['"', '\\'], "");
+        let named = TEMPLATE.replace("{NAME}", &in_quotes);
+        Ok(named.replace("{FILE}", &on_a_line(&as_argument(file))))
     }
 }
 
@@ -137,5 +145,17 @@ mod tests {
         let text = args.text(&args.file).unwrap();
         assert!(text.contains("name = \"ab\"\n"), "{text}");
         Scenario::from_toml("new", &text).unwrap();
+    }
+
+    #[test]
+    fn commands_name_the_file_as_a_shell_takes_it() {
+        for (name, wanted) in [
+            ("net.toml", "net.toml"),
+            ("my net.toml", "'my net.toml'"),
+            ("a;b.toml", "'a;b.toml'"),
+            ("-x.toml", "./-x.toml"),
+        ] {
+            assert_eq!(as_argument(Path::new(name)), wanted);
+        }
     }
 }

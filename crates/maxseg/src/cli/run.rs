@@ -14,6 +14,7 @@ use super::json_stream::JsonStream;
 use super::output_file::{is_same_file, refuse_stdout};
 use super::run_capture::check_capture;
 use super::run_notes::{announce, note_others, note_resumed, rows_beside, what_is_kept};
+use super::run_picture::{begin_picture, no_picture};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -180,14 +181,8 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let (done, complete, failure) = (ran.rows.len(), ran.complete, ran.failure.take());
     place(&mut ran.rows, measured);
     let report = Report::new(&experiment, environment, ran, &points, &plan);
-    // Saved before printed: whoever reads our output may have gone.
-    if let Some(store) = &store {
-        report.save(store)?;
-    }
-    if let (Some(file), Some(svg), true) = (&args.svg, svg, complete) {
-        let picture = report.picture(file)?;
-        svg.finish(picture.as_bytes()).map_err(|error| Failure::file("write", file, &error))?;
-    }
+    // Saved before printed: whoever reads our output may have gone. What cannot be saved is shown all the same.
+    let saved = save(&report, store.as_ref(), args.svg.as_deref().zip(svg).filter(|_| complete));
     let shown = match &mut stream {
         Some(stream) => stream.end(&report.document),
         None => report.print(args, printer),
@@ -201,6 +196,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         let lines = [Some(kept), report.withheld].into_iter().flatten();
         return Err(Failure::Interrupted(lines.collect::<Vec<_>>().join("\n")));
     }
+    saved?;
     shown?;
     if let Some(store) = &store {
         printer.note_verbatim(&format!("report: {}", store.path("report.html").display()));
@@ -220,6 +216,22 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         printer.note_verbatim(&format!("chart: {}", file.display()));
     }
     if args.allow_invalid { Ok(()) } else { refuse_invalid(&report.document.rows) }
+}
+
+/// Writes what stands beside the rows, and the picture.
+fn save(
+    report: &Report<'_>,
+    store: Option<&Store>,
+    picture: Option<(&Path, WholeFile)>,
+) -> Result<(), Failure> {
+    if let Some(store) = store {
+        report.save(store)?;
+    }
+    if let Some((file, svg)) = picture {
+        let picture = report.picture(file)?;
+        svg.finish(picture.as_bytes()).map_err(|error| Failure::file("write", file, &error))?;
+    }
+    Ok(())
 }
 
 /// Who follows the runs: the bar on the terminal, and the lines of `--json-stream`.
@@ -286,20 +298,6 @@ impl RunArgs {
         let scenario = experiment.draft.to_json();
         JsonStream::begin(printer, &scenario, environment, runs, is_kept).map(Some)
     }
-}
-
-/// A picture shows what changes along an axis.
-fn begin_picture(file: &Path, points: &[Point]) -> Result<WholeFile, Failure> {
-    let is_swept = points.iter().any(|point| point.values != points[0].values);
-    if is_swept {
-        return WholeFile::create(file).map_err(|error| Failure::file("write", file, &error));
-    }
-    Err(no_picture("nothing is swept", file))
-}
-
-fn no_picture(why: &str, file: &Path) -> Failure {
-    let what = format!("{why}, so there is no picture to write to {}", file.display());
-    Failure::with_hint(what, "sweep a key, for example --axis sender.mss=536,1220,1460")
 }
 
 /// What is to be shown and kept.

@@ -32,6 +32,11 @@ fn a_full_disk_leaves_whole_rows_and_a_usable_folder() {
         .unwrap();
     assert_eq!(limited.status.code(), Some(1));
     assert!(stderr(&limited).contains("error: cannot write "), "{}", stderr(&limited));
+    // It is of no use to know that a summary cannot be written either.
+    assert!(stderr(&limited).contains("rows.jsonl"), "{}", stderr(&limited));
+    assert!(stderr(&limited).contains(" of 20 runs "), "{}", stderr(&limited));
+    let shown = String::from_utf8_lossy(&limited.stdout);
+    assert!(shown.contains("by sim"), "{shown}");
     let rows = std::fs::read(Path::new(out).join("rows.jsonl")).unwrap();
     assert!(rows.ends_with(b"\n"), "the last row is torn");
     let again = maxseg(&small(&["--seeds", "20", "--out", out]));

@@ -2,10 +2,11 @@
 
 use super::super::cubic::{Cubic, Region};
 use super::super::pftk::Pftk;
+use super::super::shares::Shares;
 use super::super::{Formula, mathis};
 use super::opening::LateFill;
 use super::response::{Accuracy, Response};
-use super::{SMALL_QUEUE, ThroughputBound, Transfer};
+use super::{LEAST_SHARE, SMALL_QUEUE, ThroughputBound, Transfer};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::outcome::LimitedBy;
@@ -18,6 +19,10 @@ const BURST_SECONDS: f64 = 1.0 / 1024.0;
 const LARGEST_BURST: f64 = 65536.0;
 /// A window loses a segment in one of so many round trips: that costs it less than its bound is wrong by anyway.
 const SELDOM: f64 = 0.02;
+/// A mean window that exceeds a full path by less than this share of it is often less.
+const HARDLY: f64 = 0.5;
+/// Before so many losses a flow is still beginning.
+const STEADY: f64 = 10.0;
 /// Linux's send buffer counts memory, and what a write brings may go beyond a smaller one than this, in bytes.
 const SMALL_SEND_BUFFER: f64 = 1_048_576.0;
 
@@ -51,16 +56,16 @@ impl Transfer<'_> {
                         all the time";
             caveats.push(Caveat::new("hosts", text));
         }
-        if bound.formula == Formula::Window {
+        if matches!(bound.formula, Formula::Window | Formula::Reader) {
             caveats.extend(self.window_caveat());
         }
         let tooth = self.saw_tooth();
         let burst = self.burst();
-        if self.window / self.mss >= burst && tooth.queue < burst {
+        let queue = tooth.queue / self.bottleneck.share.max(LEAST_SHARE);
+        if self.window / self.mss >= burst && queue < burst {
             let text = format!(
-                "a queue of {:.0} packets overflows with each burst of {burst:.0} segments; the formulas ignore bursts, and may be several times \
-                 too high",
-                tooth.queue
+                "a queue of {queue:.0} packets overflows with each burst of {burst:.0} segments; the formulas ignore bursts, and may be several times \
+                 too high"
             );
             caveats.push(Caveat::new("outside-range", text));
         }
@@ -75,6 +80,8 @@ impl Transfer<'_> {
                 ),
             ));
         }
+        caveats.extend(self.queue_caveat(bound));
+        caveats.extend(self.bound_caveats(bound));
         let response = self.response();
         if bound.formula == Formula::PftkFull {
             caveats.extend(self.recovery_caveat());
@@ -84,14 +91,51 @@ impl Transfer<'_> {
             Formula::PftkFull | Formula::SquareRoot | Formula::Cubic | Formula::Bbr
         );
         if !is_by_loss && response.accuracy(self.loss).valid_up_to < self.loss && self.loss < 1.0 {
-            caveats.push(self.accuracy_caveat(&response));
+            caveats.push(self.accuracy_caveat(&response, bound));
         }
         if is_by_loss && self.loss > 0.0 {
-            caveats.push(self.accuracy_caveat(&response));
+            caveats.push(self.accuracy_caveat(&response, bound));
             caveats.extend(self.other_law_caveat(&response));
             caveats.extend(self.burst_caveat(&response));
         }
         caveats
+    }
+
+    /// What of others on its links the estimate leaves out.
+    pub(super) fn sharing_caveats(&self, shares: &Shares<'_>) -> Vec<Caveat> {
+        let mut caveats = Vec::new();
+        let ways = [*self.flow, self.flow.reversed()];
+        if ways.iter().any(|way| shares.is_overloaded(way)) {
+            let text = "datagrams offer more than a link carries, and its queue is full: what TCP gets beside them the formulas do not know";
+            caveats.push(Caveat::new("outside-range", text));
+        }
+        if shares.vary(self.flow, self.until) {
+            let text = "other flows begin or end meanwhile: the formulas give a bulk flow the mean of its share, and queues as if it had that all the time";
+            caveats.push(Caveat::new("shared", text));
+        }
+        caveats
+    }
+
+    /// What the estimate says of queues where losses bound the window.
+    fn queue_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        let is_of_queue = matches!(bound.formula, Formula::Link | Formula::SawTooth);
+        let queue = self.queue_under_loss(f64::INFINITY).filter(|_| is_of_queue)?;
+        let law = self.response().accuracy(self.loss).name;
+        let loss = approx::percent(self.loss);
+        if queue < HARDLY * self.rtt {
+            let text = format!(
+                "{loss} of the segments are lost: the mean window by {law} is hardly more than a full path, so that the link is idle now and then, \
+                 which the formula ignores"
+            );
+            return Some(Caveat::new("outside-range", text));
+        }
+        (bound.queue > 0.0 && bound.queue >= queue).then(|| {
+            let text = format!(
+                "{loss} of the segments are lost: the window by {law} holds {} beyond a full path, and RTT and pings go by that",
+                approx::time(queue)
+            );
+            Caveat::new("queue-under-loss", text)
+        })
     }
 
     /// Segments of the largest burst: an initial window, or what Linux's segmentation offload sends at the rate of the link.
@@ -104,10 +148,11 @@ impl Transfer<'_> {
     }
 
     /// How far the loss formula can be trusted here.
-    fn accuracy_caveat(&self, response: &Response) -> Caveat {
+    fn accuracy_caveat(&self, response: &Response, bound: &ThroughputBound) -> Caveat {
         let loss = approx::percent(self.loss);
-        let Accuracy { name, valid_up_to, ratio, conditions, round_trips: (least, largest) } =
+        let Accuracy { name, valid_up_to, ratio, conditions, round_trips, holds_from } =
             response.accuracy(self.loss);
+        let (least, largest) = round_trips;
         let measured = match ratio {
             Some((low, high)) => {
                 format!("{low:.2} to {high:.2} times the goodput of the simulator at {conditions}")
@@ -118,6 +163,23 @@ impl Transfer<'_> {
             let limit = approx::percent(valid_up_to);
             let text =
                 format!("{name} holds up to {limit} segment loss; here it is {loss}: {measured}");
+            return Caveat::new("outside-range", text);
+        }
+        if self.rtt < holds_from {
+            let text = format!(
+                "{name} at {loss} segment loss and an RTT of {}: compared with the simulator from {} on; on shorter paths, where \
+                 its timeouts are too many, it may be several times too low",
+                approx::time(self.rtt),
+                approx::time(holds_from)
+            );
+            return Caveat::new("outside-range", text);
+        }
+        let losses = self.loss * bound.goodput_bps * self.active(bound) / (8.0 * self.mss);
+        if losses < STEADY && *response != Response::Bbr {
+            let text = format!(
+                "{name} is of a steady state: with {} losses in all the start counts, which it leaves out",
+                approx::digits(losses)
+            );
             return Caveat::new("outside-range", text);
         }
         let here = if (least..=largest).contains(&self.rtt) {

@@ -1,8 +1,10 @@
 //! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
+mod bounds;
 mod buffers;
 mod caveats;
 mod opening;
+mod queues;
 mod response;
 
 use buffers::buffers;
@@ -12,25 +14,38 @@ use super::ack_path::payload_limit;
 use super::flow_path::{FlowPath, Slowest};
 use super::host::SlowerHost;
 use super::pftk::Pftk;
-use super::saw_tooth::{Climb, SawTooth};
-use super::{Estimate, Formula, bbr, cubic, whole};
+use super::shares::{Crossing, Shares};
+use super::{Estimate, Formula, bbr, whole};
+use crate::engine::Caveat;
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
-use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{CongestionName, RtoRule, RtoSettings, Settings};
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 use crate::window::rate_per_round_trip;
 
 /// A queue of fewer packets than an initial window overflows with every burst.
 const SMALL_QUEUE: f64 = 10.0;
 
-/// The closed form for one bulk flow that has `share` of the path's capacity.
-pub(super) fn estimate(scenario: &Scenario, flow: &Flow, share: f64) -> Estimate {
-    let transfer = Transfer::new(scenario, flow, share);
+/// After so many steps a transfer's time and what it meets meanwhile agree, or never do.
+const MOST_STEPS: usize = 20;
+/// Ends that differ by this share of them are the same.
+const SAME_END: f64 = 0.01;
+
+/// A link that datagrams fill has a path all the same.
+const LEAST_SHARE: f64 = 1e-6;
+
+/// The closed form for one bulk flow that shares its links.
+pub(super) fn estimate(scenario: &Scenario, flow: &Flow, shares: &Shares<'_>) -> Estimate {
+    let (transfer, agrees) = Transfer::up_to_its_end(scenario, flow, shares);
     let bound = transfer.bound();
     let mut caveats = transfer.caveats(&bound);
     caveats.extend(transfer.start_up_caveat(&bound));
+    caveats.extend(transfer.sharing_caveats(shares));
+    if !agrees {
+        let text = "how long the transfer takes depends on what changes meanwhile: no time agrees with the mean over it";
+        caveats.push(Caveat::new("outside-range", text));
+    }
     Estimate { outcome: transfer.outcome(&bound), caveats }
 }
 
@@ -66,6 +81,8 @@ struct Transfer<'a> {
     ack_timeout: f64,
     /// Whether both ends repair losses by SACK.
     has_sack: bool,
+    /// Up to which what changes over time has its mean here.
+    until: Time,
 }
 
 /// The bound on the throughput of a transfer, and the limit behind it.
@@ -88,15 +105,37 @@ impl ThroughputBound {
 }
 
 impl<'a> Transfer<'a> {
-    fn new(scenario: &'a Scenario, flow: &'a Flow, share: f64) -> Self {
+    /// With the mean of what changes from its start to its own end, and whether such an end was found.
+    fn up_to_its_end(scenario: &'a Scenario, flow: &'a Flow, shares: &Shares<'_>) -> (Self, bool) {
+        let mut until = scenario.until.time;
+        let mut transfer = Self::new(scenario, flow, shares, until);
+        if scenario.until.bytes.is_none() {
+            return (transfer, true);
+        }
+        for _ in 0..MOST_STEPS {
+            let active = Time::from_secs_f64(transfer.active(&transfer.bound()));
+            let end = flow.start.saturating_add(active).min(scenario.until.time);
+            if (end.as_secs_f64() - until.as_secs_f64()).abs() <= SAME_END * end.as_secs_f64() {
+                return (transfer, true);
+            }
+            until = end;
+            transfer = Self::new(scenario, flow, shares, until);
+        }
+        (transfer, false)
+    }
+
+    /// With the mean of what changes up to `until`.
+    fn new(scenario: &'a Scenario, flow: &'a Flow, shares: &Shares<'_>, until: Time) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
-        let flow_path = FlowPath::of(scenario, flow);
+        let flow_path = FlowPath::of(scenario, flow).up_to(until);
         let decision = scenario.mss(flow);
         let mss = decision.effective.bytes();
         let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
         let (packet, ack) = (headers.packet(mss), headers.packet(Bytes::ZERO));
-        let bottleneck = flow_path.bottleneck(packet);
-        let (offered, buffer) = buffers(scenario, flow, mss);
+        let (links, back) = (Crossing::all(flow), Crossing::all(&flow.reversed()));
+        let bottleneck =
+            flow_path.bottleneck_of(packet, |index| shares.of_bulk(flow, links[index], until));
+        let (offered, buffer) = buffers(scenario, flow, decision.unbound.bytes());
         let (window, window_limit) = if buffer < offered {
             (buffer, LimitedBy::SendBuffer)
         } else {
@@ -115,7 +154,8 @@ impl<'a> Transfer<'a> {
                 rtt += ack_timeout;
             }
         }
-        let bottleneck_back = flow_path.bottleneck_back(ack);
+        let bottleneck_back =
+            flow_path.bottleneck_back_of(ack, |index| shares.of_bulk(flow, back[index], until));
         Self {
             scenario,
             flow,
@@ -127,8 +167,10 @@ impl<'a> Transfer<'a> {
             ack_loss: flow_path.loss_back(ack).get(),
             window,
             window_limit,
-            link_bps: share * 8.0 * mss / bottleneck.seconds,
-            ack_path_bps: payload_limit(bottleneck_back.seconds, per_ack, 8.0 * mss),
+            link_bps: bottleneck.share * 8.0 * mss / bottleneck.seconds,
+            ack_path_bps: bottleneck_back.share
+                * payload_limit(bottleneck_back.seconds, per_ack, 8.0 * mss),
+            until,
             read_bps: receiver.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64),
             slower_host: SlowerHost::of(scenario, flow, 8.0 * mss, per_ack),
             bottleneck,
@@ -211,6 +253,10 @@ impl<'a> Transfer<'a> {
             | Formula::Datagrams => 0.0,
         };
         let queue_elsewhere = match least.formula {
+            // BBR keeps two windows of the path in flight at most (`bbr_cwnd_gain`).
+            Formula::AckPath if self.sender.congestion == CongestionName::Bbr => {
+                self.standing_acks().min(self.rtt)
+            }
             Formula::AckPath => self.standing_acks(),
             // Nothing is dropped there: all of the window that the path does not hold waits.
             Formula::Host => (8.0 * self.window / least.goodput_bps - self.rtt).max(0.0),
@@ -226,6 +272,8 @@ impl<'a> Transfer<'a> {
             | Formula::Cardwell
             | Formula::Datagrams => 0.0,
         };
+        let queue = self.queue_under_loss(queue).unwrap_or(queue);
+        let queue = queue.min(self.queue_of_all());
         ThroughputBound { queue, queue_elsewhere, ..least }
     }
 
@@ -266,63 +314,6 @@ impl<'a> Transfer<'a> {
         ThroughputBound::new(8.0 * self.mss * responded.rate, limited_by, responded.formula)
     }
 
-    /// Path and queue of the slowest link in packets of this flow.
-    fn saw_tooth(&self) -> SawTooth {
-        let Slowest { link, seconds, is_policed, .. } = self.bottleneck;
-        let wire = link.wire_bytes(self.packet).get() as f64;
-        let queue = match link.policer {
-            // Tokens that were saved are room as well, only that nobody waits in it.
-            Some(policer) if is_policed => policer.burst.get() as f64 / wire,
-            _ => room(link, self.packet),
-        };
-        let path = self.rtt / seconds;
-        let each_round = |left| SawTooth { path, queue, left, climb: Climb::EachRound };
-        match self.sender.congestion {
-            CongestionName::Reno | CongestionName::Ns2Reno | CongestionName::Bbr => each_round(0.5),
-            CongestionName::Cubic => {
-                let friendly = each_round(cubic::BETA);
-                let regained = cubic::regain_time_of_cubic(path + queue);
-                if regained < friendly.rounds() * self.rtt / cubic::FRIENDLY_GROWTH {
-                    SawTooth { climb: Climb::Cubic, ..friendly }
-                } else {
-                    friendly
-                }
-            }
-        }
-    }
-
-    /// Seconds from one overflow of the queue to the next.
-    fn tooth_period(&self) -> f64 {
-        let tooth = self.saw_tooth();
-        let rounds = tooth.rounds() * self.rtt;
-        match (tooth.climb, self.sender.congestion) {
-            (Climb::Cubic, _) => cubic::regain_time_of_cubic(tooth.path + tooth.queue),
-            (Climb::EachRound, CongestionName::Cubic) => rounds / cubic::FRIENDLY_GROWTH,
-            (Climb::EachRound, _) => rounds * self.growth_per_ack(),
-        }
-    }
-
-    fn overflows_queue(&self) -> bool {
-        let tooth = self.saw_tooth();
-        // Behind a host that is slower than the link nothing piles up.
-        self.slower_host.payload_bps > self.link_bps
-            && self.window / self.mss > tooth.path + tooth.queue
-    }
-
-    /// What the window holds beyond a full path.
-    fn standing_queue(&self) -> f64 {
-        let tooth = self.saw_tooth();
-        let held = (self.window / self.mss - tooth.path).clamp(0.0, tooth.queue);
-        held / tooth.path * self.rtt
-    }
-
-    /// What the window holds beyond a full path where the way back is the slower one: there it waits as
-    /// acknowledgements.
-    fn standing_acks(&self) -> f64 {
-        let most = room(self.bottleneck_back.link, self.ack) * self.bottleneck_back.seconds;
-        (8.0 * self.window / self.ack_path_bps - self.rtt).clamp(0.0, most)
-    }
-
     /// Seconds from the flow's start to its end.
     fn active(&self, bound: &ThroughputBound) -> f64 {
         let until = &self.scenario.until;
@@ -360,14 +351,6 @@ impl<'a> Transfer<'a> {
             formula: Some(bound.formula.name().to_owned()),
             ..Outcome::default()
         }
-    }
-}
-
-/// How many packets of this size may wait before `link`.
-pub(super) fn room(link: &LinkSpec, packet: IpPacket) -> f64 {
-    match link.queue {
-        QueueLimit::Packets(n) => f64::from(n),
-        QueueLimit::Bytes(bytes) => bytes.get() as f64 / link.wire_bytes(packet).get() as f64,
     }
 }
 

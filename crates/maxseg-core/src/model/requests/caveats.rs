@@ -1,9 +1,11 @@
 //! What the closed form of a request flow leaves out, and how far it can be trusted.
 
-use super::super::bulk::{first_timeout, room};
+use super::super::bulk::first_timeout;
+use super::super::flow_path::room;
 use super::{MEASURED, RequestModel, Total};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
+use crate::scenario::FlowKind;
 use crate::units::approx;
 
 /// The segment loss up to which [`MEASURED`] holds.
@@ -98,10 +100,9 @@ impl RequestModel<'_> {
             );
         }
         say(
-            self.scenario.flows.len() > 1,
+            self.scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk),
             "shared",
-            "requests wait in the queues of the bulk flows; the formula ignores losses there, and the bandwidth that \
-             requests take from other flows"
+            "requests wait in the queues of the bulk flows; the formula ignores losses there"
                 .to_owned(),
         );
         caveats

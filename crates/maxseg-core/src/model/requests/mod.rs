@@ -8,12 +8,15 @@ mod caveats;
 mod transfer;
 
 use super::cardwell::Cardwell;
+use super::shares::{Crossing, Shares};
 use super::slow_start::Course;
 use super::{Estimate, Formula, whole};
+use crate::engine::Caveat;
 use crate::framing::Headers;
 use crate::outcome::{LimitedBy, Outcome};
-use crate::scenario::{ConnectionUse, Flow, RequestPlan, Scenario};
+use crate::scenario::{ConnectionUse, Flow, FlowKind, RequestPlan, Scenario};
 use crate::tcp::Config;
+use crate::units::approx;
 use transfer::{Parts, Transfer};
 
 /// The closed form for one request flow whose packets wait `queues` seconds in a round trip for what
@@ -34,6 +37,63 @@ pub(super) fn estimate(
     };
     let total = requests.total();
     Estimate { outcome: requests.outcome(&total), caveats: requests.caveats(&total) }
+}
+
+/// Request flows with each other and with datagrams: what they take of the links where they fit, and less of each where they do not.
+pub(super) fn side_by_side(
+    scenario: &Scenario,
+    estimates: Vec<(usize, Estimate)>,
+) -> (Shares<'_>, Vec<Estimate>) {
+    let outcomes = |estimates: &[(usize, Estimate)]| -> Vec<(usize, Outcome)> {
+        estimates.iter().map(|(index, it)| (*index, it.outcome.clone())).collect()
+    };
+    let asked = Shares::new(scenario).beside_requests(&outcomes(&estimates));
+    let squeezed: Vec<(usize, Estimate)> = estimates
+        .into_iter()
+        .map(|(index, estimate)| (index, squeeze(&scenario.flows[index], estimate, &asked)))
+        .collect();
+    let shares = Shares::new(scenario).beside_requests(&outcomes(&squeezed));
+    (shares, squeezed.into_iter().map(|(_, estimate)| estimate).collect())
+}
+
+/// Where others ask for more than this of a link, requests wait for each other.
+const MUCH: f64 = 0.1;
+
+/// One of several flows that together ask for more than their links carry gets as much less, and its requests take as much longer.
+fn squeeze(flow: &Flow, estimate: Estimate, asked: &Shares<'_>) -> Estimate {
+    let Estimate { mut outcome, mut caveats } = estimate;
+    let own = asked.own_requests(flow, &outcome);
+    let at_start = |link| asked.datagrams(link, flow.start);
+    let links = [*flow, flow.reversed()].into_iter().flat_map(|way| Crossing::all(&way));
+    let (mut fits, mut others) = (1.0_f64, 0.0_f64);
+    for link in links {
+        let all = asked.of_requests(link);
+        let own: f64 = own.iter().filter(|(at, _)| *at == link).map(|(_, load)| load).sum();
+        others = others.max(all - own + at_start(link));
+        if all > 0.0 {
+            fits = fits.min((1.0 - at_start(link)).max(0.0) / all);
+        }
+    }
+    if others >= MUCH {
+        let text = format!(
+            "other requests and datagrams take up to {} of a link: the formula ignores how long requests wait for them",
+            approx::percent(others.min(1.0))
+        );
+        caveats.push(Caveat::new("outside-range", text));
+    }
+    // A flow alone has waited for itself.
+    if fits < 1.0 && others > 0.0 {
+        let FlowKind::Request(plan) = flow.kind else { return Estimate { outcome, caveats } };
+        let less = |number: Option<u64>| number.map(|number| whole(fits * number as f64));
+        outcome.requests = less(outcome.requests);
+        outcome.payload_bytes = less(outcome.payload_bytes);
+        outcome.goodput_bps = outcome.goodput_bps.map(|goodput| fits * goodput);
+        let pause = plan.pause.as_secs_f64();
+        outcome.request_mean_s =
+            outcome.request_mean_s.filter(|_| fits > 0.0).map(|mean| (mean + pause) / fits - pause);
+        outcome.limited_by = Some(LimitedBy::Bandwidth);
+    }
+    Estimate { outcome, caveats }
 }
 
 /// The closed form of one request flow: a transfer each way.
@@ -64,6 +124,13 @@ struct Total {
     active: f64,
     /// The most packets that wait before the slowest link, there and back.
     queued: (f64, f64),
+}
+
+impl Total {
+    /// Whether repeats take for ever, on average: where half of the handshakes' packets are lost, or all segments.
+    fn never_ends(&self) -> bool {
+        !(self.active + self.last.sum()).is_finite()
+    }
 }
 
 impl RequestModel<'_> {
@@ -164,7 +231,9 @@ impl RequestModel<'_> {
             total.queued.1 = answered.queued.max(total.queued.1);
             let is_same = grown == windows && (requests > 0.0 || self.is_new());
             let is_steady = is_same || requests >= MOST_WINDOWS;
-            let more = if is_steady {
+            let more = if !(at + each).is_finite() {
+                0.0
+            } else if is_steady {
                 // The last begins before the stop and is over before the end.
                 let fit = libm::floor((until - at - each) / (each + pause)) + 1.0;
                 let begin = libm::ceil((stop - at) / (each + pause));
@@ -198,6 +267,8 @@ impl RequestModel<'_> {
         let payload = total.requests * self.plan.reply.get() as f64;
         let (up, down) = (&self.upload, &self.download);
         let segments = up.segments + down.segments;
+        let formula =
+            if up.loss.max(down.loss) >= 1.0 { Formula::NothingArrives } else { Formula::Cardwell };
         Outcome {
             goodput_bps: Some(8.0 * payload / elapsed),
             elapsed_s: Some(elapsed),
@@ -207,8 +278,12 @@ impl RequestModel<'_> {
             requests: Some(whole(total.requests)),
             request_mean_s: (total.requests > 0.0).then(|| total.time / total.requests),
             mss_used_bytes: Some(down.mss.get()),
-            limited_by: Some(self.limited_by(&total.last)),
-            formula: Some(Formula::Cardwell.name().to_owned()),
+            limited_by: Some(if total.never_ends() {
+                LimitedBy::Rto
+            } else {
+                self.limited_by(&total.last)
+            }),
+            formula: Some(formula.name().to_owned()),
             ..Outcome::default()
         }
     }

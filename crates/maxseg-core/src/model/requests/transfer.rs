@@ -62,7 +62,7 @@ impl<'a> Transfer<'a> {
         let full = headers.packet(mss.min(payload));
         let in_segments =
             |bytes: Bytes| libm::floor(bytes.get() as f64 / mss.get() as f64).max(1.0);
-        let offered = in_segments(receiver.offered_window(mss));
+        let offered = in_segments(receiver.offered_window(decision.unbound.bytes()));
         let buffer = sending.largest_send_buffer().map_or(f64::INFINITY, in_segments);
         Self {
             sender,

@@ -37,6 +37,48 @@ fn metrics_of_the_route_go_before_the_interface() {
     assert_eq!(sizes("", "[sender.linux]\nroute_mtu = 9000"), ([Some(1460); 2], 1448));
 }
 
+/// What the simulated Linux comes to, by the windows that its receiver offers.
+#[test]
+fn linux_puts_at_most_half_of_the_window_into_a_segment() {
+    let effective = |mtu: u16, window: &str, stack: &str| {
+        let host = format!("stack = \"{stack}\"\ntimestamps = true");
+        let text = format!(
+            "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nmtu = {mtu}\n[sender]\n{host}\n[receiver]\n{host}\nwindow = \"{window}\"\n"
+        );
+        let scenario = Scenario::from_toml("test.toml", &text).unwrap();
+        scenario.mss(&scenario.flows[0]).effective.get()
+    };
+    for (mtu, window, mss) in [
+        (1500, "1460 B", 724),
+        (1500, "1 segments", 724),
+        (1500, "3000 B", 1448),
+        (9000, "1460 B", 730),
+        (9000, "3000 B", 1500),
+        (9000, "16384 B", 6711),
+        (9000, "20000 B", 8948),
+        (9000, "auto", 8948),
+    ] {
+        assert_eq!(effective(mtu, window, "linux"), mss, "{window} at {mtu}");
+    }
+    assert_eq!(effective(1500, "1460 B", "rfc"), 1448);
+}
+
+#[test]
+fn an_mss_that_no_socket_of_linux_takes_is_refused() {
+    let read = |mss: u32, stack: &str| {
+        let text = format!(
+            "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[sender]\nstack = \"{stack}\"\nmss = {mss}\n"
+        );
+        Scenario::from_toml("test.toml", &text).map_err(|error| error.to_string())
+    };
+    for mss in [87, 32_768] {
+        let error = read(mss, "linux").unwrap_err();
+        assert!(error.contains("TCP_MAXSEG takes 88 to 32767"), "{error}");
+        assert!(read(mss, "rfc").is_ok());
+    }
+    assert!(read(88, "linux").is_ok() && read(32_767, "linux").is_ok());
+}
+
 #[test]
 fn the_path_can_lower_the_segment_size() {
     let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();

@@ -181,7 +181,7 @@ pub(super) struct WindowClamp {
 
 impl WindowClamp {
     pub(super) fn new(context: &FlowContext<'_>, flow: &Flow, end: End) -> Self {
-        let mss = context.scenario.mss(flow).effective.bytes();
+        let mss = context.scenario.mss(flow).unbound.bytes();
         let window = SocketMemory::of(settings_of(context, end), mss).clamp;
         Self { clamp: window.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)) }
     }

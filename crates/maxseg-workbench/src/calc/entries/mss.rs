@@ -158,12 +158,19 @@ fn by_rfc(inputs: &Inputs<'_>) -> Result<Answer, Error> {
 }
 
 fn by_linux(inputs: &Inputs<'_>) -> Result<Answer, Error> {
+    let user_mss = inputs.maybe(&USER)?;
+    if let Some(asked) = user_mss.filter(|mss| !linux::MAXSEG.contains(&mss.bytes().get())) {
+        let (least, most) = (linux::MAXSEG.start(), linux::MAXSEG.end());
+        let what =
+            format!("Linux's TCP_MAXSEG takes {least} to {most} bytes, and {asked} is asked for");
+        return Err(inputs.refuse(&USER, what));
+    }
     let decision = linux::decide(&linux::Inputs {
         ip: inputs.get(&IP)?,
         device_mtu: inputs.get(&MTU)?,
         route_mtu: inputs.maybe(&PATH_MTU)?,
         route_advmss: inputs.maybe(&ADVMSS)?.map(in_an_option),
-        user_mss: inputs.maybe(&USER)?,
+        user_mss,
         peer_option: peer(inputs)?,
         timestamps: inputs.get(&TIMESTAMPS)?.0,
         ip_options: octets(inputs, &IP_OPTIONS)?,

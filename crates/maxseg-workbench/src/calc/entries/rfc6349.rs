@@ -99,7 +99,12 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
 
 fn efficiency(inputs: &Inputs<'_>, answer: Answer) -> Result<Answer, Error> {
     let resent = inputs.get(&RESENT)?;
-    let Some(sent) = inputs.maybe(&SENT)? else { return Ok(answer) };
+    let Some(sent) = inputs.maybe(&SENT)? else {
+        if resent > Bytes::ZERO {
+            return Err(inputs.refuse(&RESENT, "a share of what was sent needs `sent` too"));
+        }
+        return Ok(answer);
+    };
     if resent > sent {
         return Err(inputs.refuse(&RESENT, format!("more resent ({resent}) than sent ({sent})")));
     }
@@ -115,6 +120,10 @@ fn transfer(inputs: &Inputs<'_>, answer: Answer, max: f64) -> Result<Answer, Err
             None => Ok(answer),
         };
     };
+    // At no throughput no time is ideal.
+    if max <= 0.0 {
+        return Ok(answer);
+    }
     let ideal = rfc6349::ideal_time(size.get() as f64, max);
     let answer = answer.number("ideal_time", ideal, Unit::Seconds);
     let Some(actual) = actual else { return Ok(answer) };

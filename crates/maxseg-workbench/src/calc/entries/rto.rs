@@ -13,8 +13,11 @@ const SAMPLES: Parameter<Samples> =
     Parameter::required("samples", "round trips in the order in which they were measured");
 const STACK: Parameter<String> =
     Parameter::with_default("stack", "rfc", "TCP stack; `maxseg stacks` lists them");
-const MIN: Parameter<Time> =
-    Parameter::optional("min", "the stack's holds", "least timeout: 1 s by RFC 6298");
+const MIN: Parameter<Time> = Parameter::optional(
+    "min",
+    "the stack's holds",
+    "least timeout: 1 s by RFC 6298; Linux: least of what is added to SRTT",
+);
 const MAX: Parameter<Time> =
     Parameter::optional("max", "the stack's holds", "largest timeout: at least 60 s by RFC 6298");
 const GRANULARITY: Parameter<Time> =
@@ -32,8 +35,10 @@ pub(super) const ENTRY: Entry = Entry {
         GRANULARITY.described(),
     ],
     formula: "first sample r: SRTT = r, RTTVAR = r/2; then RTTVAR = ¾·RTTVAR + ¼·|SRTT − r| with the old \
-              SRTT, and SRTT = ⅞·SRTT + ⅛·r; RTO = SRTT + max(G, 4·RTTVAR), at least min, at most max",
-    source: "RFC 6298 §2; a stack with a coarse clock has 4.3BSD's integers instead",
+              SRTT, and SRTT = ⅞·SRTT + ⅛·r; RTO = SRTT + max(G, 4·RTTVAR), at least min, at most max. Linux: RTO = SRTT + max(4·RTTVAR, min) \
+              rounded up to whole jiffies, at most max, where RTTVAR rises at once and falls once a round trip",
+    source: "RFC 6298 §2; a stack with a coarse clock has 4.3BSD's integers instead; Linux: tcp_rtt_estimator and __tcp_set_rto, \
+             net/ipv4/tcp_input.c",
     range: || {
         "Exact. Samples of retransmitted segments do not count (Karn). Without back-off: each timeout doubles the \
          value."
@@ -59,7 +64,17 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         }
         answer = answer.number(format!("rto_{at}"), rto.current().as_secs_f64(), Unit::Seconds);
     }
-    let is_at_least = rto.current() == settings.min;
+    let least = match settings.rule {
+        RtoRule::Rfc6298 { .. } | RtoRule::Ticks { .. } => settings.min,
+        // On top of the round trip, and up to a jiffy more.
+        RtoRule::Linux { tick } => {
+            rto.srtt().unwrap_or_default().saturating_add(settings.min).saturating_add(tick)
+        }
+    };
+    let is_at_least = match settings.rule {
+        RtoRule::Rfc6298 { .. } | RtoRule::Ticks { .. } => rto.current() == least,
+        RtoRule::Linux { .. } => rto.srtt().is_some() && rto.current() <= least,
+    };
     Ok(answer.warn_if(is_at_least, "the minimum applies: these round trips alone give less"))
 }
 

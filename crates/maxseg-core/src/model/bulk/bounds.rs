@@ -1,0 +1,117 @@
+//! Where the bounds of a bulk flow hold only after a while, or not at all.
+
+use super::super::flow_path::room;
+use super::super::{Formula, bbr, whole};
+use super::{ThroughputBound, Transfer};
+use crate::engine::Caveat;
+use crate::settings::CongestionName;
+use crate::units::{Bytes, approx};
+
+/// A bound that leaves out more than this of what a run carries is no bound.
+const FAR_OFF: f64 = 0.1;
+
+impl Transfer<'_> {
+    /// What the estimate leaves out of its bound.
+    pub(super) fn bound_caveats(&self, bound: &ThroughputBound) -> Vec<Caveat> {
+        let caveats = [
+            self.period_caveat(bound),
+            self.filling_caveat(bound),
+            self.slow_reader_caveat(bound),
+            self.lost_acks_caveat(bound),
+            self.overshoot_caveat(bound),
+            self.short_path_of_bbr(),
+        ];
+        caveats.into_iter().flatten().collect()
+    }
+
+    /// A saw-tooth that the run is too short for has not its mean.
+    fn period_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        let (period, all) = (self.tooth_period(), self.active(bound));
+        let fills_path = self.queue_of_all() > 0.0;
+        (bound.formula == Formula::SawTooth && fills_path && period > all).then(|| {
+            let text = format!(
+                "the sawtooth has a period of about {}, and the run {}: the formulas give means of a whole period, of the queue as well",
+                approx::time(period),
+                approx::time(all)
+            );
+            Caveat::new("outside-range", text)
+        })
+    }
+
+    /// A queue that takes much of the run to fill is shorter on average.
+    fn filling_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        let all = self.active(bound);
+        (bound.formula == Formula::Link && bound.queue > FAR_OFF * all).then(|| {
+            let text = format!(
+                "the queue of {} takes much of the {} of the run to fill: RTT and pings are too long",
+                approx::time(bound.queue),
+                approx::time(all)
+            );
+            Caveat::new("outside-range", text)
+        })
+    }
+
+    /// Up to a full buffer the sender does not notice a slow reader.
+    fn slow_reader_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        let read = self.read_bps * self.active(bound) / 8.0;
+        (bound.formula == Formula::Reader && self.window > FAR_OFF * read).then(|| {
+            let text = format!(
+                "the receiver's buffer takes up to {} at the path's rate before its slow reader counts, beside {} that are read: too low",
+                Bytes::new(whole(self.window)),
+                Bytes::new(whole(read))
+            );
+            Caveat::new("outside-range", text)
+        })
+    }
+
+    /// Acknowledgements that a full queue of the way back refuses are no loss of data: the next stands for more.
+    fn lost_acks_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        if bound.formula != Formula::AckPath {
+            return None;
+        }
+        let room = room(self.bottleneck_back.link, self.ack) * self.bottleneck_back.seconds;
+        let waits = 8.0 * self.window / self.ack_path_bps - self.rtt;
+        (waits > room).then(|| {
+            let text = "the queue of the way back overflows with ACKs; the formula ignores that each ACK after a lost one stands for more \
+                        data: too low";
+            Caveat::new("outside-range", text)
+        })
+    }
+
+    /// Slow start overflows the queue by up to half of what path and queue hold, and without SACK a round trip repairs one loss
+    /// (RFC 6582 §3.2).
+    fn overshoot_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        if bound.formula != Formula::SawTooth || self.has_sack {
+            return None;
+        }
+        let tooth = self.saw_tooth();
+        let lost = f64::midpoint(tooth.path, tooth.queue);
+        let seconds = lost * self.rtt * (tooth.path + tooth.queue) / tooth.path;
+        let all = self.active(bound);
+        (seconds > FAR_OFF * all).then(|| {
+            let text = format!(
+                "slow start overflows the queue by up to {} segments, which without SACK take a round trip each: up to {} of {}, which the \
+                 formula ignores",
+                approx::digits(lost),
+                approx::time(seconds),
+                approx::time(all)
+            );
+            Caveat::new("outside-range", text)
+        })
+    }
+
+    /// BBR was compared where the path holds many packets.
+    fn short_path_of_bbr(&self) -> Option<Caveat> {
+        let path = self.saw_tooth().path;
+        let is_short = self.sender.congestion == CongestionName::Bbr && path < bbr::LEAST_WINDOW;
+        is_short.then(|| {
+            let text = format!(
+                "the path holds {} packets, and BBR keeps {} in flight or more: goodput, queue and losses depend on its bursts, which the formula \
+                 ignores",
+                approx::digits(path),
+                bbr::LEAST_WINDOW
+            );
+            Caveat::new("bbr", text)
+        })
+    }
+}

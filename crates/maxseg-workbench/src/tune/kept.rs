@@ -129,9 +129,9 @@ mod tests {
 
     fn files(keeper: Keeper, settings: &[(&str, &str)]) -> Vec<(String, String)> {
         let files = keeper.files(&document(settings), Path::new("/r"), "/usr/bin/maxseg").files;
-        let of = |(target, value): (Target, Value)| match target {
-            Target::File(path) => (path, value.text().unwrap_or_default().to_owned()),
-            other => panic!("{other}"),
+        let of = |(target, value): (Target, Value)| {
+            let Target::File(path) = target else { panic!("{target}") };
+            (path, value.text().unwrap_or_default().to_owned())
         };
         files.into_iter().map(of).collect()
     }

@@ -71,8 +71,9 @@ pub(super) struct SendHistory {
     earlier: i64,
     /// Duplicate acknowledgements since the last that brought something new.
     duplicates: u32,
-    /// When anything was last sent.
+    /// When anything was last sent, and when an acknowledgement last passed.
     last_send: u64,
+    last_ack: u64,
     /// How long before the last acknowledgement the newest of what it covers passed, in nanoseconds; 0 where that was sent again.
     pub(super) newest_trip: u64,
     /// Bytes that have arrived, cumulatively or selectively acknowledged, since the last acknowledgement.
@@ -130,6 +131,7 @@ impl SendHistory {
             earlier: if begin.begins_late { ANY } else { begin.nxt },
             duplicates: 0,
             last_send: begin.at,
+            last_ack: 0,
             newest_trip: 0,
             delivered: 0,
             round_trips: RoundTrips::since_handshake(rtt),
@@ -265,6 +267,7 @@ impl SendHistory {
     /// An acknowledgement passes, with or without payload of its own.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, ack: &AckSegment) {
+        self.last_ack = ack.at;
         let is_progress = ack.una > self.una;
         if is_progress {
             self.on_progress(ack);

@@ -25,6 +25,8 @@ pub(super) const SUMMARY: &str = "run.json";
 pub(super) const SCHEMA_VERSION: u64 = 1;
 /// What a folder of ours may hold; a folder with anything else, and without [`ROWS`], is not ours.
 const OURS: [&str; 6] = [ROWS, SERIES, INDEX, SUMMARY, "rows.parquet", "report.html"];
+/// Those that are written once all is run.
+const LAST: [&str; 3] = [SUMMARY, "rows.parquet", "report.html"];
 
 /// An open folder with its rows.
 #[derive(Debug)]
@@ -46,6 +48,13 @@ impl Store {
     pub fn open(folder: &Path, series_every: Option<Time>) -> Result<Self, Error> {
         create_folder(folder).map_err(|error| Error::file("create the folder", folder, error))?;
         refuse_foreign(folder)?;
+        // What stands in the place of one is told before anything is run.
+        for file in LAST.map(|name| folder.join(name)) {
+            if file.is_dir() {
+                let error = io::Error::from(io::ErrorKind::IsADirectory);
+                return Err(Error::file("write", &file, error));
+            }
+        }
         refuse_other_version(&folder.join(SUMMARY))?;
         let file = folder.join(ROWS);
         let mut rows = OpenOptions::new()

@@ -34,7 +34,7 @@ fn a_full_disk_leaves_whole_rows_and_a_usable_folder() {
     assert!(stderr(&limited).contains("error: cannot write "), "{}", stderr(&limited));
     // It is of no use to know that a summary cannot be written either.
     assert!(stderr(&limited).contains("rows.jsonl"), "{}", stderr(&limited));
-    assert!(stderr(&limited).contains(" of 20 runs "), "{}", stderr(&limited));
+    assert!(stderr(&limited).contains(" of 84 runs "), "{}", stderr(&limited));
     let shown = String::from_utf8_lossy(&limited.stdout);
     assert!(shown.contains("by sim"), "{shown}");
     let rows = std::fs::read(Path::new(out).join("rows.jsonl")).unwrap();

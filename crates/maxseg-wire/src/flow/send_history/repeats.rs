@@ -16,6 +16,9 @@ use super::{NONE_SACKED, SendHistory, segment};
 /// the 3 ms of tcptrace and Wireshark.
 const REORDERED_WITHIN: u64 = 3_000_000;
 
+/// Most hosts delay no acknowledgement for so long, in nanoseconds.
+const DELAYED_ACK: u64 = 200_000_000;
+
 /// IP identifications that are so near to each other count up.
 const COUNTING: u16 = 512;
 
@@ -184,20 +187,23 @@ impl SendHistory {
         }
     }
 
-    /// Whether the receiver had all of a segment before: by its SACK blocks; or, where none tell, as the capture point is at the
-    /// receiver and an earlier segment is missing. What passed there may be lost behind it all the same: then no acknowledgement
-    /// covers it.
+    /// Whether the receiver had all of a segment before, as the capture point is at the receiver: its SACK blocks tell so, or it has not
+    /// answered since; without any, an earlier segment may be missing. What passed there may be lost behind it all the same: then
+    /// acknowledgements pass that do not cover it.
     fn has_arrived(&mut self, data: &DataSegment) -> bool {
         if !self.is_at_receiver || data.end > self.edge {
             return false;
         }
         let tells_blocks = self.sacked > NONE_SACKED;
+        let may_be_missing = !tells_blocks && self.una < data.start;
+        let last_ack = self.last_ack;
+        let had = |segment: &mut InFlightSegment| {
+            let awaits_answer =
+                segment.at >= last_ack && data.at.saturating_sub(segment.at) < DELAYED_ACK;
+            segment.sacked || may_be_missing || awaits_answer
+        };
         let mut segments = self.sent.within(data.start, data.end).peekable();
-        if tells_blocks {
-            segments.peek().is_some() && segments.all(|segment| segment.sacked)
-        } else {
-            self.una < data.start
-        }
+        segments.peek().is_some() && segments.all(had)
     }
 
     /// The cause of a retransmission.

@@ -25,8 +25,8 @@ pub(super) const SUMMARY: &str = "run.json";
 pub(super) const SCHEMA_VERSION: u64 = 1;
 /// What a folder of ours may hold; a folder with anything else, and without [`ROWS`], is not ours.
 const OURS: [&str; 6] = [ROWS, SERIES, INDEX, SUMMARY, "rows.parquet", "report.html"];
-/// Those that are written once all is run.
-const LAST: [&str; 3] = [SUMMARY, "rows.parquet", "report.html"];
+/// Those that are written once all is run, and not read before.
+const LAST: [&str; 2] = ["rows.parquet", "report.html"];
 
 /// An open folder with its rows.
 #[derive(Debug)]

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use maxseg_workbench::host_port::{host_and_port, without_zone, zone_of};
+#[cfg(feature = "lab")]
+use maxseg_workbench::host_port::zone_of;
+use maxseg_workbench::host_port::{host_and_port, without_zone};
 
 /// Connections of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,7 @@ impl Target {
 }
 
 /// The zones of the addresses in an argument (RFC 4007 §11): names or numbers of interfaces.
+#[cfg(feature = "lab")]
 pub(super) fn zones(argument: &str) -> Vec<&str> {
     let each =
         halves(argument).map_or_else(|| vec![argument], |(local, remote)| vec![local, remote]);

@@ -7,7 +7,12 @@ use maxseg_core::outcome::LimitedBy;
 use xtask::root;
 
 fn readme() -> String {
-    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    joined("README.md")
+}
+
+/// The text of a document, its lines joined.
+fn joined(file: &str) -> String {
+    let text = std::fs::read_to_string(root().join(file)).unwrap();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -51,12 +56,6 @@ fn the_speed_is_what_was_measured() {
     for claim in claims {
         assert!(readme().contains(&claim), "README.md does not say {claim:?}");
     }
-}
-
-/// The text of a document, its lines joined.
-fn joined(file: &str) -> String {
-    let text = std::fs::read_to_string(root().join(file)).unwrap();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The cells of the lines of a page's tables that begin so.
@@ -119,8 +118,7 @@ fn the_accuracy_of_verdicts_is_that_of_the_pages() {
 
 #[test]
 fn the_accuracy_of_request_times_is_what_was_measured() {
-    let page = std::fs::read_to_string(root().join("docs/requests.md")).unwrap();
-    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = joined("docs/requests.md");
     let [(kept, _), (low, high)] = requests::MEASURED;
     for claim in [format!("{low:.2} to {high:.2} times"), format!("{kept:.2} times")] {
         assert!(page.contains(&claim), "docs/requests.md does not say {claim:?}");

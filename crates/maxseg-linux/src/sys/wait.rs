@@ -14,9 +14,7 @@ use nix::sys::time::TimeSpec;
 /// # Errors
 /// A descriptor is invalid.
 pub(crate) fn wait_for(files: &[BorrowedFd<'_>], longest: Option<Duration>) -> io::Result<()> {
-    let mut polled: Vec<PollFd<'_>> =
-        files.iter().map(|file| PollFd::new(*file, PollFlags::POLLIN)).collect();
-    wait(&mut polled, longest)
+    wait(&mut readable(files), longest)
 }
 
 /// As [`wait_for`], and until the reader of `output` is gone: [`io::ErrorKind::BrokenPipe`], as a write would say.
@@ -28,13 +26,16 @@ pub(crate) fn wait_while_read(
     output: BorrowedFd<'_>,
     longest: Option<Duration>,
 ) -> io::Result<()> {
-    let mut polled: Vec<PollFd<'_>> =
-        files.iter().map(|file| PollFd::new(*file, PollFlags::POLLIN)).collect();
+    let mut polled = readable(files);
     // POLLERR and POLLHUP are reported unasked.
     polled.push(PollFd::new(output, PollFlags::empty()));
     wait(&mut polled, longest)?;
     let is_gone = polled.last().and_then(PollFd::any).unwrap_or(false);
     if is_gone { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+}
+
+fn readable<'f>(files: &[BorrowedFd<'f>]) -> Vec<PollFd<'f>> {
+    files.iter().map(|file| PollFd::new(*file, PollFlags::POLLIN)).collect()
 }
 
 fn wait(polled: &mut [PollFd<'_>], longest: Option<Duration>) -> io::Result<()> {

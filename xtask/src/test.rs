@@ -107,7 +107,7 @@ fn sample() -> Result<()> {
 const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Tests that wait, for a path in real time or for a program, beside one on each core.
-const WAITING_TESTS: usize = 2;
+const WAITING_TESTS: usize = 4;
 
 fn tests() -> Command {
     let mut tests = Command::new("cargo");

@@ -18,7 +18,7 @@ use maxseg_linux::lab::Lab;
 use maxseg_testkit::is_its_turn;
 
 use rights::has_rights;
-use runs::{alone, lab, scenario};
+use runs::{alone, lab, quiet, scenario};
 
 fn proof(outcome: &Outcome) -> &LabProof {
     outcome.lab.as_deref().unwrap()
@@ -139,7 +139,7 @@ fn routers_tell_of_a_smaller_mtu_or_are_silent_or_cut() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     // 1400 − 40; in IPv6 1400 − 60.
     let told = lab(&path_with_a_small_hop(""));
     assert_eq!(told.mss_used_bytes, Some(1360));
@@ -164,7 +164,7 @@ fn hosts_that_name_no_stack_leave_the_kernel_as_it_is() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let text = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n[until]\ntime = \"1 s\"\n";
     let today = Scenario::from_toml("test", text).unwrap();
     let codes: Vec<_> =
@@ -185,7 +185,7 @@ fn asked_advertised_and_effective_sizes_are_told_with_their_reason() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let outcome = lab("[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\nmtu = 9000\n\
          [sender]\nmss = 9000\ntimestamps = true\n\
          [receiver]\ntimestamps = true\nwindow = \"100 kB\"\n[until]\ntime = \"1 s\"\n");
@@ -207,7 +207,7 @@ fn metrics_of_routes_are_those_of_the_scenario() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let outcome = lab("[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\nmtu = 1500\n\
          [sender]\nstack = \"linux\"\nlinux = { route_mtu = 1000 }\n[receiver]\nstack = \"linux\"\n\
          linux = { route_advmss = 1200 }\n[until]\ntime = \"1 s\"\n");
@@ -299,7 +299,7 @@ fn requests_are_answered_on_kept_and_new_connections() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     for connection in ["kept", "new"] {
         let outcome = lab(&format!(
             "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -318,7 +318,7 @@ fn what_cannot_be_run_is_said_before() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let hop = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n";
     let refused = |text: &str| match Lab::default().run(&scenario(text), &mut Unwatched) {
         Err(EngineError::Unable { source, hint }) => {

@@ -13,7 +13,7 @@ use maxseg_core::sim::Sim;
 use maxseg_linux::lab::Lab;
 
 use rights::has_rights;
-use runs::{alone, lab, scenario};
+use runs::{alone, lab, quiet, scenario};
 
 fn simulated(text: &str) -> Outcome {
     Sim.run(&scenario(text), &mut Unwatched).unwrap()
@@ -36,7 +36,7 @@ fn datagrams_above_the_path_mtu_are_lost_as_in_the_simulator() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let cbr = "kind = \"cbr\"\nsize = 1400\nrate = \"1 Mbit/s\"\nstop = \"500 ms\"";
     let back = format!("{cbr}\nfrom = \"receiver\"");
     for (ip, mtus, flow) in [
@@ -64,7 +64,7 @@ fn echo_requests_above_the_path_mtu_get_no_answer() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let ping = |size| format!("kind = \"ping\"\nsize = {size}\ninterval = \"50 ms\"");
     for ip in [4, 6] {
         let pings = |size| lab(&two_hops(ip, [1500, 1280], &ping(size)));
@@ -109,7 +109,7 @@ fn a_request_on_a_new_connection_does_not_wait_for_the_fin_of_the_last() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     // SYN, ACK and request arrive; the acknowledgement of the reply and the FIN, or both in one, do not.
     let flow = "request = \"100 B\"\nreply = \"100 B\"\ncount = 3\nconnection = \"new\"";
     let outcome = lab(&losing("3, 4", flow));
@@ -121,7 +121,7 @@ fn what_clients_send_again_counts_as_in_the_simulator() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     for connection in ["kept", "new"] {
         let flow = format!(
             "request = \"100 B\"\nreply = \"100 B\"\ncount = 1\nconnection = \"{connection}\""
@@ -141,7 +141,7 @@ fn the_loss_of_echoes_and_of_fragments_is_that_of_the_simulator() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let lossy = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
                  errors = { model = \"list\", lost = [1, 2, 5] }\n";
     let ping = format!(
@@ -166,7 +166,7 @@ fn a_packet_reaches_the_end_of_a_path_of_seventy_hops() {
     if !has_rights() {
         return;
     }
-    let _alone = alone();
+    let _quiet = quiet();
     let hops = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"0 ms\"\n".repeat(70);
     for ip in [4, 6] {
         let text = format!(

@@ -118,9 +118,12 @@ impl Truth {
 
 /// The causes of losses that are right to name; none as well where a capture need not hold them: it begins late, or the
 /// queue of the sender's own host refused packets, which Linux sends when there is room (`tcp_transmit_skb`,
-/// `net_xmit_eval`).
+/// `net_xmit_eval`). Where nothing was sent again, what links dropped were acknowledgements.
 fn causes(run: &Run) -> Vec<LossCause> {
     let setup = &run.setup;
+    if run.outcome.retransmitted_packets == Some(0) {
+        return vec![LossCause::None];
+    }
     let mut causes = run.facts.causes(setup.cross.is_none());
     let is_shaped = matches!(setup.pace, Some(Pace::Shaper { .. }));
     if is_shaped || setup.stratum == Stratum::MidStream {
@@ -192,4 +195,23 @@ fn limits_by_second_runs(run: &Run) -> Vec<LimitedBy> {
         limits.push(LimitedBy::ReceiveWindow);
     }
     limits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::score::tests::scored;
+    use super::*;
+
+    #[test]
+    fn acknowledgements_that_a_link_refused_are_no_lost_data() {
+        let mut run =
+            scored(Stratum::AckPath, 1, &[LimitedBy::Bandwidth], LimitedBy::Bandwidth).run;
+        run.setup.cross = None;
+        run.setup.pace = None;
+        run.facts.refused_packets = 100;
+        run.outcome.retransmitted_packets = Some(20);
+        assert_eq!(causes(&run), [LossCause::Queue]);
+        run.outcome.retransmitted_packets = Some(0);
+        assert_eq!(causes(&run), [LossCause::None]);
+    }
 }

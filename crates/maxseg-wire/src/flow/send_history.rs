@@ -64,6 +64,9 @@ pub(super) struct SendHistory {
     nxt: i64,
     una: i64,
     sacked: i64,
+    /// Before this an acknowledgement that passed covers everything. A capture that begins late takes its first segment for the first that is not
+    /// acknowledged; in a recovery it is not.
+    covered: i64,
     /// Behind the byte of the last zero window probe: a receiver may take it (RFC 9293 §3.8.6.1).
     probed: i64,
     /// Behind what may have been sent before the capture: any byte while it begins in a recovery, and the sender sends nothing but what is
@@ -92,6 +95,7 @@ pub(super) struct SendHistory {
 const BEYOND_THE_HOST: u64 = 1_000_000;
 /// Before every offset, and short when packed.
 const NONE_SACKED: i64 = i32::MIN as i64;
+const NONE_COVERED: i64 = NONE_SACKED;
 /// Beyond any offset that a capture begins with.
 const ANY: i64 = 1 << 31;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
@@ -127,6 +131,7 @@ impl SendHistory {
             nxt: begin.nxt,
             una: begin.nxt,
             sacked: NONE_SACKED,
+            covered: if begin.begins_late { NONE_COVERED } else { begin.nxt },
             probed: begin.nxt,
             earlier: if begin.begins_late { ANY } else { begin.nxt },
             duplicates: 0,
@@ -278,6 +283,7 @@ impl SendHistory {
         } else if is_progress || self.delivered > 0 || ack.is_duplicate {
             self.clock.on_ack(ack.at);
         }
+        self.covered = self.covered.max(ack.una);
         if ack.una < self.una {
             // Out of order: its window is outdated (RFC 9293 §3.10.7.4).
             return;

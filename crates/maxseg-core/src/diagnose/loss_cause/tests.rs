@@ -367,3 +367,22 @@ fn a_queue_that_others_keep_filled_is_not_overlooked() {
     assert_eq!(cause(None), LossCause::Errors);
     assert_eq!(cause(Some(0.01)), LossCause::Unknown);
 }
+
+/// The queue is 100 kB deep at times, and single segments are lost while it holds a fifth of that.
+#[test]
+fn a_queue_that_holds_more_at_other_times_was_not_full() {
+    let deep = |longest: u64, lost: u32| {
+        let mut loaded_round_trips = LoadedRoundTrips::default();
+        for n in 0..1000 {
+            let millis = if n % 20 == 0 { 40 + longest } else { 41 + n % 9 };
+            loaded_round_trips.add(Time::from_millis(millis));
+        }
+        let episodes: Vec<_> = (0..20).map(|n| (48, 130_000, 200 + n * 37 % 90)).collect();
+        let data = lost_at_once(lost, &episodes);
+        DirectionStats { loaded_round_trips, in_flight_max_bytes: 2 * HOLDS, ..data }
+    };
+    assert_cause(&deep(40, 1), true, LossCause::Unknown);
+    assert_cause(&deep(16, 1), true, LossCause::Queue);
+    // What overflows loses several.
+    assert_cause(&deep(40, 6), true, LossCause::Queue);
+}

@@ -28,6 +28,10 @@ const MOST: f64 = 2.0 / 3.0;
 /// losses. In front of a policer only the last segment that passed is late: its acknowledgement is delayed, as those behind it are dropped
 /// (RFC 5681 §4.2).
 const SEEN_BEFORE: f64 = 1.0 / 3.0;
+/// A queue that overflows drops at its longest delay. Where two round trips of a hundred are delayed so many times as long as those at losses of
+/// single segments, no queue was full then: one that drops early (CoDel, RFC 8289) or errors. BBR's losses by errors are at long round trips, too:
+/// what is lost soon after another belongs to its recovery, and while nothing is lost the flight grows to twice what the path holds.
+const EXCEEDED: f64 = 3.0;
 /// Less in flight than this share of what the path holds fills no queue; from the second on it does.
 const TOO_LITTLE: f64 = 0.6;
 const ENOUGH: f64 = 0.7;
@@ -96,6 +100,8 @@ struct Delay {
     high: f64,
     /// By how much one round trip in ten exceeds the least, in seconds.
     usual: f64,
+    /// By how much two in a hundred do, in seconds.
+    longest: f64,
     /// By how much most do, as a share of the least.
     standing: f64,
 }
@@ -111,8 +117,9 @@ impl Delay {
         let rank = median(ranks)?;
         let high = high as f64 / count as f64;
         let usual = data.loaded_round_trips.quantile(0.9)?.as_secs_f64() - least;
+        let longest = data.loaded_round_trips.quantile(0.98)?.as_secs_f64() - least;
         let standing = data.loaded_round_trips.quantile(0.3)?.as_secs_f64() / least - 1.0;
-        Some(Self { share: seconds / least, seconds, rank, high, usual, standing })
+        Some(Self { share: seconds / least, seconds, rank, high, usual, longest, standing })
     }
 }
 
@@ -180,7 +187,8 @@ impl View {
         if self.count == 0 {
             return None;
         }
-        self.by_delay()
+        self.by_exceeded_delay()
+            .or_else(|| self.by_delay())
             .or_else(|| self.by_delay_of_some())
             .or_else(|| self.by_standing_delay())
             .or_else(|| self.by_rate())
@@ -204,6 +212,22 @@ impl View {
                 && delay.rank >= HIGH
                 && (delay.share >= MUCH_DELAYED || fills)
         })
+    }
+
+    /// What strikes single segments at delays that the queue often exceeded.
+    fn by_exceeded_delay(&self) -> Option<Loss> {
+        let delay = self.queued().filter(|delay| {
+            self.count >= LEAST_EPISODES
+                && !self.is_burst
+                && delay.longest > EXCEEDED * delay.seconds
+        })?;
+        let text = format!(
+            "round trips were {} longer than {} when single segments were lost, and up to {} at other times: a queue that drops early, or errors",
+            approx::time(delay.seconds),
+            self.least_of,
+            approx::time(delay.longest)
+        );
+        Some(Loss::new(LossCause::Unknown, 0.0, text))
     }
 
     fn by_delay(&self) -> Option<Loss> {

@@ -254,6 +254,23 @@ fn a_capture_that_begins_in_a_recovery_lacks_nothing() {
     assert_eq!(evidence(&packets).forward.unseen_bytes, 200);
 }
 
+/// What was lost before the capture is sent again behind what is new, as SACK lets a sender do.
+#[test]
+fn what_was_lost_before_the_capture_is_not_sent_in_vain() {
+    let mut packets = vec![data(1_000, 60), ack(1_010, 10), data(1_100, 61), ack(1_110, 10)];
+    for n in 10..20_u32 {
+        let at = 2_000 + 1_000 * u64::from(n);
+        packets.extend([data(at, n), ack(at + 10, n + 1)]);
+    }
+    packets.extend([data(50_000, 62), ack(50_010, 63)]);
+    let forward = evidence(&packets).forward;
+    assert_eq!((forward.retransmitted_packets, forward.spurious_retransmissions), (10, 0));
+    // An acknowledgement had covered this one.
+    packets.insert(8, data(12_500, 10));
+    let forward = evidence(&packets).forward;
+    assert_eq!((forward.retransmitted_packets, forward.spurious_retransmissions), (11, 1));
+}
+
 /// At the receiver nothing is in flight: what the sender knew when it sent, by the timestamps that it echoes, tells how much it had.
 #[test]
 fn a_window_that_is_always_full_is_full_at_the_receiver_too() {

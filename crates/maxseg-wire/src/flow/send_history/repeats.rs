@@ -159,7 +159,7 @@ impl SendHistory {
         } else {
             self.black_hole.on_other(data);
         }
-        let proof = if data.end <= self.una {
+        let proof = if data.end <= self.covered {
             Some(SpuriousProof::Acknowledged)
         } else if was_seen && self.has_arrived(data) {
             Some(SpuriousProof::Arrived)

@@ -50,6 +50,12 @@ pub struct Prediction {
     pub baseline_spread: f64,
     /// The same after the change.
     pub spread: f64,
+    /// How many runs of the path as it is there were, and how many after the change.
+    pub runs: [usize; 2],
+    /// Half of the 95% interval of the mean of each, in bits per second; `None` where that is not known of the runs.
+    pub half_bps: [Option<f64>; 2],
+    /// The limit of the path as it is; `None` where that was not run.
+    pub limited_by: Option<LimitedBy>,
     /// The limit after the change.
     pub then_limited_by: Option<LimitedBy>,
 }

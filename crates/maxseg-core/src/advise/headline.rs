@@ -18,7 +18,7 @@ use contradictions::{
     at_least_the_stall, beyond_what_was_used, in_order, not_policed, on_own_link, with_known_queue,
     within_full_link,
 };
-use next_limit::{lifts_window, next_limit};
+use next_limit::lifts_window;
 
 /// The conclusion about one connection.
 #[derive(Debug, Clone)]
@@ -144,8 +144,7 @@ impl<'a> Headline<'a> {
                 approx::rate(gain.observed_whole_bps()),
                 approx::gain(relative)
             );
-            let changes = self.remedy.as_ref().map_or(&[][..], |remedy| &remedy.what_if);
-            if let Some(unless) = next_limit(&self.case, changes) {
+            if let Some(unless) = self.unless() {
                 let _ = write!(text, ", {unless}");
             }
         }

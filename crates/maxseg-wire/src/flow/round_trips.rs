@@ -19,6 +19,8 @@ pub(super) struct RoundTrips {
     pub(super) path_least: Option<u64>,
     /// The last two of the whole path, the later first.
     path_last: [Option<NonZeroU64>; 2],
+    /// All so far were of acknowledgements that had waited for a segment before.
+    all_waited: bool,
     /// The last was that of a single segment's acknowledgement.
     last_is_single: bool,
 }
@@ -47,11 +49,20 @@ const FAR: u64 = 1_000_000;
 impl RoundTrips {
     /// One at the point of capture, and of the whole path.
     pub(super) fn add(&mut self, sample: u64, path: u64, Sample { is_single, fills_gap }: Sample) {
-        self.count += 1;
-        self.path_count += 1;
-        self.sum = self.sum.saturating_add(sample);
-        self.path_sum = self.path_sum.saturating_add(path);
-        if !fills_gap || self.path_least.is_none() {
+        if self.count == 0 {
+            self.all_waited = fills_gap;
+        } else if self.all_waited && !fills_gap {
+            self.all_waited = false;
+            (self.count, self.sum, self.least) = (0, 0, None);
+            self.forget_path();
+        }
+        // With the time until a repair, better than none.
+        let counts = !fills_gap || self.all_waited || self.path_least.is_none();
+        if counts {
+            self.count += 1;
+            self.path_count += 1;
+            self.sum = self.sum.saturating_add(sample);
+            self.path_sum = self.path_sum.saturating_add(path);
             self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
             self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
         }
@@ -59,7 +70,7 @@ impl RoundTrips {
             self.path_last = [NonZeroU64::new(path), self.path_last[0]];
             self.last_is_single = is_single;
         }
-        if self.count == 1 {
+        if counts && self.count == 1 {
             (self.srtt, self.rttvar) = (path, path / 2);
         } else {
             self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(path) / 4;
@@ -139,12 +150,13 @@ mod tests {
 
     /// On paths that change the order of packets every acknowledgement may be one of those.
     #[test]
-    fn what_fills_a_gap_is_no_least() {
+    fn what_fills_a_gap_is_no_round_trip() {
         let mut trips = RoundTrips::default();
         for (millis, fills_gap) in [(30, true), (20, false), (10, true)] {
             trips.add(millis, millis, Sample { fills_gap, ..Sample::default() });
         }
-        assert_eq!((trips.count, trips.path_least), (3, Some(20)));
+        assert_eq!((trips.count, trips.path_least), (1, Some(20)));
+        assert_eq!((trips.sum, trips.path_sum), (20, 20), "nor of the mean");
         let mut others = RoundTrips::default();
         others.add(30, 30, Sample { fills_gap: true, ..Sample::default() });
         assert_eq!(others.path_least, Some(30), "better than none");

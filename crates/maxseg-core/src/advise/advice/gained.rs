@@ -57,7 +57,7 @@ pub enum GainOver {
 }
 
 /// What a change gains.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct AdviceGain {
     /// Goodput with it over goodput without it, less 1, in percent; null where none is measured.
     pub goodput_pct: Option<f64>,
@@ -67,8 +67,12 @@ pub struct AdviceGain {
     pub request_time_pct: Option<f64>,
     /// The goodput of all other flows with it over that without it, less 1, in percent; null where no other flow carries data.
     pub others_pct: Option<f64>,
-    /// 95% interval, in percent, of `ci95_of`. Null where fewer than two runs tell.
+    /// 95% interval, in percent, of `ci95_of`. Null where fewer than two runs tell, and of a lower bound.
     pub ci95: Option<[f64; 2]>,
+    /// Whether it is a lower bound: at least so much.
+    pub is_bound: bool,
+    /// What may hold it below that, and the runs have none of it, in words; null where nothing is known.
+    pub unless: Option<String>,
     /// What the goal measures.
     pub ci95_of: GainOf,
     /// What it is compared with.

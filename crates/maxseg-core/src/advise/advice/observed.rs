@@ -11,6 +11,7 @@ use super::tune::settings;
 use super::words;
 use crate::advise::{Change, Command, Gain, Headline, HostSystem, Remedy, Rerun, System};
 use crate::evidence::Direction;
+use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
 
 /// The hosts of a connection, by the direction of its data.
@@ -51,8 +52,8 @@ impl Advice {
         let mut advice =
             Self::of_remedy(remedy, reason, &ends_of(headline), scenario, connections)?;
         if let Some(gain) = gain {
-            advice.gain = gain_of(gain);
-            advice.proof = rows(gain, advice.change);
+            advice.gain = AdviceGain { unless: headline.unless(), ..gain_of(gain) };
+            advice.proof = rows(gain, advice.change, headline.case.diagnosis.limited_by);
         }
         Some(advice)
     }
@@ -93,27 +94,43 @@ fn gain_of(gain: &Gain) -> AdviceGain {
     let percent = |relative: f64| 100.0 * relative;
     AdviceGain {
         goodput_pct: gain.relative().map(percent),
-        ci95: gain.relative_ci95().map(|(low, high)| [percent(low), percent(high)]),
+        ci95: gain
+            .relative_ci95()
+            .filter(|_| !gain.is_bound)
+            .map(|(low, high)| [percent(low), percent(high)]),
+        is_bound: gain.is_bound,
         ..AdviceGain::default()
     }
 }
 
-fn rows(gain: &Gain, change: Change) -> Vec<ProofRow> {
+/// The path as it is, whose limit is as observed where that was not run, and with a change.
+fn rows(gain: &Gain, change: Change, observed: LimitedBy) -> Vec<ProofRow> {
     let Some(leading) = gain.leading() else { return Vec::new() };
-    let row = |changes: Vec<String>, goodput_bps: f64, spread: f64| ProofRow {
+    let [runs, then_runs] = leading.runs;
+    let [half_bps, then_half_bps] = leading.half_bps;
+    let row = |changes: Vec<String>, goodput_bps: f64| ProofRow {
         changes,
         engine: leading.engine,
-        runs: 1,
+        runs,
         goodput_bps,
-        goodput_half_bps: (spread > 0.0).then_some(goodput_bps * spread),
+        goodput_half_bps: half_bps,
         ping_s: None,
         request_s: None,
         others_goodput_bps: None,
         model_bps: None,
-        limited_by: leading.then_limited_by.unwrap_or(crate::outcome::LimitedBy::Unknown),
+        limited_by: match leading.limited_by {
+            // A small send buffer is run as a window.
+            Some(LimitedBy::ReceiveWindow) if observed == LimitedBy::SendBuffer => observed,
+            limit => limit.unwrap_or(observed),
+        },
     };
-    let mut rows = vec![row(Vec::new(), leading.baseline_bps, leading.baseline_spread)];
-    rows.extend(leading.without_bps.map(|bps| row(vec![change.describe()], bps, leading.spread)));
+    let mut rows = vec![row(Vec::new(), leading.baseline_bps)];
+    rows.extend(leading.without_bps.map(|bps| ProofRow {
+        runs: then_runs,
+        goodput_half_bps: then_half_bps,
+        limited_by: leading.then_limited_by.unwrap_or(LimitedBy::Unknown),
+        ..row(vec![change.describe()], bps)
+    }));
     rows
 }
 

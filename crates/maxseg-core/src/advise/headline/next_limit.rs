@@ -1,13 +1,21 @@
 //! What may limit a connection next, once its limit is removed, and is not seen before.
 
+use super::Headline;
 use crate::advise::{Case, Change};
 use crate::diagnose::LossCause;
+
+impl Headline<'_> {
+    /// What may hold the goodput after the change below what is predicted, and the runs have none of it.
+    pub fn unless(&self) -> Option<String> {
+        next_limit(&self.case, &self.remedy.as_ref()?.what_if)
+    }
+}
 
 /// `unless other traffic, a policer, or the program or buffer of 10.0.0.1 limits it next`: behind a window or a buffer that a transfer never
 /// exceeded, neither what others send, nor what drops above a rate, nor the pace of a program, nor the size of the other buffer shows. The link's rate, losses and the window
 /// that is offered do, and are in the runs. Losses of a policer whose bucket is smaller than a burst look like those of errors, or of a short
 /// queue. `None` of other changes: what they remove is what the transfer met.
-pub(super) fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> {
+fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> {
     let sender = case.evidence.sender(case.diagnosis.direction).ip().to_canonical();
     let lifts_buffer = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)));
     if lifts_buffer {

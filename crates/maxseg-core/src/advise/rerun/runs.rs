@@ -39,12 +39,16 @@ fn vary(run: &mut Scenario, scenario: &Scenario, number: u64) {
 #[derive(Debug, Clone)]
 pub(super) struct Runs {
     pub(super) goodput_bps: f64,
+    /// Half of its 95% interval; `None` of one run.
+    half_bps: Option<f64>,
+    /// How many.
+    pub(super) count: usize,
     /// Standard deviation of one run's goodput, over the mean.
     pub(super) spread: f64,
     pub(super) retransmissions: f64,
     /// `None` of formulas, which know no round trips under load.
     pub(super) rtt_s: Option<f64>,
-    pub(super) then_limited_by: Option<LimitedBy>,
+    pub(super) limited_by: Option<LimitedBy>,
 }
 
 impl Runs {
@@ -62,11 +66,13 @@ impl Runs {
         let goodputs: Vec<f64> = outcomes.iter().map(|(goodput, _)| *goodput).collect();
         let goodput = Summary::of(&goodputs);
         Self {
+            half_bps: goodput.ci95(),
+            count: outcomes.len(),
             spread: goodput.coefficient_of_variation().unwrap_or(0.0),
             retransmissions: mean(&|outcome| outcome.retransmitted_packets.map(|n| n as f64))
                 .unwrap_or(0.0),
             rtt_s: mean(&|outcome| outcome.rtt_mean_s).filter(|_| name == EngineName::Sim),
-            then_limited_by: outcomes.first().and_then(|(_, outcome)| outcome.limited_by),
+            limited_by: outcomes.first().and_then(|(_, outcome)| outcome.limited_by),
             goodput_bps: goodput.mean,
         }
     }
@@ -80,7 +86,10 @@ impl Prediction {
             without_bps: after.map(|after| after.goodput_bps),
             baseline_spread: baseline.spread,
             spread: after.map_or(0.0, |after| after.spread),
-            then_limited_by: after.and_then(|after| after.then_limited_by),
+            runs: [baseline.count, after.map_or(0, |after| after.count)],
+            half_bps: [baseline.half_bps, after.and_then(|after| after.half_bps)],
+            limited_by: baseline.limited_by,
+            then_limited_by: after.and_then(|after| after.limited_by),
         }
     }
 }

@@ -47,7 +47,10 @@ impl Rerun {
             without_bps: Some(middle),
             baseline_spread: 0.0,
             spread: libm::hypot(runs.spread, apart / FOUR_FIFTHS),
-            then_limited_by: runs.then_limited_by,
+            runs: [0, runs.count],
+            half_bps: [None, None],
+            limited_by: None,
+            then_limited_by: runs.limited_by,
         };
         Ok(Gain {
             observed_bps,

@@ -117,7 +117,8 @@ pub fn gain_in_words(piece: &Advice) -> String {
     let mut parts = Vec::new();
     parts.extend(from_nothing(piece));
     if let Some(goodput) = gain.goodput_pct {
-        parts.push(format!("goodput {}", relative(goodput)));
+        let least = if gain.is_bound { "at least " } else { "" };
+        parts.push(format!("goodput {least}{}", relative(goodput)));
     }
     if let Some(time) = gain.request_time_pct {
         parts.push(format!("time of a request {}", relative(time)));
@@ -139,6 +140,10 @@ pub fn gain_in_words(piece: &Advice) -> String {
         GainOver::AsItIs if is_joint(piece) => {
             " together with the other changes, over the path as it is"
         }
+        // No command brings that about.
+        GainOver::AsItIs if piece.change == Change::NoErrors => {
+            " without any loss, over the path as it is"
+        }
         GainOver::AsItIs => " over the path as it is",
         GainOver::OtherChanges => " over the other changes without this one",
     };
@@ -146,6 +151,9 @@ pub fn gain_in_words(piece: &Advice) -> String {
         let of = gain.ci95_of.words();
         let (low, high) = (relative(low), relative(high));
         let _ = write!(text, "; 95% interval of {of} {low} to {high}");
+    }
+    if let Some(unless) = &gain.unless {
+        let _ = write!(text, ", {unless}");
     }
     if gain.runs > 0 {
         let _ = write!(text, ", {} of runs", counted(gain.runs as u64, "pair"));

@@ -52,6 +52,7 @@ fn is_severe(reason: &Reason) -> bool {
         ReasonCode::OneWay
         | ReasonCode::Merged
         | ReasonCode::CaptureLoss
+        | ReasonCode::LostAcknowledgements
         | ReasonCode::CutHeaders
         | ReasonCode::ClockCoarse
         | ReasonCode::ClockJump => true,

@@ -1,6 +1,7 @@
 //! Whether the capture is fit to judge a connection by, and which verdicts it leaves open. Faults of the capture are
 //! looked for before anything is said of the connection, as tcpanaly does (Paxson, SIGCOMM 1997).
 
+mod acknowledgements;
 mod wanted;
 
 use schemars::JsonSchema;
@@ -55,6 +56,8 @@ pub enum ReasonCode {
     ClockCoarse,
     /// Payload was acknowledged that was never captured.
     CaptureLoss,
+    /// Segments were sent beyond every window that was captured.
+    LostAcknowledgements,
     /// The capture begins in the middle of the connection.
     MidStream,
     /// One direction is missing.
@@ -90,12 +93,13 @@ impl Quality {
 
     /// What is peculiar about the capture of a connection.
     pub(super) fn reasons(evidence: &Evidence) -> Vec<Reason> {
-        let rules: [fn(&Evidence) -> Option<Reason>; 11] = [
+        let rules: [fn(&Evidence) -> Option<Reason>; 12] = [
             merged,
             one_way,
             mid_stream,
             cut_headers,
             capture_loss,
+            acknowledgements::lost,
             clock_coarse,
             clock_jump,
             captured_twice,
@@ -137,6 +141,7 @@ fn leaves_open(
             let unseen = unseen_share(evidence);
             unseen > MOST_UNSEEN || unseen > MUCH_UNSEEN && !is_plain(data, verdict)
         }
+        ReasonCode::LostAcknowledgements => !is_plain(data, verdict),
         // What one direction shows without the other, it shows without the handshake.
         ReasonCode::MidStream | ReasonCode::CutHeaders if evidence.marks.one_way => false,
         // Losses show whatever the window is; one may be the end of an earlier recovery.
@@ -339,10 +344,13 @@ fn mid_stream(evidence: &Evidence) -> Option<Reason> {
     if !evidence.marks.mid_stream {
         return None;
     }
-    Some(reason(
-        ReasonCode::MidStream,
-        "The handshake is missing, and with it MSS, window scale and round trip".to_owned(),
-    ))
+    let missing = match (evidence.handshake.syn, evidence.handshake.syn_ack) {
+        (false, true) => "SYN",
+        (true, false) => "SYN-ACK",
+        _ => "handshake",
+    };
+    let text = format!("The {missing} is missing, and with it MSS, window scale and round trip");
+    Some(reason(ReasonCode::MidStream, text))
 }
 
 fn one_way(evidence: &Evidence) -> Option<Reason> {

@@ -80,6 +80,8 @@ pub struct DirectionStats {
     pub zero_window_probes: u64,
     /// Segments that filled the other side's window, or left less than a segment of it.
     pub window_full: u64,
+    /// Segments beyond every window that the other side was seen to advertise: the capture lacks acknowledgements. 0 in one that begins late.
+    pub beyond_window: u64,
     /// Keep-alives (RFC 9293 §3.8.4).
     pub keep_alives: u64,
     /// Least window that the sender advertised after its SYN, scaled.

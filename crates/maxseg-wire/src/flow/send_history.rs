@@ -53,6 +53,7 @@ pub(super) struct SendHistory {
     is_nearer_receiver: bool,
     /// Whether the capture point is at the receiver: a segment that was seen has arrived, if the window had room for it.
     is_at_receiver: bool,
+    /// The right edge of the largest window that was seen.
     edge: i64,
     /// Segments that were sent up to here give no round trips: the clock was set then.
     untimed_until: u64,
@@ -122,7 +123,7 @@ impl SendHistory {
             ack_gaps: None,
             is_nearer_receiver: begin.to_sender > begin.to_receiver,
             is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
-            edge: i64::MIN,
+            edge: begin.edge.unwrap_or(i64::MIN),
             untimed_until: 0,
             black_hole: BlackHoleDetector::new(begin),
             refusal: None,
@@ -263,6 +264,9 @@ impl SendHistory {
         }
         let in_flight = self.sender.in_flight().max(0).cast_unsigned();
         self.counts.in_flight_max = self.counts.in_flight_max.max(in_flight);
+        if data.end > self.edge.saturating_add(full) && self.edge > i64::MIN {
+            self.counts.beyond_window += 1;
+        }
         if self.sender.window_left().is_some_and(|left| left < full) {
             self.counts.window_full += 1;
             self.note(EventKind::WindowFull, data, 0);

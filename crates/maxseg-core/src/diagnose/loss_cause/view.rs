@@ -39,6 +39,8 @@ const ENOUGH: f64 = 0.7;
 const QUEUED: f64 = 1.0;
 /// More than this in flight has to wait somewhere: without delay one of the two numbers is wrong.
 const TOO_MUCH: f64 = 1.25;
+/// A capture that begins late shows neither windows nor the first losses: that rates between fewer losses are one is chance.
+const LEAST_LATE: usize = 10;
 /// What a path would hold of which so little was ever used is a guess.
 const EVER_USED: f64 = 0.1;
 /// Flights at losses are about constant, and losses about regular, where they vary by less than these shares.
@@ -84,6 +86,8 @@ pub(super) struct View {
     limit: LimitedBy,
     /// Whether packets waited on the way, which round trips seen away from the sender need not show: a policer has no queue.
     waits_on_the_way: bool,
+    /// Whether the connection is older than the capture.
+    begins_late: bool,
     /// Whether a short queue need not show in round trips: near the sender it does.
     may_hide_queue: bool,
 }
@@ -179,6 +183,7 @@ impl View {
             limit,
             waits_on_the_way: !is_near_sender
                 && data.way_delay.is_some_and(|way| !is_flat(way, least)),
+            begins_late: data.begins_late,
             may_hide_queue: !is_near_sender && (is_regular || !sees_round_trips),
         }
     }
@@ -283,7 +288,9 @@ impl View {
     fn by_rate(&self) -> Option<Loss> {
         self.delay.as_ref()?;
         let has_queue = self.filled.is_some_and(|filled| filled >= QUEUED);
-        let may_be = may_exceed_a_policer(self.limit) && !has_queue && !self.waits_on_the_way;
+        let is_seen = !self.begins_late || self.count >= LEAST_LATE;
+        let may_be =
+            is_seen && may_exceed_a_policer(self.limit) && !has_queue && !self.waits_on_the_way;
         let rates = self.below_link.filter(|_| may_be)?;
         let is_regular = self.is_regular && self.count >= MANY_SINGLE;
         rates.are_policed(self.is_burst, is_regular, self.over_goodput).then(|| {

@@ -16,7 +16,7 @@ pub(in crate::diagnose) const fn wanted_capture(code: ReasonCode) -> &'static st
         ReasonCode::CutHeaders => {
             "a capture with at least 256 bytes of each packet (tcpdump -s 256): TCP's options are cut off"
         }
-        ReasonCode::CaptureLoss => {
+        ReasonCode::CaptureLoss | ReasonCode::LostAcknowledgements => {
             "a capture that loses nothing: fewer bytes of each packet (tcpdump -s 128), a larger buffer (-B 65536), \
              written to a fast disk"
         }

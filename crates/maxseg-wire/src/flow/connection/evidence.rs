@@ -11,6 +11,8 @@ use super::waits::WayTo;
 use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 
+/// Packets of one end in a handshake: a SYN, and the acknowledgement of one.
+const HANDSHAKE: u64 = 2;
 /// Packets from which on it is no chance that all times are multiples of a millisecond.
 const ENOUGH: u32 = 8;
 
@@ -48,13 +50,18 @@ impl Connection {
         for stats in [&mut forward, &mut reverse] {
             stats.goodput_bps = stats.goodput_bps.filter(|_| has_rate(stats, &self.handshake));
         }
-        let begins_late = self.marks.mid_stream;
+        let begins_late = self.begins_late();
+        if begins_late {
+            // What the scale of windows is taken for may be too small.
+            (forward.beyond_window, reverse.beyond_window) = (0, 0);
+        }
         (forward.begins_late, reverse.begins_late) = (begins_late, begins_late);
         (forward.way_delay, reverse.way_delay) = (way_to(client.other()), way_to(client));
         let capture = self.capture_facts();
         let marks = Marks {
             seen_elsewhere: capture.repeating_points > 0,
-            one_way: forward.packets == 0 || reverse.packets == 0,
+            one_way: [(&forward, &reverse), (&reverse, &forward)].into_iter().any(is_missing),
+            mid_stream: begins_late,
             offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
             capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
                 && forward.packets > 0
@@ -83,6 +90,14 @@ impl Connection {
             joined: None,
             beside: None,
         }
+    }
+
+    /// Whether the connection is older than the capture, or the capture lacks one of its SYNs: windows have no scale then.
+    pub(super) fn begins_late(&self) -> bool {
+        let Handshake { syn, syn_ack, .. } = self.handshake;
+        let passes = |half: &HalfConnection| half.counts.packets > 0;
+        let is_both_ways = passes(&self.halves.low) && passes(&self.halves.high);
+        self.marks.mid_stream || is_both_ways && syn != syn_ack
     }
 
     fn capture_facts(&self) -> CaptureFacts {
@@ -172,6 +187,11 @@ fn cap_flight(way: &mut DirectionStats, back: &DirectionStats) {
         return;
     };
     way.in_flight_max_bytes = way.in_flight_max_bytes.min(most.max(syn.window.into()));
+}
+
+/// Whether nothing of one direction was captured, or nothing behind its handshake, while the other sent more than any window lets it.
+const fn is_missing((one, other): (&DirectionStats, &DirectionStats)) -> bool {
+    one.packets == 0 || one.packets <= HANDSHAKE && other.beyond_window > 0
 }
 
 /// Whether what a direction carried has a rate: it is more than one segment, and took longer than a round trip.

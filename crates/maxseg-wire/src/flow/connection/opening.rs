@@ -32,7 +32,7 @@ impl Connection {
             nxt: start,
             edge: window.map(|window| half.una.max(0) + window),
             traced: self.aside.as_ref().is_some_and(|aside| aside.is_traced()),
-            begins_late: self.marks.mid_stream,
+            begins_late: self.begins_late(),
         })));
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn merge(advised: &mut Advised, mut concluded: Advice) {
     match advised.advice.iter_mut().find(|piece| piece.id == concluded.id) {
         Some(piece) => {
             if concluded.proof.is_empty() {
-                concluded.gain = piece.gain;
+                concluded.gain = piece.gain.clone();
                 concluded.proof.clone_from(&piece.proof);
             }
             *piece = concluded;

@@ -156,6 +156,8 @@ pub(super) fn gain(
     let rate = rate.filter(|_| !over_nothing);
     let measured = measured.filter(|_| !over_nothing || ci95_of == GainOf::RoundTrip);
     AdviceGain {
+        is_bound: false,
+        unless: None,
         over_nothing,
         goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
         ping_pct: ping.map(|log| in_percent(log.mean)),

@@ -195,7 +195,7 @@ fn pauses_need_not_begin_anew() {
     let advised = asked(&scenario, Goal::Throughput);
     let all = changes(&advised);
     assert!(all.contains(&Change::NoSlowStartAfterIdle), "{all:?}");
-    let gain = advised
+    let gain = &advised
         .advice
         .iter()
         .find(|advice| advice.change == Change::NoSlowStartAfterIdle)

@@ -20,7 +20,7 @@ fn a_small_window_is_widened_and_nothing_else() {
     let [only] = advised.advice.as_slice() else { panic!("{ids:?}") };
     let is_window = matches!(only.change, Change::Window(_) | Change::ReceiveBuffer(_));
     assert!(is_window, "{ids:?}");
-    let gain = only.gain;
+    let gain = &only.gain;
     assert!(gain.goodput_pct.unwrap() > 400.0, "{gain:?}");
     let [low, high] = gain.ci95.unwrap();
     assert!(low <= gain.goodput_pct.unwrap() && gain.goodput_pct.unwrap() <= high);
@@ -193,7 +193,7 @@ fn what_only_the_beginning_of_a_long_transfer_gains_is_not_promised() {
                 [receiver]\nwindow = \"16 MiB\"\n[until]\ntime = \"300 s\"";
     let advised = advised(text, Goal::Throughput);
     let starts = advised.advice.iter().find(|it| matches!(it.change, Change::InitialWindow(_)));
-    assert!(starts.is_none(), "{:?}", starts.map(|advice| advice.gain));
+    assert!(starts.is_none(), "{:?}", starts.map(|advice| advice.gain.clone()));
 }
 
 #[test]

@@ -164,7 +164,15 @@ mod tests {
 
     fn runs(goodput_bps: f64, spread: f64) -> Runs {
         let rtt_s = Some(0.02);
-        Runs { goodput_bps, spread, retransmissions: 0.0, rtt_s, then_limited_by: None }
+        Runs {
+            goodput_bps,
+            half_bps: None,
+            count: 3,
+            spread,
+            retransmissions: 0.0,
+            rtt_s,
+            limited_by: None,
+        }
     }
 
     /// What is far is off in any case: who stops at it has a run that does not explain what was observed.

@@ -29,7 +29,7 @@ const MOST: f64 = 2.0 / 3.0;
 /// (RFC 5681 §4.2).
 const SEEN_BEFORE: f64 = 1.0 / 3.0;
 /// A queue that overflows drops at its longest delay. Where two round trips of a hundred are delayed so many times as long as those at losses of
-/// single segments, no queue was full then: one that drops early (CoDel, RFC 8289) or errors. BBR's losses by errors are at long round trips, too:
+/// single segments, no queue was full then: one that drops early (`CoDel`, RFC 8289) or errors. BBR's losses by errors are at long round trips, too:
 /// what is lost soon after another belongs to its recovery, and while nothing is lost the flight grows to twice what the path holds.
 const EXCEEDED: f64 = 3.0;
 /// Less in flight than this share of what the path holds fills no queue; from the second on it does.

@@ -5,10 +5,27 @@ use serde::{Deserialize, Serialize};
 
 use super::Seen;
 
-/// The last packets of an end, as fingerprints. Packed, it takes a byte where there are none.
+/// The last packets of an end, as fingerprints.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct RecentPackets {
+    last: LastPackets,
+    /// More of them, where the capture is known to make copies; none while they are forgotten.
+    more: Option<Box<[Known]>>,
+}
+
+/// The last few. Packed, they take a byte where there are none.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(from = "Option<Prints>", into = "Option<Prints>")]
-pub(super) struct RecentPackets(Prints);
+struct LastPackets(Prints);
+
+/// A packet of the point that counts.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Known {
+    print: u32,
+    /// When it was seen, in microseconds.
+    time: u32,
+    checksum: u8,
+}
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Prints {
@@ -23,8 +40,11 @@ struct Prints {
     next: u8,
 }
 
-/// Most packets of one endpoint between two copies of a packet.
+/// Most packets of one endpoint between two copies of a packet, while no copy was seen.
 const LENGTH: usize = u8::BITS as usize;
+/// The same later, of a sender that counts its packets: bursts are longer than [`LENGTH`]. A packet's place among them is its
+/// identification modulo this number, so where all identifications are the same only the last packet is kept.
+const MORE: u16 = 512;
 /// Longest time between two copies, in microseconds. A later packet with the same identification was duplicated by the
 /// network, and reached the receiver twice.
 const AT_ONCE: u32 = 50_000;
@@ -37,33 +57,48 @@ const WITHOUT_ID: u32 = 500;
 impl RecentPackets {
     /// Whether this very packet is among the last ones.
     pub(super) fn knows(&self, seen: &Seen<'_>) -> bool {
-        self.0.hashes.contains(&fingerprint(seen))
+        self.last.0.hashes.contains(&fingerprint(seen))
     }
 
     /// The time between a packet and the last one that it is a copy of, in microseconds.
     pub(super) fn apart(&self, seen: &Seen<'_>) -> Option<u32> {
         let print = fingerprint(seen);
-        let known = self.0.hashes.iter().zip(&self.0.times);
-        known
-            .filter(|(known, _)| **known == print)
-            .map(|(_, when)| apart(micros(seen.at_nanos), *when))
+        let last = self.last.0.hashes.iter().copied().zip(self.last.0.times);
+        let more = self.more.iter().flatten().map(|known| (known.print, known.time));
+        last.chain(more)
+            .filter(|(known, _)| *known == print)
+            .map(|(_, when)| apart(micros(seen.at_nanos), when))
             .min()
     }
 
     /// Whether the last packet that was remembered came within so many microseconds before this one.
     pub(super) fn came_within(&self, micros_before: u32, seen: &Seen<'_>) -> bool {
-        let last = usize::from(self.0.next.wrapping_sub(1)) % LENGTH;
-        let is_known = self.0.hashes.get(last).is_some_and(|print| *print != 0);
-        let when = self.0.times.get(last).copied().unwrap_or(0);
+        let prints = &self.last.0;
+        let last = usize::from(prints.next.wrapping_sub(1)) % LENGTH;
+        let is_known = prints.hashes.get(last).is_some_and(|print| *print != 0);
+        let when = prints.times.get(last).copied().unwrap_or(0);
         is_known && micros(seen.at_nanos).wrapping_sub(when) < micros_before
     }
 
     /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
     pub(super) fn forget_old(&mut self, quiet: u64) {
-        let longest = if self.0.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
+        let longest = if self.last.0.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
         if quiet > u64::from(longest) * 1000 {
-            *self = Self::default();
+            self.last = LastPackets::default();
         }
+        if quiet > u64::from(AT_ONCE) * 1000 {
+            self.more = self.more.take().map(|_| Box::default());
+        }
+    }
+
+    /// The capture makes copies: from now on more packets are remembered.
+    pub(super) fn expect_copies(&mut self) {
+        self.more.get_or_insert_default();
+    }
+
+    /// What the packets that are remembered beyond the last few take of memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.more.as_deref().map_or(0, size_of_val)
     }
 
     /// Whether a packet is a copy of one of the last ones, captured at the same point or elsewhere; remembers it
@@ -71,10 +106,16 @@ impl RecentPackets {
     #[inline(always)]
     pub(super) fn is_copy(&mut self, seen: &Seen<'_>, is_elsewhere: bool) -> bool {
         let print = fingerprint(seen);
-        if self.0.hashes.contains(&print) && self.0.has_copy_of(seen, print, is_elsewhere) {
+        let last = &mut self.last.0;
+        if last.hashes.contains(&print) && last.has_copy_of(seen, print, is_elsewhere) {
             return true;
         }
-        self.0.remember(seen, print, is_elsewhere);
+        if let Some(more) = self.more.as_mut().filter(|_| !is_elsewhere)
+            && is_late_copy(more, seen, print)
+        {
+            return true;
+        }
+        last.remember(seen, print, is_elsewhere);
         false
     }
 }
@@ -126,15 +167,32 @@ impl Prints {
     }
 }
 
-impl From<Option<Prints>> for RecentPackets {
+/// Whether a packet of the point that counts is a copy of an earlier one with its identification; remembers it otherwise.
+#[inline(never)]
+fn is_late_copy(more: &mut Box<[Known]>, seen: &Seen<'_>, print: u32) -> bool {
+    let Some(id) = seen.ip_id.filter(|id| *id != 0) else { return false };
+    if more.is_empty() {
+        *more = vec![Known::default(); MORE.into()].into_boxed_slice();
+    }
+    let Some(known) = more.get_mut(usize::from(id % MORE)) else { return false };
+    let (time, checksum) = (micros(seen.at_nanos), folded(seen.checksum));
+    let is_same = (known.print, known.checksum) == (print, checksum);
+    if is_same && apart(time, known.time) <= AT_ONCE {
+        return true;
+    }
+    *known = Known { print, time, checksum };
+    false
+}
+
+impl From<Option<Prints>> for LastPackets {
     fn from(prints: Option<Prints>) -> Self {
         Self(prints.unwrap_or_default())
     }
 }
 
-impl From<RecentPackets> for Option<Prints> {
-    fn from(recent: RecentPackets) -> Self {
-        recent.0.hashes.iter().any(|print| *print != 0).then_some(recent.0)
+impl From<LastPackets> for Option<Prints> {
+    fn from(last: LastPackets) -> Self {
+        last.0.hashes.iter().any(|print| *print != 0).then_some(last.0)
     }
 }
 

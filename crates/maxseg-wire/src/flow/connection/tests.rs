@@ -266,7 +266,7 @@ fn what_was_lost_before_the_capture_is_not_sent_in_vain() {
     let forward = evidence(&packets).forward;
     assert_eq!((forward.retransmitted_packets, forward.spurious_retransmissions), (10, 0));
     // An acknowledgement had covered this one.
-    packets.insert(8, data(12_500, 10));
+    packets.insert(8, Seen { ip_id: Some(900), ..data(12_500, 10) });
     let forward = evidence(&packets).forward;
     assert_eq!((forward.retransmitted_packets, forward.spurious_retransmissions), (11, 1));
 }

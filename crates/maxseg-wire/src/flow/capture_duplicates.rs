@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
+use crate::tcp::Flags;
 
 /// The last packets of an end, as fingerprints.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -53,6 +54,9 @@ const ELSEWHERE: u32 = 1_000_000;
 /// Longest time between two copies without an IP identification (IPv6, or identification 0), in microseconds: only within a data center
 /// does a sender retransmit so soon, and the other end has asked for it then.
 const WITHOUT_ID: u32 = 500;
+/// Longest time between two copies of a SYN or SYN-ACK, in microseconds: less than any host waits before it sends the first one again
+/// (RFC 6298 §2.1). Linux answers a SYN with identification 0.
+const OF_SYN: u32 = 200_000;
 
 impl RecentPackets {
     /// Whether this very packet is among the last ones.
@@ -82,7 +86,7 @@ impl RecentPackets {
 
     /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
     pub(super) fn forget_old(&mut self, quiet: u64) {
-        let longest = if self.last.0.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
+        let longest = if self.last.0.elsewhere == 0 { OF_SYN } else { ELSEWHERE };
         if quiet > u64::from(longest) * 1000 {
             self.last = LastPackets::default();
         }
@@ -133,6 +137,7 @@ impl Prints {
             let is_between = is_elsewhere != was_elsewhere
                 || is_elsewhere && self.points.get(place) != Some(&point(seen));
             let within = match (has_id, is_between) {
+                (_, false) if seen.flags.contains(Flags::SYN) => OF_SYN,
                 (true, true) => ELSEWHERE,
                 (true, false) | (false, true) => AT_ONCE,
                 (false, false) if seen.seq_len() > 0 => WITHOUT_ID,

@@ -126,3 +126,32 @@ fn among_copies_what_is_sent_again_is_none() {
     let stats = evidence(&[&[syn(0), syn(100)], &packets[1..]].concat()).forward;
     assert_eq!((stats.retransmitted_packets, stats.capture_duplicates), (1, 1));
 }
+
+/// Linux answers a SYN with identification 0; IPv6 has none.
+#[test]
+fn a_handshake_that_a_mirror_repeats_was_sent_once() {
+    let packets = |later: u64, change: fn(&mut Seen<'static>)| {
+        let [asked, answered] = [syn(0), syn_ack(300)].map(|seen| Seen { ip_id: Some(0), ..seen });
+        let mut packets = vec![asked, answered, data(600, 0), ack(900, 1)];
+        packets.extend([asked, answered].map(|seen| {
+            let mut again = Seen { at_nanos: seen.at_nanos + later * 1000, ..seen };
+            change(&mut again);
+            again
+        }));
+        packets.extend([data(2_000_000, 1), ack(2_000_300, 2)]);
+        packets.sort_by_key(|seen| seen.at_nanos);
+        packets
+    };
+    let sent = |packets: &[Seen<'static>]| {
+        let seen = evidence(packets);
+        (seen.handshake.syn_packets, seen.handshake.syn_ack_packets)
+    };
+    for later in [600, 5_000, 150_000] {
+        assert_eq!(sent(&packets(later, |_| {})), (1, 1), "{later}");
+    }
+    let mut without = packets(5_000, |_| {});
+    without.iter_mut().for_each(|seen| seen.ip_id = None);
+    assert_eq!(sent(&without), (1, 1));
+    assert_eq!(sent(&packets(1_000_000, |_| {})), (2, 2), "sent again");
+    assert_eq!(sent(&packets(5_000, |seen| seen.checksum = 1)), (2, 2), "other options");
+}

@@ -6,18 +6,17 @@ use serde::{Deserialize, Serialize};
 use super::Seen;
 use crate::tcp::Flags;
 
-/// The last packets of an end, as fingerprints.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct RecentPackets {
-    last: LastPackets,
+/// The last packets of an end, as fingerprints. Packed, it takes a byte where there are none.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Option<Packets>", into = "Option<Packets>")]
+pub(super) struct RecentPackets(Packets);
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Packets {
+    last: Prints,
     /// More of them, where the capture is known to make copies; none while they are forgotten.
     more: Option<Box<[Known]>>,
 }
-
-/// The last few. Packed, they take a byte where there are none.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(from = "Option<Prints>", into = "Option<Prints>")]
-struct LastPackets(Prints);
 
 /// A packet of the point that counts.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -61,14 +60,14 @@ const OF_SYN: u32 = 200_000;
 impl RecentPackets {
     /// Whether this very packet is among the last ones.
     pub(super) fn knows(&self, seen: &Seen<'_>) -> bool {
-        self.last.0.hashes.contains(&fingerprint(seen))
+        self.0.last.hashes.contains(&fingerprint(seen))
     }
 
     /// The time between a packet and the last one that it is a copy of, in microseconds.
     pub(super) fn apart(&self, seen: &Seen<'_>) -> Option<u32> {
         let print = fingerprint(seen);
-        let last = self.last.0.hashes.iter().copied().zip(self.last.0.times);
-        let more = self.more.iter().flatten().map(|known| (known.print, known.time));
+        let last = self.0.last.hashes.iter().copied().zip(self.0.last.times);
+        let more = self.0.more.iter().flatten().map(|known| (known.print, known.time));
         last.chain(more)
             .filter(|(known, _)| *known == print)
             .map(|(_, when)| apart(micros(seen.at_nanos), when))
@@ -77,32 +76,33 @@ impl RecentPackets {
 
     /// Whether the last packet that was remembered came within so many microseconds before this one.
     pub(super) fn came_within(&self, micros_before: u32, seen: &Seen<'_>) -> bool {
-        let prints = &self.last.0;
+        let prints = &self.0.last;
         let last = usize::from(prints.next.wrapping_sub(1)) % LENGTH;
         let is_known = prints.hashes.get(last).is_some_and(|print| *print != 0);
         let when = prints.times.get(last).copied().unwrap_or(0);
         is_known && micros(seen.at_nanos).wrapping_sub(when) < micros_before
     }
 
-    /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
+    /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more: but of a SYN, which every connection
+    /// that waits for its answer would have to keep.
     pub(super) fn forget_old(&mut self, quiet: u64) {
-        let longest = if self.last.0.elsewhere == 0 { OF_SYN } else { ELSEWHERE };
+        let longest = if self.0.last.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
         if quiet > u64::from(longest) * 1000 {
-            self.last = LastPackets::default();
+            self.0.last = Prints::default();
         }
         if quiet > u64::from(AT_ONCE) * 1000 {
-            self.more = self.more.take().map(|_| Box::default());
+            self.0.more = self.0.more.take().map(|_| Box::default());
         }
     }
 
     /// The capture makes copies: from now on more packets are remembered.
     pub(super) fn expect_copies(&mut self) {
-        self.more.get_or_insert_default();
+        self.0.more.get_or_insert_default();
     }
 
     /// What the packets that are remembered beyond the last few take of memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.more.as_deref().map_or(0, size_of_val)
+        self.0.more.as_deref().map_or(0, size_of_val)
     }
 
     /// Whether a packet is a copy of one of the last ones, captured at the same point or elsewhere; remembers it
@@ -110,11 +110,11 @@ impl RecentPackets {
     #[inline(always)]
     pub(super) fn is_copy(&mut self, seen: &Seen<'_>, is_elsewhere: bool) -> bool {
         let print = fingerprint(seen);
-        let last = &mut self.last.0;
+        let Packets { last, more } = &mut self.0;
         if last.hashes.contains(&print) && last.has_copy_of(seen, print, is_elsewhere) {
             return true;
         }
-        if let Some(more) = self.more.as_mut().filter(|_| !is_elsewhere)
+        if let Some(more) = more.as_mut().filter(|_| !is_elsewhere)
             && is_late_copy(more, seen, print)
         {
             return true;
@@ -189,15 +189,16 @@ fn is_late_copy(more: &mut Box<[Known]>, seen: &Seen<'_>, print: u32) -> bool {
     false
 }
 
-impl From<Option<Prints>> for LastPackets {
-    fn from(prints: Option<Prints>) -> Self {
-        Self(prints.unwrap_or_default())
+impl From<Option<Packets>> for RecentPackets {
+    fn from(packets: Option<Packets>) -> Self {
+        Self(packets.unwrap_or_default())
     }
 }
 
-impl From<LastPackets> for Option<Prints> {
-    fn from(last: LastPackets) -> Self {
-        last.0.hashes.iter().any(|print| *print != 0).then_some(last.0)
+impl From<RecentPackets> for Option<Packets> {
+    fn from(RecentPackets(packets): RecentPackets) -> Self {
+        let are_known = packets.last.hashes.iter().any(|print| *print != 0);
+        (are_known || packets.more.is_some()).then_some(packets)
     }
 }
 

@@ -150,7 +150,9 @@ fn a_handshake_that_a_mirror_repeats_was_sent_once() {
         assert_eq!(sent(&packets(later, |_| {})), (1, 1), "{later}");
     }
     let mut without = packets(5_000, |_| {});
-    without.iter_mut().for_each(|seen| seen.ip_id = None);
+    for seen in &mut without {
+        seen.ip_id = None;
+    }
     assert_eq!(sent(&without), (1, 1));
     assert_eq!(sent(&packets(1_000_000, |_| {})), (2, 2), "sent again");
     assert_eq!(sent(&packets(5_000, |seen| seen.checksum = 1)), (2, 2), "other options");

@@ -4,11 +4,28 @@
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
+use crate::tcp::Flags;
 
 /// The last packets of an end, as fingerprints. Packed, it takes a byte where there are none.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Option<Packets>", into = "Option<Packets>")]
+pub(super) struct RecentPackets(Packets);
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Packets {
+    last: Prints,
+    /// More of them, where the capture is known to make copies; none while they are forgotten.
+    more: Option<Box<[Known]>>,
+}
+
+/// A packet of the point that counts.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(from = "Option<Prints>", into = "Option<Prints>")]
-pub(super) struct RecentPackets(Prints);
+struct Known {
+    print: u32,
+    /// When it was seen, in microseconds.
+    time: u32,
+    checksum: u8,
+}
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Prints {
@@ -23,8 +40,11 @@ struct Prints {
     next: u8,
 }
 
-/// Most packets of one endpoint between two copies of a packet.
+/// Most packets of one endpoint between two copies of a packet, while no copy was seen.
 const LENGTH: usize = u8::BITS as usize;
+/// The same later, of a sender that counts its packets: bursts are longer than [`LENGTH`]. A packet's place among them is its
+/// identification modulo this number, so where all identifications are the same only the last packet is kept.
+const MORE: u16 = 512;
 /// Longest time between two copies, in microseconds. A later packet with the same identification was duplicated by the
 /// network, and reached the receiver twice.
 const AT_ONCE: u32 = 50_000;
@@ -33,37 +53,56 @@ const ELSEWHERE: u32 = 1_000_000;
 /// Longest time between two copies without an IP identification (IPv6, or identification 0), in microseconds: only within a data center
 /// does a sender retransmit so soon, and the other end has asked for it then.
 const WITHOUT_ID: u32 = 500;
+/// Longest time between two copies of a SYN or SYN-ACK, in microseconds: less than any host waits before it sends the first one again
+/// (RFC 6298 §2.1). Linux answers a SYN with identification 0.
+const OF_SYN: u32 = 200_000;
 
 impl RecentPackets {
     /// Whether this very packet is among the last ones.
     pub(super) fn knows(&self, seen: &Seen<'_>) -> bool {
-        self.0.hashes.contains(&fingerprint(seen))
+        self.0.last.hashes.contains(&fingerprint(seen))
     }
 
     /// The time between a packet and the last one that it is a copy of, in microseconds.
     pub(super) fn apart(&self, seen: &Seen<'_>) -> Option<u32> {
         let print = fingerprint(seen);
-        let known = self.0.hashes.iter().zip(&self.0.times);
-        known
-            .filter(|(known, _)| **known == print)
-            .map(|(_, when)| apart(micros(seen.at_nanos), *when))
+        let last = self.0.last.hashes.iter().copied().zip(self.0.last.times);
+        let more = self.0.more.iter().flatten().map(|known| (known.print, known.time));
+        last.chain(more)
+            .filter(|(known, _)| *known == print)
+            .map(|(_, when)| apart(micros(seen.at_nanos), when))
             .min()
     }
 
     /// Whether the last packet that was remembered came within so many microseconds before this one.
     pub(super) fn came_within(&self, micros_before: u32, seen: &Seen<'_>) -> bool {
-        let last = usize::from(self.0.next.wrapping_sub(1)) % LENGTH;
-        let is_known = self.0.hashes.get(last).is_some_and(|print| *print != 0);
-        let when = self.0.times.get(last).copied().unwrap_or(0);
+        let prints = &self.0.last;
+        let last = usize::from(prints.next.wrapping_sub(1)) % LENGTH;
+        let is_known = prints.hashes.get(last).is_some_and(|print| *print != 0);
+        let when = prints.times.get(last).copied().unwrap_or(0);
         is_known && micros(seen.at_nanos).wrapping_sub(when) < micros_before
     }
 
-    /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
+    /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more: but of a SYN, which every connection
+    /// that waits for its answer would have to keep.
     pub(super) fn forget_old(&mut self, quiet: u64) {
-        let longest = if self.0.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
+        let longest = if self.0.last.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
         if quiet > u64::from(longest) * 1000 {
-            *self = Self::default();
+            self.0.last = Prints::default();
         }
+        if quiet > u64::from(AT_ONCE) * 1000 {
+            self.0.more = self.0.more.take().map(|_| Box::default());
+        }
+    }
+
+    /// The capture makes copies: from now on more packets are remembered.
+    pub(super) fn expect_copies(&mut self) {
+        self.0.more.get_or_insert_default();
+    }
+
+    /// What the packets that are remembered beyond the last few take of memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.more.as_deref().map_or(0, size_of_val)
     }
 
     /// Whether a packet is a copy of one of the last ones, captured at the same point or elsewhere; remembers it
@@ -71,10 +110,16 @@ impl RecentPackets {
     #[inline(always)]
     pub(super) fn is_copy(&mut self, seen: &Seen<'_>, is_elsewhere: bool) -> bool {
         let print = fingerprint(seen);
-        if self.0.hashes.contains(&print) && self.0.has_copy_of(seen, print, is_elsewhere) {
+        let Packets { last, more } = &mut self.0;
+        if last.hashes.contains(&print) && last.has_copy_of(seen, print, is_elsewhere) {
             return true;
         }
-        self.0.remember(seen, print, is_elsewhere);
+        if let Some(more) = more.as_mut().filter(|_| !is_elsewhere)
+            && is_late_copy(more, seen, print)
+        {
+            return true;
+        }
+        last.remember(seen, print, is_elsewhere);
         false
     }
 }
@@ -92,6 +137,7 @@ impl Prints {
             let is_between = is_elsewhere != was_elsewhere
                 || is_elsewhere && self.points.get(place) != Some(&point(seen));
             let within = match (has_id, is_between) {
+                (_, false) if seen.flags.contains(Flags::SYN) => OF_SYN,
                 (true, true) => ELSEWHERE,
                 (true, false) | (false, true) => AT_ONCE,
                 (false, false) if seen.seq_len() > 0 => WITHOUT_ID,
@@ -126,15 +172,33 @@ impl Prints {
     }
 }
 
-impl From<Option<Prints>> for RecentPackets {
-    fn from(prints: Option<Prints>) -> Self {
-        Self(prints.unwrap_or_default())
+/// Whether a packet of the point that counts is a copy of an earlier one with its identification; remembers it otherwise.
+#[inline(never)]
+fn is_late_copy(more: &mut Box<[Known]>, seen: &Seen<'_>, print: u32) -> bool {
+    let Some(id) = seen.ip_id.filter(|id| *id != 0) else { return false };
+    if more.is_empty() {
+        *more = vec![Known::default(); MORE.into()].into_boxed_slice();
+    }
+    let Some(known) = more.get_mut(usize::from(id % MORE)) else { return false };
+    let (time, checksum) = (micros(seen.at_nanos), folded(seen.checksum));
+    let is_same = (known.print, known.checksum) == (print, checksum);
+    if is_same && apart(time, known.time) <= AT_ONCE {
+        return true;
+    }
+    *known = Known { print, time, checksum };
+    false
+}
+
+impl From<Option<Packets>> for RecentPackets {
+    fn from(packets: Option<Packets>) -> Self {
+        Self(packets.unwrap_or_default())
     }
 }
 
-impl From<RecentPackets> for Option<Prints> {
-    fn from(recent: RecentPackets) -> Self {
-        recent.0.hashes.iter().any(|print| *print != 0).then_some(recent.0)
+impl From<RecentPackets> for Option<Packets> {
+    fn from(RecentPackets(packets): RecentPackets) -> Self {
+        let are_known = packets.last.hashes.iter().any(|print| *print != 0);
+        (are_known || packets.more.is_some()).then_some(packets)
     }
 }
 

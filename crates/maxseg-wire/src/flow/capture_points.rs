@@ -145,11 +145,14 @@ impl CapturePoints {
         self.news_elsewhere = 0;
     }
 
-    /// A segment of the point that counts that was sent before, as far as its numbers say.
+    /// A segment of the point that counts that was sent before, as far as its numbers say. Gives whether its identification is from before
+    /// the newest, as a copy's is.
     #[cold]
-    pub(super) fn on_resent(&mut self, seen: &Seen<'_>) {
-        let count = if self.is_older(seen) { &mut self.repeated } else { &mut self.resent };
+    pub(super) fn on_resent(&mut self, seen: &Seen<'_>) -> bool {
+        let is_older = self.is_older(seen);
+        let count = if is_older { &mut self.repeated } else { &mut self.resent };
         *count = count.saturating_add(1);
+        is_older
     }
 
     /// Whether a packet of the point that counts was captured at another place before, where all of so many segments were.

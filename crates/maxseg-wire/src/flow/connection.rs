@@ -136,8 +136,9 @@ impl Connection {
             size_of::<SendHistory>() + size_of::<Bin>() * stream.sender.bins.len()
         };
         let halves = [&self.halves.low, &self.halves.high];
-        let streams = halves.into_iter().filter_map(|half| half.stream.as_deref());
-        size_of::<Self>() + streams.map(stream).sum::<usize>()
+        let each =
+            halves.map(|half| half.recent.bytes() + half.stream.as_deref().map_or(0, stream));
+        size_of::<Self>() + each.iter().sum::<usize>()
     }
 
     /// Restores a packed connection.
@@ -342,9 +343,9 @@ impl Connection {
             is_pushed: seen.flags.contains(Flags::PSH) || seen.flags.contains(Flags::FIN),
         });
         if is_resent {
-            half.points.on_resent(seen);
             half.unanswered.on_retransmission(seen.at_nanos, is_first_unacked);
             self.turns.on_resent(s, seen.at_nanos);
+            self.on_repeated(seen, s);
         } else {
             let is_small_alone = is_first_unacked && end - start < mss / 2;
             if !self.turns.goes_on(s, seen.at_nanos, is_small_alone) {

@@ -270,6 +270,17 @@ impl HalfConnection {
         self.window_bytes
     }
 
+    /// The largest receive window that it may have, in bytes; `None` where nothing was seen of it. A window that fits the field is offered in
+    /// its SYN already.
+    pub(super) fn largest_window(&self, shift: Option<u8>) -> Option<i64> {
+        let least = i64::from(u16::MAX);
+        let most = match shift {
+            Some(_) => least.max(self.counts.window_max.into()),
+            None => least << LARGEST_SHIFT,
+        };
+        (self.counts.packets > 0).then_some(most)
+    }
+
     /// Whether the other end has acknowledged its FIN.
     pub(super) fn fin_is_acked(&self) -> bool {
         self.fin.is_some_and(|fin| self.una > fin)

@@ -100,7 +100,23 @@ impl Connection {
             half.counts.on_copy(seen);
             half.note(EventKind::CaptureDuplicate, seen);
         }
+        if is_copy && is_counted {
+            self.expect_copies();
+        }
         is_copy
+    }
+
+    /// A segment was sent before, as far as its numbers say.
+    #[cold]
+    pub(super) fn on_repeated(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        if self.halves.of_mut(s).points.on_resent(seen) {
+            self.expect_copies();
+        }
+    }
+
+    fn expect_copies(&mut self) {
+        self.halves.low.recent.expect_copies();
+        self.halves.high.recent.expect_copies();
     }
 
     /// Whether a segment that nothing tells from the one before but its time was asked for by a duplicate acknowledgement between both.

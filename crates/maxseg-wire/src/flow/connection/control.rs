@@ -66,6 +66,17 @@ impl Connection {
         }
     }
 
+    /// Whether the number of a RST may lie in the other end's receive window: beyond, a device on the path or a stranger has made it, and no
+    /// end heeds it (RFC 9293 §3.10.7.4, RFC 5961 §3.2). A window more on either side is for what the capture lacks.
+    fn may_be_heeded(&self, seen: &Seen<'_>, s: Endpoint) -> bool {
+        let (own, peer) = (self.halves.of(s), self.halves.of(s.other()));
+        let window = peer.largest_window(self.shift(s.other()));
+        own.sequence.zip(window).is_none_or(|(sequence, window)| {
+            let number = sequence.offset(seen.seq, own.nxt);
+            (own.una - window..=own.nxt + 2 * window).contains(&number)
+        })
+    }
+
     /// A host that closes with unread payload resets the connection and acknowledges all that it has received (RFC 1122 §4.2.2.13).
     fn on_reset_ack(&mut self, seen: &Seen<'_>, s: Endpoint) {
         let peer = self.halves.of_mut(s.other());
@@ -85,7 +96,7 @@ impl Connection {
         if let Some(kind) = control_kind(seen.flags) {
             Aside::note(self.aside.as_deref_mut(), seen, s, kind);
         }
-        if seen.flags.contains(Flags::RST) && self.reset.is_none() {
+        if seen.flags.contains(Flags::RST) && self.reset.is_none() && self.may_be_heeded(seen, s) {
             let is_closed = self.halves.low.fin_is_acked() && self.halves.high.fin_is_acked();
             let is_other_path = self.halves.of(s).points.is_other_path(seen);
             self.reset = Some(Reset { by: s, at, is_closed, is_other_path });
@@ -181,7 +192,7 @@ mod tests {
     fn data(millis: u64, at: u32, len: u32) -> Seen<'static> {
         let ip_id = Some(u16::try_from(millis).unwrap());
         Seen {
-            seq: 1000 + at,
+            seq: at.wrapping_add(1000),
             payload_len: len,
             ip_len: 40 + len,
             ip_id,
@@ -261,18 +272,31 @@ mod tests {
         assert_eq!(shut(&packets), (false, 1));
     }
 
-    /// As one whose number is beyond the window, which a device on the path has made (RFC 5961 §3.2).
+    /// The ending after a RST with this number, with data and its acknowledgement some milliseconds later.
+    fn ending_with(opening: &[Seen<'static>], number: u32, later: u64) -> Ending {
+        let mut packets = opening.to_vec();
+        packets.extend([data(2, 0, 100), ack(3, 100)]);
+        packets.push(Seen { flags: Flags::RST, ..data(9, number, 0) });
+        packets.extend([data(later, 100, 100), ack(later + 1, 200)]);
+        evidence(&packets).ending
+    }
+
+    /// As one whose number is in the window, but not the next (RFC 5961 §3.2).
     #[test]
     fn a_reset_that_nobody_heeds_ends_nothing() {
-        let ending_with = |at: u64| {
-            let mut packets = handshake(Flags::ACK, Flags::ACK);
-            packets.extend([data(2, 0, 100), ack(3, 100)]);
-            packets.push(Seen { flags: Flags::RST, ..data(9, 200_000_000, 0) });
-            packets.extend([data(at, 100, 100), ack(at + 1, 200)]);
-            evidence(&packets).ending
-        };
-        assert_eq!(ending_with(5000), Ending::StillOpen);
-        assert_eq!(ending_with(10), Ending::ResetByClient, "it was on its way");
+        let opening = handshake(Flags::ACK, Flags::ACK);
+        assert_eq!(ending_with(&opening, 200, 5000), Ending::StillOpen);
+        assert_eq!(ending_with(&opening, 200, 10), Ending::ResetByClient, "it was on its way");
+    }
+
+    #[test]
+    fn a_reset_beyond_the_window_ends_nothing() {
+        let opening = handshake(Flags::ACK, Flags::ACK);
+        for number in [200_000_000, 0_u32.wrapping_sub(200_000_000), 1 << 31] {
+            assert_eq!(ending_with(&opening, number, 10), Ending::StillOpen, "{number}");
+        }
+        // Where the scale of the window is unknown it may hold 1 GiB.
+        assert_eq!(ending_with(&[], 200_000_000, 10), Ending::ResetByClient);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Packets that come from another point than the first ones, and copies without an identification.
 
+use maxseg_core::evidence::Evidence;
+
 use super::{ack, data, evidence, syn, syn_ack};
 use crate::flow::Seen;
 
@@ -70,4 +72,88 @@ fn what_was_asked_for_is_no_copy() {
     let answers = [ack(280, 1), ack(282, 1), ack(284, 1), ack(286, 1)];
     assert_eq!(resent(&answers), (1, 0));
     assert_eq!(resent(&[]), (0, 1));
+}
+
+/// Each packet is captured again so many microseconds later, as by a mirror of both ports.
+fn mirrored(packets: &[Seen<'static>], later: u64) -> Evidence {
+    let again = packets.iter().map(|seen| Seen { at_nanos: seen.at_nanos + later * 1000, ..*seen });
+    let mut both: Vec<_> = packets.iter().copied().chain(again).collect();
+    both.sort_by_key(|seen| seen.at_nanos);
+    evidence(&both)
+}
+
+/// Flights of 40 segments, each at once.
+fn flights() -> Vec<Seen<'static>> {
+    let at = |n: u32| u64::from(20_000 * (1 + n / 40) + n % 40);
+    let mut packets: Vec<_> = (0..400).map(|n| data(at(n), n)).collect();
+    packets.extend((0..400).map(|n| ack(at(n) + 10_000, n + 1)));
+    packets.sort_by_key(|seen| seen.at_nanos);
+    packets
+}
+
+#[test]
+fn copies_behind_a_long_burst_are_copies() {
+    let flights = flights();
+    for later in [10, 100, 900] {
+        let whole = [&[syn(0), syn_ack(10_000)], &flights[..]].concat();
+        let seen = mirrored(&whole, later);
+        let (there, back) = (&seen.forward, &seen.reverse);
+        assert_eq!((there.retransmitted_packets, there.capture_duplicates), (0, 401), "{later}");
+        assert_eq!((back.duplicate_acks, back.capture_duplicates), (0, 401), "{later}");
+        assert!(!seen.capture.is_merged, "{later}");
+        // Without the handshake nothing tells of copies before the first of them.
+        let seen = mirrored(&flights, later);
+        let resent = seen.forward.retransmitted_packets;
+        assert!(resent <= 40 && !seen.capture.is_merged, "{later}: {resent}");
+    }
+}
+
+#[test]
+fn among_copies_what_is_sent_again_is_none() {
+    let mut packets = vec![syn(0), syn_ack(10_000)];
+    packets.extend((0..20).map(|n| data(20_000 + u64::from(n), n)));
+    packets.extend((1..20).map(|n| Seen { ip_id: Some(600 + n), ..ack(30_000 + u64::from(n), 0) }));
+    packets.extend([Seen { ip_id: Some(900), ..data(40_000, 0) }, ack(50_000, 20)]);
+    let resent = |packets: &[Seen<'static>]| {
+        let stats = mirrored(packets, 100).forward;
+        (stats.retransmitted_packets, stats.capture_duplicates)
+    };
+    assert_eq!(resent(&packets), (1, 22));
+    // An old stack: the same identification in each packet, which tells nothing.
+    for seen in &mut packets {
+        seen.ip_id = Some(7);
+    }
+    let stats = evidence(&[&[syn(0), syn(100)], &packets[1..]].concat()).forward;
+    assert_eq!((stats.retransmitted_packets, stats.capture_duplicates), (1, 1));
+}
+
+/// Linux answers a SYN with identification 0; IPv6 has none.
+#[test]
+fn a_handshake_that_a_mirror_repeats_was_sent_once() {
+    let packets = |later: u64, change: fn(&mut Seen<'static>)| {
+        let [asked, answered] = [syn(0), syn_ack(300)].map(|seen| Seen { ip_id: Some(0), ..seen });
+        let mut packets = vec![asked, answered, data(600, 0), ack(900, 1)];
+        packets.extend([asked, answered].map(|seen| {
+            let mut again = Seen { at_nanos: seen.at_nanos + later * 1000, ..seen };
+            change(&mut again);
+            again
+        }));
+        packets.extend([data(2_000_000, 1), ack(2_000_300, 2)]);
+        packets.sort_by_key(|seen| seen.at_nanos);
+        packets
+    };
+    let sent = |packets: &[Seen<'static>]| {
+        let seen = evidence(packets);
+        (seen.handshake.syn_packets, seen.handshake.syn_ack_packets)
+    };
+    for later in [600, 5_000, 150_000] {
+        assert_eq!(sent(&packets(later, |_| {})), (1, 1), "{later}");
+    }
+    let mut without = packets(5_000, |_| {});
+    for seen in &mut without {
+        seen.ip_id = None;
+    }
+    assert_eq!(sent(&without), (1, 1));
+    assert_eq!(sent(&packets(1_000_000, |_| {})), (2, 2), "sent again");
+    assert_eq!(sent(&packets(5_000, |seen| seen.checksum = 1)), (2, 2), "other options");
 }

@@ -6,18 +6,14 @@ use maxseg_core::evidence::Ending;
 use maxseg_core::outcome::LimitedBy;
 
 use super::super::words::{self, gain, rounded, whole_percent};
-use super::chance::{Alike, beside, first_of_the_largest, is_same_service, of_losses};
+use super::chance::{Alike, first_of_the_largest, is_same_service};
 use crate::error::{CompareError, Error};
 use crate::explain::Explanation;
 
-/// A capture of fewer segments says little of a path.
-const FEW_SEGMENTS: u64 = 50;
 /// Connections of a capture that are looked through for a counterpart, by impact.
 const CANDIDATES: usize = 100;
 /// Of these, only those with this share of the highest impact.
 const MATTERS: f64 = 0.1;
-/// Transfers whose sizes differ by more are at different stages.
-const OTHER_SIZE: f64 = 2.0;
 
 /// A connection of each of two captures.
 #[derive(Debug)]
@@ -26,7 +22,8 @@ pub struct CapturePairing<'a> {
     pub names: [&'a str; 2],
     /// The connections.
     pub cases: [Case<'a>; 2],
-    alike: [Alike; 2],
+    /// Transfers like each, in its own capture.
+    pub(super) alike: [Alike; 2],
 }
 
 /// A number of both captures.
@@ -71,14 +68,14 @@ impl CaptureLine {
 
 /// What the conclusion of `explain` about a connection names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+pub(super) enum Named {
     Limit(LimitedBy),
     /// The connection was never open, or hardly: nothing limited it.
     Finding(FindingKind),
     Unknown,
 }
 
-fn named(case: &Case<'_>) -> Named {
+pub(super) fn named(case: &Case<'_>) -> Named {
     let limit = match subject(case) {
         Some(Subject::Finding(
             kind @ (FindingKind::Refused | FindingKind::NoAnswer | FindingKind::SynRetransmission),
@@ -105,7 +102,7 @@ fn points(difference: f64) -> String {
     format!("{sign}{} points", words::percent(difference.abs()).trim_end_matches('%'))
 }
 
-fn bytes(count: f64) -> String {
+pub(super) fn bytes(count: f64) -> String {
     words::size(rounded(count))
 }
 
@@ -163,7 +160,11 @@ const NUMBERS: [CaptureNumber; 9] = [
     CaptureNumber {
         key: "in_flight_max_bytes",
         title: "in flight, most",
-        of: |case| Some(case.data().in_flight_max_bytes as f64),
+        of: |case| {
+            let direction = case.diagnosis.direction;
+            let most = case.diagnosis.in_flight_max_bytes(case.evidence, direction);
+            most.map(|bytes| bytes as f64)
+        },
         write: bytes,
     },
     CaptureNumber {
@@ -300,51 +301,5 @@ impl<'a> CapturePairing<'a> {
     pub fn ending_change(&self) -> &'static str {
         let [a, b] = self.endings();
         if a == b { "the same" } else { "another" }
-    }
-
-    /// What to know before relying on it.
-    pub fn cautions(&self) -> Vec<String> {
-        let mut cautions = vec![
-            "one transfer each: two captures do not show how much of a difference is chance"
-                .to_owned(),
-        ];
-        cautions.extend(beside(self.alike, self.names));
-        cautions.extend(of_losses(&self.cases));
-        for (case, name) in self.cases.iter().zip(self.names) {
-            // Nothing limited what was never open.
-            let was_open = !matches!(named(case), Named::Finding(_));
-            if let Some(why) = case.diagnosis.unknown_because.as_ref().filter(|_| was_open) {
-                cautions.push(format!("the limit of {name} is unknown: {why}"));
-            }
-            let reasons = case.diagnosis.quality.reasons.iter();
-            cautions.extend(reasons.map(|reason| format!("{name}: {}", reason.text)));
-            if was_open && case.data().segments() < FEW_SEGMENTS {
-                cautions.push(format!(
-                    "{name} holds {} of data: too few to judge a path by",
-                    words::counted(case.data().segments(), "segment")
-                ));
-            }
-        }
-        let [a, b] = [0, 1].map(|side| self.cases[side].data().unique_bytes.max(1) as f64);
-        let were_open = self.cases.iter().all(|case| !matches!(named(case), Named::Finding(_)));
-        if were_open && (a / b > OTHER_SIZE || b / a > OTHER_SIZE) {
-            cautions.push(format!(
-                "the transfers are of different size, {} and {}: start-up weighs more in the smaller",
-                bytes(a),
-                bytes(b)
-            ));
-        }
-        let hosts = [0, 1].map(|side| {
-            let case = &self.cases[side];
-            let direction = case.diagnosis.direction;
-            (case.evidence.sender(direction).ip(), case.evidence.receiver(direction).ip())
-        });
-        if hosts[0] != hosts[1] {
-            cautions.push(
-                "the transfers are not between the same hosts, or not in the same direction"
-                    .to_owned(),
-            );
-        }
-        cautions
     }
 }

@@ -237,3 +237,28 @@ fn shares_differ_by_points() {
         assert_eq!(share.change(), change, "{:?}", share.texts());
     }
 }
+
+/// Of a direction alone, no more is known than what it shows: nothing of what was in flight, and of the size what was acknowledged.
+#[test]
+fn of_one_direction_nothing_is_in_flight() {
+    let of_acknowledgements = |acked: u64| {
+        let mut evidence = windowed(0);
+        evidence.marks.one_way = true;
+        let stats = &mut evidence.forward;
+        (stats.packets, stats.data_packets, stats.payload_bytes) = (0, 0, 0);
+        (stats.unique_bytes, stats.acked_bytes, stats.in_flight_max_bytes) = (0, acked, 0);
+        capture(vec![evidence]).explain()
+    };
+    let whole = capture(vec![windowed(0)]).explain();
+    let (mut values, mut said) = (Vec::new(), Vec::new());
+    for acked in [0, 1_000_000, whole.connections[0].forward.acked_bytes] {
+        let acks = of_acknowledgements(acked);
+        let captures = CapturePairing::of([&whole, &acks], [None, None]).unwrap();
+        let lines = captures.lines();
+        let line = lines.iter().find(|line| line.key == "in_flight_max_bytes").unwrap();
+        values.push((line.values[0].is_some(), line.values[1], line.change()));
+        said.push(captures.cautions().iter().any(|text| text.contains("of different size")));
+    }
+    assert_eq!(values, vec![(true, None, "unknown".to_owned()); 3]);
+    assert_eq!(said, [false, true, false]);
+}

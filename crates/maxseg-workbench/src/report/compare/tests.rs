@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
 use maxseg_core::engine::EngineName;
-use maxseg_core::evidence::{DirectionStats, Ending};
+use maxseg_core::evidence::{DirectionStats, Ending, Evidence};
 use maxseg_core::results::Row;
+use maxseg_core::units::Time;
 use maxseg_testkit::rows::row;
 use maxseg_testkit::{at, full_link, windowed};
 use serde_json::{Value, json};
@@ -149,8 +150,9 @@ fn what_is_not_random_is_exact() {
 
 #[test]
 fn captures_before_and_after_a_change() {
-    let (before, after) =
-        (capture(vec![windowed(0)]).explain(), capture(vec![full_link(0)]).explain());
+    // Ports and times of both would be those of one transfer.
+    let after = Evidence { client: "10.0.0.1:40001".parse().unwrap(), ..full_link(0) };
+    let (before, after) = (capture(vec![windowed(0)]).explain(), capture(vec![after]).explain());
     let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
     assert_eq!(captures.limit_change(), "another");
     let lines = captures.lines();
@@ -261,4 +263,40 @@ fn of_one_direction_nothing_is_in_flight() {
     }
     assert_eq!(values, vec![(true, None, "unknown".to_owned()); 3]);
     assert_eq!(said, [false, true, false]);
+}
+
+/// What two captures of one transfer differ by is no change of anything, nor chance.
+#[test]
+fn one_transfer_that_was_captured_twice_is_named_as_such() {
+    let said = |a: Evidence, b: Evidence| {
+        let [a, b] = [a, b].map(|evidence| capture(vec![evidence]).explain());
+        CapturePairing::of([&a, &b], [None, None]).unwrap().cautions().join("\n")
+    };
+    let mut at_receiver = full_link(0);
+    (at_receiver.begin, at_receiver.end) = (at(40), at_receiver.end.saturating_add(at(40).since(at(0))));
+    at_receiver.handshake.server_rtt = Some(Time::ZERO);
+    at_receiver.handshake.client_rtt = Some(Time::from_millis(80));
+    let twice = said(full_link(0), at_receiver.clone());
+    assert!(twice.contains("the same transfer, captured twice"), "{twice}");
+    assert!(!twice.contains("chance"), "{twice}");
+    let places = "was captured nearer to the sender and made.pcap nearer to the receiver";
+    assert!(twice.contains(places), "{twice}");
+    assert!(!said(full_link(0), full_link(0)).contains(places));
+
+    let mut later = at_receiver;
+    let hour = Time::from_secs(3600);
+    (later.begin, later.end) = (later.begin.saturating_add(hour), later.end.saturating_add(hour));
+    let apart = said(full_link(0), later);
+    assert!(!apart.contains("the same transfer"), "ports are used again: {apart}");
+    assert!(apart.contains(places) && apart.contains("chance"), "{apart}");
+
+    // Simulations begin at 0, whatever they are of.
+    let simulated = |mut evidence: Evidence| {
+        (evidence.begin, evidence.end) = (Time::ZERO, Time::from_secs(30));
+        evidence
+    };
+    let of_two = said(simulated(windowed(0)), simulated(full_link(0)));
+    assert!(!of_two.contains("the same transfer"), "{of_two}");
+    let copies = said(simulated(full_link(0)), simulated(full_link(0)));
+    assert!(copies.contains("the same transfer"), "{copies}");
 }

@@ -179,7 +179,7 @@ const NUMBERS: [CaptureNumber; 9] = [
 /// from or to the same address and port of a server, or the same port at least.
 fn counterparts(before: &[Case<'_>], after: &[Case<'_>]) -> Option<[usize; 2]> {
     let is_same_server = |a: &Case<'_>, b: &Case<'_>| {
-        is_same_service(a, b) && a.evidence.server == b.evidence.server
+        is_same_service(a.evidence, b.evidence) && a.evidence.server == b.evidence.server
     };
     let least = MATTERS * before.first()?.impact();
     let first = |are_like: &dyn Fn(&Case<'_>, &Case<'_>) -> bool| {
@@ -189,7 +189,7 @@ fn counterparts(before: &[Case<'_>], after: &[Case<'_>]) -> Option<[usize; 2]> {
             Some([place, first_of_the_largest(like)?])
         })
     };
-    first(&is_same_server).or_else(|| first(&is_same_service))
+    first(&is_same_server).or_else(|| first(&|a, b| is_same_service(a.evidence, b.evidence)))
 }
 
 impl<'a> CapturePairing<'a> {
@@ -221,8 +221,10 @@ impl<'a> CapturePairing<'a> {
         let names = [explanations[0].name.as_str(), &explanations[1].name];
         let [mut before, mut after] = [candidates(0)?, candidates(1)?];
         let [a, b] = counterparts(&before, &after).unwrap_or_default();
-        let alike = [Alike::of(&before[a], &before), Alike::of(&after[b], &after)];
-        Ok(Self { names, cases: [before.swap_remove(a), after.swap_remove(b)], alike })
+        let cases = [before.swap_remove(a), after.swap_remove(b)];
+        let alike =
+            [0, 1].map(|side| Alike::of(cases[side].evidence, &explanations[side].connections));
+        Ok(Self { names, cases, alike })
     }
 
     /// Each connection in words: number and ends, the sender of the data first.

@@ -300,3 +300,20 @@ fn one_transfer_that_was_captured_twice_is_named_as_such() {
     let copies = said(simulated(full_link(0)), simulated(full_link(0)));
     assert!(copies.contains("the same transfer"), "{copies}");
 }
+
+/// How many other transfers there are does not depend on which is chosen, nor ends it at those that matter most.
+#[test]
+fn other_transfers_of_the_service_are_all_counted() {
+    let of_port = |id: u32, port: u16| {
+        let mut evidence = windowed(id);
+        evidence.client.set_port(port);
+        evidence
+    };
+    let many = capture((0..120).map(|id| of_port(id, 40_000)).collect()).explain();
+    let few = capture(vec![of_port(0, 50_000)]).explain();
+    for numbers in [[None, None], [Some(2), Some(0)]] {
+        let captures = CapturePairing::of([&many, &few], numbers).unwrap();
+        let said = captures.cautions().join("\n");
+        assert!(said.contains("120 in made.pcap"), "{numbers:?}: {said}");
+    }
+}

@@ -24,6 +24,8 @@ pub struct CapturePairing<'a> {
     pub cases: [Case<'a>; 2],
     /// Transfers like each, in its own capture.
     pub(super) alike: [Alike; 2],
+    /// Whether nothing that matters in A is of a service that B has as well: then what matters most in each was taken.
+    pub(super) has_no_counterpart: bool,
 }
 
 /// A number of both captures.
@@ -220,11 +222,13 @@ impl<'a> CapturePairing<'a> {
         };
         let names = [explanations[0].name.as_str(), &explanations[1].name];
         let [mut before, mut after] = [candidates(0)?, candidates(1)?];
-        let [a, b] = counterparts(&before, &after).unwrap_or_default();
+        let counterparts = counterparts(&before, &after);
+        let [a, b] = counterparts.unwrap_or_default();
         let cases = [before.swap_remove(a), after.swap_remove(b)];
         let alike =
             [0, 1].map(|side| Alike::of(cases[side].evidence, &explanations[side].connections));
-        Ok(Self { names, cases, alike })
+        let has_no_counterpart = counterparts.is_none() && connections == [None; 2];
+        Ok(Self { names, cases, alike, has_no_counterpart })
     }
 
     /// Each connection in words: number and ends, the sender of the data first.

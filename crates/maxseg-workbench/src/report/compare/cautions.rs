@@ -54,6 +54,7 @@ impl CapturePairing<'_> {
                 ));
             }
         }
+        cautions.extend(self.services());
         cautions.extend(self.sizes());
         cautions.extend(self.hosts());
         cautions
@@ -86,6 +87,20 @@ impl CapturePairing<'_> {
                  retransmitted share differ by that already"
             )
         })
+    }
+
+    /// That they are of other services.
+    fn services(&self) -> Option<String> {
+        let [a, b] = [0, 1].map(|side| self.cases[side].evidence.server.port());
+        let [of_a, of_b] = self.names;
+        let why = if self.has_no_counterpart {
+            format!(
+                ": no transfer that matters in {of_a} has one of its service in {of_b}, and those of the highest impact are compared"
+            )
+        } else {
+            String::new()
+        };
+        (a != b).then(|| format!("the transfers are of different services, ports {a} and {b}{why}"))
     }
 
     /// That one transfer is much larger.

@@ -193,6 +193,16 @@ fn transfers_of_the_same_service_are_compared() {
     );
     let captures = CapturePairing::of([&before, &after], [None, Some(0)]).unwrap();
     assert_eq!(captures.cases[1].evidence.id, 0, "as asked");
+    let others = "of different services, ports 5201 and 443";
+    let said = captures.cautions().join("\n");
+    assert!(said.contains(others) && !said.contains("no transfer"), "{said}");
+    let said = |before, after| {
+        CapturePairing::of([before, after], [None, None]).unwrap().cautions().join("\n")
+    };
+    assert!(!said(&before, &after).contains("different services"));
+    let unlike = said(&after, &before);
+    let why = "ports 443 and 5201: no transfer that matters in made.pcap has one of its service";
+    assert!(unlike.contains(why), "{unlike}");
 }
 
 /// A connection that was never open has no limit that another capture would show: it was refused.

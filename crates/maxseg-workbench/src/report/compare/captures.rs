@@ -4,6 +4,7 @@ use maxseg_core::advise::{Case, Subject, subject};
 use maxseg_core::diagnose::FindingKind;
 use maxseg_core::evidence::Ending;
 use maxseg_core::outcome::LimitedBy;
+use maxseg_wire::reading::CaptureSummary;
 
 use super::super::words::{self, gain, rounded, whole_percent};
 use super::chance::{Alike, first_of_the_largest, is_same_service};
@@ -26,6 +27,7 @@ pub struct CapturePairing<'a> {
     pub(super) alike: [Alike; 2],
     /// Whether nothing that matters in A is of a service that B has as well: then what matters most in each was taken.
     pub(super) has_no_counterpart: bool,
+    pub(super) summaries: [&'a CaptureSummary; 2],
 }
 
 /// A number of both captures.
@@ -228,7 +230,8 @@ impl<'a> CapturePairing<'a> {
         let alike =
             [0, 1].map(|side| Alike::of(cases[side].evidence, &explanations[side].connections));
         let has_no_counterpart = counterparts.is_none() && connections == [None; 2];
-        Ok(Self { names, cases, alike, has_no_counterpart })
+        let summaries = [0, 1].map(|side| &explanations[side].capture);
+        Ok(Self { names, cases, alike, has_no_counterpart, summaries })
     }
 
     /// Each connection in words: number and ends, the sender of the data first.

@@ -39,6 +39,7 @@ impl CapturePairing<'_> {
             cautions.extend(of_losses(&self.cases));
         }
         cautions.extend(self.places());
+        cautions.extend(self.cuts());
         for (case, name) in self.cases.iter().zip(self.names) {
             // Nothing limited what was never open.
             let was_open = was_open(case);
@@ -86,6 +87,14 @@ impl CapturePairing<'_> {
                 "{near_sender} was captured nearer to the sender and {near_receiver} nearer to the receiver: round trip, in flight and \
                  retransmitted share differ by that already"
             )
+        })
+    }
+
+    /// Files that end within a packet.
+    fn cuts(&self) -> impl Iterator<Item = String> {
+        self.names.iter().zip(self.summaries).filter_map(|(name, summary)| {
+            let packets = words::grouped(summary.file.packets);
+            Some(format!("{name}: {}: its {packets} packets are compared", summary.cut()?.kind))
         })
     }
 

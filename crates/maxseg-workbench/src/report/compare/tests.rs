@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::compare::{Between, RunSet, matched};
-use crate::explain::fixtures::capture;
+use crate::explain::fixtures::{capture, cut_capture};
 
 fn runs(name: &str, mss: u64, goodputs: &[f64]) -> RunSet {
     let point = json!({"hop.0.errors.rate": 0.01});
@@ -325,5 +325,18 @@ fn other_transfers_of_the_service_are_all_counted() {
         let captures = CapturePairing::of([&many, &few], numbers).unwrap();
         let said = captures.cautions().join("\n");
         assert!(said.contains("120 in made.pcap"), "{numbers:?}: {said}");
+    }
+}
+
+/// As a capture that was killed does.
+#[test]
+fn a_file_that_ends_within_a_packet_is_named() {
+    let (whole, cut) = (capture(vec![windowed(0)]), cut_capture(vec![full_link(0)]));
+    let (whole, cut) = (whole.explain(), cut.explain());
+    for (a, b, count) in [(&whole, &whole, 0), (&whole, &cut, 1), (&cut, &whole, 1), (&cut, &cut, 2)] {
+        let captures = CapturePairing::of([a, b], [None, None]).unwrap();
+        let said = captures.cautions();
+        let is_cut = |text: &&String| text.ends_with("packets are compared");
+        assert_eq!(said.iter().filter(is_cut).count(), count, "{said:?}");
     }
 }

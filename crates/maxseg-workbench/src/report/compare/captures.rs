@@ -13,6 +13,8 @@ use crate::explain::Explanation;
 
 /// Connections of a capture that are looked through for a counterpart, by impact.
 const CANDIDATES: usize = 100;
+/// Less than a hundredth of a point is no difference to read.
+const LEAST_SHARE: f64 = 1e-4;
 /// Of these, only those with this share of the highest impact.
 const MATTERS: f64 = 0.1;
 
@@ -102,6 +104,9 @@ struct CaptureNumber {
 
 /// A difference of shares: `+1.21 points`.
 fn points(difference: f64) -> String {
+    if difference.abs() < LEAST_SHARE {
+        return "less than 0.01 points".to_owned();
+    }
     let sign = if difference < 0.0 { "-" } else { "+" };
     format!("{sign}{} points", words::percent(difference.abs()).trim_end_matches('%'))
 }
@@ -141,10 +146,10 @@ const NUMBERS: [CaptureNumber; 9] = [
     },
     CaptureNumber {
         key: "retransmitted_share",
-        title: "retransmitted share",
+        title: "retransmitted share of the data",
         of: |case| {
             let segments = case.data().segments();
-            let resent = resent(case).map(|_| case.data().resent_segments());
+            let resent = resent(case).map(|_| case.data().repeated_segments());
             resent.filter(|_| segments > 0).map(|resent| resent as f64 / segments as f64)
         },
         write: words::percent,
@@ -175,7 +180,7 @@ const NUMBERS: [CaptureNumber; 9] = [
         key: "mss_used_bytes",
         title: "payload of a full segment",
         of: |case| case.data().mss_used_bytes.map(f64::from),
-        write: bytes,
+        write: |bytes| format!("{} B", rounded(bytes)),
     },
 ];
 

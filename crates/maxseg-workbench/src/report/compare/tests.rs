@@ -239,15 +239,49 @@ fn shares_differ_by_points() {
         evidence.forward.retransmitted_packets = resent;
         capture(vec![evidence]).explain()
     };
-    for (before, after, change) in
-        [(0, 212, "+2.12 points"), (424, 212, "-2.12 points"), (5, 5, "equal")]
-    {
+    let cases = [
+        (0, 212, "+2.12 points"),
+        (424, 212, "-2.12 points"),
+        (5, 5, "equal"),
+        (2, 4, "+0.02 points"),
+    ];
+    for (before, after, change) in cases {
         let (before, after) = (lossy(before), lossy(after));
         let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
         let lines = captures.lines();
         let share = lines.iter().find(|line| line.key == "retransmitted_share").unwrap();
         assert_eq!(share.change(), change, "{:?}", share.texts());
     }
+    // Two retransmissions each, of a few packets more.
+    let [before, after] = [10_000, 10_009].map(|packets| {
+        let mut evidence = windowed(0);
+        (evidence.forward.data_packets, evidence.forward.retransmitted_packets) = (packets, 2);
+        capture(vec![evidence]).explain()
+    });
+    let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
+    let lines = captures.lines();
+    let share = lines.iter().find(|line| line.key == "retransmitted_share").unwrap();
+    assert_eq!(share.change(), "less than 0.01 points", "{:?}", share.texts());
+    let mss = lines.iter().find(|line| line.key == "mss_used_bytes").unwrap();
+    assert_eq!(mss.texts()[0], "1448 B");
+}
+
+/// What a hop refused as too large was sent again as well: the count has it, and so has the share.
+#[test]
+fn the_share_is_of_the_packets_that_are_counted() {
+    let refused = |packets: u64| {
+        let mut evidence = windowed(0);
+        evidence.forward.data_packets = 1200;
+        evidence.forward.retransmitted_packets = packets;
+        evidence.forward.resent.too_large = packets;
+        capture(vec![evidence]).explain()
+    };
+    let (before, after) = (refused(0), refused(12));
+    let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
+    let lines = captures.lines();
+    let values = |key| lines.iter().find(|line| line.key == key).unwrap().texts();
+    assert_eq!(values("retransmitted_packets"), ["0", "12"]);
+    assert_eq!(values("retransmitted_share"), ["0%", "1.00%"]);
 }
 
 /// Of a direction alone, no more is known than what it shows: nothing of what was in flight, and of the size what was acknowledged.

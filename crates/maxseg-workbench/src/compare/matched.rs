@@ -30,6 +30,8 @@ pub struct Matched {
     pub invalid: [usize; 2],
     /// Keys of the scenario whose values differ, with both; null for a key that a side does not have.
     pub changed: Vec<(String, [Value; 2])>,
+    /// Folders with rows behind those that their summary names, by name, and how many.
+    pub unfinished: Vec<(String, usize)>,
 }
 
 /// The runs of both sides at one point of a sweep.
@@ -72,7 +74,16 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
         return Err(no_pair(sides, between, invalid).into());
     }
     let changed = changed(&sides[0].scenario, &sides[1].scenario);
-    Ok(Matched { points, left_out, invalid, changed })
+    Ok(Matched { points, left_out, invalid, changed, unfinished: unfinished(sides) })
+}
+
+/// Folders with rows behind those that their summary names.
+fn unfinished(sides: [&RunSet; 2]) -> Vec<(String, usize)> {
+    let with_rows = sides.iter().filter(|side| side.later_others > 0);
+    let mut folders: Vec<_> =
+        with_rows.map(|side| (side.name.clone(), side.later_others)).collect();
+    folders.dedup();
+    folders
 }
 
 /// Where seeds pair the runs, one of another seed has no counterpart.
@@ -261,7 +272,7 @@ mod tests {
 
     fn set(name: &str, scenario: Value, rows: Vec<Row>) -> RunSet {
         let experiments = BTreeMap::new();
-        RunSet { name: name.to_owned(), scenario, rows, experiments, others: 0 }
+        RunSet { name: name.to_owned(), scenario, rows, experiments, others: 0, later_others: 0 }
     }
 
     #[test]

@@ -19,7 +19,7 @@ fn runs(name: &str, mss: u64, goodputs: &[f64]) -> RunSet {
         .map(|(seed, goodput)| row(EngineName::Sim, Some(seed), &point, *goodput))
         .collect();
     let scenario = json!({"sender": {"mss": mss}});
-    RunSet { name: name.to_owned(), scenario, rows, experiments: BTreeMap::new(), others: 0 }
+    RunSet { name: name.to_owned(), scenario, rows, experiments: BTreeMap::new(), others: 0, later_others: 0 }
 }
 
 fn pairing(a: &[f64], b: &[f64]) -> RunPairing {
@@ -373,4 +373,19 @@ fn a_file_that_ends_within_a_packet_is_named() {
         let is_cut = |text: &&String| text.ends_with("packets are compared");
         assert_eq!(said.iter().filter(is_cut).count(), count, "{said:?}");
     }
+}
+
+/// Rows behind those of the summary may be those that are meant.
+#[test]
+fn rows_of_a_run_that_did_not_finish_are_named_once() {
+    let [mut a, b] = [("a", 1e6), ("b", 2e6)].map(|(name, goodput)| runs(name, 536, &[goodput; 2]));
+    a.later_others = 3;
+    let names = ["a", "b"].map(str::to_owned);
+    let pairing = RunPairing { names, matched: matched([&a, &b], None).unwrap() };
+    let document = valid(&Compared::Runs(&pairing));
+    let said = document["runs"]["cautions"][0].as_str().unwrap();
+    assert!(said.starts_with("a: 3 rows of another scenario or point"), "{said}");
+    assert!(said.contains("did not finish"), "{said}");
+    assert_eq!(matched([&a, &a], None).unwrap().unfinished, [("a".to_owned(), 3)]);
+    assert_eq!(matched([&b, &b], None).unwrap().unfinished, []);
 }

@@ -32,6 +32,9 @@ pub struct Matched {
     pub changed: Vec<(String, [Value; 2])>,
     /// Folders with rows behind those that their summary names, by name, and how many.
     pub unfinished: Vec<(String, usize)>,
+    /// Equal scenarios that are other experiments, as of programs that give other results: version and commit of each side's program, as
+    /// far as is known.
+    pub other_program: Option<[Option<String>; 2]>,
 }
 
 /// The runs of both sides at one point of a sweep.
@@ -58,9 +61,11 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
     let mut rows_of_b = b.points;
     let mut left_out = [0, 0];
     let mut points = Vec::new();
+    let mut is_other_hash = false;
     for (key, (engine, point, rows)) in ordered(a.points, &a.order) {
         match rows_of_b.remove(&key) {
             Some((_, _, others)) => {
+                is_other_hash |= rows[0].hash != others[0].hash;
                 let rows = keep_twins([rows, others], &mut left_out);
                 let is_random = [0, 1].map(|side| sides[side].is_random(&rows[side]));
                 points.push(MatchedPoint { engine, point, rows, is_random });
@@ -74,7 +79,13 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
         return Err(no_pair(sides, between, invalid).into());
     }
     let changed = changed(&sides[0].scenario, &sides[1].scenario);
-    Ok(Matched { points, left_out, invalid, changed, unfinished: unfinished(sides) })
+    // What is swept is the same at a point that both have, and a seed is none of the experiment.
+    let is_other_scenario = sides.iter().any(|side| side.scenario.is_null())
+        || changed.iter().any(|(key, _)| key != "seed" && !key.starts_with("sweep."))
+        || between.is_some_and(|between| between.key != "engine");
+    let other_program = (is_other_hash && !is_other_scenario)
+        .then(|| sides.map(|side| side.version.clone()));
+    Ok(Matched { points, left_out, invalid, changed, unfinished: unfinished(sides), other_program })
 }
 
 /// Folders with rows behind those that their summary names.
@@ -271,8 +282,7 @@ mod tests {
     use super::*;
 
     fn set(name: &str, scenario: Value, rows: Vec<Row>) -> RunSet {
-        let experiments = BTreeMap::new();
-        RunSet { name: name.to_owned(), scenario, rows, experiments, others: 0, later_others: 0 }
+        RunSet { scenario, ..RunSet::of_rows(name.to_owned(), rows) }
     }
 
     #[test]
@@ -325,6 +335,25 @@ mod tests {
         let matched = matched([&runs("a", 10), &runs("b", 4)], None).unwrap();
         let rows = &matched.points[0].rows;
         assert_eq!(([rows[0].len(), rows[1].len()], matched.left_out), ([4, 4], [6, 0]));
+    }
+
+    /// The hash of an experiment has the version of the results in it.
+    #[test]
+    fn equal_scenarios_of_other_hashes_are_of_other_programs() {
+        let of = |version: Option<&str>, hash: &str, mss: u64| {
+            let mut run = sim(&json!({"x": 1}), 10.0);
+            run.hash = hash.to_owned();
+            let version = version.map(str::to_owned);
+            RunSet { version, ..set("set", json!({"sender": {"mss": mss}, "seed": 1}), vec![run]) }
+        };
+        let programs = |a: &RunSet, b: &RunSet| matched([a, b], None).unwrap().other_program;
+        let now = of(Some("0.2.0 abc"), "h", 536);
+        assert_eq!(programs(&now, &of(None, "h", 536)), None);
+        assert_eq!(programs(&now, &of(Some("0.1.0 def"), "i", 1460)), None, "another scenario");
+        let versions = ["0.2.0 abc", "0.1.0 def"].map(|version| Some(version.to_owned()));
+        assert_eq!(programs(&now, &of(Some("0.1.0 def"), "i", 536)), Some(versions));
+        let alone = RunSet { scenario: Value::Null, ..of(None, "i", 536) };
+        assert_eq!(programs(&now, &alone), None, "nothing is known of its scenario");
     }
 
     #[test]

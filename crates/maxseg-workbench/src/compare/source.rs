@@ -40,6 +40,8 @@ pub struct RunSet {
     /// How many of them were written after the last row of the scenario that the summary names: of a run that did not finish, unless
     /// the scenario was named again since.
     pub later_others: usize,
+    /// Version and commit of the program that made them; `None` where the results do not tell.
+    pub version: Option<String>,
 }
 
 /// The part of a document of `run --json` that is compared.
@@ -49,6 +51,8 @@ struct RunDocument {
     rows: Vec<Row>,
     #[serde(default)]
     experiments: Vec<Experiment>,
+    #[serde(default)]
+    environment: Option<Program>,
 }
 
 /// The part of `run.json` that is compared.
@@ -58,6 +62,21 @@ struct Summary {
     scenario: Value,
     #[serde(default)]
     experiments: Vec<Experiment>,
+    #[serde(default)]
+    environment: Option<Program>,
+}
+
+/// The part of the environment that tells the program.
+#[derive(Deserialize)]
+struct Program {
+    maxseg: String,
+    commit: String,
+}
+
+impl Program {
+    fn words(&self) -> String {
+        format!("{} {}", self.maxseg, self.commit)
+    }
 }
 
 #[derive(Deserialize)]
@@ -108,6 +127,19 @@ impl Source {
 }
 
 impl RunSet {
+    /// Rows that stand alone.
+    pub fn of_rows(name: String, rows: Vec<Row>) -> Self {
+        Self {
+            name,
+            scenario: Value::Null,
+            rows,
+            experiments: BTreeMap::new(),
+            others: 0,
+            later_others: 0,
+            version: None,
+        }
+    }
+
     fn of_folder(folder: &Path) -> Result<Self, Error> {
         let file = folder.join("rows.jsonl");
         if !file.exists() {
@@ -116,10 +148,14 @@ impl RunSet {
         let rows = rows(&file, &read(&file)?)?;
         // The summary has the scenario; rows of a run that was killed stand without it.
         let summary = fs::read(folder.join("run.json")).unwrap_or_default();
-        let Summary { scenario, experiments } =
+        let Summary { scenario, experiments, environment } =
             serde_json::from_slice(&summary).unwrap_or_default();
-        let name = folder.display().to_string();
-        let mut set = Self { name, scenario, rows, experiments: by_hash(experiments), others: 0, later_others: 0 };
+        let mut set = Self {
+            scenario,
+            experiments: by_hash(experiments),
+            version: environment.as_ref().map(Program::words),
+            ..Self::of_rows(folder.display().to_string(), rows)
+        };
         set.keep_the_latest();
         set.keep_the_scenario();
         set.refuse_several(folder)?;
@@ -130,14 +166,14 @@ impl RunSet {
     fn of_file(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let name = file.display().to_string();
         let set = match json_words::parse::<RunDocument>(bytes) {
-            Ok(RunDocument { scenario, rows, experiments }) => {
-                Self { name, scenario, rows, experiments: by_hash(experiments), others: 0, later_others: 0 }
-            }
+            Ok(RunDocument { scenario, rows, experiments, environment }) => Self {
+                scenario,
+                experiments: by_hash(experiments),
+                version: environment.as_ref().map(Program::words),
+                ..Self::of_rows(name, rows)
+            },
             Err(why) => match rows(file, bytes) {
-                Ok(rows) if !rows.is_empty() => {
-                    let experiments = BTreeMap::new();
-                    Self { name, scenario: Value::Null, rows, experiments, others: 0, later_others: 0 }
-                }
+                Ok(rows) if !rows.is_empty() => Self::of_rows(name, rows),
                 Ok(_) | Err(_) => {
                     return Err(CompareError::Broken { file: file.to_owned(), why }.into());
                 }

@@ -24,4 +24,6 @@ pub enum Compared<'a> {
 }
 
 #[cfg(test)]
+mod capture_tests;
+#[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use maxseg_core::results::Row;
 use serde_json::{Map, Value};
 
 use super::RunSet;
+use super::values::{changed, in_base, is_written_as};
 use crate::error::{CompareError, Error};
 
 /// A key of the sweep, or `engine`, with a value for each side: two engines, or two stacks, of the same results.
@@ -135,8 +136,8 @@ fn by_point(side: &RunSet, index: usize, between: Option<&Between>) -> ByPoint {
             by_point.invalid += 1;
             continue;
         }
-        let mut sorted: Vec<(&String, &Value)> = point.iter().collect();
-        sorted.sort_by_key(|(key, _)| *key);
+        let mut sorted: Vec<_> = point.iter().map(|(key, value)| in_base(key, value)).collect();
+        sorted.sort_unstable();
         let key = format!("{engine:?} {sorted:?}");
         let place = by_point.points.entry(key.clone()).or_insert_with(|| {
             by_point.order.push(key);
@@ -162,8 +163,7 @@ fn placed(
         return (row.engine.word() == values[side]).then_some((None, point));
     }
     let value = point.remove(key)?;
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    (text == values[side]).then_some((Some(row.engine), point))
+    is_written_as(key, &value, &values[side]).then_some((Some(row.engine), point))
 }
 
 fn ordered(mut points: BTreeMap<String, Place>, order: &[String]) -> Vec<(String, Place)> {
@@ -228,51 +228,6 @@ fn words(words: impl Iterator<Item = String>) -> String {
     if list.is_empty() { "none".to_owned() } else { list.join(", ") }
 }
 
-/// The keys of two scenarios whose values differ.
-fn changed(a: &Value, b: &Value) -> Vec<(String, [Value; 2])> {
-    if a.is_null() || b.is_null() {
-        return Vec::new();
-    }
-    let [a, b] = [a, b].map(|scenario| {
-        let mut leaves = BTreeMap::new();
-        flatten(scenario, "", &mut leaves);
-        leaves
-    });
-    let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let value = |leaves: &BTreeMap<String, Value>, key: &String| {
-        leaves.get(key).cloned().unwrap_or_default()
-    };
-    keys.into_iter()
-        .filter(|key| a.get(*key) != b.get(*key))
-        .map(|key| (key.clone(), [value(&a, key), value(&b, key)]))
-        .collect()
-}
-
-/// The values of a document by their keys; what names and describes a scenario is no setting.
-fn flatten(value: &Value, key: &str, leaves: &mut BTreeMap<String, Value>) {
-    let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
-    match value {
-        Value::Object(map) => {
-            for (name, value) in
-                map.iter().filter(|(name, _)| !["name", "about"].contains(&name.as_str()))
-            {
-                flatten(value, &below(name), leaves);
-            }
-        }
-        Value::Array(list) => {
-            for (index, value) in list.iter().enumerate() {
-                flatten(value, &below(&index.to_string()), leaves);
-            }
-        }
-        Value::Null => {}
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            leaves.insert(key.to_owned(), value.clone());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use maxseg_core::outcome::LabProof;
@@ -300,6 +255,26 @@ mod tests {
         let matched = matched([&a, &b], None).unwrap();
         assert_eq!((matched.points.len(), matched.left_out), (1, [1, 0]));
         assert_eq!(matched.changed, [("sender.mss".to_owned(), [json!(536), json!(1460)])]);
+    }
+
+    /// A scenario means the same in any unit.
+    #[test]
+    fn points_are_equal_whatever_their_units() {
+        let of = |scenario: Value, points: &[Value]| {
+            set("set", scenario, points.iter().map(|point| sim(point, 10.0)).collect())
+        };
+        let shares =
+            [json!({"hop.0.errors.rate": 0.01, "y": 1}), json!({"hop.0.errors.rate": 0.05, "y": 1})];
+        let percents = [json!({"y": 1.0, "hop.0.errors.rate": "1%"})];
+        let a = of(json!({"hop": [{"rate": "10 Mbit/s", "delay": "20 ms"}]}), &shares);
+        let b = of(json!({"hop": [{"rate": "10000 kbit/s", "delay": "21 ms"}]}), &percents);
+        let matched = super::matched([&a, &b], None).unwrap();
+        assert_eq!((matched.points.len(), matched.left_out), (1, [1, 0]));
+        let keys: Vec<&str> = matched.changed.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["hop.0.delay"]);
+        let values = ["1%", "0.05"].map(str::to_owned);
+        let between = Between { key: "hop.0.errors.rate".to_owned(), values };
+        assert_eq!(super::matched([&a, &a], Some(&between)).unwrap().points.len(), 1);
     }
 
     #[test]

@@ -84,8 +84,8 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
     let is_other_scenario = sides.iter().any(|side| side.scenario.is_null())
         || changed.iter().any(|(key, _)| key != "seed" && !key.starts_with("sweep."))
         || between.is_some_and(|between| between.key != "engine");
-    let other_program = (is_other_hash && !is_other_scenario)
-        .then(|| sides.map(|side| side.version.clone()));
+    let other_program =
+        (is_other_hash && !is_other_scenario).then(|| sides.map(|side| side.version.clone()));
     Ok(Matched { points, left_out, invalid, changed, unfinished: unfinished(sides), other_program })
 }
 
@@ -263,18 +263,20 @@ mod tests {
         let of = |scenario: Value, points: &[Value]| {
             set("set", scenario, points.iter().map(|point| sim(point, 10.0)).collect())
         };
-        let shares =
-            [json!({"hop.0.errors.rate": 0.01, "y": 1}), json!({"hop.0.errors.rate": 0.05, "y": 1})];
+        let shares = [
+            json!({"hop.0.errors.rate": 0.01, "y": 1}),
+            json!({"hop.0.errors.rate": 0.05, "y": 1}),
+        ];
         let percents = [json!({"y": 1.0, "hop.0.errors.rate": "1%"})];
         let a = of(json!({"hop": [{"rate": "10 Mbit/s", "delay": "20 ms"}]}), &shares);
         let b = of(json!({"hop": [{"rate": "10000 kbit/s", "delay": "21 ms"}]}), &percents);
-        let matched = super::matched([&a, &b], None).unwrap();
-        assert_eq!((matched.points.len(), matched.left_out), (1, [1, 0]));
-        let keys: Vec<&str> = matched.changed.iter().map(|(key, _)| key.as_str()).collect();
+        let both = matched([&a, &b], None).unwrap();
+        assert_eq!((both.points.len(), both.left_out), (1, [1, 0]));
+        let keys: Vec<&str> = both.changed.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["hop.0.delay"]);
         let values = ["1%", "0.05"].map(str::to_owned);
         let between = Between { key: "hop.0.errors.rate".to_owned(), values };
-        assert_eq!(super::matched([&a, &a], Some(&between)).unwrap().points.len(), 1);
+        assert_eq!(matched([&a, &a], Some(&between)).unwrap().points.len(), 1);
     }
 
     #[test]
@@ -327,6 +329,9 @@ mod tests {
         assert_eq!(programs(&now, &of(Some("0.1.0 def"), "i", 1460)), None, "another scenario");
         let versions = ["0.2.0 abc", "0.1.0 def"].map(|version| Some(version.to_owned()));
         assert_eq!(programs(&now, &of(Some("0.1.0 def"), "i", 536)), Some(versions));
+        let named = |name: &str| json!({"name": name, "hop": [{"name": name}]});
+        let [a, b] = ["h", "i"].map(|hop| RunSet { scenario: named(hop), ..of(None, hop, 536) });
+        assert_eq!(programs(&a, &b), None, "the name of a hop is part of the experiment");
         let alone = RunSet { scenario: Value::Null, ..of(None, "i", 536) };
         assert_eq!(programs(&now, &alone), None, "nothing is known of its scenario");
     }

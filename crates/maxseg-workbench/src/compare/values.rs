@@ -53,14 +53,14 @@ pub(super) fn changed(a: &Value, b: &Value) -> Vec<(String, [Value; 2])> {
         .collect()
 }
 
-/// The values of a document by their keys; what names and describes a scenario is no setting.
+/// The values of a document by their keys; what names and describes a scenario is no setting, but the name of a hop names its random
+/// streams.
 fn flatten(value: &Value, key: &str, leaves: &mut BTreeMap<String, Value>) {
     let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
     match value {
         Value::Object(map) => {
-            for (name, value) in
-                map.iter().filter(|(name, _)| !["name", "about"].contains(&name.as_str()))
-            {
+            let is_setting = |name: &str| !key.is_empty() || !["name", "about"].contains(&name);
+            for (name, value) in map.iter().filter(|(name, _)| is_setting(name)) {
                 flatten(value, &below(name), leaves);
             }
         }

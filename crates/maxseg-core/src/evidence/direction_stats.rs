@@ -244,6 +244,11 @@ impl DirectionStats {
         self.segments_of(self.resent_data())
     }
 
+    /// The same with those that a hop refused as too large.
+    pub fn repeated_segments(&self) -> u64 {
+        self.segments_of(self.resent_data().saturating_add(self.resent.too_large))
+    }
+
     /// Segments of so many of the captured retransmissions.
     fn segments_of(&self, packets: u64) -> u64 {
         let Some(mss) = self.joined_of() else { return packets };

@@ -8,6 +8,7 @@ use maxseg_core::results::Row;
 use serde_json::{Map, Value};
 
 use super::RunSet;
+use super::values::{changed, in_base, is_written_as};
 use crate::error::{CompareError, Error};
 
 /// A key of the sweep, or `engine`, with a value for each side: two engines, or two stacks, of the same results.
@@ -30,6 +31,11 @@ pub struct Matched {
     pub invalid: [usize; 2],
     /// Keys of the scenario whose values differ, with both; null for a key that a side does not have.
     pub changed: Vec<(String, [Value; 2])>,
+    /// Folders with rows behind those that their summary names, by name, and how many.
+    pub unfinished: Vec<(String, usize)>,
+    /// Equal scenarios that are other experiments, as of programs that give other results: version and commit of each side's program, as
+    /// far as is known.
+    pub other_program: Option<[Option<String>; 2]>,
 }
 
 /// The runs of both sides at one point of a sweep.
@@ -56,9 +62,11 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
     let mut rows_of_b = b.points;
     let mut left_out = [0, 0];
     let mut points = Vec::new();
+    let mut is_other_hash = false;
     for (key, (engine, point, rows)) in ordered(a.points, &a.order) {
         match rows_of_b.remove(&key) {
             Some((_, _, others)) => {
+                is_other_hash |= rows[0].hash != others[0].hash;
                 let rows = keep_twins([rows, others], &mut left_out);
                 let is_random = [0, 1].map(|side| sides[side].is_random(&rows[side]));
                 points.push(MatchedPoint { engine, point, rows, is_random });
@@ -72,7 +80,22 @@ pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched
         return Err(no_pair(sides, between, invalid).into());
     }
     let changed = changed(&sides[0].scenario, &sides[1].scenario);
-    Ok(Matched { points, left_out, invalid, changed })
+    // What is swept is the same at a point that both have, and a seed is none of the experiment.
+    let is_other_scenario = sides.iter().any(|side| side.scenario.is_null())
+        || changed.iter().any(|(key, _)| key != "seed" && !key.starts_with("sweep."))
+        || between.is_some_and(|between| between.key != "engine");
+    let other_program =
+        (is_other_hash && !is_other_scenario).then(|| sides.map(|side| side.version.clone()));
+    Ok(Matched { points, left_out, invalid, changed, unfinished: unfinished(sides), other_program })
+}
+
+/// Folders with rows behind those that their summary names.
+fn unfinished(sides: [&RunSet; 2]) -> Vec<(String, usize)> {
+    let with_rows = sides.iter().filter(|side| side.later_others > 0);
+    let mut folders: Vec<_> =
+        with_rows.map(|side| (side.name.clone(), side.later_others)).collect();
+    folders.dedup();
+    folders
 }
 
 /// Where seeds pair the runs, one of another seed has no counterpart.
@@ -113,8 +136,8 @@ fn by_point(side: &RunSet, index: usize, between: Option<&Between>) -> ByPoint {
             by_point.invalid += 1;
             continue;
         }
-        let mut sorted: Vec<(&String, &Value)> = point.iter().collect();
-        sorted.sort_by_key(|(key, _)| *key);
+        let mut sorted: Vec<_> = point.iter().map(|(key, value)| in_base(key, value)).collect();
+        sorted.sort_unstable();
         let key = format!("{engine:?} {sorted:?}");
         let place = by_point.points.entry(key.clone()).or_insert_with(|| {
             by_point.order.push(key);
@@ -140,8 +163,7 @@ fn placed(
         return (row.engine.word() == values[side]).then_some((None, point));
     }
     let value = point.remove(key)?;
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    (text == values[side]).then_some((Some(row.engine), point))
+    is_written_as(key, &value, &values[side]).then_some((Some(row.engine), point))
 }
 
 fn ordered(mut points: BTreeMap<String, Place>, order: &[String]) -> Vec<(String, Place)> {
@@ -206,51 +228,6 @@ fn words(words: impl Iterator<Item = String>) -> String {
     if list.is_empty() { "none".to_owned() } else { list.join(", ") }
 }
 
-/// The keys of two scenarios whose values differ.
-fn changed(a: &Value, b: &Value) -> Vec<(String, [Value; 2])> {
-    if a.is_null() || b.is_null() {
-        return Vec::new();
-    }
-    let [a, b] = [a, b].map(|scenario| {
-        let mut leaves = BTreeMap::new();
-        flatten(scenario, "", &mut leaves);
-        leaves
-    });
-    let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let value = |leaves: &BTreeMap<String, Value>, key: &String| {
-        leaves.get(key).cloned().unwrap_or_default()
-    };
-    keys.into_iter()
-        .filter(|key| a.get(*key) != b.get(*key))
-        .map(|key| (key.clone(), [value(&a, key), value(&b, key)]))
-        .collect()
-}
-
-/// The values of a document by their keys; what names and describes a scenario is no setting.
-fn flatten(value: &Value, key: &str, leaves: &mut BTreeMap<String, Value>) {
-    let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
-    match value {
-        Value::Object(map) => {
-            for (name, value) in
-                map.iter().filter(|(name, _)| !["name", "about"].contains(&name.as_str()))
-            {
-                flatten(value, &below(name), leaves);
-            }
-        }
-        Value::Array(list) => {
-            for (index, value) in list.iter().enumerate() {
-                flatten(value, &below(&index.to_string()), leaves);
-            }
-        }
-        Value::Null => {}
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            leaves.insert(key.to_owned(), value.clone());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use maxseg_core::outcome::LabProof;
@@ -260,8 +237,7 @@ mod tests {
     use super::*;
 
     fn set(name: &str, scenario: Value, rows: Vec<Row>) -> RunSet {
-        let experiments = BTreeMap::new();
-        RunSet { name: name.to_owned(), scenario, rows, experiments, others: 0 }
+        RunSet { scenario, ..RunSet::of_rows(name.to_owned(), rows) }
     }
 
     #[test]
@@ -279,6 +255,28 @@ mod tests {
         let matched = matched([&a, &b], None).unwrap();
         assert_eq!((matched.points.len(), matched.left_out), (1, [1, 0]));
         assert_eq!(matched.changed, [("sender.mss".to_owned(), [json!(536), json!(1460)])]);
+    }
+
+    /// A scenario means the same in any unit.
+    #[test]
+    fn points_are_equal_whatever_their_units() {
+        let of = |scenario: Value, points: &[Value]| {
+            set("set", scenario, points.iter().map(|point| sim(point, 10.0)).collect())
+        };
+        let shares = [
+            json!({"hop.0.errors.rate": 0.01, "y": 1}),
+            json!({"hop.0.errors.rate": 0.05, "y": 1}),
+        ];
+        let percents = [json!({"y": 1.0, "hop.0.errors.rate": "1%"})];
+        let a = of(json!({"hop": [{"rate": "10 Mbit/s", "delay": "20 ms"}]}), &shares);
+        let b = of(json!({"hop": [{"rate": "10000 kbit/s", "delay": "21 ms"}]}), &percents);
+        let both = matched([&a, &b], None).unwrap();
+        assert_eq!((both.points.len(), both.left_out), (1, [1, 0]));
+        let keys: Vec<&str> = both.changed.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["hop.0.delay"]);
+        let values = ["1%", "0.05"].map(str::to_owned);
+        let between = Between { key: "hop.0.errors.rate".to_owned(), values };
+        assert_eq!(matched([&a, &a], Some(&between)).unwrap().points.len(), 1);
     }
 
     #[test]
@@ -314,6 +312,28 @@ mod tests {
         let matched = matched([&runs("a", 10), &runs("b", 4)], None).unwrap();
         let rows = &matched.points[0].rows;
         assert_eq!(([rows[0].len(), rows[1].len()], matched.left_out), ([4, 4], [6, 0]));
+    }
+
+    /// The hash of an experiment has the version of the results in it.
+    #[test]
+    fn equal_scenarios_of_other_hashes_are_of_other_programs() {
+        let of = |version: Option<&str>, hash: &str, mss: u64| {
+            let mut run = sim(&json!({"x": 1}), 10.0);
+            run.hash = hash.to_owned();
+            let version = version.map(str::to_owned);
+            RunSet { version, ..set("set", json!({"sender": {"mss": mss}, "seed": 1}), vec![run]) }
+        };
+        let programs = |a: &RunSet, b: &RunSet| matched([a, b], None).unwrap().other_program;
+        let now = of(Some("0.2.0 abc"), "h", 536);
+        assert_eq!(programs(&now, &of(None, "h", 536)), None);
+        assert_eq!(programs(&now, &of(Some("0.1.0 def"), "i", 1460)), None, "another scenario");
+        let versions = ["0.2.0 abc", "0.1.0 def"].map(|version| Some(version.to_owned()));
+        assert_eq!(programs(&now, &of(Some("0.1.0 def"), "i", 536)), Some(versions));
+        let named = |name: &str| json!({"name": name, "hop": [{"name": name}]});
+        let [a, b] = ["h", "i"].map(|hop| RunSet { scenario: named(hop), ..of(None, hop, 536) });
+        assert_eq!(programs(&a, &b), None, "the name of a hop is part of the experiment");
+        let alone = RunSet { scenario: Value::Null, ..of(None, "i", 536) };
+        assert_eq!(programs(&now, &alone), None, "nothing is known of its scenario");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 mod matched;
 mod source;
+mod values;
 
 pub use matched::{Between, Matched, MatchedPoint, matched};
 pub use source::{RunSet, Source};

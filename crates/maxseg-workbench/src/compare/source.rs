@@ -37,6 +37,11 @@ pub struct RunSet {
     pub experiments: BTreeMap<String, bool>,
     /// Rows of other scenarios that the folder holds as well: they are left out.
     pub others: usize,
+    /// How many of them were written after the last row of the scenario that the summary names: of a run that did not finish, unless
+    /// the scenario was named again since.
+    pub later_others: usize,
+    /// Version and commit of the program that made them; `None` where the results do not tell.
+    pub version: Option<String>,
 }
 
 /// The part of a document of `run --json` that is compared.
@@ -46,6 +51,8 @@ struct RunDocument {
     rows: Vec<Row>,
     #[serde(default)]
     experiments: Vec<Experiment>,
+    #[serde(default)]
+    environment: Option<Program>,
 }
 
 /// The part of `run.json` that is compared.
@@ -55,6 +62,21 @@ struct Summary {
     scenario: Value,
     #[serde(default)]
     experiments: Vec<Experiment>,
+    #[serde(default)]
+    environment: Option<Program>,
+}
+
+/// The part of the environment that tells the program.
+#[derive(Deserialize)]
+struct Program {
+    maxseg: String,
+    commit: String,
+}
+
+impl Program {
+    fn words(&self) -> String {
+        format!("{} {}", self.maxseg, self.commit)
+    }
 }
 
 #[derive(Deserialize)]
@@ -105,6 +127,19 @@ impl Source {
 }
 
 impl RunSet {
+    /// Rows that stand alone.
+    pub fn of_rows(name: String, rows: Vec<Row>) -> Self {
+        Self {
+            name,
+            scenario: Value::Null,
+            rows,
+            experiments: BTreeMap::new(),
+            others: 0,
+            later_others: 0,
+            version: None,
+        }
+    }
+
     fn of_folder(folder: &Path) -> Result<Self, Error> {
         let file = folder.join("rows.jsonl");
         if !file.exists() {
@@ -113,10 +148,14 @@ impl RunSet {
         let rows = rows(&file, &read(&file)?)?;
         // The summary has the scenario; rows of a run that was killed stand without it.
         let summary = fs::read(folder.join("run.json")).unwrap_or_default();
-        let Summary { scenario, experiments } =
+        let Summary { scenario, experiments, environment } =
             serde_json::from_slice(&summary).unwrap_or_default();
-        let name = folder.display().to_string();
-        let mut set = Self { name, scenario, rows, experiments: by_hash(experiments), others: 0 };
+        let mut set = Self {
+            scenario,
+            experiments: by_hash(experiments),
+            version: environment.as_ref().map(Program::words),
+            ..Self::of_rows(folder.display().to_string(), rows)
+        };
         set.keep_the_latest();
         set.keep_the_scenario();
         set.refuse_several(folder)?;
@@ -127,14 +166,14 @@ impl RunSet {
     fn of_file(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let name = file.display().to_string();
         let set = match json_words::parse::<RunDocument>(bytes) {
-            Ok(RunDocument { scenario, rows, experiments }) => {
-                Self { name, scenario, rows, experiments: by_hash(experiments), others: 0 }
-            }
+            Ok(RunDocument { scenario, rows, experiments, environment }) => Self {
+                scenario,
+                experiments: by_hash(experiments),
+                version: environment.as_ref().map(Program::words),
+                ..Self::of_rows(name, rows)
+            },
             Err(why) => match rows(file, bytes) {
-                Ok(rows) if !rows.is_empty() => {
-                    let experiments = BTreeMap::new();
-                    Self { name, scenario: Value::Null, rows, experiments, others: 0 }
-                }
+                Ok(rows) if !rows.is_empty() => Self::of_rows(name, rows),
                 Ok(_) | Err(_) => {
                     return Err(CompareError::Broken { file: file.to_owned(), why }.into());
                 }
@@ -159,6 +198,8 @@ impl RunSet {
             return;
         }
         let all = self.rows.len();
+        let is_other = |row: &&Row| !self.experiments.contains_key(&row.hash);
+        self.later_others = self.rows.iter().rev().take_while(is_other).count();
         self.rows.retain(|row| self.experiments.contains_key(&row.hash));
         self.others = all - self.rows.len();
     }
@@ -236,5 +277,19 @@ mod tests {
         let one = folder(&[("a", 1, 1.0), ("a", 2, 3.0)], "").unwrap();
         assert_eq!((one.rows.len(), one.others), (2, 0));
         assert!(one.is_random(&one.rows), "as far as is known");
+    }
+
+    /// The summary is written at the end of a run.
+    #[test]
+    fn rows_of_a_run_that_was_killed_stand_behind_those_of_the_summary() {
+        let summary = r#"{"scenario": {}, "experiments": [{"hash": "b", "is_random": true}]}"#;
+        let later = |rows: &[(&str, u64, f64)]| {
+            let set = folder(rows, summary).unwrap();
+            (set.others, set.later_others)
+        };
+        let [a, b] = [("a", 1, 1.0), ("b", 1, 2.0)];
+        assert_eq!(later(&[a, b]), (1, 0));
+        assert_eq!(later(&[b, a]), (1, 1));
+        assert_eq!(later(&[a, b, ("c", 1, 3.0), ("c", 2, 3.0)]), (3, 2));
     }
 }

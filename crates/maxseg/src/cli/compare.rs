@@ -10,7 +10,7 @@ use maxseg_workbench::report::compare::{
 };
 use maxseg_workbench::whole_file::WholeFile;
 
-use super::output_file::{is_same_file, refuse_stdout};
+use super::output_file::{is_same_file, is_within, refuse_stdout};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::compared_text;
@@ -173,11 +173,18 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
 fn refuse_report(args: &CompareArgs, inputs: &[&PathBuf]) -> Result<(), Failure> {
     let Some(report) = &args.report else { return Ok(()) };
     refuse_stdout("--report", "file", report, "compare.html")?;
-    if inputs.iter().any(|input| is_same_file(input, report)) {
-        return Err(Failure::usage(
-            format!("--report {} would overwrite what is compared", report.display()),
+    let refused = |why: &str| {
+        let report = report.display();
+        Err(Failure::usage(
+            format!("--report {report} {why}"),
             "name another file: --report compare.html",
-        ));
+        ))
+    };
+    if inputs.iter().any(|input| is_same_file(input, report)) {
+        return refused("would overwrite what is compared");
+    }
+    if inputs.iter().any(|input| is_within(report, input)) {
+        return refused("is within a folder that is compared, whose files are the run's own");
     }
     Ok(())
 }

@@ -58,3 +58,15 @@ pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     }
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
+
+/// Whether a file that may not exist yet is, or would be, in this folder or below it, by whatever names or links.
+pub(super) fn is_within(file: &Path, folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let parent = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) | None => Path::new("."),
+    };
+    // The end of a link is what is replaced.
+    let places = [parent.canonicalize(), file.canonicalize()];
+    folder.is_dir() && places.iter().flatten().any(|place| place.starts_with(&folder))
+}

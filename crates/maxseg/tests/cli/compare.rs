@@ -202,3 +202,33 @@ fn what_cannot_be_compared_is_refused_with_a_hint() {
         assert!(said.contains("hint:"), "{arguments:?}: {said}");
     }
 }
+
+/// Rows, summary, table and page of a run stay as they are.
+#[test]
+fn a_report_is_not_written_into_a_folder_that_is_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--axis", "hop.radio.errors.rate=0.05", "--seeds", "1"];
+    let a = runs(folder.path(), "a", &options);
+    let b = runs(folder.path(), "b", &options);
+    let link = folder.path().join("link.html");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(Path::new(&b).join("run.json"), &link).unwrap();
+    let within = |file: &str| Path::new(&a).join(file).display().to_string();
+    let mut reports =
+        ["rows.jsonl", "run.json", "rows.parquet", "report.html", "new.html"].map(within).to_vec();
+    if link.exists() {
+        reports.push(link.display().to_string());
+    }
+    let read = |folder: &str, file: &str| std::fs::read(Path::new(folder).join(file)).unwrap();
+    let before = [read(&a, "rows.jsonl"), read(&b, "run.json")];
+    for report in reports {
+        let output = maxseg(&["compare", &a, &b, "--report", &report]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{report}: {said}");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("within a folder that is compared"), "{report}: {said}");
+    }
+    assert_eq!([read(&a, "rows.jsonl"), read(&b, "run.json")], before);
+    let beside = folder.path().join("beside.html").display().to_string();
+    assert!(maxseg(&["compare", &a, &b, "--report", &beside]).status.success());
+}

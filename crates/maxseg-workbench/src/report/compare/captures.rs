@@ -4,20 +4,19 @@ use maxseg_core::advise::{Case, Subject, subject};
 use maxseg_core::diagnose::FindingKind;
 use maxseg_core::evidence::Ending;
 use maxseg_core::outcome::LimitedBy;
+use maxseg_wire::reading::CaptureSummary;
 
 use super::super::words::{self, gain, rounded, whole_percent};
-use super::chance::{Alike, beside, first_of_the_largest, is_same_service, of_losses};
+use super::chance::{Alike, first_of_the_largest, is_same_service};
 use crate::error::{CompareError, Error};
 use crate::explain::Explanation;
 
-/// A capture of fewer segments says little of a path.
-const FEW_SEGMENTS: u64 = 50;
 /// Connections of a capture that are looked through for a counterpart, by impact.
 const CANDIDATES: usize = 100;
+/// Less than a hundredth of a point is no difference to read.
+const LEAST_SHARE: f64 = 1e-4;
 /// Of these, only those with this share of the highest impact.
 const MATTERS: f64 = 0.1;
-/// Transfers whose sizes differ by more are at different stages.
-const OTHER_SIZE: f64 = 2.0;
 
 /// A connection of each of two captures.
 #[derive(Debug)]
@@ -26,7 +25,11 @@ pub struct CapturePairing<'a> {
     pub names: [&'a str; 2],
     /// The connections.
     pub cases: [Case<'a>; 2],
-    alike: [Alike; 2],
+    /// Transfers like each, in its own capture.
+    pub(super) alike: [Alike; 2],
+    /// Whether nothing that matters in A is of a service that B has as well: then what matters most in each was taken.
+    pub(super) has_no_counterpart: bool,
+    pub(super) summaries: [&'a CaptureSummary; 2],
 }
 
 /// A number of both captures.
@@ -71,14 +74,14 @@ impl CaptureLine {
 
 /// What the conclusion of `explain` about a connection names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+pub(super) enum Named {
     Limit(LimitedBy),
     /// The connection was never open, or hardly: nothing limited it.
     Finding(FindingKind),
     Unknown,
 }
 
-fn named(case: &Case<'_>) -> Named {
+pub(super) fn named(case: &Case<'_>) -> Named {
     let limit = match subject(case) {
         Some(Subject::Finding(
             kind @ (FindingKind::Refused | FindingKind::NoAnswer | FindingKind::SynRetransmission),
@@ -101,11 +104,14 @@ struct CaptureNumber {
 
 /// A difference of shares: `+1.21 points`.
 fn points(difference: f64) -> String {
+    if difference.abs() < LEAST_SHARE {
+        return "less than 0.01 points".to_owned();
+    }
     let sign = if difference < 0.0 { "-" } else { "+" };
     format!("{sign}{} points", words::percent(difference.abs()).trim_end_matches('%'))
 }
 
-fn bytes(count: f64) -> String {
+pub(super) fn bytes(count: f64) -> String {
     words::size(rounded(count))
 }
 
@@ -140,10 +146,10 @@ const NUMBERS: [CaptureNumber; 9] = [
     },
     CaptureNumber {
         key: "retransmitted_share",
-        title: "retransmitted share",
+        title: "retransmitted share of the data",
         of: |case| {
             let segments = case.data().segments();
-            let resent = resent(case).map(|_| case.data().resent_segments());
+            let resent = resent(case).map(|_| case.data().repeated_segments());
             resent.filter(|_| segments > 0).map(|resent| resent as f64 / segments as f64)
         },
         write: words::percent,
@@ -163,14 +169,18 @@ const NUMBERS: [CaptureNumber; 9] = [
     CaptureNumber {
         key: "in_flight_max_bytes",
         title: "in flight, most",
-        of: |case| Some(case.data().in_flight_max_bytes as f64),
+        of: |case| {
+            let direction = case.diagnosis.direction;
+            let most = case.diagnosis.in_flight_max_bytes(case.evidence, direction);
+            most.map(|bytes| bytes as f64)
+        },
         write: bytes,
     },
     CaptureNumber {
         key: "mss_used_bytes",
         title: "payload of a full segment",
         of: |case| case.data().mss_used_bytes.map(f64::from),
-        write: bytes,
+        write: |bytes| format!("{} B", rounded(bytes)),
     },
 ];
 
@@ -178,7 +188,7 @@ const NUMBERS: [CaptureNumber; 9] = [
 /// from or to the same address and port of a server, or the same port at least.
 fn counterparts(before: &[Case<'_>], after: &[Case<'_>]) -> Option<[usize; 2]> {
     let is_same_server = |a: &Case<'_>, b: &Case<'_>| {
-        is_same_service(a, b) && a.evidence.server == b.evidence.server
+        is_same_service(a.evidence, b.evidence) && a.evidence.server == b.evidence.server
     };
     let least = MATTERS * before.first()?.impact();
     let first = |are_like: &dyn Fn(&Case<'_>, &Case<'_>) -> bool| {
@@ -188,7 +198,7 @@ fn counterparts(before: &[Case<'_>], after: &[Case<'_>]) -> Option<[usize; 2]> {
             Some([place, first_of_the_largest(like)?])
         })
     };
-    first(&is_same_server).or_else(|| first(&is_same_service))
+    first(&is_same_server).or_else(|| first(&|a, b| is_same_service(a.evidence, b.evidence)))
 }
 
 impl<'a> CapturePairing<'a> {
@@ -219,9 +229,14 @@ impl<'a> CapturePairing<'a> {
         };
         let names = [explanations[0].name.as_str(), &explanations[1].name];
         let [mut before, mut after] = [candidates(0)?, candidates(1)?];
-        let [a, b] = counterparts(&before, &after).unwrap_or_default();
-        let alike = [Alike::of(&before[a], &before), Alike::of(&after[b], &after)];
-        Ok(Self { names, cases: [before.swap_remove(a), after.swap_remove(b)], alike })
+        let counterparts = counterparts(&before, &after);
+        let [a, b] = counterparts.unwrap_or_default();
+        let cases = [before.swap_remove(a), after.swap_remove(b)];
+        let alike =
+            [0, 1].map(|side| Alike::of(cases[side].evidence, &explanations[side].connections));
+        let has_no_counterpart = counterparts.is_none() && connections == [None; 2];
+        let summaries = [0, 1].map(|side| &explanations[side].capture);
+        Ok(Self { names, cases, alike, has_no_counterpart, summaries })
     }
 
     /// Each connection in words: number and ends, the sender of the data first.
@@ -300,51 +315,5 @@ impl<'a> CapturePairing<'a> {
     pub fn ending_change(&self) -> &'static str {
         let [a, b] = self.endings();
         if a == b { "the same" } else { "another" }
-    }
-
-    /// What to know before relying on it.
-    pub fn cautions(&self) -> Vec<String> {
-        let mut cautions = vec![
-            "one transfer each: two captures do not show how much of a difference is chance"
-                .to_owned(),
-        ];
-        cautions.extend(beside(self.alike, self.names));
-        cautions.extend(of_losses(&self.cases));
-        for (case, name) in self.cases.iter().zip(self.names) {
-            // Nothing limited what was never open.
-            let was_open = !matches!(named(case), Named::Finding(_));
-            if let Some(why) = case.diagnosis.unknown_because.as_ref().filter(|_| was_open) {
-                cautions.push(format!("the limit of {name} is unknown: {why}"));
-            }
-            let reasons = case.diagnosis.quality.reasons.iter();
-            cautions.extend(reasons.map(|reason| format!("{name}: {}", reason.text)));
-            if was_open && case.data().segments() < FEW_SEGMENTS {
-                cautions.push(format!(
-                    "{name} holds {} of data: too few to judge a path by",
-                    words::counted(case.data().segments(), "segment")
-                ));
-            }
-        }
-        let [a, b] = [0, 1].map(|side| self.cases[side].data().unique_bytes.max(1) as f64);
-        let were_open = self.cases.iter().all(|case| !matches!(named(case), Named::Finding(_)));
-        if were_open && (a / b > OTHER_SIZE || b / a > OTHER_SIZE) {
-            cautions.push(format!(
-                "the transfers are of different size, {} and {}: start-up weighs more in the smaller",
-                bytes(a),
-                bytes(b)
-            ));
-        }
-        let hosts = [0, 1].map(|side| {
-            let case = &self.cases[side];
-            let direction = case.diagnosis.direction;
-            (case.evidence.sender(direction).ip(), case.evidence.receiver(direction).ip())
-        });
-        if hosts[0] != hosts[1] {
-            cautions.push(
-                "the transfers are not between the same hosts, or not in the same direction"
-                    .to_owned(),
-            );
-        }
-        cautions
     }
 }

@@ -2,6 +2,7 @@
 //! there were.
 
 use maxseg_core::advise::Case;
+use maxseg_core::evidence::{DirectionStats, Evidence};
 use maxseg_core::outcome::LimitedBy;
 
 use super::super::words;
@@ -10,9 +11,8 @@ use super::super::words;
 const SAME_KIND: f64 = 0.5;
 
 /// Whether both are transfers of the same direction from or to the same port of a server.
-pub(super) fn is_same_service(a: &Case<'_>, b: &Case<'_>) -> bool {
-    a.diagnosis.direction == b.diagnosis.direction
-        && a.evidence.server.port() == b.evidence.server.port()
+pub(super) fn is_same_service(a: &Evidence, b: &Evidence) -> bool {
+    a.data_direction() == b.data_direction() && a.server.port() == b.server.port()
 }
 
 /// Of these transfers, which stand in the order of how much fixing them would matter, the first that is about as large as the largest: what
@@ -25,6 +25,10 @@ pub(super) fn first_of_the_largest<'b>(
     large.next().map(|(place, _)| place)
 }
 
+fn data(of: &Evidence) -> &DirectionStats {
+    of.stats(of.data_direction())
+}
+
 /// How many transfers of the service of this one, and about as large, a capture has, with the least and the highest goodput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Alike {
@@ -34,13 +38,13 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    pub(super) fn of(case: &Case<'_>, all: &[Case<'_>]) -> Self {
-        let bytes = case.data().acked_bytes as f64;
-        let is_alike = |other: &&Case<'_>| {
-            let ratio = other.data().acked_bytes as f64 / bytes.max(1.0);
-            is_same_service(case, other) && (SAME_KIND..=1.0 / SAME_KIND).contains(&ratio)
+    pub(super) fn of(transfer: &Evidence, all: &[Evidence]) -> Self {
+        let bytes = data(transfer).acked_bytes as f64;
+        let is_alike = |other: &&Evidence| {
+            let ratio = data(other).acked_bytes as f64 / bytes.max(1.0);
+            is_same_service(transfer, other) && (SAME_KIND..=1.0 / SAME_KIND).contains(&ratio)
         };
-        let goodputs = || all.iter().filter(is_alike).filter_map(|case| case.data().goodput_bps);
+        let goodputs = || all.iter().filter(is_alike).filter_map(|other| data(other).goodput_bps);
         Self {
             count: goodputs().count(),
             least_bps: goodputs().fold(f64::INFINITY, f64::min),

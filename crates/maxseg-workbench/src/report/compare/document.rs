@@ -39,6 +39,8 @@ struct RunsEntry<'a> {
     invalid: [usize; 2],
     /// What the goodput shows, in a sentence.
     conclusion: String,
+    /// What to know before relying on it.
+    cautions: Vec<String>,
 }
 
 /// A key of the scenario with both values; null for a key that a side does not have.
@@ -173,6 +175,7 @@ impl<'a> RunsEntry<'a> {
             left_out: runs.matched.left_out,
             invalid: runs.matched.invalid,
             conclusion: runs.conclusion(),
+            cautions: runs.notes(),
         }
     }
 }

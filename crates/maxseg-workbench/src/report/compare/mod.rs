@@ -1,6 +1,7 @@
 //! Two runs, engines, stacks or captures side by side: as lines for a terminal, JSON, CSV and a page.
 
 mod captures;
+mod cautions;
 mod chance;
 mod csv;
 mod document;
@@ -22,5 +23,7 @@ pub enum Compared<'a> {
     Captures(&'a CapturePairing<'a>),
 }
 
+#[cfg(test)]
+mod capture_tests;
 #[cfg(test)]
 mod tests;

@@ -180,8 +180,9 @@ impl RunPairing {
 
     /// What to know before relying on it.
     pub fn notes(&self) -> Vec<String> {
-        let Matched { left_out, invalid, .. } = &self.matched;
-        let mut notes = Vec::new();
+        let Matched { left_out, invalid, unfinished, other_program, .. } = &self.matched;
+        let mut notes: Vec<String> = unfinished.iter().map(unfinished_note).collect();
+        notes.extend(other_program.as_ref().map(program_note));
         for (side, name) in self.names.iter().enumerate() {
             if left_out[side] > 0 {
                 notes.push(format!(
@@ -322,6 +323,25 @@ impl RunPairing {
             legend,
         })
     }
+}
+
+fn unfinished_note((folder, rows): &(String, usize)) -> String {
+    format!(
+        "{folder}: {} of another scenario or point behind those that run.json names: of a run that did not finish, or of one before \
+         run.json's last; the command of `maxseg run` that is meant, once more with --out {folder}, decides it",
+        counted(*rows as u64, "row")
+    )
+}
+
+fn program_note(versions: &[Option<String>; 2]) -> String {
+    let versions = match versions {
+        [Some(a), Some(b)] => format!(" ({a}, {b})"),
+        [..] => String::new(),
+    };
+    format!(
+        "the scenarios are equal and the experiments are not: made by other versions of maxseg{versions}, or with another stack file; \
+         what differs may be the program's"
+    )
 }
 
 /// Whether a number is the same in all runs.

@@ -1,15 +1,10 @@
-use std::collections::BTreeMap;
-
 use maxseg_core::engine::EngineName;
-use maxseg_core::evidence::{DirectionStats, Ending};
 use maxseg_core::results::Row;
 use maxseg_testkit::rows::row;
-use maxseg_testkit::{at, full_link, windowed};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::compare::{Between, RunSet, matched};
-use crate::explain::fixtures::capture;
 
 fn runs(name: &str, mss: u64, goodputs: &[f64]) -> RunSet {
     let point = json!({"hop.0.errors.rate": 0.01});
@@ -18,7 +13,7 @@ fn runs(name: &str, mss: u64, goodputs: &[f64]) -> RunSet {
         .map(|(seed, goodput)| row(EngineName::Sim, Some(seed), &point, *goodput))
         .collect();
     let scenario = json!({"sender": {"mss": mss}});
-    RunSet { name: name.to_owned(), scenario, rows, experiments: BTreeMap::new(), others: 0 }
+    RunSet { scenario, ..RunSet::of_rows(name.to_owned(), rows) }
 }
 
 fn pairing(a: &[f64], b: &[f64]) -> RunPairing {
@@ -29,7 +24,7 @@ fn pairing(a: &[f64], b: &[f64]) -> RunPairing {
     }
 }
 
-fn valid(compared: &Compared<'_>) -> Value {
+pub(super) fn valid(compared: &Compared<'_>) -> Value {
     let json = CompareDocument::of(compared).to_json();
     let document: Value = serde_json::from_str(&json).unwrap();
     let schema = serde_json::to_value(schemars::schema_for!(CompareDocument<'_>)).unwrap();
@@ -40,7 +35,7 @@ fn valid(compared: &Compared<'_>) -> Value {
     document
 }
 
-fn is_well_formed(page: &str) {
+pub(super) fn is_well_formed(page: &str) {
     let body = page.split_once("</head>").unwrap().1.trim_end().strip_suffix("</html>").unwrap();
     roxmltree::Document::parse(body).unwrap_or_else(|error| panic!("{error}"));
 }
@@ -147,93 +142,17 @@ fn what_is_not_random_is_exact() {
     assert!(!mss.shown().contains("too few"), "{}", mss.shown());
 }
 
+/// Rows behind those of the summary may be those that are meant.
 #[test]
-fn captures_before_and_after_a_change() {
-    let (before, after) =
-        (capture(vec![windowed(0)]).explain(), capture(vec![full_link(0)]).explain());
-    let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
-    assert_eq!(captures.limit_change(), "another");
-    let lines = captures.lines();
-    assert_eq!((lines[0].title, lines[0].change()), ("goodput", "x2.95".to_owned()));
-    let compared = Compared::Captures(&captures);
-    let document = valid(&compared);
-    assert_eq!(document["captures"]["a"]["limited_by"], "receive-window");
-    assert_eq!(document["captures"]["b"]["limited_by"], "bandwidth");
-    let cautions = captures.cautions();
-    assert!(cautions[0].contains("chance"), "{cautions:?}");
-    is_well_formed(&page(&compared));
-    let error = CapturePairing::of([&before, &after], [Some(9), None]).unwrap_err();
-    assert!(error.to_string().contains("no TCP connection 9"), "{error}");
-}
-
-/// The connection of the highest impact may be another service's in the second capture.
-#[test]
-fn transfers_of_the_same_service_are_compared() {
-    let of_port = |id, port, bytes: u64| {
-        let mut evidence = windowed(id);
-        evidence.server.set_port(port);
-        (evidence.forward.acked_bytes, evidence.forward.unique_bytes) = (bytes, bytes);
-        evidence
-    };
-    let before = capture(vec![of_port(0, 5201, 3_000_000)]).explain();
-    let after =
-        vec![of_port(0, 443, 90_000_000), of_port(1, 5201, 10), of_port(2, 5201, 3_000_000)];
-    let after = capture(after).explain();
-    let chosen = |before, after| {
-        let captures = CapturePairing::of([before, after], [None, None]).unwrap();
-        captures.cases.map(|case| case.evidence.id)
-    };
-    assert_eq!(chosen(&before, &after), [0, 2]);
-    assert_eq!(
-        chosen(&after, &before),
-        [0, 0],
-        "what matters most has no counterpart, and the others matter little"
-    );
-    let captures = CapturePairing::of([&before, &after], [None, Some(0)]).unwrap();
-    assert_eq!(captures.cases[1].evidence.id, 0, "as asked");
-}
-
-/// A connection that was never open has no limit that another capture would show: it was refused.
-#[test]
-fn what_was_never_open_is_compared_by_its_ending() {
-    let mut refused = windowed(0);
-    refused.ending = Ending::Refused;
-    refused.end = at(40);
-    let syn = |of: &DirectionStats| DirectionStats {
-        packets: 1,
-        syn: of.syn,
-        mss_option_bytes: of.mss_option_bytes,
-        ..DirectionStats::default()
-    };
-    (refused.forward, refused.reverse) = (syn(&refused.forward), DirectionStats::default());
-    let (before, after) = (capture(vec![refused]).explain(), capture(vec![windowed(0)]).explain());
-    let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
-    assert_eq!(captures.limits()[0], "refused");
-    assert!(captures.limits()[1].starts_with("receive-window"), "{:?}", captures.limits());
-    assert_eq!(captures.endings(), ["refused", "closed"]);
-    let document = CompareDocument::of(&Compared::Captures(&captures)).to_json();
-    assert!(document.contains("\"ending\":\"refused\""), "{document}");
-    assert_eq!((captures.limit_change(), captures.ending_change()), ("another", "another"));
-    let cautions = captures.cautions().join("\n");
-    assert!(!cautions.contains("unknown") && !cautions.contains("too few"), "{cautions}");
-}
-
-/// Shares differ by points, whether one of them is nothing or not.
-#[test]
-fn shares_differ_by_points() {
-    let lossy = |resent: u64| {
-        let mut evidence = windowed(0);
-        evidence.forward.data_packets = 10_000;
-        evidence.forward.retransmitted_packets = resent;
-        capture(vec![evidence]).explain()
-    };
-    for (before, after, change) in
-        [(0, 212, "+2.12 points"), (424, 212, "-2.12 points"), (5, 5, "equal")]
-    {
-        let (before, after) = (lossy(before), lossy(after));
-        let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
-        let lines = captures.lines();
-        let share = lines.iter().find(|line| line.key == "retransmitted_share").unwrap();
-        assert_eq!(share.change(), change, "{:?}", share.texts());
-    }
+fn rows_of_a_run_that_did_not_finish_are_named_once() {
+    let [mut a, b] = [("a", 1e6), ("b", 2e6)].map(|(name, goodput)| runs(name, 536, &[goodput; 2]));
+    a.later_others = 3;
+    let names = ["a", "b"].map(str::to_owned);
+    let pairing = RunPairing { names, matched: matched([&a, &b], None).unwrap() };
+    let document = valid(&Compared::Runs(&pairing));
+    let said = document["runs"]["cautions"][0].as_str().unwrap();
+    assert!(said.starts_with("a: 3 rows of another scenario or point"), "{said}");
+    assert!(said.contains("did not finish"), "{said}");
+    assert_eq!(matched([&a, &a], None).unwrap().unfinished, [("a".to_owned(), 3)]);
+    assert_eq!(matched([&b, &b], None).unwrap().unfinished, []);
 }

@@ -125,9 +125,7 @@ fn receiver(text: &mut String, path: &ObservedPath) {
     text.push_str("\n[receiver]\n");
     text.push_str(STACK);
     options(text, path);
-    // How much memory a send buffer's payload takes depends on how it was written, which no capture shows; how much it lets
-    // be in flight is seen.
-    let flight = path.send_buffer.as_ref().filter(|_| path.send_buffer_size.is_none());
+    let flight = path.send_buffer.as_ref().filter(|_| path.runs_buffer_as_window());
     let window = flight.unwrap_or(&path.window_bytes);
     let bytes = Bytes::new(window.value.clamp(1, LARGEST));
     key(text, "window", &format!("\"{bytes}\""), window);
@@ -138,7 +136,7 @@ fn receiver(text: &mut String, path: &ObservedPath) {
 
 fn options(text: &mut String, path: &ObservedPath) {
     match path.sack {
-        Some(sack) if path.syns_seen => {
+        Some(sack) if path.has_syn_options => {
             let _ = writeln!(text, "sack = {sack} # both SYNs");
         }
         Some(sack) => {
@@ -150,7 +148,7 @@ fn options(text: &mut String, path: &ObservedPath) {
         }
     }
     let timestamps = path.timestamps;
-    let how = match (path.syns_seen, timestamps) {
+    let how = match (path.has_syn_options, timestamps) {
         (true, _) => "both SYNs".to_owned(),
         (false, true) => format!("low: segments carry them; {NO_SYN}"),
         (false, false) => format!("low: no captured segment carries them; {NO_SYN}"),
@@ -162,7 +160,7 @@ fn options(text: &mut String, path: &ObservedPath) {
 const STACK: &str = "stack = \"linux\" # its timers and acknowledgements are assumed\n";
 
 /// Why options are unknown.
-const NO_SYN: &str = "the SYNs were not captured";
+const NO_SYN: &str = "the options of both SYNs were not captured";
 
 /// `rate = "20 Mbit/s" # medium: spacing of trains …`.
 fn key<T>(text: &mut String, name: &str, value: &str, known: &Known<T>) {

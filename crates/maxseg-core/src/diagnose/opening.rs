@@ -86,7 +86,7 @@ fn repeated(evidence: &Evidence, again: u64) -> String {
 
 pub(super) fn missing_option(evidence: &Evidence) -> Option<Finding> {
     let (there, back) = (&evidence.forward, &evidence.reverse);
-    if !evidence.handshake.syn || !evidence.handshake.syn_ack || evidence.capture.cut_syn {
+    if !evidence.has_syn_options() {
         return None;
     }
     let mut missing = Vec::new();

@@ -180,6 +180,11 @@ impl Evidence {
         both.filter(|_| !self.marks.one_way).find_map(never_came)
     }
 
+    /// Whether both SYNs were captured with all of their options: what they do not offer is not in use.
+    pub const fn has_syn_options(&self) -> bool {
+        self.handshake.syn && self.handshake.syn_ack && !self.capture.cut_syn
+    }
+
     /// What stands before the payload of every segment.
     pub fn headers(&self) -> Headers {
         let ip = IpVersion::from(self.client.ip());

@@ -4,6 +4,7 @@ use maxseg_core::advise::{Case, Change, Gain, Headline, MOST_PACKETS, Measured, 
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{Beside, Evidence};
 use maxseg_core::outcome::LimitedBy;
+use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Bytes;
 use maxseg_testkit::{black_hole_before, full_link, windowed};
 
@@ -54,6 +55,25 @@ fn a_baseline_is_compared_by_retransmissions_and_round_trips_too() {
     let why = gain.missing().unwrap().to_string();
     assert!(why.contains("0 instead of 200 retransmissions, round trips of"), "{why}");
     assert!(gain.relative().is_none());
+}
+
+/// Whoever runs the written scenario is told by what it differs from the capture.
+#[test]
+fn a_scenario_file_says_what_runs_of_it_miss() {
+    let text = |evidence: &Evidence| {
+        let case = Case::of(evidence);
+        let rerun = Rerun::of(&case, "made.pcap").unwrap();
+        let text = rerun.file_text(&case);
+        let again = Scenario::from_toml("written", &text).unwrap();
+        assert_eq!(again, Scenario::from_toml("written", &rerun.text).unwrap());
+        text
+    };
+    let mut evidence = windowed(0);
+    assert!(!text(&evidence).contains("miss"));
+    evidence.forward.goodput_bps = Some(13e6);
+    let text = text(&evidence);
+    let remark = text.lines().find(|line| line.contains("instead of 13.0 Mbit/s"));
+    assert!(remark.is_some_and(|line| line.starts_with('#')), "{text}");
 }
 
 #[test]

@@ -95,8 +95,7 @@ pub(super) struct SendHistory {
 /// No host takes so long to answer but to delay an acknowledgement, in nanoseconds.
 const BEYOND_THE_HOST: u64 = 1_000_000;
 /// Before every offset, and short when packed.
-const NONE_SACKED: i64 = i32::MIN as i64;
-const NONE_COVERED: i64 = NONE_SACKED;
+const BEFORE_ALL: i64 = i32::MIN as i64;
 /// Beyond any offset that a capture begins with.
 const ANY: i64 = 1 << 31;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
@@ -131,8 +130,8 @@ impl SendHistory {
             trace: traced::begun(begin),
             nxt: begin.nxt,
             una: begin.nxt,
-            sacked: NONE_SACKED,
-            covered: if begin.begins_late { NONE_COVERED } else { begin.nxt },
+            sacked: BEFORE_ALL,
+            covered: if begin.begins_late { BEFORE_ALL } else { begin.nxt },
             probed: begin.nxt,
             earlier: if begin.begins_late { ANY } else { begin.nxt },
             duplicates: 0,

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
 use maxseg_wire::reading::ReadOptions;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{CompareError, Error};
@@ -79,6 +80,13 @@ impl Program {
     }
 }
 
+/// What a line of a stream holds.
+#[derive(Deserialize)]
+struct Tag {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct Experiment {
     hash: String,
@@ -86,29 +94,33 @@ struct Experiment {
 }
 
 impl Source {
-    /// Reads a folder of `run --out`, a document of `run --json`, a file of rows, or a capture; of that only packets of an interface,
-    /// where one is named.
+    /// Reads a folder of `run --out`, a document of `run --json`, lines of `run --json-stream`, a file of rows, or a capture, of
+    /// which only packets of an interface, where one is named; `-` is standard input.
     ///
     /// # Errors
     /// It cannot be read, or is none of these.
     pub fn read(file: &Path, interface: Option<&str>) -> Result<Self, Error> {
-        if file.is_dir() {
+        let is_stdin = file == Path::new("-");
+        if file.is_dir() && !is_stdin {
             return RunSet::of_folder(file).map(Self::Runs);
         }
         let options = ReadOptions { interface, ..ReadOptions::default() };
         let fail = |error| Error::file("read", file, error);
-        let mut opened = File::open(file).map_err(fail)?;
+        let mut opened: Box<dyn Read> = match is_stdin {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(file).map_err(fail)?),
+        };
         let mut begin = Vec::new();
         (&mut opened).take(1).read_to_end(&mut begin).map_err(fail)?;
         if begin == b"{" {
             opened.read_to_end(&mut begin).map_err(fail)?;
             return RunSet::of_file(file, &begin).map(Self::Runs);
         }
-        let capture = if opened.metadata().map_err(fail)?.is_file() {
+        let capture = if file.is_file() && !is_stdin {
             explain::read_file(file, &options, None)?
         } else {
             // A pipe gives its first byte once.
-            explain::read(Cursor::new(begin).chain(opened), &file.display().to_string(), &options)?
+            explain::read(Cursor::new(begin).chain(opened), &name_of(file), &options)?
         };
         if capture.summary.fault().is_some() {
             let summary = Box::new(capture.summary.clone());
@@ -162,9 +174,9 @@ impl RunSet {
         Ok(set)
     }
 
-    /// A document, or rows one a line.
+    /// A document, or rows one a line, among other lines of a stream.
     fn of_file(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let name = file.display().to_string();
+        let name = name_of(file);
         let set = match json_words::parse::<RunDocument>(bytes) {
             Ok(RunDocument { scenario, rows, experiments, environment }) => Self {
                 scenario,
@@ -172,8 +184,12 @@ impl RunSet {
                 version: environment.as_ref().map(Program::words),
                 ..Self::of_rows(name, rows)
             },
-            Err(why) => match rows(file, bytes) {
-                Ok(rows) if !rows.is_empty() => Self::of_rows(name, rows),
+            Err(why) => match stream(file, bytes) {
+                Ok((begin, rows)) if !rows.is_empty() => Self {
+                    scenario: begin.scenario,
+                    version: begin.environment.as_ref().map(Program::words),
+                    ..Self::of_rows(name, rows)
+                },
                 Ok(_) | Err(_) => {
                     return Err(CompareError::Broken { file: file.to_owned(), why }.into());
                 }
@@ -231,17 +247,41 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     fs::read(file).map_err(|error| Error::file("read", file, error))
 }
 
+/// What a file is called; `-` is standard input.
+fn name_of(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
+}
+
 /// Rows, one a line; a last line without its end is what a crash left.
 fn rows(file: &Path, bytes: &[u8]) -> Result<Vec<Row>, Error> {
+    lines(bytes).map(|(number, line)| of_line(file, number, line)).collect()
+}
+
+/// The lines of `run --json-stream`: what is run, and the rows. Rows that stand alone are of no known scenario.
+fn stream(file: &Path, bytes: &[u8]) -> Result<(Summary, Vec<Row>), Error> {
+    let (mut begin, mut rows) = (Summary::default(), Vec::new());
+    for (number, line) in lines(bytes) {
+        let Tag { kind } = of_line(file, number, line)?;
+        match kind.as_deref() {
+            Some("run") => begin = of_line(file, number, line)?,
+            None | Some("row") => rows.push(of_line(file, number, line)?),
+            Some(_) => {}
+        }
+    }
+    Ok((begin, rows))
+}
+
+/// The whole lines of a file, numbered from 1.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let row = |(number, line): (usize, &[u8])| {
-        json_words::parse(line).map_err(|why| {
-            let why = format!("line {number}: {why}");
-            CompareError::Broken { file: file.to_owned(), why }.into()
-        })
-    };
-    (1..).zip(lines).map(row).collect()
+    (1..).zip(bytes[..whole].split(|byte| *byte == b'\n')).filter(|(_, line)| !line.is_empty())
+}
+
+fn of_line<T: DeserializeOwned>(file: &Path, number: usize, line: &[u8]) -> Result<T, Error> {
+    json_words::parse(line).map_err(|why| {
+        let why = format!("line {number}: {why}");
+        CompareError::Broken { file: file.to_owned(), why }.into()
+    })
 }
 
 #[cfg(test)]

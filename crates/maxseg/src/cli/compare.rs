@@ -25,11 +25,13 @@ Examples:
   maxseg compare before after --report compare.html
   maxseg run slow.toml --engine sim,model --json > both.json
   maxseg compare both.json --between engine=sim,model
+  maxseg run slow.toml --engine sim,model --json | maxseg compare - --between engine=sim,model
   maxseg compare sweep --between sender.stack=linux,rfc
   maxseg compare before.pcap after.pcap
   maxseg compare before after --json | jq '.runs.points[].numbers[0].verdict'
 
-A and B are folders of `maxseg run --out`, documents of `maxseg run --json`, or captures. Runs of equal engine and point \
+A and B are folders of `maxseg run --out`, documents of `maxseg run --json` or lines of its --json-stream, or captures; `-` is \
+standard input. Runs of equal engine and point \
 of the sweep stand side by side, paired by seed: both runs of a pair saw the same draws. A difference is shown with its 95% \
 interval (Student t over the pairs; Welch where the sides share no two seeds); where that holds zero, it is no difference \
 that so many seeds can show.
@@ -39,7 +41,7 @@ retransmissions, windows. They do not show what causes a difference.
 
 Exit codes: 0 done, 1 error in a file, 2 usage.")]
 pub(crate) struct CompareArgs {
-    /// A folder of results, a document of results, or a capture
+    /// A folder of results, a document of results, or a capture; `-` for standard input
     #[arg(value_name = "A")]
     a: PathBuf,
     /// What is compared with it; left out with --between, both sides are of A
@@ -158,6 +160,12 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
         }
         return refuse_report(args, &[&args.a]);
     };
+    if args.a == Path::new("-") && *b == Path::new("-") {
+        return Err(Failure::usage(
+            "standard input can be read once, and both sides are of it",
+            "name a file: maxseg compare - after.json",
+        ));
+    }
     if args.between.is_none()
         && (args.a == *b || is_same_file(&args.a, b))
         && args.connection.is_none_or(|(a, b)| a == b)

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maxseg_core::advise::Headline;
+use maxseg_core::advise::{Case, Headline, Rerun};
 use maxseg_core::evidence::Evidence;
 use maxseg_core::units::Time;
 use maxseg_wire::flow::FlowOptions;
@@ -322,8 +322,8 @@ impl<'a> OutputFiles<'a> {
         printer: Printer,
     ) -> Result<(), Failure> {
         if let Some(file) = self.scenario {
-            let rerun = headline.and_then(|headline| headline.rerun.as_ref());
-            let Some(rerun) = rerun else {
+            let found = headline.and_then(|it| Some((it.rerun.as_ref()?, &it.case)));
+            let Some((rerun, case)) = found else {
                 let why = headline.and_then(Headline::no_gain).map(|why| why.to_string());
                 let why = why.unwrap_or_else(|| "there is no connection".to_owned());
                 let wanted = headline.and_then(|it| it.case.diagnosis.quality.wanted.clone());
@@ -337,10 +337,8 @@ impl<'a> OutputFiles<'a> {
                 return Err(Failure::with_hint(format!("no scenario can be made: {why}"), hint));
             };
             let path = file.path;
-            file.finish(&rerun.text)?;
-            let connection = rerun.connection;
-            printer
-                .note_verbatim(&format!("{}: the path of connection {connection}", path.display()));
+            file.finish(&rerun.file_text(case))?;
+            printer.note_verbatim(&scenario_note(path, rerun, case));
         }
         if let Some(file) = self.report {
             let path = file.path;
@@ -349,6 +347,17 @@ impl<'a> OutputFiles<'a> {
         }
         Ok(())
     }
+}
+
+/// What was written as a scenario, and what runs of it miss.
+fn scenario_note(path: &Path, rerun: &Rerun, case: &Case<'_>) -> String {
+    let missed: Vec<String> =
+        rerun.missed(case).iter().flatten().map(ToString::to_string).collect();
+    let missed = match missed.as_slice() {
+        [] => String::new(),
+        missed => format!("; simulated runs of it have {}", missed.join(", ")),
+    };
+    format!("{}: the path of connection {}{missed}", path.display(), rerun.connection)
 }
 
 fn at_fault(file: &str, summary: &CaptureSummary, fault: &Problem) -> Failure {

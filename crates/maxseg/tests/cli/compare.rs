@@ -232,3 +232,27 @@ fn a_report_is_not_written_into_a_folder_that_is_compared() {
     let beside = folder.path().join("beside.html").display().to_string();
     assert!(maxseg(&["compare", &a, &b, "--report", &beside]).status.success());
 }
+
+#[test]
+fn standard_input_and_the_lines_of_a_stream_are_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "cellular-mss", "-q", "--engine", "sim,model", "--set", "until.time=20 s"];
+    for form in ["--json", "--json-stream"] {
+        let file = folder.path().join(form);
+        std::fs::write(&file, command(&run).arg(form).output().unwrap().stdout).unwrap();
+        let between = ["--between", "engine=sim,model", "--json"];
+        let named = json(&[&["compare", file.to_str().unwrap()], &between[..]].concat());
+        let output = command(&["compare", "-"])
+            .args(between)
+            .stdin(std::fs::File::open(&file).unwrap())
+            .output()
+            .unwrap();
+        let piped: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
+        assert_eq!(piped["runs"]["points"], named["runs"]["points"], "{form}");
+        assert!(!piped["runs"]["points"].as_array().unwrap().is_empty(), "{form}");
+    }
+    let twice = maxseg(&["compare", "-", "-", "--connection", "0,1"]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(stderr(&twice).contains("standard input can be read once"), "{}", stderr(&twice));
+}

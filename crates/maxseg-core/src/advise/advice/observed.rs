@@ -118,11 +118,7 @@ fn rows(gain: &Gain, change: Change, observed: LimitedBy) -> Vec<ProofRow> {
         request_s: None,
         others_goodput_bps: None,
         model_bps: None,
-        limited_by: match leading.limited_by {
-            // A small send buffer is run as a window.
-            Some(LimitedBy::ReceiveWindow) if observed == LimitedBy::SendBuffer => observed,
-            limit => limit.unwrap_or(observed),
-        },
+        limited_by: leading.limited_by.unwrap_or(observed),
     };
     let mut rows = vec![row(Vec::new(), leading.baseline_bps)];
     rows.extend(leading.without_bps.map(|bps| ProofRow {

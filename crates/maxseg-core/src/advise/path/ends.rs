@@ -51,10 +51,10 @@ pub(super) fn window(case: &Case<'_>) -> Known<u64> {
     offered.sort_unstable();
     let largest = acks.window_max_bytes;
     let middle = offered.get(offered.len() / 2).copied().filter(|window| *window > 0);
-    let confidence = if acks.window_scale.is_some() || case.evidence.handshake.syn {
+    let confidence = if acks.window_scale.is_some() || case.evidence.has_syn_options() {
         Confidence::High
     } else {
-        Confidence::Low // without the handshake the scale is unknown
+        Confidence::Low // the scale is unknown
     };
     let limits = case.diagnosis.limited_by == LimitedBy::ReceiveWindow;
     // A reader that is behind, and never stops, leaves a part of its buffer free.

@@ -46,8 +46,8 @@ pub struct ObservedPath {
     pub timestamps: bool,
     /// Whether SACK is in use; `None` where that is unknown.
     pub sack: Option<bool>,
-    /// Whether both SYNs were captured: only they tell the options in use.
-    pub syns_seen: bool,
+    /// Whether both SYNs were captured with their options: only they tell what is in use.
+    pub has_syn_options: bool,
     /// Payload of a full segment, in bytes.
     pub segment: Known<u32>,
     /// Rate of the bottleneck link, headers included, in bits per second.
@@ -168,7 +168,7 @@ impl ObservedPath {
             ip,
             timestamps,
             sack: uses_sack(case),
-            syns_seen: syns_seen(case),
+            has_syn_options: case.evidence.has_syn_options(),
             mtu: mtu(case, segment.value, headers),
             window_bytes: ends::window(case),
             window_scale: acks.window_scale,
@@ -214,6 +214,12 @@ impl ObservedPath {
         let how = "so large that the rerun has the observed goodput and round trip";
         let bytes = whole(self.queue_bytes.value as f64 * times).max(LEAST_FITTED_QUEUE);
         self.queue_bytes = Known::new(bytes, Confidence::Low, how);
+    }
+
+    /// Whether a small send buffer is run as a receive window: how much memory its payload takes depends on how it was written,
+    /// which no capture shows; how much it lets be in flight is seen.
+    pub(super) const fn runs_buffer_as_window(&self) -> bool {
+        self.send_buffer.is_some() && self.send_buffer_size.is_none()
     }
 
     /// A send buffer of this size: one by which a rerun explains more than by its flight.
@@ -330,14 +336,10 @@ fn headers(ip: IpVersion, timestamps: bool) -> u32 {
     Headers { ip, tcp_options }.octets()
 }
 
-const fn syns_seen(case: &Case<'_>) -> bool {
-    case.evidence.handshake.syn && case.evidence.handshake.syn_ack
-}
-
 /// Whether SACK is in use; `None` where that is unknown.
 pub(super) fn uses_sack(case: &Case<'_>) -> Option<bool> {
     let (data, acks) = (case.data(), case.acks());
-    if syns_seen(case) {
+    if case.evidence.has_syn_options() {
         return Some(data.sack_permitted && acks.sack_permitted);
     }
     // Retransmissions triggered by SACK blocks prove it.

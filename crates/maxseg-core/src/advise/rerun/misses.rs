@@ -21,6 +21,22 @@ const FEW: f64 = 3.0;
 const MOST_MISSED: f64 = 2.0;
 
 impl Rerun {
+    /// What simulated runs of the scenario miss of what was observed; `None` where it cannot be run.
+    pub fn missed(&self, case: &Case<'_>) -> Option<Vec<Miss>> {
+        Some(self.misses(case, self.observed_bps(case), self.baseline(case)?))
+    }
+
+    /// The scenario as a file: with a remark where runs of it miss something of what was observed.
+    pub fn file_text(&self, case: &Case<'_>) -> String {
+        let missed = self.missed(case).unwrap_or_default();
+        let remarks = missed.iter().map(|miss| format!("#   {miss}\n")).collect::<String>();
+        if remarks.is_empty() {
+            return self.text.clone();
+        }
+        let begin = "# Simulated runs of it miss what was observed:\n";
+        self.text.replacen("\n\n", &format!("\n{begin}{remarks}\n"), 1)
+    }
+
     /// Whether a run with the changes is a lower bound in spite of what the run of the path as it is misses, once it is scaled down
     /// by the goodput that the latter has more: where it has more of everything, but for losses that the change removes. What else
     /// holds the connection back may do so after the change.

@@ -142,7 +142,11 @@ impl Rerun {
                 break;
             }
         }
-        Some(Runs::of(name, &outcomes))
+        let mut runs = Runs::of(name, &outcomes);
+        if self.path.runs_buffer_as_window() && runs.limited_by == Some(LimitedBy::ReceiveWindow) {
+            runs.limited_by = Some(LimitedBy::SendBuffer);
+        }
+        Some(runs)
     }
 
     /// Goodput from the first data on, as a capture counts it: a run's elapsed time includes the handshake.

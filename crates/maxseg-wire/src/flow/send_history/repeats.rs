@@ -10,7 +10,7 @@ use super::super::retransmissions::{Retransmission, SpuriousProof};
 use super::super::round_trips::LEAST_RTO;
 use super::super::segments::DataSegment;
 use super::super::vantage::is_later;
-use super::{NONE_SACKED, SendHistory, segment};
+use super::{BEFORE_ALL, SendHistory, segment};
 
 /// Without a round-trip sample, a segment that is at most so late is out of order and a later one a retransmission:
 /// the 3 ms of tcptrace and Wireshark.
@@ -194,7 +194,7 @@ impl SendHistory {
         if !self.is_at_receiver || data.end > self.edge {
             return false;
         }
-        let tells_blocks = self.sacked > NONE_SACKED;
+        let tells_blocks = self.sacked > BEFORE_ALL;
         let may_be_missing = !tells_blocks && self.una < data.start;
         let last_ack = self.last_ack;
         let had = |segment: &mut InFlightSegment| {

@@ -136,7 +136,7 @@ fn window(case: &Case<'_>) -> String {
     };
     let scale = match acks.window_scale {
         Some(shift) => format!(" (scale {})", shift.min(LARGEST_SHIFT)),
-        None if case.evidence.handshake.syn => " (no scaling)".to_owned(),
+        None if case.evidence.has_syn_options() => " (no scaling)".to_owned(),
         None => " (scale unknown)".to_owned(),
     };
     let full = match case.data().window_full {

@@ -38,9 +38,9 @@ fn window_name(case: &Case<'_>) -> &'static str {
     }
 }
 
-/// Whether the scale of the windows that a direction's data is sent into is unknown: the handshake was not captured.
+/// Whether the scale of the windows that a direction's data is sent into is unknown.
 pub(super) fn is_unscaled(evidence: &Evidence, direction: Direction) -> bool {
-    !evidence.handshake.syn && evidence.stats(direction.other()).window_scale.is_none()
+    !evidence.has_syn_options() && evidence.stats(direction.other()).window_scale.is_none()
 }
 
 /// The window that each acknowledgement advertises. An interval without one tells none: the last that is known still holds.

@@ -4,6 +4,7 @@
 use maxseg_core::model::pftk::{MEASURED, VALID_UP_TO};
 use maxseg_core::model::requests;
 use maxseg_core::outcome::LimitedBy;
+use maxseg_core::scenario::RESULTS_VERSION;
 use xtask::root;
 
 fn readme() -> String {
@@ -123,6 +124,12 @@ fn the_accuracy_of_request_times_is_what_was_measured() {
     for claim in [format!("{low:.2} to {high:.2} times"), format!("{kept:.2} times")] {
         assert!(page.contains(&claim), "docs/requests.md does not say {claim:?}");
     }
+}
+
+#[test]
+fn the_version_of_results_is_the_current_one() {
+    let claim = format!("Results are of version {RESULTS_VERSION} (");
+    assert!(readme().contains(&claim), "README.md does not say {claim:?}");
 }
 
 #[test]

@@ -82,6 +82,9 @@ pub struct DirectionStats {
     pub window_full: u64,
     /// Segments beyond every window that the other side was seen to advertise: the capture lacks acknowledgements. 0 in one that begins late.
     pub beyond_window: u64,
+    /// New segments that left though nothing was acknowledged for longer than any retransmission timer lasts: the capture lacks
+    /// acknowledgements.
+    pub beyond_timer: u64,
     /// Keep-alives (RFC 9293 §3.8.4).
     pub keep_alives: u64,
     /// Least window that the sender advertised after its SYN, scaled.

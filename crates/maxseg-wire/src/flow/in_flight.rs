@@ -53,6 +53,11 @@ impl InFlight {
         self.list.push_back(segment);
     }
 
+    /// The first that is not acknowledged.
+    pub(super) fn first(&self) -> Option<&InFlightSegment> {
+        self.list.front()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

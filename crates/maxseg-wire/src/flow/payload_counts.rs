@@ -13,6 +13,7 @@ pub(super) struct PayloadCounts {
     pub(super) out_of_order: u32,
     pub(super) window_full: u32,
     pub(super) beyond_window: u32,
+    pub(super) beyond_timer: u32,
     pub(super) longest_gap: u64,
     pub(super) in_flight_max: u64,
 }

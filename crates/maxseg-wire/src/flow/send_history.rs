@@ -1,6 +1,7 @@
 //! The payload of one direction: sent, retransmitted and acknowledged.
 
 mod near;
+mod overdue;
 mod recovery;
 mod repeats;
 mod sack;
@@ -28,6 +29,7 @@ use super::sizes::Sizes;
 use super::trains::Trains;
 use super::vantage::{Distance, Passed};
 use near::is_near;
+use overdue::PATIENCE;
 pub(super) use near::is_nearer;
 use repeats::Refusal;
 
@@ -265,6 +267,9 @@ impl SendHistory {
         self.counts.in_flight_max = self.counts.in_flight_max.max(in_flight);
         if data.end > self.edge.saturating_add(full) && self.edge > i64::MIN {
             self.counts.beyond_window += 1;
+        }
+        if data.at.saturating_sub(self.last_ack) > PATIENCE {
+            self.on_overdue(data);
         }
         if self.sender.window_left().is_some_and(|left| left < full) {
             self.counts.window_full += 1;

@@ -8,17 +8,27 @@ use crate::evidence::Evidence;
 const LEAST: u64 = 5;
 const LEAST_SHARE: f64 = 0.005;
 
-/// No sender exceeds the windows that it knows (RFC 9293 §3.8.6), and all that it knows has passed the point of capture.
+/// No sender exceeds the windows that it knows (RFC 9293 §3.8.6), and all that it knows has passed the point of capture; nor does one send
+/// new payload beyond its retransmission timer (RFC 6298 §5).
 pub(super) fn lost(evidence: &Evidence) -> Option<Reason> {
     let data = evidence.stats(evidence.data_direction());
-    let beyond = data.beyond_window;
-    let is_chance = beyond < LEAST || (beyond as f64) < LEAST_SHARE * data.data_packets as f64;
-    if evidence.marks.one_way || is_chance {
+    let are_many =
+        |count: u64| count >= LEAST && count as f64 >= LEAST_SHARE * data.data_packets as f64;
+    if evidence.marks.one_way {
         return None;
     }
-    let text = format!(
-        "Acknowledgements are missing, or stored behind the data that they released: {} exceed every window before them",
-        counted(beyond, "segment")
-    );
+    let text = if are_many(data.beyond_window) {
+        format!(
+            "Acknowledgements are missing, or stored behind the data that they released: {} exceed every window before them",
+            counted(data.beyond_window, "segment")
+        )
+    } else if are_many(data.beyond_timer) {
+        format!(
+            "Acknowledgements are missing: {} left after the last one was 3 s old, and nothing was retransmitted",
+            counted(data.beyond_timer, "new segment")
+        )
+    } else {
+        return None;
+    };
     Some(reason(ReasonCode::LostAcknowledgements, text))
 }

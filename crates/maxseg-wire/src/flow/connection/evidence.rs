@@ -189,9 +189,11 @@ fn cap_flight(way: &mut DirectionStats, back: &DirectionStats) {
     way.in_flight_max_bytes = way.in_flight_max_bytes.min(most.max(syn.window.into()));
 }
 
-/// Whether nothing of one direction was captured, or nothing behind its handshake, while the other sent more than any window lets it.
+/// Whether nothing of one direction was captured, or nothing behind its handshake, while the other sent more than any window lets it, or
+/// longer than any timer.
 const fn is_missing((one, other): (&DirectionStats, &DirectionStats)) -> bool {
-    one.packets == 0 || one.packets <= HANDSHAKE && other.beyond_window > 0
+    one.packets == 0
+        || one.packets <= HANDSHAKE && (other.beyond_window > 0 || other.beyond_timer > 0)
 }
 
 /// Whether what a direction carried has a rate: it is more than one segment, and took longer than a round trip.

@@ -29,3 +29,16 @@ fn xtask_and_the_tests_share_every_crate() {
         "built twice, as the tests ask for more features of them: {twice:#?}; name these in xtask/Cargo.toml"
     );
 }
+
+/// The check without the lab comes behind lints and tests: what the screens of a terminal ask of other crates is asked for all the same.
+#[test]
+fn the_check_without_the_lab_builds_no_other_projects_crate_again() {
+    let tests = packages(&["--workspace", "--edges", "normal,build,dev"]);
+    let without = packages(&["--workspace", "--no-default-features", "--edges", "normal,build"]);
+    assert!(without.len() > 50, "{without:?}");
+    let again: Vec<&String> = without
+        .difference(&tests)
+        .filter(|name| !["maxseg", "xtask"].iter().any(|own| name.starts_with(own)))
+        .collect();
+    assert!(again.is_empty(), "built again: {again:#?}; name these in xtask/Cargo.toml");
+}

@@ -46,6 +46,9 @@ pub struct Prediction {
     /// Goodput after the change, in bits per second; `None` where the baseline misses what was observed, and what it misses
     /// may be what the change depends on.
     pub without_bps: Option<f64>,
+    /// The same with a third of a queue that is assumed, in bits per second: a flight that overflows it costs what no run with
+    /// more room shows. `None` where the queue was seen, or the change sends no larger flight.
+    pub short_queue_bps: Option<f64>,
     /// Standard deviation of one run's goodput as it is, over its mean: what chance does.
     pub baseline_spread: f64,
     /// The same after the change.
@@ -315,6 +318,7 @@ impl Gain {
         if !self.misses.is_empty() {
             // All that the baseline missed may be in the run with the change as well.
             let kept = (self.observed_bps / leading.baseline_bps).min(1.0);
+            let without = leading.short_queue_bps.unwrap_or(without).min(without);
             let least = self.whole_bps(without * kept * libm::exp(-by_chance));
             let most = self.whole_bps(self.most_bps);
             let is_worth_it = least > (1.0 + SMALL_GAIN) * self.observed_whole_bps();
@@ -332,9 +336,10 @@ impl Gain {
         let middle = middle.min(libm::log(self.most_bps));
         // The line's rate is no better known than the rest of the path.
         let high = (middle + width).min(libm::log(self.most_bps) + path_uncertainty);
+        let low = libm::exp(middle - width);
         Some(Expected {
             goodput_bps: self.whole_bps(libm::exp(middle)),
-            low_bps: self.whole_bps(libm::exp(middle - width)),
+            low_bps: self.whole_bps(leading.short_queue_bps.map_or(low, |least| least.min(low))),
             high_bps: self.whole_bps(libm::exp(high)),
         })
     }

@@ -290,6 +290,9 @@ impl Rerun {
             Prediction::of(EngineName::Model, &baseline, runs.as_ref())
         });
         let mut predictions: Vec<Prediction> = [simulated, formula].into_iter().flatten().collect();
+        if let Some(simulated) = predictions.first_mut().filter(|it| it.without_bps.is_some()) {
+            simulated.short_queue_bps = self.in_short_queue(changes, &after);
+        }
         for prediction in &mut predictions {
             prediction.baseline_bps = prediction.baseline_bps.min(most_bps);
             prediction.without_bps = prediction.without_bps.map(|bps| bps.min(most_bps));

@@ -153,6 +153,9 @@ pub struct DirectionStats {
     /// The share of the time in which its window was below two thirds of the largest before: what it receives is read slowly.
     #[serde(skip)]
     pub low_windows: Option<f64>,
+    /// The share of the time in which it was full: within a fiftieth of the largest before.
+    #[serde(skip)]
+    pub full_windows: Option<f64>,
     /// Gaps between acknowledgements of its payload.
     #[serde(skip)]
     pub ack_gaps: Option<AckGaps>,
@@ -264,14 +267,16 @@ impl DirectionStats {
     /// Whether these acknowledgements are of a reader that is behind: the window was shut, or it was low beside the largest for most of
     /// the time, and by more than what has just arrived takes of a small buffer, half of it. A window that nobody fills, or that grows,
     /// is not low. One that shuts for a moment is of no such reader: where a lost segment arrives, all that came behind it is there to be
-    /// read at once.
+    /// read at once. Where the beginning was not captured, nor was the largest window of a reader that is behind since: it is one whose
+    /// window is hardly ever as large twice.
     pub fn has_slow_reader(&self) -> bool {
         const MOSTLY: f64 = 0.5;
         let windows = self.window_min_bytes.zip(self.window_max_bytes);
         let is_much_lower = windows.is_some_and(|(least, most)| 2 * least < most);
         let stays_shut =
             self.zero_windows > 0 && self.window_shut_briefly < self.window_shut_times.max(1);
-        stays_shut || is_much_lower && self.low_windows.is_some_and(|low| low >= MOSTLY)
+        let varies = self.begins_late && self.full_windows.is_some_and(|full| full < MOSTLY);
+        stays_shut || varies || is_much_lower && self.low_windows.is_some_and(|low| low >= MOSTLY)
     }
 
     /// The share of packets with payload that others overtook.

@@ -12,15 +12,19 @@ pub(super) struct WindowLevels {
     largest: u16,
     few: u8,
     is_low: bool,
+    is_full: bool,
     /// When the last one passed.
     last: u64,
-    /// How long they were known, and low, in nanoseconds.
+    /// How long they were known, low and full, in nanoseconds.
     known: u64,
     low: u64,
+    full: u64,
 }
 
 /// A window is low below this share of the largest before: a reader that keeps pace leaves it near that.
 const LOW: (u32, u32) = (2, 3);
+/// It is full from this share of the largest before on: a reader that keeps pace empties the buffer before the next segment.
+const FULL: (u32, u32) = (49, 50);
 /// Times are kept from so many segments on, so that short connections need no memory for them.
 const FEW: u8 = 16;
 
@@ -37,9 +41,12 @@ impl WindowLevels {
             let since = at.saturating_sub(self.last);
             self.known += since;
             self.low += if self.is_low { since } else { 0 };
+            self.full += if self.is_full { since } else { 0 };
         }
         self.last = at;
-        self.is_low = u32::from(window) * LOW.1 < u32::from(self.largest) * LOW.0;
+        let is_below =
+            |(of, all): (u32, u32)| u32::from(window) * all < u32::from(self.largest) * of;
+        (self.is_low, self.is_full) = (is_below(LOW), !is_below(FULL));
     }
 
     /// Whether what was in flight allows that it is not scaled.
@@ -47,9 +54,10 @@ impl WindowLevels {
         self.shift == 0
     }
 
-    /// The share of the time in which it was low.
-    pub(super) fn low_share(&self) -> Option<f64> {
-        (self.known > 0).then(|| self.low as f64 / self.known as f64)
+    /// The shares of the time in which it was low, and full.
+    pub(super) fn shares(&self) -> Option<(f64, f64)> {
+        let share = |time: u64| time as f64 / self.known as f64;
+        (self.known > 0).then(|| (share(self.low), share(self.full)))
     }
 
     /// The window of a segment in bytes, by the least scale that holds what is in flight, for no window is ever exceeded
@@ -89,16 +97,16 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_low_beside_the_largest_before() {
+    fn windows_are_low_or_full_beside_the_largest_before() {
         let mut levels = WindowLevels::default();
         for _ in 0..FEW {
             levels.on_window(500, 1);
         }
         levels.on_window(500, 1);
-        assert_eq!(levels.low_share(), None);
+        assert_eq!(levels.shares(), None);
         for (window, at) in [(600, 11), (350, 21), (900, 51), (900, 101)] {
             levels.on_window(window, at);
         }
-        assert_eq!(levels.low_share(), Some(0.3));
+        assert_eq!(levels.shares(), Some((0.3, 0.7)));
     }
 }

@@ -9,6 +9,7 @@ fn gain(baseline_bps: f64, without_bps: f64) -> Gain {
         path_uncertainty: 0.06,
         idle_share: 0.0,
         predictions: vec![Prediction {
+            short_queue_bps: None,
             engine: EngineName::Sim,
             baseline_bps,
             without_bps: Some(without_bps),

@@ -108,7 +108,7 @@ const ROOM: f64 = 1.3;
 const SEEN_ROOM: f64 = 1.15;
 
 /// A queue of ten full packets, in bytes; a smaller one would be unusual.
-const LEAST_QUEUE: u64 = 15_000;
+pub(super) const LEAST_QUEUE: u64 = 15_000;
 
 /// Fewer segments with data, or round trips, are an episode of a path.
 const LEAST_SEGMENTS: u64 = 50;

@@ -2,14 +2,20 @@
 
 use super::Rerun;
 use crate::advise::Change;
+use crate::advise::path::{Confidence, LEAST_QUEUE};
+use crate::engine::EngineName;
 use crate::path::QueueLimit;
 use crate::scenario::Scenario;
 use crate::settings::WindowSize;
+use crate::sim::Sim;
 use crate::units::{BitsPerSec, Bytes, Time};
 use crate::window::{FIELD, LARGEST_SHIFT};
 
 /// So much of a rate waits where a sender paces itself, or its host shapes: before the path, and without loss.
 const SHAPER_ROOM: Time = Time::from_secs(1);
+
+/// A queue that is assumed may be so many times shorter.
+const SHORT_QUEUE: u64 = 3;
 
 impl Rerun {
     /// The scenario as the remedy's commands make it: limits of autotuning are raised, no window is set.
@@ -41,6 +47,24 @@ impl Rerun {
             }
         }
         scenario
+    }
+}
+
+impl Rerun {
+    /// Goodput after changes that send larger flights, in bits per second, with a third of a queue that is assumed; `None` of others.
+    pub(super) fn in_short_queue(&self, changes: &[Change], after: &Scenario) -> Option<f64> {
+        let lifts_flight = changes.iter().any(|change| {
+            matches!(change, Change::Window(_) | Change::SendBuffer(_) | Change::ReadsAtOnce)
+        });
+        if !lifts_flight || self.path.queue_bytes.confidence > Confidence::Low {
+            return None;
+        }
+        let mut scenario = after.clone();
+        let short = (self.path.queue_bytes.value / SHORT_QUEUE).max(LEAST_QUEUE);
+        for hop in &mut scenario.path.hops {
+            hop.forward.queue = QueueLimit::Bytes(Bytes::new(short));
+        }
+        Some(self.runs(&mut Sim, EngineName::Sim, &scenario)?.goodput_bps)
     }
 }
 

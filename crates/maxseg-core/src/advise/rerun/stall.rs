@@ -42,6 +42,7 @@ impl Rerun {
             (of_path, libm::log(of_path / of_rest).abs() / 2.0)
         };
         let prediction = Prediction {
+            short_queue_bps: None,
             engine: EngineName::Sim,
             baseline_bps: observed_bps,
             without_bps: Some(middle),

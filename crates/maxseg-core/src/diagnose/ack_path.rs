@@ -8,6 +8,7 @@
 use super::data_queue::DRIFT;
 use super::finding::{Finding, FindingKind, Severity, number};
 use super::full_link::{FASTER, held_s};
+use super::intervals::{OFTEN_OUT_OF_DATA, share_out_of_data};
 use super::joined::acks_may_wait;
 use super::send_buffer::runs_out;
 use super::trip_view::{is_at_sender, sees_round_trips};
@@ -78,7 +79,9 @@ impl AckPath {
             && data.needed_retransmissions() as f64 > MUCH_LOSS * data.data_packets as f64;
         // Whoever answers payload with payload thinks in between.
         let is_dialogue = acks.data_packets >= 3;
-        if loses || is_dialogue || has_few_in_flight(data) {
+        // Without the handshake a program's pauses are a part of the way of the acknowledgements.
+        let writes_in_steps = data.begins_late && share_out_of_data(data) >= OFTEN_OUT_OF_DATA;
+        if loses || is_dialogue || writes_in_steps || has_few_in_flight(data) {
             return None;
         }
         let gaps = data.ack_gaps.filter(|gaps| gaps.count >= ENOUGH_GAPS);

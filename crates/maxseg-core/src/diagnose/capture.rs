@@ -53,6 +53,7 @@ fn is_severe(reason: &Reason) -> bool {
         | ReasonCode::Merged
         | ReasonCode::CaptureLoss
         | ReasonCode::LostAcknowledgements
+        | ReasonCode::PayloadOnly
         | ReasonCode::CutHeaders
         | ReasonCode::ClockCoarse
         | ReasonCode::ClockJump => true,

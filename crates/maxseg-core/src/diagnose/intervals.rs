@@ -3,6 +3,9 @@
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
 
+/// A sender that is out of data for this share of the time writes in steps, and fills no window.
+pub(super) const OFTEN_OUT_OF_DATA: f64 = 0.1;
+
 /// The bins of a direction, joined until each is as long as a round trip.
 pub(super) fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
     let shortest = Time::from_secs_f64(stats.path_rtt_min_s.unwrap_or(0.001));
@@ -32,6 +35,12 @@ pub(super) fn share_of_time(data: &DirectionStats, part: impl Fn(&Bin) -> Time) 
         parts += part(bin).as_secs_f64();
     }
     if all > 0.0 { parts / all } else { 0.0 }
+}
+
+/// The share of the time in which the sender had no more data.
+pub(super) fn share_out_of_data(data: &DirectionStats) -> f64 {
+    let part = |bin: &Bin| bin.idle.since(bin.idle_after_full).saturating_add(bin.app_limited);
+    share_of_time(data, part)
 }
 
 /// The value that so many tenths of these do not exceed, the lower one of two; `None` of nothing.

@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
             since_loss: SinceLoss::of(stats, pace.is_clocked),
             has_hole: false,
             is_busy,
-            fills_in_turns: may_fill && fills_in_turns(stats)
+            fills_in_turns: may_fill && fills_in_turns(stats, acks)
                 || also.messages_fill_link
                 || pace.pauses_are_paced && data_queue::stands_overflowed(stats, acks),
             may_wait,

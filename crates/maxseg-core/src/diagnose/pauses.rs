@@ -25,6 +25,8 @@ const CROWDED_PERCENT: u32 = 90;
 /// So many of a clock's distances are equal. Those of a buffer that a steady path drains may be as well; but then not so many of its pauses
 /// follow a short segment, or acknowledgements are seen to end them.
 const EQUAL_PERCENT: u32 = 90;
+/// So many may be a clock's.
+const MOSTLY_EQUAL_PERCENT: u32 = 67;
 const SOME_SHORT_PERCENT: u32 = 20;
 /// Where more of them than this are late, the host is slow: then some of the others are as well.
 const BUSY_PERCENT: u32 = 10;
@@ -115,11 +117,17 @@ fn is_woken(data: &DirectionStats, refills: Refills) -> Option<bool> {
 
 /// Whether the pauses end at equal distances, and nothing shows that acknowledgements end them.
 pub(super) fn comes_evenly(data: &DirectionStats) -> bool {
-    data.refills.is_some_and(|refills| {
-        refills.count >= REFILLS
-            && refills.equal_percent >= EQUAL_PERCENT
-            && is_woken(data, refills) != Some(true)
-    })
+    are_equal(data, EQUAL_PERCENT)
+        && data.refills.is_some_and(|refills| is_woken(data, refills) != Some(true))
+}
+
+/// Whether most pauses end at equal distances, as by a clock, whether or not acknowledgements come then as well.
+pub(super) fn are_mostly_even(data: &DirectionStats) -> bool {
+    are_equal(data, MOSTLY_EQUAL_PERCENT)
+}
+
+fn are_equal(data: &DirectionStats, percent: u32) -> bool {
+    data.refills.is_some_and(|refills| refills.count >= REFILLS && refills.equal_percent >= percent)
 }
 
 /// Whether acknowledgements clock most of what is sent. A sender that paces (BBR) sends later, whatever woke its program.

@@ -2,18 +2,19 @@
 //! looked for before anything is said of the connection, as tcpanaly does (Paxson, SIGCOMM 1997).
 
 mod acknowledgements;
+mod copies;
 mod wanted;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::finding::{counted, counted_times};
-use super::intervals::share_of_time;
+use super::intervals::{OFTEN_OUT_OF_DATA, share_out_of_data};
 use super::loss_cause::loses_much;
 use super::one_way;
 use super::overtaken::has_no_order;
 use super::pace::Pace;
-use crate::evidence::{Bin, DirectionStats, Evidence};
+use crate::evidence::{DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 pub(super) use wanted::wanted_capture;
@@ -56,8 +57,10 @@ pub enum ReasonCode {
     ClockCoarse,
     /// Payload was acknowledged that was never captured.
     CaptureLoss,
-    /// Segments were sent beyond every window that was captured.
+    /// Segments were sent beyond every window that was captured, or long after the last acknowledgement.
     LostAcknowledgements,
+    /// Packets without payload are missing, as with a filter that keeps payload.
+    PayloadOnly,
     /// The capture begins in the middle of the connection.
     MidStream,
     /// One direction is missing.
@@ -70,6 +73,9 @@ pub enum ReasonCode {
 
 /// A larger share of payload that was not captured leaves open what is not plain.
 const MUCH_UNSEEN: f64 = 0.05;
+/// So much of it, in segments that were sent again, leaves open whether losses are what limits: what the capture lost among them looks the
+/// same, and hides what the sender waited for.
+const AS_LOST: f64 = 0.5;
 /// From this share on nothing can be said at all.
 const MOST_UNSEEN: f64 = 0.5;
 /// The least round trip is known when it is so many ticks of a coarse clock.
@@ -93,16 +99,17 @@ impl Quality {
 
     /// What is peculiar about the capture of a connection.
     pub(super) fn reasons(evidence: &Evidence) -> Vec<Reason> {
-        let rules: [fn(&Evidence) -> Option<Reason>; 12] = [
+        let rules: [fn(&Evidence) -> Option<Reason>; 13] = [
             merged,
             one_way,
             mid_stream,
             cut_headers,
             capture_loss,
             acknowledgements::lost,
+            acknowledgements::filtered,
             clock_coarse,
             clock_jump,
-            captured_twice,
+            copies::twice,
             split_directions,
             unordered,
             offload,
@@ -139,9 +146,11 @@ fn leaves_open(
         ReasonCode::OneWay => one_way::limit(evidence, evidence.data_direction()) != Some(verdict),
         ReasonCode::CaptureLoss => {
             let unseen = unseen_share(evidence);
-            unseen > MOST_UNSEEN || unseen > MUCH_UNSEEN && !is_plain(data, verdict)
+            let is_much = unseen > MUCH_UNSEEN
+                || verdict == LimitedBy::Congestion && unseen > AS_LOST * resent_share(data);
+            unseen > MOST_UNSEEN || is_much && !is_plain(data, verdict)
         }
-        ReasonCode::LostAcknowledgements => !is_plain(data, verdict),
+        ReasonCode::LostAcknowledgements | ReasonCode::PayloadOnly => !is_plain(data, verdict),
         // What one direction shows without the other, it shows without the handshake.
         ReasonCode::MidStream | ReasonCode::CutHeaders if evidence.marks.one_way => false,
         // Losses show whatever the window is; one may be the end of an earlier recovery.
@@ -193,8 +202,10 @@ fn stands_without_handshake(
     let is_timed = data.path_rtt_min_s.is_some();
     match verdict {
         LimitedBy::Rto | LimitedBy::PathMtu => true,
-        // A window of 0 is shut, whatever its scale.
-        LimitedBy::ReceiveWindow => window_is_known || acks.zero_windows > 0,
+        // A window of 0 is shut, whatever its scale. The least scale that holds what a program writes at once makes that a full window.
+        LimitedBy::ReceiveWindow => {
+            window_is_known && share_out_of_data(data) < OFTEN_OUT_OF_DATA || acks.zero_windows > 0
+        }
         LimitedBy::Host => window_is_known,
         LimitedBy::Application => is_timed && window_is_known || answers(data, acks),
         LimitedBy::Bandwidth if Pace::of(data, acks).fills_link => is_timed,
@@ -225,8 +236,7 @@ fn pauses(data: &DirectionStats) -> bool {
 
 /// Whether the sender answers requests, and was out of data for most of the time.
 fn answers(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let part = |bin: &Bin| bin.idle.since(bin.idle_after_full).saturating_add(bin.app_limited);
-    acks.data_packets >= 3 && share_of_time(data, part) > 0.5
+    acks.data_packets >= 3 && share_out_of_data(data) > 0.5
 }
 
 /// Whether the round trips are long enough for the clock, or the verdict is of pauses that are.
@@ -257,23 +267,12 @@ fn unseen_share(evidence: &Evidence) -> f64 {
     share(evidence.stats(evidence.data_direction()))
 }
 
-const fn reason(code: ReasonCode, text: String) -> Reason {
-    Reason { code, text }
+fn resent_share(data: &DirectionStats) -> f64 {
+    data.needed_retransmissions() as f64 / (data.segments() as f64).max(1.0)
 }
 
-fn captured_twice(evidence: &Evidence) -> Option<Reason> {
-    let copies = evidence.forward.capture_duplicates + evidence.reverse.capture_duplicates;
-    if copies == 0 {
-        return None;
-    }
-    let place = match evidence.capture.repeating_points {
-        0 => "at the same point".to_owned(),
-        others => format!("at {} points", others + 1),
-    };
-    // With a path between, what was lost behind one place was seen before.
-    let rest = if evidence.capture.is_merged { "" } else { ": each counts once" };
-    let text = format!("{} captured twice, {place}{rest}", counted(copies, "packet"));
-    Some(reason(ReasonCode::CapturedTwice, text))
+const fn reason(code: ReasonCode, text: String) -> Reason {
+    Reason { code, text }
 }
 
 fn merged(evidence: &Evidence) -> Option<Reason> {

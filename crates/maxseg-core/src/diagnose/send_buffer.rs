@@ -5,7 +5,8 @@ use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::host_system::System;
 use super::intervals::{busy_bins, decile, share_of_time};
 use super::pauses::{
-    FEW_REFILLS, LATE_PERCENT, REFILLS, comes_evenly, has_no_more, is_by_clock, writes_late,
+    FEW_REFILLS, LATE_PERCENT, REFILLS, are_mostly_even, comes_evenly, has_no_more, is_by_clock,
+    writes_late,
 };
 use super::stops::goodput_while_read;
 use super::trip_view::{RoundTripView, is_flat};
@@ -99,7 +100,8 @@ pub(super) fn of_other(evidence: &Evidence, direction: Direction, system: System
 /// Whether the sender lets acknowledgements pass until its flight has fallen to the same low mark, again and again: its program waits
 /// for room in the send buffer. Without SACK each lost segment takes a round trip (RFC 6582): losses may cost more than the pauses.
 pub(super) fn waits_for_room(data: &DirectionStats) -> bool {
-    if !repairs_at_once(data) {
+    // Without the first flight a program's clock is not told from that of a path which empties the buffer evenly.
+    if !repairs_at_once(data) || data.begins_late && are_mostly_even(data) {
         return false;
     }
     let times = data.first_data.zip(data.last_ack).zip(data.path_rtt_loaded_s);
@@ -154,7 +156,9 @@ fn repairs_at_once(data: &DirectionStats) -> bool {
 /// Whether a sender that waits for room in its buffer fills the link whenever the buffer is full, and that for most of the time: a
 /// faster link brings more than a larger buffer. Losses show it, for then path and queue were full; else what is in flight on the
 /// average is more than the path holds, or all of it is while a larger buffer brings no more than a tenth.
-pub(super) fn fills_in_turns(data: &DirectionStats) -> bool {
+///
+/// Where the beginning was not captured, acknowledgements may come at the pace of the program's writes: only round trips show a full link.
+pub(super) fn fills_in_turns(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let rates = goodput_while_read(data).zip(trains_bps(data));
     let Some((goodput, link)) = rates else { return false };
     let carries_more = data.first_flight_bps.is_some_and(|first| first >= FASTER * link);
@@ -163,6 +167,9 @@ pub(super) fn fills_in_turns(data: &DirectionStats) -> bool {
     }
     if data.needed_retransmissions() > 0 {
         return data.loss_episodes.count() * SEGMENTS_BETWEEN <= data.segments();
+    }
+    if data.begins_late && RoundTripView::of(data, acks) != RoundTripView::Queued {
+        return false;
     }
     most_of_path(data)
         .is_some_and(|most| REFILLED * most >= 1.0 || goodput >= AS_TRAINS * link && most >= 1.0)

@@ -167,9 +167,12 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         && AckPath::of(data, acks).is_some()
         && !pace.may_be_buffered
     {
-        "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits; captures at \
-         both hosts, joined, show where packets wait"
-            .to_owned()
+        let both = "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits";
+        if evidence.joined.is_some() {
+            format!("{both}; a transfer without the losses shows it")
+        } else {
+            format!("{both}; captures at both hosts, joined, show where packets wait")
+        }
     } else if asks(data, acks) && pace.may_wait_for_messages {
         format!(
             "{sender} may wait for messages of {}'s program, {} of which came meanwhile, as for a window of the programs' own (SSH, HTTP/2) \

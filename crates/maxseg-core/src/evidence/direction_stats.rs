@@ -153,6 +153,9 @@ pub struct DirectionStats {
     /// The share of the time in which its window was below two thirds of the largest before: what it receives is read slowly.
     #[serde(skip)]
     pub low_windows: Option<f64>,
+    /// The smallest that it advertised after its SYN as a share of the largest, whatever the scale.
+    #[serde(skip)]
+    pub least_window: Option<f64>,
     /// The share of the time in which it was full: within a fiftieth of the largest before.
     #[serde(skip)]
     pub full_windows: Option<f64>,
@@ -271,8 +274,11 @@ impl DirectionStats {
     /// window is hardly ever as large twice.
     pub fn has_slow_reader(&self) -> bool {
         const MOSTLY: f64 = 0.5;
-        let windows = self.window_min_bytes.zip(self.window_max_bytes);
-        let is_much_lower = windows.is_some_and(|(least, most)| 2 * least < most);
+        const HALF: f64 = 0.5;
+        let is_much_lower = match self.window_min_bytes.zip(self.window_max_bytes) {
+            Some((least, most)) => 2 * least < most,
+            None => self.least_window.is_some_and(|share| share < HALF),
+        };
         let stays_shut =
             self.zero_windows > 0 && self.window_shut_briefly < self.window_shut_times.max(1);
         let varies = self.begins_late && self.full_windows.is_some_and(|full| full < MOSTLY);
@@ -379,6 +385,17 @@ mod tests {
         assert!(!windows(48_000, 330_000, 0.2).has_slow_reader(), "it grew");
         assert!(!windows(10_220, 18_980, 1.0).has_slow_reader(), "what has just arrived");
         assert!(!windows(60_000, 65_535, 0.0).has_slow_reader());
+        let unscaled = |least_window, low_windows, full_windows| DirectionStats {
+            least_window: Some(least_window),
+            low_windows: Some(low_windows),
+            full_windows: Some(full_windows),
+            ..DirectionStats::default()
+        };
+        assert!(unscaled(0.2, 0.9, 0.1).has_slow_reader(), "the scale is unknown");
+        assert!(!unscaled(0.9, 0.0, 0.1).has_slow_reader());
+        let late = |full| DirectionStats { begins_late: true, ..unscaled(0.9, 0.0, full) };
+        assert!(late(0.1).has_slow_reader(), "the largest was before the capture");
+        assert!(!late(0.9).has_slow_reader(), "a small buffer");
         let shut = DirectionStats { zero_windows: 1, ..DirectionStats::default() };
         assert!(shut.has_slow_reader());
         let times = |window_shut_times, window_shut_briefly| {

@@ -57,6 +57,22 @@ fn a_baseline_is_compared_by_retransmissions_and_round_trips_too() {
     assert!(gain.relative().is_none());
 }
 
+/// The queue was never filled: what a larger flight loses in a short one is a part of the interval.
+#[test]
+fn a_larger_flight_is_tried_in_a_short_queue_where_none_was_seen() {
+    let window = [Change::Window(Bytes::new(1 << 19))];
+    let mut evidence = windowed(0);
+    evidence.forward.sack_permitted = false;
+    evidence.reverse.sack_permitted = false;
+    let gain = rerun(&evidence, &window).unwrap();
+    let sim = gain.leading().unwrap();
+    let (short, without) = (sim.short_queue_bps.unwrap(), sim.without_bps.unwrap());
+    assert!(short < without, "{sim:?}");
+    assert!(gain.expected().unwrap().low_bps <= short, "{gain:?}");
+    let gain = rerun(&evidence, &[Change::NoErrors]);
+    assert!(gain.is_err() || gain.unwrap().leading().unwrap().short_queue_bps.is_none());
+}
+
 /// Whoever runs the written scenario is told by what it differs from the capture.
 #[test]
 fn a_scenario_file_says_what_runs_of_it_miss() {

@@ -201,6 +201,37 @@ fn no_congestion_control_of_a_whole_host_is_set() {
     }
 }
 
+/// Who runs BBR is not told to.
+#[test]
+fn bbr_is_proposed_to_others() {
+    let evidence = windowed(0);
+    let commands = |name| {
+        let mut case = Case::of(&evidence);
+        case.diagnosis = diagnosis(&[(LimitedBy::Congestion, 0.9)], &[]);
+        case.diagnosis.loss.cause = LossCause::Errors;
+        case.diagnosis.congestion_control.name = name;
+        remedy(Subject::Limit(LimitedBy::Congestion), &case, None).unwrap().commands
+    };
+    let proposes = |name| commands(name).iter().any(|command| command.line.contains("congctl bbr"));
+    assert!(proposes(CongestionAlgorithm::Cubic) && proposes(CongestionAlgorithm::Unknown));
+    assert!(!proposes(CongestionAlgorithm::Bbr));
+}
+
+/// SO_RCVBUF before the handshake makes the scale 0: the first buffer is not what holds the window.
+#[test]
+fn a_tiny_window_whose_scale_is_0_is_no_first_buffer() {
+    let change = |scale| {
+        let mut evidence = windowed(0);
+        evidence.reverse.window_scale = Some(scale);
+        (evidence.reverse.window_min_bytes, evidence.reverse.window_max_bytes) =
+            (Some(2896), Some(2896));
+        let case = Case::of(&evidence);
+        remedy(Subject::Limit(LimitedBy::ReceiveWindow), &case, None).unwrap().change
+    };
+    assert!(change(7).contains("first receive buffer"), "{}", change(7));
+    assert!(change(0).contains("SO_RCVBUF"), "{}", change(0));
+}
+
 #[test]
 fn commands_fit_the_system_of_the_host() {
     let shown = |evidence: &Evidence| -> Vec<(System, String)> {

@@ -5,7 +5,7 @@ use maxseg_core::evidence::Evidence;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 
-use maxseg_testkit::clean;
+use maxseg_testkit::{clean, flight};
 
 type Change = fn(&mut Evidence);
 
@@ -40,7 +40,13 @@ fn what_was_put_right_is_told_and_hinders_nothing() {
 
 #[test]
 fn what_the_capture_lacks_leaves_the_limit_open() {
-    let cases: [(Change, ReasonCode, &str); 7] = [
+    let cases: [(Change, ReasonCode, &str); 9] = [
+        (|it| it.forward.beyond_timer = 9, ReasonCode::LostAcknowledgements, "loses nothing"),
+        (
+            |it| (it.reverse.packets, it.reverse.data_packets) = (9, 9),
+            ReasonCode::PayloadOnly,
+            "without payload pass",
+        ),
         (|it| it.capture.is_merged = true, ReasonCode::Merged, "two files"),
         (|it| it.marks.one_way = true, ReasonCode::OneWay, "both directions"),
         (
@@ -140,4 +146,54 @@ fn nothing_is_counted_as_lost_where_two_captures_are_merged() {
     let mut evidence = clean();
     change(&mut evidence);
     assert_eq!(diagnosis.retransmitted_packets(&evidence, evidence.data_direction()), None);
+}
+
+/// What the capture lost among the losses looks like them.
+#[test]
+fn as_many_packets_of_the_capture_as_of_the_path_leave_losses_open() {
+    let lossy = |unseen_bytes: u64| {
+        diagnosed(|it| {
+            it.forward.retransmitted_packets = 3;
+            it.forward.resent.sack = 3;
+            it.marks.capture_lost = unseen_bytes > 0;
+            it.forward.unseen_bytes = unseen_bytes;
+            for n in 0..3 {
+                it.forward.bins.at(Time::from_millis(240 * n)).losses = 1;
+            }
+        })
+    };
+    let seen = lossy(0);
+    assert_eq!((seen.limited_by, seen.quality.fit), (LimitedBy::Congestion, true));
+    assert!(!lossy(3000).quality.fit, "two of the capture's to three of the path's");
+    assert!(lossy(1000).quality.fit);
+}
+
+/// The receiver tells that it had them before.
+#[test]
+fn packets_that_the_network_doubled_were_not_captured_twice() {
+    let text = |dsack_acks| {
+        let diagnosis = diagnosed(|it| {
+            it.forward.capture_duplicates = 9;
+            it.reverse.dsack_acks = dsack_acks;
+        });
+        diagnosis.quality.reason(ReasonCode::CapturedTwice).unwrap().text.clone()
+    };
+    assert!(text(0).contains("captured twice"), "{}", text(0));
+    assert!(text(9).contains("the network doubled them"), "{}", text(9));
+}
+
+/// The least scale that holds what a program writes at once makes a full window of it.
+#[test]
+fn without_the_window_scale_writes_in_steps_fill_no_window() {
+    let late = |idle_ms: u64| {
+        let mut evidence = flight(|_, bin| {
+            bin.window_left_min = Some(100);
+            bin.idle = Time::from_millis(idle_ms);
+        });
+        evidence.marks.mid_stream = true;
+        evidence.reverse.window_scale = None;
+        diagnose(&evidence).limited_by
+    };
+    assert_eq!(late(0), LimitedBy::ReceiveWindow);
+    assert_ne!(late(30), LimitedBy::ReceiveWindow);
 }

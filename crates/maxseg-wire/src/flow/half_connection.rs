@@ -326,6 +326,7 @@ impl HalfConnection {
             zero_window_probes: counts.zero_window_probes.into(),
             keep_alives: counts.keep_alives.into(),
             low_windows: self.windows.shares().map(|(low, _)| low),
+            least_window: self.windows.least_share(),
             full_windows: self.windows.shares().map(|(_, full)| full),
             window_min_bytes: counts.has_window.then(|| counts.window_min.into()),
             window_max_bytes: counts.has_window.then(|| counts.window_max.into()),

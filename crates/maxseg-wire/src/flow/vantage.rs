@@ -55,6 +55,8 @@ struct Stamp {
 const MOST: usize = 4096;
 /// A period is at least so long, in nanoseconds: the least of it is the least of several round trips.
 const PERIOD: u64 = 50_000_000;
+/// A host that is woken by an acknowledgement sends within this time, in nanoseconds.
+const AT_ONCE: u64 = 1_000_000;
 
 impl Distance {
     pub(super) fn new(first: Option<u64>) -> Self {
@@ -141,7 +143,8 @@ impl Distance {
 
     /// Round trips below this are believed. A sender that paused for a good part of the round trip may have waited for its program,
     /// not for the path: only one that is little longer is, and only a shorter one where nothing was in flight. One that did not
-    /// pause had not seen the acknowledgements that passed since, whatever seems to have been in flight.
+    /// pause had not seen the acknowledgements that passed since, whatever seems to have been in flight. The first that is measured, in
+    /// mid-stream, is at once, or of a sender that had not seen a later acknowledgement either.
     fn believable(&self, round_trip: u64, passed: Passed) -> u64 {
         if passed.paused <= round_trip / 4 {
             u64::MAX
@@ -149,8 +152,10 @@ impl Distance {
             self.get()
         } else if self.is_known() {
             self.get().saturating_mul(3) / 2
-        } else {
+        } else if round_trip <= AT_ONCE || !self.stamps.is_empty() {
             u64::MAX
+        } else {
+            0
         }
     }
 
@@ -235,6 +240,24 @@ mod tests {
             }
         }
         assert_eq!(distance.get(), 20_500_000);
+    }
+
+    /// A capture begins in the middle: what comes long after an acknowledgement may have been waited for, unless a later one had not
+    /// reached the sender yet.
+    #[test]
+    fn the_first_round_trip_in_mid_stream_is_no_pause() {
+        let news = AckUpdate { una: 1, edge: None, delivered: 1 };
+        let measured = |stamps: &[(u64, u32)], at: u64| {
+            let mut distance = Distance::new(None);
+            for (at, stamp) in stamps {
+                distance.on_ack(*at, Some(*stamp), news);
+            }
+            distance.on_segment(at, 1, Passed { paused: at, ..PASSED });
+            distance.is_known().then(|| distance.get())
+        };
+        assert_eq!(measured(&[(0, 1)], 30_000_000), None, "a program writes every 30 ms");
+        assert_eq!(measured(&[(0, 1), (9_000_000, 2)], 30_000_000), Some(30_000_000));
+        assert_eq!(measured(&[(0, 1)], 60_000), Some(60_000), "on the sender's host");
     }
 
     /// What comes long after a sender's last payload was waited for; what comes in a train was not.

@@ -10,6 +10,8 @@ pub(super) struct WindowLevels {
     /// The least scale that what was in flight allows.
     shift: u8,
     largest: u16,
+    /// And the smallest, once some have passed.
+    least: Option<u16>,
     few: u8,
     is_low: bool,
     is_full: bool,
@@ -33,6 +35,7 @@ impl WindowLevels {
     #[inline]
     pub(super) fn on_window(&mut self, window: u16, at: u64) {
         self.largest = self.largest.max(window);
+        self.least = Some(self.least.map_or(window, |least| least.min(window)));
         if self.few < FEW {
             self.few += 1;
             return;
@@ -58,6 +61,12 @@ impl WindowLevels {
     pub(super) fn shares(&self) -> Option<(f64, f64)> {
         let share = |time: u64| time as f64 / self.known as f64;
         (self.known > 0).then(|| (share(self.low), share(self.full)))
+    }
+
+    /// The smallest as a share of the largest, whatever the scale.
+    pub(super) fn least_share(&self) -> Option<f64> {
+        let least = self.least.filter(|_| self.largest > 0)?;
+        Some(f64::from(least) / f64::from(self.largest))
     }
 
     /// The window of a segment in bytes, by the least scale that holds what is in flight, for no window is ever exceeded

@@ -38,7 +38,12 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         let trains = data.capacity_bps.filter(|trains| (*trains / reached - 1.0).abs() < 0.3);
         let rate = trains
             .map_or(reached, |trains| of_first.or_else(|| usual(data, trains)).unwrap_or(trains));
-        return (Known::new(rate.max(goodput) * with_headers, Confidence::High, how), true);
+        let rate = rate.max(goodput) * with_headers;
+        if case.evidence.beside.is_some() {
+            let how = "at least: its share of a full link, headers included; others sent meanwhile";
+            return (Known::new(rate, Confidence::Low, how), false);
+        }
+        return (Known::new(rate, Confidence::High, how), true);
     }
     // Behind a receiver that joins segments acknowledgements come in bursts: near the sender their spacing is no bound.
     // Near such a receiver joined segments come at once.

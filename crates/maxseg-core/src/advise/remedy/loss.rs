@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, whole};
-use crate::diagnose::{LossCause, counted, rate_of_possible_policer};
+use crate::diagnose::{CongestionAlgorithm, LossCause, counted, rate_of_possible_policer};
 use crate::outcome::LimitedBy;
 use crate::units::{Bytes, approx};
 
@@ -142,12 +142,13 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
             );
             (change, Some(Change::Queue(room.bytes)))
         }
-        None if is_full => (
-            format!(
-                "{fair}, if others share it: its queue overflows, and this transfer fills the link"
-            ),
-            None,
-        ),
+        None if is_full => {
+            let fills = match facts.case.evidence.beside {
+                None => "this transfer fills the link",
+                Some(_) => "this transfer fills its share of the link",
+            };
+            (format!("{fair}, if others share it: its queue overflows, and {fills}"), None)
+        }
         None => (format!("{fair}: its queue overflows"), Some(Change::FairQueue)),
     };
     let remedy = with_drops(Remedy::new(change), facts).advises(what_if.unwrap_or(Change::FairQueue)).note(
@@ -160,8 +161,11 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
     }
 }
 
-/// BBR for one route, where errors that nobody can mend keep a window small that losses reduce.
+/// BBR for one route, unless it is in use, where errors that nobody can mend keep a window small that losses reduce.
 fn with_bbr(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
+    if facts.case.diagnosis.congestion_control.name == CongestionAlgorithm::Bbr {
+        return remedy;
+    }
     let (on, to) = (&facts.sender_host, facts.receiver);
     remedy
         .look_linux(

@@ -79,9 +79,8 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let largest = acks.window_max_bytes.unwrap_or(65_535);
     let window = wanted(facts, largest);
     let evidence = facts.case.evidence;
-    let is_unscaled = evidence.has_syn_options()
-        && acks.window_scale.is_none()
-        && is_near_field(largest);
+    let is_unscaled =
+        evidence.has_syn_options() && acks.window_scale.is_none() && is_near_field(largest);
     let mut remedy = Remedy::new(format!("let {on} offer a receive window of {window}"));
     if is_unscaled {
         let lacks = without_scale(facts).unwrap_or(on);
@@ -135,7 +134,9 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
 /// far more.
 fn is_first_buffer(facts: &Facts<'_>) -> bool {
     let acks = facts.acks;
-    let allowed = acks.window_scale.map(|scale| FIELD << scale.min(LARGEST_SHIFT));
+    // A scale of 0 follows a small buffer.
+    let scale = acks.window_scale.filter(|scale| *scale > 0);
+    let allowed = scale.map(|scale| FIELD << scale.min(LARGEST_SHIFT));
     let windows = acks.window_min_bytes.zip(acks.window_max_bytes);
     let (Some(allowed), Some((least, most))) = (allowed, windows) else { return false };
     // What has arrived and is not read yet takes half of a small buffer.

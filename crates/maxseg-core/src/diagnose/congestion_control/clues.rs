@@ -98,7 +98,8 @@ impl Clues {
             let may_grow = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
             // A mark reduces a flight as a loss does.
             let is_marked = data.congestion_marks > 0;
-            if may_grow && !is_marked {
+            // Without the window scale a full window is not told from an open one.
+            if may_grow && !is_marked && !data.begins_late {
                 clues.add_no_growth(data, view);
             }
             if let Some(first) = opening_epoch(data).filter(|_| !is_marked) {

@@ -72,6 +72,10 @@ pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
         NOT_CLOCKED.. => SELDOM,
         _ => NO_CLOCK,
     };
+    // Without the beginning a program that writes in steps is not told from the path.
+    if limit == LimitedBy::Unknown && data.begins_late {
+        return Clue::default();
+    }
     let text = "new segments left at a pace of the sender's, not when acknowledgements reached it";
     Clue::new(seen, MOST, &[Bbr], text.to_owned())
 }
@@ -108,6 +112,20 @@ mod tests {
         for found in [few, close, varying] {
             assert_eq!(shown(found, LimitedBy::Congestion), None, "{found:?}");
         }
+    }
+
+    /// A program that writes in steps has a pace of its own, and only the beginning tells it from the path's.
+    #[test]
+    fn without_the_beginning_and_a_limit_a_pace_is_nobodys() {
+        let name = |begins_late, limit| {
+            let departures = Some(PACED);
+            let data = DirectionStats { departures, begins_late, ..DirectionStats::default() };
+            let clue = of(&data, limit);
+            (clue.count() > 0).then(|| clue.weights.best().0)
+        };
+        assert_eq!(name(true, LimitedBy::Unknown), None);
+        assert_eq!(name(true, LimitedBy::Bandwidth), Some(Bbr));
+        assert_eq!(name(false, LimitedBy::Unknown), Some(Bbr));
     }
 
     /// Acknowledgements that are close to each other, and half of the departures between.

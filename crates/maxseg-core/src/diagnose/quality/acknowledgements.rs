@@ -32,3 +32,19 @@ pub(super) fn lost(evidence: &Evidence) -> Option<Reason> {
     };
     Some(reason(ReasonCode::LostAcknowledgements, text))
 }
+
+/// Segments that no receiver leaves without an acknowledgement of their own (RFC 5681 §4.2), and how many come for each of its messages.
+const MANY: u64 = 20;
+const EACH: u64 = 4;
+
+/// All that the receiver sent has payload, though many segments came for each of its messages: a filter kept payload alone.
+pub(super) fn filtered(evidence: &Evidence) -> Option<Reason> {
+    let data = evidence.stats(evidence.data_direction());
+    let acks = evidence.stats(evidence.data_direction().other());
+    let is_filtered = acks.packets > 0
+        && acks.packets == acks.data_packets
+        && data.data_packets >= MANY
+        && data.data_packets >= EACH * acks.packets;
+    let text = "Packets without payload are missing, acknowledgements among them, as with a filter that keeps payload";
+    is_filtered.then(|| reason(ReasonCode::PayloadOnly, text.to_owned()))
+}

@@ -158,17 +158,34 @@ fn a_buffer_fills_the_link_in_turns_that_holds_more_than_the_path() {
         capacity_bps: Some(20e6),
         ..transfer(|_| flight)
     };
-    assert!(fills_in_turns(&data(130_000, 14.0)));
-    assert!(!fills_in_turns(&data(130_000, 12.0)), "a larger buffer brings more");
-    assert!(!fills_in_turns(&data(110_000, 14.0)), "less than the path, as it is refilled");
-    assert!(fills_in_turns(&data(110_000, 18.0)), "a larger buffer brings a tenth");
-    assert!(!fills_in_turns(&data(90_000, 18.0)), "less than the path holds");
+    assert!(fills_in_turns(&data(130_000, 14.0), &DirectionStats::default()));
+    assert!(
+        !fills_in_turns(&data(130_000, 12.0), &DirectionStats::default()),
+        "a larger buffer brings more"
+    );
+    assert!(
+        !fills_in_turns(&data(110_000, 14.0), &DirectionStats::default()),
+        "less than the path, as it is refilled"
+    );
+    assert!(
+        fills_in_turns(&data(110_000, 18.0), &DirectionStats::default()),
+        "a larger buffer brings a tenth"
+    );
+    assert!(
+        !fills_in_turns(&data(90_000, 18.0), &DirectionStats::default()),
+        "less than the path holds"
+    );
     let paced = DirectionStats { first_flight_bps: Some(40e6), ..data(130_000, 18.0) };
-    assert!(!fills_in_turns(&paced), "trains are the sender's own");
+    assert!(!fills_in_turns(&paced, &DirectionStats::default()), "trains are the sender's own");
     let lost = DirectionStats { retransmitted_packets: 40, ..data(90_000, 14.0) };
-    assert!(!fills_in_turns(&lost), "without SACK");
+    assert!(!fills_in_turns(&lost, &DirectionStats::default()), "without SACK");
     let repaired = DirectionStats { sack_permitted: true, ..lost };
-    assert!(fills_in_turns(&repaired), "path and queue were full");
+    assert!(fills_in_turns(&repaired, &DirectionStats::default()), "path and queue were full");
+    let late = DirectionStats { begins_late: true, ..data(130_000, 14.0) };
+    assert!(
+        !fills_in_turns(&late, &DirectionStats::default()),
+        "acknowledgements of a program's steps"
+    );
     assert!(leaves_room(&data(130_000, 13.0)) && !leaves_room(&data(130_000, 14.2)));
 }
 

@@ -351,3 +351,20 @@ fn idle_times_of_a_capture_that_lacks_acknowledgements_are_pauses() {
     let flight: Vec<_> = (1..9).map(|n| data(400 + u64::from(n), n)).collect();
     assert_eq!(steps(&[&[ack(300, 1)], &flight[..], &[later(0, 9)]].concat()), 1, "in a transfer");
 }
+
+/// Nobody sends new data for so long without an answer, but retransmits: the acknowledgements were not captured.
+#[test]
+fn new_data_beyond_the_retransmission_timer_lacks_acknowledgements() {
+    let late = |resent: bool| {
+        let mut packets = vec![syn(0), syn_ack(100), data(200, 0), ack(300, 1)];
+        packets.extend((1..60).map(|n| data(100_000 * u64::from(n), n)));
+        if resent {
+            let at = |seen: &Seen<'_>| seen.at_nanos;
+            packets.extend((1..6_u64).map(|n| data(1_000_500 * n, 1)));
+            packets.sort_by_key(at);
+        }
+        evidence(&packets).forward.beyond_timer
+    };
+    assert!((25..30).contains(&late(false)), "those after three seconds: {}", late(false));
+    assert_eq!(late(true), 0, "the timer ran out");
+}

@@ -109,14 +109,15 @@ impl Diagnosis {
     }
 
     /// Retransmitted packets of a direction; `None` where its payload was not captured, or where a file holds what two places saw of
-    /// each packet, which looks like one sent twice.
+    /// each packet, or has no order, which looks like what is sent twice.
     pub fn retransmitted_packets(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
         let is_one_way = self.quality.reason(ReasonCode::OneWay).is_some();
         let has_payload = evidence.forward.payload_bytes + evidence.reverse.payload_bytes > 0;
         let stats = evidence.stats(direction);
         let is_captured = !is_one_way || has_payload && stats.packets > 0;
         let is_merged = self.quality.reason(ReasonCode::Merged).is_some();
-        (is_captured && !is_merged).then_some(stats.retransmitted_packets)
+        let has_order = !overtaken::has_no_order(evidence);
+        (is_captured && !is_merged && has_order).then_some(stats.retransmitted_packets)
     }
 }
 
@@ -196,7 +197,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         (shares, spans) = all_of(LimitedBy::Unknown, &shares, &spans);
         findings.retain(|finding| !is_inferred(finding.kind));
     }
-    if evidence.capture.is_merged || overtaken::has_no_order(&evidence.capture) {
+    if evidence.capture.is_merged || overtaken::has_no_order(evidence) {
         findings.retain(|finding| !rests_on_repeats(finding.kind));
     }
     let doubt = beside::in_doubt(evidence, direction, verdict.limited_by);
@@ -338,6 +339,7 @@ const fn rests_on_repeats(kind: FindingKind) -> bool {
             | FindingKind::Reordering
             | FindingKind::SynRetransmission
             | FindingKind::KeepAlive
+            | FindingKind::ApplicationWindow
     )
 }
 

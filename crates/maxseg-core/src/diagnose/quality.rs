@@ -164,7 +164,7 @@ fn leaves_open(
                 && leaves_open(ReasonCode::OneWay, evidence, data, verdict)
         }
         ReasonCode::ClockCoarse => !is_fine_enough(evidence, data, verdict),
-        ReasonCode::ClockJump => has_no_order(&evidence.capture) && !is_plain(data, verdict),
+        ReasonCode::ClockJump => has_no_order(evidence) && !is_plain(data, verdict),
         ReasonCode::CapturedTwice
         | ReasonCode::SplitDirections
         | ReasonCode::Unordered
@@ -312,7 +312,7 @@ fn clock_jump(evidence: &Evidence) -> Option<Reason> {
         return None;
     }
     let times = counted_times(steps);
-    let text = if has_no_order(&evidence.capture) {
+    let text = if has_no_order(evidence) {
         format!("Times step back or far ahead {times}: the packets are not in their order")
     } else {
         format!("The clock was set {times} during the capture: time goes on from the packet before")
@@ -330,7 +330,7 @@ fn clock_coarse(evidence: &Evidence) -> Option<Reason> {
 
 fn capture_loss(evidence: &Evidence) -> Option<Reason> {
     let unseen = evidence.forward.unseen_bytes + evidence.reverse.unseen_bytes;
-    if !evidence.marks.capture_lost || unseen == 0 {
+    if !evidence.marks.capture_lost || unseen == 0 || has_no_order(evidence) {
         return None;
     }
     Some(reason(

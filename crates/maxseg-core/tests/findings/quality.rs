@@ -197,3 +197,25 @@ fn without_the_window_scale_writes_in_steps_fill_no_window() {
     assert_eq!(late(0), LimitedBy::ReceiveWindow);
     assert_ne!(late(30), LimitedBy::ReceiveWindow);
 }
+
+/// The pieces of a capture, joined in another order than that of their times: each comes once, and most behind their acknowledgements.
+#[test]
+fn pieces_of_a_file_in_another_order_are_neither_lost_nor_sent_again() {
+    let joined = |clock_steps| {
+        let mut evidence = clean();
+        evidence.capture.clock_steps = clock_steps;
+        evidence.marks.capture_lost = true;
+        let data = &mut evidence.forward;
+        (data.spurious.acknowledged, data.spurious_retransmissions) = (60, 60);
+        (data.retransmitted_packets, data.retransmitted_bytes) = (60, 60 * 1448);
+        data.unseen_bytes = 60 * 1448;
+        let diagnosis = diagnose(&evidence);
+        let counted = diagnosis.retransmitted_packets(&evidence, evidence.data_direction());
+        (codes(&diagnosis), diagnosis.quality.wanted, counted)
+    };
+    let (codes, wanted, counted) = joined(1);
+    assert_eq!((codes, counted), (vec![ReasonCode::ClockJump], None));
+    assert!(wanted.is_some_and(|wanted| wanted.contains("in the order of its times")));
+    let (codes, _, counted) = joined(0);
+    assert_eq!((codes, counted), (vec![ReasonCode::CaptureLoss], Some(60)));
+}

@@ -174,7 +174,11 @@ fn retransmitted(case: &Case<'_>) -> String {
     if case.diagnosis.quality.reason(ReasonCode::Merged).is_some() {
         return "unknown: each packet is in the file as two places saw it".to_owned();
     }
-    match case.diagnosis.retransmitted_packets(case.evidence, case.diagnosis.direction) {
+    let count = case.diagnosis.retransmitted_packets(case.evidence, case.diagnosis.direction);
+    if count.is_none() && case.diagnosis.quality.reason(ReasonCode::ClockJump).is_some() {
+        return "unknown: the packets are not in the order of their times".to_owned();
+    }
+    match count {
         None => return NOT_CAPTURED.to_owned(),
         Some(0) => return "none".to_owned(),
         Some(_) => {}

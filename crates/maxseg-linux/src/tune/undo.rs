@@ -71,8 +71,8 @@ impl From<UndoReason> for Because {
     }
 }
 
-/// Undoes entries, the last first. What has to be undone because its time is over, its plan was cut off or connections do worse takes
-/// what depends on it with it, and leaves a route that it has made to later changes of it; else such a change is blocked. What another program has changed since is left alone unless `force`.
+/// Undoes entries, the last first. What another program has changed since is left alone unless `force`. What nobody has asked to undo
+/// ([`UndoReason::is_due`]) takes what depends on it with it, and leaves a route that it has made to later changes of it; else it is blocked.
 pub fn undo(
     journal: &mut Journal,
     ids: &[u64],

@@ -7,7 +7,6 @@ use maxseg_wire::responder::Towards;
 use super::PathReport;
 use super::bulk::Filled;
 use super::far_end::direction_word;
-use super::rfc6349::held_share;
 
 /// The narrowest link each way.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -202,7 +201,7 @@ pub(super) fn note_bound(
             "{}: iperf3 counts a byte when it is written to a socket or read from one, so that what repairs of losses held back counts all at once: \
              the {connections} connections may show up to {} more than the path carried in {:.1} s",
             direction_word(towards),
-            approx::whole_percent(held_share(&filled.run)),
+            approx::whole_percent(filled.held_share()),
             filled.run.counted_s
         ));
     }

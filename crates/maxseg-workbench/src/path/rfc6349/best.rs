@@ -28,16 +28,7 @@ pub(super) fn best_bps(
     if filled.result.has_sockets {
         return of_steps.max(of_runs);
     }
-    without_held(of_runs, of_steps, held_share(&filled.run))
-}
-
-/// What a count of iperf3 may have too much, as a share of it: an interval of its report has the bytes that the sender wrote to its
-/// socket, or the receiver read from its own. Both wait while a loss is repaired, and what was held back then counts all at once: a round trip's
-/// data, each time.
-pub(in crate::path) fn held_share(run: &RunMetrics) -> f64 {
-    /// A queue of the usual size beside the path's own delay, where the sender's round trips are not known.
-    const USUAL_S: f64 = 0.1;
-    run.rtt_p90_s.unwrap_or(USUAL_S) / run.counted_s
+    without_held(of_runs, of_steps, filled.held_share())
 }
 
 /// The rate of a path by iperf3's counts: the longer run's, unless the shorter ones have more than they may have held back.

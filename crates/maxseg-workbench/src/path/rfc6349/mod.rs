@@ -27,7 +27,6 @@ use super::under_load::{idle_row, loaded_row};
 use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options, RttReport, note_once};
 use crate::environment::Environment;
 use best::best_bps;
-pub(super) use best::held_share;
 use both::both_at_once;
 pub use report::{
     BaselineEntry, BothAtOnce, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry,

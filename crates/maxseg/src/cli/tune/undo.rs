@@ -206,7 +206,7 @@ pub(super) fn tell_recovered(recovered: &[Undone], printer: Printer) {
         let ended = |complete| if complete { "expired" } else { "its plan was cut off" };
         let why = one.for_sake_of.map_or_else(
             || ended(one.entry.plan_is_complete).to_owned(),
-            |on| format!("depends on change {on}, whose time is over"),
+            |on| format!("depends on change {on}, which ended"),
         );
         printer.note(&format!("{why}: {}", line(one).trim_end()));
     }

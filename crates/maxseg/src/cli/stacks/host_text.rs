@@ -158,10 +158,7 @@ impl<'a> StackText<'a> {
         if let Some(mtu) = number("mtu").filter(|mtu| (68..=65_535).contains(mtu)) {
             line(&mut self.linux, "route_mtu", mtu, "mtu of the route");
             if route.is_mtu_locked {
-                self.note(&format!(
-                    "route: the lock of its mtu: DF is clear and routers' messages are ignored (simulated as mtu {mtu} without it; df = false \
-                     clears DF)"
-                ));
+                self.note("route: its mtu is locked, so that DF is clear and routers' messages are ignored (not simulated)");
             }
         }
         if let Some(mss) = number("advmss").filter(|mss| segments.contains(mss)) {
@@ -379,7 +376,7 @@ mod tests {
         ] {
             assert!(has(&text, wanted), "{wanted}\n{text}");
         }
-        assert!(text.contains("# route: the lock of its mtu: DF is clear"), "{text}");
+        assert!(text.contains("# route: its mtu is locked, so that DF is clear"), "{text}");
         StackFile::parse("host.toml", &text).unwrap();
     }
 

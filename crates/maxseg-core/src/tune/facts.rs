@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use super::prefix::Prefix;
+
 /// What was found out about this host for one step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
@@ -25,8 +27,23 @@ pub struct Facts {
     pub advmss: Option<u32>,
     /// Routes of IPv6 whose MTU the kernel lowers with that of an interface, and that undoing would not restore.
     pub lowered_besides: Vec<String>,
+    /// Routes of IPv4 by an interface whose MTU is above the one that it is to have, and that the kernel does not lower.
+    pub larger_routes: Vec<LargerRoute>,
+    /// The same of IPv6, whose MTU is locked, in words.
+    pub locked_routes: Vec<String>,
     /// The floors of this kernel.
     pub floors: Floors,
+}
+
+/// A route with a larger MTU than an interface by which it leads is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LargerRoute {
+    /// The route in words: its destinations, and what else tells it from others.
+    pub name: String,
+    /// Its destinations, where a target names it.
+    pub prefix: Option<Prefix>,
+    /// Its MTU, bytes.
+    pub mtu: u64,
 }
 
 /// The connection over which this session runs (`SSH_CONNECTION`), as seen from a step.

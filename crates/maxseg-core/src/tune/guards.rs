@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::facts::{Facts, LearntPathMtu, Session};
+use super::facts::{Facts, LargerRoute, LearntPathMtu, Session};
 use super::hazards::{loses, may_cut_off};
 use super::plan::{Step, Value};
 use super::prefix::Prefix;
@@ -68,6 +68,8 @@ pub enum Refusal {
         /// Its MTU, bytes.
         mtu: u32,
     },
+    /// The MTU of an interface is below that of routes that lead through it, which the kernel does not lower.
+    BelowRoutes(Vec<LargerRoute>),
     /// A lock was given without the option.
     Lock,
     /// The host forwards.
@@ -112,6 +114,16 @@ impl fmt::Display for Refusal {
                 "{name}, by which it leads, has an MTU of {mtu}: larger segments would not be sent, and \
                  connections would stall"
             ),
+            Self::BelowRoutes(routes) => {
+                let sizes = routes.iter().map(|route| format!("{} ({})", route.mtu, route.name));
+                let sizes: Vec<String> = sizes.collect();
+                write!(
+                    f,
+                    "routes by it have a larger MTU, which the kernel does not lower: {}; larger segments would not be \
+                     sent, and connections would stall",
+                    sizes.join(", ")
+                )
+            }
             Self::Lock => f.write_str(
                 "a locked MTU clears DF and ignores what routers say: packets may be fragmented",
             ),
@@ -154,8 +166,9 @@ impl Refusal {
             Self::AboveInterface { name, mtu } => format!(
                 "--set {}={mtu}; or raise that one as well: --set interface.{name}.mtu={}",
                 step.target,
-                size_of(&step.after).unwrap_or_default()
+                step.after.size().unwrap_or_default()
             ),
+            Self::BelowRoutes(routes) => lower_as_well(routes, &step.after),
             Self::Lock => format!(
                 "without a lock: --set {}={}; if it must be, add --lock",
                 step.target,
@@ -184,12 +197,26 @@ impl Refusal {
     }
 }
 
+/// What lowers routes with their interface; one that no target names has to be lowered by hand.
+fn lower_as_well(routes: &[LargerRoute], mtu: &Value) -> String {
+    let named: Vec<String> = routes
+        .iter()
+        .filter_map(|route| route.prefix)
+        .map(|prefix| Target::Route { prefix, metric: RouteMetricName::Mtu })
+        .map(|target| format!("--set {target}={mtu}"))
+        .collect();
+    if named.len() == routes.len() {
+        return format!("lower them as well: {}", named.join(" "));
+    }
+    format!("lower them first, by ip-route(8): `ip route change ROUTE mtu {mtu}`")
+}
+
 /// The MSS that keeps segments within the MTU of a route: packets without headers of IP and TCP. That of the routes themselves (`rt mtu`) is the
 /// one that they have now.
 pub(super) fn clamp_for(step: &Step) -> Option<u64> {
     let Target::Route { prefix, .. } = step.target else { return None };
     let headers = if prefix.is_v6() { HEADERS_V6 } else { HEADERS };
-    size_of(&step.after)?.checked_sub(u64::from(headers))
+    step.after.size()?.checked_sub(u64::from(headers))
 }
 
 fn plain_command(target: &Target, value: &Value) -> String {
@@ -218,6 +245,7 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
     }
     refusals.extend(loses(&step.target, &step.after).map(Refusal::Loses));
     refusals.extend(of_congestion_control(step, facts));
+    refusals.extend(of_routes(step, facts));
     if let Target::Route { prefix, metric } = &step.target {
         let is_mtu = *metric == RouteMetricName::Mtu;
         if is_mtu && step.after.is_locked() && !allowed.lock {
@@ -247,8 +275,15 @@ fn of_congestion_control(step: &Step, facts: &Facts) -> Option<Refusal> {
 /// A metric of a route is not bounded by the interface (`ip_dst_mtu_maybe_forward`, `ip6_mtu`).
 fn of_interfaces(after: &Value, facts: &Facts) -> Option<Refusal> {
     let (name, mtu) = facts.out.iter().min_by_key(|(_, mtu)| *mtu)?;
-    let is_above = size_of(after).is_some_and(|size| size > u64::from(*mtu));
+    let is_above = after.size().is_some_and(|size| size > u64::from(*mtu));
     is_above.then(|| Refusal::AboveInterface { name: name.clone(), mtu: *mtu })
+}
+
+/// The other way round: the kernel lowers routes of IPv6 with their interface (`rt6_mtu_change_route`), and none of IPv4.
+fn of_routes(step: &Step, facts: &Facts) -> Option<Refusal> {
+    let is_lowered = matches!(step.target, Target::InterfaceMtu(_));
+    (is_lowered && !facts.larger_routes.is_empty())
+        .then(|| Refusal::BelowRoutes(facts.larger_routes.clone()))
 }
 
 /// A replaced route forgets what was learnt of it (measured on 6.18): a lower or equal MTU makes up for it.
@@ -263,18 +298,11 @@ fn of_learnt(
     if metric != RouteMetricName::Mtu {
         return Some(Refusal::ForgetsLearnt(*lowest));
     }
-    match size_of(after) {
+    match after.size() {
         Some(mtu) if mtu <= u64::from(lowest.mtu) => None,
         Some(_) => Some(Refusal::AboveLearnt(*lowest)),
         None => Some(Refusal::ForgetsLearnt(*lowest)),
     }
-}
-
-/// A number, locked or not.
-pub(super) fn size_of(value: &Value) -> Option<u64> {
-    let text = value.text()?;
-    let digits = text.strip_prefix("lock ").unwrap_or(text);
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 fn most_mtu(target: &Target) -> u64 {
@@ -342,7 +370,7 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
         }
         RouteMetricName::RtoMin => (1, 120_000, "milliseconds; TCP_RTO_MAX is 120 s".to_owned()),
     };
-    let Some(value) = size_of(&step.after) else { return Some(wrong("a whole number")) };
+    let Some(value) = step.after.size() else { return Some(wrong("a whole number")) };
     let is_lock_of_another = step.after.is_locked()
         && !matches!(step.target, Target::Route { metric: RouteMetricName::Mtu, .. });
     if is_lock_of_another {

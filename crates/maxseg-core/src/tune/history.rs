@@ -163,7 +163,9 @@ impl History {
             Event::Guard { plan, pid, started } => {
                 self.of_plan(*plan, |of| of.guard = Some((*pid, *started)));
             }
-            Event::Set { entry, plan, step } => self.announce(*entry, *plan, step, record),
+            Event::Set { entry, plan, step, why } => {
+                self.announce(*entry, *plan, (step, why.as_ref()), record);
+            }
             Event::IsSet { entry } => self.progress(*entry, Progress::Set),
             Event::Applied { plan } => self.of_plan(*plan, |of| of.is_applied = true),
             Event::Confirmed { plan } => self.of_plan(*plan, |of| of.ends = None),
@@ -175,12 +177,19 @@ impl History {
                     entry.undone = Some(Undoing { reason, because, at_s: record.at_s });
                 }
             }
+            Event::HandsOver { entry, to, before } => self.hand_over(*entry, *to, before),
             Event::IsUndone { entry } => self.progress(*entry, Progress::Undone),
             Event::Other => {}
         }
     }
 
-    fn announce(&mut self, id: u64, plan: u64, step: &Step, record: &Record) {
+    fn announce(
+        &mut self,
+        id: u64,
+        plan: u64,
+        (step, why): (&Step, Option<&String>),
+        record: &Record,
+    ) {
         let of = self.plans.get(&plan);
         let unknown = || Author { user: "?".to_owned(), pid: 0 };
         let entry = Entry {
@@ -190,7 +199,7 @@ impl History {
             place: record.place.clone(),
             by: of.map_or_else(unknown, |of| of.by.clone()),
             set_at_s: record.at_s,
-            why: of.and_then(|of| of.why.clone()),
+            why: why.or(of.and_then(|of| of.why.as_ref())).cloned(),
             ends: None,
             reverts_if_worse: false,
             allows_router: false,
@@ -200,6 +209,16 @@ impl History {
             undone: None,
         };
         self.entries.insert(id, entry);
+    }
+
+    /// The route that `from` has made is removed with `to` from now on.
+    fn hand_over(&mut self, from: u64, to: u64, before: &Value) {
+        let Some(from) = self.entries.get_mut(&from) else { return };
+        let (made, image) = (from.step.before.clone(), from.step.image.clone());
+        from.step.before = before.clone();
+        if let Some(to) = self.entries.get_mut(&to) {
+            (to.step.before, to.step.image) = (made, image);
+        }
     }
 
     fn of_plan(&mut self, plan: u64, change: impl FnOnce(&mut PlanRecord)) {

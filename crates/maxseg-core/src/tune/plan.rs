@@ -61,6 +61,13 @@ impl Value {
         self.text().is_some_and(|text| text.split(' ').any(is_kept))
     }
 
+    /// The number of a size, locked or not.
+    pub fn size(&self) -> Option<u64> {
+        let text = self.text()?;
+        let digits = text.strip_prefix("lock ").unwrap_or(text);
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    }
+
     /// The number that it is.
     pub fn number(&self) -> Option<u64> {
         self.text()?.parse().ok()
@@ -127,6 +134,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Why, in a line: the reason of the advice, or what the user gave.
     pub why: Option<String>,
+    /// Targets with a reason of their own.
+    pub reasons: Vec<(Target, String)>,
 }
 
 impl Plan {
@@ -135,6 +144,12 @@ impl Plan {
     pub fn without_what_is_so(self) -> Self {
         let steps = self.steps.into_iter().filter(|step| step.before != step.after).collect();
         Self { steps, ..self }
+    }
+
+    /// The reason that a target has of its own.
+    pub fn reason(&self, target: &Target) -> Option<&str> {
+        let of = self.reasons.iter().find(|(other, _)| other == target);
+        of.map(|(_, why)| why.as_str())
     }
 
     /// The first target that occurs twice.

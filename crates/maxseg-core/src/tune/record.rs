@@ -103,6 +103,11 @@ pub fn records_of(bytes: &[u8]) -> Result<(Vec<Record>, usize), BrokenLine> {
 }
 
 impl UndoReason {
+    /// Whether it must be undone though nobody asked for it.
+    pub const fn is_due(self) -> bool {
+        matches!(self, Self::Expired | Self::CutOff | Self::Worse)
+    }
+
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
@@ -158,6 +163,9 @@ pub enum Event {
         /// The change.
         #[serde(flatten)]
         step: Step,
+        /// Why this one, where it has a reason of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// It was made, and read back.
     IsSet {
@@ -190,6 +198,16 @@ pub enum Event {
         because: Option<String>,
         /// What was found there.
         found: Value,
+    },
+    /// The route that one change has made stays for a later one on it: undoing the later one removes it, and undoing the earlier one
+    /// restores its metric alone.
+    HandsOver {
+        /// Which has made the route.
+        entry: u64,
+        /// Which has it from now on.
+        to: u64,
+        /// What undoing the earlier one sets.
+        before: Value,
     },
     /// It is as it was, or what it was about is gone.
     IsUndone {

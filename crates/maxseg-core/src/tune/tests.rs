@@ -177,7 +177,7 @@ fn lines(ends: Option<Deadline>) -> Vec<Record> {
             reverts_if_worse: true,
             allows_router: true,
         },
-        Event::Set { entry: 1, plan: 1, step },
+        Event::Set { entry: 1, plan: 1, step, why: None },
         Event::IsSet { entry: 1 },
         Event::Applied { plan: 1 },
         Event::Undo { entry: 1, reason, because: None, found },
@@ -254,9 +254,30 @@ fn a_later_change_of_the_same_target_supersedes() {
     let plan = Event::Plan { plan: 2, steps: 1, by, why, ends, reverts_if_worse, allows_router };
     lines.push(record(plan));
     let step = step("route.default.mtu", "1400", "1300");
-    lines.push(record(Event::Set { entry: 2, plan: 2, step }));
+    lines.push(record(Event::Set { entry: 2, plan: 2, step, why: None }));
     assert_eq!(state(&lines, "1300", &moment(1.0)), Some("superseded"));
     assert_eq!(History::of(&lines).next_numbers(), (3, 3));
+}
+
+#[test]
+fn a_route_that_is_handed_over_goes_with_the_later_change() {
+    let (place, by) = (place(), Author { user: "root".to_owned(), pid: 1 });
+    let made =
+        Step { image: Some("made".to_owned()), ..step("route.10.0.0.0/8.mtu", "absent", "1400") };
+    let later = step("route.10.0.0.0/8.initcwnd", "unset", "20");
+    let plan = |plan| {
+        let (by, why, ends) = (by.clone(), None, None);
+        let (reverts_if_worse, allows_router) = (false, false);
+        record(Event::Plan { plan, steps: 1, by, why, ends, reverts_if_worse, allows_router })
+    };
+    let set = |entry, step: Step| record(Event::Set { entry, plan: entry, step, why: None });
+    let over = record(Event::HandsOver { entry: 1, to: 2, before: Value::Unset });
+    let lines = [plan(1), set(1, made), plan(2), set(2, later), over];
+    let history = History::of(&lines);
+    let [first, second] = [1, 2].map(|id| history.entry(id).unwrap().step);
+    assert_eq!((first.before, second.before), (Value::Unset, Value::Absent));
+    assert_eq!(second.image.as_deref(), Some("made"));
+    assert_eq!(history.live(&place).len(), 2, "neither is undone by that");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What has to be said of a step before it is made.
 
 use super::facts::{Facts, Session};
-use super::guards::{clamp_for, size_of};
+use super::guards::clamp_for;
 use super::hazards::may_cut_off;
 use super::plan::Step;
 use super::target::{RouteMetricName, Target};
@@ -28,6 +28,12 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
             facts.lowered_besides.join(", ")
         ));
     }
+    if !facts.locked_routes.is_empty() {
+        warnings.push(format!(
+            "the kernel does not lower the locked MTU of routes of IPv6 by it, and larger segments would not be sent: {}",
+            facts.locked_routes.join(", ")
+        ));
+    }
     if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
         && step.after.is_locked()
     {
@@ -37,7 +43,7 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
         );
     }
     if step.target.decides_segment_size() {
-        if let (Some(before), Some(after)) = (size_of(&step.before), size_of(&step.after))
+        if let (Some(before), Some(after)) = (step.before.size(), step.after.size())
             && after > before
         {
             warnings.push(
@@ -63,7 +69,7 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
 
 /// Whether the value goes down: of a route that has none, the interface's is the larger one.
 fn is_lowered(step: &Step) -> bool {
-    match (size_of(&step.before), size_of(&step.after)) {
+    match (step.before.size(), step.after.size()) {
         (_, None) => false,
         (None, Some(_)) => true,
         (Some(before), Some(after)) => after < before,
@@ -87,7 +93,7 @@ fn of_advmss(step: &Step, facts: &Facts) -> Option<String> {
 fn of_neighbours(step: &Step) -> Option<String> {
     const USUAL: u64 = 1500;
     let Target::InterfaceMtu(name) = &step.target else { return None };
-    let (before, after) = (size_of(&step.before), size_of(&step.after)?);
+    let (before, after) = (step.before.size(), step.after.size()?);
     let is_raised = before.is_none_or(|before| after > before);
     (name != "lo" && is_raised && after > USUAL).then(|| {
         format!(

@@ -33,6 +33,8 @@ pub struct Route {
     /// What it sets, under the names of ip-route(8), in its order; times in milliseconds, sizes in bytes, windows in
     /// segments.
     pub metrics: Vec<(&'static str, String)>,
+    /// Whether its MTU is locked: packets are sent without DF, and what routers say is ignored.
+    pub is_mtu_locked: bool,
     /// Its interface.
     pub interface: io::Result<Interface>,
 }
@@ -110,6 +112,7 @@ fn route(to: Option<IpAddr>) -> io::Result<Option<Route>> {
         is_v6: facts.is_v6,
         interface: interface(&mut netlink, &facts),
         metrics: facts.metrics.iter().filter_map(named).collect(),
+        is_mtu_locked: locks_mtu(&facts.metrics),
     }))
 }
 
@@ -123,6 +126,16 @@ fn interface(netlink: &mut Netlink, route: &RouteFacts) -> io::Result<Interface>
         ("gro", offload(Offload::Gro)),
     ];
     Ok(Interface { offloads, name: facts.name, mtu: facts.mtu, qdisc: facts.qdisc })
+}
+
+/// The bit of `RTAX_MTU` among the locks of a route.
+const MTU_LOCK: u32 = 1 << 2;
+
+/// Whether the metrics of a route have a lock on its MTU.
+pub(super) fn locks_mtu(metrics: &[RouteMetric]) -> bool {
+    let is_of_mtu =
+        |metric: &RouteMetric| matches!(metric, RouteMetric::Lock(bits) if bits & MTU_LOCK != 0);
+    metrics.iter().any(is_of_mtu)
 }
 
 /// A metric under the name that ip-route(8) has for it; none of what the kernel keeps for itself.

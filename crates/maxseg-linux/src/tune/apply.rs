@@ -65,7 +65,9 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
     for (entry, step) in (first..).zip(&applying.plan.steps) {
         entries.push(entry);
         let mut may_have_acted = false;
-        if let Err(error) = make(journal, plan, entry, step, &mut may_have_acted) {
+        let why = applying.plan.reason(&step.target).map(str::to_owned);
+        let set = Event::Set { entry, plan, step: step.clone(), why };
+        if let Err(error) = make(journal, set, entry, step, &mut may_have_acted) {
             return Err(roll_back(journal, &entries, error, may_have_acted));
         }
     }
@@ -100,17 +102,17 @@ fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
     Err(TuneError::ChangedMeanwhile { target, planned, found })
 }
 
-/// Makes a step. `may_have_acted` tells, after an error, whether the value may be from this attempt, and is not what another
+/// Makes a step, which the line `set` announces. `may_have_acted` tells, after an error, whether the value may be from this attempt, and is not what another
 /// program has set meanwhile.
 fn make(
     journal: &mut Journal,
-    plan: u64,
+    set: Event,
     entry: u64,
     step: &Step,
     may_have_acted: &mut bool,
 ) -> Result<(), TuneError> {
     let image = step.image.as_deref();
-    journal.append(Event::Set { entry, plan, step: step.clone() })?;
+    journal.append(set)?;
     // An option of a socket may take two calls.
     *may_have_acted = matches!(step.target, Target::Socket { .. });
     write(&step.target, &step.after, image)?;

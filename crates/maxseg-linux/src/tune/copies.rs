@@ -1,9 +1,9 @@
 //! Routes that were made from another one, and have its metrics: where a metric of that one is undone, theirs is as well.
 
-use maxseg_core::tune::{Entry, Prefix, RouteMetricName, Target, Value};
+use maxseg_core::tune::{Entry, History, Place, Prefix, RouteMetricName, Target, Value};
 
+use super::TuneError;
 use super::route::{self, Image, made_from, same_key};
-use super::{Journal, TuneError};
 use crate::netlink::raw::RawRoute;
 
 /// A metric that a route was given because the one that it was made from had it.
@@ -27,24 +27,28 @@ impl Copied {
 }
 
 /// What has to follow where an entry is undone.
-pub(super) fn copied_of(journal: &Journal, entry: &Entry) -> Vec<Copied> {
+pub(super) fn copied_of(history: &History, place: &Place, entry: &Entry) -> Vec<Copied> {
     let Some((metric, own, to)) = undone_of(entry) else { return Vec::new() };
     let of_copy = |(prefix, image)| {
         let (from, to) = (entry.step.after.clone(), to.clone());
         Copied { prefix, metric, image, from, to }
     };
-    let sets_its_own = |prefix: Prefix| later_on(journal, entry, prefix, metric).is_some();
-    let copies = routes_made_from(journal, entry, own).into_iter();
+    let sets_its_own = |prefix: Prefix| later_on(history, place, entry, prefix, metric).is_some();
+    let copies = routes_made_from(history, place, entry, own).into_iter();
     copies.filter(|(prefix, _)| !sets_its_own(*prefix)).map(of_copy).collect()
 }
 
 /// A later entry that has changed the metric of a route after that had it from the one of this entry: its value before would be
 /// wrong once this one is undone.
-pub(super) fn changed_after_copying(journal: &Journal, entry: &Entry) -> Option<u64> {
+pub(super) fn changed_after_copying(
+    history: &History,
+    place: &Place,
+    entry: &Entry,
+) -> Option<u64> {
     let (metric, own, _) = undone_of(entry)?;
-    let copies = routes_made_from(journal, entry, own).into_iter();
+    let copies = routes_made_from(history, place, entry, own).into_iter();
     let mut later = copies.filter_map(|(prefix, _)| {
-        let later = later_on(journal, entry, prefix, metric)?;
+        let later = later_on(history, place, entry, prefix, metric)?;
         (later.step.before == entry.step.after).then_some(later.id)
     });
     later.next()
@@ -65,10 +69,15 @@ fn undone_of(entry: &Entry) -> Option<(RouteMetricName, RawRoute, Value)> {
 }
 
 /// The routes that later entries have made from this one, and from those: destinations, and image.
-fn routes_made_from(journal: &Journal, entry: &Entry, own: RawRoute) -> Vec<(Prefix, String)> {
+fn routes_made_from(
+    history: &History,
+    place: &Place,
+    entry: &Entry,
+    own: RawRoute,
+) -> Vec<(Prefix, String)> {
     let mut sources = vec![own];
     let mut made = Vec::new();
-    for later in journal.history().live(&journal.moment().place) {
+    for later in history.live(place) {
         let Target::Route { prefix, .. } = later.step.target else { continue };
         let (Value::Absent, Some(text)) = (&later.step.before, later.step.image) else { continue };
         let image = Image::parse(&text).filter(|image| image.added && later.id > entry.id);
@@ -83,12 +92,13 @@ fn routes_made_from(journal: &Journal, entry: &Entry, own: RawRoute) -> Vec<(Pre
 
 /// The first later entry that sets this metric of this route.
 fn later_on(
-    journal: &Journal,
+    history: &History,
+    place: &Place,
     entry: &Entry,
     prefix: Prefix,
     metric: RouteMetricName,
 ) -> Option<Entry> {
     let target = Target::Route { prefix, metric };
-    let live = journal.history().live(&journal.moment().place);
+    let live = history.live(place);
     live.into_iter().find(|later| later.id > entry.id && later.step.target == target)
 }

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 
 use maxseg_core::tune::{Facts, Floors, LearntPathMtu, RouteMetricName, Session, Step, Target};
 
-use super::interface_v6::lowered;
-use super::route::{Image, other_table, value_of};
+use super::interface_routes::{larger, locked_above};
+use super::interface_v6::{has_sized_routes, lowered};
+use super::route::{Image, interfaces_of, other_table, value_of};
 use super::sysctl::number;
 use super::{TuneError, interface};
 use crate::netlink::raw::RawRoute;
@@ -58,7 +59,12 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
         Target::InterfaceMtu(name) => {
             facts.has_v6 = interface::has_v6(name);
             if let (Some(index), Some(mtu)) = (interface::index(name), step.after.number()) {
+                facts.has_v6 |= has_sized_routes(index)?;
                 facts.lowered_besides = lowered(index, u32::try_from(mtu).unwrap_or(u32::MAX))?.1;
+                if step.before.number().is_some_and(|before| mtu < before) {
+                    facts.larger_routes = larger(index, mtu)?;
+                    facts.locked_routes = locked_above(index, mtu)?;
+                }
             }
             let links = Netlink::new()?.links()?;
             facts.is_bridge = links.iter().any(|link| link.name == *name && link.is_bridge());
@@ -101,8 +107,7 @@ fn any_interface_has(family: &str, word: &str) -> bool {
 
 /// The interfaces of the route of a step, with their MTUs; of one that is gone nothing is known.
 fn out(step: &Step) -> Vec<(String, u32)> {
-    let image = step.image.as_deref().and_then(Image::parse);
-    let indices = image.and_then(|image| image.raw()).map(|route| route.interfaces());
+    let indices = step.image.as_deref().map(interfaces_of);
     let facts = |index| Netlink::new()?.interface_facts(index);
     let facts = indices.unwrap_or_default().into_iter().filter_map(|index| facts(index).ok());
     facts.filter_map(|facts| Some((facts.name, facts.mtu?))).collect()

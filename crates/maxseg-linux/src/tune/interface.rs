@@ -34,12 +34,15 @@ pub(super) fn read(name: &str, image: Option<&str>) -> Result<Reading, TuneError
     }
 }
 
+/// The index in an image.
+pub(super) fn index_in(image: &str) -> Option<u32> {
+    let of = image.strip_prefix(IMAGE)?;
+    of.split_once(OF_V6).map_or(of, |(index, _)| index).parse().ok()
+}
+
 /// The journal of an earlier version has the name alone.
 fn index_of(name: &str, image: Option<&str>) -> io::Result<InterfaceIndex> {
-    let index = image.and_then(|image| {
-        let of = image.strip_prefix(IMAGE)?;
-        of.split_once(OF_V6).map_or(of, |(index, _)| index).parse().ok()
-    });
+    let index = image.and_then(index_in);
     index.map_or_else(|| Netlink::interface(name), |index| Ok(InterfaceIndex::new(index)))
 }
 

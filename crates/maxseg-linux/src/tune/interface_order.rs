@@ -1,29 +1,67 @@
 //! The order of interfaces' MTUs: a VLAN's is at most that of the interface below it, before and after each step.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::io;
 
 use maxseg_core::tune::{RouteMetricName, Target, Value};
 
 use super::TuneError;
 use super::interface_v6::lowered;
+use super::route::{self, interfaces_of};
 use crate::netlink::{Link, Netlink, depth, followers};
 
 /// A target and the value that it is to have.
 type Wanted = (Target, Value);
 
 /// What is wanted, with the interfaces that the kernel would lower besides and not raise again when it is undone. The interfaces
-/// stand together: what is lowered comes first, the uppermost before what is below it; what is raised last, the lowest first.
+/// stand together: what is lowered comes first, the uppermost before what is below it; what is raised last, the lowest first. The MTU of a
+/// route that is larger than its interface's stands before an interface that is lowered, and behind one that is raised: it fits between
+/// two steps too, and where a part of the plan is undone.
 pub(super) fn with_followers(wanted: &[Wanted]) -> Result<Vec<Wanted>, TuneError> {
     let Some(first) = wanted.iter().position(is_interface) else { return Ok(wanted.to_vec()) };
     let links = || Netlink::new()?.links();
     let links = links().map_err(|error| TuneError::read(&wanted[first].0, error))?;
-    let (interfaces, mut all): (Vec<_>, Vec<_>) = wanted.iter().cloned().partition(is_interface);
+    let (interfaces, others): (Vec<_>, Vec<_>) = wanted.iter().cloned().partition(is_interface);
     let interfaces = ordered(interfaces, &links);
     let routes = routes_lowered(&interfaces, wanted, &links);
     let routes = routes.map_err(|error| TuneError::read(&wanted[first].0, error))?;
-    all.splice(first..first, [routes, interfaces].concat());
-    Ok(all)
+    let (mut before, mut lowered, mut raised, mut behind) = (vec![], routes, vec![], vec![]);
+    for (place, one) in others.into_iter().enumerate() {
+        match place_of(&one, &interfaces, &links)? {
+            Ordering::Less => lowered.push(one),
+            Ordering::Greater => raised.push(one),
+            Ordering::Equal if place < first => before.push(one),
+            Ordering::Equal => behind.push(one),
+        }
+    }
+    Ok([before, lowered, interfaces, raised, behind].concat())
+}
+
+/// Where the MTU of a route stands to the interfaces by which it leads: before one that is lowered below what the route has now, behind one
+/// that is raised to what the route is to have; else anywhere.
+fn place_of(
+    (target, after): &Wanted,
+    interfaces: &[Wanted],
+    links: &[Link],
+) -> Result<Ordering, TuneError> {
+    let Target::Route { prefix, metric: RouteMetricName::Mtu } = *target else {
+        return Ok(Ordering::Equal);
+    };
+    let now = route::read(prefix, RouteMetricName::Mtu, None)?;
+    let below = now.image.as_deref().map(interfaces_of).unwrap_or_default();
+    let is_above = |value: &Value, mtu: u32| value.size().is_some_and(|size| size > mtu.into());
+    let of_route = interfaces.iter().filter_map(|it| interface(it, links));
+    let places = of_route.filter(|(link, _)| below.contains(&link.index)).map(|(link, mtu)| {
+        if is_above(&now.value, mtu) && mtu < link.mtu {
+            Ordering::Less
+        } else if is_above(after, link.mtu) && mtu > link.mtu {
+            Ordering::Greater
+        } else {
+            Ordering::Equal
+        }
+    });
+    // One that is lowered counts more than one that is raised: a route has a single place.
+    Ok(places.filter(|place| place.is_ne()).min().unwrap_or(Ordering::Equal))
 }
 
 fn is_interface((target, _): &Wanted) -> bool {

@@ -6,11 +6,11 @@
 
 use std::io;
 
-use maxseg_core::tune::{Prefix, RouteMetricName};
+use maxseg_core::tune::Prefix;
 
+use super::interface_routes::with_mtu;
 use super::route::{self, exact, main_routes, same_key};
 use super::sysctl;
-use crate::netlink::Netlink;
 use crate::netlink::raw::RawRoute;
 
 /// The least MTU of IPv6 (RFC 8200).
@@ -50,6 +50,11 @@ pub(super) fn hold_routes(interface: &str, index: u32, mtu: u32) -> io::Result<(
     other.map_or(Ok(()), |other| set_own_mtu(interface, other))
 }
 
+/// Whether routes of IPv6 by an interface have an MTU of their own: with one below 1280 the interface would lose them.
+pub(super) fn has_sized_routes(index: u32) -> io::Result<bool> {
+    Ok(!with_mtu(index, true)?.is_empty())
+}
+
 /// Routes by an interface of which the kernel lowers the MTU with it: those that can be restored, and the others in words.
 pub(super) fn lowered(index: u32, mtu: u32) -> io::Result<(Vec<Prefix>, Vec<String>)> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
@@ -74,12 +79,6 @@ pub(super) fn lowered(index: u32, mtu: u32) -> io::Result<(Vec<Prefix>, Vec<Stri
 
 /// The routes by an interface that have an MTU of their own, which is not locked, with it.
 fn routes_by(index: u32) -> io::Result<Vec<(RawRoute, u32)>> {
-    let routes = Netlink::new()?.raw_routes(true)?.into_iter();
-    let by = routes.filter(|route| !route.is_learnt() && route.interfaces().contains(&index));
-    Ok(by
-        .filter_map(|route| {
-            let mtu = route::value_of(&route, RouteMetricName::Mtu).number()?;
-            Some((route, u32::try_from(mtu).ok()?))
-        })
-        .collect())
+    let sized = with_mtu(index, true)?.into_iter();
+    Ok(sized.filter_map(|(route, mtu)| Some((route, u32::try_from(mtu.number()?).ok()?))).collect())
 }

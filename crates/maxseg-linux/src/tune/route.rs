@@ -6,9 +6,10 @@
 
 mod metrics;
 mod nowhere;
+mod tables;
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use maxseg_core::tune::{Prefix, RouteMetricName, Target, Value};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
@@ -21,21 +22,20 @@ use crate::netlink::raw::{Hop, RawRoute, attribute, bytes_of, hops_taken_back};
 use metrics::set_metric;
 pub(super) use metrics::value_of;
 use nowhere::nowhere_of;
+pub(super) use tables::{has_other_tables, other_table};
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
 pub const PROTOCOL: u8 = 109;
 /// `RT_TABLE_MAIN`.
 pub(super) const MAIN: u32 = 254;
-/// `RT_TABLE_LOCAL`: it is looked up before any other (`ip rule`).
-const LOCAL: u32 = 255;
-/// `RT_TABLE_DEFAULT` and those two, to which the rules of every host lead.
-const USUAL_TABLES: [u32; 3] = [253, MAIN, LOCAL];
 /// `RTN_UNICAST`.
-const UNICAST: u8 = 1;
+pub(super) const UNICAST: u8 = 1;
 /// `RTNH_F_PERVASIVE | RTNH_F_ONLINK`: what may be given back; the other flags are the kernel's to tell.
 const GIVEN_FLAGS: u32 = 2 | 4;
 /// `RTPROT_RA`.
 const ROUTER_ADVERTISEMENT: u8 = 9;
+/// `RTPROT_KERNEL`.
+const KERNEL: u8 = 2;
 
 /// The attributes that the kernel takes as it gives them (`rtm_ipv4_policy`, `rtm_ipv6_policy`).
 const COPIED: [u16; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 18, 20, 21, 22];
@@ -74,6 +74,12 @@ impl Image {
     }
 }
 
+/// The interfaces by which the route of an image leads.
+pub(super) fn interfaces_of(image: &str) -> Vec<u32> {
+    let route = Image::parse(image).and_then(|image| image.raw());
+    route.map_or_else(Vec::new, |route| route.interfaces())
+}
+
 fn target(prefix: Prefix, metric: RouteMetricName) -> Target {
     Target::Route { prefix, metric }
 }
@@ -85,46 +91,6 @@ pub(super) fn main_routes(is_v6: bool) -> io::Result<Vec<RawRoute>> {
         !route.is_learnt() && route.table() == MAIN && route.header.kind == UNICAST
     });
     Ok(routes)
-}
-
-/// Whether an IP version has routes of tables to which rules alone lead.
-pub(super) fn has_other_tables(is_v6: bool) -> io::Result<bool> {
-    let routes = Netlink::new()?.raw_routes(is_v6)?;
-    Ok(routes.iter().any(|route| !route.is_learnt() && !USUAL_TABLES.contains(&route.table())))
-}
-
-/// The table that packets to these destinations go by, with one of them, where it is not the main one; of the first that is not this
-/// host's own.
-pub(super) fn other_table(prefix: Prefix) -> io::Result<Option<(IpAddr, u32)>> {
-    if !has_other_tables(prefix.is_v6())? {
-        return Ok(None);
-    }
-    let mut netlink = Netlink::new()?;
-    let table = |to| Some((to, netlink.table_to(to, None).ok()?));
-    let mut tables = some_of(prefix).into_iter().filter_map(table);
-    let found = tables.find(|(_, table)| *table != LOCAL);
-    Ok(found.filter(|(_, table)| *table != MAIN))
-}
-
-/// A few of these destinations, the least first; of all there are, those that documents have (RFC 5737, RFC 3849).
-fn some_of(prefix: Prefix) -> Vec<IpAddr> {
-    const FEW: u8 = 3;
-    match prefix.address() {
-        one if prefix.is_host() => vec![one],
-        IpAddr::V4(_) if prefix.length() == 0 => vec![Ipv4Addr::new(192, 0, 2, 1).into()],
-        IpAddr::V6(_) if prefix.length() == 0 => {
-            vec![Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into()]
-        }
-        // The least one is a network's own, which is of the local table.
-        IpAddr::V4(least) => {
-            let of = |number: u8| Ipv4Addr::from(u32::from(least) | u32::from(number));
-            (1..=FEW).map(|number| of(number).into()).filter(|to| prefix.includes(*to)).collect()
-        }
-        IpAddr::V6(least) => {
-            let of = |number: u8| Ipv6Addr::from(u128::from(least) | u128::from(number));
-            (1..=FEW).map(|number| of(number).into()).filter(|to| prefix.includes(*to)).collect()
-        }
-    }
 }
 
 /// The route to exactly these destinations; of several the one that the kernel prefers.
@@ -271,10 +237,19 @@ pub(super) fn alike(prefix: Prefix) -> io::Result<usize> {
 
 /// A route as the kernel takes it back.
 fn taken_back(route: &RawRoute) -> io::Result<RawRoute> {
-    if route.expires_s().is_some() || route.header.protocol == ROUTER_ADVERTISEMENT {
+    // The routes of addresses that routers advertise are the kernel's.
+    let is_advertised = route.header.protocol == ROUTER_ADVERTISEMENT
+        || route.header.protocol == KERNEL && route.expires_s().is_some();
+    if is_advertised {
         return Err(io::Error::other(
             "it is of a router advertisement, with which the kernel renews it",
         ));
+    }
+    if let Some(left_s) = route.expires_s() {
+        let why = format!(
+            "it ends by itself, in {left_s:.0} s (`expires`), and would be replaced for good"
+        );
+        return Err(io::Error::other(why));
     }
     match unknown_attribute(route) {
         Some(error) => Err(error),

@@ -7,6 +7,7 @@ use maxseg_core::tune::{
     COMPARISONS_S, Entry, EntryState, History, Moment, Progress, Target, Value,
 };
 
+use super::dependence::{Dependent, dependent};
 use super::here::process_start;
 use super::route::{Image, exact, main_routes};
 use super::watch::moved;
@@ -70,8 +71,24 @@ fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
         let is_none = state == EntryState::Set && interface::index(name).is_none();
         is_none.then(|| format!("no interface is named {name} now: the clamp acts on none"))
     };
-    let note = failure.or_else(|| note(&entry, &state, at)).or(renamed).or_else(acts_on_none);
+    let waits = || waits_for(&entry, &state, history, at);
+    let note = failure
+        .or_else(waits)
+        .or_else(|| note(&entry, &state, at))
+        .or(renamed)
+        .or_else(acts_on_none);
     Surveyed { entry, now, state, changed_by, note }
+}
+
+/// What keeps an expired change from being undone.
+fn waits_for(entry: &Entry, state: &EntryState, history: &History, at: &Moment) -> Option<String> {
+    let is_expired = *state == EntryState::Expired && entry.plan_is_complete;
+    let Some(Dependent::Target(by)) =
+        is_expired.then(|| dependent(history, &at.place, entry, &[])).flatten()
+    else {
+        return None;
+    };
+    Some(format!("still set until change {by}, which depends on it, is undone"))
 }
 
 fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {

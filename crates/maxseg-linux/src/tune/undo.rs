@@ -2,7 +2,8 @@
 
 use maxseg_core::tune::{Entry, Event, Progress, Target, UndoReason, Value};
 
-use super::copies::{Copied, changed_after_copying, copied_of};
+use super::copies::{Copied, copied_of};
+use super::dependence::{Dependent, dependent, heir};
 use super::{Journal, TuneError, file, interface, read, verify, write};
 
 /// What became of undoing an entry.
@@ -44,6 +45,8 @@ pub struct Undone {
     pub outcome: UndoOutcome,
     /// The name that its interface has by now, where that is another one.
     pub renamed: Option<String>,
+    /// The change for whose sake it was undone, which depends on it being undone first.
+    pub for_sake_of: Option<u64>,
 }
 
 impl UndoOutcome {
@@ -68,7 +71,8 @@ impl From<UndoReason> for Because {
     }
 }
 
-/// Undoes entries, the last first. What another program has changed since is left alone unless `force`.
+/// Undoes entries, the last first. What another program has changed since is left alone unless `force`. What nobody has asked to undo
+/// ([`UndoReason::is_due`]) takes what depends on it with it, and leaves a route that it has made to later changes of it; else it is blocked.
 pub fn undo(
     journal: &mut Journal,
     ids: &[u64],
@@ -81,24 +85,76 @@ pub fn undo(
     ids.dedup();
     let entries: Vec<Entry> =
         ids.iter().rev().filter_map(|id| journal.history().entry(*id)).collect();
-    let outcome = |journal: &mut Journal, entry: &Entry| {
+    let mut undone: Vec<Undone> = Vec::new();
+    for entry in entries {
+        // One that a later one depended on is undone with that.
+        if undone.iter().all(|one| one.entry.id != entry.id) {
+            undone.extend(with_dependents(journal, &entry, &because, force));
+        }
+    }
+    undone
+}
+
+/// Undoes an entry, and, where nobody is there to be told of them, those that depend on it before.
+fn with_dependents(
+    journal: &mut Journal,
+    entry: &Entry,
+    because: &Because,
+    force: bool,
+) -> Vec<Undone> {
+    let (mut all, mut tried) = (Vec::new(), Vec::new());
+    let outcome = loop {
+        let (history, place) = (journal.history(), &journal.moment().place);
+        // As it is by now: a route that it has made may be another one's.
+        let entry = &history.entry(entry.id).unwrap_or_else(|| entry.clone());
         if entry.progress == Progress::Undone {
-            return UndoOutcome::UndoneBefore;
+            break UndoOutcome::UndoneBefore;
         }
-        if !entry.is_at(&journal.moment().place) {
-            return UndoOutcome::Elsewhere;
+        if !entry.is_at(place) {
+            break UndoOutcome::Elsewhere;
         }
-        if let Some(by) = depends_on(journal, entry) {
-            return UndoOutcome::Blocked { by };
-        }
-        restore(journal, entry, &because, force).unwrap_or_else(UndoOutcome::Failed)
+        let is_due = because.reason.is_due();
+        let undone = match dependent(history, place, entry, &tried) {
+            None => restore(journal, entry, because, force),
+            Some(Dependent::OnRoute(_)) if is_due => leave_route(journal, entry, because, force),
+            Some(Dependent::Fits(by)) if is_due => {
+                tried.push(by);
+                let numbers = Some(format!("change {}, on which it depends, ended", entry.id));
+                let because = Because { reason: because.reason, numbers };
+                let (id, later) = (entry.id, history.entry(by));
+                let undone = later.map(|later| with_dependents(journal, &later, &because, force));
+                let undone = undone.into_iter().flatten();
+                all.extend(undone.map(|one| Undone { for_sake_of: Some(id), ..one }));
+                continue;
+            }
+            Some(dependent) => break UndoOutcome::Blocked { by: dependent.id() },
+        };
+        break undone.unwrap_or_else(UndoOutcome::Failed);
     };
-    let undone = |entry: Entry| {
-        let outcome = outcome(journal, &entry);
-        let renamed = entry.is_at(&journal.moment().place).then(|| renamed(&entry)).flatten();
-        Undone { entry, outcome, renamed }
+    let is_here = entry.is_at(&journal.moment().place);
+    let step = journal.history().entry(entry.id).map_or_else(|| entry.step.clone(), |now| now.step);
+    let entry = Entry { step, ..entry.clone() };
+    let renamed = is_here.then(|| renamed(&entry)).flatten();
+    all.push(Undone { entry, outcome, renamed, for_sake_of: None });
+    all
+}
+
+/// Undoes the metric of an entry that has made its route, and leaves the route to the later entry that has a metric there.
+fn leave_route(
+    journal: &mut Journal,
+    entry: &Entry,
+    because: &Because,
+    force: bool,
+) -> Result<UndoOutcome, TuneError> {
+    let (history, place) = (journal.history(), &journal.moment().place);
+    let Some((to, before)) = heir(history, place, entry) else {
+        return restore(journal, entry, because, force);
     };
-    entries.into_iter().map(undone).collect()
+    let mut entry = entry.clone();
+    entry.step.before = before.clone();
+    // What must not stay is undone, whether that can be noted or not.
+    let _ = journal.append(Event::HandsOver { entry: entry.id, to, before });
+    restore(journal, &entry, because, force)
 }
 
 fn renamed(entry: &Entry) -> Option<String> {
@@ -132,23 +188,6 @@ pub(super) fn recover_but(journal: &mut Journal, is_left_out: impl Fn(u64) -> bo
         undone.extend(undo(journal, &[entry.id], reason, false));
     }
     undone
-}
-
-/// A later entry of this place that changed the same target, its copy, or the route that this one made.
-fn depends_on(journal: &Journal, entry: &Entry) -> Option<u64> {
-    let history = journal.history();
-    let by = history.superseding(entry).or_else(|| changed_after_copying(journal, entry));
-    if by.is_some() {
-        return by;
-    }
-    let live = history.live(&journal.moment().place);
-    let has_made_a_route = entry.step.before == Value::Absent;
-    let mut later = live.iter().filter(|later| {
-        later.id > entry.id
-            && has_made_a_route
-            && later.step.target.shares_a_route_with(&entry.step.target)
-    });
-    later.next_back().map(|later| later.id)
 }
 
 /// Undoes one entry of a plan that has failed; what another program has changed meanwhile is left alone.
@@ -187,7 +226,7 @@ fn restore(
         file::sweep(path);
     }
     let found = read(&step.target, image)?.value;
-    let copies = copied_of(journal, entry);
+    let copies = copied_of(journal.history(), &journal.moment().place, entry);
     // A full disk keeps no deadline from restoring.
     let may_do_without_a_line =
         matches!(reason, UndoReason::RolledBack | UndoReason::Expired | UndoReason::CutOff);

@@ -171,6 +171,9 @@ impl AsFd for Watcher {
 }
 
 fn words(undone: &Undone) -> String {
+    if let Some(on) = undone.for_sake_of {
+        return format!("it depends on change {on}, which ended");
+    }
     if undone.entry.plan_is_complete { "its time is over" } else { "its plan was cut off" }
         .to_owned()
 }

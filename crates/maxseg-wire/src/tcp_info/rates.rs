@@ -13,9 +13,10 @@ impl TcpInfo {
         self.max_pacing_rate.filter(|rate| !is_unlimited(*rate)).map(bits)
     }
 
-    /// The latest sample of the rate at which data arrived, bits a second.
+    /// The latest sample of the rate at which data arrived, bits a second; `None` before there is one, which the kernel tells as 0
+    /// (`tcp_compute_delivery_rate`).
     pub fn delivery_bps(&self) -> Option<f64> {
-        self.delivery_rate.map(bits)
+        self.delivery_rate.filter(|rate| *rate > 0).map(bits)
     }
 }
 

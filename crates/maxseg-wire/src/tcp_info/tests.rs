@@ -29,6 +29,7 @@ fn what_shares_a_byte_and_what_is_not_measured() {
     let options = info.options;
     assert!(options.timestamps() && !options.sack() && options.window_scaling() && options.ecn());
     assert_eq!((info.snd_ssthresh, info.min_rtt), (None, None));
+    assert_eq!((info.delivery_rate, info.delivery_bps()), (Some(0), None), "no sample yet");
     (bytes[0], bytes[1]) = (99, 99);
     let info = TcpInfo::decode(&bytes).unwrap();
     assert_eq!((info.state(), info.ca_state()), (None, None));

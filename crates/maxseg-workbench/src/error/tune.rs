@@ -35,6 +35,19 @@ pub enum TuningError {
         /// Why.
         refusal: Refusal,
     },
+    /// A step must not be made that the kernel makes with one that was asked for.
+    #[error(
+        "{} = {} is refused: the kernel lowers {} to {} with it, and {refusal}",
+        with.target, with.after, step.target, step.after
+    )]
+    RefusedWith {
+        /// What was asked for.
+        with: Box<Step>,
+        /// What goes with it.
+        step: Box<Step>,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
     /// Advice that is not there, or is not of this host any more.
     #[error("{what}")]
     Advice {
@@ -63,6 +76,7 @@ impl TuningError {
             | Self::SegmentSize { .. }
             | Self::Repeated(_)
             | Self::Refused { .. }
+            | Self::RefusedWith { .. }
             | Self::Advice { .. } => ErrorKind::Input,
             Self::System(_) => ErrorKind::Machine,
         }
@@ -80,6 +94,7 @@ impl TuningError {
             ),
             Self::Repeated(target) => format!("name {target} once"),
             Self::Refused { step, refusal } => refusal.hint(step),
+            Self::RefusedWith { step, refusal, .. } => refusal.hint(step),
             Self::Advice { hint, .. } => hint.clone(),
             Self::System(error) => error.hint(),
         }

@@ -37,6 +37,8 @@ pub enum BottleneckMethod {
     Both,
     /// By trains of datagrams, since losses or hosts hold TCP.
     Trains,
+    /// By TCP alone, as iperf3 counts.
+    Iperf3,
 }
 
 /// How sure a bottleneck is.
@@ -66,6 +68,10 @@ impl BottleneckMethod {
         match self {
             Self::Tcp => {
                 "several TCP connections at once: payload acknowledged per second after slow start, with the headers of IP and TCP"
+            }
+            Self::Iperf3 => {
+                "several TCP connections at once by iperf3: payload per second that the receiver read from its sockets, or, where its server's \
+                 report has no intervals, the sender wrote to its own; with the headers of IP and TCP"
             }
             Self::Both => {
                 "several TCP connections at once, and trains of UDP datagrams, which agree within 5%"
@@ -105,7 +111,10 @@ impl BottleneckRate {
         let is_known = !is_stalled || trains.is_some();
         let settled =
             || Self::settled(filled.packet_bps, filled.is_lower_bound || is_stalled, trains);
-        is_known.then(settled)
+        let found = is_known.then(settled)?;
+        let is_of_iperf3 = !filled.result.has_sockets && found.method == BottleneckMethod::Tcp;
+        let method = if is_of_iperf3 { BottleneckMethod::Iperf3 } else { found.method };
+        Some(Self { method, ..found })
     }
 
     fn settled(tcp: f64, is_tcp_held: bool, trains: Option<&TrainsFound>) -> Self {
@@ -132,7 +141,8 @@ impl BottleneckRate {
 
     /// Bits a second without what a policer lets pass besides its rate; `None` where TCP alone tells, whose step may have that in it.
     pub(super) fn without_burst(&self, trains: Option<&TrainsFound>) -> Option<f64> {
-        trains.filter(|_| self.method != BottleneckMethod::Tcp).map(|found| found.lasting_bps)
+        let has_trains = matches!(self.method, BottleneckMethod::Both | BottleneckMethod::Trains);
+        trains.filter(|_| has_trains).map(|found| found.lasting_bps)
     }
 
     /// Whether the path may carry more.
@@ -185,6 +195,15 @@ pub(super) fn note_bound(
             approx::whole_percent(filled.timers_share)
         ));
         return;
+    }
+    if !filled.result.has_sockets {
+        report.notes.push(format!(
+            "{}: iperf3 counts a byte when it is written to a socket or read from one, so that what repairs of losses held back counts all at once: \
+             the {connections} connections may show up to {} more than the path carried in {:.1} s",
+            direction_word(towards),
+            approx::whole_percent(filled.held_share()),
+            filled.run.counted_s
+        ));
     }
     if !found.is_some_and(BottleneckRate::is_lower_bound) {
         return;

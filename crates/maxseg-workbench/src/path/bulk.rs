@@ -133,6 +133,15 @@ impl Filled {
         self.timers_share > MOST_TIMERS
     }
 
+    /// What a count of iperf3 may have too much, as a share of it: an interval of its report has the bytes that the sender wrote to its
+    /// socket, or the receiver read from its own. Both wait while a loss is repaired, and what was held back then counts all at once: up to
+    /// a round trip's data.
+    pub(super) fn held_share(&self) -> f64 {
+        /// A queue of the usual size beside the path's own delay, where the sender's round trips are not known.
+        const USUAL_S: f64 = 0.1;
+        self.run.rtt_p90_s.unwrap_or(USUAL_S) / self.run.counted_s
+    }
+
     fn is_held_by_host(&self) -> bool {
         self.limits.first().is_some_and(|limit| is_of_host(limit.kind))
     }

@@ -1,7 +1,7 @@
 //! From what is asked for to a plan.
 
 use maxseg_core::tune::{
-    Allowed, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
+    Allowed, Facts, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
     warnings,
 };
 use maxseg_linux::tune::{Peer, facts, made_way, own_names, steps, touched};
@@ -15,6 +15,8 @@ pub struct Request {
     pub wanted: Vec<(Target, Value)>,
     /// Why.
     pub why: Option<String>,
+    /// Targets of these with a reason of their own.
+    pub reasons: Vec<(Target, String)>,
     /// What is allowed beyond the rules.
     pub allowed: Allowed,
     /// The other end of the connection over which this session runs.
@@ -101,18 +103,60 @@ pub fn wanted_of_connection(
 /// There is no such thing here, or a step must not be made.
 pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
     let request = &Request { wanted: own_names(&request.wanted), ..request.clone() };
-    let all = Plan { steps: steps(&request.wanted)?, why: request.why.clone() };
+    let all = Plan {
+        steps: steps(&request.wanted)?,
+        why: request.why.clone(),
+        reasons: reasons(&request.reasons),
+    };
     if let Some(target) = all.repeated() {
         return Err(TuningError::Repeated(target.clone()));
     }
     let so = all.steps.iter().filter(|step| step.before == step.after);
     let unchanged = so.map(|step| step.target.clone()).collect();
     let plan = all.without_what_is_so();
+    // What was asked for is judged first: what goes with it is refused for its sake.
+    let (asked, others): (Vec<&Step>, Vec<&Step>) =
+        plan.steps.iter().partition(|step| is_asked_for(step, request));
+    for step in asked.into_iter().chain(others) {
+        judge(step, &plan, request)?;
+    }
     let steps = plan.steps.iter().map(|step| planned(step, &plan, request));
     Ok(PreparedPlan { steps: steps.collect::<Result<_, _>>()?, plan, unchanged })
 }
 
-fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, TuningError> {
+/// Reasons of targets by the names that the kernel has for interfaces.
+fn reasons(of: &[(Target, String)]) -> Vec<(Target, String)> {
+    let named = own_names(&of.iter().map(|(it, _)| (it.clone(), Value::Unset)).collect::<Vec<_>>());
+    named.into_iter().zip(of).map(|((target, _), (_, why))| (target, why.clone())).collect()
+}
+
+/// Whether a step is what was asked for; else it goes with an interface that is lowered.
+fn is_asked_for(step: &Step, request: &Request) -> bool {
+    request.wanted.iter().any(|(target, _)| *target == step.target)
+}
+
+/// Refuses a step that must not be made.
+fn judge(step: &Step, plan: &Plan, request: &Request) -> Result<(), TuningError> {
+    let facts = facts_of(step, plan, request)?;
+    // What the kernel lowers with an interface is lowered whether it is a step or not.
+    let router = request.allowed.router || !is_asked_for(step, request);
+    let allowed = Allowed { router, ..request.allowed };
+    let Some(refusal) = refusals(step, &facts, allowed).into_iter().next() else {
+        return Ok(());
+    };
+    let is_interface = |other: &&Step| {
+        is_asked_for(other, request) && matches!(other.target, Target::InterfaceMtu(_))
+    };
+    let with = plan.steps.iter().find(is_interface).filter(|_| !is_asked_for(step, request));
+    let (step, with) = (Box::new(step.clone()), with.map(|with| Box::new(with.clone())));
+    Err(match with {
+        Some(with) => TuningError::RefusedWith { with, step, refusal: Box::new(refusal) },
+        None => TuningError::Refused { step, refusal },
+    })
+}
+
+/// What is known of this host for a step, once all of the plan is made.
+fn facts_of(step: &Step, plan: &Plan, request: &Request) -> Result<Facts, TuningError> {
     let mut facts = facts(step, request.session.as_ref())?;
     // A step of the same plan that lowers the MTU keeps what was learnt from being exceeded.
     let lowers = |learnt: &maxseg_core::tune::LearntPathMtu| {
@@ -138,17 +182,22 @@ fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, T
         let after = of.and_then(|of| u32::try_from(of.after.number()?).ok());
         *mtu = after.unwrap_or(*mtu);
     }
-    let is_asked_for = request.wanted.iter().any(|(target, _)| *target == step.target);
-    // What the kernel lowers with an interface is lowered whether it is a step or not.
-    let router = request.allowed.router || !is_asked_for;
-    let allowed = Allowed { router, ..request.allowed };
-    if let Some(refusal) = refusals(step, &facts, allowed).into_iter().next() {
-        return Err(TuningError::Refused { step: Box::new(step.clone()), refusal });
-    }
+    // A step of the same plan that lowers the route.
+    facts.larger_routes.retain(|route| {
+        let target =
+            route.prefix.map(|prefix| Target::Route { prefix, metric: RouteMetricName::Mtu });
+        let of = plan.steps.iter().find(|other| Some(&other.target) == target.as_ref());
+        of.is_none_or(|of| of.after.size() > step.after.number())
+    });
+    Ok(facts)
+}
+
+fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, TuningError> {
+    let facts = facts_of(step, plan, request)?;
     // A list that this kernel does not give is no reason not to change anything.
     let connections = touched(&step.target).unwrap_or_default();
     let mut warnings = warnings(step, &facts);
-    if !is_asked_for {
+    if !is_asked_for(step, request) {
         let why = "the kernel lowers it with the interface below it, and would not raise it again: lowered \
                    first, so that undoing restores it";
         warnings.insert(0, why.to_owned());

@@ -174,7 +174,12 @@ impl Told<'_> {
                 values.map(|value| value.get_name().to_owned()).collect()
             })
             .unwrap_or_default();
+        let is_address = found.is_some_and(|known| value_name(known) == "ADDRESS");
         match option_example(name) {
+            // A host of a topology, or an address.
+            Some(_) if is_address && name == "--to" => {
+                format!("write for example {name} 192.0.2.7")
+            }
             Some(example) => format!("write for example {name} {example}"),
             None if !values.is_empty() => format!("values of {name}: {}", values.join(", ")),
             None => self.example(),

@@ -6,7 +6,7 @@ use maxseg_wire::Checksum;
 use maxseg_wire::icmp::{Icmp, Message};
 use maxseg_wire::ip::{self, Header};
 use maxseg_wire::options::{Item, TcpOption, walk};
-use maxseg_wire::tcp::Segment;
+use maxseg_wire::tcp::{Flags, Segment};
 use serde::Serialize;
 
 use super::arp::Arp;
@@ -99,9 +99,11 @@ struct Fragment {
 struct Tcp {
     flags: Vec<String>,
     seq: u32,
+    /// As the field is; it means something with the flag ACK alone.
     ack: u32,
     seq_relative: u32,
-    ack_relative: u32,
+    /// `None` without the flag ACK.
+    ack_relative: Option<u32>,
     window: u16,
     window_bytes: Option<u32>,
     urgent: u16,
@@ -286,7 +288,7 @@ impl Tcp {
             seq: header.seq,
             ack: header.ack,
             seq_relative: numbers.seq,
-            ack_relative: numbers.ack,
+            ack_relative: header.flags.contains(Flags::ACK).then_some(numbers.ack),
             window: header.window,
             window_bytes: numbers.window,
             urgent: header.urgent,

@@ -205,6 +205,8 @@ fn json_says_what_lines_say() {
     assert_eq!(first["tcp"]["options"][0]["mss_bytes"], 1460);
     assert_eq!(first["tcp"]["flags"], serde_json::json!(["SYN"]));
     assert_eq!(packets[2]["tcp"]["seq_relative"], 1);
+    let acks = [0, 1].map(|at: usize| packets[at]["tcp"]["ack_relative"].as_u64());
+    assert_eq!(acks, [None, Some(1)], "a SYN acknowledges nothing");
     assert_eq!(packets[2]["tcp"]["payload_bytes"], 16);
     assert_eq!(packets[3]["tcp"]["options"][0]["sack_blocks"], serde_json::json!([[1200, 1300]]));
     assert_eq!(packets[3]["ip"]["dont_fragment"], true);

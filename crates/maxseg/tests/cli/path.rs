@@ -177,6 +177,30 @@ fn who_limits_its_answers_hides_nothing() {
     assert_eq!(after_hop(&document), 1, "{document:#}");
 }
 
+/// A destination that answers the second of two packets alone, of which the first came as far.
+#[test]
+fn the_destination_is_no_farther_than_echoes_say() {
+    let Some(lab) = Lab::up(4, &["", ""]) else { return };
+    // Port unreachable that quotes a TTL of 1: what arrived as its TTL ended.
+    let rules = "table ip probe { chain out { type filter hook output priority 0; \
+                 icmp type destination-unreachable @th,128,8 1 drop; }; }";
+    let exec = |arguments: &[&str]| {
+        maxseg(&[&["lab", "exec", "--name", &lab.0, "receiver", "--"], arguments].concat())
+    };
+    if !exec(&["nft", rules]).status.success() {
+        return skipped("answers that are limited: there is no nft");
+    }
+    let hops = |document: &Value| document["path_mtu"]["hops"].as_array().unwrap().len();
+    let document = lab.document();
+    assert_eq!(hops(&document), 2, "{document:#}");
+    let ignore = exec(&["sysctl", "-qw", "net.ipv4.icmp_echo_ignore_all=1"]);
+    assert!(ignore.status.success(), "{}", stderr(&ignore));
+    let document = lab.document();
+    let doubt = "the destination may be nearer than hop 3: the TTL of its answers is that of hop 2";
+    let notes = document["notes"].to_string();
+    assert!(hops(&document) == 3 && notes.contains(doubt), "nothing shows more: {document:#}");
+}
+
 #[test]
 fn nothing_answers_where_everything_is_lost() {
     if !is_its_turn(0) {

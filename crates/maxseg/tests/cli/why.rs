@@ -342,6 +342,10 @@ fn a_listener_is_shown_for_addresses_of_its_host_alone() {
     assert!(own.status.success() && stdout(&own).contains(&port.to_string()), "{}", stderr(&own));
     let foreign = explained("192.0.2.1");
     assert_eq!(foreign.status.code(), Some(1), "{}", stdout(&foreign));
+    let ends = explained(&format!("127.0.0.2:{port}-192.0.2.1"));
+    let told = unwrapped(&stderr(&ends));
+    assert!(ends.status.code() == Some(1) && told.contains("there is no connection"), "{told}");
+    assert!(told.contains(&format!("maxseg explain 127.0.0.2:{port}")), "{told}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! What this host does to the segment size and the window of one connection: route, interface, what was learnt, sysctls, rules of
 //! the firewall. Everything is only read.
-#![expect(clippy::wildcard_enum_match_arm, reason = "of many metrics, one is asked for")]
 
 mod clamps;
 
@@ -8,12 +7,11 @@ use std::io;
 use std::net::IpAddr;
 use std::process::Command;
 
-use netlink_packet_route::route::RouteMetric;
 use serde_json::Value;
 
 pub use clamps::{Clamp, Clamps, ClampsUnknown};
 
-use super::host::{named, sysctl};
+use super::host::{locks_mtu, named, sysctl};
 use super::sockets::{NamespaceError, Place, PlaceName};
 use crate::netlink::{FoundRoute, Netlink, RouteQuestion};
 use crate::sys::find_program;
@@ -100,9 +98,6 @@ const SYSCTLS: [&str; 12] = [
 
 /// `RT_TABLE_DEFAULT` and `RT_TABLE_MAIN`, which the rules of every host lead to.
 const SEARCHED_TABLES: [u32; 2] = [253, 254];
-
-/// The bit of `RTAX_MTU` among the locks of a route.
-const MTU_LOCK: u32 = 1 << 2;
 
 /// What is the same for every connection of a network namespace, read once: programs are run for it.
 #[derive(Debug)]
@@ -232,10 +227,6 @@ fn told(netlink: &mut Netlink, route: &FoundRoute, to: IpAddr) -> RouteReading {
             if is_whole { address.to_string() } else { format!("{address}/{length}") }
         }
     };
-    let locks = route.metrics.iter().filter_map(|metric| match metric {
-        RouteMetric::Lock(bits) => Some(*bits),
-        _ => None,
-    });
     let name = |index| netlink.interface_facts(index).ok().map(|facts| facts.name);
     RouteReading {
         destination,
@@ -243,7 +234,7 @@ fn told(netlink: &mut Netlink, route: &FoundRoute, to: IpAddr) -> RouteReading {
         table: route.table,
         preference: route.preference,
         metrics: route.metrics.iter().filter_map(named).collect(),
-        is_mtu_locked: locks.into_iter().any(|bits| bits & MTU_LOCK != 0),
+        is_mtu_locked: locks_mtu(&route.metrics),
         learnt: None,
         interface: route.interface.and_then(name),
     }

@@ -2,7 +2,8 @@
 
 use maxseg_core::tune::Prefix;
 
-use super::{LOCAL, MAIN, is_for_all};
+use super::tables::LOCAL;
+use super::{MAIN, is_for_all};
 use crate::netlink::raw::RawRoute;
 use crate::tune::nowhere::Nowhere;
 

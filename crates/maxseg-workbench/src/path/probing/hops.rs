@@ -1,5 +1,6 @@
 //! The routers on the way, by the messages that packets provoke whose TTL ends there (traceroute).
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use maxseg_core::path_mtu::Probe;
@@ -18,12 +19,17 @@ const MOST_SILENT: usize = 5;
 const BEHIND: u8 = 4;
 /// A hop that does not answer is asked so many times.
 const TRIES: u32 = 3;
+/// A host that limits its messages has one again after this time (`icmp_ratelimit` of Linux: 1 s).
+const LIMIT: Duration = Duration::from_millis(1100);
+/// So many hops are asked again at that pace.
+const MOST_AGAIN: usize = 4;
 
 impl Probing<'_> {
     /// Finds the hops and the distance of the destination.
     pub(in crate::path) fn find_hops(&mut self) -> Result<(), PathError> {
         self.observer.on_step("hops");
-        let mut until = self.guess_distance()?.unwrap_or(AT_ONCE).min(MOST_HOPS);
+        let guess = self.guess_distance()?;
+        let mut until = guess.unwrap_or(AT_ONCE).min(MOST_HOPS);
         let mut asked = 0;
         while asked < until {
             self.ask_hops(asked + 1..=until)?;
@@ -31,7 +37,7 @@ impl Probing<'_> {
             if let Some(at) = self.destination() {
                 self.distance = u8::try_from(at + 1).ok();
                 self.hops.truncate(at + 1);
-                return Ok(());
+                return self.find_nearer_end(guess);
             }
             let silent = self.hops.iter().rev().take_while(|hop| hop.address.is_none()).count();
             if silent < MOST_SILENT {
@@ -49,8 +55,20 @@ impl Probing<'_> {
         if !self.is_echo_answered || self.hops_by == Which::Echo {
             return Ok(());
         }
-        let (small, known) = (self.small(), u8::try_from(self.hops.len()).unwrap_or(u8::MAX));
-        let numbers = (known..known.saturating_add(BEHIND)).map(|before| before.saturating_add(1));
+        let known = u8::try_from(self.hops.len()).unwrap_or(u8::MAX);
+        let behind = known.saturating_add(1)..=known.saturating_add(BEHIND);
+        if let Some((number, round_trip)) = self.nearest_by_echo(behind)? {
+            self.note_end(number, round_trip);
+        }
+        Ok(())
+    }
+
+    /// The least of these numbers with which an echo comes to the destination.
+    fn nearest_by_echo(
+        &mut self,
+        numbers: RangeInclusive<u8>,
+    ) -> Result<Option<(u8, Duration)>, PathError> {
+        let small = self.small();
         let asked: Vec<Probe> =
             numbers.map(|number| Probe { size: small, hop: Some(number) }).collect();
         let mut arrived = Vec::new();
@@ -62,9 +80,45 @@ impl Probing<'_> {
                 Some((shot.probe.hop?, answer.round_trip))
             }));
         }
-        if let Some((number, round_trip)) = arrived.into_iter().min() {
-            self.note_end(number, round_trip);
+        Ok(arrived.into_iter().min())
+    }
+
+    /// Looks for the destination at the hops right before it that do not answer: where it limits its answers to UDP, it may be one of
+    /// them, and have answered a packet that would have gone on. `guess` is what the TTL of its answers says.
+    fn find_nearer_end(&mut self, guess: Option<u8>) -> Result<(), PathError> {
+        let Some(end) = self.distance.filter(|_| self.hops_by == Which::Udp) else { return Ok(()) };
+        let before = self.hops.iter().rev().skip(1);
+        let silent = before.take_while(|hop| hop.address.is_none()).count();
+        let first = end - u8::try_from(silent).unwrap_or(end);
+        if first == end {
+            return Ok(());
         }
+        if self.is_echo_answered {
+            let nearest = self.nearest_by_echo(first..=end)?;
+            if let Some((number, round_trip)) = nearest.filter(|(number, _)| *number < end) {
+                self.note_end(number, round_trip);
+            }
+            return Ok(());
+        }
+        // The way back may be another one: what the TTL says is a reason to ask again, and no more.
+        let Some(guess) = guess.map(|guess| guess.max(first)).filter(|guess| *guess < end) else {
+            return Ok(());
+        };
+        for number in (guess..end).take(MOST_AGAIN) {
+            self.wait(LIMIT)?;
+            let asked = [Probe { size: self.small(), hop: Some(number) }];
+            let round = self.round(Which::Udp, &asked, RoundEnd::AllAnswered)?;
+            round.shots.iter().for_each(|shot| self.note_hop(shot));
+            if let Some(at) = self.destination().filter(|at| at + 1 < usize::from(end)) {
+                self.hops.truncate(at + 1);
+                self.distance = u8::try_from(at + 1).ok();
+                return Ok(());
+            }
+        }
+        self.notes.push(format!(
+            "the destination may be nearer than hop {end}: the TTL of its answers is that of hop {guess}, and it may limit its answers as Linux \
+             does (icmp_ratelimit); hops before it that do not answer may be none"
+        ));
         Ok(())
     }
 
@@ -102,7 +156,7 @@ impl Probing<'_> {
         Ok(answer.and_then(|answer| answer.ttl).map(hops_of))
     }
 
-    fn ask_hops(&mut self, numbers: std::ops::RangeInclusive<u8>) -> Result<(), PathError> {
+    fn ask_hops(&mut self, numbers: RangeInclusive<u8>) -> Result<(), PathError> {
         let (began, small) = (Instant::now(), self.small());
         self.hops.resize(usize::from(*numbers.end()), Hop::default());
         for _ in 0..TRIES {

@@ -24,10 +24,16 @@ pub(super) fn best_bps(
         return without_burst(longest, filled.run.throughput_bps);
     }
     let of_steps = swept.iter().filter_map(|(_, run)| Some(run.as_ref()?.throughput_bps));
-    [filled.run.throughput_bps, found.bps / share, of_runs]
-        .into_iter()
-        .chain(of_steps)
-        .fold(0.0, f64::max)
+    let of_steps = of_steps.fold(filled.run.throughput_bps.max(found.bps / share), f64::max);
+    if filled.result.has_sockets {
+        return of_steps.max(of_runs);
+    }
+    without_held(of_runs, of_steps, filled.held_share())
+}
+
+/// The rate of a path by iperf3's counts: the longer run's, unless the shorter ones have more than they may have held back.
+fn without_held(longer_bps: f64, shorter_bps: f64, held: f64) -> f64 {
+    if shorter_bps > (1.0 + held) * longer_bps { shorter_bps } else { longer_bps }
 }
 
 /// The rate of a policed path. The bucket of a policer fills while its losses hold TCP back, and what it holds counts once more in
@@ -49,5 +55,14 @@ mod tests {
         assert!(near(without_burst(8.0, 24.0), 24.0), "losses hold one connection more than four");
         assert!(near(without_burst(0.0, 5.0), 5.0), "nothing longer was measured");
         assert!(near(without_burst(20.0, 19.0), 20.0));
+    }
+
+    #[test]
+    fn what_was_held_back_is_no_rate() {
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(near(without_held(19.3, 20.7, 0.12), 19.3), "160 ms in 1.3 s");
+        assert!(near(without_held(15.0, 20.7, 0.12), 20.7), "one connection is slower");
+        assert!(near(without_held(0.0, 20.7, 0.12), 20.7), "nothing longer was measured");
+        assert!(near(without_held(19.3, 18.0, 0.12), 19.3));
     }
 }

@@ -58,6 +58,13 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// What becomes of a route's setting in a format that has settings of the whole host alone; nothing of the default route's.
+    fn widened(&self, format: &str) -> Option<Note> {
+        let prefix = self.target.destinations().filter(|prefix| prefix.length() > 0)?;
+        let text = format!("{format} has it for every host: it holds beyond {prefix} as well");
+        Some(Note::of(self, text))
+    }
+
     /// Whether it is the MTU of a route.
     pub const fn is_route_mtu(&self) -> bool {
         matches!(self.target, Target::Route { metric: RouteMetricName::Mtu, .. })
@@ -76,12 +83,14 @@ pub struct Note {
 }
 
 /// A document as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
     /// The text.
     pub text: String,
     /// What it leaves out.
     pub left_out: Vec<Note>,
+    /// What it says of more than the document does.
+    pub widened: Vec<Note>,
 }
 
 impl Format {
@@ -138,7 +147,7 @@ impl Format {
     /// Writes a document.
     pub fn write(self, document: &Document) -> Written {
         match self {
-            Self::Toml => Written { text: own::write(document), left_out: Vec::new() },
+            Self::Toml => Written { text: own::write(document), ..Written::default() },
             Self::SysctlD => sysctl_d::write(document),
             Self::OpenTransport => open_transport::write(document),
             Self::Stcp => stcp::write(document),

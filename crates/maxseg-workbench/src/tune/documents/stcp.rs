@@ -103,7 +103,7 @@ fn take(
 }
 
 pub(super) fn write(document: &Document) -> Written {
-    let mut written = Written { text: String::new(), left_out: Vec::new() };
+    let mut written = Written::default();
     for setting in &document.settings {
         let Target::Route { metric: RouteMetricName::Mtu, .. } = &setting.target else {
             written.left_out.push(Note::of(setting, "STCP has no parameter for it"));
@@ -116,6 +116,7 @@ pub(super) fn write(document: &Document) -> Written {
             )),
             Some(min_mss) if (LEAST..=MOST).contains(&min_mss) => {
                 let _ = writeln!(written.text, "set_stcp_param min_mss {min_mss}");
+                written.widened.extend(setting.widened("STCP"));
             }
             Some(_) => written.left_out.push(Note::of(
                 setting,

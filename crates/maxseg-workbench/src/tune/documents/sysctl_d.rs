@@ -84,7 +84,7 @@ fn dotted(key: &str) -> String {
 }
 
 pub(super) fn write(document: &Document) -> Written {
-    let mut written = Written { text: String::new(), left_out: Vec::new() };
+    let mut written = Written::default();
     if let Some(why) = &document.why {
         let _ = writeln!(written.text, "# {}\n", one_line(why));
     }

@@ -55,6 +55,21 @@ fn the_documents_of_open_transport_s_tuner_are_read() {
     assert!(written.left_out.is_empty());
 }
 
+/// What holds for one prefix here holds for every host there.
+#[test]
+fn what_a_format_widens_is_told() {
+    let text = "[settings]\n\"route.10.0.0.0/8.mtu\" = 1400\n\"route.default.window\" = 9000\n";
+    let document = read(Format::Toml, text).unwrap();
+    for (format, count) in [(Format::OpenTransport, 1), (Format::Stcp, 1), (Format::Toml, 0)] {
+        let widened = format.write(&document).widened;
+        assert_eq!(widened.len(), count, "{widened:?}");
+        let is_as_said = |note: &Note| {
+            note.key == "route.10.0.0.0/8.mtu" && note.text.contains("beyond 10.0.0.0/8")
+        };
+        assert!(widened.iter().all(is_as_said), "{widened:?}");
+    }
+}
+
 #[test]
 fn the_requests_of_stcp_are_read() {
     for text in [

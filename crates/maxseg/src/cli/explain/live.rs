@@ -53,8 +53,11 @@ pub(super) fn run(
         interfaces.iter().all(|interface| *interface == connection.interface)
     };
     snapshot.connections.retain(|connection| wanted.has(connection) && is_there(connection));
-    if snapshot.connections.is_empty() && listeners.is_empty() {
-        return Err(none_matches(target, options, &snapshot, others));
+    // A socket that listens at one of the ends is not the connection between them.
+    let is_served = !listeners.is_empty() && !matches!(wanted, Wanted::Ends(..));
+    if snapshot.connections.is_empty() && !is_served {
+        let listener = listeners.first();
+        return Err(none_matches(target, options, (&snapshot, others), listener));
     }
     let has_tcp = |connection: &Connection| connection.sample.is_some();
     if snapshot.connections.iter().any(has_tcp) {
@@ -205,7 +208,10 @@ impl Wanted {
         };
         match self {
             Self::Process(pid) => listener.process.as_ref().is_some_and(|owner| owner.pid == *pid),
-            Self::Ends(here, _) => here.port() == local.port() && takes(&here.ip()),
+            Self::Ends(here, _) => {
+                let is_own = || local.ip() == here.ip() || is_own_address(place, here.ip());
+                here.port() == local.port() && takes(&here.ip()) && is_own()
+            }
             Self::Hosts(addresses, port) => {
                 let is_served = |address: &IpAddr| {
                     takes(address) && (local.ip() == *address || is_own_address(place, *address))
@@ -240,8 +246,8 @@ fn addresses(name: &str) -> std::io::Result<Vec<IpAddr>> {
 fn none_matches(
     target: &Target,
     options: &LiveOptions<'_>,
-    snapshot: &Snapshot,
-    others: usize,
+    (snapshot, others): (&Snapshot, usize),
+    listener: Option<&Listener>,
 ) -> Failure {
     let at = match options.netns {
         Some(netns) => format!(" in the network namespace {netns}"),
@@ -264,9 +270,14 @@ fn none_matches(
         Target::Process(pid) => {
             Failure::with_hint(format!("process {pid} has no TCP connection{at}"), list)
         }
-        Target::Ends(..) => Failure::with_hint(
+        Target::Ends(local, _) => Failure::with_hint(
             format!("there is no connection {}{at}", options.argument),
-            format!("this host's end comes first; {list}"),
+            match listener {
+                Some(_) => format!(
+                    "a socket listens there, for what waits or was dropped: maxseg explain {local}{there}; {list}"
+                ),
+                None => format!("this host's end comes first; {list}"),
+            },
         ),
         Target::Host { name, port: Some(port) } if others > 0 => Failure::with_hint(
             format!("there is no connection to port {port} of {name}{at}"),

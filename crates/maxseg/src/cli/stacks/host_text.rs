@@ -157,6 +157,9 @@ impl<'a> StackText<'a> {
         }
         if let Some(mtu) = number("mtu").filter(|mtu| (68..=65_535).contains(mtu)) {
             line(&mut self.linux, "route_mtu", mtu, "mtu of the route");
+            if route.is_mtu_locked {
+                self.note("route: its mtu is locked, so that DF is clear and routers' messages are ignored (not simulated)");
+            }
         }
         if let Some(mss) = number("advmss").filter(|mss| segments.contains(mss)) {
             line(&mut self.linux, "route_advmss", mss, "advmss of the route");
@@ -295,7 +298,12 @@ mod tests {
             kernel: Some("6.12.1".to_owned()),
             tick: Some(Time::from_millis(1)),
             hystart: Some(false),
-            route: Ok(Some(Route { is_v6: false, metrics, interface: Ok(interface) })),
+            route: Ok(Some(Route {
+                is_v6: false,
+                metrics,
+                is_mtu_locked: true,
+                interface: Ok(interface),
+            })),
         }
     }
 
@@ -352,6 +360,7 @@ mod tests {
             ("quickack", "1"),
             ("window", "70000"),
             ("rtt", "30"),
+            ("mtu", "1400"),
         ];
         let metrics = metrics.map(|(name, value)| (name, value.to_owned())).to_vec();
         let text = host_text(&host(metrics), &|name| Ok(plain(name)), None);
@@ -363,9 +372,11 @@ mod tests {
             "delayed_ack = false",
             "window = \"70000 B\"",
             "# route: rtt 30 (not simulated)",
+            "route_mtu = 1400",
         ] {
             assert!(has(&text, wanted), "{wanted}\n{text}");
         }
+        assert!(text.contains("# route: its mtu is locked, so that DF is clear"), "{text}");
         StackFile::parse("host.toml", &text).unwrap();
     }
 

@@ -11,6 +11,7 @@ use maxseg_linux::tune::{
 };
 use maxseg_workbench::advise::ADVICE;
 use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
+use maxseg_workbench::tune::documents::Setting;
 use maxseg_workbench::tune::{
     Advised, PreparedPlan, Request, advised, prepare, script, wanted as assignment,
     wanted_of_connection,
@@ -162,13 +163,17 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
             .filter_map(|(step, seen)| seen.as_ref().map(|seen| seen_line(step, seen)));
         lines.for_each(|line| printer.note(&line));
         plan.steps.iter().filter_map(|step| step.pinned.as_ref()).for_each(|it| printer.note(it));
-        match args.confirm {
-            Some(time) => printer.note(&format!(
+        match (args.confirm, args.lasts) {
+            (Some(time), _) => printer.note(&format!(
                 "undone in {} s unless you run: {}",
                 time.as_secs(),
                 own_command("tune confirm")
             )),
-            None => printer.note(&undoing(&result.entries)),
+            (None, Some(time)) => {
+                let undo = undoing(&result.entries);
+                printer.note(&format!("undone in {} s; before: {undo}", time.as_secs()));
+            }
+            (None, None) => printer.note(&undoing(&result.entries)),
         }
         if args.revert_if_worse {
             let status = own_command("tune status");
@@ -183,11 +188,17 @@ fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {
     let is_file = |what: &&String| document::is_named(what);
     let (files, ids): (Vec<&String>, Vec<&String>) = args.what.iter().partition(is_file);
     let Advised { mut wanted, why } = of_advice(&ids, printer)?;
+    let mut reasons = Vec::new();
     let mut why = args.why.clone().or((!why.is_empty()).then_some(why));
     for file in files {
         let document = document::read(Path::new(file), None, Prefix::ALL_V4, printer)?;
         why = why.or(document.why);
-        wanted.extend(document.settings.into_iter().map(|one| (one.target, one.value)));
+        for Setting { target, value, why, .. } in document.settings {
+            // What --why says is said of all.
+            let own = why.filter(|_| args.why.is_none());
+            reasons.extend(own.map(|why| (target.clone(), why)));
+            wanted.push((target, value));
+        }
     }
     wanted.extend(assigned(args)?);
     if wanted.is_empty() {
@@ -201,7 +212,7 @@ fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {
         router: args.allow.i_am_router,
         session: args.confirm.is_some(),
     };
-    Ok(Request { wanted, why, allowed, session: session::peer() })
+    Ok(Request { wanted, why, reasons, allowed, session: session::peer() })
 }
 
 /// What the arguments set.

@@ -34,6 +34,7 @@ pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
     let document = given_or_set(args.file.as_deref(), |_| None, printer)?;
     let written = args.format.write(&document);
     document::tell(&written.left_out, printer);
+    document::tell(&written.widened, printer);
     if written.text.is_empty() || written.left_out.len() >= document.settings.len() {
         return Err(Failure::with_hint(
             format!("{} has none of these settings", args.format.word()),

@@ -195,6 +195,7 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     let request = Request {
         wanted: files.files.iter().cloned().chain(removed.clone()).collect(),
         why: document.why.clone(),
+        reasons: Vec::new(),
         allowed: Allowed::default(),
         session: None,
     };

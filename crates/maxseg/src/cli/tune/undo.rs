@@ -169,7 +169,7 @@ pub(super) fn undoing(entries: &[u64]) -> String {
 
 /// What became of one, in a line.
 pub(super) fn line(undone: &Undone) -> String {
-    let Undone { entry, outcome, renamed } = undone;
+    let Undone { entry, outcome, renamed, .. } = undone;
     let (id, step) = (entry.id, &entry.step);
     let gone = if matches!(step.target, Target::InterfaceMtu(_)) {
         "is gone from this network namespace: nothing is left to undo here"
@@ -203,7 +203,11 @@ pub(super) fn line(undone: &Undone) -> String {
 /// Says what was undone before the command did its own work.
 pub(super) fn tell_recovered(recovered: &[Undone], printer: Printer) {
     for one in recovered {
-        let why = if one.entry.plan_is_complete { "expired" } else { "its plan was cut off" };
+        let ended = |complete| if complete { "expired" } else { "its plan was cut off" };
+        let why = one.for_sake_of.map_or_else(
+            || ended(one.entry.plan_is_complete).to_owned(),
+            |on| format!("depends on change {on}, which ended"),
+        );
         printer.note(&format!("{why}: {}", line(one).trim_end()));
     }
 }

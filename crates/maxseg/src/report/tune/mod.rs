@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use maxseg_core::tunables::{Acts, Scope};
 use maxseg_core::tune::{Effect, Entry, EntryState, Step, Target, Value};
 use maxseg_linux::tune::{SegmentsSeen, Surveyed};
+use maxseg_workbench::environment::utc;
 use maxseg_workbench::tune::{PlannedStep, PreparedPlan};
 
 use self::effect::effect_lines;
@@ -86,7 +87,8 @@ pub(crate) fn seen_line(step: &Step, seen: &SegmentsSeen) -> String {
         (0, _) => format!("{target}: no connection to see it on"),
         (all, some) if all == some => format!("{target}: seen on {some} of {all} connections"),
         (all, some) => format!(
-            "{target}: seen on {some} of {all} connections; the others have sent nothing since: not yet seen"
+            "{target}: seen on {some} of {all} connections; the others have sent nothing since, or their routes have MTUs of their own: not yet \
+             seen"
         ),
     }
 }
@@ -149,11 +151,12 @@ fn remarks(one: &Surveyed) -> Vec<String> {
 
 fn ends(entry: &Entry) -> Option<String> {
     let ends = entry.ends?;
-    let lasts = ends.at_s - entry.set_at_s;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of day")]
+    let [set_at, ends_at] = [entry.set_at_s, ends.at_s].map(|at_s| utc(at_s.round() as u64));
     Some(if ends.unless_confirmed {
         let confirm = own_command("tune confirm");
-        format!("for {lasts:.0} s from when it was set, unless `{confirm}` is run")
+        format!("set at {set_at}, until {ends_at} unless `{confirm}` is run")
     } else {
-        format!("for {lasts:.0} s from when it was set")
+        format!("set at {set_at}, until {ends_at}")
     })
 }

@@ -75,8 +75,37 @@ fn what_its_guard_did_not_undo_the_next_command_does() {
 #[test]
 fn undoing_before_the_time_ends_the_guard() {
     let Some(host) = Host::new() else { return };
-    host.apply(&["route.default.mtu=1400"], &["--for", "10m"]);
+    let told = host.apply(&["route.default.mtu=1400"], &["--for", "10m"]);
+    assert!(told.contains("undone in 600 s; before: undo: "), "{told}");
+    let told = host.tune_ends(&["status"], 0);
+    assert!(told.contains("set at 20") && told.contains("Z, until 20"), "{told}");
     let guard = guards(&host)[0];
     host.tune_ends(&["undo"], 0);
     wait_until("its guard ends", || !runs(guard));
+}
+
+/// The guard of the first change has ended, and the next command does its work.
+#[test]
+fn what_ends_leaves_its_route_to_what_was_set_there_since() {
+    let Some(host) = Host::new() else { return };
+    let route = || host.shows("ip route show 10.7.0.0/16");
+    host.apply(&["route.10.7.0.0/16.mtu=1400"], &["--confirm", "1s"]);
+    host.apply(&["route.10.7.0.0/16.initcwnd=20"], &[]);
+    host.apply(&["route.10.7.0.0/16.window=50000"], &[]);
+    wait_until("the first is undone", || host.states() == ["undone", "set", "set"]);
+    assert!(
+        route().contains("window 50000 initcwnd 20") && !route().contains("mtu"),
+        "{}",
+        route()
+    );
+    let told = host.tune_ends(&["undo", "2"], 1);
+    assert!(told.contains("before change 3"), "the route is the second one's: {told}");
+    let told = host.tune_ends(&["undo", "2", "3"], 0);
+    assert!(told.contains("initcwnd: 20 -> absent"), "{told}");
+    assert_eq!(route(), "");
+    // What the route would have without the change that ends: the default route has 12.
+    host.apply(&["route.10.7.0.0/16.initcwnd=30"], &["--for", "1s"]);
+    host.apply(&["route.10.7.0.0/16.mtu=1400"], &[]);
+    wait_until("the metric is undone", || host.states()[3..] == ["undone", "set"]);
+    assert!(route().contains("mtu 1400 initcwnd 12"), "{}", route());
 }

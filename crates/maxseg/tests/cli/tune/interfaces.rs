@@ -128,3 +128,72 @@ fn what_ipv6_has_of_an_mtu_is_restored() {
     assert_eq!(host.states()[0], "set", "the route of before");
     host.tune_ends(&["undo"], 0);
 }
+
+/// The kernel lowers routes of IPv6 with their interface, and none of IPv4.
+#[test]
+fn an_interface_takes_no_mtu_below_that_of_its_routes() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&["route.10.7.0.0/16.mtu=1450"], &[]);
+    host.namespace.must("ip route add 10.8.0.0/16 via 10.9.0.2 mtu 1440 table 77");
+    let told = host.refused(&["interface.va.mtu=1400"], &[]);
+    assert!(told.contains("larger MTU, which the kernel does not lower"), "{told}");
+    assert!(told.contains("1450 (10.7.0.0/16)") && told.contains("1440 (10.8.0.0/16 table 77)"));
+    assert!(told.contains("`ip route change ROUTE mtu 1400`"), "no target names the one: {told}");
+    host.namespace.must("ip route del 10.8.0.0/16 table 77");
+    let told = host.refused(&["interface.va.mtu=1400"], &[]);
+    assert!(told.contains("hint: lower them as well: --set route.10.7.0.0/16.mtu=1400"), "{told}");
+    host.apply(&["interface.va.mtu=1400", "route.10.7.0.0/16.mtu=1400"], &[]);
+    let (entries, _) = host.status(&[]);
+    assert_eq!(entries[1]["tunable"], "route.10.7.0.0/16.mtu", "lowered first: {entries:?}");
+    let told = host.tune_ends(&["undo", "2"], 1);
+    assert!(told.contains("before change 3"), "the interface is lower by now: {told}");
+    host.tune_ends(&["undo"], 0);
+    assert_eq!(mtu(&host, "va"), 1500);
+    host.apply(&["interface.va.mtu=1450"], &[]);
+}
+
+/// A route whose MTU an interface has made room for.
+#[test]
+fn a_larger_route_ends_before_its_interface() {
+    let Some(host) = Host::new() else { return };
+    let mtus = || (mtu(&host, "va"), host.shows("ip route show 10.7.0.0/16"));
+    host.apply(&["route.10.7.0.0/16.mtu=9000", "interface.va.mtu=9000"], &[]);
+    let told = host.tune_ends(&["undo", "1"], 1);
+    assert!(told.contains("before change 2"), "the interface was raised first: {told}");
+    host.tune_ends(&["undo"], 0);
+    host.apply(&["interface.va.mtu=9000"], &["--for", "1s"]);
+    host.apply(&["route.10.7.0.0/16.mtu=9000"], &[]);
+    wait_until("both are undone", || host.states()[2..] == ["undone", "undone"]);
+    assert_eq!(mtus(), (1500, String::new()));
+    let (entries, _) = host.status(&["--all"]);
+    let note = entries[3]["note"].as_str().unwrap();
+    assert!(note.ends_with("change 3, on which it depends, ended"), "{note}");
+}
+
+/// IPv6 has no smaller MTU, and what goes with an interface is no reason of its own.
+#[test]
+fn an_interface_is_refused_in_its_own_name() {
+    let Some(host) = Host::new() else { return };
+    if !host.shows("ip -6 route").contains("fe80::/64") {
+        return skipped("MTUs of IPv6: there is none");
+    }
+    host.namespace.must("ip -6 addr add 2001:db8::1/64 dev va nodad");
+    host.namespace.must("ip -6 route add 2001:db8:1::/48 via 2001:db8::2 mtu 1400");
+    let told = host.refused(&["interface.va.mtu=1200"], &[]);
+    assert!(told.contains("interface.va.mtu = 1200 is refused: 1200 is outside 1280"), "{told}");
+    assert!(told.contains("hint: for example --set interface.va.mtu=1280"), "{told}");
+}
+
+/// An administrator's own, which nothing renews.
+#[test]
+fn a_route_that_expires_is_refused_as_one() {
+    let Some(host) = Host::new() else { return };
+    if !host.shows("ip -6 route").contains("fe80::/64") {
+        return skipped("routes that expire: there is no IPv6");
+    }
+    host.namespace.must("ip -6 addr add 2001:db8::1/64 dev va nodad");
+    let line = "ip -6 route add 2001:db8:1::/48 via 2001:db8::2 expires 300 proto static";
+    host.namespace.must(line);
+    let told = host.refused(&["route.2001:db8:1::/48.mtu=1400"], &[]);
+    assert!(told.contains("it ends by itself") && !told.contains("advertisement"), "{told}");
+}

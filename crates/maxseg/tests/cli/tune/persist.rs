@@ -50,6 +50,33 @@ fn installed(folder: &Path) -> std::path::PathBuf {
     at
 }
 
+/// A document's settings may have reasons of their own, as those have that `tune export` writes.
+#[test]
+fn each_setting_keeps_its_reason() {
+    let Some(host) = Host::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("in.toml");
+    let text = "why = \"of all\"\n[settings]\n\"route.default.mtu\" = { value = 1400, why = \"a tunnel\" }\n\
+                \"sysctl.net.ipv4.tcp_sack\" = 0\n";
+    std::fs::write(&document, text).unwrap();
+    let document = document.to_str().unwrap();
+    let reasons = || {
+        let why = |entry: serde_json::Value| entry["why"].as_str().unwrap_or("").to_owned();
+        host.status(&[]).0.into_iter().map(why).collect::<Vec<_>>()
+    };
+    host.tune_ends(&["apply", "--yes", document], 0);
+    assert_eq!(reasons(), ["a tunnel", "of all"]);
+    let exported = host.tune_ends(&["export"], 0);
+    assert!(
+        exported.contains("\"route.default.mtu\" = { value = 1400, why = \"a tunnel\" }"),
+        "{exported}"
+    );
+    std::fs::write(document, exported).unwrap();
+    host.tune_ends(&["undo"], 0);
+    host.tune_ends(&["apply", "--yes", document], 0);
+    assert_eq!(reasons()[..2], ["a tunnel", "of all"]);
+}
+
 #[test]
 fn a_unit_is_allowed_what_was_allowed_when_it_was_set() {
     let Some(host) = Host::new() else { return };

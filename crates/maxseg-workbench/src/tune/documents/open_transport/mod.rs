@@ -115,7 +115,7 @@ fn pairs<'t>(reader: &Reader<'t>) -> Result<Vec<(Piece<'t>, Piece<'t>)>, Documen
 }
 
 pub(super) fn write(document: &Document) -> Written {
-    let mut written = Written { text: "#auto\n".to_owned(), left_out: Vec::new() };
+    let mut written = Written { text: "#auto\n".to_owned(), ..Written::default() };
     let mut given = Vec::new();
     let mss = document.settings.iter().find_map(mss_of).unwrap_or(USUAL_MSS);
     for setting in &document.settings {
@@ -127,6 +127,7 @@ pub(super) fn write(document: &Document) -> Written {
             }
             Some((key, value)) => {
                 let _ = writeln!(written.text, "{key}={value}");
+                written.widened.extend(setting.widened("Open Transport"));
                 given.push(key);
             }
             None => written.left_out.push(Note::of(setting, "Open Transport has no such setting")),

@@ -1,9 +1,13 @@
 //! The proof: the winner and the path as it is with draws that chose nothing, and each change left out in turn.
 
+use std::ops::Range;
+
 use super::bench::{AS_IT_IS, Bench};
 use super::draws::{FURTHER, PART, PROOF, is_fresh};
 use super::goal::Goal;
-use super::worth::{difference, is_lasting, is_proven, is_worth, shortens};
+use super::ranked::estimate;
+use super::value::most_rate;
+use super::worth::{counts_whole_time, difference, is_lasting, is_proven, shortens};
 use crate::advise::{Change, SMALL_GAIN};
 use crate::engine::EngineError;
 
@@ -29,50 +33,95 @@ impl Found {
     }
 }
 
+/// Runs that tell so many changes apart at least, with one more for each where the scenario's own time is asked about, and what it
+/// takes where one of them turns out to be needless: the others are told apart anew then.
+pub(super) fn runs_of_proof(bench: &Bench, goal: Goal, changes: usize) -> u32 {
+    let count = |range: Range<u64>| u32::try_from(range.end - range.start).unwrap_or(u32::MAX);
+    let (whole, part) = (count(PROOF), count(PART));
+    let changes = u32::try_from(changes).unwrap_or(u32::MAX);
+    let apart = |changes: u32| if changes > 1 { changes.saturating_mul(part) } else { 0 };
+    let halves = if counts_whole_time(bench, goal) { 2 + changes } else { 0 };
+    let anew = whole - part + apart(changes.saturating_sub(1));
+    2 * whole + apart(changes) + anew + halves
+}
+
 /// Runs the winner and the path as it is with fresh draws, and drops each change that the rest does without, but for those that
-/// are `given`.
+/// are `given`. No change stays whose own part was not run.
 pub(super) fn prove(
     bench: &mut Bench,
     goal: Goal,
     winner: usize,
     given: &[Change],
 ) -> Result<Found, EngineError> {
-    bench.run_all([AS_IT_IS, winner].map(|point| (point, PROOF)))?;
-    if winner == AS_IT_IS {
+    let mut best = affordable(bench, goal, winner, given);
+    bench.run_all([AS_IT_IS, best].map(|point| (point, PROOF)))?;
+    if best == AS_IT_IS {
         return Ok(Found::new(bench, None, Vec::new()));
     }
-    let mut best = winner;
-    let mut without = parts(bench, goal, best)?;
-    while let Some(rest) = dispensable(bench, goal, best, &without, given)? {
-        best = rest;
+    loop {
+        let without = parts(bench, goal, best)?;
+        let mut rest = dispensable(bench, goal, best, (&without, given), is_fresh)?;
+        if rest.is_none() {
+            if !is_best(bench, goal, best)? {
+                break;
+            }
+            complete(bench, best, &without)?;
+            let found = Found::new(bench, Some(best), without);
+            let draws = &found.draws;
+            // The draws that are shown may tell another thing than those that were enough until then.
+            let is_shown = |number: u64| draws.contains(&number);
+            rest = dispensable(bench, goal, best, (&found.without, given), is_shown)?;
+            if rest.is_none() {
+                return Ok(found);
+            }
+        }
+        best = affordable(bench, goal, rest.unwrap_or(best), given);
         bench.run(best, PROOF)?;
-        without = parts(bench, goal, best)?;
-    }
-    if is_best(bench, goal, best)? {
-        complete(bench, best, &mut without)?;
-        return Ok(Found::new(bench, Some(best), without));
     }
     let alone = bench.point(given);
     bench.run(alone, PROOF)?;
-    Ok(Found::new(bench, (alone != AS_IT_IS).then_some(alone), Vec::new()))
+    let without = parts(bench, goal, alone)?;
+    complete(bench, alone, &without)?;
+    Ok(Found::new(bench, (alone != AS_IT_IS).then_some(alone), without))
 }
 
-/// What is left of a point without a change that the rest does without.
+/// The point itself, or the best by formulas with fewer of its changes, as many as the runs that are left tell apart.
+fn affordable(bench: &mut Bench, goal: Goal, point: usize, given: &[Change]) -> usize {
+    let mut point = point;
+    loop {
+        let parts: Vec<(usize, Range<u64>)> =
+            each_left_out(bench, point).into_iter().map(|(_, rest)| (rest, PART)).collect();
+        let due = [(AS_IT_IS, PROOF), (point, PROOF)].into_iter().chain(parts);
+        if bench.due(due) <= bench.left() as usize {
+            return point;
+        }
+        let fewer = each_left_out(bench, point);
+        let fewer = fewer.into_iter().filter(|(change, _)| !given.contains(change));
+        let estimated: Vec<(f64, usize)> = fewer
+            .filter_map(|(_, rest)| {
+                let standing = estimate(bench.base(), &bench.points[rest].changes)?;
+                Some((goal.value(standing, most_rate(bench)), rest))
+            })
+            .collect();
+        let best = estimated.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
+        let Some((_, rest)) = best else { return point };
+        point = rest;
+    }
+}
+
+/// What is left of a point without a change that the rest does without, by the draws that are `wanted`.
 fn dispensable(
     bench: &mut Bench,
     goal: Goal,
     best: usize,
-    without: &[(Change, usize)],
-    given: &[Change],
+    (without, given): (&[(Change, usize)], &[Change]),
+    wanted: impl Fn(u64) -> bool + Copy,
 ) -> Result<Option<usize>, EngineError> {
     for (_, rest) in without.iter().filter(|(change, _)| !given.contains(change)) {
-        // Where no run is left that could tell, what matters by the mean is kept.
-        let is_open = bench.left() == 0
-            && !bench.has_run(*rest, PROOF.end - 1)
-            && is_worth(bench, goal, [*rest, best], is_fresh);
-        let is_kept = is_open || bench.mends(*rest, best) || shortens(bench, goal, *rest, best);
+        let is_kept = bench.mends(*rest, best) || shortens(bench, goal, *rest, best);
         let gains = |bench: &mut Bench| {
-            Ok(is_proven(bench, goal, *rest, best) && is_lasting(bench, goal, *rest, best)?)
+            Ok(is_proven(bench, goal, [*rest, best], wanted)
+                && is_lasting(bench, goal, *rest, best)?)
         };
         if !is_kept && !gains(bench)? {
             return Ok(Some(*rest));
@@ -89,7 +138,7 @@ fn is_best(bench: &mut Bench, goal: Goal, best: usize) -> Result<bool, EngineErr
         gain.is_some_and(|gain| gain.mean + gain.ci95().unwrap_or(0.0) > SMALL_GAIN)
     };
     for number in FURTHER {
-        if bench.left() < 2 || is_proven(bench, goal, AS_IT_IS, best) || !may_gain(bench) {
+        if bench.left() < 2 || is_proven(bench, goal, [AS_IT_IS, best], is_fresh) || !may_gain(bench) {
             break;
         }
         bench.run_all([AS_IT_IS, best].map(|point| (point, number..number + 1)))?;
@@ -100,39 +149,40 @@ fn is_best(bench: &mut Bench, goal: Goal, best: usize) -> Result<bool, EngineErr
         bench.mends(AS_IT_IS, best) && low > -SMALL_GAIN
     };
     Ok(ends_needless()
-        || is_proven(bench, goal, AS_IT_IS, best) && is_lasting(bench, goal, AS_IT_IS, best)?)
+        || is_proven(bench, goal, [AS_IT_IS, best], is_fresh) && is_lasting(bench, goal, AS_IT_IS, best)?)
 }
 
-/// Runs each part with the draws of the whole, as far as runs are left. A part that lacks some of many is not told apart: what all
-/// changes gain together stands for it.
+/// Runs each part with the draws of the whole, as far as runs are left.
 fn complete(
     bench: &mut Bench,
     best: usize,
-    without: &mut Vec<(Change, usize)>,
+    without: &[(Change, usize)],
 ) -> Result<(), EngineError> {
     let further = FURTHER.filter(|number| bench.has_run(best, *number)).count() as u64;
     let end = PROOF.end + further;
-    bench.run_all(without.iter().map(|(_, point)| (*point, PROOF.start..end)))?;
-    without.retain(|(_, point)| further == 0 || bench.has_run(*point, end - 1));
-    Ok(())
+    bench.run_all(without.iter().map(|(_, point)| (*point, PROOF.start..end)))
 }
 
-/// Each change of a point with the point that has all the others, as far as runs are left.
+/// Each change of a point with the point that has all the others, run.
 fn parts(bench: &mut Bench, goal: Goal, point: usize) -> Result<Vec<(Change, usize)>, EngineError> {
-    let all = bench.points[point].changes.clone();
-    let mut parts = Vec::new();
-    for change in all.iter().copied().filter(|_| all.len() > 1) {
-        let others: Vec<Change> = all.iter().copied().filter(|other| *other != change).collect();
-        let rest = bench.point(&others);
-        if bench.left() < 3 && !bench.has_run(rest, PART.start) {
-            break;
-        }
-        bench.run(rest, PART)?;
-        if !is_proven(bench, goal, rest, point) {
-            // A few more draws may tell.
-            bench.run(rest, PROOF)?;
-        }
-        parts.push((change, rest));
-    }
+    let parts = each_left_out(bench, point);
+    bench.run_all(parts.iter().map(|(_, rest)| (*rest, PART)))?;
+    let is_open = |rest: &usize| !is_proven(bench, goal, [*rest, point], is_fresh);
+    // A few more draws may tell.
+    let open: Vec<usize> = parts.iter().map(|(_, rest)| *rest).filter(is_open).collect();
+    bench.run_all(open.into_iter().map(|rest| (rest, PROOF)))?;
     Ok(parts)
+}
+
+/// Each of several changes of a point with the point that has all the others.
+fn each_left_out(bench: &mut Bench, point: usize) -> Vec<(Change, usize)> {
+    let all = bench.points[point].changes.clone();
+    let several = all.iter().copied().filter(|_| all.len() > 1);
+    several
+        .map(|change| {
+            let others: Vec<Change> =
+                all.iter().copied().filter(|other| *other != change).collect();
+            (change, bench.point(&others))
+        })
+        .collect()
 }

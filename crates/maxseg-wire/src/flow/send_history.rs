@@ -29,8 +29,8 @@ use super::sizes::Sizes;
 use super::trains::Trains;
 use super::vantage::{Distance, Passed};
 use near::is_near;
-use overdue::PATIENCE;
 pub(super) use near::is_nearer;
+use overdue::PATIENCE;
 use repeats::Refusal;
 
 /// What one direction's sender sent and what was acknowledged, from its first byte of payload on.

@@ -119,10 +119,7 @@ impl Bench {
     }
 
     /// Those of these runs that were not made before, each once.
-    fn unmade(
-        &self,
-        wanted: impl IntoIterator<Item = (usize, Range<u64>)>,
-    ) -> Vec<(usize, u64)> {
+    fn unmade(&self, wanted: impl IntoIterator<Item = (usize, Range<u64>)>) -> Vec<(usize, u64)> {
         let mut due: Vec<(usize, u64)> = Vec::new();
         for (point, number) in wanted
             .into_iter()

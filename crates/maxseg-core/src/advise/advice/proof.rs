@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::bench::{AS_IT_IS, Bench};
 use super::draws::{FURTHER, PART, PROOF, is_fresh};
 use super::goal::Goal;
-use super::ranked::estimate;
-use super::value::most_rate;
-use super::worth::{counts_whole_time, difference, is_lasting, is_proven, shortens};
+use super::worth::{
+    counts_whole_time, difference, excludes_zero, is_lasting, is_proven, is_worth, shortens,
+};
 use crate::advise::{Change, SMALL_GAIN};
 use crate::engine::EngineError;
 
@@ -15,7 +15,7 @@ use crate::engine::EngineError;
 pub(super) struct Found {
     /// The point of the best changes that are worth it; `None` where leaving it alone is best.
     pub(super) best: Option<usize>,
-    /// Each change of the best with the point that has all the others.
+    /// Each change of the best with the point that has all the others, but for those whose own share no run was left to tell.
     pub(super) without: Vec<(Change, usize)>,
     /// The draws that chose nothing, and that all of these and the path as it is were run with: what is shown is by them, so that one
     /// comparison has one number wherever it stands.
@@ -33,27 +33,30 @@ impl Found {
     }
 }
 
-/// Runs that tell so many changes apart at least, with one more for each where the scenario's own time is asked about, and what it
-/// takes where one of them turns out to be needless: the others are told apart anew then.
-pub(super) fn runs_of_proof(bench: &Bench, goal: Goal, changes: usize) -> u32 {
+/// Runs that tell so many changes apart at least where so many of them turn out to be needless, one after the other: the rest is told
+/// apart anew each time. One more for each where the scenario's own time is asked about.
+pub(super) fn runs_of_proof(bench: &Bench, goal: Goal, changes: usize, needless: usize) -> u32 {
     let count = |range: Range<u64>| u32::try_from(range.end - range.start).unwrap_or(u32::MAX);
     let (whole, part) = (count(PROOF), count(PART));
-    let changes = u32::try_from(changes).unwrap_or(u32::MAX);
-    let apart = |changes: u32| if changes > 1 { changes.saturating_mul(part) } else { 0 };
-    let halves = if counts_whole_time(bench, goal) { 2 + changes } else { 0 };
-    let anew = whole - part + apart(changes.saturating_sub(1));
-    2 * whole + apart(changes) + anew + halves
+    let counted = |changes: usize| u32::try_from(changes).unwrap_or(u32::MAX);
+    let apart: u32 = (0..=needless)
+        .map(|dropped| changes.saturating_sub(dropped))
+        .filter(|changes| *changes > 1)
+        .map(|changes| counted(changes).saturating_mul(part))
+        .sum();
+    let halves = if counts_whole_time(bench, goal) { 2 + counted(changes) } else { 0 };
+    2 * whole + apart + counted(needless) * (whole - part) + halves
 }
 
 /// Runs the winner and the path as it is with fresh draws, and drops each change that the rest does without, but for those that
-/// are `given`. No change stays whose own part was not run.
+/// are `given`.
 pub(super) fn prove(
     bench: &mut Bench,
     goal: Goal,
     winner: usize,
     given: &[Change],
 ) -> Result<Found, EngineError> {
-    let mut best = affordable(bench, goal, winner, given);
+    let mut best = winner;
     bench.run_all([AS_IT_IS, best].map(|point| (point, PROOF)))?;
     if best == AS_IT_IS {
         return Ok(Found::new(bench, None, Vec::new()));
@@ -66,16 +69,22 @@ pub(super) fn prove(
                 break;
             }
             complete(bench, best, &without)?;
-            let found = Found::new(bench, Some(best), without);
-            let draws = &found.draws;
+            let mut found = Found::new(bench, Some(best), without);
+            let draws = found.draws.clone();
             // The draws that are shown may tell another thing than those that were enough until then.
             let is_shown = |number: u64| draws.contains(&number);
             rest = dispensable(bench, goal, best, (&found.without, given), is_shown)?;
             if rest.is_none() {
+                let is_told = |rest: usize| {
+                    is_kept_anyway(bench, goal, [rest, best])
+                        || is_proven(bench, goal, [rest, best], is_shown)
+                        || excludes_zero(bench, goal, [rest, best], is_shown)
+                };
+                found.without.retain(|(_, rest)| is_told(*rest));
                 return Ok(found);
             }
         }
-        best = affordable(bench, goal, rest.unwrap_or(best), given);
+        best = rest.unwrap_or(best);
         bench.run(best, PROOF)?;
     }
     let alone = bench.point(given);
@@ -85,28 +94,9 @@ pub(super) fn prove(
     Ok(Found::new(bench, (alone != AS_IT_IS).then_some(alone), without))
 }
 
-/// The point itself, or the best by formulas with fewer of its changes, as many as the runs that are left tell apart.
-fn affordable(bench: &mut Bench, goal: Goal, point: usize, given: &[Change]) -> usize {
-    let mut point = point;
-    loop {
-        let parts: Vec<(usize, Range<u64>)> =
-            each_left_out(bench, point).into_iter().map(|(_, rest)| (rest, PART)).collect();
-        let due = [(AS_IT_IS, PROOF), (point, PROOF)].into_iter().chain(parts);
-        if bench.due(due) <= bench.left() as usize {
-            return point;
-        }
-        let fewer = each_left_out(bench, point);
-        let fewer = fewer.into_iter().filter(|(change, _)| !given.contains(change));
-        let estimated: Vec<(f64, usize)> = fewer
-            .filter_map(|(_, rest)| {
-                let standing = estimate(bench.base(), &bench.points[rest].changes)?;
-                Some((goal.value(standing, most_rate(bench)), rest))
-            })
-            .collect();
-        let best = estimated.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
-        let Some((_, rest)) = best else { return point };
-        point = rest;
-    }
+/// Whether the step from `rest` to `best` ends needless retransmissions, or has shorter round trips for the same goodput.
+fn is_kept_anyway(bench: &Bench, goal: Goal, [rest, best]: [usize; 2]) -> bool {
+    bench.mends(rest, best) || shortens(bench, goal, rest, best)
 }
 
 /// What is left of a point without a change that the rest does without, by the draws that are `wanted`.
@@ -118,7 +108,11 @@ fn dispensable(
     wanted: impl Fn(u64) -> bool + Copy,
 ) -> Result<Option<usize>, EngineError> {
     for (_, rest) in without.iter().filter(|(change, _)| !given.contains(change)) {
-        let is_kept = bench.mends(*rest, best) || shortens(bench, goal, *rest, best);
+        // Where no run is left that could tell, what matters by the mean is kept, and its own share is not told.
+        let is_open = bench.left() == 0
+            && !bench.has_run(*rest, PROOF.end - 1)
+            && is_worth(bench, goal, [*rest, best], wanted);
+        let is_kept = is_open || is_kept_anyway(bench, goal, [*rest, best]);
         let gains = |bench: &mut Bench| {
             Ok(is_proven(bench, goal, [*rest, best], wanted)
                 && is_lasting(bench, goal, *rest, best)?)
@@ -138,7 +132,10 @@ fn is_best(bench: &mut Bench, goal: Goal, best: usize) -> Result<bool, EngineErr
         gain.is_some_and(|gain| gain.mean + gain.ci95().unwrap_or(0.0) > SMALL_GAIN)
     };
     for number in FURTHER {
-        if bench.left() < 2 || is_proven(bench, goal, [AS_IT_IS, best], is_fresh) || !may_gain(bench) {
+        if bench.left() < 2
+            || is_proven(bench, goal, [AS_IT_IS, best], is_fresh)
+            || !may_gain(bench)
+        {
             break;
         }
         bench.run_all([AS_IT_IS, best].map(|point| (point, number..number + 1)))?;
@@ -149,7 +146,8 @@ fn is_best(bench: &mut Bench, goal: Goal, best: usize) -> Result<bool, EngineErr
         bench.mends(AS_IT_IS, best) && low > -SMALL_GAIN
     };
     Ok(ends_needless()
-        || is_proven(bench, goal, [AS_IT_IS, best], is_fresh) && is_lasting(bench, goal, AS_IT_IS, best)?)
+        || is_proven(bench, goal, [AS_IT_IS, best], is_fresh)
+            && is_lasting(bench, goal, AS_IT_IS, best)?)
 }
 
 /// Runs each part with the draws of the whole, as far as runs are left.
@@ -163,14 +161,27 @@ fn complete(
     bench.run_all(without.iter().map(|(_, point)| (*point, PROOF.start..end)))
 }
 
-/// Each change of a point with the point that has all the others, run.
+/// Each change of a point with the point that has all the others, run, as far as runs are left.
 fn parts(bench: &mut Bench, goal: Goal, point: usize) -> Result<Vec<(Change, usize)>, EngineError> {
-    let parts = each_left_out(bench, point);
+    let mut left = bench.left() as usize;
+    let mut parts = each_left_out(bench, point);
+    parts.retain(|(_, rest)| {
+        let rest_of = left.checked_sub(bench.due([(*rest, PART)]));
+        left = rest_of.unwrap_or(left);
+        rest_of.is_some()
+    });
     bench.run_all(parts.iter().map(|(_, rest)| (*rest, PART)))?;
     let is_open = |rest: &usize| !is_proven(bench, goal, [*rest, point], is_fresh);
     // A few more draws may tell.
-    let open: Vec<usize> = parts.iter().map(|(_, rest)| *rest).filter(is_open).collect();
-    bench.run_all(open.into_iter().map(|rest| (rest, PROOF)))?;
+    let open = parts.iter().map(|(_, rest)| *rest).filter(|rest| is_open(rest));
+    let open: Vec<(usize, Range<u64>)> = open.map(|rest| (rest, PROOF)).collect();
+    // But for what the others take where one of them is dropped, as far as that is left.
+    let anew =
+        runs_of_proof(bench, goal, parts.len(), 1) - runs_of_proof(bench, goal, parts.len(), 0);
+    let left = bench.left().checked_sub(anew).unwrap_or(bench.left());
+    if bench.due(open.iter().cloned()) <= left as usize {
+        bench.run_all(open)?;
+    }
     Ok(parts)
 }
 

@@ -95,7 +95,7 @@ fn distance(axes: &Axes, place: &Place, share: f64) -> usize {
 }
 
 /// What formulas say of the scenario with these changes.
-pub(super) fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standing> {
+fn estimate(scenario: &Scenario, changes: &[Change]) -> Option<Standing> {
     let run = changed(scenario, changes);
     let outcome = Model.run(&run, &mut Unwatched).ok()?;
     let standing = super::bench::standing(&run, &outcome);

@@ -45,9 +45,9 @@ pub(super) fn search(
         changes.push(extra);
         let point = bench.point(&changes);
         let both = [point, best].map(|point| (point, 0..2));
-        // What a further change needs to be told apart is kept as well.
-        let left = (bench.left() as usize).saturating_sub(bench.due(both.clone()));
-        let is_provable = left >= runs_of_proof(bench, goal, changes.len()) as usize;
+        // What a further change needs to be told apart is kept as well, whichever of them are needless.
+        let needed = runs_of_proof(bench, goal, changes.len(), changes.len() - 1) as usize;
+        let is_provable = bench.left() as usize >= needed + bench.due(both.clone());
         if !allowed(extra) || bench.left() <= for_proof(bench, goal, 1) || !is_provable {
             continue;
         }
@@ -95,20 +95,21 @@ fn finalist(bench: &mut Bench, goal: Goal, tried: &[(Place, usize)]) -> Result<u
             points.push(further);
         }
     }
-    let most = points.iter().map(|point| bench.points[*point].changes.len()).max();
-    let for_proof = for_proof(bench, goal, most.unwrap_or(0));
-    for point in &points {
-        if bench.left() > for_proof {
-            bench.run(*point, 0..DRAWS)?;
-        }
-    }
     let best = |bench: &Bench| {
         let most = most_rate(bench);
         let value = |point: usize| value(bench, goal, point, most);
         points.iter().copied().max_by(|a, b| value(*a).total_cmp(&value(*b))).unwrap_or(AS_IT_IS)
     };
+    let may_choose = |bench: &Bench| {
+        bench.left() > for_proof(bench, goal, bench.points[best(bench)].changes.len())
+    };
+    for point in &points {
+        if may_choose(bench) {
+            bench.run(*point, 0..DRAWS)?;
+        }
+    }
     // Whether the best keeps enough is a question of chance: it is asked again, and of the next best where it does not.
-    while goal == Goal::Latency && bench.spread() > BY_CHANCE && bench.left() > for_proof {
+    while goal == Goal::Latency && bench.spread() > BY_CHANCE && may_choose(bench) {
         let point = best(bench);
         let Some(number) = (0..DRAWS_BY_CHANCE).find(|number| !bench.has_run(point, *number))
         else {

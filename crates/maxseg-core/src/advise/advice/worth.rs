@@ -91,6 +91,17 @@ pub(super) fn is_proven(
     is_no_chance && is_worth(bench, goal, [a, b], wanted)
 }
 
+/// Whether the 95% interval of what this very goal measures is above zero.
+pub(super) fn excludes_zero(
+    bench: &Bench,
+    goal: Goal,
+    points: [usize; 2],
+    wanted: impl Fn(u64) -> bool,
+) -> bool {
+    let gain = measured_by(bench, goal, points, wanted);
+    gain.is_some_and(|gain| gain.mean > gain.ci95().unwrap_or(f64::INFINITY))
+}
+
 /// Whether runs that prove are shorter than the scenario, and what is gained in all of its time counts.
 pub(super) fn counts_whole_time(bench: &Bench, judging: Goal) -> bool {
     bench.proof_shortened_to().is_some() && judging == Goal::Throughput && !bench.is_requests()

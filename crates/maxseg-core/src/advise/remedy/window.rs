@@ -79,9 +79,8 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let largest = acks.window_max_bytes.unwrap_or(65_535);
     let window = wanted(facts, largest);
     let evidence = facts.case.evidence;
-    let is_unscaled = evidence.has_syn_options()
-        && acks.window_scale.is_none()
-        && is_near_field(largest);
+    let is_unscaled =
+        evidence.has_syn_options() && acks.window_scale.is_none() && is_near_field(largest);
     let mut remedy = Remedy::new(format!("let {on} offer a receive window of {window}"));
     if is_unscaled {
         let lacks = without_scale(facts).unwrap_or(on);

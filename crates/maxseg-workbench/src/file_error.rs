@@ -79,13 +79,15 @@ pub fn hint(doing: &str, file: &Path, error: &io::Error) -> Option<String> {
         ErrorKind::NotFound if refusing_folder(doing, file, error).is_some() => {
             Some("name another folder, such as one in /tmp".to_owned())
         }
-        ErrorKind::NotFound if is_made(doing) => {
-            Some(format!("mkdir -p {}   there is no such folder", folder_of(file).display()))
-        }
+        ErrorKind::NotFound if is_made(doing) => Some(format!(
+            "mkdir -p {}   # there is no such folder",
+            path_for_shell(folder_of(file))
+        )),
         ErrorKind::NotFound => Some(missing_hint(file)),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            Some(format!("`ls -ld {}` names who may use it; or name another file", file.display()))
-        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Some(format!(
+            "`ls -ld {}` names who may use it; or name another file",
+            path_for_shell(file)
+        )),
         ErrorKind::IsADirectory => Some(format!("name a file in it: {}/NAME", file.display())),
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
             Some("name another folder".to_owned())
@@ -94,7 +96,7 @@ pub fn hint(doing: &str, file: &Path, error: &io::Error) -> Option<String> {
             Some("`df -h` shows the space; or name a file elsewhere".to_owned())
         }
         ErrorKind::InvalidFilename => Some("a name has at most 255 bytes".to_owned()),
-        _ => Some(format!("`ls -ld {}` shows what it is", file.display())),
+        _ => Some(format!("`ls -ld {}` shows what it is", path_for_shell(file))),
     }
 }
 
@@ -106,12 +108,12 @@ pub fn missing_hint(file: &Path) -> String {
     }
     match nearest_folder(folder) {
         Some(nearest) if nearest == folder => {
-            format!("`ls {}` lists the files there", folder.display())
+            format!("`ls {}` lists the files there", path_for_shell(folder))
         }
         nearest => format!(
             "there is no folder {}; `ls {}` lists what is there",
             folder.display(),
-            nearest.unwrap_or(Path::new("/")).display()
+            path_for_shell(nearest.unwrap_or(Path::new("/")))
         ),
     }
 }
@@ -134,6 +136,11 @@ pub fn similar_file(missing: &Path) -> Option<PathBuf> {
     Some(missing.with_file_name(name))
 }
 
+/// A file's path as a shell takes it.
+pub fn path_for_shell(path: &Path) -> String {
+    for_shell(&path.to_string_lossy())
+}
+
 /// A file's name as a shell takes it: in single quotes where it has anything but plain characters.
 pub fn for_shell(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
@@ -150,6 +157,19 @@ mod tests {
     /// The system's error for a name that is not there, and cannot be made there.
     fn not_found() -> io::Error {
         ErrorKind::NotFound.into()
+    }
+
+    #[test]
+    fn commands_of_hints_are_pasted_as_they_are() {
+        let told = |doing, file: &str, kind: ErrorKind| {
+            hint(doing, Path::new(file), &kind.into()).unwrap()
+        };
+        assert_eq!(
+            told("write", "/no such/$(x);y/z.toml", ErrorKind::NotFound),
+            "mkdir -p '/no such/$(x);y'   # there is no such folder"
+        );
+        let refused = told("read", "q r/it's.toml", ErrorKind::PermissionDenied);
+        assert!(refused.starts_with(r"`ls -ld 'q r/it'\''s.toml'` names"), "{refused}");
     }
 
     #[test]
@@ -191,7 +211,7 @@ mod tests {
             (
                 "write",
                 "no/x",
-                "cannot write F/no/x: there is no such file or folder | mkdir -p F/no   there is no such folder",
+                "cannot write F/no/x: there is no such file or folder | mkdir -p F/no   # there is no such folder",
             ),
             (
                 "create the folder",

@@ -1,7 +1,7 @@
 //! The segment size that fits a link of error-prone frames best.
 //!
 //! Large segments waste less on headers, and let TCP's window hold more; small ones are lost less often.
-//! Between two sizes that fill their frames nothing is won, so these are what is compared.
+//! Between two sizes that fill their frames nothing is won, so these are what is compared, and the largest.
 
 use super::Formula;
 use super::frames::Frames;
@@ -16,9 +16,9 @@ pub struct Datagram {
     /// Frames at the maximum if n were continuous: (H + √(H² + 4MH/L)) / 2M with L = −ln(1 − e);
     /// infinite without errors.
     pub continuous_frames: f64,
-    /// The best whole number of frames.
+    /// Its frames.
     pub frames: u64,
-    /// The payload that fills them.
+    /// Its payload: what fills them, or the largest that is allowed.
     pub payload: Bytes,
     /// The share of the link's rate that arrives as payload, g(n).
     pub goodput_factor: f64,
@@ -35,8 +35,6 @@ pub fn goodput_factor(frames: Frames, n: u64, e: Probability) -> f64 {
 /// The best datagram of at most `most` frames: the first maximum of [`goodput_factor`], `None` where not
 /// even `most` frames hold any payload.
 pub fn datagram(frames: Frames, e: Probability, most: u64) -> Option<Datagram> {
-    let (h, m) = (frames.header.get() as f64, frames.frame().get() as f64);
-    let l = -libm::log1p(-e.get());
     let mut best = frames.fewest();
     if best > most {
         return None;
@@ -46,11 +44,42 @@ pub fn datagram(frames: Frames, e: Probability, most: u64) -> Option<Datagram> {
         best += 1;
     }
     Some(Datagram {
-        continuous_frames: (h + libm::sqrt(h * h + 4.0 * m * h / l)) / (2.0 * m),
+        continuous_frames: continuous_frames(frames, e),
         frames: best,
         payload: frames.payload(best),
         goodput_factor: goodput_factor(frames, best, e),
     })
+}
+
+fn continuous_frames(frames: Frames, e: Probability) -> f64 {
+    let (h, m) = (frames.header.get() as f64, frames.frame().get() as f64);
+    let l = -libm::log1p(-e.get());
+    (h + libm::sqrt(h * h + 4.0 * m * h / l)) / (2.0 * m)
+}
+
+/// The best datagram whose payload is at most `largest`: that of [`datagram`], or the largest itself, whose last frame is only as long as
+/// what it carries; `None` where `largest` is nothing.
+pub fn datagram_within(frames: Frames, e: Probability, largest: Bytes) -> Option<Datagram> {
+    let most = largest.get().saturating_add(frames.header.get()) / frames.frame().get();
+    let filled = datagram(frames, e, most);
+    if largest == Bytes::ZERO || frames.is_aligned(largest) {
+        return filled;
+    }
+    let unfilled = Datagram {
+        continuous_frames: continuous_frames(frames, e),
+        frames: frames.count(largest),
+        payload: largest,
+        goodput_factor: goodput_factor_of(frames, largest, e),
+    };
+    let is_better = |filled: &Datagram| filled.goodput_factor >= unfilled.goodput_factor;
+    Some(filled.filter(is_better).unwrap_or(unfilled))
+}
+
+/// The share of the link's rate that arrives as payload where the last frame is only as long as what it carries:
+/// s/(s + H) · (1 − e)ⁿ.
+pub fn goodput_factor_of(frames: Frames, payload: Bytes, e: Probability) -> f64 {
+    let (s, h) = (payload.get() as f64, frames.header.get() as f64);
+    s / (s + h).max(1.0) * frames.loss(payload, e).complement()
 }
 
 /// A bulk transfer over a link of frames, for which TCP's own reaction to losses counts too.
@@ -191,6 +220,26 @@ mod tests {
             datagram(Frames::new(Bytes::new(300), Bytes::new(128)).unwrap(), share(0.1), 2)
                 .is_none()
         );
+    }
+
+    #[test]
+    fn no_size_up_to_the_largest_is_better() {
+        for (header, frame, e, largest) in [
+            (28, 300, 0.001, 548),
+            (28, 1600, 0.01, 1472),
+            (28, 128, 0.0, 1472),
+            (28, 128, 0.05, 1472),
+        ] {
+            let frames = Frames::new(Bytes::new(header), Bytes::new(frame)).unwrap();
+            let best = datagram_within(frames, share(e), Bytes::new(largest)).unwrap();
+            let all =
+                (1..=largest).map(|size| goodput_factor_of(frames, Bytes::new(size), share(e)));
+            let most = all.fold(0.0, f64::max);
+            assert!((best.goodput_factor - most).abs() < 1e-12, "{frame} {e}: {best:?}, {most}");
+        }
+        let full = datagram_within(cellular(), share(0.05), Bytes::new(1460)).unwrap();
+        assert_eq!(full, datagram(cellular(), share(0.05), 11).unwrap());
+        assert!(datagram_within(cellular(), share(0.05), Bytes::ZERO).is_none());
     }
 
     fn transfer(e: f64) -> Tcp {

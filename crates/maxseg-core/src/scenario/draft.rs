@@ -9,7 +9,7 @@ use super::examples::example;
 use super::key::{self, KeyError, KeyStep, Overlap, overlap};
 use super::locate::{Origin, key_span, location_of, value_span};
 use super::meaning::meaning;
-use super::misread::Misread;
+use super::misread::{Misread, list_for_table};
 use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};
 // circle: a draft describes its sweep, and a sweep sets its values in the draft.
@@ -236,6 +236,9 @@ impl Draft {
     /// The first thing that is wrong.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         let table = self.without_sweep().table;
+        if let Some(place) = list_for_table(&table) {
+            return Err(self.misread(&place, "invalid type: sequence, expected a map"));
+        }
         let spec: ScenarioSpec = serde_path_to_error::deserialize(table)
             .map_err(|error| self.misread(&steps(error.path()), error.inner().message()))?;
         spec.resolve().map_err(|problem| {

@@ -67,9 +67,7 @@ fn indices(items: &[Value], word: &str, array: &[&str]) -> Result<Vec<usize>, Ke
         return Ok((0..items.len()).collect());
     }
     let name_of = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
-    if let Some(index) = items.iter().position(|item| name_of(item).as_deref() == Some(word)) {
-        return Ok(vec![index]);
-    }
+    // No name is a number: a hop that has such a one is refused, and at its own place.
     if let Ok(index) = word.parse::<usize>() {
         if index < items.len() {
             return Ok(vec![index]);
@@ -78,6 +76,9 @@ fn indices(items: &[Value], word: &str, array: &[&str]) -> Result<Vec<usize>, Ke
             what: format!("there is no {array}.{index}: the file has {} of them", items.len()),
             hint: format!("they are counted from 0, as in {array}.0"),
         });
+    }
+    if let Some(index) = items.iter().position(|item| name_of(item).as_deref() == Some(word)) {
+        return Ok(vec![index]);
     }
     let names: Vec<String> = items.iter().filter_map(name_of).collect();
     let hint = match names.as_slice() {

@@ -1,9 +1,9 @@
 //! What serde reports of a value that it could not read, in the words of the file.
 
-use toml::Value;
+use toml::{Table, Value};
 
 use super::examples::example;
-use super::key::KeyStep;
+use super::key::{KeyStep, get};
 use crate::excerpt::shortened;
 use crate::similar::closest;
 
@@ -66,6 +66,18 @@ impl<'a> Misread<'a> {
         };
         Self::Value { what, hint: format!("for example {}", example(path)) }
     }
+}
+
+/// Where a list stands in the place of a table, of which serde would take its items for the table's values, in their order.
+pub(super) fn list_for_table(table: &Table) -> Option<Vec<KeyStep>> {
+    const TABLES: [&str; 4] = ["lab", "until", "sender", "receiver"];
+    const OF_HOSTS: [&str; 3] = ["linux", "freebsd", "rto"];
+    let hosts = TABLES[2..].iter().flat_map(|host| OF_HOSTS.map(|key| vec![*host, key]));
+    let places = TABLES.map(|key| vec![key]).into_iter().chain(hosts);
+    let mut places = places.map(|keys| -> Vec<KeyStep> {
+        keys.into_iter().map(|key| KeyStep::Key(key.to_owned())).collect()
+    });
+    places.find(|place| get(table, place).is_some_and(Value::is_array))
 }
 
 /// The name and the alternatives in serde's "unknown field `x`, expected one of `a`, `b`".

@@ -106,6 +106,19 @@ fn one_error_with_its_place_and_a_hint() {
         (&with("ratee = 1"), "4:1 unknown key `ratee` | did you mean `rate`?"),
         (&with("[sender]\nmms = 1"), "5:1 unknown key `mms` | did you mean `mss`?"),
         (&with("[sender.rto]\nmim = \"1 s\""), "5:1 unknown key `mim` | did you mean `min`?"),
+        // Names and lists.
+        (
+            &format!(
+                "{}{}",
+                hop.replace("[[hop]]", "[[hop]]\nname = \"1\""),
+                hop.replace("[[hop]]", "[[hop]]\nname = \"0\"")
+            ),
+            "2:8 `1` cannot name a hop | a name is a word such as radio: keys like hop.radio.rate must find it",
+        ),
+        (
+            &format!("lab = []\n{hop}"),
+            "1:7 `lab` is a list; it takes a table | for example lab = { backend = \"relay\" }",
+        ),
         // Units.
         (
             "[[hop]]\nrate = 10\ndelay = \"1 ms\"",

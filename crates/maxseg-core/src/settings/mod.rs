@@ -111,6 +111,12 @@ impl Settings {
         self.send_buffer.or_else(|| self.linux.map(|rules| Bytes::new(rules.tcp_wmem[2])))
     }
 
+    /// The largest send buffer in the unit of `SO_SNDBUF` and of `send_buffer`: that of autotuning is half of `tcp_wmem`, which is memory
+    /// (the kernel doubles what it is asked for, socket(7)); `None` where memory is no limit.
+    pub fn send_buffer_as_asked(&self) -> Option<Bytes> {
+        self.send_buffer.or_else(|| self.linux.map(|rules| Bytes::new(rules.tcp_wmem[2] / 2)))
+    }
+
     /// The MTU of the route to the peer: the interface's, or the route's own where that is smaller.
     pub fn route_mtu(&self, interface: Mtu) -> Mtu {
         let of_route = self.linux.and_then(|rules| rules.route_mtu);

@@ -1,5 +1,6 @@
 //! Flows that run.
 
+use super::datagrams::Datagrams;
 use super::linux::LinuxConnection;
 use super::losses::Losses;
 use super::meter::Meter;
@@ -32,7 +33,7 @@ impl Packet {
         match &self.cargo {
             Cargo::Segment(segment) => segment.len > 0,
             Cargo::Linux(packet) => packet.len > 0,
-            Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => true,
+            Cargo::Datagram { .. } | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => true,
         }
     }
 }
@@ -42,7 +43,7 @@ impl crate::link::Markable for Packet {
         match &mut self.cargo {
             Cargo::Segment(segment) => segment.marked = true,
             Cargo::Linux(packet) => packet.flags = packet.flags.with(linux::Flags::CE, true),
-            Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => {}
+            Cargo::Datagram { .. } | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => {}
         }
     }
 }
@@ -53,7 +54,10 @@ pub(super) enum Cargo {
     Segment(Segment),
     /// Of a bulk flow between two hosts with Linux's own TCP.
     Linux(Box<linux::Packet>),
-    Datagram,
+    Datagram {
+        /// How many its sender had sent before.
+        number: u64,
+    },
     EchoRequest {
         sent: Time,
     },
@@ -80,7 +84,7 @@ impl Cargo {
         match self {
             Self::Segment(segment) => segment.markable,
             Self::Linux(packet) => packet.flags.has(linux::Flags::ECT),
-            Self::Datagram | Self::EchoRequest { .. } | Self::EchoReply { .. } => false,
+            Self::Datagram { .. } | Self::EchoRequest { .. } | Self::EchoReply { .. } => false,
         }
     }
 }
@@ -166,16 +170,6 @@ pub(super) struct Connection {
     pub(super) sizes: Sizes,
 }
 
-/// Datagrams at a constant rate.
-#[derive(Debug)]
-pub(super) struct Datagrams {
-    pub(super) size: u64,
-    pub(super) packet: IpPacket,
-    pub(super) schedule: SendSchedule,
-    pub(super) sent: u64,
-    pub(super) delivered: u64,
-}
-
 /// When the packets of a steady flow go: after so many nanoseconds and a fraction, so that its
 /// long-run rate is exact.
 #[derive(Debug)]
@@ -243,13 +237,10 @@ impl RunningFlow {
                 Traffic::Linux(Box::new(LinuxConnection::new(scenario, flow, index)))
             }
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
-            FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
-                size: size.get(),
-                packet: IpPacket::from(size + header),
-                schedule: SendSchedule::at_rate(flow, rate, counted),
-                sent: 0,
-                delivered: 0,
-            }),
+            FlowKind::Cbr { size, header, rate, counted } => {
+                let schedule = SendSchedule::at_rate(flow, rate, counted);
+                Traffic::Datagrams(Datagrams::new(size, header, schedule))
+            }
             FlowKind::Ping { size, header, interval } => Traffic::Echo(Echo {
                 packet: IpPacket::from(size + header),
                 schedule: SendSchedule::at_interval(flow, interval),
@@ -295,7 +286,9 @@ impl RunningFlow {
                     return Delivery::Complete;
                 }
             }
-            (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
+            (Traffic::Datagrams(datagrams), Cargo::Datagram { number }) => {
+                datagrams.on_arrival(*number);
+            }
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
                 return Delivery::EchoRequest { sent: *sent };

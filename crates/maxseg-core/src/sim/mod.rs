@@ -6,6 +6,7 @@
 //! event heap. Paths that cannot be computed ahead are staged hop by hop; their events hide behind that
 //! bound.
 
+mod datagrams;
 mod deadlines;
 mod flow;
 mod host;

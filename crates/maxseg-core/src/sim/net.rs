@@ -363,9 +363,8 @@ impl<E: Observer> Net<E> {
                 return self.pump(now, flow, flow.from.other());
             }
             Traffic::Datagrams(datagrams) => {
-                datagrams.sent += 1;
-                datagrams.schedule.advance();
-                self.send(now, flow.from, &flow.hop_spans, Cargo::Datagram, datagrams.packet)
+                let cargo = datagrams.send();
+                self.send(now, flow.from, &flow.hop_spans, cargo, datagrams.packet)
             }
             Traffic::Echo(echo) => {
                 echo.sent += 1;

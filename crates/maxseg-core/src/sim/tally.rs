@@ -74,6 +74,7 @@ impl<E> World<E> {
             Traffic::Datagrams(datagrams) => Tally {
                 payload: Some(datagrams.delivered * datagrams.size),
                 data_packets: Some(datagrams.sent),
+                duplicate_bytes: Some(datagrams.copies * datagrams.size),
                 packets: datagrams.sent,
                 wire_bytes: datagrams.sent * near.wire_bytes(datagrams.packet).get(),
                 limited_by: Some(if scenario.is_too_big(spec, datagrams.packet.length()) {
@@ -115,12 +116,12 @@ impl<E> World<E> {
             payload: Some(payload.get()),
             data_packets: Some(sent.data_packets),
             ack_packets: Some(seen.packets),
+            duplicate_bytes: Some(seen.duplicate_bytes),
             packets: sent.packets + seen.packets,
             wire_bytes: wires.0.bytes + wires.1.bytes,
             tcp: Some(TcpTally {
                 retransmitted_packets: sent.retransmitted_packets,
                 retransmitted_bytes: sent.retransmitted_bytes,
-                duplicate_bytes: seen.duplicate_bytes,
                 timeouts: sent.timeouts,
                 fast_retransmits: sent.fast_retransmits,
                 spurious_retransmissions: seen.spurious_retransmissions,
@@ -156,12 +157,12 @@ impl<E> World<E> {
             payload: Some(record.delivered),
             data_packets: Some(both(|stats| stats.data_packets)),
             ack_packets: Some(seen.packets),
+            duplicate_bytes: Some(seen.duplicate_bytes),
             packets: both(|stats| stats.packets) + seen.packets,
             wire_bytes: requests.sent_by_client.bytes + requests.sent_by_server.bytes,
             tcp: Some(TcpTally {
                 retransmitted_packets: both(|stats| stats.retransmitted_packets),
                 retransmitted_bytes: both(|stats| stats.retransmitted_bytes),
-                duplicate_bytes: seen.duplicate_bytes,
                 timeouts: both(|stats| stats.timeouts),
                 fast_retransmits: both(|stats| stats.fast_retransmits),
                 spurious_retransmissions: seen.spurious_retransmissions,
@@ -247,7 +248,7 @@ impl<E> World<E> {
             wire_bytes: Some(tally.wire_bytes),
             retransmitted_packets: count(|tcp| tcp.retransmitted_packets),
             retransmitted_bytes: count(|tcp| tcp.retransmitted_bytes),
-            duplicate_bytes: count(|tcp| tcp.duplicate_bytes),
+            duplicate_bytes: tally.duplicate_bytes,
             timeouts: count(|tcp| tcp.timeouts),
             fast_retransmits: count(|tcp| tcp.fast_retransmits),
             spurious_retransmissions: count(|tcp| tcp.spurious_retransmissions),
@@ -274,6 +275,8 @@ struct Tally {
     payload: Option<u64>,
     data_packets: Option<u64>,
     ack_packets: Option<u64>,
+    /// Payload that arrived once more.
+    duplicate_bytes: Option<u64>,
     packets: u64,
     wire_bytes: u64,
     /// Echo requests.
@@ -294,7 +297,6 @@ struct Tally {
 struct TcpTally {
     retransmitted_packets: u64,
     retransmitted_bytes: u64,
-    duplicate_bytes: u64,
     timeouts: u64,
     fast_retransmits: u64,
     spurious_retransmissions: u64,
@@ -315,6 +317,7 @@ impl Tally {
             payload: sum(|tally| tally.payload),
             data_packets: sum(|tally| tally.data_packets),
             ack_packets: sum(|tally| tally.ack_packets),
+            duplicate_bytes: sum(|tally| tally.duplicate_bytes),
             ..Self::default()
         };
         for tally in tallies {
@@ -357,7 +360,6 @@ impl TcpTally {
         Self {
             retransmitted_packets: self.retransmitted_packets + other.retransmitted_packets,
             retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
-            duplicate_bytes: self.duplicate_bytes + other.duplicate_bytes,
             timeouts: self.timeouts + other.timeouts,
             fast_retransmits: self.fast_retransmits + other.fast_retransmits,
             spurious_retransmissions: self.spurious_retransmissions

@@ -139,7 +139,9 @@ impl Observer for TapObserver<'_> {
         let (is_markable, is_marked) = match &packet.cargo {
             Cargo::Segment(segment) => (segment.markable, segment.marked),
             Cargo::Linux(packet) => (packet.flags.has(Flags::ECT), packet.flags.has(Flags::CE)),
-            Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => (false, false),
+            Cargo::Datagram { .. } | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => {
+                (false, false)
+            }
         };
         PacketView {
             flow: packet.flow as usize,

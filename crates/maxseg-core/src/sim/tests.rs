@@ -29,6 +29,27 @@ fn comparable(mut outcome: Outcome) -> Outcome {
     outcome
 }
 
+/// What a link sends twice is delivered once, whether or not one of the two is lost.
+#[test]
+fn copies_of_datagrams_are_no_goodput() {
+    let run = |keys: &str| {
+        let text = format!(
+            "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\nduplicate = 0.5\n{keys}\n\
+             [[flow]]\nkind = \"cbr\"\nrate = \"10 Mbit/s\"\nsize = 1000\n[until]\ntime = \"10 s\""
+        );
+        Sim.run(&scenario(&text), &mut Unwatched).unwrap()
+    };
+    let outcome = run("");
+    let sent = 1000 * outcome.data_packets.unwrap();
+    let delivered = outcome.payload_bytes.unwrap();
+    assert!(delivered <= sent && delivered + 10_000 > sent, "{delivered} of {sent}");
+    let twice = outcome.duplicate_bytes.unwrap() as f64 / delivered as f64;
+    assert!((twice - 0.5).abs() < 0.02, "{twice}");
+    let outcome = run("errors = { model = \"uniform\", rate = 0.2 }");
+    let delivered = outcome.payload_bytes.unwrap() as f64 / sent as f64;
+    assert!(delivered < 0.95, "{delivered}");
+}
+
 #[test]
 fn staged_links_give_the_same_run() {
     let radio = "[[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"100 ms\"\nframe = 128\n";

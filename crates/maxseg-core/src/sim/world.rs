@@ -191,14 +191,14 @@ impl<E: Observer> World<E> {
             }
             (_, cargo) => {
                 let index = packet.flow;
-                match std::mem::replace(cargo, Cargo::Datagram) {
+                match std::mem::replace(cargo, Cargo::Datagram { number: 0 }) {
                     Cargo::Linux(packet) => {
                         if self.net.deliver_linux(now, end, flow, packet) {
                             self.complete();
                         }
                     }
                     cargo @ (Cargo::Segment(_)
-                    | Cargo::Datagram
+                    | Cargo::Datagram { .. }
                     | Cargo::EchoRequest { .. }
                     | Cargo::EchoReply { .. }) => self.deliver_other(end, index, cargo),
                 }

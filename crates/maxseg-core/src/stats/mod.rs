@@ -1,8 +1,10 @@
 //! Means of repeated runs and how far they can be trusted; histograms of times.
 
 mod histogram;
+mod seen;
 
 pub use histogram::Histogram;
+pub use seen::Seen;
 
 /// Mean and spread of independent samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -194,9 +194,9 @@ fn no_pair(
         Some(Between { key, values }) => (
             format!("there is no run with {key} {} on one side and {} on the other", values[0], values[1]),
             if key == "engine" {
-                format!("the engines are {} and {}", engines[0], engines[1])
+                format!("the engines are {}", of_both(&engines))
             } else {
-                format!("the swept keys are {} and {}", keys[0], keys[1])
+                format!("the swept keys are {}", of_both(&keys))
             },
         ),
         None if engines[0] != engines[1] => (
@@ -208,12 +208,17 @@ fn no_pair(
             ),
         ),
         None => (
-            format!("they have no point of a sweep in common; the swept keys are {} and {}", keys[0], keys[1]),
+            format!("they have no point of a sweep in common; the swept keys are {}", of_both(&keys)),
             "run both with the same --axis, or compare two values of a key: --between sender.stack=linux,rfc"
                 .to_owned(),
         ),
     };
     CompareError::NoPair { a, b, why, hint }
+}
+
+/// What both sides have, once where it is the same.
+fn of_both([a, b]: &[String; 2]) -> String {
+    if a == b { a.clone() } else { format!("{a} and {b}") }
 }
 
 fn first(words: &str) -> &str {

@@ -190,6 +190,7 @@ impl RunSet {
                     version: begin.environment.as_ref().map(Program::words),
                     ..Self::of_rows(name, rows)
                 },
+                Err(of_line) if is_lines(bytes) => return Err(of_line),
                 Ok(_) | Err(_) => {
                     return Err(CompareError::Broken { file: file.to_owned(), why }.into());
                 }
@@ -277,6 +278,13 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     (1..).zip(bytes[..whole].split(|byte| *byte == b'\n')).filter(|(_, line)| !line.is_empty())
 }
 
+/// Whether a file is meant as documents, one a line: its first line is whole, and others follow.
+fn is_lines(bytes: &[u8]) -> bool {
+    let mut lines = lines(bytes).map(|(_, line)| line.trim_ascii());
+    lines.next().is_some_and(|line| line.starts_with(b"{") && line.ends_with(b"}"))
+        && lines.next().is_some()
+}
+
 fn of_line<T: DeserializeOwned>(file: &Path, number: usize, line: &[u8]) -> Result<T, Error> {
     json_words::parse(line).map_err(|why| {
         let why = format!("line {number}: {why}");
@@ -302,6 +310,21 @@ mod tests {
         fs::write(folder.path().join("rows.jsonl"), lines).unwrap();
         fs::write(folder.path().join("run.json"), summary).unwrap();
         RunSet::of_folder(folder.path())
+    }
+
+    #[test]
+    fn a_row_that_is_wrong_is_named_by_its_line() {
+        let row = serde_json::to_string(&sim(&json!({"sender.mss": 536}), 1e6)).unwrap();
+        let wrong = |of: &str| {
+            let bad = row.replacen("1000000.0", of, 1);
+            assert_ne!(bad, row);
+            let text = format!("{row}\n{bad}\n");
+            RunSet::of_file(Path::new("rows.jsonl"), text.as_bytes()).unwrap_err().to_string()
+        };
+        let text = wrong("\"fast\"");
+        assert!(text.contains("line 2: `outcome.goodput_bps` is \"fast\""), "{text}");
+        let text = wrong("1e400");
+        assert!(text.contains("line 2: a number is too large"), "{text}");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::file_error::{for_shell, path_for_shell};
+
 /// Why two things cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -37,7 +39,7 @@ pub enum CompareError {
         results: String,
     },
     /// No run of one has a counterpart in the other.
-    #[error("no run of {a} has a counterpart in {b}: {why}")]
+    #[error("{}", no_pair(a, b, why))]
     NoPair {
         /// The one.
         a: String,
@@ -58,6 +60,15 @@ pub enum CompareError {
     },
 }
 
+/// That nothing stands beside anything, of two results or of two values within one.
+fn no_pair(a: &str, b: &str, why: &str) -> String {
+    if a == b {
+        format!("no two runs of {a} stand side by side: {why}")
+    } else {
+        format!("no run of {a} has a counterpart in {b}: {why}")
+    }
+}
+
 impl CompareError {
     pub(super) fn hint(&self) -> String {
         match self {
@@ -66,18 +77,18 @@ impl CompareError {
                     .to_owned()
             }
             Self::NoRows { folder } => {
-                format!("maxseg run SCENARIO --out {} writes them", folder.display())
+                format!("maxseg run SCENARIO --out {} writes them", path_for_shell(folder))
             }
             Self::SeveralScenarios { file } => format!(
                 "the command of `maxseg run` that is meant, once more with --out {}, marks its rows and runs none again",
-                file.display()
+                path_for_shell(file)
             ),
             Self::Kinds { capture, .. } => {
-                format!("maxseg explain {capture} explains the capture alone")
+                format!("maxseg explain {} explains the capture alone", for_shell(capture))
             }
             Self::NoPair { hint, .. } => hint.clone(),
             Self::NoConnection { capture, .. } => {
-                format!("maxseg explain {capture} lists what it holds")
+                format!("maxseg explain {} lists what it holds", for_shell(capture))
             }
         }
     }

@@ -22,7 +22,7 @@ use maxseg_core::scenario::ScenarioError;
 use maxseg_wire::joined::JoinError;
 use maxseg_wire::reading::{CaptureSummary, ReadingError};
 
-use crate::file_error;
+use crate::file_error::{self, for_shell};
 
 pub use capture::CaptureError;
 pub use compare::CompareError;
@@ -198,11 +198,15 @@ impl Error {
             Self::Path(error) => error.hint(),
             #[cfg(feature = "lab")]
             Self::Tuning(error) => Some(error.hint()),
-            Self::Reading { name, source } => {
-                Some(source.hint().unwrap_or_else(|| format!("`file {name}` shows what it is")))
-            }
+            Self::Reading { name, source } => Some(
+                source
+                    .hint()
+                    .unwrap_or_else(|| format!("`file {}` shows what it is", for_shell(name))),
+            ),
             Self::Join { source, .. } => Some(source.hint().to_owned()),
-            Self::Fault { name, .. } => Some(format!("explain it alone: maxseg explain {name}")),
+            Self::Fault { name, .. } => {
+                Some(format!("explain it alone: maxseg explain {}", for_shell(name)))
+            }
             Self::File { doing, file, source } => file_error::hint(doing, file, source),
             Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }

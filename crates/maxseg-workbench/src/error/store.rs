@@ -58,7 +58,7 @@ impl StoreError {
             Self::BrokenRow { file, line, .. } => {
                 let file = for_shell(&file.to_string_lossy());
                 format!(
-                    "sed -i {line}d {file}   takes the line out, and its run is made again; or name another folder"
+                    "sed -i {line}d {file}   # takes the line out, and its run is made again; or name another folder"
                 )
             }
             Self::OtherVersion { .. } => {
@@ -66,7 +66,7 @@ impl StoreError {
             }
             Self::BrokenSummary { file } => {
                 let file = for_shell(&file.to_string_lossy());
-                format!("rm {file}   it is made anew from the rows; or name another folder")
+                format!("rm {file}   # it is made anew from the rows; or name another folder")
             }
         }
     }

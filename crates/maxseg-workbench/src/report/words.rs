@@ -26,14 +26,29 @@ pub(super) fn round_rate(bps: f64) -> String {
 /// A gain with the interval that holds it with 95% confidence, where that is wide enough to be seen:
 /// `+58% (+45% to +71%)`.
 pub fn gain_within(relative: f64, half: f64) -> String {
-    let mean = gain(relative);
+    let mean = if relative.abs() > half { told_from_zero(relative) } else { gain(relative) };
     let [low, high] = gain_interval(relative, half);
     if low == high { mean } else { format!("{mean} ({low} to {high})") }
 }
 
-/// The ends of such an interval, in words: nothing falls by more than all of it.
+/// The ends of such an interval, in words: nothing falls by more than all of it. An end beside zero is none: whether zero lies within
+/// is what an interval is read for.
 pub fn gain_interval(relative: f64, half: f64) -> [String; 2] {
-    [(relative - half).max(-1.0), relative + half].map(gain)
+    [(relative - half).max(-1.0), relative + half].map(told_from_zero)
+}
+
+/// What is left of zero where a computation is a rounding error away from it.
+const NO_GAIN: f64 = 1e-9;
+
+/// A relative gain, with more digits where it would be rounded to zero and is none.
+fn told_from_zero(relative: f64) -> String {
+    match gain(relative) {
+        zero if zero == "0%" && relative.abs() > NO_GAIN => {
+            let sign = if relative < 0.0 { '-' } else { '+' };
+            format!("{sign}{}%", digits(100.0 * relative.abs()))
+        }
+        text => text,
+    }
 }
 
 /// A time that may be years: `8.91 days`.
@@ -260,6 +275,9 @@ mod tests {
             (gain_within(0.58, 0.13), "+58% (+45% to +71%)"),
             (gain_within(0.58, 0.001), "+58%"),
             (gain_within(-0.9, 0.3), "-90% (-100% to -60%)"),
+            (gain_within(-0.041, 0.0409), "-4.1% (-8.2% to -0.0100%)"),
+            (gain_within(0.0002, 0.0001), "+0.0200% (+0.0100% to +0.0300%)"),
+            (gain_within(0.0, 0.0), "0%"),
             (long_time(59.04), "59.0 s"),
             (long_time(770_000.0), "8.91 days"),
             (long_time(1e16), "317 million years"),

@@ -152,10 +152,11 @@ fn why_only_these(scenario: &Scenario, changes: &[Change]) -> String {
     if changes_window {
         let _ = write!(text, ", the window {}", words::window(scenario.receiver.window));
     }
-    match scenario.sender.largest_send_buffer() {
+    match scenario.sender.send_buffer_as_asked() {
         _ if changes_buffer => {}
         Some(buffer) => {
-            let _ = write!(text, "; the send buffer of {buffer} covers it");
+            let covers = if buffer.get() as f64 >= held { " covers it" } else { " is less" };
+            let _ = write!(text, "; the send buffer of {buffer} (SO_SNDBUF){covers}");
         }
         None => text += "; the send buffer is unlimited here",
     }

@@ -24,6 +24,7 @@ use crate::printer::Printer;
 use crate::report::explain::{Detail, explain_text, problem_text};
 use maxseg_workbench::Error;
 use maxseg_workbench::explain::{self, Capture, Explanation};
+use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
 use maxseg_workbench::report::words;
 
@@ -258,18 +259,19 @@ fn refuse_pair(args: &ExplainArgs) -> Result<(), Failure> {
     let [first, second] = args.files.as_slice() else { return Ok(()) };
     let is_one =
         first == second || first != "-" && is_same_file(Path::new(first), Path::new(second));
+    let [one, other] = [first, second].map(|file| for_shell(file));
     if is_one {
         return Err(Failure::usage(
             format!("{first} and {second} are the same capture"),
             format!(
-                "give one at each end, sender.pcap receiver.pcap, or one alone: maxseg explain {first}"
+                "give one at each end, sender.pcap receiver.pcap, or one alone: maxseg explain {one}"
             ),
         ));
     }
     if args.tshark_compat {
         return Err(Failure::usage(
             "--tshark-compat counts the packets of one capture, and two are given",
-            format!("maxseg explain {first} --json --tshark-compat, and the same of {second}"),
+            format!("maxseg explain {one} --json --tshark-compat, and the same of {other}"),
         ));
     }
     Ok(())

@@ -230,15 +230,22 @@ fn read(file: &str) -> Result<(String, String), Failure> {
     }
     match std::fs::File::open(file) {
         Ok(opened) => Ok((file.to_owned(), read_text(file, opened)?)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => match shipped::scenario(file)
-        {
+        Err(error) => match shipped::scenario(file).filter(|_| is_out_of_sight(file)) {
             Some(text) => Ok((format!("{file} (shipped)"), text.to_owned())),
-            None => {
+            None if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(Failure::with_hint(format!("there is no file `{file}`"), scenario_hint(file)))
             }
+            None => Err(Failure::file("read", Path::new(file), &error)),
         },
-        Err(error) => Err(Failure::file("read", Path::new(file), &error)),
     }
+}
+
+/// Whether there is no such file, or none that can be seen: in a folder that the user may not search, every name is refused.
+fn is_out_of_sight(file: &str) -> bool {
+    std::fs::metadata(file).is_err_and(|error| {
+        let kind = error.kind();
+        kind == std::io::ErrorKind::NotFound || kind == std::io::ErrorKind::PermissionDenied
+    })
 }
 
 /// The whole of a file, as text.

@@ -261,7 +261,7 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
         .into_iter()
         .map(|window| {
             let mut changes = vec![Change::Window(window)];
-            if sender.largest_send_buffer().is_some_and(|buffer| buffer < window) {
+            if sender.send_buffer_as_asked().is_some_and(|buffer| buffer < window) {
                 changes.push(Change::SendBuffer(window));
             }
             (window, changes)
@@ -275,7 +275,7 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
         if rules.tcp_rmem[2] < wanted.get() || is_clamped || is_unscaled {
             let most = wanted.max(Bytes::new(rules.tcp_rmem[2]));
             let mut changes = vec![Change::ReceiveBuffer(wanted)];
-            if sender.largest_send_buffer().is_some_and(|buffer| buffer < wanted) {
+            if sender.send_buffer_as_asked().is_some_and(|buffer| buffer < wanted) {
                 changes.push(Change::SendBuffer(Bytes::new(wanted.get() / 2)));
             }
             windows.push((Bytes::new(most.get() / 2), changes));
@@ -283,7 +283,7 @@ fn windows(scenario: &Scenario, flow: &Flow, size: Option<Change>) -> Vec<Vec<Ch
     }
     windows.sort_by_key(|(window, changes)| (*window, changes.len()));
     if let FlowKind::Request(plan) = flow.kind {
-        let room = now.min(sender.largest_send_buffer().unwrap_or(now));
+        let room = now.min(sender.send_buffer_as_asked().unwrap_or(now));
         keep_useful(&mut windows, plan.request.max(plan.reply), room);
     }
     windows.into_iter().map(|(_, changes)| changes).collect()

@@ -100,16 +100,8 @@ impl Bench {
         &mut self,
         wanted: impl IntoIterator<Item = (usize, Range<u64>)>,
     ) -> Result<(), EngineError> {
-        let mut due: Vec<(usize, u64)> = Vec::new();
-        for (point, number) in wanted
-            .into_iter()
-            .flat_map(|(point, numbers)| numbers.map(move |number| (point, number)))
-        {
-            let is_made = self.has_run(point, number) || due.contains(&(point, number));
-            if !is_made && due.len() < self.left() as usize {
-                due.push((point, number));
-            }
-        }
+        let mut due = self.unmade(wanted);
+        due.truncate(self.left() as usize);
         self.used += u32::try_from(due.len()).unwrap_or(u32::MAX);
         let runs: Vec<Scenario> =
             due.iter().map(|(point, number)| self.scenario_of(*point, *number)).collect();
@@ -119,6 +111,25 @@ impl Bench {
             self.points[point].runs.push((number, standing(run, &outcome), outcome));
         }
         Ok(())
+    }
+
+    /// How many of these runs are to be made.
+    pub(super) fn due(&self, wanted: impl IntoIterator<Item = (usize, Range<u64>)>) -> usize {
+        self.unmade(wanted).len()
+    }
+
+    /// Those of these runs that were not made before, each once.
+    fn unmade(&self, wanted: impl IntoIterator<Item = (usize, Range<u64>)>) -> Vec<(usize, u64)> {
+        let mut due: Vec<(usize, u64)> = Vec::new();
+        for (point, number) in wanted
+            .into_iter()
+            .flat_map(|(point, numbers)| numbers.map(move |number| (point, number)))
+        {
+            if !self.has_run(point, number) && !due.contains(&(point, number)) {
+                due.push((point, number));
+            }
+        }
+        due
     }
 
     /// The scenario of a run.

@@ -3,11 +3,13 @@
 use super::axes::{Axes, Place};
 use super::bench::Bench;
 use super::goal::{Goal, KEPT};
+use super::proof::runs_of_proof;
 use super::value::{best_of, most_rate, value};
 use crate::engine::EngineError;
 
-/// Runs that are kept for the proof: five of the winner, five of the path as it is, and what tells three parts of it apart.
-pub(super) const FOR_PROOF: u32 = 20;
+/// Runs that are kept for the proof at least: five of the winner, five of the path as it is, and what tells its parts apart or leaves
+/// less doubt.
+const FOR_PROOF: u32 = 20;
 /// Runs that are kept for the choice among the best.
 const CHOICE: u32 = 8;
 const CHOICE_BY_CHANCE: u32 = 10;
@@ -30,6 +32,13 @@ const LEAST_MOVE: f64 = 0.005;
 const HARDLY_LESS: f64 = 0.97;
 /// A congestion control whose best point has less than this share of the best point's rate is not tried again.
 const HOPEFUL: f64 = 0.7;
+
+/// Runs that are kept for the proof of so many changes. Whether short round trips keep enough goodput takes runs itself, and seldom is a
+/// change needless there.
+pub(super) fn for_proof(bench: &Bench, goal: Goal, changes: usize) -> u32 {
+    let needed = if goal == Goal::Latency { 0 } else { runs_of_proof(bench, goal, changes, 1) };
+    needed.max(FOR_PROOF)
+}
 
 /// Moves from the best place to better neighbours.
 pub(super) fn climb(
@@ -60,10 +69,9 @@ pub(super) fn climb(
                 around.push(place);
             }
         }
-        if around.is_empty()
-            || bench.left()
-                < FOR_PROOF + for_choice(bench, goal) + u32::try_from(AROUND).unwrap_or(0)
-        {
+        let for_proof = for_proof(bench, goal, bench.points[best].changes.len());
+        let kept = for_proof + for_choice(bench, goal) + u32::try_from(AROUND).unwrap_or(0);
+        if around.is_empty() || bench.left() < kept {
             return Ok(());
         }
         let around: Vec<(Place, usize)> =

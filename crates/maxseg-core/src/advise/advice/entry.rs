@@ -148,8 +148,10 @@ pub(super) fn advice(bench: &Bench, found: &Found, request: &Request<'_>) -> Vec
         .iter()
         .map(|change| {
             let without = found.without.iter().find(|(of, _)| of == change);
-            let without = without.map_or(AS_IT_IS, |(_, point)| *point);
-            one(bench, *change, [without, best], (found, request))
+            let without = without.map(|(_, point)| *point);
+            // Of one change alone, nothing is left without it.
+            let without = without.or_else(|| (changes.len() == 1).then_some(AS_IT_IS));
+            one(bench, *change, (without, best), (found, request))
         })
         .collect();
     let weight = |advice: &Advice| {
@@ -169,17 +171,21 @@ pub(super) fn advice(bench: &Bench, found: &Found, request: &Request<'_>) -> Vec
 fn one(
     bench: &Bench,
     change: Change,
-    [without, best]: [usize; 2],
+    (without, best): (Option<usize>, usize),
     (found, request): (&Found, &Request<'_>),
 ) -> Advice {
     let baseline = bench.trial(AS_IT_IS, &found.draws);
-    let mut shown = vec![AS_IT_IS, without, best];
+    let mut shown = vec![AS_IT_IS];
+    shown.extend(without);
+    shown.push(best);
     shown.dedup();
     let rows = shown.into_iter().filter_map(|point| bench.trial(point, &found.draws));
     let as_it_is = baseline.as_ref().map(|trial| &trial.outcome);
     let reason = words::reason(change, request.scenario, as_it_is);
     Advice {
-        gain: gain(bench, [without, best], request, |number| found.draws.contains(&number)),
+        gain: without.map_or_else(AdviceGain::default, |without| {
+            gain(bench, [without, best], request, |number| found.draws.contains(&number))
+        }),
         proof: rows.map(|trial| ProofRow::of(&trial, EngineName::Sim)).collect(),
         ..Advice::by_rule(change, reason, request)
     }

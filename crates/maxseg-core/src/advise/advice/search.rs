@@ -3,10 +3,10 @@
 use super::Request;
 use super::axes::{Axes, Place};
 use super::bench::{AS_IT_IS, Bench};
-use super::climb::{BY_CHANCE, DRAWS, FOR_PROOF, climb};
+use super::climb::{BY_CHANCE, DRAWS, climb, for_proof};
 use super::extras::{extras, restarts};
 use super::goal::Goal;
-use super::proof::{Found, prove};
+use super::proof::{Found, prove, runs_of_proof};
 use super::ranked::ranked;
 use super::value::{best_of, hopeful, most_rate, value};
 use super::worth::gains;
@@ -40,14 +40,18 @@ pub(super) fn search(
     climb(bench, axes, goal, &is_allowed, &mut tried)?;
     let mut best = finalist(bench, goal, &tried)?;
     for extra in extras(bench, best) {
-        if !allowed(extra) || bench.left() <= FOR_PROOF {
-            continue;
-        }
         let mut changes = bench.points[best].changes.clone();
         changes.retain(|other| other.kind() != extra.kind());
         changes.push(extra);
         let point = bench.point(&changes);
-        bench.run_all([point, best].map(|point| (point, 0..2)))?;
+        let both = [point, best].map(|point| (point, 0..2));
+        // What a further change needs to be told apart is kept as well, whichever of them are needless.
+        let needed = runs_of_proof(bench, goal, changes.len(), changes.len() - 1) as usize;
+        let is_provable = bench.left() as usize >= needed + bench.due(both.clone());
+        if !allowed(extra) || bench.left() <= for_proof(bench, goal, 1) || !is_provable {
+            continue;
+        }
+        bench.run_all(both)?;
         if gains(bench, goal, best, point, |number| number < 2) {
             best = point;
         }
@@ -91,18 +95,21 @@ fn finalist(bench: &mut Bench, goal: Goal, tried: &[(Place, usize)]) -> Result<u
             points.push(further);
         }
     }
-    for point in &points {
-        if bench.left() > FOR_PROOF {
-            bench.run(*point, 0..DRAWS)?;
-        }
-    }
     let best = |bench: &Bench| {
         let most = most_rate(bench);
         let value = |point: usize| value(bench, goal, point, most);
         points.iter().copied().max_by(|a, b| value(*a).total_cmp(&value(*b))).unwrap_or(AS_IT_IS)
     };
+    let may_choose = |bench: &Bench| {
+        bench.left() > for_proof(bench, goal, bench.points[best(bench)].changes.len())
+    };
+    for point in &points {
+        if may_choose(bench) {
+            bench.run(*point, 0..DRAWS)?;
+        }
+    }
     // Whether the best keeps enough is a question of chance: it is asked again, and of the next best where it does not.
-    while goal == Goal::Latency && bench.spread() > BY_CHANCE && bench.left() > FOR_PROOF {
+    while goal == Goal::Latency && bench.spread() > BY_CHANCE && may_choose(bench) {
         let point = best(bench);
         let Some(number) = (0..DRAWS_BY_CHANCE).find(|number| !bench.has_run(point, *number))
         else {

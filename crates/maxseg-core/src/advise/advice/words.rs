@@ -97,7 +97,7 @@ pub(super) fn current(change: Change, scenario: &Scenario) -> String {
             |rules| Bytes::new(rules.tcp_rmem[1]).to_string(),
         ),
         Change::SendBuffer(_) => sending
-            .largest_send_buffer()
+            .send_buffer_as_asked()
             .map_or_else(|| "no limit".to_owned(), |buffer| buffer.to_string()),
         Change::SegmentSize(_) | Change::Clamp(_) => {
             data_flow(scenario).map_or_else(String::new, |flow| {
@@ -195,7 +195,9 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
             "Raise the first receive buffer of {receiver} to {bytes} (the middle number of tcp_rmem)"
         ),
         Change::SendBuffer(bytes) => {
-            format!("Let the send buffer of {sender} hold {bytes} instead of {now}")
+            let is_linux = hosts_in_use(scenario).0.linux.is_some();
+            let unit = if is_linux { " (as SO_SNDBUF counts: tcp_wmem is twice that)" } else { "" };
+            format!("Let the send buffer of {sender} hold {bytes} instead of {now}{unit}")
         }
         Change::SegmentSize(mss) => {
             format!("Send segments of an MSS of {} instead of {now} from {sender}", mss.get())

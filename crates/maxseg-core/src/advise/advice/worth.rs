@@ -79,11 +79,32 @@ fn matters(bench: &Bench, goal: Goal, [a, b]: [usize; 2], wanted: impl Fn(u64) -
     means.is_some_and(|(before, after)| goal.is_worth(before, after, bench.is_requests()))
 }
 
-/// Whether the step from `a` to `b` gains what matters, and that is no chance, by the draws that chose nothing.
-pub(super) fn is_proven(bench: &Bench, goal: Goal, a: usize, b: usize) -> bool {
-    let is_no_chance = difference(bench, goal, a, b, is_fresh)
+/// Whether the step from `a` to `b` gains what matters, and that is no chance, by the draws that are `wanted`.
+pub(super) fn is_proven(
+    bench: &Bench,
+    goal: Goal,
+    [a, b]: [usize; 2],
+    wanted: impl Fn(u64) -> bool + Copy,
+) -> bool {
+    let is_no_chance = difference(bench, goal, a, b, wanted)
         .is_some_and(|gain| gain.mean > gain.ci95().unwrap_or(f64::INFINITY));
-    is_no_chance && is_worth(bench, goal, [a, b], is_fresh)
+    is_no_chance && is_worth(bench, goal, [a, b], wanted)
+}
+
+/// Whether the 95% interval of what this very goal measures is above zero.
+pub(super) fn excludes_zero(
+    bench: &Bench,
+    goal: Goal,
+    points: [usize; 2],
+    wanted: impl Fn(u64) -> bool,
+) -> bool {
+    let gain = measured_by(bench, goal, points, wanted);
+    gain.is_some_and(|gain| gain.mean > gain.ci95().unwrap_or(f64::INFINITY))
+}
+
+/// Whether runs that prove are shorter than the scenario, and what is gained in all of its time counts.
+pub(super) fn counts_whole_time(bench: &Bench, judging: Goal) -> bool {
+    bench.proof_shortened_to().is_some() && judging == Goal::Throughput && !bench.is_requests()
 }
 
 /// Whether the step from `a` to `b` gains goodput that matters in the scenario's own time as well, where the runs that prove it are
@@ -94,8 +115,7 @@ pub(super) fn is_lasting(
     a: usize,
     b: usize,
 ) -> Result<bool, EngineError> {
-    let counts_goodput = judging(bench, goal, a) == Goal::Throughput && !bench.is_requests();
-    if bench.proof_shortened_to().is_none() || !counts_goodput {
+    if !counts_whole_time(bench, judging(bench, goal, a)) {
         return Ok(true);
     }
     let rates = bench.rate_of_whole(a)?.zip(bench.rate_of_whole(b)?);

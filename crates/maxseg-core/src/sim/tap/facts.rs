@@ -85,7 +85,7 @@ impl FlowFacts {
             Cargo::Linux(packet) => {
                 Content::Tcp(self.tcp(from, &segment_of(packet, &mut OptionsPool::default())))
             }
-            Cargo::Datagram => Content::Datagram,
+            Cargo::Datagram { .. } => Content::Datagram,
             Cargo::EchoRequest { sent } => Content::EchoRequest { number: self.echo(*sent) },
             Cargo::EchoReply { sent } => Content::EchoReply { number: self.echo(*sent) },
         }

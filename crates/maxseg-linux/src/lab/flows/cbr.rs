@@ -1,11 +1,11 @@
 //! UDP datagrams at a constant bit rate.
 
-use std::io;
-use std::mem::MaybeUninit;
+use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::thread::Scope;
 
 use maxseg_core::scenario::{Flow, FlowKind};
+use maxseg_core::stats::Seen;
 use maxseg_core::units::Time;
 use socket2::{Protocol, Socket, Type};
 
@@ -107,11 +107,18 @@ fn is_lost(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| known.contains(&code))
 }
 
-fn receive(context: &FlowContext<'_>, socket: &Socket, status: &Status) -> io::Result<()> {
-    let mut buffer = vec![MaybeUninit::uninit(); 65_536];
+fn receive(context: &FlowContext<'_>, mut socket: &Socket, status: &Status) -> io::Result<()> {
+    let mut buffer = vec![0; 65_536];
+    let mut seen = Seen::default();
     while !context.is_over() {
-        match socket.recv(&mut buffer) {
-            Ok(bytes) => status.count(|counted| counted.delivered += bytes as u64),
+        match socket.read(&mut buffer) {
+            // A copy that a link has made is delivered once; a datagram too short for its number tells nothing of that.
+            Ok(bytes) => {
+                let number = buffer[..bytes].first_chunk().map(|place| u64::from_be_bytes(*place));
+                if number.is_none_or(|number| seen.insert(number)) {
+                    status.count(|counted| counted.delivered += bytes as u64);
+                }
+            }
             Err(error) if is_timeout(&error) => {}
             Err(error) => return Err(error),
         }

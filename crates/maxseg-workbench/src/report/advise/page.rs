@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use maxseg_core::advise::{Advice, Change, GainOver, Goal, HowTo, Judged, Trial, limit_in_words};
+use maxseg_core::advise::{
+    Advice, AdviceGain, Change, GainOver, Goal, HowTo, Judged, Trial, limit_in_words,
+};
 use maxseg_core::stats::Summary;
 use maxseg_core::units::approx;
 
@@ -104,9 +106,15 @@ fn of_way(way: &HowTo) -> Markup {
     }
 }
 
+/// Whether anything is told of what it gains.
+fn is_told(gain: &AdviceGain) -> bool {
+    let relative = gain.goodput_pct.or(gain.request_time_pct).or(gain.ping_pct);
+    relative.is_some() || gain.over_nothing
+}
+
 /// Whether the gain is that of all changes, as no run without this one tells its part.
 pub fn is_joint(piece: &Advice) -> bool {
-    let is_over_none = piece.gain.over == GainOver::AsItIs;
+    let is_over_none = piece.gain.over == GainOver::AsItIs && is_told(&piece.gain);
     is_over_none && piece.proof.last().is_some_and(|row| row.changes.len() > 1)
 }
 
@@ -130,7 +138,13 @@ pub fn gain_in_words(piece: &Advice) -> String {
         parts.push(format!("goodput of the other flows {}", relative(others)));
     }
     if parts.is_empty() {
-        return "no run shows it".to_owned();
+        let is_one_of_several = piece.proof.last().is_some_and(|row| row.changes.len() > 1);
+        return if is_one_of_several {
+            "its own share is unknown: no run was left that tells it from that of the other changes"
+        } else {
+            "no run shows it"
+        }
+        .to_owned();
     }
     if gain.ends_needless_retransmissions {
         parts.push("no more needless retransmissions".to_owned());

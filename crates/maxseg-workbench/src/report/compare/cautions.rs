@@ -8,6 +8,7 @@ use super::super::words;
 use super::CapturePairing;
 use super::captures::{Named, bytes, named};
 use super::chance::{beside, of_losses};
+use crate::file_error::for_shell;
 
 /// A capture of fewer segments says little of a path.
 const FEW_SEGMENTS: u64 = 50;
@@ -25,7 +26,7 @@ impl CapturePairing<'_> {
     pub fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
         if self.is_one_transfer() {
-            let [a, b] = self.names;
+            let [a, b] = self.names.map(for_shell);
             cautions.push(format!(
                 "the same transfer, captured twice: what differs is of the captures; where they were taken at both ends, \
                  `maxseg explain {a} {b}` joins them"

@@ -7,7 +7,7 @@ use std::path::Path;
 use maxseg_wire::flow::FlowOptions;
 use maxseg_wire::reading::ReadOptions;
 use maxseg_workbench::explain::{self, Explanation};
-use maxseg_workbench::file_error::missing_hint;
+use maxseg_workbench::file_error::{for_shell, missing_hint};
 
 use super::super::explain::Target;
 use super::AdviseArgs;
@@ -108,7 +108,10 @@ pub(super) fn explanation(file: &str, connection: Option<u32>) -> Result<Explana
     if let Some(fault) = capture.summary.fault() {
         return Err(Failure::with_hint(
             format!("{file} is at fault: {}", crate::report::explain::problem_text(fault)),
-            format!("`maxseg explain {file}` names the command that reads what comes before"),
+            format!(
+                "`maxseg explain {}` names the command that reads what comes before",
+                for_shell(file)
+            ),
         ));
     }
     if let Some(id) = connection
@@ -116,7 +119,7 @@ pub(super) fn explanation(file: &str, connection: Option<u32>) -> Result<Explana
     {
         return Err(Failure::with_hint(
             format!("there is no connection {id} in {file}"),
-            format!("`maxseg explain {file}` lists them"),
+            format!("`maxseg explain {}` lists them", for_shell(file)),
         ));
     }
     Ok(capture.explain())

@@ -374,7 +374,7 @@ fn in_words(place: &InterfaceChoice) -> &str {
 fn refused(error: &OpenError) -> Failure {
     let hint = match error {
         OpenError::NoRight(_) => {
-            "sudo setcap cap_net_raw=ep $(command -v maxseg)   gives this program the one capability that it needs; \
+            "sudo setcap cap_net_raw=ep $(command -v maxseg)   # gives this program the one capability that it needs; \
              or run it with sudo"
                 .to_owned()
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use maxseg_core::tune::Prefix;
 use maxseg_workbench::Error;
+use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::tune::documents::{Document, Format, Note};
 
 use crate::failure::Failure;
@@ -36,7 +37,7 @@ pub(super) fn read(
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::with_hint(
             format!("{name} is not UTF-8 text"),
-            format!("`file {name}` shows what it is"),
+            format!("`file {}` shows what it is", for_shell(&name)),
         )
     })?;
     let format = format.unwrap_or_else(|| Format::guess(&name, &text));

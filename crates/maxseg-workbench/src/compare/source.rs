@@ -106,9 +106,10 @@ impl Source {
         }
         let options = ReadOptions { interface, ..ReadOptions::default() };
         let fail = |error| Error::file("read", file, error);
-        let mut opened: Box<dyn Read> = match is_stdin {
-            true => Box::new(io::stdin()),
-            false => Box::new(File::open(file).map_err(fail)?),
+        let mut opened: Box<dyn Read> = if is_stdin {
+            Box::new(io::stdin())
+        } else {
+            Box::new(File::open(file).map_err(fail)?)
         };
         let mut begin = Vec::new();
         (&mut opened).take(1).read_to_end(&mut begin).map_err(fail)?;

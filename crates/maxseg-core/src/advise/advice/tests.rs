@@ -187,7 +187,7 @@ fn no_change_has_the_gain_of_the_others() {
     }
 }
 
-/// `tcp_wmem` is memory, `send_buffer` what SO_SNDBUF asks for: half of it (socket(7)).
+/// `tcp_wmem` is memory, `send_buffer` what `SO_SNDBUF` asks for: half of it (socket(7)).
 #[test]
 fn a_send_buffer_is_compared_in_one_unit() {
     let text = "[[hop]]\nrate = \"200 Mbit/s\"\ndelay = \"40 ms\"\n[sender.linux]\ntcp_wmem = [4096, 16384, 4194304]";

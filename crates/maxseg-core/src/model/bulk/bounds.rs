@@ -91,7 +91,7 @@ impl Transfer<'_> {
         let rtt = self.rtt * top / tooth.path;
         let seconds = lost * rtt;
         let all = self.active(bound);
-        let is_repeated = self.outlasts_timer(lost, rtt);
+        let is_repeated = self.is_late_again(top, lost, rtt);
         (is_repeated || seconds > FAR_OFF * all).then(|| {
             let again = if is_repeated {
                 format!(

@@ -251,8 +251,7 @@ impl Transfer<'_> {
             return Some(Caveat::new("outside-range", text));
         }
         let share = late.lost / all;
-        // A figure would be of a window that opens once.
-        if share <= 0.02 || self.stalls(bound) || self.writes_overflow(bound) {
+        if share <= 0.02 {
             return None;
         }
         if late.is_repeated || !self.has_room_for_a_burst() {
@@ -262,6 +261,9 @@ impl Transfer<'_> {
                 range(if self.has_sack { measured::REPEATED } else { measured::WITHOUT_SACK })
             );
             return Some(Caveat::new("outside-range", text));
+        }
+        if self.stalls(bound) || self.writes_overflow(bound) {
+            return None; // the figure would be of a window that opens once
         }
         let text = format!(
             "{what}, of {}: about {:.0}% too high then; less that, {} times the simulator's goodput",

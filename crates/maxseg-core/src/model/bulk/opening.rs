@@ -59,7 +59,7 @@ impl Transfer<'_> {
             fills_path: tooth.path <= largest,
             seconds,
             lost: seconds * (1.0 - mean / full),
-            is_repeated: outgrown || self.outlasts_timer(0.5 * window, self.rtt),
+            is_repeated: outgrown || self.is_late_again(window, 0.5 * window, self.rtt),
         })
     }
 
@@ -70,10 +70,14 @@ impl Transfer<'_> {
         self.late_fill().filter(|_| is_of_window)
     }
 
-    /// Whether so many losses take longer to repair than the timer waits: without SACK a round trip, of so many seconds, repairs one
-    /// (RFC 6582 §3.2), and the timer starts anew at the first of them only (§4).
-    pub(super) fn outlasts_timer(&self, losses: f64, rtt: f64) -> bool {
-        !self.has_sack && losses * rtt > first_timeout(&self.sender.rto, rtt)
+    /// Whether a queue that slow start has overflowed at a window of so many segments overflows so again after the repair of these losses,
+    /// in round trips of so many seconds. Without SACK a round trip repairs one (RFC 6582 §3.2), and meanwhile new segments fill the
+    /// window: where the timer, which starts anew at the first of them only (§4), expires before, slow start goes on up to half of what is in
+    /// flight (RFC 5681 equation 4).
+    pub(super) fn is_late_again(&self, window: f64, losses: f64, rtt: f64) -> bool {
+        !self.has_sack
+            && losses * rtt > first_timeout(&self.sender.rto, rtt)
+            && 0.5 * self.flight.most / self.mss > window
     }
 
     /// What so many bytes take: the handshake, slow start in whole rounds, and the rest at the rate of the bound.

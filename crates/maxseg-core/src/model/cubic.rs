@@ -113,6 +113,13 @@ pub fn climb_of_cubic(window: f64, to: f64) -> (f64, f64) {
     (seconds, window + added / seconds)
 }
 
+/// Segments by which the cubic grows in a round trip of `rtt` seconds when it is `above` the window of its last loss, in segments: the
+/// slope of RFC 9438 equation 1.
+pub fn growth_each_round(above: f64, rtt: f64) -> f64 {
+    let beyond = libm::cbrt(above / AGGRESSIVENESS);
+    3.0 * AGGRESSIVENESS * beyond * beyond * rtt
+}
+
 /// The mean window as the tables of RFC 8312 §5.1 have it, for β = 0.7: with the constants rounded to
 /// 1.054 (for C = 0.4) and 1.2.
 pub fn window_in_rfc8312(loss: f64, rtt: f64, aggressiveness: f64) -> f64 {

@@ -155,7 +155,7 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
         .collect();
     let (shares, requests) = requests::side_by_side(scenario, requests);
     let mut requests = requests.into_iter();
-    flows
+    let mut estimates: Vec<Estimate> = flows
         .iter()
         .map(|flow| match (flow.kind, flow.kind.interval_s()) {
             (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
@@ -168,7 +168,30 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
             (FlowKind::Request(_), _) => requests.next().expect("one for each such flow"),
             (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => bulk::estimate(scenario, flow, &shares),
         })
-        .collect()
+        .collect();
+    forget_losses_beside_bulk(scenario, &mut estimates);
+    estimates
+}
+
+/// A queue that bulk flows overflow refuses packets of others as well, and no formula counts how many.
+fn forget_losses_beside_bulk(scenario: &Scenario, estimates: &mut [Estimate]) {
+    let overflowing: Vec<&Flow> = (scenario.flows.iter().zip(estimates.iter()))
+        .filter(|(flow, it)| flow.kind == FlowKind::Bulk && it.outcome.segment_loss.is_none())
+        .map(|(flow, _)| flow)
+        .collect();
+    for (flow, estimate) in scenario.flows.iter().zip(estimates) {
+        let meets = |bulk: &&Flow| {
+            let is_met = match flow.kind {
+                FlowKind::Cbr { .. } => bulk.from == flow.from,
+                FlowKind::Bulk => false,
+                FlowKind::Ping { .. } | FlowKind::Request(_) => true,
+            };
+            is_met && bulk.hops.meets(flow.hops)
+        };
+        if overflowing.iter().any(meets) {
+            estimate.outcome.segment_loss = None;
+        }
+    }
 }
 
 /// What stands in queues, for all who meet them: what bulk flows leave there, or datagrams that do not fit.

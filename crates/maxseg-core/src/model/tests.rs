@@ -1,4 +1,6 @@
+mod long_fat;
 mod ranges;
+mod unknown;
 
 use super::*;
 use crate::engine::Unwatched;

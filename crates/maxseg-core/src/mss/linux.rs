@@ -47,7 +47,7 @@ const TCP_MIN_MSS: Bytes = Bytes::new(*MAXSEG.start());
 /// `net.ipv4.route.min_pmtu`.
 const MIN_PMTU: u16 = 552;
 /// `net.ipv4.tcp_min_snd_mss`: 40 bytes of options and 8 of data.
-const MIN_SND_MSS: Bytes = Bytes::new(48);
+pub(crate) const MIN_SND_MSS: Bytes = Bytes::new(48);
 /// The largest packet that the window's bound leaves, less its TCP header (`tcp_bound_to_half_wnd`).
 const LEAST_BOUND: Bytes = Bytes::new(48);
 /// Up to this, a window bounds as a whole (`TCP_MSS_DEFAULT`).

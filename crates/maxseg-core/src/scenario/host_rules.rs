@@ -58,6 +58,29 @@ impl ConnectionEnd<'_> {
         }))
     }
 
+    /// Payload of a full segment as Linux has it, where the host runs that.
+    pub(super) fn linux_segment(
+        &self,
+        peer_option: Option<Mss>,
+        path_mtu: Option<Mtu>,
+        options: Bytes,
+    ) -> Option<Mss> {
+        let rules = self.settings.linux?;
+        let decision = linux::decide(&linux::Inputs {
+            ip: self.ip,
+            device_mtu: self.mtu,
+            route_mtu: path_mtu.map(|path| path.min(self.mtu)),
+            route_advmss: rules.route_advmss.map(Mss::get),
+            user_mss: self.own_limit(peer_option),
+            peer_option: peer_option.map(Mss::get),
+            timestamps: options > Bytes::ZERO,
+            ip_options: Bytes::ZERO,
+            // What the window bounds is found apart, by the window of the flow.
+            peer_max_window: None,
+        });
+        Some(segment(&decision.mss_cache))
+    }
+
     /// Payload of a full segment as FreeBSD has it, where the host runs that.
     pub(super) fn freebsd_segment(
         &self,

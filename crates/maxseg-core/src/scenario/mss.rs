@@ -82,6 +82,9 @@ impl Scenario {
         });
         let options = option_bytes(sender, receiver);
         let segment_with = |path_mtu: Option<Mtu>| {
+            if let Some(segment) = near.linux_segment(offered_by_receiver, path_mtu, options) {
+                return segment;
+            }
             let by_rfc = rfc::decide(&rfc::Inputs {
                 ip: self.ip,
                 local_mtu: near.mtu,

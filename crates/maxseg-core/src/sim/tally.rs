@@ -18,7 +18,8 @@ struct BulkCounts<'a> {
     seen: &'a ReceiverStats,
     /// Acknowledged.
     payload: Bytes,
-    mss: Bytes,
+    /// `None` before there is an answer to the SYN.
+    mss: Option<Bytes>,
     /// What each end put on its own wire.
     wires: (&'a Meter, &'a Meter),
 }
@@ -55,7 +56,7 @@ impl<E> World<E> {
                     sent: connection.sender.stats(),
                     seen: connection.receiver.stats(),
                     payload: connection.sender.acknowledged(),
-                    mss: connection.sender.mss(),
+                    mss: connection.sender.is_established().then(|| connection.sender.mss()),
                     wires: (&connection.sent, &connection.answered),
                 };
                 self.tally_bulk(&counts, (index, flow), far)
@@ -66,7 +67,8 @@ impl<E> World<E> {
                     sent: &sent,
                     seen: &seen,
                     payload: Bytes::new(connection.acknowledged()),
-                    mss: Bytes::new(connection.sender.mss()),
+                    mss: (connection.sender.is_established() || connection.acknowledged() > 0)
+                        .then(|| Bytes::new(connection.sender.mss())),
                     wires: (&connection.sent, &connection.answered),
                 };
                 self.tally_bulk(&counts, (index, flow), far)
@@ -130,7 +132,7 @@ impl<E> World<E> {
                 } else {
                     0.0
                 },
-                mss: Some(mss.get()),
+                mss: mss.map(Bytes::get),
             }),
             rtt: sent.rtt.clone(),
             limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
@@ -171,7 +173,7 @@ impl<E> World<E> {
                 } else {
                     0.0
                 },
-                mss: Some(requests.mss_of_replies().get()),
+                mss: requests.mss_of_replies().map(Bytes::get),
             }),
             rtt,
             requests: Some(record.times.clone()),

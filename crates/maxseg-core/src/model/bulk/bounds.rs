@@ -2,6 +2,7 @@
 
 use super::super::flow_path::room;
 use super::super::{Formula, bbr, whole};
+use super::bursts::{measured, range};
 use super::{ThroughputBound, Transfer};
 use crate::engine::Caveat;
 use crate::settings::CongestionName;
@@ -70,7 +71,7 @@ impl Transfer<'_> {
             return None;
         }
         let room = room(self.bottleneck_back.link, self.ack) * self.bottleneck_back.seconds;
-        let waits = 8.0 * self.window / self.ack_path_bps - self.rtt;
+        let waits = 8.0 * self.flight.most / self.ack_path_bps - self.rtt;
         (waits > room).then(|| {
             let text = "the queue of the way back overflows with ACKs; the formula ignores that each ACK after a lost one stands for more \
                         data: too low";
@@ -85,13 +86,24 @@ impl Transfer<'_> {
             return None;
         }
         let tooth = self.saw_tooth();
-        let lost = f64::midpoint(tooth.path, tooth.queue);
-        let seconds = lost * self.rtt * (tooth.path + tooth.queue) / tooth.path;
+        let top = tooth.path + tooth.queue;
+        let lost = f64::midpoint(tooth.path, tooth.queue).min(self.flight.most / self.mss - top);
+        let rtt = self.rtt * top / tooth.path;
+        let seconds = lost * rtt;
         let all = self.active(bound);
-        (seconds > FAR_OFF * all).then(|| {
+        let is_repeated = self.is_late_again(top, lost, rtt);
+        (is_repeated || seconds > FAR_OFF * all).then(|| {
+            let again = if is_repeated {
+                format!(
+                    "; the timer expires before, and slow start follows again: {} times the simulator's goodput",
+                    range(measured::WITHOUT_SACK)
+                )
+            } else {
+                String::new()
+            };
             let text = format!(
                 "slow start overflows the queue by up to {} segments, which without SACK take a round trip each: up to {} of {}, which the \
-                 formula ignores",
+                 formula ignores{again}",
                 approx::digits(lost),
                 approx::time(seconds),
                 approx::time(all)

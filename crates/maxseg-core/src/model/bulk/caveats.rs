@@ -4,27 +4,21 @@ use super::super::cubic::{Cubic, Region};
 use super::super::pftk::Pftk;
 use super::super::shares::Shares;
 use super::super::{Formula, mathis};
+use super::bursts::{measured, range};
 use super::opening::LateFill;
 use super::response::{Accuracy, Response};
-use super::{LEAST_SHARE, SMALL_QUEUE, ThroughputBound, Transfer};
+use super::{ThroughputBound, Transfer};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
-use crate::outcome::LimitedBy;
 use crate::settings::{CongestionName, RecoveryName};
 use crate::units::approx;
 
-/// Linux hands over what its pacing rate, 1.2 windows a round trip, sends in 1/1024 s, and no more than 64 KiB (`tcp_tso_autosize`).
-const PACED: f64 = 1.2;
-const BURST_SECONDS: f64 = 1.0 / 1024.0;
-const LARGEST_BURST: f64 = 65536.0;
 /// A window loses a segment in one of so many round trips: that costs it less than its bound is wrong by anyway.
 const SELDOM: f64 = 0.02;
 /// A mean window that exceeds a full path by less than this share of it is often less.
 const HARDLY: f64 = 0.5;
 /// Before so many losses a flow is still beginning.
 const STEADY: f64 = 10.0;
-/// Linux's send buffer counts memory, and what a write brings may go beyond a smaller one than this, in bytes.
-const SMALL_SEND_BUFFER: f64 = 1_048_576.0;
 
 impl Transfer<'_> {
     /// PFTK is a model of Reno's fast recovery, and of no other.
@@ -59,16 +53,7 @@ impl Transfer<'_> {
         if matches!(bound.formula, Formula::Window | Formula::Reader) {
             caveats.extend(self.window_caveat());
         }
-        let tooth = self.saw_tooth();
-        let burst = self.burst();
-        let queue = tooth.queue / self.bottleneck.share.max(LEAST_SHARE);
-        if self.window / self.mss >= burst && queue < burst {
-            let text = format!(
-                "a queue of {queue:.0} packets overflows with each burst of {burst:.0} segments; the formulas ignore bursts, and may be several times \
-                 too high"
-            );
-            caveats.push(Caveat::new("outside-range", text));
-        }
+        caveats.extend(self.burst_caveats(bound));
         if bound.formula == Formula::SawTooth {
             caveats.push(Caveat::new(
                 "self-induced-loss",
@@ -138,15 +123,6 @@ impl Transfer<'_> {
         })
     }
 
-    /// Segments of the largest burst: an initial window, or what Linux's segmentation offload sends at the rate of the link.
-    fn burst(&self) -> f64 {
-        if !self.scenario.runs_linux(self.flow) {
-            return SMALL_QUEUE;
-        }
-        let bytes = PACED * self.link_bps / 8.0 * BURST_SECONDS;
-        (bytes.min(LARGEST_BURST) / self.mss).max(SMALL_QUEUE)
-    }
-
     /// How far the loss formula can be trusted here.
     fn accuracy_caveat(&self, response: &Response, bound: &ThroughputBound) -> Caveat {
         let loss = approx::percent(self.loss);
@@ -193,24 +169,15 @@ impl Transfer<'_> {
     /// What a window per round trip leaves out.
     fn window_caveat(&self) -> Option<Caveat> {
         let segments = self.window / self.mss;
-        let text = if self.window_limit == LimitedBy::SendBuffer
-            && self.window < SMALL_SEND_BUFFER
-            && self.scenario.runs_linux(self.flow)
-        {
-            "Linux's send buffer counts memory, and a write may go beyond it: with a small one several times as much may be in flight, \
-             which the formula ignores"
-                .to_owned()
-        } else if self.loss * segments >= SELDOM {
-            format!(
+        (self.loss * segments >= SELDOM).then(|| {
+            let text = format!(
                 "{} of the segments are lost, and the bound of a window of {} segments leaves that out: too high, most where \
                  timeouts repair them",
                 approx::percent(self.loss),
                 approx::digits(segments)
-            )
-        } else {
-            return None;
-        };
-        Some(Caveat::new("outside-range", text))
+            );
+            Caveat::new("outside-range", text)
+        })
     }
 
     /// What a simpler law gives, or what the law leaves out of this sender.
@@ -268,15 +235,15 @@ impl Transfer<'_> {
         (self.rtt > 0.0).then(|| Caveat::new("mathis", text))
     }
 
-    /// How much it may be that a short queue ends slow start before the path is full.
+    /// How much it may be that a short queue ends slow start before the window is as large as path or bound let it be.
     fn late_fill_caveat(&self, late: &LateFill, bound: &ThroughputBound) -> Option<Caveat> {
         let all = self.active(bound);
         let what = format!(
-            "slow start may overflow the queue of {:.0} packets at a window of {:.0} segments, and the window takes {} from there to fill the \
-             path",
+            "slow start may overflow the queue of {:.0} packets at a window of {:.0} segments, and the window takes {} from there to {}",
             self.saw_tooth().queue,
             late.window,
-            approx::time(late.seconds)
+            approx::time(late.seconds),
+            if late.fills_path { "fill the path" } else { "open" }
         );
         if late.seconds >= all {
             let text =
@@ -284,12 +251,27 @@ impl Transfer<'_> {
             return Some(Caveat::new("outside-range", text));
         }
         let share = late.lost / all;
+        if share <= 0.02 {
+            return None;
+        }
+        if late.is_repeated || !self.has_room_for_a_burst() {
+            let text = format!(
+                "{what}, of {}, or far longer, where the queue overflows again before: {} times the simulator's goodput",
+                approx::time(all),
+                range(if self.has_sack { measured::REPEATED } else { measured::WITHOUT_SACK })
+            );
+            return Some(Caveat::new("outside-range", text));
+        }
+        if self.stalls(bound) || self.writes_overflow(bound) {
+            return None; // the figure would be of a window that opens once
+        }
         let text = format!(
-            "{what}, of {}: about {:.0}% too high then",
+            "{what}, of {}: about {:.0}% too high then; less that, {} times the simulator's goodput",
             approx::time(all),
-            100.0 * share / (1.0 - share)
+            100.0 * share / (1.0 - share),
+            range(measured::LATE)
         );
-        (share > 0.02).then(|| Caveat::new("start-up", text))
+        Some(Caveat::new("start-up", text))
     }
 
     /// Handshake and slow start are left out: how much that may be.
@@ -302,8 +284,7 @@ impl Transfer<'_> {
         if until.bytes.is_some_and(|bytes| self.transfer_seconds(bytes, bound) <= longest) {
             return None; // they are in its time
         }
-        let late = self.late_fill().filter(|_| bound.formula == Formula::SawTooth);
-        let late = late.and_then(|late| self.late_fill_caveat(&late, bound));
+        let late = self.late_fill_of(bound).and_then(|late| self.late_fill_caveat(&late, bound));
         if late.is_some() {
             return late;
         }

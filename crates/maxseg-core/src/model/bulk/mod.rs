@@ -2,12 +2,13 @@
 
 mod bounds;
 mod buffers;
+pub(in crate::model) mod bursts;
 mod caveats;
 mod opening;
 mod queues;
 mod response;
 
-use buffers::buffers;
+use buffers::Flight;
 use response::Response;
 
 use super::ack_path::payload_limit;
@@ -62,9 +63,9 @@ struct Transfer<'a> {
     rtt: f64,
     loss: f64,
     ack_loss: f64,
-    /// The largest window in bytes, whole segments.
+    /// What windows and buffers let it have in flight, in bytes, whole segments; the least of these for each round trip.
+    flight: Flight,
     window: f64,
-    window_limit: LimitedBy,
     /// Payload rate of the slowest link, and that which acknowledgements' slowest link allows, in bits
     /// per second.
     link_bps: f64,
@@ -135,15 +136,10 @@ impl<'a> Transfer<'a> {
         let (links, back) = (Crossing::all(flow), Crossing::all(&flow.reversed()));
         let bottleneck =
             flow_path.bottleneck_of(packet, |index| shares.of_bulk(flow, links[index], until));
-        let (offered, buffer) = buffers(scenario, flow, decision.unbound.bytes());
-        let (window, window_limit) = if buffer < offered {
-            (buffer, LimitedBy::SendBuffer)
-        } else {
-            (offered, LimitedBy::ReceiveWindow)
-        };
+        let flight = Flight::of(scenario, flow, decision.unbound.bytes());
         let mss = mss.get() as f64;
-        // Whole segments; a window below one segment is filled all the same.
-        let window = if window < mss { window } else { libm::floor(window / mss) * mss };
+        let flight = flight.whole_segments(mss);
+        let window = flight.each_trip;
         let segments = (window / mss).max(1.0);
         let mut rtt = flow_path.round_trip(packet, ack).as_secs_f64();
         let (mut per_ack, mut ack_timeout) = (1.0, 0.0);
@@ -165,8 +161,8 @@ impl<'a> Transfer<'a> {
             rtt,
             loss: flow_path.loss(packet).get(),
             ack_loss: flow_path.loss_back(ack).get(),
+            flight,
             window,
-            window_limit,
             link_bps: bottleneck.share * 8.0 * mss / bottleneck.seconds,
             ack_path_bps: bottleneck_back.share
                 * payload_limit(bottleneck_back.seconds, per_ack, 8.0 * mss),
@@ -214,8 +210,11 @@ impl<'a> Transfer<'a> {
 
     /// The least of all bounds. The window's comes first: it holds where several are equal.
     fn bound(&self) -> ThroughputBound {
+        if self.loss >= 1.0 {
+            return ThroughputBound::new(0.0, LimitedBy::Rto, Formula::NothingArrives);
+        }
         let bounds = [
-            (rate_per_round_trip(self.window, self.cycle()), self.window_limit, Formula::Window),
+            (rate_per_round_trip(self.window, self.cycle()), self.flight.limit, Formula::Window),
             (self.read_bps, LimitedBy::ReceiveWindow, Formula::Reader),
             (self.ack_path_bps, LimitedBy::Bandwidth, Formula::AckPath),
             (self.slower_host.payload_bps, LimitedBy::Host, Formula::Host),
@@ -259,7 +258,7 @@ impl<'a> Transfer<'a> {
             }
             Formula::AckPath => self.standing_acks(),
             // Nothing is dropped there: all of the window that the path does not hold waits.
-            Formula::Host => (8.0 * self.window / least.goodput_bps - self.rtt).max(0.0),
+            Formula::Host => (8.0 * self.flight.mean / least.goodput_bps - self.rtt).max(0.0),
             Formula::Window
             | Formula::Reader
             | Formula::Link
@@ -300,14 +299,11 @@ impl<'a> Transfer<'a> {
     }
 
     fn loss_bound(&self) -> ThroughputBound {
-        if self.loss >= 1.0 {
-            return ThroughputBound::new(0.0, LimitedBy::Rto, Formula::NothingArrives);
-        }
         let responded = self.response().at(self.loss, self.rtt, self.largest_window());
         let limited_by = if responded.in_timeouts > 0.5 {
             LimitedBy::Rto
         } else if responded.is_window_limited {
-            self.window_limit
+            self.flight.limit
         } else {
             LimitedBy::Congestion
         };
@@ -324,12 +320,40 @@ impl<'a> Transfer<'a> {
         }
     }
 
+    /// The share of segments that is lost, where a queue loses none: what it refuses no formula counts.
+    fn known_loss(&self, bound: &ThroughputBound) -> Option<f64> {
+        let is_by_loss = match bound.formula {
+            Formula::PftkFull | Formula::SquareRoot | Formula::Cubic | Formula::NothingArrives => {
+                true
+            }
+            Formula::Window
+            | Formula::Reader
+            | Formula::Link
+            | Formula::SawTooth
+            | Formula::AckPath
+            | Formula::Host
+            | Formula::Bbr
+            | Formula::Cardwell
+            | Formula::Datagrams => false,
+        };
+        let is_refused = self.queue_refuses()
+            || self.bursts_overflow(bound)
+            || self.late_fill_of(bound).is_some();
+        (is_by_loss || !is_refused).then_some(self.loss)
+    }
+
+    /// Whether anything that is sent both ways arrives, a SYN and its answer to begin with.
+    fn is_answered(&self) -> bool {
+        self.flow_path.loss(self.ack).get() < 1.0 && self.ack_loss < 1.0
+    }
+
     fn outcome(&self, bound: &ThroughputBound) -> Outcome {
         let active = self.active(bound);
         let elapsed = match self.scenario.until.bytes {
             Some(_) => self.flow.start.as_secs_f64() + active,
             None => self.scenario.until.time.as_secs_f64(),
         };
+        let is_timed = bound.formula != Formula::NothingArrives;
         let rtt = self.rtt + bound.queue + bound.queue_elsewhere;
         let at_bound = bound.goodput_bps * active / 8.0;
         let payload =
@@ -341,12 +365,12 @@ impl<'a> Transfer<'a> {
             goodput_bps: Some(goodput_bps),
             elapsed_s: Some(elapsed),
             payload_bytes: Some(whole(payload)),
-            segment_loss: Some(self.loss),
-            rtt_min_s: Some(self.rtt),
-            rtt_mean_s: Some(rtt),
-            in_flight_mean_bytes: Some(goodput_bps * rtt / 8.0),
+            segment_loss: self.known_loss(bound),
+            rtt_min_s: is_timed.then_some(self.rtt),
+            rtt_mean_s: is_timed.then_some(rtt),
+            in_flight_mean_bytes: is_timed.then_some(goodput_bps * rtt / 8.0),
             queue_mean_s: Some(bound.queue),
-            mss_used_bytes: Some(whole(self.mss)),
+            mss_used_bytes: self.is_answered().then(|| whole(self.mss)),
             limited_by: Some(limited_by),
             formula: Some(bound.formula.name().to_owned()),
             ..Outcome::default()

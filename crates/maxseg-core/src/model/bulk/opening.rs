@@ -1,6 +1,6 @@
 //! How a bulk transfer begins: the handshake, the search for the path MTU, slow start.
 
-use super::super::{cubic, whole};
+use super::super::{Formula, cubic, whole};
 use super::{SMALL_QUEUE, ThroughputBound, Transfer, first_timeout};
 use crate::settings::CongestionName;
 use crate::units::Bytes;
@@ -12,37 +12,72 @@ pub(super) struct Opening {
     growth: f64,
 }
 
-/// How a path is filled where slow start may overflow a queue before.
+/// How a window opens where slow start may overflow a queue before.
 pub(super) struct LateFill {
     /// The window then, in segments.
     pub(super) window: f64,
-    /// Seconds from there to a full path.
+    /// Whether it opens until the path is full, or else as far as it may.
+    pub(super) fills_path: bool,
+    /// Seconds from there to that.
     pub(super) seconds: f64,
-    /// As many seconds of a full path are lost meanwhile.
+    /// As many seconds of that are lost meanwhile.
     pub(super) lost: f64,
+    /// Whether the queue overflows again before: in a path that is not full the window travels as one train, and what it grows by in a
+    /// round trip stands in the queue while that passes. Or whether the timer expires before the losses are repaired.
+    pub(super) is_repeated: bool,
 }
 
 impl Transfer<'_> {
     /// Slow start sends two segments for each that is acknowledged (RFC 5681 §3.1): half of its window waits in the queue of the
-    /// slowest link. `None` where that has room for half of a full path, or the sender paces (BBR).
-    pub(super) fn late_fill(&self) -> Option<LateFill> {
+    /// slowest link. `None` where that has room for half of a full path, or of the window, or the sender paces (BBR).
+    fn late_fill(&self) -> Option<LateFill> {
         let tooth = self.saw_tooth();
         let window = (2.0 * tooth.queue).max(SMALL_QUEUE);
         let left = tooth.left * window;
-        if window >= tooth.path || self.sender.congestion == CongestionName::Bbr {
+        let largest = self.largest_window();
+        let full = tooth.path.min(largest);
+        if window >= full || self.sender.congestion == CongestionName::Bbr {
             return None;
         }
-        let each_round = |growth: f64| {
-            ((tooth.path - left) / growth * self.rtt, f64::midpoint(tooth.path, left))
-        };
-        let (seconds, mean) = if self.sender.congestion == CongestionName::Cubic {
+        let each_round =
+            |growth: f64| ((full - left) / growth * self.rtt, f64::midpoint(full, left));
+        let (seconds, mean, outgrown) = if self.sender.congestion == CongestionName::Cubic {
             let friendly = each_round(cubic::FRIENDLY_GROWTH);
-            let own = cubic::climb_of_cubic(window, tooth.path);
-            if own.0 < friendly.0 { own } else { friendly }
+            let own = cubic::climb_of_cubic(window, full);
+            let growth = cubic::growth_each_round(full - window, self.rtt);
+            if own.0 < friendly.0 {
+                (own.0, own.1, growth > tooth.queue)
+            } else {
+                (friendly.0, friendly.1, false)
+            }
         } else {
-            each_round(1.0 / self.growth_per_ack())
+            let (seconds, mean) = each_round(1.0 / self.growth_per_ack());
+            (seconds, mean, false)
         };
-        Some(LateFill { window, seconds, lost: seconds * (1.0 - mean / tooth.path) })
+        Some(LateFill {
+            window,
+            fills_path: tooth.path <= largest,
+            seconds,
+            lost: seconds * (1.0 - mean / full),
+            is_repeated: outgrown || self.is_late_again(window, 0.5 * window, self.rtt),
+        })
+    }
+
+    /// [`Self::late_fill`] where path or window are the bound.
+    pub(super) fn late_fill_of(&self, bound: &ThroughputBound) -> Option<LateFill> {
+        let is_of_window =
+            matches!(bound.formula, Formula::SawTooth | Formula::Link | Formula::Window);
+        self.late_fill().filter(|_| is_of_window)
+    }
+
+    /// Whether a queue that slow start has overflowed at a window of so many segments overflows so again after the repair of these losses,
+    /// in round trips of so many seconds. Without SACK a round trip repairs one (RFC 6582 §3.2), and meanwhile new segments fill the
+    /// window: where the timer, which starts anew at the first of them only (§4), expires before, slow start goes on up to half of what is in
+    /// flight (RFC 5681 equation 4).
+    pub(super) fn is_late_again(&self, window: f64, losses: f64, rtt: f64) -> bool {
+        !self.has_sack
+            && losses * rtt > first_timeout(&self.sender.rto, rtt)
+            && 0.5 * self.flight.most / self.mss > window
     }
 
     /// What so many bytes take: the handshake, slow start in whole rounds, and the rest at the rate of the bound.

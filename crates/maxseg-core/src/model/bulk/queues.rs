@@ -1,10 +1,11 @@
 //! The queue of the slowest link: its saw-tooth, or what stands in it.
 
-use super::super::cubic;
 use super::super::flow_path::{Slowest, room};
 use super::super::saw_tooth::{Climb, SawTooth};
+use super::super::{bbr, cubic};
 use super::response::Response;
 use super::{LEAST_SHARE, Transfer};
+use crate::path::Discipline;
 use crate::settings::CongestionName;
 
 /// After so many rounds a queue and the window that it makes agree.
@@ -54,13 +55,30 @@ impl Transfer<'_> {
         let tooth = self.saw_tooth();
         // Behind a host that is slower than the link nothing piles up.
         self.slower_host.payload_bps > self.link_bps
-            && self.window / self.mss > tooth.path + tooth.queue
+            && self.flight.most / self.mss > tooth.path + tooth.queue
+    }
+
+    /// Whether the queue of the slowest link refuses some of what this sender may have in flight.
+    pub(super) fn queue_refuses(&self) -> bool {
+        let tooth = self.saw_tooth();
+        let most = self.most_in_flight() / self.mss;
+        // BBR keeps two windows of the path in flight at most (`bbr_cwnd_gain`).
+        let most = if self.sender.congestion == CongestionName::Bbr {
+            most.min((2.0 * tooth.path).max(bbr::LEAST_WINDOW))
+        } else {
+            most
+        };
+        let room = match self.bottleneck.link.discipline {
+            Discipline::Codel(_) | Discipline::Red(_) => 0.0, // they refuse before the queue is full
+            Discipline::TailDrop => tooth.queue,
+        };
+        self.slower_host.payload_bps > self.link_bps && most > tooth.path + room
     }
 
     /// What the window holds beyond a full path.
     pub(super) fn standing_queue(&self) -> f64 {
         let tooth = self.saw_tooth();
-        let held = (self.window / self.mss - tooth.path).clamp(0.0, tooth.queue);
+        let held = (self.flight.mean / self.mss - tooth.path).clamp(0.0, tooth.queue);
         held / tooth.path * self.rtt
     }
 
@@ -68,7 +86,7 @@ impl Transfer<'_> {
     /// acknowledgements.
     pub(super) fn standing_acks(&self) -> f64 {
         let most = room(self.bottleneck_back.link, self.ack) * self.bottleneck_back.seconds;
-        (8.0 * self.window / self.ack_path_bps - self.rtt).clamp(0.0, most)
+        (8.0 * self.flight.mean / self.ack_path_bps - self.rtt).clamp(0.0, most)
     }
 
     /// How long the queue is at most on average, in seconds: what all that is to be sent holds beyond a full path. And a window grows by

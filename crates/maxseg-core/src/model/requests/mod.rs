@@ -267,6 +267,8 @@ impl RequestModel<'_> {
         let payload = total.requests * self.plan.reply.get() as f64;
         let (up, down) = (&self.upload, &self.download);
         let segments = up.segments + down.segments;
+        // The server knows its segment size when a SYN has come.
+        let is_heard = up.flow_path.loss(up.ack).get() < 1.0;
         let formula =
             if up.loss.max(down.loss) >= 1.0 { Formula::NothingArrives } else { Formula::Cardwell };
         Outcome {
@@ -277,7 +279,7 @@ impl RequestModel<'_> {
             rtt_min_s: Some(down.round_trip()),
             requests: Some(whole(total.requests)),
             request_mean_s: (total.requests > 0.0).then(|| total.time / total.requests),
-            mss_used_bytes: Some(down.mss.get()),
+            mss_used_bytes: is_heard.then(|| down.mss.get()),
             limited_by: Some(if total.never_ends() {
                 LimitedBy::Rto
             } else {

@@ -216,9 +216,9 @@ impl RequestFlow {
         &self.record
     }
 
-    /// Payload of a full segment of a reply, as the path allowed it last.
-    pub(super) fn mss_of_replies(&self) -> Bytes {
-        self.record.mss.unwrap_or(self.mss)
+    /// Payload of a full segment of a reply, as the path allowed it last; `None` where no SYN has arrived.
+    pub(super) fn mss_of_replies(&self) -> Option<Bytes> {
+        self.record.mss.or_else(|| self.server.as_ref().map(|_| self.mss))
     }
 
     /// Payload of replies that has been acknowledged.

@@ -10,8 +10,6 @@ pub(super) const OPTION_SPACE: u64 = 40;
 pub(super) const INITIAL_CWND: u64 = 10;
 /// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.
 pub(super) const PACING_SHIFT: u32 = 10;
-/// `tcp_min_snd_mss`.
-pub(super) const MIN_MSS: u64 = 48;
 
 /// Whether small packets wait (`nonagle`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

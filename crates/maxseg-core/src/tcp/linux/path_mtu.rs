@@ -3,10 +3,10 @@
 
 use super::CaState;
 use super::Socket;
-use super::constants::{MIN_MSS, MSS_DEFAULT, STAMPS_LEN};
+use super::constants::{MSS_DEFAULT, STAMPS_LEN};
 use super::settings::Host;
 use crate::framing::{Headers, IpVersion};
-use crate::mss::linux::{PathMtu, learn};
+use crate::mss::linux::{MIN_SND_MSS, PathMtu, learn};
 use crate::units::{Mtu, Time};
 
 impl Host {
@@ -38,8 +38,8 @@ impl Socket {
     /// `tcp_sync_mss`.
     pub(super) fn sync_mss(&mut self) {
         let stamps = if self.uses_stamps() { STAMPS_LEN } else { 0 };
-        let mss = self.host.mtu.saturating_sub(self.host.headers).min(self.mss_clamp).max(MIN_MSS)
-            - stamps;
+        let allowed = self.host.mtu.saturating_sub(self.host.headers).min(self.mss_clamp);
+        let mss = allowed.max(MIN_SND_MSS.get()) - stamps;
         self.mss_cache = self.bound_to_half_window(mss);
     }
 

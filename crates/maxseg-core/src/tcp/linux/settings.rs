@@ -197,10 +197,11 @@ impl Host {
         self.tcp_rmem[2] as f64 * mss as f64 / counted as f64
     }
 
-    /// What its send buffer holds on average at its largest, in bytes: a program that waits for room writes again once a third is
-    /// free (`sk_stream_min_wspace`, `include/net/sock.h`), and then until it is full.
-    pub(crate) fn mean_send_buffer(&self) -> f64 {
-        self.tcp_wmem[2] as f64 * 5.0 / 6.0
+    /// What its send buffer holds at its largest, in bytes, when a program that waits for room writes again, because a third is free
+    /// (`sk_stream_min_wspace`, `include/net/sock.h`), and when it is full.
+    pub(crate) fn send_buffer_levels(&self) -> (f64, f64) {
+        let full = self.tcp_wmem[2] as f64;
+        (full * 2.0 / 3.0, full)
     }
 
     /// What a packet in the send queue counts besides its payload: `tcp_stream_alloc_skb`'s `truesize`.

@@ -16,7 +16,7 @@ impl Sender {
     }
 
     /// Whether the handshake is complete for this side.
-    pub(in crate::tcp) fn is_established(&self) -> bool {
+    pub(crate) fn is_established(&self) -> bool {
         self.established
     }
 

@@ -217,7 +217,7 @@ fn bbr_is_proposed_to_others() {
     assert!(!proposes(CongestionAlgorithm::Bbr));
 }
 
-/// SO_RCVBUF before the handshake makes the scale 0: the first buffer is not what holds the window.
+/// `SO_RCVBUF` before the handshake makes the scale 0: the first buffer is not what holds the window.
 #[test]
 fn a_tiny_window_whose_scale_is_0_is_no_first_buffer() {
     let change = |scale| {

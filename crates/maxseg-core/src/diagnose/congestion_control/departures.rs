@@ -119,7 +119,7 @@ mod tests {
     fn without_the_beginning_and_a_limit_a_pace_is_nobodys() {
         let name = |begins_late, limit| {
             let departures = Some(PACED);
-            let data = DirectionStats { departures, begins_late, ..DirectionStats::default() };
+            let data = DirectionStats { begins_late, departures, ..DirectionStats::default() };
             let clue = of(&data, limit);
             (clue.count() > 0).then(|| clue.weights.best().0)
         };

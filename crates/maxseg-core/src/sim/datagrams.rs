@@ -1,6 +1,6 @@
 //! Datagrams at a constant rate: what was sent of them, and what arrived.
 
-use super::flow::{Cargo, SendSchedule};
+use super::send_schedule::SendSchedule;
 use crate::framing::IpPacket;
 use crate::stats::Seen;
 use crate::units::Bytes;
@@ -32,12 +32,12 @@ impl Datagrams {
         }
     }
 
-    /// The next is sent now.
-    pub(super) fn send(&mut self) -> Cargo {
+    /// The next is sent now; gives its number.
+    pub(super) fn send(&mut self) -> u64 {
         let number = self.sent;
         self.sent += 1;
         self.schedule.advance();
-        Cargo::Datagram { number }
+        number
     }
 
     /// That with this number arrives, for the first time or as a copy that a link has made.

@@ -22,6 +22,7 @@ mod notices;
 mod observe;
 mod request;
 mod sample;
+mod send_schedule;
 mod sizes;
 mod tally;
 mod tap;

@@ -363,7 +363,7 @@ impl<E: Observer> Net<E> {
                 return self.pump(now, flow, flow.from.other());
             }
             Traffic::Datagrams(datagrams) => {
-                let cargo = datagrams.send();
+                let cargo = Cargo::Datagram { number: datagrams.send() };
                 self.send(now, flow.from, &flow.hop_spans, cargo, datagrams.packet)
             }
             Traffic::Echo(echo) => {

@@ -10,8 +10,8 @@ pub(super) struct WindowLevels {
     /// The least scale that what was in flight allows.
     shift: u8,
     largest: u16,
-    /// And the smallest, once some have passed.
-    least: Option<u16>,
+    /// By how much the smallest is less: nothing of most connections, and short when packed.
+    range: u16,
     few: u8,
     is_low: bool,
     is_full: bool,
@@ -34,8 +34,9 @@ impl WindowLevels {
     /// A segment behind the SYN has this window.
     #[inline]
     pub(super) fn on_window(&mut self, window: u16, at: u64) {
+        let least = if self.few == 0 { window } else { window.min(self.largest - self.range) };
         self.largest = self.largest.max(window);
-        self.least = Some(self.least.map_or(window, |least| least.min(window)));
+        self.range = self.largest - least;
         if self.few < FEW {
             self.few += 1;
             return;
@@ -65,8 +66,8 @@ impl WindowLevels {
 
     /// The smallest as a share of the largest, whatever the scale.
     pub(super) fn least_share(&self) -> Option<f64> {
-        let least = self.least.filter(|_| self.largest > 0)?;
-        Some(f64::from(least) / f64::from(self.largest))
+        let least = f64::from(self.largest - self.range);
+        (self.largest > 0).then(|| least / f64::from(self.largest))
     }
 
     /// The window of a segment in bytes, by the least scale that holds what is in flight, for no window is ever exceeded
@@ -117,5 +118,6 @@ mod tests {
             levels.on_window(window, at);
         }
         assert_eq!(levels.shares(), Some((0.3, 0.7)));
+        assert_eq!(levels.least_share(), Some(350.0 / 900.0));
     }
 }

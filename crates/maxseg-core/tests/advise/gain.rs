@@ -79,7 +79,7 @@ fn a_scenario_file_says_what_runs_of_it_miss() {
     let text = |evidence: &Evidence| {
         let case = Case::of(evidence);
         let rerun = Rerun::of(&case, "made.pcap").unwrap();
-        let text = rerun.file_text(&case);
+        let text = rerun.file_text(&rerun.missed(&case).unwrap());
         let again = Scenario::from_toml("written", &text).unwrap();
         assert_eq!(again, Scenario::from_toml("written", &rerun.text).unwrap());
         text

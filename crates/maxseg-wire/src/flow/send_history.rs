@@ -30,7 +30,7 @@ use super::trains::Trains;
 use super::vantage::{Distance, Passed};
 use near::is_near;
 pub(super) use near::is_nearer;
-use overdue::PATIENCE;
+use overdue::LONGEST_TIMER;
 use repeats::Refusal;
 
 /// What one direction's sender sent and what was acknowledged, from its first byte of payload on.
@@ -268,7 +268,7 @@ impl SendHistory {
         if data.end > self.edge.saturating_add(full) && self.edge > i64::MIN {
             self.counts.beyond_window += 1;
         }
-        if data.at.saturating_sub(self.last_ack) > PATIENCE {
+        if data.at.saturating_sub(self.last_ack) > LONGEST_TIMER {
             self.on_overdue(data);
         }
         if self.sender.window_left().is_some_and(|left| left < full) {

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maxseg_core::advise::{Case, Headline, Rerun};
+use maxseg_core::advise::{Headline, Miss};
 use maxseg_core::evidence::Evidence;
 use maxseg_core::units::Time;
 use maxseg_wire::flow::FlowOptions;
@@ -339,8 +339,9 @@ impl<'a> OutputFiles<'a> {
                 return Err(Failure::with_hint(format!("no scenario can be made: {why}"), hint));
             };
             let path = file.path;
-            file.finish(&rerun.file_text(case))?;
-            printer.note_verbatim(&scenario_note(path, rerun, case));
+            let missed = rerun.missed(case).unwrap_or_default();
+            file.finish(&rerun.file_text(&missed))?;
+            printer.note_verbatim(&scenario_note(path, rerun.connection, &missed));
         }
         if let Some(file) = self.report {
             let path = file.path;
@@ -352,14 +353,13 @@ impl<'a> OutputFiles<'a> {
 }
 
 /// What was written as a scenario, and what runs of it miss.
-fn scenario_note(path: &Path, rerun: &Rerun, case: &Case<'_>) -> String {
-    let missed: Vec<String> =
-        rerun.missed(case).iter().flatten().map(ToString::to_string).collect();
+fn scenario_note(path: &Path, connection: u32, missed: &[Miss]) -> String {
+    let missed: Vec<String> = missed.iter().map(ToString::to_string).collect();
     let missed = match missed.as_slice() {
         [] => String::new(),
         missed => format!("; simulated runs of it have {}", missed.join(", ")),
     };
-    format!("{}: the path of connection {}{missed}", path.display(), rerun.connection)
+    format!("{}: the path of connection {connection}{missed}", path.display())
 }
 
 fn at_fault(file: &str, summary: &CaptureSummary, fault: &Problem) -> Failure {

@@ -32,7 +32,7 @@ pub(super) fn read_rate(acks: &DirectionStats, goodput_bps: f64) -> Option<Known
         return None;
     }
     let shown = match acks.zero_windows {
-        0 if acks.begins_late => "the window was hardly ever as large twice",
+        0 if acks.begins_late => "the advertised window kept changing",
         0 => "the window was low for most of the time",
         1 => "a zero window was advertised once",
         _ => "a zero window was advertised repeatedly",

@@ -26,9 +26,8 @@ impl Rerun {
         Some(self.misses(case, self.observed_bps(case), self.baseline(case)?))
     }
 
-    /// The scenario as a file: with a remark where runs of it miss something of what was observed.
-    pub fn file_text(&self, case: &Case<'_>) -> String {
-        let missed = self.missed(case).unwrap_or_default();
+    /// The scenario as a file: with remarks on what runs of it [miss](Self::missed).
+    pub fn file_text(&self, missed: &[Miss]) -> String {
         let remarks = missed.iter().map(|miss| format!("#   {miss}\n")).collect::<String>();
         if remarks.is_empty() {
             return self.text.clone();

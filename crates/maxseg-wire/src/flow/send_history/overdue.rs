@@ -4,7 +4,7 @@ use super::SendHistory;
 use crate::flow::segments::DataSegment;
 
 /// A sender that is not answered for so long retransmits, in nanoseconds; or for so many times its timer, where that is longer.
-pub(super) const PATIENCE: u64 = 3_000_000_000;
+pub(super) const LONGEST_TIMER: u64 = 3_000_000_000;
 const TIMERS: u64 = 3;
 
 impl SendHistory {
@@ -14,8 +14,8 @@ impl SendHistory {
     pub(super) fn on_overdue(&mut self, data: &DataSegment) {
         let Some(oldest) = self.sent.first() else { return };
         let waited = data.at.saturating_sub(oldest.at.max(self.last_ack));
-        let timer = PATIENCE.max(self.round_trips.rto().saturating_mul(TIMERS));
-        let has_paused = data.at.saturating_sub(self.last_send) > PATIENCE / 2;
+        let timer = LONGEST_TIMER.max(self.round_trips.rto().saturating_mul(TIMERS));
+        let has_paused = data.at.saturating_sub(self.last_send) > LONGEST_TIMER / 2;
         self.counts.beyond_timer += u32::from(waited > timer && !has_paused);
     }
 }

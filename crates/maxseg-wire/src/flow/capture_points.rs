@@ -71,7 +71,8 @@ const PROOF: u16 = 2;
 /// Packets from which on a point that others had passed long before is another place.
 const MANY: u16 = 16;
 /// All is seen twice where it is a third of the segments at least, for a file may hold one place for longer; and where so many
-/// segments are repeated for one that is sent again: identifications may be random (RFC 6864 §3), and then half are.
+/// segments are repeated for one that is sent again or overtaken: identifications may be random (RFC 6864 §3), and then half are, and
+/// where the network reorders packets, those that are overtaken are.
 const THIRD: u32 = 3;
 const FOR_ONE_RESENT: u32 = 4;
 /// Between two interfaces of one host a packet takes less, in microseconds, when no queue holds it.
@@ -155,10 +156,9 @@ impl CapturePoints {
         is_older
     }
 
-    /// Whether a packet of the point that counts was captured at another place before, where all of so many segments were.
-    #[inline]
-    pub(super) fn is_repeat(&mut self, seen: &Seen<'_>, segments: u32) -> bool {
-        let is_repeat = self.repeats(segments) && seen.payload_len > 0 && self.is_older(seen);
+    /// A segment of the point that counts, where all are captured at another place before: whether this one was.
+    pub(super) fn is_repeat(&mut self, seen: &Seen<'_>) -> bool {
+        let is_repeat = self.is_older(seen);
         self.repeated = self.repeated.saturating_add(u32::from(is_repeat));
         is_repeat
     }
@@ -168,11 +168,16 @@ impl CapturePoints {
         self.repeated = self.repeated.saturating_add(u32::from(apart > WITHIN_A_HOST));
     }
 
-    /// Whether all of so many segments were captured at another place before.
-    pub(super) fn repeats(&self, segments: u32) -> bool {
-        self.repeated >= u32::from(MANY)
-            && self.repeated / FOR_ONE_RESENT >= self.resent
-            && self.repeated >= segments / THIRD
+    /// Whether so many segments may all have been captured at another place before, which takes no look at one of them.
+    #[inline]
+    pub(super) fn may_repeat(&self, segments: u32) -> bool {
+        self.repeated >= u32::from(MANY) && self.repeated >= segments / THIRD
+    }
+
+    /// Whether all of so many segments were captured at another place before; of those that brought new bytes, so many had been overtaken.
+    pub(super) fn repeats(&self, segments: u32, overtaken: u32) -> bool {
+        self.may_repeat(segments)
+            && self.repeated / FOR_ONE_RESENT >= self.resent.saturating_add(overtaken)
     }
 
     /// Whether a packet's identification is from before the newest: senders count them up modulo 2¹⁶ (RFC 6864 §3).

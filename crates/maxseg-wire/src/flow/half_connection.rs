@@ -133,6 +133,12 @@ impl HalfConnection {
         sequence.offset(number, self.nxt)
     }
 
+    /// Whether all its segments were captured at two places, as far as their identifications show.
+    pub(super) fn is_seen_twice(&self) -> bool {
+        let overtaken = self.stream.as_ref().map_or(0, |stream| stream.counts.out_of_order);
+        self.points.repeats(self.counts.data_packets, overtaken)
+    }
+
     /// A SYN: what it offers, and where payload begins.
     pub(super) fn on_syn(&mut self, seen: &Seen<'_>, options: &SeenOptions) {
         self.offered = SynOptions {

@@ -46,8 +46,9 @@ impl Connection {
         let half = self.halves.of_mut(s);
         half.count(seen);
         let is_counted = half.points.is_counted(seen);
+        let may_repeat = half.points.may_repeat(half.counts.data_packets);
         let has_matched = half.recent.is_copy(seen, !is_counted)
-            || is_counted && half.points.is_repeat(seen, half.counts.data_packets);
+            || may_repeat && is_counted && self.is_repeat(seen, s);
         if (has_matched || !is_counted) && self.is_copy(seen, s, is_counted, has_matched) {
             return;
         }
@@ -104,6 +105,16 @@ impl Connection {
             self.expect_copies();
         }
         is_copy
+    }
+
+    /// Whether a segment of the point that counts was captured at another place before, as all are.
+    #[cold]
+    fn is_repeat(&mut self, seen: &Seen<'_>, s: Endpoint) -> bool {
+        if seen.payload_len == 0 || self.has_news(seen, s) || self.lacks(seen, s) {
+            return false;
+        }
+        let half = self.halves.of_mut(s);
+        half.is_seen_twice() && half.points.is_repeat(seen)
     }
 
     /// A segment was sent before, as far as its numbers say.

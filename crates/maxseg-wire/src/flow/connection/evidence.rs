@@ -106,7 +106,7 @@ impl Connection {
         CaptureFacts {
             repeating_points: low.points.repeating().max(high.points.repeating()) as u64,
             is_merged: low.points.are_two_places(&high.points)
-                || [low, high].iter().any(|half| half.points.repeats(half.counts.data_packets)),
+                || [low, high].iter().any(|half| half.is_seen_twice()),
             is_split: low.points.are_apart(&high.points),
             late_packets: self.late_packets.into(),
             later_first: self.is_beside_later,

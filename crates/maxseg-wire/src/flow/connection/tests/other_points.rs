@@ -1,5 +1,7 @@
 //! Packets that come from another point than the first ones, and copies without an identification.
 
+use std::iter;
+
 use maxseg_core::evidence::Evidence;
 
 use super::{ack, data, evidence, syn, syn_ack};
@@ -156,4 +158,24 @@ fn a_handshake_that_a_mirror_repeats_was_sent_once() {
     assert_eq!(sent(&without), (1, 1));
     assert_eq!(sent(&packets(1_000_000, |_| {})), (2, 2), "sent again");
     assert_eq!(sent(&packets(5_000, |seen| seen.checksum = 1)), (2, 2), "other options");
+}
+
+/// A packet overtook new segments and segments that were sent again: the identifications of all of them are from before its own, and none
+/// is a copy.
+#[test]
+fn retransmissions_that_were_overtaken_are_no_copies_of_another_place() {
+    let mut packets = vec![syn(0), syn_ack(100)];
+    packets.extend((0..40).map(|n| data(20_000 + 100 * u64::from(n), n)));
+    packets.push(data(60_000, 160));
+    packets.extend((0..120).flat_map(|n| {
+        let at = 60_100 + 100 * u64::from(n);
+        let resent = [2 * n, 2 * n + 1].map(|n| Seen { ip_id: Some(150), ..data(at + 50, n) });
+        iter::once(data(at, 40 + n)).chain(resent.into_iter().filter(move |_| n < 20))
+    }));
+    packets.push(ack(90_000, 161));
+    let evidence = evidence(&packets);
+    let there = &evidence.forward;
+    assert!(!evidence.capture.is_merged);
+    assert_eq!((there.capture_duplicates, there.unseen_bytes), (0, 0));
+    assert_eq!((there.retransmitted_packets, there.unique_bytes), (40, 16_100));
 }

@@ -90,7 +90,13 @@ mod tests {
 
     fn waits(there: f64, back: f64, shut: u64) -> bool {
         let way = |seconds: f64| {
-            Some(WayDelay { count: 500, low_s: seconds / 2.0, median_s: seconds, high_s: seconds })
+            Some(WayDelay {
+                count: 500,
+                low_s: seconds / 2.0,
+                median_s: seconds,
+                high_s: seconds,
+                ..WayDelay::default()
+            })
         };
         let data = DirectionStats {
             way_delay: way(there),
@@ -112,7 +118,13 @@ mod tests {
     #[test]
     fn a_queue_before_the_capture_point_has_overflowed() {
         let data = DirectionStats {
-            way_delay: Some(WayDelay { count: 500, low_s: 0.1, median_s: 0.12, high_s: 0.2 }),
+            way_delay: Some(WayDelay {
+                count: 500,
+                low_s: 0.1,
+                median_s: 0.12,
+                high_s: 0.2,
+                ..WayDelay::default()
+            }),
             goodput_bps: Some(5e6),
             first_data: Some(Time::ZERO),
             last_ack: Some(Time::from_millis(5000)),
@@ -131,7 +143,13 @@ mod tests {
             path_rtt_min_s: Some(0.04),
             goodput_bps: Some(5e6),
             first_flight_bps: Some(first),
-            way_delay: Some(WayDelay { count: 500, low_s: 0.02, median_s: 0.02, high_s: 0.02 }),
+            way_delay: Some(WayDelay {
+                count: 500,
+                low_s: 0.02,
+                median_s: 0.02,
+                high_s: 0.02,
+                ..WayDelay::default()
+            }),
             ..DirectionStats::default()
         };
         let acks = DirectionStats { packets: 500, ..DirectionStats::default() };

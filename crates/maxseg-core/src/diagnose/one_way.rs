@@ -20,7 +20,8 @@ const CEILING: f64 = 0.1;
 const BROKEN: f64 = 1.0;
 /// A queue that overflows drops several packets; fewer losses are chance, and the even rate may be that of a program or of a reader.
 const OVERFLOWED: u64 = 5;
-/// A program whose short segments are the last before a pause for more of the time than this writes at that rate.
+/// A program whose short segments are the last before a pause for more of the time than this writes at that rate: an even one, or one
+/// that varies by itself, and losses do not explain it.
 const OF_PROGRAM: f64 = 0.1;
 /// Losses that come with changes of the rate by more than this share of it, so many of them, are what limits.
 const CHANGES: f64 = 0.25;
@@ -35,6 +36,8 @@ const STANDS: f64 = 2.0;
 /// in twenty for 3.8 times as long as three of four do. A queue that stands varies by less.
 const FRAMED: f64 = 3.5;
 const QUARTER_OF_PERIOD_S: f64 = 0.005;
+/// A full link delivers all the time: pauses for this share of it are of a program, a window or a timer.
+const PAUSED: f64 = 0.1;
 /// Gaps between acknowledgements grow with what they cover, by about so much, and vary by no more than this (the standard deviation
 /// of their logarithms), behind a link that is full, whoever fills it; fewer may be chance.
 const TWICE: std::ops::Range<f64> = 1.7..2.15;
@@ -111,14 +114,13 @@ fn of_data(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
 
 /// What losses do to the rate, which varies by this share of itself.
 fn of_losses(data: &DirectionStats, varies: f64) -> Option<LimitedBy> {
-    if data.needed_retransmissions() == 0 {
+    let is_out_of_data = share_of_time(data, |bin| bin.app_limited) >= OF_PROGRAM;
+    if data.needed_retransmissions() == 0 || is_out_of_data {
         return None;
     }
     let is_often = data.loss_episodes.count() >= MANY_LOSSES;
     if varies < CEILING {
-        let has_overflowed = data.needed_retransmissions() >= OVERFLOWED;
-        let is_out_of_data = share_of_time(data, |bin| bin.app_limited) >= OF_PROGRAM;
-        (has_overflowed && !is_out_of_data).then_some(LimitedBy::Bandwidth)
+        (data.needed_retransmissions() >= OVERFLOWED).then_some(LimitedBy::Bandwidth)
     } else if is_often && varies > CHANGES || varies > BROKEN {
         Some(LimitedBy::Congestion)
     } else {
@@ -154,7 +156,8 @@ fn of_acks(data: &DirectionStats, acks: &DirectionStats, lasted: Time) -> Option
     let segments = (data.acked_bytes as f64 / segment).max(1.0);
     let longer = QUEUE_S.max(DELAYED_ACK_SEGMENTS * lasted.as_secs_f64() / segments);
     let is_framed = way.low_s <= QUARTER_OF_PERIOD_S && way.high_s >= FRAMED * way.low_s;
-    (way.low_s >= longer && way.median_s <= STANDS * way.low_s && !is_framed)
+    let pauses = way.paused_s >= PAUSED * lasted.as_secs_f64();
+    (way.low_s >= longer && way.median_s <= STANDS * way.low_s && !is_framed && !pauses)
         .then_some(LimitedBy::Bandwidth)
 }
 
@@ -176,7 +179,8 @@ mod tests {
         let low = DirectionStats { low_windows: Some(0.8), ..DirectionStats::default() };
         assert_eq!(shows(&none, &low), Some(LimitedBy::ReceiveWindow));
         let way = |low_s, median_s| {
-            let way = WayDelay { count: 500, low_s, median_s, high_s: median_s };
+            let way =
+                WayDelay { count: 500, low_s, median_s, high_s: median_s, ..WayDelay::default() };
             DirectionStats { way_delay: Some(way), ..DirectionStats::default() }
         };
         assert!(!is_always_behind(&shut) && !is_always_behind(&low), "it may have caught up");
@@ -186,8 +190,20 @@ mod tests {
         assert_eq!(shows(&way(0.0, 0.03), &none), None);
         assert_eq!(shows(&way(0.008, 0.008), &none), None, "as long as two segments take");
         assert_eq!(shows(&way(0.015, 0.052), &none), None, "it empties now and then");
+        let paused = |paused_s| {
+            let way_delay = way(0.02, 0.03).way_delay.map(|way| WayDelay { paused_s, ..way });
+            DirectionStats { way_delay, ..DirectionStats::default() }
+        };
+        assert_eq!(shows(&paused(0.05), &none), Some(LimitedBy::Bandwidth));
+        assert_eq!(shows(&paused(0.4), &none), None, "a program that sends now and then");
         let framed = |high_s| {
-            let way = WayDelay { count: 500, low_s: 0.005, median_s: 0.008, high_s };
+            let way = WayDelay {
+                count: 500,
+                low_s: 0.005,
+                median_s: 0.008,
+                high_s,
+                ..WayDelay::default()
+            };
             let fast = DirectionStats {
                 acked_bytes: 10_000_000,
                 way_delay: Some(way),
@@ -225,6 +241,21 @@ mod tests {
         assert_eq!(shows(12, 0), Some(LimitedBy::Bandwidth));
         assert_eq!(shows(3, 0), None, "single losses: a reader may set the rate");
         assert_eq!(shows(12, 20), None, "a program's writes");
+    }
+
+    #[test]
+    fn losses_explain_no_rate_that_a_program_varies() {
+        let of = |out_ms| {
+            let mut bins = Bins::new(Time::ZERO, Time::from_millis(100));
+            bins.at(Time::ZERO).app_limited = Time::from_millis(out_ms);
+            bins.finish(Time::from_millis(100));
+            of_losses(
+                &DirectionStats { bins, retransmitted_packets: 9, ..DirectionStats::default() },
+                1.4,
+            )
+        };
+        assert_eq!(of(0), Some(LimitedBy::Congestion));
+        assert_eq!(of(30), None);
     }
 
     #[test]

@@ -360,9 +360,9 @@ fn one_way(evidence: &Evidence) -> Option<Reason> {
     if !evidence.marks.one_way || !answers && !evidence.marks.mid_stream {
         return None;
     }
-    let carries_data = evidence.forward.payload_bytes + evidence.reverse.payload_bytes > 0;
-    let missing =
-        if carries_data { "the acknowledgements are missing" } else { "the data is missing" };
+    // What acknowledges may carry requests.
+    let has_data = evidence.stats(evidence.data_direction()).payload_bytes > 0;
+    let missing = if has_data { "the acknowledgements are missing" } else { "the data is missing" };
     Some(reason(ReasonCode::OneWay, format!("Only one direction was captured: {missing}")))
 }
 

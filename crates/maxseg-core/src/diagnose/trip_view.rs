@@ -99,7 +99,13 @@ mod tests {
 
     #[test]
     fn where_nothing_waits_on_either_way_longer_round_trips_are_no_queue() {
-        let way = |high_s| WayDelay { count: 500, low_s: 0.0, median_s: 0.0, high_s };
+        let way = |high_s| WayDelay {
+            count: 500,
+            low_s: 0.0,
+            median_s: 0.0,
+            high_s,
+            ..WayDelay::default()
+        };
         let are_flat = |there, back| {
             let of = |high_s| DirectionStats {
                 way_delay: Some(way(high_s)),

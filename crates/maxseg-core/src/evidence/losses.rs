@@ -128,7 +128,7 @@ pub struct Bursts {
 }
 
 /// Delays of one way beyond its least, of packets that were answered.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WayDelay {
     /// How many.
     pub count: u32,
@@ -138,6 +138,8 @@ pub struct WayDelay {
     pub median_s: f64,
     /// One in twenty had more, in seconds.
     pub high_s: f64,
+    /// Times without an answer far longer than usual, together, in seconds.
+    pub paused_s: f64,
 }
 
 /// The state of the path when segments were lost: one recovery, with all that it sent again.

@@ -31,6 +31,17 @@ struct Many {
     /// The clock of this end, and that of the other, as it comes back.
     own: StampClock,
     echoes: StampClock,
+    pauses: Pauses,
+}
+
+/// Times without an answer that are far longer than usual, of segments that count.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Pauses {
+    last: Option<u64>,
+    /// About the median of the gaps, in nanoseconds: each moves it by a share of itself.
+    usual: u64,
+    /// Together, in nanoseconds.
+    sum: u64,
 }
 
 /// Differences of more ticks than this are no delay: a clock was set, or an end was idle.
@@ -44,6 +55,11 @@ const EACH: u32 = 1000;
 const SAMPLED: u8 = 8;
 /// Fewer segments tell nothing.
 const LEAST: u32 = 20;
+/// A pause is so many times as long as a usual gap, and as many nanoseconds at least: hosts that are late make shorter ones.
+const LONGER: u64 = 8;
+const PAUSE: u64 = 50_000_000;
+/// The share of itself by which a gap moves what is usual: one in so many.
+const STEP: u64 = 16;
 
 impl WayDelays {
     /// A segment that answers: its timestamp, and what it echoes.
@@ -74,6 +90,7 @@ impl WayDelays {
             return;
         }
         let many = self.many.get_or_insert_default();
+        many.pauses.on_answer(at);
         many.own.on_stamp(stamp, at);
         many.echoes.on_stamp(echo, at);
         let weight = if many.seen > EACH { SAMPLED.into() } else { 1 };
@@ -109,7 +126,24 @@ impl WayDelays {
             low_s: quantile(0.25),
             median_s: quantile(0.5),
             high_s: quantile(0.95),
+            paused_s: many.pauses.sum as f64 / 1e9,
         })
+    }
+}
+
+impl Pauses {
+    fn on_answer(&mut self, at: u64) {
+        let Some(last) = self.last.replace(at) else { return };
+        let gap = at.saturating_sub(last);
+        if self.usual == 0 {
+            self.usual = gap;
+        }
+        if gap > PAUSE && gap > LONGER * self.usual {
+            self.sum += gap;
+        }
+        let step = self.usual / STEP + 1;
+        self.usual =
+            if gap > self.usual { self.usual + step } else { self.usual - step.min(self.usual) };
     }
 }
 
@@ -157,6 +191,23 @@ mod tests {
             (0.1, 0.1),
             "of 100 ticks, after a fifth of the time"
         );
+    }
+
+    #[test]
+    fn pauses_are_far_longer_than_usual_gaps() {
+        let paused = |burst: u32, pause: u64| {
+            let mut delays = WayDelays::default();
+            let mut at = 0;
+            for n in 0..1000_u32 {
+                at += if n % burst == 0 { pause } else { 1_000_000 };
+                let now = u32::try_from(at / 1_000_000).unwrap();
+                delays.on_answer(at, now, now.wrapping_sub(15));
+            }
+            delays.found().unwrap().paused_s
+        };
+        assert_eq!(paused(100, 1_000_000), 0.0);
+        assert_eq!(paused(100, 40_000_000), 0.0, "a host that is late");
+        assert_eq!(paused(100, 500_000_000), 4.5, "nine of ten: the first is before what counts");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::*;
 use crate::evidence::{AckGaps, Intervals, LoadedRoundTrips};
 
-const fn way(low_s: f64, median_s: f64) -> WayDelay {
-    WayDelay { count: 1000, low_s, median_s, high_s: median_s }
+fn way(low_s: f64, median_s: f64) -> WayDelay {
+    WayDelay { count: 1000, low_s, median_s, high_s: median_s, ..WayDelay::default() }
 }
 
 fn stats() -> DirectionStats {
@@ -57,7 +57,15 @@ fn a_segment_or_two_make_no_queue_of_acknowledgements() {
 #[test]
 fn start_up_fills_a_queue_of_the_acknowledgements_alone() {
     let is_filled = |there, back, behind| {
-        let way = |high_s| Some(WayDelay { count: 1000, low_s: 0.0, median_s: 0.001, high_s });
+        let way = |high_s| {
+            Some(WayDelay {
+                count: 1000,
+                low_s: 0.0,
+                median_s: 0.001,
+                high_s,
+                ..WayDelay::default()
+            })
+        };
         let stats = DirectionStats {
             way_delay: way(there),
             rtt_min_s: Some(behind),
@@ -142,7 +150,8 @@ fn what_round_trips_hold_and_the_data_does_not_wait_for_is_on_the_way_back() {
         let stats = DirectionStats { way_delay: Some(data), ..stats };
         AckPath::of(&stats, &DirectionStats::default()).is_some()
     };
-    let quick = WayDelay { count: 1000, low_s: 0.0, median_s: 0.002, high_s: 0.01 };
+    let quick =
+        WayDelay { count: 1000, low_s: 0.0, median_s: 0.002, high_s: 0.01, ..WayDelay::default() };
     assert!(is_rest(quick, 0.3));
     assert!(!is_rest(quick, 0.035), "no queue");
     assert!(!is_rest(WayDelay { high_s: 0.2, ..quick }, 0.3), "the data waits as well");

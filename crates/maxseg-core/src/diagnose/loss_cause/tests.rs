@@ -138,7 +138,13 @@ fn a_policer_passes_one_rate_between_losses_without_delay() {
     // Away from the sender a queue shows on one way at least: a policer has none.
     let way = |high_s| DirectionStats {
         rtt_min_s: Some(0.001),
-        way_delay: Some(WayDelay { count: 500, low_s: 0.0, median_s: 0.0, high_s }),
+        way_delay: Some(WayDelay {
+            count: 500,
+            low_s: 0.0,
+            median_s: 0.0,
+            high_s,
+            ..WayDelay::default()
+        }),
         ..policed.clone()
     };
     assert_cause(&way(0.001), true, LossCause::Policer);

@@ -204,7 +204,8 @@ fn a_buffer_that_holds_less_than_the_path_leaves_it_idle() {
     let leaves_idle = |data: &DirectionStats| leaves_path_idle(data, &acks);
     assert!(leaves_idle(&data(110_000)));
     assert!(!leaves_idle(&data(130_000)), "more than the path, as it is refilled");
-    let waits = WayDelay { count: 500, low_s: 0.002, median_s: 0.01, high_s: 0.02 };
+    let waits =
+        WayDelay { count: 500, low_s: 0.002, median_s: 0.01, high_s: 0.02, ..WayDelay::default() };
     assert!(!leaves_idle(&DirectionStats { way_delay: Some(waits), ..data(110_000) }));
     assert!(!leaves_idle(&DirectionStats { retransmitted_packets: 3, ..data(110_000) }));
 }

@@ -18,7 +18,8 @@ const SAME_FEW: f64 = 0.1;
 /// It passes less than this share of what the path carries: near that, it is the link whose rate is constant.
 const BELOW_LINK: f64 = 0.7;
 /// A sender that keeps to one rate by itself loses at that rate; one that is policed loses where it tries so many times more. Errors
-/// strike at more than the goodput, too: by less than so many times, only rates that are the same beyond chance are a policer's.
+/// strike at more than the goodput, too: by less than so many times, only rates that are the same beyond chance are a policer's, and a few that
+/// are the same are chance: a program that writes now and then loses about as much each time.
 const TRIED: f64 = 1.1;
 const TRIED_MUCH: f64 = 1.5;
 const BEYOND_CHANCE: f64 = 0.05;
@@ -79,8 +80,9 @@ impl RatesBetweenLosses {
     /// single ones are, at the same flight after about as many segments, each time; `over_goodput` is the rate that was
     /// tried when segments were lost, over the goodput.
     pub(super) fn are_policed(&self, is_burst: bool, is_regular: bool, over_goodput: f64) -> bool {
-        let same = if is_burst && self.count >= MANY_RATES { SAME_RATE } else { SAME_FEW };
-        let tried = if self.variation < BEYOND_CHANCE { TRIED } else { TRIED_MUCH };
+        let are_many = self.count >= MANY_RATES;
+        let same = if is_burst && are_many { SAME_RATE } else { SAME_FEW };
+        let tried = if are_many && self.variation < BEYOND_CHANCE { TRIED } else { TRIED_MUCH };
         let is_of_bucket = self.is_line && over_goodput > TRIED;
         is_of_bucket || (is_burst || is_regular) && self.variation < same && over_goodput > tried
     }
@@ -123,4 +125,20 @@ pub(crate) fn rate_of_possible_policer(data: &DirectionStats) -> Option<f64> {
 /// Under the other limits windows, buffers or programs hold it to a rate.
 pub(super) const fn may_exceed_a_policer(limit: LimitedBy) -> bool {
     matches!(limit, LimitedBy::Congestion | LimitedBy::Bandwidth | LimitedBy::Rto)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_rates_that_are_the_same_are_chance_unless_much_more_was_tried() {
+        let is_policed = |count, over_goodput| {
+            let rates =
+                RatesBetweenLosses { count, usual_bps: 1e7, variation: 0.03, is_line: false };
+            rates.are_policed(true, false, over_goodput)
+        };
+        assert!(is_policed(6, 1.42) && is_policed(3, 1.6));
+        assert!(!is_policed(3, 1.42) && !is_policed(6, 1.05));
+    }
 }

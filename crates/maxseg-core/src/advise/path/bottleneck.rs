@@ -18,6 +18,9 @@ const SAME_TRAINS: f64 = 1.08;
 const LEAST_FULL: usize = 10;
 /// What is about as much.
 const ABOUT: f64 = 1.1;
+/// Trains of a full link against what the connection reached meanwhile: they are told in eighths of an octave, so that faster ones are
+/// arrivals in batches. Slower ones may be it, where acknowledgements jump over what was repaired.
+const OF_FULL: std::ops::RangeInclusive<f64> = 0.7..=1.2;
 /// Payload of the largest joined packet, in bytes, which arrives and is acknowledged at once: a shorter interval may hold one more
 /// than the link carried in it.
 const LARGEST_JOINED: u64 = 1 << 16;
@@ -35,7 +38,7 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         // A link that is full for most of the time carries no more than the connection did meanwhile: acknowledgements that jump over
         // what was repaired, or of joined packets, are faster for a short while.
         let reached = peak.min(ABOUT * goodput / case.share(LimitedBy::Bandwidth));
-        let trains = data.capacity_bps.filter(|trains| (*trains / reached - 1.0).abs() < 0.3);
+        let trains = data.capacity_bps.filter(|trains| OF_FULL.contains(&(*trains / reached)));
         let rate = trains
             .map_or(reached, |trains| of_first.or_else(|| usual(data, trains)).unwrap_or(trains));
         let rate = rate.max(goodput) * with_headers;
@@ -58,7 +61,9 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let fastest = of_first.or(data.train_mode_bps.filter(is_mode)).or(fastest);
     let is_credible = |rate: &f64| !is_bunched && *rate <= CREDIBLE * reached;
     if let Some(capacity) = fastest.filter(is_credible) {
-        let rate = capacity.max(peak(data).unwrap_or(0.0)).max(goodput) * with_headers;
+        // Where the first flight had the rate of the trains as well, acknowledgements that were faster jumped over what was repaired.
+        let reached = of_first.map_or(reached, |_| goodput);
+        let rate = capacity.max(reached) * with_headers;
         // A paced sender spaces its segments itself, and acknowledgements arrive in groups: only near the receiver do
         // trains keep the spacing of the bottleneck link, unless the first flight had it as well.
         let paced = capacity < ROOM * goodput && of_first.is_none() || is_paced_behind_buffer(case);

@@ -29,6 +29,7 @@ mod window_replay;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::intervals::{OFTEN_OUT_OF_DATA, share_out_of_data};
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 use crate::stats::median;
@@ -214,7 +215,9 @@ pub(crate) fn is_overtaken(data: &DirectionStats) -> bool {
 /// Whether the first flights are not the congestion window's, or what the path holds is not known: a program or a pace sends less,
 /// or packets overtake each other.
 fn hides_opening(data: &DirectionStats, limit: LimitedBy) -> bool {
-    matches!(limit, LimitedBy::Paced | LimitedBy::Application) || is_overtaken(data)
+    let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application)
+        || limit == LimitedBy::Unknown && share_out_of_data(data) >= OFTEN_OUT_OF_DATA;
+    is_held || is_overtaken(data)
 }
 
 /// Why there is no clue.

@@ -48,6 +48,9 @@ const BELOW_WINDOW_BY: f64 = 3.0;
 /// left is known less exactly: only connections without a loss count.
 const OPEN: u32 = 10;
 const OPEN_SHARE: f64 = 0.1;
+/// Where one segment in so many filled the window, it was full all along, and round trips in which it was open are of acknowledgements that
+/// came late.
+const FILLING: u64 = 8;
 /// Slow start ended without a loss where so many round trips of growth are no doublings.
 const SLOW_ROUNDS: f64 = 5.0;
 /// It went on until the end where at most so many are none, and there are so many doublings.
@@ -189,7 +192,8 @@ impl Clues {
         let opening = opening_epoch(data).map(|first| first.from);
         let sees_window = view == View::Sender || data.epochs.losses().is_empty();
         for epoch in data.epochs.as_slice() {
-            if sees_window && !data.begins_late && leaves_window(epoch) {
+            let may_leave = sees_window && !data.begins_late && !fills_window(data);
+            if may_leave && leaves_window(epoch) {
                 let text = format!(
                     "the flight left the receive window open in {} round trips without a loss",
                     epoch.open_rounds
@@ -262,6 +266,11 @@ fn overfills_queue(epoch: &CongestionEpoch, data: &DirectionStats) -> bool {
     let most = epoch.most.max(at_loss) as f64;
     path_bytes(data).is_none_or(|path| most >= QUEUED * path)
         && Flight::of(data).is_none_or(|flight| !flight.loses_little())
+}
+
+/// Whether segments filled the receive window all along.
+fn fills_window(data: &DirectionStats) -> bool {
+    FILLING * data.window_full > data.data_packets
 }
 
 /// Whether it filled the receive window and then no longer did, though nothing was lost.

@@ -16,7 +16,7 @@ const BEYOND_FLIGHT: f64 = 1.0;
 /// A first flight of so many times that before the loss is none of its making: what seemed lost was not, and the reduction
 /// was undone.
 const MOST_LEFT: f64 = 1.6;
-/// Where reductions are undone, or the window was the limit before, what is left of a flight above this share says nothing.
+/// Where reductions are undone, or a receive window or a send buffer limited, what is left of a flight above this share says nothing.
 const MAYBE_UNDONE: f64 = 0.85;
 /// What is left of a flight below this share shows another cause, as an expiry of the timer or all of a flight lost.
 const LEAST_LEFT: f64 = 0.2;
@@ -109,7 +109,8 @@ impl EpochClues {
         });
         let peak = epoch.peak as f64 / scale.segment;
         let left = epoch.first as f64 / epoch.peak.max(1) as f64;
-        let says_nothing = (scale.is_undone || was_capped) && left > MAYBE_UNDONE;
+        let may_be_more = scale.is_undone || was_capped || scale.has_full_buffer;
+        let says_nothing = may_be_more && left > MAYBE_UNDONE;
         let (least, beyond) =
             if was_capped { (LEAST_CAPPED_PEAK, BEYOND_FLIGHT) } else { (LEAST_PEAK, 0.0) };
         if peak < least || !(LEAST_LEFT..MOST_LEFT).contains(&left) || says_nothing {

@@ -87,7 +87,7 @@ impl<'a> Headline<'a> {
         // What gains no goodput may still shorten delays.
         let is_of_queue = matches!(changes, [Change::FairQueue | Change::Queue(_)]);
         let is_worth_it = !is_small || is_bound || is_of_queue;
-        let remedy = if is_worth_it { remedy } else { remedy.map(not_worth_it) };
+        let remedy = if is_worth_it { remedy } else { instead_of(remedy, subject, &case) };
         Self { case, subject, remedy, rerun, gain, shows_path: too_little.is_none() }
     }
 
@@ -362,6 +362,17 @@ impl<'a> Headline<'a> {
             }
         }
     }
+}
+
+/// What is said instead of a change with which the path carries no more: what follows from the limit, where the change was for something
+/// else.
+fn instead_of(change: Option<Remedy>, subject: Option<Subject>, case: &Case<'_>) -> Option<Remedy> {
+    let limit = case.diagnosis.limited_by;
+    let of_limit = match subject {
+        Some(Subject::Finding(_)) => remedy(Subject::Limit(limit), case, None),
+        _ => None,
+    };
+    of_limit.or_else(|| change.map(not_worth_it))
 }
 
 /// A change without what it would do: the path carries no more with it.

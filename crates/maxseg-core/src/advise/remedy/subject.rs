@@ -54,7 +54,11 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     let worst = case
         .findings_of_data()
         .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
-        .filter(|finding| finding.kind != FindingKind::Loss || !lost_for_their_size(case))
+        // A program that has nothing to send gains little by less loss.
+        .filter(|finding| {
+            let matters = limited_by != LimitedBy::Application && !lost_for_their_size(case);
+            finding.kind != FindingKind::Loss || matters
+        })
         .filter(|finding| finding.kind != FindingKind::PathMtuReduced || !was_heeded_at_once(case))
         .filter(|finding| {
             let direction = finding.direction.unwrap_or(case.diagnosis.direction);

@@ -29,9 +29,10 @@ pub fn of_capture(
     if let Some(why) = beyond_settings(headline) {
         return Ok(unknown(why, ends));
     }
-    let rerun = match &headline.rerun {
-        Some(rerun) => rerun.clone().explaining(case, name),
-        None => Err(headline.no_gain().unwrap_or(NoGain::Unfit)),
+    let rerun = match (&headline.rerun, headline.no_gain()) {
+        (_, Some(why)) if why.is_of_another_path() => Err(why),
+        (Some(rerun), _) => rerun.clone().explaining(case, name),
+        (None, why) => Err(why.unwrap_or(NoGain::Unfit)),
     };
     let rerun = match rerun {
         Ok(rerun) if !is_full(headline, question.goal) => rerun,

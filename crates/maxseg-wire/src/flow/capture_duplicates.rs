@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
+use super::seen_options::SeenOptions;
 use crate::tcp::Flags;
 
 /// The last packets of an end, as fingerprints. Packed, it takes a byte where there are none.
@@ -213,9 +214,13 @@ const fn micros(nanos: u64) -> u32 {
     (nanos / 1000) as u32
 }
 
-/// Numbers and identification, mixed; never 0.
+/// Numbers and identification, mixed; never 0. A SYN that is sent again has another timestamp, by which alone it differs where its host does
+/// not count its packets, and leaves checksums to the network card.
 fn fingerprint(seen: &Seen<'_>) -> u32 {
-    let numbers = u64::from(seen.seq) << 32 | u64::from(seen.ack);
+    let is_syn = seen.flags.contains(Flags::SYN);
+    let stamp = if is_syn { SeenOptions::of(seen.options).timestamps } else { None };
+    let stamp = stamp.map_or(0, |(value, _)| u64::from(value));
+    let numbers = (u64::from(seen.seq) << 32 | u64::from(seen.ack)) ^ stamp;
     let id = u64::from(seen.ip_id.unwrap_or(0));
     let rest = id << 48
         | u64::from(seen.payload_len & 0xffff) << 32

@@ -158,6 +158,13 @@ fn a_handshake_that_a_mirror_repeats_was_sent_once() {
     assert_eq!(sent(&without), (1, 1));
     assert_eq!(sent(&packets(1_000_000, |_| {})), (2, 2), "sent again");
     assert_eq!(sent(&packets(5_000, |seen| seen.checksum = 1)), (2, 2), "other options");
+    // The kind and length of timestamps, and a value other than none.
+    let stamped = |seen: &mut Seen<'static>| seen.options = &[8, 10, 0, 0, 0, 19, 0, 0, 0, 0];
+    assert_eq!(
+        sent(&packets(19_000, stamped)),
+        (2, 2),
+        "sent again where checksums are left to the card"
+    );
 }
 
 /// A packet overtook new segments and segments that were sent again: the identifications of all of them are from before its own, and none

@@ -301,7 +301,7 @@ impl<'a> Plot<'a> {
 /// The range of the vertical axis.
 fn y_range(chart: &Chart) -> (f64, f64) {
     let ends = |p: &Point| chart.y.spacing.ends(p.y, p.half);
-    let ys = chart.points().flat_map(|p| ends(&p).into_iter().chain([p.y]));
+    let ys = chart.points().flat_map(|p| ends(p).into_iter().chain([p.y]));
     // A band may reach below zero; a logarithmic axis must not follow it into nothing.
     let positive = chart.points().map(|point| point.y).filter(|y| *y > 0.0);
     let least = positive.fold(f64::INFINITY, f64::min);

@@ -286,7 +286,7 @@ impl RunPairing {
             solid: words_if(&series.solid, if has_engines { "sim" } else { "mean" }),
             dashed: words_if(&series.dashed, "model"),
             crosses: words_if(&series.crosses, "lab"),
-            band: "95% interval, paired where both have a seed".to_owned(),
+            band: "95% interval, paired by equal seeds".to_owned(),
         };
         let keys = self.keys_of_all();
         let label = |bar: &Bar<'_>| match keys {

@@ -122,6 +122,7 @@ impl Difference {
             Pairing::OneSided => None,
             Pairing::Exact => Some(0.0),
         };
+        let half = half.filter(|_| a.is_some() && b.is_some());
         let verdict = verdict(a.zip(b).map(|(a, b)| b - a), half, pairing);
         Self { a, b, half, pairing, verdict }
     }
@@ -326,6 +327,12 @@ mod tests {
         }
         let formula = of_rows(&rows(&[(Some(1), 1.0)]), &rows(&[(None, 2.0)]), false);
         assert_eq!((formula.pairing, formula.verdict), (Pairing::Exact, Verdict::Higher));
+        // Of one side it is not known.
+        let [a, b] = [rows(&[(Some(1), 1.0)]), rows(&[(None, 2.0)])];
+        let (a, b): (Vec<&Row>, Vec<&Row>) = (a.iter().collect(), b.iter().collect());
+        let sides = [&a, &b].map(|rows| Side { rows, is_random: false });
+        let unknown = Difference::of(sides, |outcome| outcome.goodput_bps.filter(|bps| *bps < 1.5));
+        assert_eq!((unknown.half, unknown.verdict), (None, Verdict::Unknown), "no exact zero");
     }
 
     #[test]

@@ -28,6 +28,8 @@ use browser::{Browser, Tab};
 
 /// A transfer with losses, 2163 packets in seven seconds.
 const LOSSY: &str = "lab_congestion_cubic_048.sender.pcapng.gz";
+/// A connection that keep-alives find alive.
+const KEEP_ALIVES: &str = "situations/keep-alives.client.pcap.gz";
 /// Requests and replies.
 const REQUESTS: &str = "lab_application_cubic_088.sender.pcapng.gz";
 

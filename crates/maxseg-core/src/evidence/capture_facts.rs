@@ -22,6 +22,19 @@ pub struct CaptureFacts {
     pub clock_steps: u64,
     /// What all its times are multiples of, where that is 1 ms or more.
     pub clock_resolution: Option<Time>,
+    /// The interface that its packets were captured at, where the source has packets of several; `None` where they are of more than one.
+    pub interface: Option<FileInterface>,
+    /// Its first and last packet, where another connection of the source has the same addresses and ports.
+    pub frames: Option<(u64, u64)>,
     /// Whether a SYN was captured without all of its options.
     pub cut_syn: bool,
+}
+
+/// An interface of a capture file, as Wireshark numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileInterface {
+    /// The section of the file, counted from 1; `None` where the file has one.
+    pub section: Option<u32>,
+    /// Its number in the section, from 0.
+    pub number: u32,
 }

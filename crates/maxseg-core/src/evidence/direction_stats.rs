@@ -1,15 +1,20 @@
 //! Statistics of one direction of a connection.
 
+mod resent;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     AckGaps, Bins, CongestionEpochs, Departures, Events, Intervals, LoadedRoundTrips, LossEpisodes,
     Outage, Refills, SynFacts, Trace, WayDelay,
 };
 use crate::units::Time;
+pub use resent::{BlackHole, Resent, Spurious};
 
 /// One direction of a connection: its sender's packets and the fate of their payload. SI units, named in the keys.
+///
+/// What a source cannot know is 0 here where the type has no `None`; documents have `null` for it, as the fields say.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct DirectionStats {
@@ -26,13 +31,19 @@ pub struct DirectionStats {
     /// Window scale of the sender in bits, as offered: values above 14 count as 14 (RFC 7323 §2.3); `None` unless both sides offered the option.
     pub window_scale: Option<u8>,
     /// Whether the SYN permits selective acknowledgements.
+    /// `null` where the SYN was not captured.
+    #[schemars(with = "Option<bool>")]
     pub sack_permitted: bool,
     /// Whether the SYN offers timestamps.
+    /// `null` where the SYN was not captured and no segment has them.
+    #[schemars(with = "Option<bool>")]
     pub timestamps: bool,
     /// The sender's SYN, or SYN with ACK; `None` where it was not captured.
     #[serde(skip)]
     pub syn: Option<SynFacts>,
     /// Largest payload of a packet.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u32>")]
     pub largest_segment_bytes: u32,
     /// Payload of a full segment: the size in which most bytes were sent, at most the other side's MSS. Where packets were
     /// captured before segmentation offload or after receive offload, what most of them are multiples of; else that MSS.
@@ -42,50 +53,86 @@ pub struct DirectionStats {
     pub offloaded_packets: u64,
     /// Payload without retransmissions.
     pub unique_bytes: u64,
-    /// Payload acknowledged by the other side, counted from the first byte captured.
+    /// Payload acknowledged by the other side, cumulatively, counted from the first byte captured.
+    /// `null` where the other side was not captured.
+    #[schemars(with = "Option<u64>")]
     pub acked_bytes: u64,
     /// Payload acknowledged but not captured.
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<u64>")]
     pub unseen_bytes: u64,
     /// Payload that was sent and not acknowledged at the end.
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<u64>")]
     pub outstanding_bytes: u64,
     /// Retransmissions of payload, SYN or FIN: seen before, or filling a gap later than reordering explains.
     #[serde(skip)]
     pub retransmitted_packets: u64,
     /// Retransmitted payload.
+    /// `null` as `retransmitted_packets`.
+    #[schemars(with = "Option<u64>")]
     pub retransmitted_bytes: u64,
     /// Expiries of the retransmission timer; each may cause several retransmissions.
+    /// `null` as `retransmitted_packets`.
+    #[schemars(with = "Option<u64>")]
     pub timeouts: u64,
     /// Retransmissions by cause.
+    /// `null` as `retransmitted_packets`.
+    #[schemars(with = "Option<Resent>")]
     pub resent: Resent,
     /// Spurious retransmissions: the receiver had the payload already.
+    /// `null` as `retransmitted_packets`, and where the other side was not captured.
+    #[schemars(with = "Option<u64>")]
     pub spurious_retransmissions: u64,
     /// Spurious retransmissions by the evidence for them.
+    /// `null` as `spurious_retransmissions`.
+    #[schemars(with = "Option<Spurious>")]
     pub spurious: Spurious,
     /// Packets captured twice (same IP identification), which are not retransmissions.
     pub capture_duplicates: u64,
     /// Packets overtaken by later ones.
+    /// `null` as `retransmitted_packets`.
+    #[schemars(with = "Option<u64>")]
     pub out_of_order_packets: u64,
     /// Duplicate acknowledgements by the sender (RFC 5681 §2).
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub duplicate_acks: u64,
     /// Acknowledgements by the sender that report duplicate payload (DSACK, RFC 2883).
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<u64>")]
     pub dsack_acks: u64,
     /// Packets with a window of 0, advertised by the sender.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub zero_windows: u64,
     /// Times that the sender's advertised window closed.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub window_shut_times: u64,
     /// Those of them that it opened again within milliseconds: a program that waits for data is woken as soon.
     #[serde(skip)]
     pub window_shut_briefly: u64,
     /// Zero-window probes.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub zero_window_probes: u64,
     /// Segments that filled the other side's window, or left less than a segment of it.
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<u64>")]
     pub window_full: u64,
     /// Segments beyond every window that the other side was seen to advertise: the capture lacks acknowledgements. 0 in one that begins late.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub beyond_window: u64,
     /// New segments that left though nothing was acknowledged for longer than any retransmission timer lasts: the capture lacks
     /// acknowledgements.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub beyond_timer: u64,
     /// Keep-alives (RFC 9293 §3.8.4).
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub keep_alives: u64,
     /// Least window that the sender advertised after its SYN, scaled.
     pub window_min_bytes: Option<u64>,
@@ -99,9 +146,11 @@ pub struct DirectionStats {
     pub path_rtt_min_s: Option<f64>,
     /// Mean RTT of the whole path while data was sent.
     pub path_rtt_mean_s: Option<f64>,
-    /// Median round trip of the whole path of segments behind which more data was in flight.
+    /// Median round trip of the whole path of segments behind which more data was in flight, counted in intervals 2% to 3% wide.
     pub path_rtt_loaded_s: Option<f64>,
     /// Most bytes in flight, as the sender sees them.
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<u64>")]
     pub in_flight_max_bytes: u64,
     /// Acknowledged payload ÷ time from the first data to the last acknowledgement of data, in bits per second.
     pub goodput_bps: Option<f64>,
@@ -118,22 +167,38 @@ pub struct DirectionStats {
     /// is not the link.
     pub opening_train_bps: Option<f64>,
     /// Time without data to send, in seconds.
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<f64>")]
     pub idle_s: f64,
     /// Idle times of an RTO or more after which the sender began with a smaller congestion window (RFC 5681 §4.1).
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<u64>")]
     pub idle_restarts: u64,
     /// Time from these restarts until as much was in flight as half of what was before, without the first round trip
     /// of each, in seconds.
+    /// `null` where one of the directions was not captured.
+    #[schemars(with = "Option<f64>")]
     pub idle_restart_s: f64,
     /// Longest time between two data packets, in seconds.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<f64>")]
     pub longest_gap_s: f64,
     /// Packets with DF clear, which routers may fragment.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub may_fragment_packets: u64,
     /// Packets that arrived as fragments.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub fragmented_packets: u64,
     /// Packets with CE, and those with payload and CWR in answer to ECE: at the sender no other marks are seen (RFC 3168 §6.1). CWR
     /// alone does not count: it follows losses as well.
+    /// `null` where none of its packets was captured.
+    #[schemars(with = "Option<u64>")]
     pub congestion_marks: u64,
     /// Packets retransmitted by timeout although they had arrived.
+    /// `null` as `spurious_retransmissions`.
+    #[schemars(with = "Option<u64>")]
     pub spurious_timeouts: u64,
     /// Expiries of the retransmission timer although the segment had arrived.
     #[serde(skip)]
@@ -267,6 +332,15 @@ impl DirectionStats {
         packets.max(u64::try_from(segments).unwrap_or(packets))
     }
 
+    /// Whether none of its packets were captured beside those of the other direction, or none behind its handshake while the other sent more
+    /// than any window lets it, or longer than any timer.
+    pub const fn is_missing_beside(&self, other: &Self) -> bool {
+        /// Packets of one end in a handshake: a SYN, and the acknowledgement of one.
+        const HANDSHAKE: u64 = 2;
+        self.packets == 0
+            || self.packets <= HANDSHAKE && (other.beyond_window > 0 || other.beyond_timer > 0)
+    }
+
     /// Whether these acknowledgements are of a reader that is behind: the window was shut, or it was low beside the largest for most of
     /// the time, and by more than what has just arrived takes of a small buffer, half of it. A window that nobody fills, or that grows,
     /// is not low. One that shuts for a moment is of no such reader: where a lost segment arrives, all that came behind it is there to be
@@ -300,73 +374,6 @@ impl DirectionStats {
     pub const fn needed_retransmissions(&self) -> u64 {
         self.resent_data().saturating_sub(self.spurious_retransmissions)
     }
-}
-
-/// A segment that was lost repeatedly while smaller ones arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlackHole {
-    /// Time of the first transmission.
-    pub from: Time,
-    /// Time when a smaller segment arrived in its place, or of the last packet.
-    pub to: Time,
-    /// Packet number in the capture of the first retransmission, from 1.
-    pub frame: u64,
-    /// Payload of the segment.
-    pub segment_bytes: u32,
-    /// Retransmissions in this size; 0 where the capture is behind the narrow hop, and shows none of them.
-    pub repeats: u32,
-    /// Largest payload of a segment that arrived; 0 where none did.
-    pub passed_bytes: u32,
-    /// The largest payload of a segment that ever arrived, before or since; 0 where none did.
-    pub passed_before_bytes: u32,
-}
-
-impl BlackHole {
-    /// Whether the capture is behind the narrow hop: it shows that a segment came in pieces, and no transmission of it whole.
-    pub const fn is_seen_behind(&self) -> bool {
-        self.repeats == 0
-    }
-
-    /// Whether size is the reason: smaller segments arrived in place of it, or none of its size ever did.
-    pub const fn is_by_size(&self) -> bool {
-        self.passed_bytes > 0 || self.passed_before_bytes < self.segment_bytes
-    }
-}
-
-/// Retransmissions by cause.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Resent {
-    /// The retransmission timer expired.
-    pub rto: u64,
-    /// Three duplicate acknowledgements (RFC 5681 §3.2).
-    pub fast: u64,
-    /// Loss detected by selective acknowledgements or RACK (RFC 6675, RFC 8985).
-    pub sack: u64,
-    /// Tail loss probe (RFC 8985 §7).
-    pub tail_probe: u64,
-    /// A SYN or FIN.
-    pub control: u64,
-    /// A hop refused the segment as too large, and said so (RFC 1191 §4).
-    #[serde(default)]
-    pub too_large: u64,
-    /// Unknown.
-    pub unknown: u64,
-}
-
-/// Spurious retransmissions by the evidence for them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Spurious {
-    /// The receiver reported a duplicate (DSACK, RFC 2883).
-    pub dsack: u64,
-    /// The acknowledgement echoes the timestamp of the first transmission (Eifel, RFC 3522).
-    pub timestamps: u64,
-    /// The acknowledgement came sooner after the retransmission than any round trip: the first transmission brought it
-    /// about.
-    pub early_ack: u64,
-    /// The payload had been acknowledged before the retransmission.
-    pub acknowledged: u64,
-    /// The payload had arrived at the receiver, where the capture was taken.
-    pub arrived: u64,
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use beside::least;
 pub use beside::{Beside, note_beside};
 pub use bins::{Bin, Bins, later_stands};
-pub use capture_facts::CaptureFacts;
+pub use capture_facts::{CaptureFacts, FileInterface};
 pub use congestion_epochs::{
     CongestionEpoch, CongestionEpochs, FlightAtLoss, Opening, OpeningRound, RecoveryBefore,
     RecoveryRound, RoundFlight,

@@ -21,7 +21,7 @@ pub struct Trace {
     pub in_flight: Points<(Time, u64)>,
     /// When the first segment was sent, and the window then, where it was known.
     pub first_window: Option<(Time, u64)>,
-    /// Packets of its sender that are neither segments nor mere acknowledgements.
+    /// Packets of its sender that are neither segments nor acknowledgements of `acks` of the other direction.
     pub controls: Points<ControlPoint>,
 }
 
@@ -142,7 +142,7 @@ pub struct SackPoint {
     pub is_duplicate: bool,
 }
 
-/// A packet that opens or ends a connection, or asks whether the other end is there.
+/// A packet that opens or ends a connection, asks whether the other end is there, or acknowledges nothing that is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlPoint {
     /// When it was seen.
@@ -168,6 +168,8 @@ pub enum ControlKind {
     Probe,
     /// A keep-alive.
     KeepAlive,
+    /// An acknowledgement alone that was overtaken by later ones, or of no data.
+    Ack,
 }
 
 impl ControlKind {
@@ -180,6 +182,7 @@ impl ControlKind {
             Self::Rst => "RST",
             Self::Probe => "zero-window probe",
             Self::KeepAlive => "keep-alive",
+            Self::Ack => "acknowledgement",
         }
     }
 }

@@ -18,7 +18,7 @@ impl<R: Read> CaptureFile<R> {
             if have == 0 {
                 return Ok(None);
             }
-            let Records::Pcapng { state, base } = &self.records else { return Ok(None) };
+            let Records::Pcapng { state, base, .. } = &self.records else { return Ok(None) };
             let head = *self.buffer.peek().ok_or(Fault::Cut { have, need: BlockHead::LEN })?;
             let head = state.head(head)?;
             if !head.is_packet() {
@@ -61,10 +61,13 @@ impl<R: Read> CaptureFile<R> {
             return self.pass_over(head);
         }
         let block = buffered_record(&mut self.buffer, head.length)?;
-        let Records::Pcapng { state, base } = &mut self.records else { return Ok(()) };
+        let Records::Pcapng { state, base, section: count } = &mut self.records else {
+            return Ok(());
+        };
         match state.block(head, head.body(block)?)? {
             Block::Section(section) => {
                 *base = self.interfaces.len();
+                *count = count.saturating_add(1);
                 if let Some(application) = section.application {
                     self.application = Some(application.into_owned());
                 }
@@ -75,7 +78,10 @@ impl<R: Read> CaptureFile<R> {
                 if self.interfaces.len() == MOST_INTERFACES {
                     return Err(Fault::Interfaces);
                 }
+                let number = self.interfaces.len().saturating_sub(*base);
                 self.interfaces.push(InterfaceInfo {
+                    section: *count,
+                    number_in_section: u32::try_from(number).unwrap_or(u32::MAX),
                     name: interface.name.map(|name| beginning(&name)),
                     description: interface.description.map(|text| beginning(&text)),
                     link_type: interface.link_type,

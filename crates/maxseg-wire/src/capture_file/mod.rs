@@ -70,6 +70,10 @@ pub struct InterfaceInfo {
     pub name: Option<String>,
     /// Its description.
     pub description: Option<String>,
+    /// The section of the file that describes it, counted from 1.
+    pub section: u32,
+    /// Its number there, from 0.
+    pub number_in_section: u32,
     /// The link-layer header type (see [`link_type`](crate::link_type)).
     pub link_type: u16,
     /// Bytes kept of each packet; 0 for no limit.
@@ -112,6 +116,8 @@ enum Records {
         state: pcapng::SectionState,
         /// Number of the section's first interface in the file.
         base: usize,
+        /// The section, counted from 1.
+        section: u32,
     },
 }
 
@@ -146,7 +152,7 @@ impl<R: Read> CaptureFile<R> {
             let head = state.head(*buffer.peek().ok_or_else(|| short(BlockHead::LEN))?)?;
             let bytes: &[u8; 16] = buffer.peek().ok_or_else(|| short(16))?;
             head.check_version(*bytes.last_chunk().ok_or_else(|| short(16))?)?;
-            Records::Pcapng { state, base: 0 }
+            Records::Pcapng { state, base: 0, section: 0 }
         } else {
             Records::Pcap(pcap_header(&mut buffer, have)?)
         };
@@ -163,6 +169,7 @@ impl<R: Read> CaptureFile<R> {
         };
         if let Records::Pcap(header) = &file.records {
             let interface = InterfaceInfo {
+                section: 1,
                 link_type: header.link_type,
                 snap_len: header.snap_len,
                 ..InterfaceInfo::default()

@@ -175,8 +175,9 @@ fn sections_and_interfaces_count_through_the_file() {
     assert_eq!(read_all(&mut file), Reading { records, error: None });
     assert_eq!(file.application(), Some("two"));
     assert_eq!(file.comments(), ["a remark", "a remark"]);
-    let names: Vec<_> = file.interfaces().iter().map(|i| i.name.as_deref()).collect();
-    assert_eq!(names, [Some("a"), Some("b"), Some("c")]);
+    let place = |i: &InterfaceInfo| (i.name.clone().unwrap(), i.section, i.number_in_section);
+    let places: Vec<_> = file.interfaces().iter().map(place).collect();
+    assert_eq!(places, [("a".into(), 1, 0), ("b".into(), 2, 0), ("c".into(), 2, 1)]);
     let first = &file.interfaces()[0];
     assert_eq!((first.received, first.dropped), (Some(70), Some(7)));
     assert_eq!(read_all(&mut CaptureFile::open(Trickle(&bytes)).unwrap()), read(&bytes));

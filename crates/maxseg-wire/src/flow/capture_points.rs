@@ -36,6 +36,8 @@ pub(super) struct CapturePoints {
     /// Packets with news at other points since the last at the point that counts: nothing passes there any more, as behind a change of
     /// the route, or in the next file of a ring buffer.
     news_elsewhere: u8,
+    /// Whether the point that counts was another one before.
+    has_moved: bool,
 }
 
 /// A point other than the one that counts.
@@ -140,6 +142,7 @@ impl CapturePoints {
     /// Another point counts from this packet on.
     fn count_at(&mut self, place: usize, seen: &Seen<'_>) {
         self.others.swap_remove(place);
+        self.has_moved = true;
         let before = self.counted.replace(CapturePoint::of(seen));
         self.others.extend(before.map(OtherPoint::new));
         self.last_id = seen.ip_id.unwrap_or(0);
@@ -223,6 +226,21 @@ impl CapturePoints {
                 && counted.interface == seen.interface
                 && counted.link == seen.link
         })
+    }
+
+    /// The interface whose packets count, those of both ends; `None` where they are of several, or of none.
+    pub(super) fn counted_interface(&self, peer: &Self) -> Option<u32> {
+        let both = [self, peer];
+        let interface = both.iter().find_map(|points| points.counted)?.interface;
+        let is_only = |points: &Self| {
+            let is_counted = |point: CapturePoint| point.interface == interface;
+            let counts_others =
+                |other: &OtherPoint| !other.repeats && other.unmatched > other.passed;
+            !points.has_moved
+                && points.counted.is_none_or(is_counted)
+                && points.others.iter().all(|it| is_counted(it.point) || !counts_others(it))
+        };
+        both.into_iter().all(is_only).then_some(interface)
     }
 
     /// Whether the packets of the two ends were captured at an interface each, none of theirs at the other's.

@@ -7,12 +7,13 @@ mod evidence;
 mod held;
 mod message;
 mod opening;
+mod packing;
 mod turns;
 mod waits;
 
 use std::net::SocketAddr;
 
-use maxseg_core::evidence::{Bin, ControlKind, EventKind, Handshake, Marks};
+use maxseg_core::evidence::{ControlKind, EventKind, Handshake, Marks};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +23,8 @@ use super::half_connection::HalfConnection;
 use super::pair::{Endpoint, Pair};
 use super::seen_options::SeenOptions;
 use super::segments::{AckSegment, DataSegment};
-use super::send_history::{SendHistory, is_nearer};
+use super::send_history::is_nearer;
 use super::sizes::JUMBO;
-use super::squeezed::{Room, expand};
 use crate::tcp::Flags;
 pub(super) use aside::Aside;
 use message::Part;
@@ -37,6 +37,10 @@ pub(super) struct Connection {
     halves: Pair<HalfConnection>,
     begin: u64,
     end: u64,
+    /// The least and the largest number of its packets in the capture, copies among them.
+    frames: (u64, u64),
+    /// Whether another connection of the source has its addresses and ports.
+    shares_ports: bool,
     /// The endpoint that sent the SYN; `None` where no SYN was seen.
     client: Option<Endpoint>,
     /// When its SYN and its SYN-ACK were seen; `None` for one that was retransmitted (Karn).
@@ -74,10 +78,6 @@ struct Reset {
     is_other_path: bool,
 }
 
-/// Least intervals that a packed connection keeps; it keeps one for every four data segments if that is more. Memory
-/// then grows with the packets, not with the time.
-const LEAST_INTERVALS: usize = 64;
-
 impl Connection {
     /// One that begins with this packet, sent by its lower end or not.
     pub(super) fn new(seen: &Seen<'_>, sender: Endpoint, traced: bool) -> Self {
@@ -90,6 +90,8 @@ impl Connection {
             halves: Pair::default(),
             begin: seen.at_nanos,
             end: seen.at_nanos,
+            frames: (seen.frame, seen.frame),
+            shares_ports: false,
             client: None,
             syn_at: None,
             answer_at: None,
@@ -108,46 +110,6 @@ impl Connection {
         }
     }
 
-    /// The connection serialised, for as long as no packet of it comes; `room` is a buffer for reuse.
-    pub(super) fn pack(&mut self, now: u64, room: &mut Room) -> Option<Box<[u8]>> {
-        self.release_held();
-        for half in [&mut self.halves.low, &mut self.halves.high] {
-            half.recent.forget_old(now.saturating_sub(self.end));
-        }
-        self.coarsen();
-        room.bytes.clear();
-        room.bytes = postcard::to_extend(self, std::mem::take(&mut room.bytes)).ok()?;
-        Some(room.squeeze())
-    }
-
-    /// Joins intervals where there are many for few segments.
-    pub(super) fn coarsen(&mut self) {
-        for half in [&mut self.halves.low, &mut self.halves.high] {
-            let most = LEAST_INTERVALS.max(half.counts.data_packets as usize / 4);
-            if let Some(stream) = &mut half.stream {
-                stream.sender.bins.coarsen(most);
-            }
-        }
-    }
-
-    /// What it takes of memory at most, about, in bytes: itself, and its intervals as if none was packed.
-    pub(super) fn bytes(&self) -> usize {
-        let stream = |stream: &SendHistory| {
-            size_of::<SendHistory>() + size_of::<Bin>() * stream.sender.bins.len()
-        };
-        let halves = [&self.halves.low, &self.halves.high];
-        let each =
-            halves.map(|half| half.recent.bytes() + half.stream.as_deref().map_or(0, stream));
-        size_of::<Self>() + each.iter().sum::<usize>()
-    }
-
-    /// Restores a packed connection.
-    pub(super) fn unpack(packed: &[u8]) -> Option<Self> {
-        let mut connection: Self = postcard::from_bytes(&expand(packed)).ok()?;
-        connection.clock.resume(connection.end);
-        Some(connection)
-    }
-
     /// A segment of the connection, the first of its copies.
     #[inline(always)]
     fn on_arrived(&mut self, seen: &Seen<'_>, s: Endpoint) {
@@ -161,6 +123,10 @@ impl Connection {
         self.halves.of_mut(s.other()).unanswered.on_answer(seen.at_nanos);
         self.on_window(seen, &options, s);
         self.on_payload(seen, &options, s);
+        if let Some(aside) = self.aside.as_deref_mut().filter(|_| seen.payload_len == 0) {
+            let stream = self.halves.of(s.other()).stream.as_deref();
+            aside.note_unnamed(seen, s, stream.and_then(|stream| stream.trace.as_deref()));
+        }
     }
 
     /// The acknowledgement number and the window of a segment.
@@ -218,10 +184,12 @@ impl Connection {
             let blocks = blocks.iter().map(|block| (edge(block.left), edge(block.right)));
             own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una, seen.packet()));
         }
+        let of_payload = una.min(peer.fin.unwrap_or(i64::MAX));
         stream.on_ack(&AckSegment {
             at: seen.at_nanos,
             frame: seen.frame,
-            una: una.min(peer.fin.unwrap_or(i64::MAX)),
+            una: of_payload,
+            behind: una - of_payload,
             edge: window.map(|window| una + window),
             stamp: options.timestamps.map(|(value, _)| value),
             echo: options.timestamps.map(|(_, echo)| echo),

@@ -211,6 +211,9 @@ impl Follower {
         let part = part_of(&seen.source, &seen.destination);
         let place = Place::new(part, self.stores.get(part)?.len());
         let has_room = self.begun.fetch_add(1, Ordering::Relaxed) < self.options.most_connections;
+        let is_behind_later = before
+            .and_then(|before| self.get_mut(before, seen.at_nanos))
+            .is_some_and(|it| it.on_ports_reused(seen));
         let Some(place) = place.filter(|_| has_room) else {
             self.untracked_packets += 1;
             if before.is_some() {
@@ -223,9 +226,8 @@ impl Follower {
             return None;
         };
         let mut connection = Connection::new(seen, sender, self.options.trace);
-        if let Some(before) = before {
-            let is_later = self.get_mut(before, seen.at_nanos).is_some_and(|it| it.is_later(seen));
-            connection.reuse_ports(is_later);
+        if before.is_some() {
+            connection.reuse_ports(is_behind_later);
         }
         self.drain_before_packing(part);
         let now = self.backlogs.get(part)?.since(seen.at_nanos);
@@ -305,6 +307,27 @@ pub(super) const MOST_EVENTS: usize = 1024;
 mod tests {
     use super::*;
     use crate::flow::made::segment;
+
+    #[test]
+    fn connections_of_the_same_ports_are_told_apart_by_their_packets() {
+        let mut follower = Follower::new(FlowOptions::default());
+        let syn = |frame, seq| Seen {
+            flags: Flags::SYN,
+            seq,
+            ack: 0,
+            frame,
+            ip_id: None,
+            ..segment(1000 * frame)
+        };
+        let data = Seen { frame: 2, payload_len: 100, ..segment(2000) };
+        for (seen, count) in [syn(1, 999), data, syn(3, 77_000)].iter().zip(1..) {
+            follower.on_segment(seen, Passing { fragments: 0, is_late: false }, count);
+        }
+        follower.finish();
+        let found = super::super::results::gather(vec![follower]).connections;
+        let frames: Vec<_> = found.map(|evidence| evidence.capture.frames).collect();
+        assert_eq!(frames, [Some((1, 2)), Some((3, 3))]);
+    }
 
     #[test]
     fn an_atomic_fragment_is_no_fragmentation() {

@@ -74,6 +74,8 @@ pub(super) struct PacketCounts {
     /// IP bytes of the copies.
     copied_bytes: u64,
     pub(super) duplicate_acks: u32,
+    /// The same where no data of the other end is known to be outstanding, of which none may be captured.
+    repeated_acks: u32,
     pub(super) dsack_acks: u32,
     pub(super) zero_windows: u32,
     pub(super) shut: u32,
@@ -228,13 +230,14 @@ impl HalfConnection {
                 if counts.has_window { counts.window_min.min(window) } else { window };
             counts.has_window = true;
         }
-        let is_duplicate = outstanding
-            && seen.payload_len == 0
+        let repeats = seen.payload_len == 0
             && !is_control
             && self.acknowledged == Some(seen.ack)
             && self.window == seen.window
             && seen.window != 0;
+        let is_duplicate = repeats && outstanding;
         self.counts.duplicate_acks += u32::from(is_duplicate);
+        self.counts.repeated_acks += u32::from(repeats && !outstanding);
         self.window = seen.window;
         self.window_bytes = window;
         if seen.flags.contains(Flags::ACK) {
@@ -290,6 +293,12 @@ impl HalfConnection {
     /// Whether the other end has acknowledged its FIN.
     pub(super) fn fin_is_acked(&self) -> bool {
         self.fin.is_some_and(|fin| self.una > fin)
+    }
+
+    /// Acknowledgements that repeat the one before while no data of the other end is known to be outstanding: duplicates, where that data
+    /// was not captured.
+    pub(super) const fn repeated_acks(&self) -> u64 {
+        self.counts.repeated_acks as u64
     }
 
     pub(super) const fn window_is_shut(&self) -> bool {

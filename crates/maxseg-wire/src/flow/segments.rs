@@ -41,6 +41,8 @@ pub(super) struct AckSegment {
     pub(super) frame: u64,
     pub(super) una: i64,
     pub(super) edge: Option<i64>,
+    /// How much of its number is behind the payload: the FIN.
+    pub(super) behind: i64,
     pub(super) stamp: Option<u32>,
     pub(super) echo: Option<u32>,
     pub(super) is_duplicate: bool,

@@ -1,5 +1,6 @@
 //! What is known of a capture file, whatever its connections.
 
+use maxseg_core::evidence::FileInterface;
 use maxseg_core::units::Time;
 
 use crate::capture_file::{Compression, Format};
@@ -32,6 +33,10 @@ pub struct FileFacts {
 pub struct InterfaceFacts {
     /// Its name, or its number where it has none.
     pub name: String,
+    /// The section of the file that describes it, counted from 1.
+    pub section: u32,
+    /// Its number in that section, from 0.
+    pub number_in_section: u32,
     /// The link type of its packets; see [`link_type`].
     pub link_type: u16,
     /// Packets of it in the file, selected or not.
@@ -47,6 +52,17 @@ impl FileFacts {
             Some(compression) => format!("{}, {}", self.format.name(), compression.name()),
             None => self.format.name().to_owned(),
         }
+    }
+
+    /// Where a display filter finds the interface of this number; `None` where the file has packets of no other.
+    pub(super) fn place_of(&self, interface: u32) -> Option<FileInterface> {
+        let with_packets = self.interfaces.iter().filter(|one| one.packets > 0).count();
+        let found = self.interfaces.get(interface as usize).filter(|_| with_packets > 1)?;
+        let has_sections = self.interfaces.iter().any(|one| one.section != found.section);
+        Some(FileInterface {
+            section: has_sections.then_some(found.section),
+            number: found.number_in_section,
+        })
     }
 
     /// The encapsulations in words, such as `Ethernet, VLAN`; plain Ethernet and IP alone are left out.

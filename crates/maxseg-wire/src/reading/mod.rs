@@ -121,7 +121,13 @@ fn finish(
     let results = flows.finish();
     summary.take_flow_counts(&results, options.flows.most_connections);
     summary.path_mtu_events = results.path_mtu_events;
-    Reading { summary, connections: results.connections }
+    let file = summary.file.clone();
+    let connections = results.connections.map(move |mut evidence| {
+        let at = evidence.capture.interface;
+        evidence.capture.interface = at.and_then(|at| file.place_of(at.number));
+        evidence
+    });
+    Reading { summary, connections }
 }
 
 #[cfg(test)]

@@ -97,6 +97,8 @@ impl<'a, R: Read> PacketReader<'a, R> {
         let infos = self.capture.interfaces();
         let facts = infos.iter().enumerate().map(|(number, info)| InterfaceFacts {
             name: info.name.clone().unwrap_or_else(|| number.to_string()),
+            section: info.section,
+            number_in_section: info.number_in_section,
             link_type: info.link_type,
             packets: self.interfaces.get(number).map_or(0, |one| one.packets),
             dropped: info.dropped,

@@ -117,6 +117,9 @@ impl Source {
             opened.read_to_end(&mut begin).map_err(fail)?;
             return RunSet::of_file(file, &begin).map(Self::Runs);
         }
+        if file.is_file() && !is_stdin && is_table(file) {
+            return Err(CompareError::Table { file: file.to_owned() }.into());
+        }
         let capture = if file.is_file() && !is_stdin {
             explain::read_file(file, &options, None)?
         } else {
@@ -137,6 +140,15 @@ impl Source {
             Self::Capture(explanation) => &explanation.name,
         }
     }
+}
+
+/// Whether a file begins as what `run --csv` prints.
+fn is_table(file: &Path) -> bool {
+    /// Its first columns.
+    const BEGIN: &[u8] = b"engine,seed,hash,";
+    let mut begin = [0; BEGIN.len()];
+    let read = File::open(file).and_then(|mut opened| opened.read_exact(&mut begin));
+    read.is_ok() && begin == BEGIN
 }
 
 impl RunSet {

@@ -16,6 +16,12 @@ pub enum CompareError {
         /// What is wrong with it.
         why: String,
     },
+    /// A file is the table of a run.
+    #[error("{} is a table of `maxseg run --csv`, which lacks the scenario", file.display())]
+    Table {
+        /// The file.
+        file: PathBuf,
+    },
     /// A folder has no results.
     #[error("{} holds no rows.jsonl", folder.display())]
     NoRows {
@@ -72,7 +78,7 @@ fn no_pair(a: &str, b: &str, why: &str) -> String {
 impl CompareError {
     pub(super) fn hint(&self) -> String {
         match self {
-            Self::Broken { .. } => {
+            Self::Broken { .. } | Self::Table { .. } => {
                 "name what `maxseg run --out DIR` or `maxseg run --json > FILE` wrote, or a capture"
                     .to_owned()
             }

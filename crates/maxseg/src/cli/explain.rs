@@ -146,10 +146,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(id) = args.connection
         && capture.is_empty()
     {
-        let others = capture.filtered_connections();
-        let hint =
-            format!("there are {others}, counted from 0; without --connection they are listed");
-        return Err(Failure::with_hint(format!("there is no connection {id} to show"), hint));
+        return Err(no_connection(args, id, capture.filtered_connections()));
     }
     let has_files = files.report.is_some() || files.scenario.is_some();
     let (explanation, has_reader) = match (args.json, args.csv) {
@@ -202,6 +199,17 @@ fn read(
     let mut capture = explain::read(io::stdin(), "standard input", options)?;
     file.clone_into(&mut capture.name);
     Ok(capture)
+}
+
+/// Why connection `id` is not shown, of so many.
+fn no_connection(args: &ExplainArgs, id: u32, all: u64) -> Failure {
+    if args.filter.is_some() && u64::from(id) < all {
+        let what = format!("--filter leaves out connection {id}");
+        let hint = "without --connection those that match are listed, each with its number";
+        return Failure::with_hint(what, hint);
+    }
+    let hint = format!("there are {all}, counted from 0; without --connection they are listed");
+    Failure::with_hint(format!("there is no connection {id} to show"), hint)
 }
 
 impl ExplainArgs {

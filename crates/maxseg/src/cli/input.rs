@@ -136,7 +136,14 @@ pub(crate) struct InputArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
     /// Engines, comma-separated
-    #[arg(long, short, value_enum, value_delimiter = ',', default_values_t = [EngineArg::Model, EngineArg::Sim], value_name = "ENGINE")]
+    #[arg(
+        long,
+        short,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "model,sim",
+        value_name = "ENGINE"
+    )]
     engine: Vec<EngineArg>,
     /// Sweep a key: KEY=VALUE,VALUE… or KEY=FROM..TO..STEP (STEP xN multiplies by N); several axes are combined
     #[arg(long, short, value_name = "KEY=LIST")]

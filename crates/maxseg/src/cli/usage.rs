@@ -98,7 +98,9 @@ impl Told<'_> {
                 (format!("`{}` needs a command", self.command.path), self.commands(""))
             }
             ErrorKind::MissingRequiredArgument => {
-                (format!("`{}` needs {argument}", self.command.path), self.example())
+                let is_option = argument.starts_with("--");
+                let hint = if is_option { self.example_of(&argument) } else { self.example() };
+                (format!("`{}` needs {argument}", self.command.path), hint)
             }
             ErrorKind::ArgumentConflict => {
                 let other = self.one(ContextKind::PriorArg);
@@ -310,6 +312,7 @@ fn option_example(name: &str) -> Option<&'static str> {
         "--report" => "report.html",
         "--scenario" => "path.toml",
         "--connection" | "-n" => "0",
+        "--connections" => "4",
         "--filter" | "-f" => "'host 10.0.0.7 and port 443'",
         "--interface" | "-i" => "lo",
         "--most-connections" => "100000",

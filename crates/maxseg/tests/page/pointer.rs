@@ -1,6 +1,6 @@
 //! Pointing, clicking and drawing a box.
 
-use super::{LOSSY, REQUESTS, open};
+use super::{KEEP_ALIVES, LOSSY, REQUESTS, open};
 
 #[test]
 fn pointing_shows_time_values_and_packets_with_their_filter() {
@@ -31,6 +31,21 @@ fn pointing_shows_time_values_and_packets_with_their_filter() {
         filter.starts_with("frame.number >= ") && filter.contains("tcp.port == 5201"),
         "{filter}"
     );
+}
+
+/// Keep-alives and the acknowledgements that answer them, and nothing is said to be missing.
+#[test]
+fn packets_near_are_all_that_are_near() {
+    let Some((_report, mut tab)) = open(KEEP_ALIVES, "#at=2.1265") else { return };
+    let listed = tab
+        .text("[...document.querySelectorAll('.packets li')].map((e) => e.textContent).join('; ')");
+    for frame in 8..=13 {
+        assert!(listed.contains(&format!("packet {frame}: ")), "{frame}: {listed}");
+    }
+    assert!(listed.contains("'s acknowledgement"), "{listed}");
+    assert_eq!(tab.count(".readout p.note"), 0, "the page holds all packets");
+    let filter = tab.text_of(".near-filter");
+    assert!(filter.starts_with("frame.number >= 8 && frame.number <= 13 && ip.addr"), "{filter}");
 }
 
 #[test]

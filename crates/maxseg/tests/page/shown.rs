@@ -134,6 +134,10 @@ fn words_of_axes_are_whole_and_segments_as_high_as_their_bytes() {
     let lefts =
         tab.number(&script("return new Set(page.graphs.map((g) => g.drawn.place.left)).size;"));
     assert!((lefts - 1.0).abs() < 0.1, "all plots begin below each other");
+    let words = tab.text(
+        "axisWords([1, 1.0000002, 1.0000004], 'time').concat(axisWords([0, 500, 1000], 'time')).join()",
+    );
+    assert_eq!(words, "1.0000000 s,1.0000002 s,1.0000004 s,0,500 s,1000 s");
     tab.go_to(&report.url("#t=2..2.05"));
     let path = tab.text(
         "document.querySelector('figure[data-panel=sequence] svg.graph [data-layer=segments]').getAttribute('d')",

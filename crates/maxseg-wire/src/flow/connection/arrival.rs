@@ -37,6 +37,8 @@ impl Connection {
     #[inline(always)]
     fn on_packet(&mut self, seen: &Seen<'_>, s: Endpoint) {
         self.end = self.end.max(seen.at_nanos);
+        let (first, last) = self.frames;
+        self.frames = (first.min(seen.frame), last.max(seen.frame));
         let is_syn = seen.flags.contains(Flags::SYN);
         // Of a connection that began before the capture this flag alone tells.
         self.marks.accurate_ecn |= !is_syn && seen.flags.contains(Flags::AE);

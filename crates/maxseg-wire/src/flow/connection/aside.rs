@@ -15,7 +15,7 @@ use crate::tcp::Flags;
 pub(in crate::flow) struct Aside {
     pub(in crate::flow) path_mtu_events: Vec<PathMtuEvent>,
     pub(in crate::flow) unreachable: Vec<UnreachableEvent>,
-    /// SYNs, FINs, RSTs and probes of each end; `None` where no trace is asked for.
+    /// SYNs, FINs, RSTs, probes, and acknowledgements that no trace of payload has, of each end; `None` where no trace is asked for.
     controls: Option<Pair<Points<ControlPoint>>>,
 }
 
@@ -39,7 +39,24 @@ impl Aside {
         if let Some(controls) = aside.and_then(|aside| aside.controls.as_mut()) {
             let at = Time::from_nanos(seen.at_nanos);
             let point = ControlPoint { at, frame: seen.frame, kind };
-            controls.of_mut(sender).note(point, false);
+            // However many acknowledgements there are, all else is kept.
+            controls.of_mut(sender).note(point, kind != ControlKind::Ack);
+        }
+    }
+
+    /// A packet without payload, unless it is named already, as an acknowledgement in `trace` or as what it is else: one that was
+    /// overtaken, or that acknowledges no data.
+    pub(super) fn note_unnamed(
+        &mut self,
+        seen: &Seen<'_>,
+        sender: Endpoint,
+        trace: Option<&Trace>,
+    ) {
+        let Some(controls) = &self.controls else { return };
+        let last = controls.of(sender).last().map(|control| control.frame);
+        let last_ack = trace.and_then(|trace| trace.acks.last()).map(|ack| ack.frame);
+        if ![last, last_ack].contains(&Some(seen.frame)) {
+            Self::note(Some(self), seen, sender, ControlKind::Ack);
         }
     }
 

@@ -17,11 +17,14 @@ impl Connection {
     /// An earlier connection of the file has its ports, perhaps with later times.
     pub(in crate::flow) fn reuse_ports(&mut self, is_behind_later: bool) {
         self.marks.ports_reused = true;
+        self.shares_ports = true;
         self.is_beside_later = is_behind_later;
     }
 
-    /// Whether it began after another of its ports, of which this is the first segment, although it comes before it in the file.
-    pub(in crate::flow) fn is_later(&mut self, seen: &Seen<'_>) -> bool {
+    /// Another connection of its ports begins with this segment. Gives whether this one began after it, although it comes before it in
+    /// the file.
+    pub(in crate::flow) fn on_ports_reused(&mut self, seen: &Seen<'_>) -> bool {
+        self.shares_ports = true;
         let is_later = self.begin > seen.at_nanos;
         self.is_beside_later |= is_later;
         is_later

@@ -1,18 +1,17 @@
 //! The evidence of a connection, when its last packet has passed.
 
 use maxseg_core::evidence::{
-    CaptureFacts, Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests, Silence,
+    CaptureFacts, Direction, DirectionStats, Ending, Evidence, FileInterface, Handshake, Marks,
+    Requests, Silence,
 };
 use maxseg_core::framing::IpVersion;
 use maxseg_core::units::Time;
 
-use super::Connection;
 use super::waits::WayTo;
+use super::{Aside, Connection};
 use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 
-/// Packets of one end in a handshake: a SYN, and the acknowledgement of one.
-const HANDSHAKE: u64 = 2;
 /// Packets from which on it is no chance that all times are multiples of a millisecond.
 const ENOUGH: u32 = 8;
 
@@ -57,10 +56,16 @@ impl Connection {
         }
         (forward.begins_late, reverse.begins_late) = (begins_late, begins_late);
         (forward.way_delay, reverse.way_delay) = (way_to(client.other()), way_to(client));
-        let capture = self.capture_facts();
+        if forward.is_missing_beside(&reverse) {
+            reverse.duplicate_acks += self.halves.of(client.other()).repeated_acks();
+        }
+        if reverse.is_missing_beside(&forward) {
+            forward.duplicate_acks += self.halves.of(client).repeated_acks();
+        }
+        let capture = self.capture_facts(&aside);
         let marks = Marks {
             seen_elsewhere: capture.repeating_points > 0,
-            one_way: [(&forward, &reverse), (&reverse, &forward)].into_iter().any(is_missing),
+            one_way: forward.is_missing_beside(&reverse) || reverse.is_missing_beside(&forward),
             mid_stream: begins_late,
             offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
             capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
@@ -100,7 +105,7 @@ impl Connection {
         self.marks.mid_stream || is_both_ways && syn != syn_ack
     }
 
-    fn capture_facts(&self) -> CaptureFacts {
+    fn capture_facts(&self, aside: &Aside) -> CaptureFacts {
         let (low, high) = (&self.halves.low, &self.halves.high);
         let packets = low.counts.packets + high.counts.packets;
         CaptureFacts {
@@ -117,9 +122,22 @@ impl Connection {
                 .resolution()
                 .filter(|_| packets >= ENOUGH)
                 .map(Time::from_nanos),
+            // Of which section of the file it is, its reader knows.
+            interface: low
+                .points
+                .counted_interface(&high.points)
+                .map(|number| FileInterface { section: None, number }),
+            frames: self.shares_ports.then(|| self.frames_with(aside)),
             cut_syn: low.offered.syn && low.offered.is_cut
                 || high.offered.syn && high.offered.is_cut,
         }
+    }
+
+    /// Numbers of its first and last packet in the capture, those of ICMP messages about its packets among them.
+    fn frames_with(&self, aside: &Aside) -> (u64, u64) {
+        let too_big = aside.path_mtu_events.iter().map(|event| event.frame);
+        let messages = too_big.chain(aside.unreachable.iter().map(|event| event.frame));
+        messages.fold(self.frames, |(first, last), frame| (first.min(frame), last.max(frame)))
     }
 
     fn ending(&self, client: Endpoint) -> Ending {
@@ -187,13 +205,6 @@ fn cap_flight(way: &mut DirectionStats, back: &DirectionStats) {
         return;
     };
     way.in_flight_max_bytes = way.in_flight_max_bytes.min(most.max(syn.window.into()));
-}
-
-/// Whether nothing of one direction was captured, or nothing behind its handshake, while the other sent more than any window lets it, or
-/// longer than any timer.
-const fn is_missing((one, other): (&DirectionStats, &DirectionStats)) -> bool {
-    one.packets == 0
-        || one.packets <= HANDSHAKE && (other.beyond_window > 0 || other.beyond_timer > 0)
 }
 
 /// Whether what a direction carried has a rate: it is more than one segment, and took longer than a round trip.

@@ -196,6 +196,7 @@ fn each_direction_may_have_its_interface() {
     }
     let evidence = evidence(&packets);
     assert!(evidence.capture.is_split && !evidence.marks.seen_elsewhere);
+    assert_eq!(evidence.capture.interface, None);
     assert_eq!((evidence.forward.acked_bytes, evidence.forward.unseen_bytes), (5000, 0));
     assert_eq!(evidence.forward.capture_duplicates + evidence.reverse.capture_duplicates, 0);
 }

@@ -90,7 +90,10 @@ pub(super) fn describe(
         let mean = seconds(trips.path_sum) / f64::from(trips.path_count.max(1));
         to.path_rtt_mean_s = (is_path_timed && trips.path_count > 0).then_some(mean);
     }
-    to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
+    // What is counted in intervals is told by their middle, which may be below the least.
+    let least = trips.path_least.filter(|_| is_path_timed).map_or(Time::ZERO, Time::from_nanos);
+    let median = stream.loaded.quantile(0.5).map(|median| median.max(least));
+    to.path_rtt_loaded_s = median.map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
     to.refills = stream.sender.refills();

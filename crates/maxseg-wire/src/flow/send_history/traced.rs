@@ -63,7 +63,7 @@ impl SendHistory {
             at: Time::from_nanos(ack.at),
             frame: ack.frame,
             offset: bytes(ack.una),
-            edge: ack.edge.map(bytes),
+            edge: ack.edge.map(|edge| bytes(edge - ack.behind)),
         };
         if let Some(trace) = &mut self.trace {
             trace.on_ack(point);

@@ -55,6 +55,9 @@ pub(crate) struct Axis {
     pub(crate) write: fn(f64) -> String,
 }
 
+/// All of it is lost.
+pub(super) const LEAST_GAIN: f64 = -1.0;
+
 /// What equal distances on an axis are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spacing {
@@ -62,6 +65,8 @@ pub(crate) enum Spacing {
     Linear,
     /// Equal differences, from zero on.
     FromZero,
+    /// Equal differences of relative gains, from zero on: nothing falls by more than all of it.
+    Gains,
     /// Equal factors, with ticks at powers of this number.
     Log(u8),
     /// Nothing: places 0, 1, 2 … are words, the ticks.
@@ -69,6 +74,27 @@ pub(crate) enum Spacing {
 }
 
 impl Axis {
+    /// A value beside the axis: of gains all are percentages.
+    pub(super) fn write_tick(&self, value: f64) -> String {
+        if self.spacing == Spacing::Gains && value >= 1.0 {
+            return format!("+{:.0}%", 100.0 * value);
+        }
+        (self.write)(value)
+    }
+
+    /// A value with its interval: of gains both of its ends, for they have another notation from a doubling on.
+    pub(super) fn write_within(&self, value: f64, half: f64) -> String {
+        let text = (self.write)(value);
+        if half <= 0.0 {
+            return text;
+        }
+        if self.spacing == Spacing::Gains {
+            let [low, high] = self.spacing.ends(value, half).map(self.write);
+            return format!("{text} ({low} to {high})");
+        }
+        format!("{text} ± {}", (self.write)(half))
+    }
+
     /// The title, which says so where equal distances are equal factors.
     pub(crate) fn name(&self) -> String {
         if self.spacing.is_log() {
@@ -82,6 +108,12 @@ impl Axis {
 impl Spacing {
     pub(super) const fn is_log(self) -> bool {
         matches!(self, Self::Log(_))
+    }
+
+    /// The ends of an interval around a value, as far as there are values.
+    pub(super) fn ends(self, value: f64, half: f64) -> [f64; 2] {
+        let least = if self == Self::Gains { LEAST_GAIN } else { f64::NEG_INFINITY };
+        [(value - half).max(least), value + half]
     }
 }
 

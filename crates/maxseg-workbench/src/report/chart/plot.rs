@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::figure::{Chart, Point, Series, Spacing, Tick, bar, cross, diamond, dot};
+use super::figure::{Chart, Legend, Point, Series, Spacing, Tick, bar, cross, diamond, dot};
 use super::layout::{Anchor, Below, FONT, LINE, label, px, text_width, widest};
 use super::palette::{Order, round};
 use super::scale::{Scale, padded};
@@ -49,7 +49,8 @@ impl<'a> Plot<'a> {
         let bottom = top + height;
         let (low, high) = y_range(chart);
         let y = Scale::new(low, high, bottom, top, chart.y.spacing);
-        let written = y.ticks(ticks(height, TICK_EVERY.1)).into_iter().map(chart.y.write);
+        let written =
+            y.ticks(ticks(height, TICK_EVERY.1)).into_iter().map(|tick| chart.y.write_tick(tick));
         let left = written.map(|text| text_width(&text)).fold(0.0, f64::max) + 12.0;
         let has_labels = labels_at_right(chart, width, height);
         let room = if has_labels { label_room(chart) } else { 12.0 };
@@ -90,7 +91,7 @@ impl<'a> Plot<'a> {
             @for tick in ticks {
                 @let y = self.y.place(tick);
                 path class="grid" d={ "M" (px(self.left)) " " (px(y)) "H" (px(self.right)) } {}
-                (label("soft", Anchor::End, self.left - 8.0, y + 4.0, &(self.chart.y.write)(tick)))
+                (label("soft", Anchor::End, self.left - 8.0, y + 4.0, &self.chart.y.write_tick(tick)))
             }
             @for (x, _) in x_labels(self.chart, &self.x) {
                 path class="grid" d={ "M" (px(x)) " " (px(self.bottom)) "v5" } {}
@@ -207,7 +208,7 @@ impl<'a> Plot<'a> {
 
     fn dot(&self, index: usize, x: f64, series: &Series, point: &Point) -> Markup {
         let (color, y) = (self.color(index, By::Sim), self.y.place(point.y));
-        let title = html! { title { (self.describe(series, point)) } };
+        let title = html! { title { (self.describe(By::Sim, series, point)) } };
         match round(index, self.chart.order) {
             0 => html! { circle class={ "f" (color) } cx=(px(x)) cy=(px(y)) r="3" { (title) } },
             again => html! { path class={ "f" (color) } d=(dot(again, x, y, 3.0)) { (title) } },
@@ -217,7 +218,7 @@ impl<'a> Plot<'a> {
     fn hollow(&self, index: usize, x: f64, series: &Series, point: &Point) -> Markup {
         html! {
             path class={ "hollow c" (self.color(index, By::Model)) } d=(diamond(x, self.y.place(point.y))) {
-                title { (self.describe(series, point)) }
+                title { (self.describe(By::Model, series, point)) }
             }
         }
     }
@@ -227,12 +228,13 @@ impl<'a> Plot<'a> {
         let color = self.color(index, By::Lab);
         html! {
             (self.interval(&color, x, point))
-            path class={ "cross c" (color) } d=(cross(x, self.y.place(point.y))) { title { (self.describe(series, point)) } }
+            path class={ "cross c" (color) } d=(cross(x, self.y.place(point.y))) { title { (self.describe(By::Lab, series, point)) } }
         }
     }
 
     fn interval(&self, color: &str, x: f64, point: &Point) -> Markup {
-        let [from, to] = [point.y - point.half, point.y + point.half].map(|y| self.y.place(y));
+        let ends = self.chart.y.spacing.ends(point.y, point.half);
+        let [from, to] = ends.map(|y| self.y.place(y));
         html! { @if point.half > 0.0 { path class={ "interval c" (color) } d=(bar(x, from, to)) {} } }
     }
 
@@ -244,21 +246,31 @@ impl<'a> Plot<'a> {
         format!("M{}", places.join("L"))
     }
 
+    /// The word of a line's engine, where nothing else tells two of them apart.
+    fn engine(&self, by: By) -> &str {
+        let Legend { solid, dashed, crosses, .. } = &self.chart.legend;
+        let is_one = [solid, dashed, crosses].iter().filter(|word| !word.is_empty()).count() < 2;
+        match by {
+            _ if is_one || self.chart.order != Order::Engines => "",
+            By::Sim => solid,
+            By::Model => dashed,
+            By::Lab => crosses,
+        }
+    }
+
     /// What a reader sees who points at it.
-    fn describe(&self, series: &Series, point: &Point) -> String {
+    fn describe(&self, by: By, series: &Series, point: &Point) -> String {
         let written = |tick: &&Tick| (tick.at - point.x).abs() < 1e-9 * point.x.abs().max(1.0);
         let x = match self.chart.x.ticks.iter().find(written) {
             Some(tick) => tick.label.clone(),
             None => (self.chart.x.write)(point.x),
         };
-        let y = (self.chart.y.write)(point.y);
-        let interval = if point.half > 0.0 {
-            format!(" ± {}", (self.chart.y.write)(point.half))
-        } else {
-            String::new()
-        };
+        let y = self.chart.y.write_within(point.y, point.half);
         let of = format!("{} {}", self.chart.series_title, series.label);
-        format!("{}, {} {x}: {y}{interval}", of.trim(), self.chart.x.title)
+        let at = format!("{} {x}", self.chart.x.title);
+        let engine = self.engine(by);
+        let parts = [of.trim(), at.trim(), engine].into_iter().filter(|part| !part.is_empty());
+        format!("{}: {y}", parts.collect::<Vec<_>>().join(", "))
     }
 
     /// Each curve's label at its right end, moved apart where they would cover each other.
@@ -288,7 +300,8 @@ impl<'a> Plot<'a> {
 
 /// The range of the vertical axis.
 fn y_range(chart: &Chart) -> (f64, f64) {
-    let ys = chart.points().flat_map(|p| [p.y - p.half, p.y, p.y + p.half]);
+    let ends = |p: &Point| chart.y.spacing.ends(p.y, p.half);
+    let ys = chart.points().flat_map(|p| ends(p).into_iter().chain([p.y]));
     // A band may reach below zero; a logarithmic axis must not follow it into nothing.
     let positive = chart.points().map(|point| point.y).filter(|y| *y > 0.0);
     let least = positive.fold(f64::INFINITY, f64::min);
@@ -299,7 +312,7 @@ fn y_range(chart: &Chart) -> (f64, f64) {
 fn x_range(chart: &Chart) -> (f64, f64) {
     match chart.x.spacing {
         Spacing::Categories => (-0.5, chart.x.ticks.len() as f64 - 0.5),
-        Spacing::Linear | Spacing::FromZero | Spacing::Log(_) => {
+        Spacing::Linear | Spacing::FromZero | Spacing::Gains | Spacing::Log(_) => {
             padded(chart.points().map(|point| point.x), chart.x.spacing)
         }
     }

@@ -51,7 +51,7 @@ impl Scale {
     /// Round values within the range, about `wanted` of them.
     pub(super) fn ticks(&self, wanted: usize) -> Vec<f64> {
         match self.spacing {
-            Spacing::Linear | Spacing::FromZero | Spacing::Categories => {
+            Spacing::Linear | Spacing::FromZero | Spacing::Gains | Spacing::Categories => {
                 linear(self.low, self.high, wanted)
             }
             Spacing::Log(10) => self.decades(wanted),
@@ -116,7 +116,7 @@ pub(super) fn padded(values: impl Iterator<Item = f64>, spacing: Spacing) -> (f6
     }
     match spacing {
         Spacing::Log(_) => (low / 1.3, high * 1.3),
-        Spacing::FromZero => {
+        Spacing::FromZero | Spacing::Gains => {
             let low = low.min(0.0);
             (low, high + 0.04 * (high - low))
         }

@@ -286,7 +286,7 @@ impl RunPairing {
             solid: words_if(&series.solid, if has_engines { "sim" } else { "mean" }),
             dashed: words_if(&series.dashed, "model"),
             crosses: words_if(&series.crosses, "lab"),
-            band: "95% interval, paired by seed where both have the seeds".to_owned(),
+            band: "95% interval, paired by equal seeds".to_owned(),
         };
         let keys = self.keys_of_all();
         let label = |bar: &Bar<'_>| match keys {
@@ -311,7 +311,7 @@ impl RunPairing {
             },
             y: Axis {
                 title: "B against A, relative".to_owned(),
-                spacing: Spacing::FromZero,
+                spacing: Spacing::Gains,
                 ticks: Vec::new(),
                 write: gain,
             },

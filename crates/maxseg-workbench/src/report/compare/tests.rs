@@ -61,6 +61,30 @@ fn pairs_of_seeds_show_a_difference() {
     assert!(csv.contains("sim,hop.0.errors.rate=0.01,goodput_bps,2000000,2100000,"), "{csv}");
 }
 
+/// Nothing falls by more than all of it, and every end of an interval is told in the words of the table.
+#[test]
+fn a_picture_of_differences_ends_where_they_do() {
+    let a = runs("before", 536, &[1e6, 3e6]);
+    let point = json!({"hop.0.errors.rate": 0.01});
+    let mut b = runs("after", 1460, &[2e6, 12e6]);
+    b.rows.push(row(EngineName::Model, None, &point, 2.2e6));
+    let model = row(EngineName::Model, None, &point, 2e6);
+    let a = RunSet { rows: [a.rows.clone(), vec![model]].concat(), ..a };
+    let names = ["before".to_owned(), "after".to_owned()];
+    let pairing = RunPairing { names, matched: matched([&a, &b], None).unwrap() };
+    let table = pairing.lines(&pairing.matched.points[0])[0].cell();
+    let picture = pairing.chart().unwrap().to_html().into_string();
+    let ends = table.split_once('(').unwrap().1;
+    assert!(ends.starts_with("-100% to x"), "{table}");
+    assert!(picture.contains(&format!(" ({ends}")), "{table}: {picture}");
+    assert!(picture.contains(", sim: ") && picture.contains(", model: +10%<"), "{picture}");
+    assert!(!picture.contains("<title>,") && !picture.contains(">-200%<"), "{picture}");
+    assert!(
+        picture.contains("00%<") && !picture.contains(">x"),
+        "ticks are percentages: {picture}"
+    );
+}
+
 #[test]
 fn what_seeds_cannot_show_is_not_said() {
     let runs = pairing(&[1e6, 3e6, 2e6], &[2e6, 2.5e6, 1.8e6]);

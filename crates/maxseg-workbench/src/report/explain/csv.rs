@@ -7,6 +7,7 @@ use maxseg_core::evidence::Direction;
 use serde_json::Value;
 
 use super::super::csv::field;
+use super::seen::{RETRANSMITTED, seen};
 use crate::explain::{Capture, Explanation};
 
 /// Columns of the connection, before those of the direction.
@@ -38,18 +39,13 @@ pub fn write_csv(out: &mut dyn io::Write, capture: Capture<'_>) -> io::Result<Ex
     capture.explain_each(|_, case| {
         for direction in [Direction::Forward, Direction::Reverse] {
             let mut fields = connection(case, direction);
-            let mut stats = serde_json::to_value(case.evidence.stats(direction))?;
-            let retransmitted = case.diagnosis.retransmitted_packets(case.evidence, direction);
-            stats[RETRANSMITTED] = retransmitted.into();
+            let stats = seen(case, direction);
             fields.extend(of_direction.iter().map(|name| value(lookup(&stats, name))));
             writeln!(out, "{}", fields.join(","))?;
         }
         Ok(())
     })
 }
-
-/// The retransmitted packets of a direction, as JSON calls them.
-const RETRANSMITTED: &str = "retransmitted_packets";
 
 /// The columns of a direction: its numbers by the names of JSON, those in parts as `part.number`.
 fn columns() -> Vec<String> {

@@ -3,10 +3,19 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use maxseg_core::evidence::Evidence;
+use maxseg_core::evidence::{DirectionStats, Evidence, FileInterface};
 
-/// Wireshark's display filter for the packets of a connection.
+/// Wireshark's display filter for the packets of a connection: where others have its ports, between its first and its last packet.
 pub fn connection_filter(evidence: &Evidence) -> String {
+    let ends = ends_filter(evidence);
+    match evidence.capture.frames {
+        Some((first, last)) => format!("{} && {ends}", frames_from(first, last)),
+        None => ends,
+    }
+}
+
+/// The packets with a connection's addresses and ports, at its interface where the file has several.
+pub(super) fn ends_filter(evidence: &Evidence) -> String {
     let end = |end: SocketAddr| {
         let address = match end.ip().to_canonical() {
             IpAddr::V4(address) => format!("ip.addr == {address}"),
@@ -14,17 +23,31 @@ pub fn connection_filter(evidence: &Evidence) -> String {
         };
         format!("{address} && tcp.port == {}", end.port())
     };
-    format!("{} && {}", end(evidence.client), end(evidence.server))
+    let ends = format!("{} && {}", end(evidence.client), end(evidence.server));
+    match evidence.capture.interface {
+        Some(interface) => format!("{ends} && {}", interface_filter(interface)),
+        None => ends,
+    }
+}
+
+/// The packets of an interface: Wireshark counts interfaces anew in each section of a file.
+fn interface_filter(interface: FileInterface) -> String {
+    let of_section =
+        interface.section.map(|section| format!("frame.section_number == {section} && "));
+    format!("{}frame.interface_id == {}", of_section.unwrap_or_default(), interface.number)
 }
 
 /// The packets of a connection from one number to another.
 pub(super) fn range_filter(evidence: &Evidence, first: u64, last: u64) -> String {
-    let frames = if first == last {
+    format!("{} && {}", frames_from(first, last), ends_filter(evidence))
+}
+
+fn frames_from(first: u64, last: u64) -> String {
+    if first == last {
         format!("frame.number == {first}")
     } else {
         format!("frame.number >= {first} && frame.number <= {last}")
-    };
-    format!("{frames} && {}", connection_filter(evidence))
+    }
 }
 
 /// Packets by their numbers.
@@ -34,15 +57,80 @@ pub(super) fn frames_filter(frames: &[u64]) -> String {
 }
 
 /// What Wireshark itself takes for sent again; of several in a row it calls all but the first out of order.
+const RESENT: &str = "tcp.analysis.retransmission || tcp.analysis.out_of_order";
+
+/// What Wireshark takes for sent again of a connection.
 pub(super) fn resent_filter(evidence: &Evidence) -> String {
-    format!(
-        "(tcp.analysis.retransmission || tcp.analysis.out_of_order) && {}",
-        connection_filter(evidence)
-    )
+    format!("({RESENT}) && {}", connection_filter(evidence))
 }
 
 /// The same, from one number to another.
 pub(super) fn resent_in_filter(evidence: &Evidence, first: u64, last: u64) -> String {
     let range = range_filter(evidence, first, last);
-    format!("(tcp.analysis.retransmission || tcp.analysis.out_of_order) && {range}")
+    format!("({RESENT}) && {range}")
+}
+
+/// Packets of a connection that are named one by one in a filter, at most.
+const MOST_NAMED: usize = 32;
+
+/// Segments that were sent again from one number to another, one by one; `None` where they are too many for that.
+///
+/// It takes the place of Wireshark's own analysis in a file of several interfaces: that takes copies at the next interface for sent again.
+pub(super) fn named_resent(
+    data: &DirectionStats,
+    (first, last): (u64, u64),
+) -> Option<(u64, String)> {
+    let segments = &data.trace.as_ref()?.segments;
+    let resent = segments.iter().filter(|segment| segment.is_resent);
+    let frames: Vec<u64> = resent
+        .map(|segment| segment.frame)
+        .filter(|frame| (first..=last).contains(frame))
+        .collect();
+    let is_listed = (1..=MOST_NAMED).contains(&frames.len());
+    is_listed.then(|| (frames.len() as u64, frames_filter(&frames)))
+}
+
+/// A command that writes the packets of a connection to a file of their own, and the filter there for what was sent again.
+pub(super) fn resent_alone(evidence: &Evidence, file: &str) -> [String; 2] {
+    let (file, filter) = (shell_quoted(file), connection_filter(evidence));
+    [format!("tshark -r {file} -Y '{filter}' -w connection.pcapng"), RESENT.to_owned()]
+}
+
+/// A file's name as one word of a shell.
+fn shell_quoted(file: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+,:@".contains(c);
+    if !file.is_empty() && file.chars().all(is_plain) {
+        return file.to_owned();
+    }
+    format!("'{}'", file.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_testkit::windowed;
+
+    use super::*;
+
+    #[test]
+    fn a_filter_names_interface_section_and_packets_where_ends_are_not_enough() {
+        let mut evidence = windowed(0);
+        let ends = connection_filter(&evidence);
+        evidence.capture.interface = Some(FileInterface { section: None, number: 2 });
+        assert_eq!(connection_filter(&evidence), format!("{ends} && frame.interface_id == 2"));
+        evidence.capture.interface = Some(FileInterface { section: Some(3), number: 0 });
+        evidence.capture.frames = Some((5, 70));
+        let of_section = format!("{ends} && frame.section_number == 3 && frame.interface_id == 0");
+        assert_eq!(
+            connection_filter(&evidence),
+            format!("frame.number >= 5 && frame.number <= 70 && {of_section}")
+        );
+        // A range of packets is enough.
+        assert_eq!(range_filter(&evidence, 9, 9), format!("frame.number == 9 && {of_section}"));
+    }
+
+    #[test]
+    fn a_file_is_one_word_of_a_shell() {
+        assert_eq!(shell_quoted("/tmp/lo-1.pcapng"), "/tmp/lo-1.pcapng");
+        assert_eq!(shell_quoted("it's $(mine).pcap"), r"'it'\''s $(mine).pcap'");
+    }
 }

@@ -11,7 +11,9 @@ use maxseg_core::units::Time;
 
 use super::super::words::{self, counted, size, whole_percent};
 use super::burst::Burst;
-use super::filter::{frames_filter, range_filter, resent_filter, resent_in_filter};
+use super::filter::{
+    frames_filter, named_resent, range_filter, resent_alone, resent_filter, resent_in_filter,
+};
 
 /// Packets of a finding that its filter names.
 const MOST_FRAMES: usize = 8;
@@ -19,11 +21,11 @@ const MOST_FRAMES: usize = 8;
 /// The places to look at first; `file` is the capture that the packets are numbered in.
 pub(super) fn places(headline: &Headline<'_>, file: &str) -> Markup {
     let case = &headline.case;
-    let file = if file == "-" { "the capture" } else { file };
+    let name = if file == "-" { "the capture" } else { file };
     html! {
         h2 { "Where to look" }
-        p.note { "Packet numbers and filters are for " (file) " in Wireshark." }
-        dl.look { (named_finding(headline)) (longest_limit(case, headline.subject)) (most_lost(case)) }
+        p.note { "Packet numbers and filters are for " (name) " in Wireshark." }
+        dl.look { (named_finding(headline)) (longest_limit(case, headline.subject)) (most_lost(case, file)) }
     }
 }
 
@@ -119,8 +121,38 @@ fn packet_numbers(evidence: &Evidence) -> Vec<(Time, u64)> {
     packets
 }
 
+/// All that was sent again: by Wireshark's own analysis, or one by one where the file has copies of the packets.
+fn all_resent(case: &Case<'_>, file: &str) -> Markup {
+    const ALL: &str = "all sent again";
+    let (evidence, data) = (case.evidence, case.data());
+    let named = || named_resent(data, (0, u64::MAX));
+    // Copies in the same interface come along.
+    if (evidence.capture.interface.is_some() || data.capture_duplicates > 0)
+        && let Some((count, filter)) = named()
+    {
+        let said = format!("{} with data", counted(count, "packet"));
+        return place(ALL, &said, &Markup::default(), Some(filter));
+    }
+    if evidence.capture.interface.is_some() {
+        let [command, filter] = resent_alone(evidence, file);
+        let said = "what Wireshark takes for retransmitted or out of order, in a file of this connection at this interface alone: it \
+                    takes the same packet at another one for sent again";
+        return html! {
+            (place(ALL, said, &Markup::default(), None))
+            dd { pre { code { (command) } } span.filter-line { code.filter { (filter) } } }
+        };
+    }
+    let twice = if data.capture_duplicates > 0 {
+        "; it counts copies too: the capture holds packets twice"
+    } else {
+        ""
+    };
+    let said = format!("what Wireshark takes for retransmitted or out of order{twice}");
+    place(ALL, &said, &Markup::default(), Some(resent_filter(evidence)))
+}
+
 /// The flight of which most was sent again, and the filter for all that was.
-fn most_lost(case: &Case<'_>) -> Markup {
+fn most_lost(case: &Case<'_>, file: &str) -> Markup {
     let data = case.data();
     if case.evidence.capture.is_merged {
         return Markup::default();
@@ -128,17 +160,7 @@ fn most_lost(case: &Case<'_>) -> Markup {
     if data.retransmitted_packets == 0 {
         return html! { dt { "most lost" } dd { "nothing: no segment was sent again" } };
     }
-    let twice = if data.capture_duplicates > 0 {
-        "; it counts copies too: the capture holds packets twice"
-    } else {
-        ""
-    };
-    let all = place(
-        "all sent again",
-        &format!("what Wireshark takes for retransmitted or out of order{twice}"),
-        &Markup::default(),
-        Some(resent_filter(case.evidence)),
-    );
+    let all = all_resent(case, file);
     let Some(burst) = Burst::densest(data) else { return all };
     let is_needless = 2 * data.spurious_retransmissions >= data.retransmitted_packets;
     let needless = if is_needless { "; most of the connection's were without need" } else { "" };
@@ -164,7 +186,13 @@ fn most_lost(case: &Case<'_>) -> Markup {
     };
     let from = burst.sent.map_or(burst.first.at, |(first, _)| first.at);
     let sent = burst.sent.map(|(a, b)| range_filter(case.evidence, a.frame, b.frame));
-    let again = resent_in_filter(case.evidence, burst.first.frame, burst.last.frame);
+    let (first, last) = (burst.first.frame, burst.last.frame);
+    let again = if case.evidence.capture.interface.is_none() {
+        resent_in_filter(case.evidence, first, last)
+    } else {
+        let named = named_resent(data, (first, last));
+        named.map_or_else(|| range_filter(case.evidence, first, last), |(_, filter)| filter)
+    };
     let label = if is_needless { "most sent again" } else { "most lost" };
     html! { (place(label, &said, &link(case, from, burst.last.at), sent.into_iter().chain([again]))) (all) }
 }

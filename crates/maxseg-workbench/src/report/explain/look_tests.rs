@@ -1,4 +1,6 @@
-use maxseg_core::evidence::{AckPoint, ControlKind, ControlPoint, Outage, Points, Trace};
+use maxseg_core::evidence::{
+    AckPoint, ControlKind, ControlPoint, FileInterface, Outage, Points, Trace,
+};
 use maxseg_testkit::{at, traced, windowed};
 
 use super::*;
@@ -43,6 +45,34 @@ fn most_was_lost_of_the_flight_of_which_most_was_sent_again() {
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
+}
+
+/// Copies at other interfaces would be taken for sent again.
+#[test]
+fn of_a_file_of_several_interfaces_packets_are_named_one_by_one() {
+    let mut evidence = lossy();
+    evidence.capture.interface = Some(FileInterface { section: None, number: 1 });
+    let shown = text(&evidence);
+    let named = "frame.number == 5000 || frame.number == 5001 || frame.number == 5002";
+    assert_eq!(shown.matches(named).count(), 2, "of the flight, and all: {shown}");
+    assert!(
+        shown.contains("frame.interface_id == 1") && !shown.contains("tcp.analysis"),
+        "{shown}"
+    );
+    // Too many to name.
+    let trace = evidence.forward.trace.as_mut().unwrap();
+    for n in 0..200 {
+        let offset = 1448 * (1000 + n);
+        let at = at(10_000 + 100 * n);
+        let segment = SegmentPoint { at, frame: 10_000 + n, offset, bytes: 1448, is_resent: true };
+        trace.segments.note(segment, true);
+    }
+    let shown = text(&evidence);
+    assert!(shown.contains("tshark -r slow.pcap -Y "), "{shown}");
+    assert!(
+        shown.contains(">tcp.analysis.retransmission || tcp.analysis.out_of_order<"),
+        "{shown}"
+    );
 }
 
 /// Without all first transmissions a repair may be told of no flight.

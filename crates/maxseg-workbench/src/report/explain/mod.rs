@@ -10,6 +10,7 @@ mod joined;
 mod look;
 mod numbers;
 mod page;
+mod seen;
 
 pub use csv::write_csv;
 pub use document::{ExplainDocument, write_conclusion, write_connections};

@@ -4,7 +4,7 @@ use std::iter;
 
 use maxseg_core::evidence::Evidence;
 
-use super::{ack, data, evidence, syn, syn_ack};
+use super::{ack, data, evidence, routed, syn, syn_ack};
 use crate::flow::Seen;
 
 /// The n-th hundred bytes is lost, and ten more come before it is sent again.
@@ -53,8 +53,26 @@ fn behind_a_change_of_the_point_identifications_tell_copies_as_before() {
     let seen = evidence(&packets);
     let copies = seen.forward.capture_duplicates + seen.reverse.capture_duplicates;
     assert_eq!((copies, seen.reverse.duplicate_acks), (0, 10));
+    assert_eq!(seen.capture.interface, None, "its packets are of two");
     assert_eq!(seen.forward.retransmitted_packets, 1);
     assert!(!seen.capture.is_merged && !seen.capture.is_split);
+}
+
+/// Both directions at interface 3, and again at another behind it: a display filter names the one whose packets count.
+#[test]
+fn the_interface_is_that_of_the_packets_that_count() {
+    let mut packets = Vec::new();
+    for n in 0..20 {
+        let at = 1000 + 100 * u64::from(n);
+        for seen in [data(at, n), ack(at + 50, n + 1)] {
+            packets.push(Seen { interface: 3, ..seen });
+            packets.push(Seen { interface: 4, ..routed(seen, 2) });
+        }
+    }
+    let seen = evidence(&packets);
+    assert_eq!(seen.forward.capture_duplicates, 20);
+    let wanted = maxseg_core::evidence::FileInterface { section: None, number: 3 };
+    assert_eq!(seen.capture.interface, Some(wanted));
 }
 
 /// Two hosts in one rack, without identifications: a retransmission comes within the time of a copy.

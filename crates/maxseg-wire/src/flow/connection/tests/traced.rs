@@ -63,9 +63,51 @@ fn a_trace_has_every_window_and_every_packet() {
     assert_eq!(in_flight, [100, 200, 100, 0], "it falls with each acknowledgement");
     let controls: Vec<(u64, ControlKind)> =
         trace.controls.iter().map(|control| (control.frame, control.kind)).collect();
-    let wanted = [(1, ControlKind::Syn), (8, ControlKind::Probe), (11, ControlKind::Fin)];
+    let wanted = [
+        (1, ControlKind::Syn),
+        (3, ControlKind::Ack),
+        (8, ControlKind::Probe),
+        (11, ControlKind::Fin),
+    ];
     assert_eq!(controls, wanted);
     let back = evidence.reverse.trace.as_ref().unwrap();
     assert_eq!(back.controls.first().map(|control| control.kind), Some(ControlKind::SynAck));
     assert_eq!(followed(&packets, false).forward.trace, None);
+}
+
+/// Acknowledgements that were overtaken say nothing new, and are packets all the same.
+#[test]
+fn a_trace_has_acknowledgements_that_were_overtaken() {
+    let late = Seen { ip_id: Some(502), ..ack(310, 1) };
+    let packets = [syn(0), syn_ack(100), data(200, 0), data(210, 1), ack(300, 2), late];
+    let evidence = followed(&packets, true);
+    let frames =
+        evidence.forward.trace.unwrap().acks.iter().map(|ack| ack.frame).collect::<Vec<_>>();
+    assert_eq!(frames, [5]);
+    let back = evidence.reverse.trace.unwrap();
+    let last = back.controls.last().map(|control| (control.frame, control.kind));
+    assert_eq!(last, Some((6, ControlKind::Ack)));
+}
+
+/// The number of a FIN is no byte of the payload, nor of the window behind it.
+#[test]
+fn the_window_that_acknowledges_a_fin_is_the_one_that_was_sent() {
+    let fin = Seen { flags: Flags::FIN | Flags::ACK, seq: 1100, ip_id: Some(903), ..segment(300) };
+    let answer = Seen { ack: 1101, ip_id: Some(502), ..answer(400) };
+    let evidence = followed(&[syn(0), syn_ack(100), data(200, 0), fin, answer], true);
+    let last = evidence.forward.trace.unwrap().acks.last().copied().unwrap();
+    assert_eq!((last.offset, last.window()), (100, Some(u64::from(answer.window))));
+}
+
+/// Without the data no acknowledgement is known to be of data that is outstanding.
+#[test]
+fn acknowledgements_alone_are_duplicates_where_they_repeat() {
+    let repeated = [1, 1, 1, 2].into_iter().zip(1..);
+    let packets: Vec<Seen<'_>> = repeated
+        .map(|(n, at)| Seen { ip_id: Some(500 + at), ..ack(1000 * u64::from(at), n) })
+        .collect();
+    assert_eq!(evidence(&packets).reverse.duplicate_acks, 2);
+    let with_data: Vec<Seen<'_>> =
+        [data(100, 0)].into_iter().chain(packets).chain([data(9000, 2)]).collect();
+    assert_eq!(evidence(&with_data).reverse.duplicate_acks, 0, "nothing was outstanding");
 }

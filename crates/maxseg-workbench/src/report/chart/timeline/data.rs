@@ -17,7 +17,9 @@ struct TimelineData<'a> {
     from: f64,
     to: f64,
     tick_s: f64,
+    packets: u64,
     filter: &'a str,
+    filter_in_range: &'a str,
     panels: Vec<PanelData<'a>>,
     others: Vec<LayerData<'a>>,
 }
@@ -74,7 +76,9 @@ impl Timeline {
             from: self.from,
             to: self.to,
             tick_s: TICK_S,
+            packets: self.packets,
             filter: &self.filter,
+            filter_in_range: &self.filter_in_range,
             panels: self.panels.iter().filter(|panel| !panel.is_empty()).map(Panel::data).collect(),
             others: self
                 .others

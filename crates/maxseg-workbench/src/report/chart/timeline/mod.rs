@@ -23,10 +23,14 @@ pub(crate) struct Timeline {
     pub(crate) to: f64,
     /// From top to bottom.
     pub(crate) panels: Vec<Panel>,
+    /// How many packets there are, of which the layers may hold fewer.
+    pub(crate) packets: u64,
     /// Packets that no panel shows.
     pub(crate) others: Vec<Layer>,
     /// Wireshark's display filter of what they show.
     pub(crate) filter: String,
+    /// The same where numbers of packets bound it already.
+    pub(crate) filter_in_range: String,
 }
 
 /// One graph.

@@ -49,9 +49,9 @@ fn panel(layers: Vec<Layer>) -> Panel {
 }
 
 fn timeline(panels: Vec<Panel>) -> Timeline {
-    let (others, filter) = (Vec::new(), String::new());
+    let (others, filter, filter_in_range) = (Vec::new(), String::new(), String::new());
     let begin = Time::from_millis(1_700_000_000_123);
-    Timeline { begin, from: 0.0, to: 3.0, panels, others, filter }
+    Timeline { begin, from: 0.0, to: 3.0, panels, packets: 0, others, filter, filter_in_range }
 }
 
 /// Each packet of a thinned layer keeps its own number and size.

@@ -15,8 +15,10 @@ use maxseg_wire::reading::CaptureSummary;
 use maxseg_wire::tshark::FlagCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::super::filter::connection_filter;
+use super::super::seen::seen;
 use super::joined::JoinedEntry;
 
 /// A connection.
@@ -144,13 +146,22 @@ impl RequestsEntry {
 #[derive(Serialize, JsonSchema)]
 struct DirectionEntry<'a> {
     #[serde(flatten)]
-    seen: &'a DirectionStats,
-    /// Packets that repeat payload, or a SYN or FIN: seen before, or what fills a gap later than reordering explains;
-    /// null where the packets of this direction were not captured, for the reason in `quality`.
-    retransmitted_packets: Option<u64>,
+    #[schemars(with = "SeenEntry")]
+    seen: Value,
     /// The same by the definitions of tshark 4.0: how many packets have each flag; with `--tshark-compat` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     tshark: Option<&'a FlagCounts>,
+}
+
+/// What `seen` gives.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "for the schema")]
+struct SeenEntry {
+    #[serde(flatten)]
+    stats: DirectionStats,
+    /// Packets that repeat payload, or a SYN or FIN: seen before, or what fills a gap later than reordering explains;
+    /// null where the packets of this direction were not captured, for the reason in `quality`.
+    retransmitted_packets: Option<u64>,
 }
 
 /// A finding.
@@ -183,8 +194,7 @@ impl<'a> ConnectionEntry<'a> {
         let evidence: &'a Evidence = case.evidence;
         let diagnosis = &case.diagnosis;
         let direction = |direction| DirectionEntry {
-            seen: evidence.stats(direction),
-            retransmitted_packets: diagnosis.retransmitted_packets(evidence, direction),
+            seen: seen(case, direction),
             tshark: summary.tshark.find(evidence, direction),
         };
         let Handshake { syn, syn_ack, syn_packets, server_rtt, client_rtt, .. } =

@@ -15,7 +15,7 @@ use maxseg_core::units::Time;
 use super::super::chart::{Layer, LayerKind, Packets, Panel, Timeline, Unit};
 use super::super::words;
 use super::colors::{ACKED, SENT, WINDOW};
-use super::filter::connection_filter;
+use super::filter::{connection_filter, ends_filter};
 use sequence::{sequence, sequence_back};
 use window::window;
 
@@ -44,9 +44,17 @@ pub(super) fn graphs(headline: &Headline<'_>) -> Timeline {
         from: 0.0,
         to: end,
         panels,
+        packets: packets(case),
         others,
         filter: connection_filter(case.evidence),
+        filter_in_range: ends_filter(case.evidence),
     }
+}
+
+/// Packets of both directions, each once however often it was captured.
+fn packets(case: &Case<'_>) -> u64 {
+    let ways = [case.data(), case.acks()];
+    ways.iter().map(|way| way.packets.saturating_sub(way.capture_duplicates)).sum()
 }
 
 /// Seconds since a connection's first packet.

@@ -34,7 +34,13 @@ pub(super) fn throughput(case: &Case<'_>, clock: Clock) -> Panel {
             SENT,
             line(is_sent, |bin| bin.sent_bytes),
         ),
-        layer("acknowledged", LayerKind::Rates, ACKED, line(is_acked, |bin| bin.acked_bytes)),
+        // Beside the time-sequence graph's, which is cumulative.
+        layer(
+            "acknowledged, with SACK",
+            LayerKind::Rates,
+            ACKED,
+            line(is_acked, |bin| bin.acked_bytes),
+        ),
         layer("retransmitted", LayerKind::RateMarks, AGAIN, line(again, |bin| bin.resent_bytes)),
     ];
     let table = bins_table(data, clock);

@@ -1,5 +1,7 @@
 //! The time-sequence graph of a direction: segments, what acknowledges them, and the right edge of the window.
 
+use std::collections::HashSet;
+
 use maxseg_core::advise::Case;
 use maxseg_core::evidence::{AckPoint, Direction, SackPoint, SegmentPoint, Trace};
 use maxseg_core::units::Time;
@@ -45,7 +47,11 @@ pub(super) fn sequence_back(case: &Case<'_>, clock: Clock) -> Option<Panel> {
     let trace = stats.trace.as_deref().filter(|trace| trace.segments.seen() >= FEW_SEGMENTS)?;
     // Each segment of the data acknowledges as well; most of them tell nothing new.
     let mut acks = trace.acks.to_vec();
-    acks.dedup_by_key(|ack| (ack.offset, ack.edge));
+    let data = case.data().trace.iter().flat_map(|trace| trace.segments.iter());
+    let data: HashSet<u64> = data.map(|segment| segment.frame).collect();
+    acks.dedup_by(|ack, before| {
+        (ack.offset, ack.edge) == (before.offset, before.edge) && data.contains(&ack.frame)
+    });
     let layers = from_trace(case, direction, trace, &acks, clock);
     let note = left_out(trace, &layers, acks.len() as u64).unwrap_or_default();
     let table = events_table(case.evidence, stats, clock);

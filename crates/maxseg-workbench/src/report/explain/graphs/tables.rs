@@ -113,7 +113,7 @@ pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> Option<Markup> 
     let rows = joined(&data.bins.whole(), ROWS_OF_BINS);
     let columns = [
         Column::number("from"),
-        Column::number("acknowledged"),
+        Column::number("acknowledged, with SACK"),
         Column::number("retransmitted (bytes)"),
         Column::number("round trip"),
         Column::number("in flight (bytes)"),

@@ -36,7 +36,7 @@ const pieceAt = (layer, time) => {
 const rowsAt = (panel, time) => panel.rows.filter((row) => row.spans.some((span) => span.from <= time && time <= span.to));
 
 /** A display filter for packets of the connection, from one number to another. */
-const rangeFilter = (data, first, last) => `frame.number >= ${first} && frame.number <= ${last} && ${data.filter}`;
+const rangeFilter = (data, first, last) => `frame.number >= ${first} && frame.number <= ${last} && ${data.filter_in_range}`;
 
 /** Copies text, also where the page is a file or the browser refuses its clipboard. */
 const copy = async (text) => {
@@ -74,6 +74,9 @@ class Readout {
     this.timeOfDay = htmlElement("span", { class: "time-of-day" }, head);
     this.state = htmlElement("span", { class: "note" }, head);
     this.packets = htmlElement("ul", { class: "packets" }, this.box);
+    const held = new Set(packetLayers(data).flatMap((layer) => [...layer.frames])).size;
+    const lacks = `The page holds ${grouped(held)} of the connection's ${grouped(data.packets)} packets: others may be nearer.`;
+    if (held < data.packets) htmlElement("p", { class: "note" }, this.box, lacks);
     const line = htmlElement("div", { class: "filter-line" }, this.box);
     this.filter = htmlElement("code", { class: "near-filter" }, line);
     copyButton(line, "Copy filter", () => this.filter.textContent);

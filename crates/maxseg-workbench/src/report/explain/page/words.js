@@ -53,7 +53,9 @@ const multiples = (from, to, rough) => {
 const axisWords = (values, kind) => {
   const largest = Math.max(...values.map(Math.abs));
   const [unit, of] = unitOf(largest, kind);
-  const isWhole = (value, decimals) => Math.abs(value - Number(value.toFixed(decimals))) <= 1e-6 * 10 ** -decimals + 1e-12 * largest / of;
+  // What is left over is small beside the distance of two ticks, or is an error of rounding.
+  const apart = values.length > 1 ? Math.abs(values[1] - values[0]) / of : 1;
+  const isWhole = (value, decimals) => Math.abs(value - Number(value.toFixed(decimals))) <= 1e-3 * apart + 1e-12 * largest / of;
   let decimals = 0;
   while (decimals < 9 && !values.every((value) => isWhole(value / of, decimals))) decimals += 1;
   return values.map((value) => (value === 0 ? "0" : `${(value / of).toFixed(decimals)} ${unit}`));

@@ -45,7 +45,9 @@ fn has_plateau(data: &DirectionStats) -> bool {
 /// grants (RFC 9113 §5.2, RFC 4254 §5.2), or a request that is sent ahead. It looks like a full send buffer, or a pace, then.
 pub(super) fn may_wait_for_messages(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let count = messages_meanwhile(data, acks);
-    count >= MESSAGES && data.unique_bytes / count <= data.in_flight_max_bytes
+    // About what was sent in the same three quarters of the time.
+    let meanwhile = data.unique_bytes / 4 * 3;
+    count >= MESSAGES && meanwhile / count <= data.in_flight_max_bytes
 }
 
 /// Intervals with messages of the other side while data passed, but for the first quarter of the time: the handshake of TLS and a long

@@ -145,30 +145,29 @@ impl Judge<'_> {
                  losses look alike then; a longer interval, or a capture, may show which"
                     .into()
             }
-            Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
-                "one sample does not show what holds the congestion window down; a second one may"
-                    .into()
-            }
-            Some(Unseen::CongestionWindow) => {
-                let rtt = approx::time(self.state.rtt.as_secs_f64());
-                let window = counted(self.state.cwnd_segments.into(), "segment");
-                if self.state.min_rtt.is_none() {
-                    return Some(
-                        format!(
-                            "nothing was lost, and the least round trip is not known, so that one of {rtt} does not show whether a \
-                             full link explains the congestion window of {window}; a capture shows more"
-                        )
-                        .into(),
-                    );
-                }
-                format!(
-                    "nothing was lost and the round trip of {rtt} shows no queue, so that neither \
-                     losses nor a full link explain the congestion window of {window}; a \
-                     capture shows more"
-                )
-                .into()
-            }
+            Some(Unseen::CongestionWindow) => self.no_cause_of_window(),
         })
+    }
+
+    /// What was looked at of the congestion window, and explains it not.
+    fn no_cause_of_window(&self) -> Cow<'static, str> {
+        if self.evidence.is_since_start {
+            return "one sample does not show what holds the congestion window down; a second one may".into();
+        }
+        let rtt = approx::time(self.state.rtt.as_secs_f64());
+        let window = counted(self.state.cwnd_segments.into(), "segment");
+        if self.state.min_rtt.is_none() {
+            return format!(
+                "nothing was lost, and the least round trip is not known, so that one of {rtt} does not show whether a full link \
+                 explains the congestion window of {window}; a capture shows more"
+            )
+            .into();
+        }
+        format!(
+            "nothing was lost and the round trip of {rtt} shows no queue, so that neither losses nor a full link explain the \
+             congestion window of {window}; a capture shows more"
+        )
+        .into()
     }
 }
 

@@ -195,10 +195,14 @@ fn named(name: &str) -> Result<PlaceName, NamespaceError> {
         return Err(no_name());
     }
     let file = Path::new(NAMED).join(name);
-    PlaceName::open(name.to_owned(), &file).map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => NamespaceError::Denied(name.to_owned()),
-        io::ErrorKind::InvalidInput => NamespaceError::NoNamespace { file },
-        _ => no_name(),
+    PlaceName::open(name.to_owned(), &file).map_err(|error| {
+        if error.kind() == io::ErrorKind::PermissionDenied {
+            NamespaceError::Denied(name.to_owned())
+        } else if error.kind() == io::ErrorKind::InvalidInput {
+            NamespaceError::NoNamespace { file }
+        } else {
+            no_name()
+        }
     })
 }
 

@@ -72,6 +72,12 @@ fn nearest_folder(folder: &Path) -> Option<&Path> {
     above.find(|it| it.is_dir())
 }
 
+/// The file, or the nearest folder above it where that is not there, or is not to be seen.
+fn what_is_there(file: &Path) -> &Path {
+    let is_there = fs::symlink_metadata(file).is_ok();
+    if is_there { file } else { nearest_folder(folder_of(file)).unwrap_or(Path::new("/")) }
+}
+
 /// What to do where `file` cannot be used: the name that was meant, or what is needed.
 pub fn hint(doing: &str, file: &Path, error: &io::Error) -> Option<String> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "one hint for all others")]
@@ -84,9 +90,14 @@ pub fn hint(doing: &str, file: &Path, error: &io::Error) -> Option<String> {
             path_for_shell(folder_of(file))
         )),
         ErrorKind::NotFound => Some(missing_hint(file)),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Some(format!(
-            "`ls -ld {}` names who may use it; or name another file",
-            path_for_shell(file)
+        ErrorKind::PermissionDenied => Some(format!(
+            "`ls -ld {}` names who may use it; or name another {}",
+            path_for_shell(what_is_there(file)),
+            if makes_folders(doing) { "folder" } else { "file" }
+        )),
+        ErrorKind::ReadOnlyFilesystem => Some(format!(
+            "`df {}` names the file system; name a place on another one",
+            path_for_shell(what_is_there(file))
         )),
         ErrorKind::IsADirectory => Some(format!("name a file in it: {}/NAME", file.display())),
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
@@ -136,6 +147,15 @@ pub fn similar_file(missing: &Path) -> Option<PathBuf> {
     Some(missing.with_file_name(name))
 }
 
+/// The command that tells what is in a file by this name, where maxseg cannot read it.
+pub fn what_it_is(name: &str) -> String {
+    if name == "standard input" {
+        "`file -` in place of `maxseg` shows what it is".to_owned()
+    } else {
+        format!("`file {}` shows what it is", for_shell(name))
+    }
+}
+
 /// A file's path as a shell takes it.
 pub fn path_for_shell(path: &Path) -> String {
     for_shell(&path.to_string_lossy())
@@ -168,8 +188,41 @@ mod tests {
             told("write", "/no such/$(x);y/z.toml", ErrorKind::NotFound),
             "mkdir -p '/no such/$(x);y'   # there is no such folder"
         );
-        let refused = told("read", "q r/it's.toml", ErrorKind::PermissionDenied);
-        assert!(refused.starts_with(r"`ls -ld 'q r/it'\''s.toml'` names"), "{refused}");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("it's.toml");
+        fs::write(&file, "").unwrap();
+        let file = file.to_str().unwrap();
+        let refused = told("read", file, ErrorKind::PermissionDenied);
+        assert!(
+            refused.starts_with("`ls -ld '") && refused.contains(r"it'\''s.toml'` names"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn who_may_make_a_file_is_said_by_the_folder_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = folder.path().display();
+        for (doing, kind, wanted) in [
+            (
+                "create the folder",
+                ErrorKind::PermissionDenied,
+                format!("`ls -ld {there}` names who may use it; or name another folder"),
+            ),
+            (
+                "write",
+                ErrorKind::PermissionDenied,
+                format!("`ls -ld {there}` names who may use it; or name another file"),
+            ),
+            (
+                "write",
+                ErrorKind::ReadOnlyFilesystem,
+                format!("`df {there}` names the file system; name a place on another one"),
+            ),
+        ] {
+            let file = folder.path().join("no/o");
+            assert_eq!(hint(doing, &file, &kind.into()), Some(wanted));
+        }
     }
 
     #[test]

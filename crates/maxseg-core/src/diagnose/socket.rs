@@ -117,7 +117,7 @@ impl Judge<'_> {
         let bin = &self.evidence.bin;
         let all = bin.duration.as_secs_f64();
         if all <= 0.0 {
-            return (Vec::new(), Some(Unseen::NoData));
+            return (Vec::new(), Some(self.nothing_counted()));
         }
         let (window, buffer) = (bin.rwnd_limited.as_secs_f64(), bin.sndbuf_limited.as_secs_f64());
         let idle = bin.idle.as_secs_f64().min(all);

@@ -97,7 +97,7 @@ pub enum Progress {
 pub enum EntryState {
     /// The kernel has the value.
     Set,
-    /// The kernel has another one: somebody else has changed it.
+    /// The kernel has another one: somebody else has changed it, or undoing it could not be noted.
     Drifted,
     /// Its time is over, and the kernel still has the value.
     Expired,

@@ -153,6 +153,14 @@ pub enum LabError {
         /// The user's number.
         owner: u32,
     },
+    /// The process of a lab is stopped (SIGSTOP, Ctrl-Z), and answers nobody.
+    #[error("the lab `{name}` does not answer: its process {process} is stopped")]
+    Stopped {
+        /// The lab's name.
+        name: String,
+        /// The process's number.
+        process: i32,
+    },
     /// The control socket of a lab failed.
     #[error("no connection to the lab `{name}`: {error}")]
     Connection {
@@ -297,6 +305,7 @@ impl LabError {
                                its own labs"
                     .to_owned()
             }
+            Self::Stopped { process, .. } => format!("`kill -CONT {process}` lets it run on"),
             Self::OtherUser { .. } => "choose another name with --name".to_owned(),
             Self::NoHost { host, hosts, .. } => {
                 let all = hosts.join(", ");

@@ -111,6 +111,12 @@ impl ControlSocket {
         Ok(getsockopt(&self.socket, PeerCredentials)?.uid())
     }
 
+    /// The process that listens, where it is stopped: it answers only once it goes on.
+    pub(crate) fn stopped_peer(&self) -> Option<i32> {
+        let pid = getsockopt(&self.socket, PeerCredentials).ok()?.pid();
+        is_stopped(pid).then_some(pid)
+    }
+
     /// Sends a line, given without its line break, and descriptors with it (`SCM_RIGHTS`).
     ///
     /// # Errors
@@ -174,9 +180,32 @@ impl ControlSocket {
     }
 }
 
+/// Whether a process is stopped by a signal, which is state `T` of its `/proc/PID/stat`.
+fn is_stopped(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name, in parentheses, may have any characters.
+    status.rsplit_once(')').is_some_and(|(_, state)| state.trim_start().starts_with('T'))
+}
+
 #[cfg(test)]
 mod tests {
+    use nix::sys::signal::{Signal, kill};
+    use nix::sys::wait::{WaitPidFlag, waitpid};
+    use nix::unistd::Pid;
+
     use super::*;
+
+    #[test]
+    fn a_process_that_is_stopped_is_told_from_one_that_waits() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_raw(child.id().cast_signed());
+        assert!(!is_stopped(pid.as_raw()));
+        kill(pid, Signal::SIGSTOP).unwrap();
+        waitpid(pid, Some(WaitPidFlag::WUNTRACED)).unwrap();
+        assert!(is_stopped(pid.as_raw()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 
     fn pair(patience: Duration) -> (ControlSocket, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
@@ -16,6 +16,11 @@ pub(crate) struct NetNs {
 }
 
 const OWN: &str = "/proc/thread-self/ns/net";
+
+mod ioctl {
+    // linux/nsfs.h: NS_GET_NSTYPE, as a CLONE_* flag.
+    nix::ioctl_none!(namespace_type, 0xb7, 0x3);
+}
 
 impl NetNs {
     /// A new namespace, empty but for a loopback interface that is down.
@@ -36,6 +41,19 @@ impl NetNs {
     /// There is no /proc.
     pub(crate) fn current() -> io::Result<Self> {
         Ok(Self { file: File::open(OWN)?.into() })
+    }
+
+    /// The namespace of an open file.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`]: it is no network namespace.
+    #[expect(unsafe_code, reason = "an ioctl without an argument")]
+    pub(crate) fn of_file(file: File) -> io::Result<Self> {
+        // SAFETY: the descriptor is open, and the ioctl takes and writes nothing.
+        match unsafe { ioctl::namespace_type(file.as_raw_fd()) } {
+            Ok(libc::CLONE_NEWNET) => Ok(Self::from_fd(file.into())),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
     }
 
     /// The namespace of an open descriptor.
@@ -99,4 +117,23 @@ fn on_a_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Resu
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_network_namespaces_are_taken() {
+        for (file, is_one) in
+            [(OWN, true), ("/proc/thread-self/ns/uts", false), ("/dev/null", false)]
+        {
+            let made = NetNs::of_file(File::open(file).unwrap());
+            assert_eq!(
+                made.map_err(|error| error.kind()).err(),
+                (!is_one).then_some(io::ErrorKind::InvalidInput),
+                "{file}"
+            );
+        }
+    }
 }

@@ -87,6 +87,17 @@ impl<'a> Messages<'a> {
         self.bytes
     }
 
+    /// Whether bytes that are no whole message may be the beginning of one: as far as they go, length and type are those of a list's.
+    pub fn may_begin(bytes: &[u8]) -> bool {
+        // A socket's message has some hundred bytes.
+        const LONGEST: u32 = 1 << 16;
+        let length = bytes.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes));
+        let kind =
+            bytes.get(4..).and_then(<[u8]>::first_chunk).map(|bytes| u16::from_ne_bytes(*bytes));
+        length.is_none_or(|length| length <= LONGEST)
+            && kind.is_none_or(|kind| matches!(kind, BY_FAMILY | GET_SOCKET | ERROR | DONE))
+    }
+
     /// The next message's type, flags and payload.
     fn next_raw(&mut self) -> Result<(u16, u16, &'a [u8]), DecodeError> {
         let have = self.bytes.len();

@@ -1,6 +1,6 @@
 //! Connections over time: what several snapshots showed, for a screen.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -112,12 +112,27 @@ impl History {
                 continue;
             }
             let closed_s = *track.closed_s.get_or_insert(now_s);
+            let is_remnant = track.connection.is_remnant();
             track.connection.is_closed = true;
-            if now_s - closed_s <= CLOSED_S {
+            // What waited for its time to end has no verdict to be kept.
+            if !is_remnant && now_s - closed_s <= CLOSED_S {
                 self.tracks.insert(key, track);
             }
         }
+        self.leave_out_remnants();
         self.latest = snapshot;
+    }
+
+    /// Leaves out what the kernel keeps of connections that are here as closed ones: each is shown once.
+    fn leave_out_remnants(&mut self) {
+        let connections = || self.tracks.values().map(|track| &track.connection);
+        let closed = connections().filter(|connection| connection.is_closed);
+        let closed: HashSet<_> = closed.map(Connection::place).collect();
+        if !closed.is_empty() {
+            self.tracks.retain(|_, Track { connection, .. }| {
+                !connection.is_remnant() || !closed.contains(&connection.place())
+            });
+        }
     }
 
     /// The connections, in no order.

@@ -71,7 +71,7 @@ struct Row {
 }
 
 impl<'a> Listing<'a> {
-    /// The sockets in what `ss -tinmO -D FILE` wrote: the kernel's messages as they came.
+    /// The sockets in what `ss -tinmO -D FILE` wrote: the kernel's messages as they came. Those of a file that was cut are the whole ones.
     ///
     /// # Errors
     /// The bytes are no such messages, from the given offset on.
@@ -79,18 +79,30 @@ impl<'a> Listing<'a> {
         let mut listing = Self { namespaces: vec![None], ..Self::default() };
         let mut messages = Messages::new(bytes);
         let offset = |messages: &Messages<'_>| bytes.len() - messages.rest().len();
+        // The kernel ends each list.
+        let mut is_ended = false;
         loop {
             let at = offset(&messages);
             match messages.next_framed() {
                 Some(Ok(Framed::Socket(payload))) => {
                     listing.note(payload, at + Messages::HEADER).map_err(|error| (at, error))?;
+                    is_ended = false;
                 }
-                Some(Ok(Framed::Done { interrupted })) => listing.rest.interrupted |= interrupted,
-                Some(Ok(Framed::Error(_) | Framed::Other)) => {}
+                Some(Ok(Framed::Done { interrupted })) => {
+                    listing.rest.interrupted |= interrupted;
+                    is_ended = true;
+                }
+                Some(Ok(Framed::Error(_))) => is_ended = true,
+                Some(Ok(Framed::Other)) => {}
+                Some(Err(_)) if at > 0 && Messages::may_begin(&bytes[at..]) => {
+                    is_ended = false;
+                    break;
+                }
                 Some(Err(error)) => return Err((at, error)),
                 None => break,
             }
         }
+        listing.rest.is_cut = !is_ended;
         listing.messages = Cow::Borrowed(bytes);
         Ok(listing)
     }

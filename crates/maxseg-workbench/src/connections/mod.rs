@@ -15,6 +15,8 @@ mod recording;
 #[cfg(feature = "lab")]
 mod watch;
 
+#[cfg(feature = "lab")]
+use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -183,6 +185,19 @@ impl Connection {
         !self.is_closed && self.evidence().is_some_and(is_between)
     }
 
+    /// Whether it is what the kernel keeps of a connection that its process has closed, without `tcp_info` and with a number of its own:
+    /// TIME-WAIT, or FIN-WAIT-2 before it (`tcp_time_wait` in `net/ipv4/tcp_minisocks.c`).
+    pub fn is_remnant(&self) -> bool {
+        !self.is_closed
+            && self.sample.is_none()
+            && matches!(self.state, Some(State::TimeWait | State::FinWait2))
+    }
+
+    /// Its namespace and its ends, which what is left of a connection has, too.
+    fn place(&self) -> (Option<Arc<str>>, [SocketAddr; 2]) {
+        (self.netns.clone(), [self.local, self.remote])
+    }
+
     /// The state as `ss` names it; `closed` of what is there no more.
     pub fn state_name(&self) -> &'static str {
         if self.is_closed { "closed" } else { self.state.map_or("unknown", State::name) }
@@ -296,6 +311,8 @@ pub struct Snapshot {
     pub missed: u64,
     /// Whether the kernel's list changed while it was read.
     pub interrupted: bool,
+    /// Whether it is of a file that ends before its list does.
+    pub is_cut: bool,
     /// Processes whose sockets this user may not see.
     pub hidden_processes: usize,
     /// Network namespaces that this user may not enter.
@@ -320,6 +337,30 @@ impl Snapshot {
             let connection = Connection::of(socket, netns, names);
             self.connections.push(Connection { process, message, ..connection });
         }
+    }
+}
+
+#[cfg(feature = "lab")]
+impl Snapshot {
+    /// Adds connections that closed, each once: the list may have them as they were before they closed, and has what is left of them.
+    fn add_closed(&mut self, mut closed: Vec<Connection>) {
+        if closed.is_empty() {
+            return;
+        }
+        let places: HashMap<_, usize> =
+            closed.iter().enumerate().map(|(at, connection)| (connection.place(), at)).collect();
+        self.connections.retain_mut(|listed| {
+            let closed = places.get(&listed.place()).and_then(|at| closed.get_mut(*at));
+            let Some(closed) = closed else { return true };
+            if listed.cookie != closed.cookie {
+                return !listed.is_remnant();
+            }
+            // The list was compared with the one before.
+            closed.since_last = closed.since_last.take().or_else(|| listed.since_last.take());
+            closed.process = closed.process.take().or_else(|| listed.process.take());
+            false
+        });
+        self.connections.extend(closed);
     }
 }
 

@@ -32,3 +32,69 @@ fn a_file_of_something_else_is_refused_with_its_offset() {
     let bytes = [&whole[..], b"State  Recv-Q"].concat();
     assert_eq!(Listing::from_dump(&bytes).unwrap_err().0, whole.len());
 }
+
+#[test]
+fn the_whole_messages_of_a_file_that_was_cut_are_listed() {
+    let socket = message(1, [80, 4000], [5, 6]);
+    let done = maxseg_wire::inet_diag::done_message(false);
+    let whole = [&socket[..], &socket, &done].concat();
+    for (length, sockets, is_cut) in [
+        (whole.len(), 2, false),
+        (2 * socket.len(), 2, true), // between two messages
+        (2 * socket.len() + 3, 2, true),
+        (whole.len() - 1, 2, true),
+        (2 * socket.len() - 1, 1, true),
+        (socket.len() + 9, 1, true),
+    ] {
+        let snapshot = Listing::from_dump(&whole[..length]).unwrap().into_snapshot();
+        assert_eq!((snapshot.connections.len(), snapshot.is_cut), (sockets, is_cut), "{length}");
+    }
+    assert!(Listing::from_dump(&whole[..socket.len() - 1]).is_err(), "nothing of it is whole");
+}
+
+/// A socket with its number, as a list has it.
+fn connection(cookie: u64, state: u8, ports: [u16; 2]) -> Connection {
+    let bytes = message(state, ports, [0, 0]);
+    let mut listed = Listing::from_dump(&bytes).unwrap().into_snapshot().connections;
+    Connection { cookie, ..listed.remove(0) }
+}
+
+const ESTABLISHED: u8 = 1;
+const TIME_WAIT: u8 = 6;
+const CLOSE: u8 = 7;
+
+#[cfg(feature = "lab")]
+#[test]
+fn a_connection_that_closed_is_in_a_list_once() {
+    let owner = Some(Owner { pid: 7, name: "curl".into() });
+    let listed = vec![
+        Connection { process: owner.clone(), ..connection(1, ESTABLISHED, [40_000, 80]) },
+        connection(2, TIME_WAIT, [40_001, 80]), // what is left of another
+        connection(3, TIME_WAIT, [40_002, 80]), // nothing is known of what it was
+        connection(4, ESTABLISHED, [40_003, 80]), // the next with these ends
+    ];
+    let mut snapshot = Snapshot { connections: listed, ..Snapshot::default() };
+    let closed =
+        |cookie, port| Connection { is_closed: true, ..connection(cookie, CLOSE, [port, 80]) };
+    snapshot.add_closed(vec![closed(1, 40_000), closed(9, 40_001), closed(8, 40_003)]);
+    let left: Vec<_> = snapshot.connections.iter().map(|one| (one.cookie, one.is_closed)).collect();
+    assert_eq!(left, [(3, false), (4, false), (1, true), (9, true), (8, true)]);
+    assert_eq!(snapshot.connections[2].process, owner, "the list knew it");
+}
+
+#[test]
+fn what_is_left_of_a_closed_connection_is_no_second_one() {
+    let mut history = History::default();
+    let mut shown = |at_s: f64, connections: Vec<Connection>| {
+        history.add(Snapshot { time_s: Some(at_s), connections, ..Snapshot::default() });
+        let mut cookies: Vec<u64> = history.tracks().map(|((_, cookie, _), _)| *cookie).collect();
+        cookies.sort_unstable();
+        cookies
+    };
+    assert_eq!(shown(0.0, vec![connection(1, ESTABLISHED, [40_000, 80])]), [1]);
+    let left = || vec![connection(2, TIME_WAIT, [40_000, 80])];
+    assert_eq!(shown(1.0, left()), [1]);
+    assert_eq!(shown(30.0, left()), [1]);
+    assert_eq!(shown(59.0, vec![connection(3, TIME_WAIT, [40_001, 80])]), [1, 3]);
+    assert_eq!(shown(62.0, Vec::new()), Vec::<u64>::new(), "its time is over: that was no end");
+}

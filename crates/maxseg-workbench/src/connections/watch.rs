@@ -104,7 +104,8 @@ impl Watch {
         let (mut snapshot, keys, now) = self.list()?;
         let interval = snapshot.interval;
         let seen = self.before.compare(&mut snapshot.connections, &keys, interval);
-        self.add_closed(&mut snapshot, interval)?;
+        let closed = self.closed(&mut snapshot, interval)?;
+        snapshot.add_closed(closed);
         (self.before, self.looked) = (seen, Some(now));
         Ok(snapshot)
     }
@@ -198,12 +199,13 @@ impl Watch {
         Ok((snapshot, keys, now))
     }
 
-    /// Adds what closed since the last look, with the process that an earlier list showed.
-    fn add_closed(
+    /// What closed since the last look, with the process that an earlier list showed. What was missed of it is the snapshot's.
+    fn closed(
         &mut self,
         snapshot: &mut Snapshot,
         interval: Option<Duration>,
-    ) -> Result<(), NamespaceError> {
+    ) -> Result<Vec<Connection>, NamespaceError> {
+        let mut all = Vec::new();
         let (names, before, keeps) = (&mut self.names, &mut self.before, self.options.messages);
         for ends in &mut self.ends {
             let (netns, id) = (ends.place().name.clone(), ends.place().id());
@@ -221,11 +223,11 @@ impl Watch {
                 let mut closed = Connection::of(socket, netns.as_ref(), names);
                 before.close(id, &mut closed, interval);
                 closed.message = keeps.then(|| socket.payload.into());
-                snapshot.connections.push(closed);
+                all.push(closed);
             })?;
             snapshot.missed += lost;
         }
-        Ok(())
+        Ok(all)
     }
 }
 

@@ -198,11 +198,9 @@ impl Error {
             Self::Path(error) => error.hint(),
             #[cfg(feature = "lab")]
             Self::Tuning(error) => Some(error.hint()),
-            Self::Reading { name, source } => Some(
-                source
-                    .hint()
-                    .unwrap_or_else(|| format!("`file {}` shows what it is", for_shell(name))),
-            ),
+            Self::Reading { name, source } => {
+                Some(source.hint().unwrap_or_else(|| file_error::what_it_is(name)))
+            }
             Self::Join { source, .. } => Some(source.hint().to_owned()),
             Self::Fault { name, .. } => {
                 Some(format!("explain it alone: maxseg explain {}", for_shell(name)))

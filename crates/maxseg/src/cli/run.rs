@@ -179,6 +179,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     drop(progress);
     stream.as_mut().map_or(Ok(()), JsonStream::check)?;
     let (done, complete, failure) = (ran.rows.len(), ran.complete, ran.failure.take());
+    let kept = what_is_kept(&ran.rows, plan.len(), args.allow_invalid, store.as_ref());
     place(&mut ran.rows, measured);
     let report = Report::new(&experiment, environment, ran, &points, &plan);
     // Saved before printed: whoever reads our output may have gone. What cannot be saved is shown all the same.
@@ -188,7 +189,6 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         None => report.print(args, printer),
     };
     if !complete {
-        let kept = what_is_kept(done, plan.len(), store.as_ref());
         if let Some(failure) = failure {
             printer.note_verbatim(&kept);
             return Err(failure.into());

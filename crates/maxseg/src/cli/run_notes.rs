@@ -6,6 +6,7 @@ use maxseg_core::results::Row;
 use maxseg_core::scenario::Point;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::measured::{Measured, MeasuredRows};
+use maxseg_workbench::report::marks::invalid_lines;
 use maxseg_workbench::report::words;
 use maxseg_workbench::runner::{Plan, Store};
 
@@ -70,9 +71,17 @@ pub(super) fn note_resumed(resumed: usize, rows: usize, printer: Printer) {
     }
 }
 
-/// After an interrupt: what is left, and how to go on.
-pub(super) fn what_is_kept(done: usize, planned: usize, store: Option<&Store>) -> String {
-    match store {
+/// After an interrupt: what is done, what was run and proves nothing, and how to go on.
+pub(super) fn what_is_kept(
+    rows: &[Row],
+    planned: usize,
+    allows_invalid: bool,
+    store: Option<&Store>,
+) -> String {
+    // Resuming repeats them.
+    let invalid = if allows_invalid { Vec::new() } else { invalid_lines(rows) };
+    let done = rows.len() - invalid.len();
+    let told = match store {
         Some(store) => format!(
             "{done} of {planned} runs are done and kept in {}; the same command resumes",
             store.folder().display()
@@ -80,5 +89,36 @@ pub(super) fn what_is_kept(done: usize, planned: usize, store: Option<&Store>) -
         None => format!(
             "{done} of {planned} runs were done; with --out DIR they are kept and the same command resumes"
         ),
+    };
+    let repeated = invalid.iter().map(|line| format!("\ninvalid, and not done: {line}"));
+    repeated.fold(told, |told, line| told + &line)
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::engine::EngineName;
+    use maxseg_core::outcome::{LabProof, Outcome};
+
+    use super::*;
+
+    #[test]
+    fn invalid_runs_are_not_done() {
+        let row = |seed: u64, invalid_because: Vec<String>| Row {
+            engine: EngineName::Lab,
+            point: serde_json::Map::new(),
+            hash: String::new(),
+            seed: Some(seed),
+            outcome: Outcome {
+                lab: Some(Box::new(LabProof { invalid_because, ..LabProof::default() })),
+                ..Outcome::default()
+            },
+            caveats: Vec::new(),
+        };
+        let rows = [row(1, Vec::new()), row(2, vec!["late by 34 ms".to_owned()])];
+        let told = what_is_kept(&rows, 10, false, None);
+        assert!(told.starts_with("1 of 10 runs were done;"), "{told}");
+        assert!(told.ends_with("\ninvalid, and not done: seed 2: late by 34 ms"), "{told}");
+        let accepted = what_is_kept(&rows, 10, true, None);
+        assert!(accepted.starts_with("2 of 10") && !accepted.contains("invalid"), "{accepted}");
     }
 }

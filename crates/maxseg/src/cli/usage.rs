@@ -1,5 +1,8 @@
 //! Arguments that cannot be read, told as every other error is: what, and a hint that would work.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use clap::Arg;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use maxseg_core::similar::closest;
@@ -111,16 +114,30 @@ impl Told<'_> {
                     (format!("{argument} does not go with {other}"), hint)
                 }
             }
-            ErrorKind::InvalidUtf8 => (
-                "an argument is not text in UTF-8".to_owned(),
-                format!("write it in UTF-8, as in {}", self.example_line()),
-            ),
+            ErrorKind::InvalidUtf8 => {
+                self.not_text(std::env::args_os().find(|word| word.to_str().is_none()))
+            }
             ErrorKind::NoEquals
             | ErrorKind::TooManyValues
             | ErrorKind::TooFewValues
             | ErrorKind::WrongNumberOfValues
             | _ => (format!("{argument} has the wrong number of values"), self.example()),
         }
+    }
+
+    /// An argument that is not UTF-8: which, and how a file of such a name is read.
+    fn not_text(&self, word: Option<OsString>) -> (String, String) {
+        let write = format!("write it in UTF-8, as in {}", self.example_line());
+        let Some(word) = word else {
+            return ("an argument is not text in UTF-8".to_owned(), write);
+        };
+        let quoted = format!("$'{}'", word.as_encoded_bytes().escape_ascii());
+        let hint = if self.command.path.ends_with(" explain") && Path::new(&word).exists() {
+            format!("give it as standard input: {} - < {quoted}", self.command.path)
+        } else {
+            write
+        };
+        (format!("the argument {quoted} is not text in UTF-8"), hint)
     }
 
     /// What clap knows by this kind, as one text.

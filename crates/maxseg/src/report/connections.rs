@@ -51,6 +51,8 @@ const LESS: [&str; 8] = [
     "bytes_received",
     "process",
 ];
+/// What marks a closed connection, as in `maxseg top`: there may be no room for its state.
+const CLOSED: &str = "×";
 /// Blanks before each column.
 const GAP: usize = 2;
 
@@ -87,7 +89,12 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
         keys.push(netns.into_iter().chain(ends).collect());
         let shown = |name: &&str| match *name {
             "process" => owner(connection.process.as_ref()),
-            "limited_by" if connection.is_between() => connection.state_name().to_owned(),
+            "limited_by" if connection.is_between() || connection.is_remnant() => {
+                connection.state_name().to_owned()
+            }
+            "limited_by" if connection.is_closed => {
+                format!("{CLOSED}{}", cell("limited_by", value(&entry, "limited_by")))
+            }
             name => cell(name, value(&entry, name)),
         };
         cells.push(names.iter().map(shown).collect());

@@ -29,14 +29,31 @@ pub(crate) fn listeners_text(listeners: &[Listener], printer: Printer) -> String
 
 /// The connections, each with its explanation.
 pub(crate) fn why_text(explained: &[(Connection, Option<Why>)], printer: Printer) -> String {
+    if !explained.is_empty() && explained.iter().all(|(connection, _)| connection.is_remnant()) {
+        return remnants(explained, printer.width());
+    }
     let text = |(connection, why): &(Connection, Option<Why>)| {
         why.as_ref().map_or_else(|| half_open(connection), |why| one(connection, why, printer))
     };
     explained.iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
+/// Connections of which the kernel keeps no more than their ends: there is nothing to explain of any.
+fn remnants(explained: &[(Connection, Option<Why>)], width: usize) -> String {
+    let mut text = wrapped(
+        "No connection that matches is open: the kernel keeps the ends of closed ones until their time is over, and no tcp_info.",
+        width,
+        "",
+    );
+    text += "\n";
+    for (connection, _) in explained {
+        text += &hanging(&title(connection), width, "  ");
+    }
+    text
+}
+
 fn half_open(connection: &Connection) -> String {
-    let state = connection.state.map_or("unknown", maxseg_wire::tcp_info::State::name);
+    let state = connection.state_name();
     format!("{}\n\nThe kernel has no tcp_info of it: its state is {state}.\n", title(connection))
 }
 
@@ -45,7 +62,7 @@ fn title(connection: &Connection) -> String {
     if let Some(owner) = &connection.process {
         parts.push(format!("{}/{}", owner.name, owner.pid));
     }
-    parts.extend(connection.state.map(|state| state.name().to_owned()));
+    parts.push(connection.state_name().to_owned());
     parts.extend(connection.congestion.as_deref().map(str::to_owned));
     parts.extend(connection.netns.as_deref().map(|netns| format!("namespace {netns}")));
     // A name may hold line breaks, and a title is one line.
@@ -54,7 +71,11 @@ fn title(connection: &Connection) -> String {
 
 fn one(connection: &Connection, why: &Why, printer: Printer) -> String {
     let width = printer.width();
-    let mut text = wrapped(&why.verdict.sentence, width, "");
+    let mut text = String::new();
+    if connection.is_closed {
+        text += "This connection closed while it was looked at.\n";
+    }
+    text += &wrapped(&why.verdict.sentence, width, "");
     if let Some(remedy) = &why.verdict.remedy {
         text += &change(remedy, width);
     }

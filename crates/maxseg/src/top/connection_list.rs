@@ -165,7 +165,7 @@ impl Columns {
 /// The verdict; of a closed connection with a mark.
 fn limit(connection: &Connection, styles: Styles) -> Cell<'static> {
     let limit = connection.diagnosis().map(|found| found.limited_by);
-    let word = if connection.is_between() {
+    let word = if connection.is_between() || connection.is_remnant() {
         connection.state_name()
     } else {
         limit.map_or("-", |limit| limit.word())

@@ -101,6 +101,25 @@ fn a_namespace_that_comes_later_is_watched() {
     drop(first);
 }
 
+/// `ip netns add` makes a plain file before it mounts the namespace on it.
+#[test]
+fn a_name_that_is_no_namespace_hides_no_other() {
+    let program = env!("CARGO_BIN_EXE_maxseg");
+    let run = |command: &str| {
+        let script = format!(
+            "mount -t tmpfs none /run && mkdir /run/netns && touch /run/netns/stale && ip netns add whole && {program} {command}"
+        );
+        Command::new("unshare").args(["--net", "--mount", "sh", "-c", &script]).output().unwrap()
+    };
+    if Namespace::new().is_none() {
+        return skipped("names of namespaces: this user may not make any");
+    }
+    document(&run("connections --netns all --json"));
+    let named = run("connections --netns stale");
+    assert_eq!(named.status.code(), Some(1));
+    assert!(stderr(&named).starts_with("error: /run/netns/stale is no network namespace\n"));
+}
+
 #[test]
 fn more_ports_than_the_kernel_takes_are_filtered_here() {
     let pair = pair();

@@ -1,6 +1,7 @@
 //! `maxseg explain HOST` between network namespaces of the test's own: for each bound, the one that holds is removed and the next
 //! holds. Namespaces take root; without it, or without `ip`, the tests say that they are skipped.
 
+mod closed;
 mod hosts;
 
 use serde_json::Value;

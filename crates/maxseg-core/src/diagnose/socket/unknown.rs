@@ -28,6 +28,8 @@ pub(super) enum Unseen {
     AtPeer,
     /// There was no data at all yet.
     NoData,
+    /// Payload was sent for less time than the kernel counts.
+    WithinTick,
     /// The connection is not established.
     Handshake,
     /// This host itself cannot send.
@@ -43,6 +45,21 @@ pub(super) enum Unseen {
 }
 
 impl Judge<'_> {
+    /// Why the kernel counted no time with data to send.
+    pub(super) fn nothing_counted(&self) -> Unseen {
+        // Each takes a number, which the kernel's counts of bytes acknowledged and received hold.
+        const SYN: u64 = 1;
+        const FIN: u64 = 1;
+        let bin = &self.evidence.bin;
+        if bin.sent_bytes > 0 || bin.acked_bytes > SYN + FIN {
+            Unseen::WithinTick
+        } else if self.evidence.received_bytes > FIN {
+            Unseen::AtPeer
+        } else {
+            Unseen::NoData
+        }
+    }
+
     /// Why the limit is unknown, and what would show it; a clause. `None` where it is known.
     pub(super) fn why_unknown(
         &self,
@@ -61,6 +78,9 @@ impl Judge<'_> {
             }
             Some(Unseen::NoData) | None => {
                 "no payload was sent or received, so there is no transfer to judge".into()
+            }
+            Some(Unseen::WithinTick) => {
+                "payload was sent for less than a tick of the kernel's clock (1 to 10 ms), and the kernel counts no shorter time".into()
             }
             Some(Unseen::Handshake) => match self.state.timeouts_in_a_row {
                 0 => "the handshake is not complete".into(),
@@ -125,30 +145,29 @@ impl Judge<'_> {
                  losses look alike then; a longer interval, or a capture, may show which"
                     .into()
             }
-            Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
-                "one sample does not show what holds the congestion window down; a second one may"
-                    .into()
-            }
-            Some(Unseen::CongestionWindow) => {
-                let rtt = approx::time(self.state.rtt.as_secs_f64());
-                let window = counted(self.state.cwnd_segments.into(), "segment");
-                if self.state.min_rtt.is_none() {
-                    return Some(
-                        format!(
-                            "nothing was lost, and the least round trip is not known, so that one of {rtt} does not show whether a \
-                             full link explains the congestion window of {window}; a capture shows more"
-                        )
-                        .into(),
-                    );
-                }
-                format!(
-                    "nothing was lost and the round trip of {rtt} shows no queue, so that neither \
-                     losses nor a full link explain the congestion window of {window}; a \
-                     capture shows more"
-                )
-                .into()
-            }
+            Some(Unseen::CongestionWindow) => self.no_cause_of_window(),
         })
+    }
+
+    /// What was looked at of the congestion window, and explains it not.
+    fn no_cause_of_window(&self) -> Cow<'static, str> {
+        if self.evidence.is_since_start {
+            return "one sample does not show what holds the congestion window down; a second one may".into();
+        }
+        let rtt = approx::time(self.state.rtt.as_secs_f64());
+        let window = counted(self.state.cwnd_segments.into(), "segment");
+        if self.state.min_rtt.is_none() {
+            return format!(
+                "nothing was lost, and the least round trip is not known, so that one of {rtt} does not show whether a full link \
+                 explains the congestion window of {window}; a capture shows more"
+            )
+            .into();
+        }
+        format!(
+            "nothing was lost and the round trip of {rtt} shows no queue, so that neither losses nor a full link explain the \
+             congestion window of {window}; a capture shows more"
+        )
+        .into()
     }
 }
 
@@ -156,8 +175,31 @@ impl Judge<'_> {
 mod tests {
     use super::super::diagnose_socket;
     use super::super::tests::transfer;
-    use crate::evidence::{BufferFill, SocketEvidence};
+    use crate::evidence::{Bin, BufferFill, SocketEvidence};
     use crate::units::Time;
+
+    /// Linux 6.18: 2000 bytes and their acknowledgement within a tick leave `tcpi_busy_time` 0.
+    #[test]
+    fn payload_that_took_less_than_a_tick_is_payload() {
+        let of = |sent: u64, acked: u64, received: u64| {
+            let mut evidence = transfer();
+            evidence.is_since_start = true;
+            evidence.bin = Bin { sent_bytes: sent, acked_bytes: acked, ..Bin::default() };
+            evidence.received_bytes = received;
+            diagnose_socket(&evidence).unknown_because.unwrap()
+        };
+        for (sent, acked, received, says) in [
+            (2000, 2002, 101, "less than a tick"),
+            (0, 2002, 101, "less than a tick"), // without tcpi_bytes_sent
+            (100, 1, 0, "less than a tick"),    // not acknowledged yet
+            (0, 2, 2, "the peer sends the data"),
+            (0, 2, 1, "no payload was sent or received"), // SYN and FIN alone
+            (0, 0, 0, "no payload was sent or received"),
+        ] {
+            let because = of(sent, acked, received);
+            assert!(because.contains(says), "{sent} {acked} {received}: {because}");
+        }
+    }
 
     #[test]
     fn what_was_not_looked_at_is_not_asserted() {

@@ -108,6 +108,9 @@ impl Client {
     }
 
     fn ask(&self, request: &Request) -> Result<(Answer, Vec<OwnedFd>), LabError> {
+        if let Some(process) = self.control.stopped_peer() {
+            return Err(LabError::Stopped { name: self.name.clone(), process });
+        }
         let told = |error: io::Error| connection(&self.name, error);
         let line = serde_json::to_string(request).map_err(|error| told(error.into()))?;
         self.control.send_line(&line, &[]).map_err(told)?;

@@ -60,6 +60,12 @@ pub enum NamespaceError {
         /// Those that there are.
         known: Vec<String>,
     },
+    /// A file among the names that is none.
+    #[error("{} is no network namespace", file.display())]
+    NoNamespace {
+        /// The file.
+        file: PathBuf,
+    },
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
@@ -81,6 +87,12 @@ impl NamespaceError {
             }
             Self::NoName { known, .. } => {
                 format!("the names are {}; or give a PID, or `all`", known.join(", "))
+            }
+            Self::NoNamespace { file } => {
+                let name = file.file_name().unwrap_or_default().to_string_lossy();
+                format!(
+                    "no network namespace is mounted there: `ip netns delete {name}` removes the name"
+                )
             }
             Self::NoProcess(_) => {
                 "`ps -e` lists the processes; for a container, give the PID of its first one"
@@ -123,7 +135,7 @@ impl PlaceName {
     fn open(name: String, file: &Path) -> io::Result<Self> {
         let file = File::open(file)?;
         let id = file.metadata()?.st_ino();
-        let namespace = Some(Arc::new(NetNs::from_fd(file.into())));
+        let namespace = Some(Arc::new(NetNs::of_file(file)?));
         Ok(Self { name: Some(name.into()), id, namespace })
     }
 
@@ -182,9 +194,12 @@ fn named(name: &str) -> Result<PlaceName, NamespaceError> {
     if name.is_empty() || name.contains('/') || name.starts_with('.') {
         return Err(no_name());
     }
-    PlaceName::open(name.to_owned(), &Path::new(NAMED).join(name)).map_err(|error| {
+    let file = Path::new(NAMED).join(name);
+    PlaceName::open(name.to_owned(), &file).map_err(|error| {
         if error.kind() == io::ErrorKind::PermissionDenied {
             NamespaceError::Denied(name.to_owned())
+        } else if error.kind() == io::ErrorKind::InvalidInput {
+            NamespaceError::NoNamespace { file }
         } else {
             no_name()
         }
@@ -219,16 +234,12 @@ fn names() -> Vec<String> {
 
 /// Each namespace once, by its inode; a name is better than a process.
 fn all() -> Namespaces {
-    let mut files: BTreeMap<u64, (String, PathBuf)> = BTreeMap::new();
-    let mut add = |name: String, file: PathBuf| {
-        let status = fs::metadata(&file)?;
-        files.entry(status.st_ino()).or_insert((name, file));
-        io::Result::Ok(())
-    };
-    for name in names() {
-        let file = Path::new(NAMED).join(&name);
-        // One that is no namespace, or has gone.
-        let _ = add(name, file);
+    // A name is no namespace while ip-netns(8) adds or deletes it, and where that was cut short: a plain file, on which the namespace is
+    // mounted.
+    let named = names().into_iter().filter_map(|name| named(&name).ok());
+    let mut found: BTreeMap<u64, PlaceName> = BTreeMap::new();
+    for place in named {
+        found.entry(place.id).or_insert(place);
     }
     let mut pids: Vec<u32> = fs::read_dir("/proc")
         .into_iter()
@@ -239,12 +250,20 @@ fn all() -> Namespaces {
     pids.sort_unstable();
     let mut hidden_of = 0;
     for pid in pids {
-        let added = add(format!("pid:{pid}"), of_pid(pid));
-        let is_denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
-        hidden_of += usize::from(added.is_err_and(is_denied));
+        match fs::metadata(of_pid(pid)) {
+            Ok(status) => {
+                if !found.contains_key(&status.st_ino())
+                    && let Ok(place) = of_process(pid)
+                {
+                    found.insert(place.id, place);
+                }
+            }
+            Err(error) => {
+                hidden_of += usize::from(error.kind() == io::ErrorKind::PermissionDenied);
+            }
+        }
     }
     let own = fs::metadata("/proc/self/ns/net").map(|status| status.st_ino()).ok();
-    let others = files.into_iter().filter(|(inode, _)| Some(*inode) != own);
-    let opened = others.filter_map(|(_, (name, file))| PlaceName::open(name, &file).ok());
-    Namespaces { each: std::iter::once(PlaceName::own()).chain(opened).collect(), hidden_of }
+    let others = found.into_values().filter(|place| Some(place.id) != own);
+    Namespaces { each: std::iter::once(PlaceName::own()).chain(others).collect(), hidden_of }
 }

@@ -34,6 +34,8 @@ pub struct ConnectionsDocument<'a> {
     missed: u64,
     /// Whether the kernel's list changed while it was read: a socket may be missing, or there twice.
     interrupted: bool,
+    /// Whether the list is of a file that was cut: sockets are missing.
+    cut: bool,
     /// Processes whose sockets this user may not see: theirs have the process null.
     hidden_processes: usize,
     /// Network namespaces that this user may not enter.
@@ -75,6 +77,7 @@ impl<'a> ConnectionsDocument<'a> {
             interval_s: snapshot.interval.map(|interval| interval.as_secs_f64()),
             missed: snapshot.missed,
             interrupted: snapshot.interrupted,
+            cut: snapshot.is_cut,
             hidden_processes: snapshot.hidden_processes,
             denied_namespaces: snapshot.denied_namespaces,
             processes_in_hidden_namespaces: snapshot.processes_in_hidden_namespaces,

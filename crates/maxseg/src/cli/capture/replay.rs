@@ -9,7 +9,7 @@ use maxseg_wire::bpf::Selection;
 use maxseg_wire::capture_file::{CaptureFile, OpenError, ReadError, Record};
 use maxseg_wire::link_type;
 use maxseg_wire::reading::ProblemKind;
-use maxseg_workbench::file_error::for_shell;
+use maxseg_workbench::file_error::what_it_is;
 use maxseg_workbench::report::words;
 
 use super::CaptureArgs;
@@ -184,6 +184,6 @@ fn refused(path: &Path, error: &OpenError) -> Failure {
     let what = format!("{name} {error}");
     match error.hint() {
         Some(hint) => Failure::with_hint(what, hint),
-        None => Failure::with_hint(what, format!("`file {}` shows what it is", for_shell(&name))),
+        None => Failure::with_hint(what, what_it_is(&name)),
     }
 }

@@ -85,7 +85,14 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
     }
     if let Some(file) = &args.from_dump {
         let bytes = bytes_of(file)?;
-        return args.print_listing(read_dump(file, &bytes)?, &shown, printer);
+        let listing = read_dump(file, &bytes)?;
+        if listing.rest().is_cut {
+            printer.note(&format!(
+                "note: {} is cut: it ends before its list does, and sockets are missing",
+                shown_name(file)
+            ));
+        }
+        return args.print_listing(listing, &shown, printer);
     }
     let mut watch =
         Watch::new(args.selection.watch_options(!args.no_processes, args.watch.is_some())?)
@@ -280,18 +287,22 @@ fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
     bytes.map_err(|error| Failure::file("read", file, &error))
 }
 
+fn shown_name(file: &Path) -> std::path::Display<'_> {
+    if file.as_os_str() == "-" { Path::new("standard input") } else { file }.display()
+}
+
 fn read_dump<'b>(file: &Path, bytes: &'b [u8]) -> Result<Listing<'b>, Failure> {
     /// First bytes of pcapng, as recordings have them.
     const RECORDING: &[u8] = b"\n\r\r\n";
     Listing::from_dump(bytes).map_err(|(offset, error)| {
         if bytes.starts_with(RECORDING) {
             return Failure::with_hint(
-                format!("{} is no socket dump, but pcapng", file.display()),
+                format!("{} is no socket dump, but pcapng", shown_name(file)),
                 "a recording of sockets is shown by `maxseg top --open FILE`, a capture of packets by `maxseg explain FILE`",
             );
         }
         Failure::with_hint(
-            format!("{}: byte {offset}: not a socket dump: {error}", file.display()),
+            format!("{}: byte {offset}: not a socket dump: {error}", shown_name(file)),
             "`ss -tinmO -D FILE` writes such a file; without -i and -m there is less to judge by",
         )
     })

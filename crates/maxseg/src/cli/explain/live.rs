@@ -64,9 +64,12 @@ pub(super) fn run(
         // Those that only wait for their time to end have nothing to explain.
         snapshot.connections.retain(has_tcp);
     }
-    snapshot.connections.sort_by_key(|connection| std::cmp::Reverse(connection.moved_bytes()));
-    let left_out = snapshot.connections.len().saturating_sub(MOST_EXPLAINED);
-    snapshot.connections.truncate(MOST_EXPLAINED);
+    // Those that closed while they were looked at come after those that are there.
+    let order = |connection: &Connection| {
+        (connection.is_closed, std::cmp::Reverse(connection.moved_bytes()))
+    };
+    snapshot.connections.sort_by_key(order);
+    let left_out = snapshot.connections.split_off(MOST_EXPLAINED.min(snapshot.connections.len()));
     read_options(&mut snapshot.connections);
     let namespace = NamespaceReading::of(&place).map_err(|error| namespace_failure(&error))?;
     let mut explained = Vec::new();
@@ -85,13 +88,24 @@ pub(super) fn run(
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         printer.text(&parts.join("\n"))?;
     }
-    if left_out > 0 {
-        printer.note(&format!(
-            "note: {left_out} more connections match and are not explained: name one by its ends, ADDRESS:PORT-ADDRESS:PORT, as \
-             `maxseg connections` lists them"
-        ));
+    if let Some(first) = left_out.first() {
+        printer.note(&not_explained(left_out.len(), first.is_closed));
     }
     Ok(())
+}
+
+/// That connections are left out; they are all closed where the first is.
+fn not_explained(count: usize, is_closed: bool) -> String {
+    if is_closed {
+        return format!(
+            "note: {count} more connections match and are not explained: they closed meanwhile, and `maxseg connections --watch` lists \
+             such ones"
+        );
+    }
+    format!(
+        "note: {count} more connections match and are not explained: name one by its ends, ADDRESS:PORT-ADDRESS:PORT, as \
+         `maxseg connections` lists them"
+    )
 }
 
 /// The interfaces that the zones of addresses name.
@@ -121,23 +135,26 @@ fn place(netns: Option<&str>) -> Result<Place, Failure> {
 
 /// The connections, and what happened within the interval; of their whole time where it is zero.
 fn looked_at(place: &Place, wanted: &Wanted, interval: Time) -> Result<Snapshot, Failure> {
-    let options = WatchOptions {
+    let options = |closed| WatchOptions {
         place: place.clone(),
         selection: Selection { states: StateSet::ALL, filter: wanted.filter() },
         processes: true,
-        closed: false,
+        closed,
         messages: false,
     };
     let failure = |error| namespace_failure(&error);
-    let mut watch = Watch::new(options).map_err(failure)?;
-    if interval > Time::ZERO {
-        let stop = interrupt::flag();
-        watch.look().map_err(failure)?;
-        if !watches(&mut watch, interval, stop)? {
-            return Err(Failure::Interrupted("nothing was explained yet".to_owned()));
-        }
+    if interval == Time::ZERO {
+        return Watch::new(options(false)).and_then(Watch::look_last).map_err(failure);
     }
-    watch.look_last().map_err(failure)
+    // A kernel without events of closed sockets shows the others.
+    let watch = Watch::new(options(true)).or_else(|_| Watch::new(options(false)));
+    let mut watch = watch.map_err(failure)?;
+    let stop = interrupt::flag();
+    watch.look().map_err(failure)?;
+    if !watches(&mut watch, interval, stop)? {
+        return Err(Failure::Interrupted("nothing was explained yet".to_owned()));
+    }
+    watch.look().map_err(failure)
 }
 
 /// The sockets that wait for connections, of the process or at the port that was asked for; the fullest first.

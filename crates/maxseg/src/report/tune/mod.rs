@@ -131,11 +131,18 @@ pub(crate) fn status_text(
 }
 
 fn remarks(one: &Surveyed) -> Vec<String> {
-    let Surveyed { entry, state, changed_by, note, .. } = one;
+    let Surveyed { entry, now, state, changed_by, note } = one;
+    let is_before = now.as_ref() == Some(&entry.step.before);
     let mut lines = Vec::new();
     match state {
         EntryState::Drifted => lines.push(match changed_by {
             Some(by) => format!("no longer as it was set: {by}"),
+            // What restores it without a line in the journal leaves no other trace.
+            None if is_before => format!(
+                "the value before is there again: another program has set it, or it was undone while the journal could not be written; \
+                 `{}` notes that",
+                own_command(&format!("tune undo {}", entry.id))
+            ),
             None => "another program has changed it".to_owned(),
         }),
         EntryState::Superseded { by } => lines.push(format!("change {by} came later")),

@@ -160,7 +160,7 @@ fn a_folder_that_became_read_only_keeps_nothing_from_being_undone() {
     let script = format!(
         "mount -t tmpfs none {at}; export XDG_STATE_HOME={at}; \
          {tune} apply --yes --set sysctl.net.ipv4.tcp_sack=0 && mount -o remount,ro {at} && {tune} undo && \
-         sysctl -n net.ipv4.tcp_sack; {tune} undo; {tune} apply --yes --set sysctl.net.ipv4.tcp_sack=0"
+         sysctl -n net.ipv4.tcp_sack; {tune} status; {tune} undo; {tune} apply --yes --set sysctl.net.ipv4.tcp_sack=0"
     );
     let output = host.command("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
     let told = format!("{}{}", super::super::stdout(&output), super::super::stderr(&output));
@@ -168,5 +168,7 @@ fn a_folder_that_became_read_only_keeps_nothing_from_being_undone() {
     assert!(told.contains("sysctl.net.ipv4.tcp_sack: is 1 already"), "{told}");
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("tune.jsonl cannot be written: `tune status` calls"), "{told}");
+    assert!(words.contains("1: the value before is there again: "), "{told}");
+    assert!(!words.contains("another program has changed it"), "{told}");
     assert!(words.contains("nothing was changed; name a folder that can be written"), "{told}");
 }

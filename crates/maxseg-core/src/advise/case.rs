@@ -2,7 +2,9 @@
 
 use std::cell::OnceCell;
 
-use crate::diagnose::{Diagnosis, Finding, HostSystems, MUCH_LOSS, Severity, diagnose};
+use crate::diagnose::{
+    Diagnosis, Finding, FindingKind, HostSystems, MUCH_LOSS, Severity, diagnose,
+};
 use crate::evidence::{Direction, DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
 
@@ -94,9 +96,28 @@ impl<'a> Case<'a> {
         findings.filter(move |finding| finding.direction.is_none_or(|of| of == direction))
     }
 
-    /// The most severe finding that gives details of a limit, in the direction of the data or in both.
+    /// The most severe finding that gives details of a limit, in the direction of the data or in both; of several waits of a dialogue
+    /// that are as severe, the longest.
     pub fn finding_of(&self, limit: LimitedBy) -> Option<&Finding> {
-        self.findings_of_data().find(|finding| finding.kind.limit() == Some(limit))
+        let of_limit = || self.findings_of_data().filter(|it| it.kind.limit() == Some(limit));
+        let worst = of_limit().next()?;
+        if self.waited_s(worst).is_none() {
+            return Some(worst);
+        }
+        let waits = of_limit().filter(|it| it.severity == worst.severity);
+        let timed = waits.filter_map(|it| Some((it, self.waited_s(it)?)));
+        timed.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(longest, _)| longest)
+    }
+
+    /// How long a dialogue waited for what a finding is about, together, in seconds; `None` of other findings.
+    fn waited_s(&self, finding: &Finding) -> Option<f64> {
+        let requests = self.evidence.requests.as_ref()?;
+        match finding.kind {
+            FindingKind::RequestResponse => Some(requests.round_trips_s),
+            FindingKind::ServerResponseTime => Some(requests.server.total_s),
+            FindingKind::ClientThinkTime => Some(requests.think.total_s),
+            _ => None,
+        }
     }
 
     /// Whether the sender of a direction tells packets that were overtaken from lost ones, however many were: it repeats no more of its

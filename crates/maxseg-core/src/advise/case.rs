@@ -112,12 +112,12 @@ impl<'a> Case<'a> {
     /// How long a dialogue waited for what a finding is about, together, in seconds; `None` of other findings.
     fn waited_s(&self, finding: &Finding) -> Option<f64> {
         let requests = self.evidence.requests.as_ref()?;
-        match finding.kind {
-            FindingKind::RequestResponse => Some(requests.round_trips_s),
-            FindingKind::ServerResponseTime => Some(requests.server.total_s),
-            FindingKind::ClientThinkTime => Some(requests.think.total_s),
-            _ => None,
-        }
+        let waits = [
+            (FindingKind::RequestResponse, requests.round_trips_s),
+            (FindingKind::ServerResponseTime, requests.server.total_s),
+            (FindingKind::ClientThinkTime, requests.think.total_s),
+        ];
+        waits.into_iter().find(|(kind, _)| *kind == finding.kind).map(|(_, seconds)| seconds)
     }
 
     /// Whether the sender of a direction tells packets that were overtaken from lost ones, however many were: it repeats no more of its

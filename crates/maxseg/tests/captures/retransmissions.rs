@@ -24,9 +24,9 @@ fn ours(document: &Value) -> Ours {
         let count = |name: &str| direction[name].as_u64().unwrap();
         // Null where too little of the payload was captured to tell.
         let retransmitted = direction["retransmitted_packets"].as_u64().unwrap_or(0);
+        let of_control = direction["resent"]["control"].as_u64().unwrap_or(0);
         sum.retransmitted += retransmitted;
-        sum.of_data +=
-            retransmitted.saturating_sub(direction["resent"]["control"].as_u64().unwrap());
+        sum.of_data += retransmitted.saturating_sub(of_control);
         sum.overtaken += count("out_of_order_packets");
         sum.copies += count("capture_duplicates");
         sum.repeated_bytes += count("payload_bytes") - count("unique_bytes");

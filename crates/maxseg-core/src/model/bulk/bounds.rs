@@ -93,10 +93,12 @@ impl Transfer<'_> {
     /// (`__tcp_ack_snd_check`): at once, with the next segment, or by the timer.
     fn few_segments_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
         let segments = self.largest_window();
-        let (few, measured) = match bound.formula {
-            Formula::Window => (FEW_SEGMENTS, OF_FEW_SEGMENTS),
-            Formula::AckPath => (FEW_SEGMENTS_BY_ACKS, OF_FEW_BY_ACKS),
-            _ => return None,
+        let (few, measured) = if bound.formula == Formula::Window {
+            (FEW_SEGMENTS, OF_FEW_SEGMENTS)
+        } else if bound.formula == Formula::AckPath {
+            (FEW_SEGMENTS_BY_ACKS, OF_FEW_BY_ACKS)
+        } else {
+            return None;
         };
         let (_, receiver) = self.scenario.endpoints(self.flow);
         let is_delayed = receiver.delayed_ack.is_some() && self.scenario.runs_linux(self.flow);

@@ -8,7 +8,7 @@ mod rights;
 mod runs;
 
 use maxseg_core::engine::{Engine, Unwatched};
-use maxseg_core::outcome::Outcome;
+use maxseg_core::outcome::{LimitedBy, Outcome};
 use maxseg_core::sim::Sim;
 use maxseg_linux::lab::Lab;
 
@@ -202,4 +202,58 @@ fn several_flows_have_the_limits_of_the_largest_and_no_mean_that_nobody_knows() 
     // 2 Mbit/s each for a second, be it one of a busy machine; the link carries 12.5 MB.
     let written = outcome.payload_bytes.unwrap();
     assert!((1..1_000_000).contains(&written), "{written}");
+}
+
+#[test]
+fn queue_limit_and_goodput_of_requests_are_of_the_replies() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    // One reply, which the end of the run cuts.
+    let text = "[[hop]]\nrate = \"3 Mbit/s\"\ndelay = \"5 ms\"\n[receiver]\nwindow = \"64 KiB\"\n[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\n\
+                request = \"300 B\"\nreply = \"2 MiB\"\n[until]\ntime = \"2 s\"\n";
+    let (real, simulated) = (lab(text), simulated(text));
+    assert_eq!((real.requests, real.limited_by), (Some(0), simulated.limited_by));
+    let near = |number: fn(&Outcome) -> f64| number(&real) / number(&simulated);
+    let ratios = [near(|it| it.queue_mean_s.unwrap()), near(|it| it.payload_bytes.unwrap() as f64)];
+    assert!(ratios.iter().all(|ratio| (0.8..1.25).contains(ratio)), "{ratios:?}");
+}
+
+#[test]
+fn segments_above_the_path_mtu_are_lost_as_in_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _quiet = quiet();
+    for from in ["sender", "receiver"] {
+        let text = format!(
+            "{HOP}{HOP}mtu = 1280\nicmp = \"drop\"\n{HOP}[[flow]]\nkind = \"bulk\"\nfrom = \"{from}\"\n[until]\ntime = \"3 s\"\n"
+        );
+        let (real, simulated) = (lab(&text), simulated(&text));
+        let of = |outcome: &Outcome| (outcome.segment_loss, outcome.payload_bytes);
+        assert_eq!(of(&real), (Some(1.0), Some(0)), "{from}");
+        assert_eq!(of(&real), of(&simulated), "{from}");
+        assert_eq!(real.limited_by, Some(LimitedBy::Rto), "{from}");
+    }
+}
+
+#[test]
+fn a_flow_that_starts_late_has_the_mean_of_the_run_and_limits_of_its_own_time() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"20 ms\"\n[receiver]\nwindow = \"16 KiB\"\n[[flow]]\nkind = \"bulk\"\n\
+                [[flow]]\nkind = \"bulk\"\nstart = \"1500 ms\"\n[until]\ntime = \"3 s\"\n";
+    let (real, simulated) = (lab(text), simulated(text));
+    for (real, simulated) in real.flows.iter().zip(&simulated.flows) {
+        let in_flight = |outcome: &Outcome| outcome.in_flight_mean_bytes.unwrap();
+        let ratio = in_flight(real) / in_flight(simulated);
+        assert!((0.8..1.25).contains(&ratio), "{ratio}");
+        assert_eq!(real.limited_by, Some(LimitedBy::Bandwidth), "{:?}", real.limits);
+        assert!(real.limits[0].share > 0.8, "{:?}", real.limits);
+    }
+    let longest = real.flows.iter().filter_map(|flow| flow.queue_mean_s).reduce(f64::max);
+    assert_eq!(real.queue_mean_s, longest);
 }

@@ -5,6 +5,9 @@ use crate::units::{Bytes, Mss};
 
 /// Timeouts in a row that make a segment suspicious: Linux's `tcp_retries1`.
 pub const SUSPICIOUS: u32 = 3;
+/// How long after the first retransmission, in seconds, a timeout of Linux makes a segment suspicious: as long as a timer of 200 ms
+/// takes that expires once and doubles for each of `tcp_retries1` retransmissions (`retransmits_timed_out`, `tcp_model_timeout`).
+pub const SUSPICIOUS_AFTER: f64 = 3.0;
 /// The size with which probing begins: Linux's `tcp_base_mss`.
 pub const BASE: u64 = 1024;
 /// The size below which it does not go: Linux's `tcp_mtu_probe_floor`.
@@ -17,6 +20,15 @@ pub const fn smaller(mss: u64) -> Option<u64> {
     if next < mss { Some(next) } else { None }
 }
 
+/// After how many timeouts in a row Linux finds what [`found`] gives after `timeouts` of them, where the first one comes after so
+/// many seconds and each after twice as many: it goes by the time, not by their number.
+pub fn timeouts_of_linux(first_timeout: f64, timeouts: u32) -> u32 {
+    // The timeout k comes 2^k - 2 first timeouts after the first, which retransmits for the first time.
+    let needed = libm::ceil(libm::log2(2.0 + SUSPICIOUS_AFTER / first_timeout.max(1e-3)));
+    let halvings = timeouts.saturating_sub(SUSPICIOUS);
+    (2..30).find(|k| f64::from(*k) >= needed).unwrap_or(30) + halvings
+}
+
 /// The first size that passes where `allowed` does, and how many timeouts in a row it takes to get there;
 /// `None` where none passes.
 pub fn found(mss: Mss, allowed: Bytes) -> Option<(Mss, u32)> {
@@ -27,4 +39,20 @@ pub fn found(mss: Mss, allowed: Bytes) -> Option<(Mss, u32)> {
         timeouts = if timeouts == 0 { SUSPICIOUS } else { timeouts + 1 };
     }
     Some((Mss::new(size).ok()?, timeouts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_counts_time_and_not_timeouts() {
+        // Linux 6.18, RTT 30 ms: first retransmission at 0.33 s, then 0.81 and 1.77 s, the first smaller segment at 3.65 s.
+        assert_eq!(timeouts_of_linux(0.24, 3), 4);
+        assert_eq!(timeouts_of_linux(0.205, 3), 5);
+        assert_eq!(timeouts_of_linux(0.5, 3), 3);
+        assert_eq!(timeouts_of_linux(2.0, 3), 2);
+        // The base size does not pass, its half does.
+        assert_eq!(timeouts_of_linux(0.24, 4), 5);
+    }
 }

@@ -6,7 +6,7 @@ use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Ou
 use maxseg_core::path::{HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
-use maxseg_core::units::Time;
+use maxseg_core::units::{Bytes, Time};
 
 use super::flows::{FlowCounts, is_foreign};
 use super::proof;
@@ -15,6 +15,8 @@ use super::run::{LinkReports, RunRecord};
 
 /// A link that is busy for this share of the time counts as full.
 const FULL: f64 = 0.95;
+/// A flow that starts as the run ends has no time; shares of less than this, in seconds, mean nothing.
+const SHORTEST: f64 = 1e-6;
 
 /// The outcome of a run.
 pub(super) fn outcome(scenario: &Scenario, ran: &RunRecord) -> Outcome {
@@ -58,6 +60,7 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     let mean = |sum: f64| (tcp.samples > 0).then(|| sum / tcp.samples as f64);
     let requests = Some(&counted.requests).filter(|_| matches!(flow.kind, FlowKind::Request(_)));
     let limits = limits(scenario, ran, index);
+    let in_flight = (tcp.samples > 0 && tcp.connections > 0).then(|| mean_in_flight(counted));
     let segment_loss = match flow.kind {
         FlowKind::Ping { .. } => unanswered(std::iter::once(counted)),
         FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Request(_) => of_wire(|meter| meter.lost)
@@ -84,13 +87,18 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         segment_loss,
         rtt_min_s: tcp.rtt_min.map(Time::as_secs_f64),
         rtt_mean_s: mean(tcp.rtt_sum),
-        in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
+        in_flight_mean_bytes: in_flight,
         queue_mean_s: queue(flow, ran),
         mss_used_bytes: tcp.mss.or(meters.and_then(|(sent, _)| of_tcp(sent.largest_segment))),
         limited_by: limits.first().map(|limit| limit.kind),
         limits,
         ..Outcome::of_times(&counted.pings, requests)
     }
+}
+
+/// Bytes in flight, mean over the whole run: none before a flow starts, and between its connections.
+fn mean_in_flight(counted: &FlowCounts) -> f64 {
+    (counted.tcp.in_flight_sum + counted.asking.in_flight_sum) / counted.looks.max(1) as f64
 }
 
 /// The share of echo requests without an answer; of those behind the last answer nobody knows yet.
@@ -116,9 +124,7 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
         requests.merge(&counted.requests);
         samples += counted.tcp.samples;
         rtt += counted.tcp.rtt_sum;
-        if counted.tcp.samples > 0 {
-            in_flight += counted.tcp.in_flight_sum / counted.tcp.samples as f64;
-        }
+        in_flight += mean_in_flight(counted);
     }
     // iperf3 reports round trips, and not what is in flight.
     let knows_in_flight =
@@ -154,7 +160,7 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
         rtt_min_s: least(|flow| flow.rtt_min_s),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
         in_flight_mean_bytes: (samples > 0 && knows_in_flight).then_some(in_flight),
-        queue_mean_s: largest.and_then(|flow| flow.queue_mean_s),
+        queue_mean_s: flows.iter().filter_map(|flow| flow.queue_mean_s).reduce(f64::max),
         mss_used_bytes: largest.and_then(|flow| flow.mss_used_bytes),
         limited_by: leader.and_then(|flow| flow.limited_by),
         limits: leader.map(|flow| flow.limits.clone()).unwrap_or_default(),
@@ -179,67 +185,97 @@ fn meters_of(flow: &Flow, index: usize, ran: &RunRecord) -> Option<(FlowMeter, F
     })
 }
 
-/// Datagrams that a router's kernel drops, as they are too large for its link and must not be fragmented: all that come
-/// there.
+/// Packets with payload that a router's kernel drops, as they are too large for its next link and must not be fragmented: what the
+/// link before has delivered, and this one was not given.
 fn dropped_by_routers(scenario: &Scenario, ran: &RunRecord, index: usize) -> u64 {
-    let flow = &scenario.flows[index];
-    let (FlowKind::Cbr { size, .. }, LinkReports::Relay(links)) = (flow.kind, &ran.links) else {
-        return 0;
+    let (flow, LinkReports::Relay(links)) = (&scenario.flows[index], &ran.links) else { return 0 };
+    let ways = if flow.kind.is_tcp() { flow.ways_of_data() } else { vec![*flow] };
+    let of_way = |way: &Flow| {
+        let Some(length) = largest_packet(scenario, way) else { return 0 };
+        if !scenario.is_too_big(way, length) {
+            return 0;
+        }
+        let mut hops: Vec<usize> = (way.hops.first..=way.hops.last).collect();
+        if way.from == End::Receiver {
+            hops.reverse();
+        }
+        let meter = |hop: usize| links[hop][side_towards_receiver(way)].meter.flow(index);
+        let path = scenario.links_from_sender_of(way);
+        // What is too large for the first link its sender's kernel refuses.
+        let routers = hops.windows(2).zip(path.iter().skip(1));
+        let too_small = routers.filter(|(_, link)| length > link.mtu.bytes());
+        let dropped = too_small.map(|(hops, _)| {
+            meter(hops[0]).delivered_packets.saturating_sub(meter(hops[1]).data_packets)
+        });
+        dropped.sum()
     };
-    let length = size + ip_header(scenario.ip) + UDP_HEADER;
-    if !scenario.is_too_big(flow, length) {
-        return 0;
-    }
-    let path = scenario.links_from_sender_of(flow);
-    let before = path.iter().take_while(|link| length <= link.mtu.bytes()).count();
-    // What is too large for the first link its sender's kernel refuses.
-    let Some(last) = before.checked_sub(1) else { return 0 };
-    let hop = match flow.from {
-        End::Sender => flow.hops.first + last,
-        End::Receiver => flow.hops.last - last,
-    };
-    links[hop][side_of(flow)].meter.flow(index).delivered_packets
+    ways.iter().map(of_way).sum()
 }
 
-/// The index of a hop's link towards the flow's receiver.
-fn side_of(flow: &Flow) -> usize {
-    usize::from(flow.from == End::Receiver)
+/// The length of the largest packets with payload that the flow's sender begins with; `None` for echo requests, whose losses
+/// are not counted here.
+fn largest_packet(scenario: &Scenario, way: &Flow) -> Option<Bytes> {
+    match way.kind {
+        FlowKind::Cbr { size, .. } => Some(size + ip_header(scenario.ip) + UDP_HEADER),
+        FlowKind::Bulk | FlowKind::Request(_) => {
+            let mss = scenario.mss(way);
+            Some(mss.initial.bytes() + mss.options + scenario.tcp_ip_headers())
+        }
+        FlowKind::Ping { .. } => None,
+    }
+}
+
+/// The way of what the flow is about, as a flow from its sender: the data, or the replies to requests.
+fn way_of_most(flow: &Flow) -> Flow {
+    flow.ways_of_data().last().copied().unwrap_or(*flow)
+}
+
+/// The index of a hop's link towards the receiver of what goes this way.
+fn side_towards_receiver(way: &Flow) -> usize {
+    usize::from(way.from == End::Receiver)
 }
 
 /// Mean queueing delay of the path in seconds: the sum of the hops' means.
 fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     let LinkReports::Relay(links) = &ran.links else { return None };
+    let side = side_towards_receiver(&way_of_most(flow));
     let hops = &links[flow.hops.first..=flow.hops.last];
-    let links = hops.iter().map(|hop| &hop[side_of(flow)].link);
-    let sent = links.filter(|link| link.sent > 0);
+    let sent = hops.iter().map(|hop| &hop[side].link).filter(|link| link.sent > 0);
     Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
 }
 
-/// How long each link towards the flow's receiver was busy.
+/// How long each link on the way of what the flow is about was busy.
 fn busy(flow: &Flow, ran: &RunRecord) -> Vec<Time> {
-    let (hops, side) = (flow.hops.first..=flow.hops.last, side_of(flow));
+    let side = side_towards_receiver(&way_of_most(flow));
+    let hops = flow.hops.first..=flow.hops.last;
     match &ran.links {
         LinkReports::Relay(links) => links[hops].iter().map(|hop| hop[side].link.busy).collect(),
         LinkReports::Kernel(links) => links[hops].iter().map(|hop| hop[side].busy).collect(),
     }
 }
 
-/// Shares of the time for which each limit held, from the sender's `tcp_info`, largest first.
+/// Shares of the flow's own time, from its start to its end, for which each limit held: from the sender's `tcp_info`, largest first.
 fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare> {
-    let (flow, tcp) = (&scenario.flows[index], &ran.flows[index].tcp);
-    let elapsed = ran.elapsed.as_secs_f64();
+    let (flow, counted) = (&scenario.flows[index], &ran.flows[index]);
+    let tcp = &counted.tcp;
     if !flow.kind.is_tcp() || tcp.connections == 0 {
         return Vec::new();
     }
-    let share = |time: Time| (time.as_secs_f64() / elapsed).clamp(0.0, 1.0);
+    let ended = counted.ended.unwrap_or(ran.elapsed).min(ran.elapsed);
+    let active = ended.since(flow.start).as_secs_f64().max(SHORTEST);
+    let share = |time: Time| (time.as_secs_f64() / active).clamp(0.0, 1.0);
     let share_of = |time: Option<Time>| share(time.unwrap_or_default());
-    let is_full = busy(flow, ran).into_iter().any(|busy| share(busy.min(ran.elapsed)) >= FULL);
+    // A link is full by the whole run, whoever filled it.
+    let full = FULL * ran.elapsed.as_secs_f64();
+    let is_full = busy(flow, ran).into_iter().any(|busy| busy.as_secs_f64() >= full);
     let (busy, window, buffer) =
         (share_of(tcp.busy), share_of(tcp.window_limited), share_of(tcp.buffer_limited));
     let rest = (busy - window - buffer).max(0.0);
     let has_lost = tcp.retransmitted_packets > 0;
     let kind_of_rest = match (is_full, has_lost) {
         (true, _) => LimitedBy::Bandwidth,
+        // Without an acknowledgement only the timer repairs.
+        (false, true) if tcp.acknowledged == 0 => LimitedBy::Rto,
         (false, true) => LimitedBy::Congestion,
         (false, false) => LimitedBy::StartUp,
     };
@@ -316,7 +352,7 @@ pub(super) fn link(report: &Report, spec: &LinkSpec) -> LabLink {
 fn settings(scenario: &Scenario, ran: &RunRecord, index: usize) -> Option<LabFlow> {
     let flow = &scenario.flows[index];
     // For requests, the direction of the replies.
-    let way = flow.ways_of_data().last().copied()?;
+    let way = way_of_most(flow);
     if !flow.kind.is_tcp() {
         return None;
     }

@@ -131,6 +131,18 @@ fn published_numbers_come_out() {
 }
 
 #[test]
+fn the_bound_that_a_timeout_has_is_named() {
+    let warnings = |values: &str| computed("rto", values)["warnings"].to_string();
+    for stack in ["rfc", "linux"] {
+        let most = warnings(&format!("samples=10s max=1s stack={stack}"));
+        assert!(most.contains("maximum") && !most.contains("minimum"), "{stack}: {most}");
+        let least = warnings(&format!("samples=10ms stack={stack}"));
+        assert!(least.contains("minimum") && !least.contains("maximum"), "{stack}: {least}");
+        assert_eq!(warnings(&format!("samples=10s,20s stack={stack} max=600s")), "[]", "{stack}");
+    }
+}
+
+#[test]
 fn outside_its_range_a_formula_warns() {
     let warnings = |name, values| computed(name, values)["warnings"].as_array().unwrap().len();
     let cases = [

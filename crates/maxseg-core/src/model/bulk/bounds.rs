@@ -10,6 +10,15 @@ use crate::units::{Bytes, approx};
 
 /// A bound that leaves out more than this of what a run carries is no bound.
 const FAR_OFF: f64 = 0.1;
+/// Of a window of fewer segments than this it is chance which of them an acknowledgement covers.
+const FEW_SEGMENTS: f64 = 6.0;
+/// The same where a full way back spaces the acknowledgements: of a round trip the odd one counts.
+const FEW_SEGMENTS_BY_ACKS: f64 = 20.0;
+/// The model's goodput ÷ the simulator's there, at least and at most: stack `linux`, 20 Mbit/s, round trips of 2 to 200 ms, fixed
+/// windows of 100 B on and windows that `tcp_rmem` bounds from 3000 B on.
+const OF_FEW_SEGMENTS: (f64, f64) = (0.04, 2.1);
+/// The same where the way back carries 6 kbit/s.
+const OF_FEW_BY_ACKS: (f64, f64) = (0.95, 1.6);
 
 impl Transfer<'_> {
     /// What the estimate leaves out of its bound.
@@ -19,6 +28,7 @@ impl Transfer<'_> {
             self.filling_caveat(bound),
             self.slow_reader_caveat(bound),
             self.lost_acks_caveat(bound),
+            self.few_segments_caveat(bound),
             self.overshoot_caveat(bound),
             self.short_path_of_bbr(),
         ];
@@ -75,6 +85,31 @@ impl Transfer<'_> {
         (waits > room).then(|| {
             let text = "the queue of the way back overflows with ACKs; the formula ignores that each ACK after a lost one stands for more \
                         data: too low";
+            Caveat::new("outside-range", text)
+        })
+    }
+
+    /// When Linux acknowledges the last segments of a small window depends on what its receiver has read and last sent
+    /// (`__tcp_ack_snd_check`): at once, with the next segment, or by the timer.
+    fn few_segments_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        let segments = self.largest_window();
+        let (few, measured) = if bound.formula == Formula::Window {
+            (FEW_SEGMENTS, OF_FEW_SEGMENTS)
+        } else if bound.formula == Formula::AckPath {
+            (FEW_SEGMENTS_BY_ACKS, OF_FEW_BY_ACKS)
+        } else {
+            return None;
+        };
+        let (_, receiver) = self.scenario.endpoints(self.flow);
+        let is_delayed = receiver.delayed_ack.is_some() && self.scenario.runs_linux(self.flow);
+        (is_delayed && segments < few).then(|| {
+            let text = format!(
+                "how many segments an ACK covers, and which of them wait for a delayed ACK, varies with a window of {} {}, which the \
+                 formula ignores: {} times the simulator's goodput",
+                approx::digits(segments),
+                if segments > 1.0 { "segments" } else { "segment" },
+                range(measured)
+            );
             Caveat::new("outside-range", text)
         })
     }

@@ -17,6 +17,8 @@ use crate::units::approx;
 const SELDOM: f64 = 0.02;
 /// A mean window that exceeds a full path by less than this share of it is often less.
 const HARDLY: f64 = 0.5;
+/// A search for the path MTU of more than this share of a run leaves no estimate of it.
+const MUCH_OF_A_RUN: f64 = 0.1;
 /// Before so many losses a flow is still beginning.
 const STEADY: f64 = 10.0;
 
@@ -54,7 +56,7 @@ impl Transfer<'_> {
             caveats.extend(self.window_caveat());
         }
         caveats.extend(self.burst_caveats(bound));
-        if bound.formula == Formula::SawTooth {
+        if bound.formula == Formula::SawTooth && !self.ends_before_overflow(bound) {
             caveats.push(Caveat::new(
                 "self-induced-loss",
                 format!(
@@ -279,6 +281,9 @@ impl Transfer<'_> {
         if bound.goodput_bps <= 0.0 {
             return None;
         }
+        if self.probing() > 0.0 {
+            return self.search_caveat(bound);
+        }
         let until = &self.scenario.until;
         let longest = until.time.since(self.flow.start).as_secs_f64();
         if until.bytes.is_some_and(|bytes| self.transfer_seconds(bytes, bound) <= longest) {
@@ -288,27 +293,52 @@ impl Transfer<'_> {
         if late.is_some() {
             return late;
         }
-        // While it opens up it carries little of what it carries later, and while it probes nothing.
-        let opening = self.probing() + self.opening(bound).rounds * self.rtt;
+        // While it opens up it carries little of what it carries later.
+        let opening = self.opening(bound).rounds * self.rtt;
         let all = self.active(bound);
         let share = opening / all;
         let times = format!("{} of {}", approx::time(opening.min(all)), approx::time(all));
         if share >= 1.0 {
             let text = format!("the run ends before slow start does ({times})");
             Some(Caveat::new("outside-range", text))
-        } else if share > 0.02 {
-            let what = if self.scenario.mss(self.flow).timeouts > 0 {
-                "handshake, path MTU search and slow start"
-            } else {
-                "handshake and slow start"
-            };
+        } else if share > 0.02 && self.sender.congestion == CongestionName::Bbr {
             let text = format!(
-                "{what} ({times}) are ignored: up to {:.0}% too high",
+                "handshake and STARTUP ({times}) are ignored: about {:.0}% too high, and more where STARTUP overflows the queue, \
+                 which takes time to repair and to drain",
+                100.0 * share / (1.0 - share)
+            );
+            Some(Caveat::new("outside-range", text))
+        } else if share > 0.02 {
+            let text = format!(
+                "handshake and slow start ({times}) are ignored: up to {:.0}% too high",
                 100.0 * share / (1.0 - share)
             );
             Some(Caveat::new("start-up", text))
         } else {
             None
         }
+    }
+
+    /// The timeouts of a search for the path MTU leave a small slow-start threshold (RFC 5681 equation 4).
+    fn search_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        let (search, all) = (self.probing(), self.active(bound));
+        let times = format!("about {} of {}", approx::time(search), approx::time(all));
+        if search >= all {
+            let text = format!("the run ends before the path MTU search does ({times})");
+            return Some(Caveat::new("outside-range", text));
+        }
+        let is_timed = self.scenario.until.bytes.is_none();
+        let ignored = if is_timed {
+            let most = 100.0 * search / (all - search);
+            format!("which the formula ignores, as it does the search: {most:.0}% too high or more")
+        } else {
+            "which the formula ignores: too high".to_owned()
+        };
+        let text = format!(
+            "the path MTU search takes {times}, and after its timeouts the window grows without slow start, {ignored}"
+        );
+        let share = search / all;
+        let code = if share > MUCH_OF_A_RUN { "outside-range" } else { "start-up" };
+        (share > 0.02).then(|| Caveat::new(code, text))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::{Formula, cubic, whole};
 use super::{SMALL_QUEUE, ThroughputBound, Transfer, first_timeout};
+use crate::mss::black_hole;
 use crate::settings::CongestionName;
 use crate::units::Bytes;
 
@@ -106,7 +107,21 @@ impl Transfer<'_> {
 
     /// How long it searches for the path MTU: the timer doubles with each timeout.
     pub(super) fn probing(&self) -> f64 {
-        let timeouts = self.scenario.mss(self.flow).timeouts;
-        first_timeout(&self.sender.rto, self.rtt) * (libm::exp2(f64::from(timeouts)) - 1.0)
+        let first = first_timeout(&self.sender.rto, self.rtt);
+        let timeouts = match self.scenario.mss(self.flow).timeouts {
+            0 => return 0.0,
+            n if self.scenario.runs_linux(self.flow) => black_hole::timeouts_of_linux(first, n),
+            n => n,
+        };
+        first * (libm::exp2(f64::from(timeouts)) - 1.0)
+    }
+
+    /// Whether a transfer of so many bytes ends before slow start can overflow the queue: until more than path and queue hold is in
+    /// flight, as much less the first window is acknowledged.
+    pub(super) fn ends_before_overflow(&self, bound: &ThroughputBound) -> bool {
+        let tooth = self.saw_tooth();
+        let held = (tooth.path + tooth.queue) * self.mss;
+        let initial = self.opening(bound).initial;
+        self.scenario.until.bytes.is_some_and(|bytes| bytes.get() as f64 <= 2.0 * held - initial)
     }
 }

@@ -10,6 +10,10 @@ use crate::units::approx;
 
 /// The segment loss up to which [`MEASURED`] holds.
 const MEASURED_UP_TO: f64 = 0.05;
+/// A cut reply that is more than this share of the whole ones is said.
+const MUCH_OF_A_CUT_REPLY: f64 = 0.05;
+/// Less than one request: of none, a cut reply is all.
+const SOME: f64 = 0.5;
 
 impl RequestModel<'_> {
     /// Whether a reply has more than its first window, and comes after a pause in which its sender forgets a larger one.
@@ -105,6 +109,36 @@ impl RequestModel<'_> {
             "requests wait in the queues of the bulk flows; the formula ignores losses there"
                 .to_owned(),
         );
+        caveats.extend(self.cut_reply_caveat(total));
         caveats
+    }
+
+    /// What the simulator counts of the reply that the end of the run cuts.
+    fn cut_reply_caveat(&self, total: &Total) -> Option<Caveat> {
+        let (start, plan) = (self.flow.start.as_secs_f64(), self.plan);
+        let next = if total.requests > 0.0 {
+            start + total.active + plan.pause.as_secs_f64()
+        } else {
+            start
+        };
+        let left = self.scenario.until.time.as_secs_f64() - next;
+        let asks_again = plan.count.is_none_or(|count| total.requests < count as f64)
+            && next < self.flow.stop.as_secs_f64();
+        // One segment comes whole or not at all.
+        if total.never_ends() || !asks_again || left <= 0.0 || self.download.segments <= 1.0 {
+            return None;
+        }
+        let share = (left / total.last.sum()).min(1.0) / total.requests.max(SOME);
+        (share > MUCH_OF_A_CUT_REPLY).then(|| {
+            let text = if total.requests < 1.0 {
+                "the run ends before a reply is whole, and the formula counts whole replies only: goodput is too low".to_owned()
+            } else {
+                format!(
+                    "the end of the run cuts a reply, and the formula counts whole ones only: goodput is up to {:.0}% too low",
+                    100.0 * share / (1.0 + share)
+                )
+            };
+            Caveat::new("whole-replies", text)
+        })
     }
 }

@@ -93,16 +93,15 @@ fn run_client(
                 None => return Ok(()),
             },
         };
+        // A reply counts as it comes, whole or not.
+        let on_read = |read| status.count(|counted| counted.delivered += read);
         if !write_all(context, socket.socket(), plan.request)?
-            || !read_all(context, socket.socket(), plan.reply, &mut buffer)?
+            || !read_all(context, socket.socket(), plan.reply, &mut buffer, on_read)?
         {
             return Ok(());
         }
         let now = context.clock.now();
-        status.count(|counted| {
-            counted.requests.record(now.since(begun));
-            counted.delivered += plan.reply.get();
-        });
+        status.count(|counted| counted.requests.record(now.since(begun)));
         drop(socket);
         if plan.pause > Time::ZERO && !context.wait_until(now + plan.pause) {
             return Ok(());
@@ -159,7 +158,7 @@ fn run_server(
         socket.set_tcp_nodelay(true)?;
         let socket = Arc::new(TcpSocket(socket));
         status.opened(&socket);
-        while read_all(context, &socket.0, plan.request, &mut buffer)? {
+        while read_all(context, &socket.0, plan.request, &mut buffer, |_| ())? {
             if plan.think > Time::ZERO && !context.wait_until(context.clock.now() + plan.think) {
                 return Ok(());
             }
@@ -210,16 +209,18 @@ fn write_all(context: &FlowContext<'_>, mut socket: &Socket, bytes: Bytes) -> io
     in_parts(context, bytes, |most| socket.write(&ZEROS[..most]))
 }
 
-/// Reads `bytes`. Gives whether all were read before the run ended or the peer closed the connection.
+/// Reads `bytes`, and tells `on_read` of each part. Gives whether all were read before the run ended or the peer closed the connection.
 fn read_all(
     context: &FlowContext<'_>,
     mut socket: &Socket,
     bytes: Bytes,
     buffer: &mut Buffer,
+    mut on_read: impl FnMut(u64),
 ) -> io::Result<bool> {
     in_parts(context, bytes, |most| {
         let read = socket.read(&mut buffer.bytes[..most])?;
         buffer.window.after_read(socket)?;
+        on_read(read as u64);
         Ok(read)
     })
 }

@@ -35,6 +35,10 @@ pub(crate) struct FlowCounts {
     pub(crate) report_pending: bool,
     /// Its duration, where that is not the run's.
     pub(crate) lasted: Option<Time>,
+    /// When it ended by itself, on the run's clock.
+    pub(crate) ended: Option<Time>,
+    /// How often its connections were looked at, open or not.
+    pub(crate) looks: u64,
     /// Datagrams or echo requests sent.
     pub(crate) sent: u64,
     /// Those of them that the host could not send.
@@ -189,7 +193,14 @@ impl Status {
 
     /// Samples `tcp_info` of its open connections. Gives that of the last one.
     pub(crate) fn sample(&self) -> Option<TcpInfo> {
-        let open = self.lock().open.clone();
+        let (open, asking) = {
+            let mut inner = self.lock();
+            inner.counted.looks += 1;
+            (inner.open.clone(), inner.asking.clone())
+        };
+        for info in asking.iter().filter_map(|socket| info_of(socket)) {
+            self.lock().counted.asking.sample(&info);
+        }
         let mut last = None;
         for socket in &open {
             if let Some(info) = info_of(socket) {
@@ -204,6 +215,7 @@ impl Status {
     pub(crate) fn counted(&self) -> FlowCounts {
         let inner = self.lock();
         let mut counted = inner.counted.clone();
+        counted.ended = inner.done;
         for info in inner.open.iter().filter_map(|socket| info_of(socket)) {
             counted.tcp.add(&info);
         }

@@ -51,6 +51,7 @@ pub(super) const ENTRY: Entry = Entry {
 fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     let settings = settings(inputs)?;
     let mut rto = Rto::new(settings);
+    let mut unbounded = Rto::new(RtoSettings { max: Time::NEVER, ..settings });
     let mut answer =
         Answer::default().number("rto_before", rto.current().as_secs_f64(), Unit::Seconds);
     let mut now = Time::ZERO;
@@ -58,6 +59,7 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         let sent = now;
         now += sample;
         rto.on_sample(sent, now);
+        unbounded.on_sample(sent, now);
         let at = index + 1;
         if let Some(srtt) = rto.srtt() {
             answer = answer.number(format!("srtt_{at}"), srtt.as_secs_f64(), Unit::Seconds);
@@ -75,6 +77,10 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         RtoRule::Rfc6298 { .. } | RtoRule::Ticks { .. } => rto.current() == least,
         RtoRule::Linux { .. } => rto.srtt().is_some() && rto.current() <= least,
     };
+    let is_at_most = rto.srtt().is_some() && unbounded.current() > settings.max;
+    let answer =
+        answer.warn_if(is_at_most, "the maximum applies: these round trips alone give more");
+    let is_at_least = is_at_least && !is_at_most;
     Ok(answer.warn_if(is_at_least, "the minimum applies: these round trips alone give less"))
 }
 

@@ -13,3 +13,5 @@ mod remedy;
 mod scenario_text;
 #[path = "advise/settings.rs"]
 mod settings;
+#[path = "advise/subject.rs"]
+mod subject;

@@ -2,12 +2,13 @@
 
 mod contradictions;
 mod next_limit;
+mod without_gain;
 
 use std::fmt::Write as _;
 
 use super::case::Case;
 use super::change::Change;
-use super::gain::{Gain, NoGain, SMALL_GAIN, listed};
+use super::gain::{Gain, NoGain, listed};
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
 use crate::diagnose::{Finding, FindingKind, LossCause, Severity, System, counted};
@@ -19,6 +20,7 @@ use contradictions::{
     within_full_link,
 };
 use next_limit::lifts_window;
+use without_gain::instead_of;
 
 /// The conclusion about one connection.
 #[derive(Debug, Clone)]
@@ -361,29 +363,6 @@ impl<'a> Headline<'a> {
                 format!("The limit of {ends} is unknown{why}")
             }
         }
-    }
-}
-
-/// What is said instead of a change with which the path carries no more: what follows from the limit, where the change was for something
-/// else.
-fn instead_of(change: Option<Remedy>, subject: Option<Subject>, case: &Case<'_>) -> Option<Remedy> {
-    let limit = case.diagnosis.limited_by;
-    let of_limit = match subject {
-        Some(Subject::Finding(_)) => remedy(Subject::Limit(limit), case, None),
-        _ => None,
-    };
-    of_limit.or_else(|| change.map(not_worth_it))
-}
-
-/// A change without what it would do: the path carries no more with it.
-fn not_worth_it(remedy: Remedy) -> Remedy {
-    Remedy {
-        change: format!(
-            "no change: without this limit the runs predict {} more at most",
-            approx::whole_percent(SMALL_GAIN)
-        ),
-        note: None,
-        ..remedy.only_looks()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Remedies and the subject of a headline.
+//! Remedies, and subjects of headlines beside them.
 
 use maxseg_core::advise::{
     Advice, Case, Change, CommandKind, Ends, Headline, ObservedPath, Remedy, Subject, System,
@@ -28,7 +28,7 @@ fn finding(kind: FindingKind, severity: Severity) -> Finding {
     }
 }
 
-fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) -> Diagnosis {
+pub(super) fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) -> Diagnosis {
     Diagnosis {
         quality: Quality { fit: true, reasons: Vec::new(), wanted: None },
         direction: Direction::Forward,
@@ -49,45 +49,6 @@ fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) 
             evidence: String::new(),
         },
         findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
-    }
-}
-
-#[test]
-fn the_subject_is_a_limit_that_a_setting_removes() {
-    use FindingKind::{BlackHole, CaptureQuality, Loss, SmallMss};
-    use LimitedBy::{Application, Bandwidth, PathMtu, ReceiveWindow, Rto};
-    use Severity::{Note, Problem, Warning};
-    let cases = [
-        (diagnosis(&[(ReceiveWindow, 0.9)], &[]), Some(Subject::Limit(ReceiveWindow))),
-        (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning)]), Some(Subject::Finding(SmallMss))),
-        (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Note)]), Some(Subject::Limit(Bandwidth))),
-        // A full link loses packets: that is how it is shared, and headers are a part of what it carries.
-        (
-            diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning), (Loss, Problem)]),
-            Some(Subject::Finding(SmallMss)),
-        ),
-        (
-            diagnosis(&[(Application, 1.0)], &[(SmallMss, Warning), (Loss, Problem)]),
-            Some(Subject::Finding(Loss)),
-        ),
-        (
-            diagnosis(&[(Bandwidth, 1.0)], &[(CaptureQuality, Problem)]),
-            Some(Subject::Limit(Bandwidth)),
-        ),
-        (
-            diagnosis(&[(Application, 0.6), (ReceiveWindow, 0.4)], &[]),
-            Some(Subject::Limit(ReceiveWindow)),
-        ),
-        (
-            diagnosis(&[(PathMtu, 0.6), (Rto, 0.4)], &[(BlackHole, Problem)]),
-            Some(Subject::Finding(BlackHole)),
-        ),
-        (diagnosis(&[], &[]), None),
-    ];
-    let evidence = windowed(0);
-    for (diagnosis, want) in cases {
-        let case = Case::diagnosed(&evidence, diagnosis);
-        assert_eq!(subject(&case), want, "{:?}", case.diagnosis);
     }
 }
 

@@ -54,9 +54,11 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     let worst = case
         .findings_of_data()
         .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
-        // A program that has nothing to send gains little by less loss.
+        // A program that has nothing to send gains little by less loss, unless much is lost.
         .filter(|finding| {
-            let matters = limited_by != LimitedBy::Application && !lost_for_their_size(case);
+            let is_much = finding.severity >= Severity::Problem;
+            let matters =
+                (limited_by != LimitedBy::Application || is_much) && !lost_for_their_size(case);
             finding.kind != FindingKind::Loss || matters
         })
         .filter(|finding| finding.kind != FindingKind::PathMtuReduced || !was_heeded_at_once(case))

@@ -1,0 +1,67 @@
+//! Which limit or finding a headline is about.
+
+use maxseg_core::advise::{Case, Subject, subject};
+use maxseg_core::diagnose::{FindingKind, Severity};
+use maxseg_core::evidence::{Evidence, Requests, Waits};
+use maxseg_core::outcome::LimitedBy;
+use maxseg_testkit::windowed;
+
+use super::remedy::diagnosis;
+
+#[test]
+fn the_subject_is_a_limit_that_a_setting_removes() {
+    use FindingKind::{BlackHole, CaptureQuality, Loss, SmallMss};
+    use LimitedBy::{Application, Bandwidth, PathMtu, ReceiveWindow, Rto};
+    use Severity::{Note, Problem, Warning};
+    let cases = [
+        (diagnosis(&[(ReceiveWindow, 0.9)], &[]), Some(Subject::Limit(ReceiveWindow))),
+        (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning)]), Some(Subject::Finding(SmallMss))),
+        (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Note)]), Some(Subject::Limit(Bandwidth))),
+        // A full link loses packets: that is how it is shared, and headers are a part of what it carries.
+        (
+            diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning), (Loss, Problem)]),
+            Some(Subject::Finding(SmallMss)),
+        ),
+        (
+            diagnosis(&[(Application, 1.0)], &[(SmallMss, Warning), (Loss, Problem)]),
+            Some(Subject::Finding(Loss)),
+        ),
+        // A program that has nothing to send gains little by less loss.
+        (diagnosis(&[(Application, 1.0)], &[(Loss, Warning)]), Some(Subject::Limit(Application))),
+        (
+            diagnosis(&[(Bandwidth, 1.0)], &[(CaptureQuality, Problem)]),
+            Some(Subject::Limit(Bandwidth)),
+        ),
+        (
+            diagnosis(&[(Application, 0.6), (ReceiveWindow, 0.4)], &[]),
+            Some(Subject::Limit(ReceiveWindow)),
+        ),
+        (
+            diagnosis(&[(PathMtu, 0.6), (Rto, 0.4)], &[(BlackHole, Problem)]),
+            Some(Subject::Finding(BlackHole)),
+        ),
+        (diagnosis(&[], &[]), None),
+    ];
+    let evidence = windowed(0);
+    for (diagnosis, want) in cases {
+        let case = Case::diagnosed(&evidence, diagnosis);
+        assert_eq!(subject(&case), want, "{:?}", case.diagnosis);
+    }
+}
+
+#[test]
+fn the_longest_of_a_dialogues_waits_comes_first() {
+    use FindingKind::{ClientThinkTime, RequestResponse};
+    let first = |round_trips_s, think_s, severity| {
+        let think = Waits { total_s: think_s, ..Waits::default() };
+        let requests = Requests { round_trips_s, think, ..Requests::default() };
+        let evidence = Evidence { requests: Some(requests), ..windowed(0) };
+        let findings = [(RequestResponse, severity), (ClientThinkTime, Severity::Note)];
+        let case =
+            Case::diagnosed(&evidence, diagnosis(&[(LimitedBy::Application, 0.9)], &findings));
+        case.finding_of(LimitedBy::Application).map(|finding| finding.kind)
+    };
+    assert_eq!(first(1.8, 2.5, Severity::Note), Some(ClientThinkTime));
+    assert_eq!(first(2.5, 1.8, Severity::Note), Some(RequestResponse));
+    assert_eq!(first(1.8, 2.5, Severity::Warning), Some(RequestResponse));
+}

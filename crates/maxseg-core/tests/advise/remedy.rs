@@ -28,7 +28,10 @@ fn finding(kind: FindingKind, severity: Severity) -> Finding {
     }
 }
 
-pub(super) fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) -> Diagnosis {
+pub(super) fn diagnosis(
+    limits: &[(LimitedBy, f64)],
+    findings: &[(FindingKind, Severity)],
+) -> Diagnosis {
     Diagnosis {
         quality: Quality { fit: true, reasons: Vec::new(), wanted: None },
         direction: Direction::Forward,

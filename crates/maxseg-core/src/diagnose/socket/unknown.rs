@@ -149,7 +149,7 @@ impl Judge<'_> {
         })
     }
 
-    /// What was looked at of the congestion window, and explains it not.
+    /// What was looked at of the congestion window, where that explains nothing.
     fn no_cause_of_window(&self) -> Cow<'static, str> {
         if self.evidence.is_since_start {
             return "one sample does not show what holds the congestion window down; a second one may".into();

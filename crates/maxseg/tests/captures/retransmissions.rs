@@ -21,9 +21,9 @@ struct Ours {
 fn ours(document: &Value) -> Ours {
     let mut sum = Ours::default();
     for (_, _, _, direction) in directions(document) {
-        let count = |name: &str| direction[name].as_u64().unwrap();
-        // Null where too little of the payload was captured to tell.
-        let retransmitted = direction["retransmitted_packets"].as_u64().unwrap_or(0);
+        // Null where too little was captured to tell.
+        let count = |name: &str| direction[name].as_u64().unwrap_or(0);
+        let retransmitted = count("retransmitted_packets");
         let of_control = direction["resent"]["control"].as_u64().unwrap_or(0);
         sum.retransmitted += retransmitted;
         sum.of_data += retransmitted.saturating_sub(of_control);

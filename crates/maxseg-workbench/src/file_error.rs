@@ -180,6 +180,12 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_one_word_of_a_shell() {
+        assert_eq!(for_shell("/tmp/lo-1.pcapng"), "/tmp/lo-1.pcapng");
+        assert_eq!(for_shell("it's $(mine).pcap"), r"'it'\''s $(mine).pcap'");
+    }
+
+    #[test]
     fn commands_of_hints_are_pasted_as_they_are() {
         let told = |doing, file: &str, kind: ErrorKind| {
             hint(doing, Path::new(file), &kind.into()).unwrap()

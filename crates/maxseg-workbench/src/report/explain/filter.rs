@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use maxseg_core::evidence::{DirectionStats, Evidence, FileInterface};
 
+use crate::file_error::for_shell;
+
 /// Wireshark's display filter for the packets of a connection: where others have its ports, between its first and its last packet.
 pub fn connection_filter(evidence: &Evidence) -> String {
     let ends = ends_filter(evidence);
@@ -92,17 +94,8 @@ pub(super) fn named_resent(
 
 /// A command that writes the packets of a connection to a file of their own, and the filter there for what was sent again.
 pub(super) fn resent_alone(evidence: &Evidence, file: &str) -> [String; 2] {
-    let (file, filter) = (shell_quoted(file), connection_filter(evidence));
+    let (file, filter) = (for_shell(file), connection_filter(evidence));
     [format!("tshark -r {file} -Y '{filter}' -w connection.pcapng"), RESENT.to_owned()]
-}
-
-/// A file's name as one word of a shell.
-fn shell_quoted(file: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+,:@".contains(c);
-    if !file.is_empty() && file.chars().all(is_plain) {
-        return file.to_owned();
-    }
-    format!("'{}'", file.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -126,11 +119,5 @@ mod tests {
         );
         // A range of packets is enough.
         assert_eq!(range_filter(&evidence, 9, 9), format!("frame.number == 9 && {of_section}"));
-    }
-
-    #[test]
-    fn a_file_is_one_word_of_a_shell() {
-        assert_eq!(shell_quoted("/tmp/lo-1.pcapng"), "/tmp/lo-1.pcapng");
-        assert_eq!(shell_quoted("it's $(mine).pcap"), r"'it'\''s $(mine).pcap'");
     }
 }

@@ -29,6 +29,10 @@ pub(super) struct Capacity {
 /// Arrivals in a train: in short ones acknowledgements that come too close matter more, in long ones pauses.
 const TRAIN: usize = 8;
 const SHORTEST: usize = 5;
+/// Gaps shorter than this part of a train's longest are those within a batch.
+const WITHIN_BATCH: u64 = 16;
+/// Ends of batches that bound two intervals of time.
+const LEAST_BATCHES: usize = 3;
 /// The lowest rate that is told apart, in bits per second.
 const LEAST: u64 = 1 << 10;
 /// The first trains are those of so many arrivals: a flight or two.
@@ -74,11 +78,15 @@ impl Capacity {
 
     /// Adds the rate of the train that has come so far.
     fn measure(&mut self) {
-        let Some([(begin, _), behind @ ..]) = self.train.get(..self.count) else { return };
+        let Some(train) = self.train.get(..self.count) else { return };
         // That of the arrival that ends it may be counted already.
         let is_first = self.arrivals as usize <= self.count + 1;
         let shortest = if is_first { SHORTEST_FIRST } else { SHORTEST };
-        let Some((end, _)) = behind.last().filter(|_| self.count >= shortest) else { return };
+        if self.count < shortest {
+            return;
+        }
+        let Some([(begin, _), behind @ ..]) = whole_batches(train) else { return };
+        let Some((end, _)) = behind.last() else { return };
         let span = end.saturating_sub(*begin);
         if span == 0 {
             return;
@@ -163,6 +171,25 @@ impl Capacity {
     }
 }
 
+/// The part of a train between the ends of two batches, where arrivals come in batches, as joined radio frames and interrupts that wait
+/// deliver them: what is cut from a batch would count without its time. The whole train, where they come one by one; `None` where
+/// fewer than three batches end within it.
+fn whole_batches(train: &[(u64, u32)]) -> Option<&[(u64, u32)]> {
+    let gap = |place: usize| {
+        let (before, after) = (train.get(place)?.0, train.get(place + 1)?.0);
+        Some(after.saturating_sub(before))
+    };
+    let gaps = || (0..train.len().saturating_sub(1)).filter_map(gap);
+    let longest = gaps().max()?;
+    let is_between = |gap: u64| gap.saturating_mul(WITHIN_BATCH) >= longest;
+    if gaps().all(is_between) {
+        return Some(train);
+    }
+    let ends = || (0..train.len()).filter(|place| gap(*place).is_some_and(is_between));
+    let (first, last) = (ends().next()?, ends().next_back()?);
+    (ends().count() >= LEAST_BATCHES).then(|| train.get(first..=last))?
+}
+
 /// Which interval a number lies in: its octave, and the eighth of that.
 pub(super) fn bucket(rate: u64) -> u16 {
     let rate = rate.max(LEAST);
@@ -227,6 +254,35 @@ mod tests {
         }
         let (rate, highest) = (capacity.rate().unwrap(), capacity.highest().unwrap());
         assert!((rate / 20e6 - 1.0).abs() < 0.07 && highest > 35e6, "{rate} {highest}");
+    }
+
+    /// A link of 29 Mbit/s, and arrivals joined every 2 ms: in flights of 60, whole or with a part of the last batch.
+    #[test]
+    fn arrivals_in_batches_tell_no_faster_link() {
+        let mut capacity = Capacity::default();
+        for flight in 0..40_u64 {
+            for n in 0..60_u64 {
+                let at = flight * 100_000_000 + n / 5 * 2_000_000 + n % 5 * 1_000;
+                capacity.on_arrival(at, 1448, 10_000_000, n == 0);
+            }
+        }
+        let rate = capacity.rate();
+        assert!(
+            rate.is_none_or(|rate| !(31e6..1e9).contains(&rate)),
+            "of a part of a batch: {rate:?}"
+        );
+    }
+
+    /// Two at once every 0.8 ms: as fast as one every 0.4 ms.
+    #[test]
+    fn arrivals_in_pairs_tell_the_link() {
+        let mut capacity = Capacity::default();
+        for n in 0..400_u64 {
+            let at = n / 20 * 50_000_000 + n % 20 / 2 * 800_000 + n % 2 * 2_000;
+            capacity.on_arrival(at, 1448, 10_000_000, n % 20 == 0);
+        }
+        let rate = capacity.rate().unwrap();
+        assert!((rate / 28.96e6 - 1.0).abs() < 0.07, "{rate}");
     }
 
     /// Ten segments at once, acknowledged by twos without the first acknowledgement; then two every 5 ms.

@@ -97,21 +97,28 @@ impl Distance {
     /// An acknowledgement passes towards the sender.
     pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate) {
         if let Some(value) = stamp {
-            match self.stamps.back_mut() {
-                Some(last) if last.value == value => last.una = last.una.max(news.una),
-                Some(last) if !is_later(value, last.value) => {}
-                _ => {
-                    if self.stamps.len() >= MOST {
-                        self.stamps.pop_front();
-                    }
-                    self.stamps.push_back(Stamp { value, at, una: news.una });
-                }
-            }
+            self.on_stamp(at, value, news.una);
         }
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
         }
         self.under_way.push_back((at.saturating_add(self.get()), news));
+    }
+
+    /// An acknowledgement has this timestamp. Where the path is shorter than a tick, others have it still when a segment has echoed the
+    /// first: these are not timed.
+    fn on_stamp(&mut self, at: u64, value: u32, una: i64) {
+        match self.stamps.back_mut() {
+            Some(last) if last.value == value => last.una = last.una.max(una),
+            Some(last) if !is_later(value, last.value) => {}
+            None if self.echoed.is_some_and(|echoed| echoed.stamp == value) => {}
+            _ => {
+                if self.stamps.len() >= MOST {
+                    self.stamps.pop_front();
+                }
+                self.stamps.push_back(Stamp { value, at, una });
+            }
+        }
     }
 
     /// Windows are so many times as large as was taken for granted.
@@ -223,6 +230,22 @@ mod tests {
         assert_eq!(distance.get(), 400);
         assert_eq!(distance.arrived_by(0), None);
         assert_eq!(distance.arrived_by(7), Some((7, news)));
+    }
+
+    /// Ticks of a millisecond, acknowledgements every 200 microseconds, a path of 500: of five with one timestamp two pass after the
+    /// first was echoed.
+    #[test]
+    fn a_path_shorter_than_a_tick_is_timed_by_the_first_of_each() {
+        let mut distance = Distance::new(Some(600_000));
+        let news = AckUpdate { una: 1, edge: None, delivered: 1 };
+        let stamp = |at: u64| u32::try_from(at / 1_000_000).unwrap();
+        for at in (0..100_000_000).step_by(200_000) {
+            distance.on_ack(at, Some(stamp(at)), news);
+            if let Some(left) = (at + 90_000).checked_sub(500_000) {
+                distance.on_segment(at + 90_000, stamp(left), PASSED);
+            }
+        }
+        assert!((500_000..700_000).contains(&distance.get()), "{}", distance.get());
     }
 
     /// A queue fills behind a handshake that found it empty: its round trip is long over before the next segment arrives, but that

@@ -121,8 +121,13 @@ pub(super) fn is_at(data: &DirectionStats, rate: Option<f64>, share: f64) -> boo
 pub(super) fn needs_queue(data: &DirectionStats) -> bool {
     let flight = decile(busy_bins(data).map(|bin| bin.in_flight_max as f64).collect(), 5);
     let holds = data.path_rtt_min_s.zip(data.goodput_bps).map(|(least, rate)| least * rate / 8.0);
-    let burst = BURST_SEGMENTS * f64::from(data.full_segment());
-    flight.zip(holds).is_some_and(|(flight, holds)| flight >= OVERFULL * holds + burst)
+    let segment = f64::from(data.full_segment());
+    flight.zip(holds).is_some_and(|(flight, holds)| flight >= overfull(holds, segment))
+}
+
+/// What is in flight waits for a good part from so many bytes on, where the path holds so many.
+pub(super) fn overfull(holds: f64, segment: f64) -> f64 {
+    OVERFULL * holds + BURST_SEGMENTS * segment
 }
 
 /// How long the receiver holds an acknowledgement back for a second segment (RFC 5681 §4.2), and that for the next one.
@@ -136,7 +141,7 @@ pub(super) fn held_s(data: &DirectionStats) -> f64 {
 /// Whether the shortest round trip of nearly every stretch of time holds a queue: a window that leaves the link idle finds it
 /// empty once in each flight. A handshake has not the time that a segment takes on the link, and the first segment of two
 /// waits for the second.
-fn queue_never_empties(data: &DirectionStats) -> bool {
+pub(super) fn queue_never_empties(data: &DirectionStats) -> bool {
     let segment = f64::from(data.full_segment()) * 8.0;
     let shortest = data.bins.as_slice().iter().filter_map(|bin| bin.rtt_min);
     let shortest = decile(shortest.map(Time::as_secs_f64).collect(), EMPTIED_TENTHS);

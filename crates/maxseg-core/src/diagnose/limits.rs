@@ -1,11 +1,10 @@
 //! The limits of a sender, as shares of its time.
 //!
-//! The time is cut into intervals of at least a round trip. In each, what the sender's pauses show comes first:
-//! the retransmission timer, an application with nothing to send. What is left of the interval goes to the first of these that
-//! holds: a black hole, a full send buffer, a full receive window, a full link, slow start, losses. The
-//! order is that of T-RAT (Zhang, Breslau, Paxson, Shenker, SIGCOMM 2002) and Siekkinen et al. (Computer Networks
-//! 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the real kernel
-//! (docs/validation-explain.md).
+//! The time is cut into intervals of at least a round trip. In each, what the sender's pauses show comes first: the retransmission timer,
+//! an application with nothing to send. What is left of the interval goes to the first of these that holds: a black hole, a full send
+//! buffer, a full receive window, a full link, slow start, losses. The order is that of T-RAT (Zhang, Breslau, Paxson, Shenker, SIGCOMM
+//! 2002) and Siekkinen et al. (Computer Networks 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the
+//! real kernel (docs/validation-explain.md).
 
 use super::ack_path::AckPath;
 use super::data_queue;
@@ -301,6 +300,7 @@ impl<'a> Judge<'a> {
         let has_lost = self.has_lost && self.stats.needed_retransmissions() > 0;
         let has_filled = has_lost || marks_take(self.stats);
         is_long && is_busy
+            || has_lost && self.course.is_overfull(bin)
             || around.is_some_and(|around| around.queues(bin, has_filled, self.pace.is_clocked))
     }
 

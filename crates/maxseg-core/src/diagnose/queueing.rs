@@ -8,8 +8,8 @@
 
 use std::cell::OnceCell;
 
-use super::full_link::is_opening_faster;
-use super::trip_view::ways_are_flat;
+use super::full_link::{fastest_bps, is_opening_faster, overfull, queue_never_empties};
+use super::trip_view::{is_flat, ways_are_flat};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::{Summary, median};
 
@@ -54,6 +54,8 @@ pub(super) struct Course<'a> {
     points: OnceCell<Vec<Option<Point>>>,
     /// The least round trip, in seconds; `None` where nothing waits on either way.
     least: Option<f64>,
+    /// A flight of so many bytes waits for a good part, at the highest rate that was seen; `None` where none was.
+    overfull: Option<f64>,
 }
 
 /// The surroundings of an interval with long round trips.
@@ -78,7 +80,11 @@ impl<'a> Course<'a> {
     pub(super) fn of(bins: &'a [Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
         let least = data.path_rtt_min_s.filter(|least| *least > 0.0);
         let least = least.filter(|_| !ways_are_flat(data, acks));
-        Self { bins, points: OnceCell::new(), least }
+        let fastest = Some(fastest_bps(data)).filter(|fastest| *fastest > 0.0);
+        let overfull = least.zip(fastest).filter(|(least, _)| is_of_data(data, acks, *least)).map(
+            |(least, fastest)| overfull(fastest * least / 8.0, f64::from(data.full_segment())),
+        );
+        Self { bins, points: OnceCell::new(), least, overfull }
     }
 
     /// The least round trip, in seconds, where longer ones may be of a queue.
@@ -98,6 +104,13 @@ impl<'a> Course<'a> {
         let to = (place + AROUND + 1).min(points.len());
         let near = points.get(place.saturating_sub(AROUND)..to)?;
         Surroundings::of(&near.iter().flatten().copied().collect::<Vec<_>>(), least)
+    }
+
+    /// Whether more is in flight in an interval with long round trips than the path holds at the highest rate that was seen: whatever the
+    /// link carries meanwhile, such as one of a mobile network whose rate varies, a larger window would only wait longer.
+    pub(super) fn is_overfull(&self, bin: &Bin) -> bool {
+        self.least.is_some_and(|least| is_long(bin, least))
+            && self.overfull.is_some_and(|bytes| bin.in_flight_max as f64 >= bytes)
     }
 
     /// Whether the rate of the whole transfer does not follow its flight, which varies: a link is full whose queue is kept
@@ -162,6 +175,13 @@ impl Surroundings {
     }
 }
 
+/// Whether a queue that never empties is one of the data: nothing waits on the way of the acknowledgements. Without SACK a flight is also what
+/// waits for a repair.
+fn is_of_data(data: &DirectionStats, acks: &DirectionStats, least: f64) -> bool {
+    let is_ack_path_empty = acks.way_delay.is_some_and(|back| is_flat(back, least));
+    data.sack_permitted && is_ack_path_empty && queue_never_empties(data)
+}
+
 fn is_long(bin: &Bin, least: f64) -> bool {
     bin.rtt_mean().is_some_and(|mean| {
         let mean = mean.as_secs_f64();
@@ -196,6 +216,7 @@ fn covariance(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::{Bins, WayDelay};
     use crate::units::Time;
 
     const LEAST: f64 = 0.04;
@@ -240,6 +261,44 @@ mod tests {
         let queues =
             |(place, bin)| course.around(place, bin).is_some_and(|it| it.queues(bin, true, true));
         assert!(!bins.iter().enumerate().any(queues));
+    }
+
+    /// A link of a mobile network that carries 1 MB/s at best, and a fifth of it in turns: the flight always holds a queue.
+    #[test]
+    fn a_flight_beyond_what_the_path_holds_at_its_best_waits_for_the_link() {
+        let flight = 100_000;
+        let bins: Vec<Bin> = (0..20)
+            .map(|n| Bin {
+                rtt_min: Some(Time::from_millis(90)),
+                acked_bytes: if n % 2 == 0 { flight } else { flight / 5 },
+                ..bin(flight, 0.0)
+            })
+            .collect();
+        let way = |high_s| Some(WayDelay { high_s, ..WayDelay::default() });
+        let mut data = DirectionStats {
+            path_rtt_min_s: Some(LEAST),
+            goodput_bps: Some(4e6),
+            capacity_bps: Some(8e6),
+            mss_used_bytes: Some(1448),
+            sack_permitted: true,
+            way_delay: way(0.06),
+            ..DirectionStats::default()
+        };
+        data.bins = Bins::new(Time::ZERO, Time::from_millis(100));
+        for (n, from) in bins.iter().enumerate() {
+            let to = data.bins.at(Time::from_millis(100 * n as u64));
+            (to.segments, to.rtt_min) = (from.segments, from.rtt_min);
+        }
+        let is_overfull = |data: &DirectionStats, back, bin| {
+            let acks = DirectionStats { way_delay: way(back), ..DirectionStats::default() };
+            Course::of(&bins, data, &acks).is_overfull(bin)
+        };
+        assert!(is_overfull(&data, 0.001, &bins[11]));
+        let smaller = Bin { in_flight_max: 50_000, ..bins[11] };
+        assert!(!is_overfull(&data, 0.001, &smaller), "the path may hold it");
+        assert!(!is_overfull(&data, 0.05, &bins[11]), "acknowledgements wait");
+        data.sack_permitted = false;
+        assert!(!is_overfull(&data, 0.001, &bins[11]), "it may wait for a repair");
     }
 
     #[test]

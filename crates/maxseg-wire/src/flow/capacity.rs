@@ -29,7 +29,9 @@ pub(super) struct Capacity {
 /// Arrivals in a train: in short ones acknowledgements that come too close matter more, in long ones pauses.
 const TRAIN: usize = 8;
 const SHORTEST: usize = 5;
-/// Gaps shorter than this part of a train's longest are those within a batch.
+/// What comes closer, in nanoseconds, and closer than this part of a train's longest gap, is delivered at once: a flight's own segments
+/// have the distance of a link between them.
+const AT_ONCE: u64 = 50_000;
 const WITHIN_BATCH: u64 = 16;
 /// Ends of batches that bound two intervals of time.
 const LEAST_BATCHES: usize = 3;
@@ -181,7 +183,7 @@ fn whole_batches(train: &[(u64, u32)]) -> Option<&[(u64, u32)]> {
     };
     let gaps = || (0..train.len().saturating_sub(1)).filter_map(gap);
     let longest = gaps().max()?;
-    let is_between = |gap: u64| gap.saturating_mul(WITHIN_BATCH) >= longest;
+    let is_between = |gap: u64| gap > AT_ONCE.min(longest / WITHIN_BATCH);
     if gaps().all(is_between) {
         return Some(train);
     }

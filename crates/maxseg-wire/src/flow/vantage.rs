@@ -24,6 +24,8 @@ pub(super) struct Distance {
     least: u64,
     least_before: u64,
     period_ends: u64,
+    /// The last that were measured.
+    last: [u64; LAST],
     /// The round trip of the handshake, in nanoseconds.
     first: Option<u64>,
     /// The least that was ever seen, that of the handshake among them.
@@ -55,21 +57,40 @@ struct Stamp {
 const MOST: usize = 4096;
 /// A period is at least so long, in nanoseconds: the least of it is the least of several round trips.
 const PERIOD: u64 = 50_000_000;
+/// The least of so many round trips is no delay of the sender's.
+const LAST: usize = 3;
 /// A host that is woken by an acknowledgement sends within this time, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
 
 impl Distance {
     pub(super) fn new(first: Option<u64>) -> Self {
         let least_ever = first.unwrap_or(u64::MAX);
-        Self { least: u64::MAX, least_before: u64::MAX, first, least_ever, ..Self::default() }
+        Self {
+            least: u64::MAX,
+            least_before: u64::MAX,
+            last: [u64::MAX; LAST],
+            first,
+            least_ever,
+            ..Self::default()
+        }
     }
 
-    /// The round trip now, in nanoseconds.
+    /// The least round trip of this period and of the one before, in nanoseconds.
     pub(super) fn get(&self) -> u64 {
         match self.least.min(self.least_before) {
             u64::MAX => self.first.unwrap_or(0),
             least => least,
         }
+    }
+
+    /// The round trip of late, in nanoseconds, queues included.
+    pub(super) fn of_late(&self) -> u64 {
+        self.last
+            .iter()
+            .copied()
+            .min()
+            .filter(|least| *least < u64::MAX)
+            .unwrap_or_else(|| self.get())
     }
 
     /// The round trip without queues, in nanoseconds.
@@ -172,6 +193,10 @@ impl Distance {
             self.least = u64::MAX;
             self.period_ends = at.saturating_add(PERIOD.max(round_trip.saturating_mul(2)));
         }
+        self.last.rotate_left(1);
+        if let Some(last) = self.last.last_mut() {
+            *last = round_trip;
+        }
         self.least = self.least.min(round_trip);
         self.least_ever = self.least_ever.min(round_trip);
     }
@@ -246,6 +271,20 @@ mod tests {
             }
         }
         assert!((500_000..700_000).contains(&distance.get()), "{}", distance.get());
+    }
+
+    /// A queue fills by a millisecond in each: the least of late is that of three before, and the least of two periods is older.
+    #[test]
+    fn a_queue_that_fills_is_in_the_round_trips_of_late() {
+        let mut distance = Distance::new(Some(10_000_000));
+        let news = AckUpdate { una: 1, edge: None, delivered: 1 };
+        for n in 0..40_u32 {
+            let (at, queue) = (u64::from(n) * 20_000_000, u64::from(n) * 1_000_000);
+            distance.on_ack(at, Some(n), news);
+            distance.on_segment(at + 10_000_000 + queue, n, PASSED);
+        }
+        assert_eq!(distance.of_late(), 47_000_000);
+        assert!(distance.get() < 47_000_000, "{}", distance.get());
     }
 
     /// A queue fills behind a handshake that found it empty: its round trip is long over before the next segment arrives, but that

@@ -13,7 +13,7 @@ impl SendHistory {
     #[inline]
     pub(super) fn on_sample(&mut self, ack: &AckSegment, sent_at: u64, how: Sample) {
         let sample = ack.at.saturating_sub(sent_at);
-        let shift = self.distance.as_ref().map_or(0, Distance::get);
+        let shift = self.distance.as_ref().map_or(0, Distance::of_late);
         if !self.way_is_known && self.distance.as_ref().is_some_and(Distance::is_known) {
             // What was seen before lacks the way to the sender.
             self.way_is_known = true;

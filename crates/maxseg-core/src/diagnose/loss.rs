@@ -123,12 +123,21 @@ pub(super) fn outage(evidence: &Evidence, direction: Direction) -> Option<Findin
             number("retransmissions", outage.retransmissions.into()),
         ],
         frames: Vec::new(),
-        text: format!(
-            "Nothing of {} passed between {} and {} after the first packet, while data waited for its acknowledgement",
-            evidence.receiver(direction),
-            after(outage.from),
-            after(outage.to)
-        ),
+        text: if outage.of_payload {
+            format!(
+                "Nothing of {} passed between {} and {} after the first packet; a hole behind that shows that it had sent data",
+                evidence.sender(direction),
+                after(outage.from),
+                after(outage.to)
+            )
+        } else {
+            format!(
+                "Nothing of {} passed between {} and {} after the first packet, while data waited for its acknowledgement",
+                evidence.receiver(direction),
+                after(outage.from),
+                after(outage.to)
+            )
+        },
         why: "The path was interrupted, or held all packets: the retransmission timer was right to wait longer each time",
         source: "RFC 6298 §5.5, RFC 5682 §1",
     })

@@ -110,7 +110,7 @@ mod tests {
         assert!(!does(0.8, 1.1), "losses leave it shorter");
         assert!(!does(0.5, 2.5), "others queue");
         let (from, to) = (Time::from_secs(3), Time::from_secs(5));
-        let outage = Outage { from, to, retransmissions: 3 };
+        let outage = Outage { from, to, retransmissions: 3, of_payload: false };
         let interrupted = DirectionStats { outage: Some(outage), ..transfer(0.9, 1.0) };
         assert!(!link_does(&interrupted, &acks, &SHARES), "nothing passed for two seconds");
         let away = DirectionStats { rtt_min_s: Some(0.001), ..transfer(0.8, 1.4) };

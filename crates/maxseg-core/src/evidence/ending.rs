@@ -73,15 +73,18 @@ pub struct Silence {
     pub probes: u32,
 }
 
-/// A time in which one end repeated what the other did not answer, and that ended with an answer.
+/// A time in which nothing came through one way: one end repeated what the other did not answer, until an answer came, or nothing of what
+/// it had sent passed at the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
-    /// The last packet of the end that did not answer, or the first payload since that called for an answer.
+    /// The last packet of the end that did not answer, or the first payload since that called for an answer; the last payload that passed.
     pub from: Time,
-    /// The answer.
+    /// The answer; the next payload that passed.
     pub to: Time,
-    /// How often the first segment that was not acknowledged was sent again.
+    /// How often the first segment that was not acknowledged was sent again, as far as that passed.
     pub retransmissions: u32,
+    /// Whether it is the payload that did not pass, as a hole behind it shows; else the answers.
+    pub of_payload: bool,
 }
 
 impl Outage {

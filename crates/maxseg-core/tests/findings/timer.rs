@@ -15,7 +15,7 @@ fn a_timer_expires_too_early_only_where_the_path_is_not_interrupted() {
             it.forward.spurious_timeouts = spurious;
             it.forward.spurious_expiries = spurious;
             let (from, to) = (Time::from_secs(3), Time::from_millis(3000 + silent_ms));
-            it.forward.outage = Some(Outage { from, to, retransmissions });
+            it.forward.outage = Some(Outage { from, to, retransmissions, of_payload: false });
         })
         .into_iter()
         .filter(|(kind, _)| *kind != FindingKind::Timeouts)
@@ -41,7 +41,7 @@ fn losses_like_all_others_are_no_interruption() {
             it.forward.timeouts = timeouts;
             (it.forward.data_packets, it.forward.retransmitted_packets) = (448, retransmitted);
             let (from, to) = (Time::from_secs(3), Time::from_millis(4100));
-            it.forward.outage = Some(Outage { from, to, retransmissions });
+            it.forward.outage = Some(Outage { from, to, retransmissions, of_payload: false });
         });
         found.contains(&(FindingKind::Outage, Severity::Problem))
     };

@@ -18,9 +18,10 @@ pub(super) struct IdleRestarts {
 /// What is sent after an idle time.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Burst {
-    /// Its first byte, and when that was sent.
+    /// Its first byte, when that was sent, and since when the sender had been idle.
     start: i64,
     at: u64,
+    since: u64,
     /// Bytes sent before its first acknowledgement.
     first_flight: i64,
     /// When that came.
@@ -28,6 +29,11 @@ struct Burst {
     /// Whether it counts as a restart.
     is_restart: bool,
 }
+
+/// A sender whose timer expired sends one segment, and two when that is acknowledged (RFC 5681 §3.1), or new data (RFC 5682 §2.1).
+const FIRST_SEGMENTS: i64 = 1;
+/// A hole of so many segments is what it had in flight.
+const LOST_SEGMENTS: i64 = 3;
 
 /// The shortest idle time after which stacks restart, in nanoseconds: Linux's minimum RTO.
 const IDLE: u64 = 200_000_000;
@@ -63,6 +69,7 @@ impl IdleRestarts {
             self.burst = Some(Burst {
                 start: sent.start,
                 at: sent.at,
+                since: sent.last_progress,
                 first_flight: 0,
                 acknowledged: None,
                 is_restart: false,
@@ -92,6 +99,22 @@ impl IdleRestarts {
     pub(super) fn on_loss(&mut self) {
         self.burst = None;
         self.most = 0;
+    }
+
+    /// What seemed idle, from when to when, where a hole of so many bytes begins at `start` within two round trips after it: a flight was
+    /// lost of which nothing passed here, and the sender waited for its timer. All that it sends first then is a segment.
+    pub(super) fn lost_flight(
+        &self,
+        at: u64,
+        (start, end): (i64, i64),
+        full: i64,
+        round_trip: u64,
+    ) -> Option<(u64, u64)> {
+        let burst = self.burst.as_ref()?;
+        let is_first = start - burst.start <= FIRST_SEGMENTS * full;
+        let is_flight = end - start >= LOST_SEGMENTS * full;
+        let is_soon = at.saturating_sub(burst.at) <= 2 * round_trip;
+        (is_first && is_flight && is_soon).then_some((burst.since, burst.at))
     }
 
     /// An acknowledgement reaches the sender.

@@ -218,6 +218,7 @@ impl SendHistory {
     #[inline(always)]
     fn on_new(&mut self, data: &DataSegment) {
         if data.start > self.nxt.max(self.earlier) {
+            self.on_hole(data);
             self.gaps.open(Gap {
                 start: self.nxt,
                 end: data.start,

@@ -3,7 +3,7 @@
 //!
 //! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
-use maxseg_core::evidence::{Cause, Refills};
+use maxseg_core::evidence::{Cause, Outage, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,8 @@ pub(super) struct SenderReplay {
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
     pub(super) restarts: IdleRestarts,
+    /// The longest time that seemed idle, and ended behind a flight that was lost whole.
+    pub(super) lost_flight: Option<Box<Outage>>,
     /// From the first flight on that is larger than [`FEW_SEGMENTS`]: others show no congestion control, and short connections
     /// need no memory for them.
     pub(super) epochs: Option<Box<EpochTracker>>,
@@ -119,6 +121,7 @@ impl SenderReplay {
             full_before_short: 0,
             last_progress: at,
             restarts: IdleRestarts::default(),
+            lost_flight: None,
             epochs: None,
             refills: None,
         }
@@ -198,6 +201,7 @@ impl SenderReplay {
 
     #[inline(never)]
     fn was_drained(&mut self, from: u64, to: u64, by_ack: bool) {
+        eprintln!("drained {} {} {by_ack} full {}", from, to, self.full);
         self.bins.spread(time(from), time(to), |bin, span| {
             let spent = if by_ack { &mut bin.sndbuf_limited } else { &mut bin.app_limited };
             *spent = spent.saturating_add(span);
@@ -281,6 +285,27 @@ impl SenderReplay {
             self.window_left.on_send(sent.at, left, bin);
             bin.window_max = bin.window_max.max(bytes(edge - una));
         }
+    }
+
+    /// A hole opens in front of a segment that passes at `at`. Gives whether it is of a flight that was lost before an idle time: then the
+    /// sender was not idle, but waited for its retransmission timer.
+    #[cold]
+    pub(super) fn on_hole(&mut self, at: u64, hole: (i64, i64), round_trip: u64) -> bool {
+        let Some((from, to)) = self.restarts.lost_flight(at, hole, self.full, round_trip) else {
+            return false;
+        };
+        self.restarts.on_loss();
+        let (from, to) = (time(from), time(to));
+        self.bins.spread(from, to, |bin, span| {
+            bin.idle = bin.idle.since(span);
+            bin.idle_after_full = bin.idle_after_full.since(span);
+            bin.rto_wait = bin.rto_wait.saturating_add(span);
+        });
+        let outage = Outage { from, to, retransmissions: 1, of_payload: true };
+        if self.lost_flight.as_ref().is_none_or(|it| it.seconds() < outage.seconds()) {
+            self.lost_flight = Some(Box::new(outage));
+        }
+        true
     }
 
     /// The unused receive window, in bytes; `None` while its scale is not known.

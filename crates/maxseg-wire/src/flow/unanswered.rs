@@ -40,6 +40,7 @@ impl Unanswered {
             from: Time::from_nanos(from),
             to: Time::from_nanos(at),
             retransmissions: self.retransmissions,
+            of_payload: false,
         };
         if self.longest.is_none_or(|longest| longest.seconds() < outage.seconds()) {
             self.longest = Some(outage);

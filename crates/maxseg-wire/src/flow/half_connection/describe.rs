@@ -107,6 +107,9 @@ pub(super) fn describe(
     to.train_mode_bps = capacity.and_then(Capacity::mode);
     to.first_flight_bps = capacity.and_then(Capacity::first_flights);
     to.opening_train_bps = capacity.and_then(Capacity::opening);
+    let lost_flight = stream.sender.lost_flight.take().map(|outage| *outage);
+    to.outage =
+        to.outage.into_iter().chain(lost_flight).max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
     to.idle_restarts = stream.sender.restarts.count.into();
     to.idle_restart_s = stream.sender.restarts.lasted as f64 / 1e9;
     to.bins = stream.sender.bins.into_bins();

@@ -91,6 +91,17 @@ impl SendHistory {
         !is_reordered
     }
 
+    /// A hole opens in front of a new segment: where a whole flight was lost on its way to the capture point, the timer expired since.
+    #[cold]
+    pub(super) fn on_hole(&mut self, data: &DataSegment) {
+        let round_trip = self.round_trips.least_of_path();
+        if !self.is_at_sender() && self.sender.on_hole(data.at, (self.nxt, data.start), round_trip)
+        {
+            self.counts.timeouts += 1;
+            self.retransmissions.begin_recovery(data.start, Cause::Rto);
+        }
+    }
+
     /// Whether the segment begins with the byte of a zero window probe: no retransmission.
     fn begins_with_probe(&mut self, data: &DataSegment) -> bool {
         let before = data.start == self.nxt - 1 && data.end > self.nxt;

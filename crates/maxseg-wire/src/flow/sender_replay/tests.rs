@@ -36,3 +36,51 @@ fn a_segment_that_carries_sack_blocks_as_well_is_full() {
     let narrower = [(1200, false), (1200, false), (2400, true), (1200, true)];
     assert_eq!(app_limited(&narrower), Time::ZERO, "a narrower path");
 }
+
+/// Ten segments, acknowledged; then a second of nothing, a segment, and a round trip later a hole of so many segments.
+fn after_pause(first: i64, hole: i64, later_ms: u64) -> (bool, Time, Time) {
+    const MILLI: u64 = 1_000_000;
+    let mut sender = SenderReplay::new(0, 30 * MILLI, 1448, 0, Some(1_000_000));
+    let mut end = 0;
+    let mut send = |sender: &mut SenderReplay, at: u64| {
+        end += 1448;
+        sender.on_send(NewSegment {
+            at,
+            end,
+            payload: 1448,
+            is_pushed: false,
+            is_recovering: false,
+            known: None,
+            is_clocked: false,
+            at_once: 300_000,
+            waited: 0,
+            ip_id: None,
+        });
+        end
+    };
+    for n in 0..10 {
+        send(&mut sender, n * MILLI);
+    }
+    sender.on_ack(40 * MILLI, &AckUpdate { una: 14_480, edge: Some(1_000_000), delivered: 14_480 });
+    let mut nxt = 14_480;
+    for _ in 0..first {
+        nxt = send(&mut sender, 1_040 * MILLI);
+    }
+    let at = (1_040 + later_ms) * MILLI;
+    let is_lost = sender.on_hole(at, (nxt, nxt + hole * 1448), 30 * MILLI);
+    sender.finish(at);
+    let (mut idle, mut waited) = (Time::ZERO, Time::ZERO);
+    for bin in sender.bins.iter() {
+        (idle, waited) = (idle.saturating_add(bin.idle), waited.saturating_add(bin.rto_wait));
+    }
+    (is_lost, idle, waited)
+}
+
+#[test]
+fn a_sender_whose_flight_was_lost_before_the_capture_point_was_not_idle() {
+    let second = Time::from_secs(1);
+    assert_eq!(after_pause(1, 90, 31), (true, Time::ZERO, second));
+    assert_eq!(after_pause(8, 90, 31), (false, second, Time::ZERO), "it sent more at once");
+    assert_eq!(after_pause(1, 1, 31), (false, second, Time::ZERO), "one was lost since");
+    assert_eq!(after_pause(1, 90, 300), (false, second, Time::ZERO), "a flight was lost since");
+}

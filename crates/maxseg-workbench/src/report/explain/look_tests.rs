@@ -122,7 +122,8 @@ fn the_place_is_that_of_what_the_headline_names() {
     let start_up = limited(Subject::Limit(LimitedBy::StartUp));
     assert!(start_up.contains("start-up for"), "{start_up}");
     // The timer: when nothing passed.
-    evidence.forward.outage = Some(Outage { from: at(2490), to: at(6070), retransmissions: 4 });
+    evidence.forward.outage =
+        Some(Outage { from: at(2490), to: at(6070), retransmissions: 4, of_payload: false });
     let stalled = longest(&Case::of(&evidence), LimitedBy::Rto);
     assert_eq!(stalled, Some((at(2490), at(6070))));
 }

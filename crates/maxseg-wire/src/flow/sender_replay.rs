@@ -36,8 +36,13 @@ pub(super) struct SenderReplay {
     full_most: i64,
     /// The round trip of the handshake, in nanoseconds; 0 where none was seen.
     first_round_trip: u64,
-    /// When the last short segment was sent, after which the send queue was empty.
+    /// When the last short segment was sent, after which the send queue was empty,
     drained_from: Option<u64>,
+    /// and when all was acknowledged.
+    drained_to: Option<u64>,
+    /// Something was acknowledged, and not yet when the last new segment was sent.
+    is_acknowledged: bool,
+    is_first_flight: bool,
     /// Full-sized segments since the last short one, and between the two short ones before.
     full_since_short: u32,
     full_before_short: u32,
@@ -117,6 +122,9 @@ impl SenderReplay {
             full_most: full.max(1),
             first_round_trip: round_trip,
             drained_from: None,
+            drained_to: None,
+            is_acknowledged: false,
+            is_first_flight: true,
             full_since_short: 0,
             full_before_short: 0,
             last_progress: at,
@@ -182,7 +190,7 @@ impl SenderReplay {
     #[inline(never)]
     fn was_idle(&mut self, from: u64, to: u64) {
         let after_full = self.full_since_short > 0;
-        self.settle(from, false);
+        self.drained_to.get_or_insert(from);
         self.bins.spread(time(from), time(to), |bin, span| {
             bin.idle = bin.idle.saturating_add(span);
             if after_full {
@@ -194,14 +202,14 @@ impl SenderReplay {
     /// Accounts for the time since the last short segment, up to `to`.
     #[inline(always)]
     fn settle(&mut self, to: u64, by_ack: bool) {
+        let until = self.drained_to.take().unwrap_or(to);
         if let Some(from) = self.drained_from.take() {
-            self.was_drained(from, to, by_ack);
+            self.was_drained(from, until.min(to), by_ack && until >= to);
         }
     }
 
     #[inline(never)]
     fn was_drained(&mut self, from: u64, to: u64, by_ack: bool) {
-        eprintln!("drained {} {} {by_ack} full {}", from, to, self.full);
         self.bins.spread(time(from), time(to), |bin, span| {
             let spent = if by_ack { &mut bin.sndbuf_limited } else { &mut bin.app_limited };
             *spent = spent.saturating_add(span);
@@ -235,6 +243,7 @@ impl SenderReplay {
         } else {
             self.full_since_short = self.full_since_short.saturating_add(1);
         }
+        self.is_first_flight = !self.is_acknowledged;
         self.nxt = self.nxt.max(sent.end);
         self.last_progress = sent.at;
         let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
@@ -364,6 +373,7 @@ impl SenderReplay {
             refills.on_ack(at, news.una - self.una, news.edge);
         }
         if is_progress {
+            self.is_acknowledged = true;
             self.una = news.una;
             self.nxt = self.nxt.max(news.una);
             self.last_progress = self.last_progress.max(at);
@@ -389,10 +399,13 @@ impl SenderReplay {
         bin.rtt_min = Some(bin.rtt_min.map_or(rtt, |least| least.min(rtt)));
     }
 
-    /// The capture ends.
+    /// The capture ends. That the sender had no more behind its last segment held nothing up, but where all left in one flight: then no
+    /// window did either.
     pub(super) fn finish(&mut self, at: u64) {
         self.advance(at);
-        self.settle(at, false);
+        if self.is_first_flight {
+            self.settle(self.drained_to.unwrap_or(at), false);
+        }
         self.restarts.finish(self.last_progress);
         if let Some(epochs) = &mut self.epochs {
             epochs.finish(at);

@@ -1,11 +1,19 @@
 use super::*;
 
-/// Segments of this payload, pushed or not, a millisecond apart.
+/// Segments of this payload, pushed or not, a millisecond apart, and a full one behind them.
 fn app_limited(segments: &[(i64, bool)]) -> Time {
+    app_limited_to_end(&[segments, &[(1448, false)]].concat(), false)
+}
+
+/// Segments of this payload, pushed or not, a millisecond apart, each acknowledged before the next or not.
+fn app_limited_to_end(segments: &[(i64, bool)], is_acknowledged: bool) -> Time {
     let mut sender = SenderReplay::new(0, 10_000_000, 1448, 0, Some(1_000_000));
     let (mut at, mut end) = (0, 0);
     for (payload, is_pushed) in segments.iter().copied() {
         at += 1_000_000;
+        if is_acknowledged {
+            sender.on_ack(at, &AckUpdate { una: end, edge: Some(1_000_000), delivered: 0 });
+        }
         end += payload;
         sender.on_send(NewSegment {
             at,
@@ -35,6 +43,14 @@ fn a_segment_that_carries_sack_blocks_as_well_is_full() {
     assert_eq!(app_limited(&blocks), Time::ZERO, "12 bytes of options more in the first");
     let narrower = [(1200, false), (1200, false), (2400, true), (1200, true)];
     assert_eq!(app_limited(&narrower), Time::ZERO, "a narrower path");
+}
+
+/// Until its last segment is acknowledged, a sender that has sent all waits for nothing.
+#[test]
+fn a_short_segment_at_the_end_holds_nothing_up() {
+    let segments = [(1448, false), (1000, true)];
+    assert_eq!(app_limited_to_end(&segments, true), Time::ZERO);
+    assert_eq!(app_limited_to_end(&segments, false), Time::from_millis(1), "all in one flight");
 }
 
 /// Ten segments, acknowledged; then a second of nothing, a segment, and a round trip later a hole of so many segments.

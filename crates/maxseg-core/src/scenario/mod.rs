@@ -317,6 +317,12 @@ impl Scenario {
         }
     }
 
+    /// When the first flow starts that crosses a link of `flow`: before that they all stand idle.
+    pub fn links_used_from(&self, flow: &Flow) -> Time {
+        let meeting = self.flows.iter().filter(|other| other.hops.meets(flow.hops));
+        meeting.map(|other| other.start).fold(flow.start, Time::min)
+    }
+
     /// Whether any draw of chance can change the outcome: of a link, or of Linux's BBR, which draws the phase in which it begins to
     /// probe (`bbr_reset_probe_bw_mode`, `net/ipv4/tcp_bbr.c`).
     pub fn is_random(&self) -> bool {

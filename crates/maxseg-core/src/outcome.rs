@@ -3,6 +3,7 @@
 mod lab;
 mod limits;
 mod link;
+mod total;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,8 @@ pub use link::LinkOutcome;
 /// The result of one run. SI units, named in the keys.
 ///
 /// Packets and bytes are counted at the sender of each, lost and retransmitted ones included. With several
-/// flows these are their sums (and means over all their samples); `flows` has those of each flow.
+/// flows these are their sums, and means over all their samples, of formulas those of the flow that carries most; the queue is
+/// the longest, the limits are those of the flow that carries most, and an MSS is that of all. `flows` has those of each flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Acknowledged payload (TCP) or delivered payload (datagrams, replies) ÷ elapsed time, in bits per

@@ -34,11 +34,12 @@ impl<E> World<E> {
             .zip(&scenario.flows)
             .map(|(flow, spec)| self.tally(scenario, flow, spec))
             .collect();
-        let mut outcome = self.describe(&Tally::sum(&tallies));
-        if tallies.len() > 1 {
-            outcome.flows = tallies.iter().map(|tally| self.describe(tally)).collect();
-            name_flows(&mut outcome, scenario);
-        }
+        let flows: Vec<Outcome> = tallies.iter().map(|tally| self.describe(tally)).collect();
+        let mut outcome = match flows.as_slice() {
+            [only] => only.clone(),
+            _ => Outcome::total(flows, self.describe(&Tally::of_samples(&tallies))),
+        };
+        name_flows(&mut outcome, scenario);
         outcome.links = self.net.link_outcomes(scenario);
         outcome
     }
@@ -245,7 +246,7 @@ impl<E> World<E> {
     }
 }
 
-/// What one flow, or all of them together, counted. `None` where the kind of flow has no such thing.
+/// What one flow counted. `None` where the kind of flow has no such thing.
 #[derive(Debug, Clone, Default)]
 struct Tally {
     payload: Option<u64>,
@@ -277,72 +278,31 @@ struct TcpTally {
     fast_retransmits: u64,
     spurious_retransmissions: u64,
     in_flight: f64,
-    /// `None` for flows that use different ones.
     mss: Option<u64>,
 }
 
 impl Tally {
-    fn sum(tallies: &[Self]) -> Self {
-        let sum = |of: fn(&Self) -> Option<u64>| {
-            tallies
-                .iter()
-                .filter_map(of)
-                .fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0) + n))
-        };
-        let mut total = Self {
-            payload: sum(|tally| tally.payload),
-            data_packets: sum(|tally| tally.data_packets),
-            ack_packets: sum(|tally| tally.ack_packets),
-            duplicate_bytes: sum(|tally| tally.duplicate_bytes),
-            ..Self::default()
-        };
+    /// The samples of several flows, and their echo requests.
+    fn of_samples(tallies: &[Self]) -> Self {
+        let mut all = Self::default();
         for tally in tallies {
-            total.packets += tally.packets;
-            total.wire_bytes += tally.wire_bytes;
-            total.echoes += tally.echoes;
-            // A lost echo request is nobody's segment; it counts where nothing else is sent.
-            if tally.data_packets.is_some() || total.data_packets.is_none() {
-                total.lost += tally.lost;
+            if tally.data_packets.is_none() {
+                all.echoes += tally.echoes;
+                all.lost += tally.lost;
             }
-            total.queue = total.queue.max(tally.queue);
-            total.rtt.merge(&tally.rtt);
-            total.ping.merge(&tally.ping);
+            all.rtt.merge(&tally.rtt);
+            all.ping.merge(&tally.ping);
             if let Some(times) = &tally.requests {
-                total.requests.get_or_insert_default().merge(times);
+                all.requests.get_or_insert_default().merge(times);
             }
-            total.tcp = match (total.tcp.take(), &tally.tcp) {
-                (Some(sum), Some(one)) => Some(sum.plus(one)),
-                (sum, one) => sum.or_else(|| one.clone()),
-            };
         }
-        // What limits the flow that carries most is what the reader asks about.
-        let limited = tallies.iter().filter(|tally| tally.limited_by.is_some());
-        if let Some(leader) = limited.max_by_key(|tally| tally.payload) {
-            total.limited_by = leader.limited_by;
-            total.limits.clone_from(&leader.limits);
-        }
-        total
+        all
     }
 
     /// The share of packets with payload, or else of echo requests, that was lost.
     fn loss(&self) -> Option<f64> {
         let sent = self.data_packets.unwrap_or(self.echoes);
         (sent > 0).then(|| self.lost as f64 / sent as f64)
-    }
-}
-
-impl TcpTally {
-    fn plus(self, other: &Self) -> Self {
-        Self {
-            retransmitted_packets: self.retransmitted_packets + other.retransmitted_packets,
-            retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
-            timeouts: self.timeouts + other.timeouts,
-            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
-            spurious_retransmissions: self.spurious_retransmissions
-                + other.spurious_retransmissions,
-            in_flight: self.in_flight + other.in_flight,
-            mss: self.mss.filter(|_| self.mss == other.mss),
-        }
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn outcome(scenario: &Scenario, ran: &RunRecord) -> Outcome {
         (0..scenario.flows.len()).map(|flow| of_flow(scenario, ran, flow)).collect();
     let mut outcome = match outcomes.as_slice() {
         [one] => one.clone(),
-        several => Outcome { flows: several.to_vec(), ..sum(several, ran) },
+        _ => Outcome::total(outcomes, of_run(ran)),
     };
     name_flows(&mut outcome, scenario);
     let gbit = outcome.payload_bytes.unwrap_or(0) as f64 * 8e-9;
@@ -117,58 +117,21 @@ fn unanswered<'a>(flows: impl Iterator<Item = &'a FlowCounts>) -> Option<f64> {
     (sent > 0).then(|| sent.saturating_sub(answered) as f64 / sent as f64)
 }
 
-/// Several flows as one: sums, and means over all samples.
-fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
-    let add =
-        |number: fn(&Outcome) -> Option<u64>| flows.iter().filter_map(number).reduce(|a, b| a + b);
+/// What only the samples of all flows tell, and the run.
+fn of_run(ran: &RunRecord) -> Outcome {
     let (mut pings, mut requests) = (Histogram::default(), Histogram::default());
-    let (mut samples, mut rtt, mut in_flight) = (0_u64, 0.0, 0.0);
+    let (mut samples, mut rtt) = (0_u64, 0.0);
     for counted in &ran.flows {
         pings.merge(&counted.pings);
         requests.merge(&counted.requests);
         samples += counted.tcp.samples;
         rtt += counted.tcp.rtt_sum;
-        in_flight += mean_in_flight(counted);
     }
-    // iperf3 reports round trips, and not what is in flight.
-    let knows_in_flight =
-        ran.flows.iter().all(|counted| counted.tcp.samples == 0 || counted.tcp.connections > 0);
-    let goodputs: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_bps).collect();
-    let least =
-        |number: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(number).reduce(f64::min);
-    let lost = flows
-        .iter()
-        .filter_map(|flow| Some(flow.segment_loss? * flow.data_packets? as f64))
-        .reduce(|a, b| a + b);
-    let data_packets = add(|flow| flow.data_packets);
-    let asks = flows.iter().any(|flow| flow.requests.is_some());
-    let payload = |flow: &&Outcome| flow.payload_bytes.unwrap_or(0);
-    let largest = flows.iter().max_by_key(payload);
-    let leader = flows.iter().filter(|flow| flow.limited_by.is_some()).max_by_key(payload);
     Outcome {
-        goodput_bps: (!goodputs.is_empty()).then(|| goodputs.iter().sum()),
         elapsed_s: Some(ran.elapsed.as_secs_f64()),
-        payload_bytes: add(|flow| flow.payload_bytes),
-        data_packets,
-        ack_packets: add(|flow| flow.ack_packets),
-        packets: add(|flow| flow.packets),
-        wire_bytes: add(|flow| flow.wire_bytes),
-        retransmitted_packets: add(|flow| flow.retransmitted_packets),
-        retransmitted_bytes: add(|flow| flow.retransmitted_bytes),
-        timeouts: add(|flow| flow.timeouts),
-        spurious_retransmissions: add(|flow| flow.spurious_retransmissions),
-        segment_loss: match data_packets.filter(|n| *n > 0) {
-            Some(n) => lost.map(|lost| lost / n as f64),
-            None => unanswered(ran.flows.iter()),
-        },
-        rtt_min_s: least(|flow| flow.rtt_min_s),
+        segment_loss: unanswered(ran.flows.iter()),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
-        in_flight_mean_bytes: (samples > 0 && knows_in_flight).then_some(in_flight),
-        queue_mean_s: flows.iter().filter_map(|flow| flow.queue_mean_s).reduce(f64::max),
-        mss_used_bytes: largest.and_then(|flow| flow.mss_used_bytes),
-        limited_by: leader.and_then(|flow| flow.limited_by),
-        limits: leader.map(|flow| flow.limits.clone()).unwrap_or_default(),
-        ..Outcome::of_times(&pings, asks.then_some(&requests))
+        ..Outcome::of_times(&pings, Some(&requests))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::engine::EngineName;
 use crate::outcome::Outcome;
 use crate::results::Row;
 use crate::stats::{Summary, welch_interval};
@@ -72,9 +71,7 @@ const FEWEST_EQUAL: usize = 6;
 impl Side<'_> {
     /// Whether another run of it might give another number.
     fn has_chance(&self) -> bool {
-        let differs =
-            |engine: EngineName| engine.is_real_time() || (engine.uses_chance() && self.is_random);
-        self.rows.iter().any(|row| differs(row.engine))
+        self.rows.iter().any(|row| row.engine.has_chance(self.is_random))
     }
 
     fn has_seeds(&self) -> bool {
@@ -125,6 +122,15 @@ impl Difference {
         let half = half.filter(|_| a.is_some() && b.is_some());
         let verdict = verdict(a.zip(b).map(|(a, b)| b - a), half, pairing);
         Self { a, b, half, pairing, verdict }
+    }
+
+    /// Whether `b` is above `a` by more than chance; `None` where the runs cannot tell.
+    pub const fn is_higher(&self) -> Option<bool> {
+        match self.verdict {
+            Verdict::Higher => Some(true),
+            Verdict::Lower | Verdict::Same | Verdict::NotShown => Some(false),
+            Verdict::OnePair | Verdict::NoSeeds | Verdict::Unknown => None,
+        }
     }
 
     /// `b − a`.
@@ -204,6 +210,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
+    use crate::engine::EngineName;
 
     fn rows(goodputs: &[(Option<u64>, f64)]) -> Vec<Row> {
         let row = |(seed, goodput): &(Option<u64>, f64)| Row {

@@ -62,6 +62,11 @@ impl EngineName {
         }
     }
 
+    /// Whether another run of it may give another outcome, where in the scenario anything `is_random` or not.
+    pub const fn has_chance(self, is_random: bool) -> bool {
+        self.is_real_time() || (self.uses_chance() && is_random)
+    }
+
     /// Whether a run takes as long as it says and needs the machine for itself, and no seed brings the same
     /// outcome again: the kernel's timing is chance.
     pub const fn is_real_time(self) -> bool {

@@ -1,9 +1,9 @@
 //! The results of a scenario. `None` means that the source cannot know the number, never zero.
 
 mod lab;
+mod limits;
 mod link;
-
-use std::collections::BTreeMap;
+mod total;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 use crate::stats::Histogram;
 use crate::units::Time;
 pub use lab::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
+pub use limits::{LimitShare, LimitedBy, Usage};
 pub use link::LinkOutcome;
 
 /// The result of one run. SI units, named in the keys.
 ///
 /// Packets and bytes are counted at the sender of each, lost and retransmitted ones included. With several
-/// flows these are their sums (and means over all their samples); `flows` has those of each flow.
+/// flows these are their sums, and means over all their samples, of formulas those of the flow that carries most; the queue is
+/// the longest, the limits are those of the flow that carries most, and an MSS is that of all. `flows` has those of each flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Acknowledged payload (TCP) or delivered payload (datagrams, replies) ÷ elapsed time, in bits per
@@ -169,90 +171,6 @@ impl Outcome {
             request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
             ..Self::default()
         }
-    }
-}
-
-/// The share of the time that a limit held.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LimitShare {
-    /// The limit.
-    pub kind: LimitedBy,
-    /// Share of the time, from 0 to 1.
-    pub share: f64,
-}
-
-impl LimitShare {
-    /// The mean share of each limit over the runs that know theirs, largest first.
-    fn mean<'a>(runs: impl IntoIterator<Item = &'a Outcome>) -> Vec<Self> {
-        let runs = runs.into_iter().filter(|run| !run.limits.is_empty());
-        let (mut sums, mut count) = (BTreeMap::<LimitedBy, f64>::new(), 0_u32);
-        for run in runs {
-            count += 1;
-            for limit in &run.limits {
-                *sums.entry(limit.kind).or_default() += limit.share;
-            }
-        }
-        let mean = |(kind, sum): (LimitedBy, f64)| Self { kind, share: sum / f64::from(count) };
-        let mut limits: Vec<Self> = sums.into_iter().map(mean).collect();
-        limits.sort_by(|a, b| b.share.total_cmp(&a.share));
-        limits
-    }
-}
-
-/// What limits the throughput of a flow.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum LimitedBy {
-    /// The application had no data to send.
-    Application,
-    /// The sender spaced its segments at a rate below what window and path allow: writes at a rate, pacing, a shaper of
-    /// its host.
-    Paced,
-    /// Start-up: handshake and slow start. Older stored results may call it `opportunity`.
-    #[serde(alias = "opportunity")]
-    StartUp,
-    /// The receiver's advertised window.
-    ReceiveWindow,
-    /// The sender's buffer (`sndbuf_limited`).
-    SendBuffer,
-    /// The slowest link was fully used.
-    Bandwidth,
-    /// Losses kept the congestion window small.
-    Congestion,
-    /// A host's processing time per packet.
-    Host,
-    /// Packets were larger than the path MTU.
-    PathMtu,
-    /// Waiting for the retransmission timer.
-    Rto,
-    /// Unknown.
-    Unknown,
-}
-
-impl LimitedBy {
-    /// The name in reports and JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Application => "application",
-            Self::Paced => "paced",
-            Self::StartUp => "start-up",
-            Self::ReceiveWindow => "receive-window",
-            Self::SendBuffer => "send-buffer",
-            Self::Bandwidth => "bandwidth",
-            Self::Congestion => "congestion",
-            Self::Host => "host",
-            Self::PathMtu => "path-mtu",
-            Self::Rto => "rto",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-impl std::fmt::Display for LimitedBy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.word())
     }
 }
 

@@ -152,12 +152,9 @@ impl Group<'_> {
         self.limit_of_most(|outcome| outcome.headline(|of| of.limited_by))
     }
 
-    fn limit_of_most(&self, of: impl Fn(&Outcome) -> Option<LimitedBy>) -> Option<LimitedBy> {
-        let mut counts: BTreeMap<LimitedBy, usize> = BTreeMap::new();
-        for limit in self.rows.iter().filter_map(|row| of(&row.outcome)) {
-            *counts.entry(limit).or_default() += 1;
-        }
-        counts.into_iter().max_by_key(|(_, count)| *count).map(|(limit, _)| limit)
+    /// The limit of most runs, of the flow that `of` takes it from.
+    pub fn limit_of_most(&self, of: impl Fn(&Outcome) -> Option<LimitedBy>) -> Option<LimitedBy> {
+        LimitedBy::of_most(self.rows.iter().filter_map(|row| of(&row.outcome)))
     }
 
     /// For the JSON document: every number of the outcome as `{"mean", "ci95"}`, `null` where no run

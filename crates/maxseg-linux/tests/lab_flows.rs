@@ -257,3 +257,32 @@ fn a_flow_that_starts_late_has_the_mean_of_the_run_and_limits_of_its_own_time() 
     let longest = real.flows.iter().filter_map(|flow| flow.queue_mean_s).reduce(f64::max);
     assert_eq!(real.queue_mean_s, longest);
 }
+
+/// A full link is the limit whatever held the sender back, be it the link of its acknowledgements.
+#[test]
+fn a_full_link_is_the_limit_as_in_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let link =
+        |rate: &str| format!("rate = \"{rate}\"\ndelay = \"5 ms\"\nqueue = \"500 packets\"\n");
+    let until = "[until]\ntime = \"3 s\"\n";
+    let buffer =
+        format!("[[hop]]\n{}[sender]\nsend_buffer = \"32 KiB\"\n{until}", link("1 Mbit/s"));
+    let back = format!("[[hop]]\n{}[hop.reverse]\n{}{until}", link("20 Mbit/s"), link("40 kbit/s"));
+    let datagrams = format!(
+        "[[hop]]\n{}[[flow]]\nkind = \"cbr\"\nsize = 1000\nrate = \"2 Mbit/s\"\n{until}",
+        link("1 Mbit/s")
+    );
+    for text in [buffer, back, datagrams] {
+        let (real, simulated) = (lab(&text), simulated(&text));
+        assert_eq!(
+            simulated.limited_by,
+            Some(LimitedBy::Bandwidth),
+            "{text}{:?}",
+            simulated.limits
+        );
+        assert_eq!(real.limited_by, simulated.limited_by, "{text}{:?}", real.limits);
+    }
+}

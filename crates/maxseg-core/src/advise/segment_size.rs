@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::advice::Advice;
-use crate::compare::pairs;
+use crate::compare::{Difference, Side};
 use crate::engine::EngineName;
 use crate::outcome::Outcome;
 use crate::results::{Group, Row, groups, written};
@@ -58,8 +58,7 @@ pub struct Versus {
     pub is_doubtful: bool,
     /// Best ÷ other − 1, of the means.
     pub gain: f64,
-    /// Whether the mean difference of the pairs is above zero with 95% confidence; `None` where a
-    /// single run cannot tell.
+    /// Whether the best one is above it by more than chance ([`Difference`]); `None` where so few runs cannot tell.
     pub stands_out: Option<bool>,
 }
 
@@ -221,20 +220,11 @@ fn advise(
 pub const ENOUGH_SEEDS: usize = 5;
 
 impl Candidate<'_> {
-    /// Whether this one is above `other` by more than chance, seed by seed: both saw the same draws, so
-    /// the difference of a pair has less noise than either side. Where nothing is random, a difference
-    /// speaks for itself.
+    /// Whether this one is above `other` by more than chance; `None` where the runs cannot tell.
     fn stands_out(&self, other: &Self) -> Option<bool> {
-        let is_random = self.scenario.is_random() || other.scenario.is_random();
-        let engine = self.group.engine;
-        // The kernel's timing is chance, whatever the scenario draws.
-        if !(engine.is_real_time() || (engine.uses_chance() && is_random)) {
-            return Some(self.goodput.mean > other.goodput.mean);
-        }
-        let pairs = pairs(&other.group.rows, &self.group.rows, Outcome::headline_goodput_bps);
-        let differences: Vec<f64> = pairs.iter().map(|(other, own)| own - other).collect();
-        let summary = Summary::of(&differences);
-        summary.ci95().map(|half| summary.mean > half)
+        let sides = [other, self]
+            .map(|of| Side { rows: &of.group.rows, is_random: of.scenario.is_random() });
+        Difference::of(sides, Outcome::headline_goodput_bps).is_higher()
     }
 }
 
@@ -394,5 +384,7 @@ mod tests {
     fn one_run_cannot_tell() {
         assert_eq!(advice(&[(536, &[100.0]), (600, &[130.0])])[0].versus[0].stands_out, None);
         assert!(advice(&[(536, &[100.0])]).is_empty(), "nothing to choose from");
+        let equal = advice(&[(536, &[100.0, 120.0]), (600, &[110.0, 130.0])]);
+        assert_eq!(equal[0].versus[0].stands_out, None, "equal differences show no spread");
     }
 }

@@ -42,13 +42,7 @@ pub(super) fn constant_rate(
         payload_bytes: Some(whole(payload)),
         data_packets: Some(whole(libm::ceil(active / interval))),
         segment_loss: Some(1.0 - delivery),
-        limited_by: Some(if too_big {
-            LimitedBy::PathMtu
-        } else if full {
-            LimitedBy::Bandwidth
-        } else {
-            LimitedBy::Application
-        }),
+        limited_by: Some(LimitedBy::of_datagrams(too_big, full)),
         formula: Some(Formula::Datagrams.name().to_owned()),
         ..Outcome::default()
     };

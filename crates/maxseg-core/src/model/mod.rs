@@ -129,7 +129,7 @@ impl Engine for Model {
             estimates(scenario).into_iter().map(|estimate| estimate.outcome).collect();
         let mut outcome = match flows.as_slice() {
             [only] => only.clone(),
-            _ => total(flows),
+            _ => total(scenario, flows),
         };
         name_flows(&mut outcome, scenario);
         Ok(outcome)
@@ -250,36 +250,31 @@ fn mean_request_time(flows: &[Outcome]) -> Option<f64> {
     (count > 0.0).then(|| time / count)
 }
 
-/// The sum of several flows, with each one's own.
-fn total(flows: Vec<Outcome>) -> Outcome {
-    let sum = |of: fn(&Outcome) -> Option<f64>| {
-        flows.iter().filter_map(of).fold(None, |sum: Option<f64>, x| Some(sum.unwrap_or(0.0) + x))
-    };
-    let count = |of: fn(&Outcome) -> Option<u64>| {
-        flows.iter().filter_map(of).fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0) + n))
-    };
-    let most = |of: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(of).reduce(f64::max);
-    let leader = flows
-        .iter()
-        .filter(|flow| flow.goodput_bps.is_some())
-        .max_by(|a, b| a.goodput_bps.unwrap_or(0.0).total_cmp(&b.goodput_bps.unwrap_or(0.0)))
-        .cloned()
-        .unwrap_or_default();
-    Outcome {
-        goodput_bps: sum(|flow| flow.goodput_bps),
-        elapsed_s: most(|flow| flow.elapsed_s),
-        payload_bytes: count(|flow| flow.payload_bytes),
-        // Of the flows that carry most: packets are not counted, so losses cannot be weighed.
-        segment_loss: leader.segment_loss,
-        data_packets: None,
-        in_flight_mean_bytes: sum(|flow| flow.in_flight_mean_bytes),
-        queue_mean_s: most(|flow| flow.queue_mean_s),
-        ping_mean_s: flows.iter().find_map(|flow| flow.ping_mean_s),
-        requests: count(|flow| flow.requests),
+/// The mean over all echo requests of all flows.
+fn mean_ping(scenario: &Scenario, flows: &[Outcome]) -> Option<f64> {
+    let end = scenario.until.time;
+    let weighed = scenario.flows.iter().zip(flows).filter_map(|(flow, outcome)| {
+        let active = flow.stop.min(end).since(flow.start).as_secs_f64();
+        Some((active / flow.kind.interval_s()?, outcome.ping_mean_s?))
+    });
+    let (count, time) = weighed
+        .fold((0.0, 0.0), |(count, time), (pings, mean)| (count + pings, time + pings * mean));
+    (count > 0.0).then(|| time / count)
+}
+
+/// Several flows as one.
+fn total(scenario: &Scenario, flows: Vec<Outcome>) -> Outcome {
+    let leader = Outcome::leader(&flows);
+    let of_run = Outcome {
+        elapsed_s: flows.iter().filter_map(|flow| flow.elapsed_s).reduce(f64::max),
+        // No formula has samples to take a mean of.
+        rtt_mean_s: leader.and_then(|leader| leader.rtt_mean_s),
+        formula: leader.and_then(|leader| leader.formula.clone()),
+        ping_mean_s: mean_ping(scenario, &flows),
         request_mean_s: mean_request_time(&flows),
-        flows,
-        ..leader
-    }
+        ..Outcome::default()
+    };
+    Outcome::total(flows, of_run)
 }
 
 #[cfg(test)]

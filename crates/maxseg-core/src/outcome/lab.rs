@@ -92,6 +92,52 @@ pub struct Lateness {
     pub histogram: Vec<LatenessBucket>,
 }
 
+impl Lateness {
+    /// The last edge between buckets, in seconds: all that is later is in one, whose edge is the latest packet.
+    pub const LAST_EDGE_S: f64 = 0.02;
+
+    /// Packets of two runs: their mean, the later of each quantile, and their buckets together.
+    #[must_use]
+    pub fn merged(self, other: &Self) -> Self {
+        let packets = self.packets + other.packets;
+        let weighed = self.mean_s * self.packets as f64 + other.mean_s * other.packets as f64;
+        let mut histogram = self.histogram;
+        for bucket in &other.histogram {
+            let is_same = |known: &&mut LatenessBucket| {
+                (known.is_open() && bucket.is_open())
+                    || (known.up_to_s - bucket.up_to_s).abs() < SAME_EDGE_S
+            };
+            match histogram.iter_mut().find(is_same) {
+                Some(known) => {
+                    known.packets += bucket.packets;
+                    known.up_to_s = known.up_to_s.max(bucket.up_to_s);
+                }
+                None => histogram.push(*bucket),
+            }
+        }
+        histogram.sort_by(|a, b| a.up_to_s.total_cmp(&b.up_to_s));
+        Self {
+            packets,
+            mean_s: if packets > 0 { weighed / packets as f64 } else { 0.0 },
+            p50_s: self.p50_s.max(other.p50_s),
+            p99_s: self.p99_s.max(other.p99_s),
+            max_s: self.max_s.max(other.max_s),
+            early_max_s: self.early_max_s.max(other.early_max_s),
+            histogram,
+        }
+    }
+}
+
+/// Edges are whole microseconds: closer ones are the same.
+const SAME_EDGE_S: f64 = 1e-9;
+
+impl LatenessBucket {
+    /// Whether its edge is the latest packet's.
+    fn is_open(&self) -> bool {
+        self.up_to_s > Lateness::LAST_EDGE_S + SAME_EDGE_S
+    }
+}
+
 /// Packets that were late by no more than so much, and by more than the bucket before.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatenessBucket {
@@ -137,4 +183,27 @@ pub struct LabFlow {
     /// (`tcpi_sndbuf_limited`).
     #[serde(default)]
     pub buffer_limited_s: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last bucket of each run ends at its latest packet.
+    #[test]
+    fn the_open_buckets_of_two_runs_are_one() {
+        let run = |buckets: &[(f64, u64)]| Lateness {
+            packets: buckets.iter().map(|(_, packets)| packets).sum(),
+            histogram: buckets
+                .iter()
+                .map(|&(up_to_s, packets)| LatenessBucket { up_to_s, packets })
+                .collect(),
+            ..Lateness::default()
+        };
+        let both = run(&[(1e-5, 7), (0.02, 1), (0.025, 1)]).merged(&run(&[(1e-5, 3), (0.03, 2)]));
+        let buckets: Vec<(f64, u64)> =
+            both.histogram.iter().map(|bucket| (bucket.up_to_s, bucket.packets)).collect();
+        assert_eq!(buckets, [(1e-5, 10), (0.02, 1), (0.03, 3)]);
+        assert_eq!(both.packets, 14);
+    }
 }

@@ -207,7 +207,7 @@ pub struct Until {
 
 /// To be raised when the same scenario gives other results: stored rows are then not taken for fresh ones.
 /// `cargo xtask test` fails where results change and it is not (`testdata/results-guard`).
-pub const RESULTS_VERSION: u32 = 15;
+pub const RESULTS_VERSION: u32 = 16;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.
@@ -315,6 +315,12 @@ impl Scenario {
             End::Sender => (&first.forward, &last.reverse),
             End::Receiver => (&last.reverse, &first.forward),
         }
+    }
+
+    /// When the first flow starts that crosses a link of `flow`: before that they all stand idle.
+    pub fn links_used_from(&self, flow: &Flow) -> Time {
+        let meeting = self.flows.iter().filter(|other| other.hops.meets(flow.hops));
+        meeting.map(|other| other.start).fold(flow.start, Time::min)
     }
 
     /// Whether any draw of chance can change the outcome: of a link, or of Linux's BBR, which draws the phase in which it begins to

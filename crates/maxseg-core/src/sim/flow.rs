@@ -95,6 +95,7 @@ impl Cargo {
 pub(super) struct RunningFlow {
     pub(super) from: End,
     pub(super) start: Time,
+    pub(super) links_used_from: Time,
     pub(super) traffic: Traffic,
     pub(super) losses: Losses,
     pub(super) hop_spans: HopSpans,
@@ -206,6 +207,7 @@ impl RunningFlow {
         Self {
             from: flow.from,
             start: flow.start,
+            links_used_from: scenario.links_used_from(flow),
             traffic,
             losses: Losses::default(),
             hop_spans: HopSpans::new(scenario, flow, index),

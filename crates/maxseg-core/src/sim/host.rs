@@ -100,11 +100,10 @@ impl Hosts {
         done.min().unwrap_or(Time::NEVER)
     }
 
-    /// Utilisation of the busier host of a flow up to `now`.
-    pub(super) fn busy_share(&self, now: Time, flow: usize) -> f64 {
+    /// Processing time up to `now` of the busier host of a flow.
+    pub(super) fn busiest(&self, now: Time, flow: usize) -> Time {
         let places = self.of_flow[flow].iter().flatten();
-        let busy = places.map(|place| self.processors[*place].1.busy_until(now)).max();
-        busy.unwrap_or_default().as_secs_f64() / now.as_secs_f64().max(1e-9)
+        places.map(|place| self.processors[*place].1.busy_until(now)).max().unwrap_or_default()
     }
 
     /// Work that is done at `now`, with its end.

@@ -5,7 +5,7 @@ use super::meter::Meter;
 use super::request::RequestFlow;
 use super::world::World;
 use crate::engine::name_flows;
-use crate::outcome::{LimitShare, LimitedBy, Outcome};
+use crate::outcome::{LimitShare, LimitedBy, Outcome, Usage};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
 use crate::stats::Histogram;
@@ -34,11 +34,12 @@ impl<E> World<E> {
             .zip(&scenario.flows)
             .map(|(flow, spec)| self.tally(scenario, flow, spec))
             .collect();
-        let mut outcome = self.describe(&Tally::sum(&tallies));
-        if tallies.len() > 1 {
-            outcome.flows = tallies.iter().map(|tally| self.describe(tally)).collect();
-            name_flows(&mut outcome, scenario);
-        }
+        let flows: Vec<Outcome> = tallies.iter().map(|tally| self.describe(tally)).collect();
+        let mut outcome = match flows.as_slice() {
+            [only] => only.clone(),
+            _ => Outcome::total(flows, self.describe(&Tally::of_samples(&tallies))),
+        };
+        name_flows(&mut outcome, scenario);
         outcome.links = self.net.link_outcomes(scenario);
         outcome
     }
@@ -79,13 +80,10 @@ impl<E> World<E> {
                 duplicate_bytes: Some(datagrams.copies * datagrams.size),
                 packets: datagrams.sent,
                 wire_bytes: datagrams.sent * near.wire_bytes(datagrams.packet).get(),
-                limited_by: Some(if scenario.is_too_big(spec, datagrams.packet.length()) {
-                    LimitedBy::PathMtu
-                } else if self.is_full(flow, flow.from) {
-                    LimitedBy::Bandwidth
-                } else {
-                    LimitedBy::Application
-                }),
+                limited_by: Some(LimitedBy::of_datagrams(
+                    scenario.is_too_big(spec, datagrams.packet.length()),
+                    self.usage((index, flow), 0.0).has_full_link(),
+                )),
                 ..Tally::default()
             },
             Traffic::Echo(echo) => Tally {
@@ -183,53 +181,33 @@ impl<E> World<E> {
         }
     }
 
-    /// Whether a link that the flow crosses away from this end is busy nearly all the time.
-    fn is_full(&self, flow: &RunningFlow, from: End) -> bool {
-        self.busy_share(flow, from) > FULL
+    /// How busy links and hosts of a flow were; its packets on the way back take `own` seconds of their first link.
+    fn usage(&self, (index, flow): (usize, &RunningFlow), own: f64) -> Usage {
+        let from = sender_of_most(flow);
+        let used = self.now.since(flow.links_used_from).as_secs_f64().max(1e-9);
+        let busiest = |from: End| {
+            let links = self.net.links.towards(from.other());
+            links.busiest(self.now, hops(flow, from)).as_secs_f64() / used
+        };
+        let host = self.net.hosts.as_ref().map(|hosts| hosts.busiest(self.now, index));
+        Usage {
+            link: busiest(from),
+            way_back: busiest(from.other()),
+            own_way_back: own / used,
+            host: host.unwrap_or_default().as_secs_f64() / used,
+        }
     }
 
-    /// The share of the time that the busiest link that the flow crosses away from this end was busy.
-    fn busy_share(&self, flow: &RunningFlow, from: End) -> f64 {
-        let busiest = self.net.links.towards(from.other()).busiest(self.now, hops(flow, from));
-        busiest.as_secs_f64() / self.now.as_secs_f64().max(1e-9)
-    }
-
-    /// How long each limit held, longest first. While a link is full, or a host busy, that is the limit,
-    /// whatever held the sender back meanwhile: faster than full it cannot be. The link may be one that
-    /// this flow's acknowledgements fill, which take `acks` seconds of it.
+    /// How long each limit held, longest first.
     fn limits_of(
         &self,
         times: [Time; 6],
-        (index, flow): (usize, &RunningFlow),
-        acks: f64,
+        flow: (usize, &RunningFlow),
+        own_way_back: f64,
     ) -> Vec<LimitShare> {
-        let from = sender_of_most(flow);
-        let acks_fill = self.is_full(flow, from.other()) && acks > 0.5 * self.now.as_secs_f64();
-        let of_link = if self.is_full(flow, from) {
-            self.busy_share(flow, from)
-        } else if acks_fill {
-            self.busy_share(flow, from.other())
-        } else {
-            0.0
-        };
-        let of_host =
-            self.net.hosts.as_ref().map_or(0.0, |hosts| hosts.busy_share(self.now, index));
-        let (kind, full) = if of_host > FULL && of_host > of_link {
-            (LimitedBy::Host, of_host)
-        } else {
-            (LimitedBy::Bandwidth, of_link)
-        };
-        let total: f64 = times.iter().map(|time| time.as_secs_f64()).sum();
-        let rest = (1.0 - full) / total.max(1e-9);
-        let held = Limit::ALL.into_iter().zip(times).map(|(limit, time)| LimitShare {
-            kind: limit.into(),
-            share: rest * time.as_secs_f64(),
-        });
-        let whole = LimitShare { kind, share: full.min(1.0) };
-        let mut shares: Vec<LimitShare> =
-            held.chain([whole]).filter(|limit| limit.share > 0.0).collect();
-        shares.sort_by(|a, b| b.share.total_cmp(&a.share));
-        shares
+        let held = Limit::ALL.into_iter().zip(times);
+        let held = held.map(|(limit, time)| (limit.into(), time.as_secs_f64()));
+        LimitShare::of_times(held, &self.usage(flow, own_way_back))
     }
 
     fn describe(&self, tally: &Tally) -> Outcome {
@@ -268,10 +246,7 @@ impl<E> World<E> {
     }
 }
 
-/// From this share of the time on, a link counts as full, and a host as busy.
-const FULL: f64 = 0.95;
-
-/// What one flow, or all of them together, counted. `None` where the kind of flow has no such thing.
+/// What one flow counted. `None` where the kind of flow has no such thing.
 #[derive(Debug, Clone, Default)]
 struct Tally {
     payload: Option<u64>,
@@ -303,72 +278,31 @@ struct TcpTally {
     fast_retransmits: u64,
     spurious_retransmissions: u64,
     in_flight: f64,
-    /// `None` for flows that use different ones.
     mss: Option<u64>,
 }
 
 impl Tally {
-    fn sum(tallies: &[Self]) -> Self {
-        let sum = |of: fn(&Self) -> Option<u64>| {
-            tallies
-                .iter()
-                .filter_map(of)
-                .fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0) + n))
-        };
-        let mut total = Self {
-            payload: sum(|tally| tally.payload),
-            data_packets: sum(|tally| tally.data_packets),
-            ack_packets: sum(|tally| tally.ack_packets),
-            duplicate_bytes: sum(|tally| tally.duplicate_bytes),
-            ..Self::default()
-        };
+    /// The samples of several flows, and their echo requests.
+    fn of_samples(tallies: &[Self]) -> Self {
+        let mut all = Self::default();
         for tally in tallies {
-            total.packets += tally.packets;
-            total.wire_bytes += tally.wire_bytes;
-            total.echoes += tally.echoes;
-            // A lost echo request is nobody's segment; it counts where nothing else is sent.
-            if tally.data_packets.is_some() || total.data_packets.is_none() {
-                total.lost += tally.lost;
+            if tally.data_packets.is_none() {
+                all.echoes += tally.echoes;
+                all.lost += tally.lost;
             }
-            total.queue = total.queue.max(tally.queue);
-            total.rtt.merge(&tally.rtt);
-            total.ping.merge(&tally.ping);
+            all.rtt.merge(&tally.rtt);
+            all.ping.merge(&tally.ping);
             if let Some(times) = &tally.requests {
-                total.requests.get_or_insert_default().merge(times);
+                all.requests.get_or_insert_default().merge(times);
             }
-            total.tcp = match (total.tcp.take(), &tally.tcp) {
-                (Some(sum), Some(one)) => Some(sum.plus(one)),
-                (sum, one) => sum.or_else(|| one.clone()),
-            };
         }
-        // What limits the flow that carries most is what the reader asks about.
-        let limited = tallies.iter().filter(|tally| tally.limited_by.is_some());
-        if let Some(leader) = limited.max_by_key(|tally| tally.payload) {
-            total.limited_by = leader.limited_by;
-            total.limits.clone_from(&leader.limits);
-        }
-        total
+        all
     }
 
     /// The share of packets with payload, or else of echo requests, that was lost.
     fn loss(&self) -> Option<f64> {
         let sent = self.data_packets.unwrap_or(self.echoes);
         (sent > 0).then(|| self.lost as f64 / sent as f64)
-    }
-}
-
-impl TcpTally {
-    fn plus(self, other: &Self) -> Self {
-        Self {
-            retransmitted_packets: self.retransmitted_packets + other.retransmitted_packets,
-            retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
-            timeouts: self.timeouts + other.timeouts,
-            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
-            spurious_retransmissions: self.spurious_retransmissions
-                + other.spurious_retransmissions,
-            in_flight: self.in_flight + other.in_flight,
-            mss: self.mss.filter(|_| self.mss == other.mss),
-        }
     }
 }
 

@@ -236,3 +236,17 @@ fn a_small_buffer_of_linux_limits_by_its_own_name() {
     assert_eq!(run("524288").limited_by, Some(LimitedBy::SendBuffer));
     assert_eq!(run("67108864").limited_by, Some(LimitedBy::ReceiveWindow));
 }
+
+/// The link stands idle before, for want of any flow.
+#[test]
+fn a_flow_that_starts_late_and_fills_its_link_is_limited_by_it() {
+    for start in ["0 s", "5 s"] {
+        let text = format!(
+            "hop = [{{ rate = \"1 Mbit/s\", delay = \"10 ms\" }}]\nflow = [{{ kind = \"bulk\", \
+             start = \"{start}\" }}]\nuntil = {{ time = \"10 s\" }}\n"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let outcome = Sim.run(&scenario, &mut Unwatched).unwrap();
+        assert_eq!(outcome.limited_by, Some(LimitedBy::Bandwidth), "{start}: {:?}", outcome.limits);
+    }
+}

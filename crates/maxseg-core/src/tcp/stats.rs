@@ -39,8 +39,6 @@ pub struct SenderStats {
     pub packets: u64,
     /// Packets with payload, repeated ones included.
     pub data_packets: u64,
-    /// Their payload.
-    pub data_bytes: u64,
     /// Packets of which a part had been sent before.
     pub retransmitted_packets: u64,
     /// Their payload.
@@ -70,7 +68,6 @@ impl SenderStats {
     pub fn add(&mut self, other: &Self) {
         self.packets += other.packets;
         self.data_packets += other.data_packets;
-        self.data_bytes += other.data_bytes;
         self.retransmitted_packets += other.retransmitted_packets;
         self.retransmitted_bytes += other.retransmitted_bytes;
         self.timeouts += other.timeouts;
@@ -84,5 +81,15 @@ impl SenderStats {
             *mine += theirs;
         }
         self.flight_byte_nanos += other.flight_byte_nanos;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_under_limits_stand_in_the_order_of_the_list() {
+        assert!(Limit::ALL.into_iter().enumerate().all(|(place, limit)| limit as usize == place));
     }
 }

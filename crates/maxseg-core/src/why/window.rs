@@ -7,6 +7,7 @@
 //! window small.
 
 use super::chain::{Chain, Link, Source};
+use crate::framing::TCP_TIMESTAMPS;
 use crate::units::Bytes;
 use crate::window::{FIELD, LARGEST_SHIFT, linux_shift};
 
@@ -147,7 +148,7 @@ fn holds(facts: &WindowFacts, carries: Bytes) -> Result<Source, &'static str> {
         return Ok(Source::UnreadData);
     }
     // Initial windows are whole segments, the largest below the clamp.
-    let is_reached = |bound: Bytes| facts.grown + facts.advmss + Bytes::new(12) >= bound;
+    let is_reached = |bound: Bytes| facts.grown + facts.advmss + TCP_TIMESTAMPS >= bound;
     let Some(options) = facts.options else {
         let route = facts.route_window.filter(|window| facts.grown <= *window);
         return match route {

@@ -9,5 +9,5 @@ mod report;
 mod version;
 
 pub use bulk::{Amount, Bulk, Unaskable};
-pub use report::{Cpu, Interval, NoReport, Report, Sample, StreamEnd, Sum};
+pub use report::{Interval, NoReport, Report, Sample, StreamEnd, Sum};
 pub use version::{OLDEST, Version, VersionError, version_of};

@@ -25,8 +25,6 @@ pub struct Report {
     pub receive_buffer_bytes: Option<u64>,
     /// The sender's congestion control.
     pub sender_congestion: Option<String>,
-    /// The receiver's congestion control.
-    pub receiver_congestion: Option<String>,
     /// Sent by all streams.
     pub sent: Option<Sum>,
     /// Received by all streams: the goodput.
@@ -35,8 +33,6 @@ pub struct Report {
     pub streams: Vec<StreamEnd>,
     /// One entry per interval.
     pub intervals: Vec<Interval>,
-    /// CPU utilisation.
-    pub cpu: Option<Cpu>,
     /// The server's report, where it is JSON.
     pub server: Option<Box<Report>>,
 }
@@ -44,8 +40,6 @@ pub struct Report {
 /// Bytes transferred in a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sum {
-    /// Time since the start of the test, in seconds.
-    pub start_s: Option<f64>,
     /// Time since the start of the test, in seconds.
     pub end_s: Option<f64>,
     /// Payload in bytes.
@@ -69,8 +63,6 @@ pub struct StreamEnd {
     pub min_rtt: Option<Duration>,
     /// Mean of the smoothed RTTs.
     pub mean_rtt: Option<Duration>,
-    /// Largest smoothed RTT of all intervals.
-    pub max_rtt: Option<Duration>,
 }
 
 /// An interval of the test.
@@ -99,23 +91,6 @@ pub struct Sample {
     pub rttvar: Option<Duration>,
     /// Path MTU of the connection, in bytes.
     pub pmtu: Option<u64>,
-}
-
-/// CPU utilisation in percent of one core.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Cpu {
-    /// The reporting end, in total.
-    pub host_total: Option<f64>,
-    /// User time.
-    pub host_user: Option<f64>,
-    /// System time, without interrupts.
-    pub host_system: Option<f64>,
-    /// The other end, in total.
-    pub remote_total: Option<f64>,
-    /// User time.
-    pub remote_user: Option<f64>,
-    /// System time.
-    pub remote_system: Option<f64>,
 }
 
 /// The output is not a report. After an invalid argument iperf3 prints its usage, and the error on standard error.
@@ -151,12 +126,10 @@ impl Report {
             send_buffer_bytes: number("/start/sndbuf_actual"),
             receive_buffer_bytes: number("/start/rcvbuf_actual"),
             sender_congestion: text("/end/sender_tcp_congestion"),
-            receiver_congestion: text("/end/receiver_tcp_congestion"),
             sent: at("/end/sum_sent").map(Sum::of),
             received: at("/end/sum_received").map(Sum::of),
             streams: list(at("/end/streams"), StreamEnd::of),
             intervals: list(at("/intervals"), Interval::of),
-            cpu: at("/end/cpu_utilization_percent").map(Cpu::of),
             server: at("/server_output_json")
                 .filter(|server| server.is_object())
                 .map(|server| Box::new(Self::of(server))),
@@ -183,7 +156,6 @@ fn micros(object: &Value, key: &str) -> Option<Duration> {
 impl Sum {
     fn of(object: &Value) -> Self {
         Self {
-            start_s: float(object, "start"),
             end_s: float(object, "end"),
             bytes: count(object, "bytes"),
             bits_per_second: float(object, "bits_per_second"),
@@ -202,7 +174,6 @@ impl StreamEnd {
             max_snd_cwnd_bytes: count(sender, "max_snd_cwnd"),
             min_rtt: micros(sender, "min_rtt"),
             mean_rtt: micros(sender, "mean_rtt"),
-            max_rtt: micros(sender, "max_rtt"),
         }
     }
 }
@@ -226,19 +197,6 @@ impl Sample {
             rtt: micros(object, "rtt"),
             rttvar: micros(object, "rttvar"),
             pmtu: count(object, "pmtu"),
-        }
-    }
-}
-
-impl Cpu {
-    fn of(object: &Value) -> Self {
-        Self {
-            host_total: float(object, "host_total"),
-            host_user: float(object, "host_user"),
-            host_system: float(object, "host_system"),
-            remote_total: float(object, "remote_total"),
-            remote_user: float(object, "remote_user"),
-            remote_system: float(object, "remote_system"),
         }
     }
 }

@@ -97,18 +97,6 @@ impl Plan {
     pub fn add(&self) -> Vec<TcCommand> {
         self.qdiscs.iter().map(Qdisc::add).collect()
     }
-
-    /// The commands that bring what was set up before to this plan, packets and all; `None` where its
-    /// qdiscs are of other kinds or stand elsewhere, so that they must be cleared and added.
-    pub fn change_from(&self, before: &Self) -> Option<Vec<TcCommand>> {
-        let same = |(new, old): (&Qdisc, &Qdisc)| {
-            (&new.device, new.parent, new.handle, new.kind.word())
-                == (&old.device, old.parent, old.handle, old.kind.word())
-        };
-        let all = self.qdiscs.len() == before.qdiscs.len()
-            && self.qdiscs.iter().zip(&before.qdiscs).all(same);
-        all.then(|| self.qdiscs.iter().map(Qdisc::change).collect())
-    }
 }
 
 /// What the interface of a host that sends needs first: segmentation offloads off, so that only packets of

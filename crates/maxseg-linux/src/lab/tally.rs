@@ -2,7 +2,7 @@
 
 use maxseg_core::engine::name_flows;
 use maxseg_core::framing::{UDP_HEADER, ip_header};
-use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
+use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome, Usage};
 use maxseg_core::path::{HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
@@ -13,8 +13,8 @@ use super::proof;
 use super::relay::{FlowMeter, LatenessMeter, Report};
 use super::run::{LinkReports, RunRecord};
 
-/// A link that is busy for this share of the time counts as full.
-const FULL: f64 = 0.95;
+/// A share of the time below this is what the kernel's clock of 1 ms leaves of none.
+const LEAST_SHARE: f64 = 0.0005;
 /// A flow that starts as the run ends has no time; shares of less than this, in seconds, mean nothing.
 const SHORTEST: f64 = 1e-6;
 
@@ -24,7 +24,7 @@ pub(super) fn outcome(scenario: &Scenario, ran: &RunRecord) -> Outcome {
         (0..scenario.flows.len()).map(|flow| of_flow(scenario, ran, flow)).collect();
     let mut outcome = match outcomes.as_slice() {
         [one] => one.clone(),
-        several => Outcome { flows: several.to_vec(), ..sum(several, ran) },
+        _ => Outcome::total(outcomes, of_run(ran)),
     };
     name_flows(&mut outcome, scenario);
     let gbit = outcome.payload_bytes.unwrap_or(0) as f64 * 8e-9;
@@ -90,7 +90,11 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         in_flight_mean_bytes: in_flight,
         queue_mean_s: queue(flow, ran),
         mss_used_bytes: tcp.mss.or(meters.and_then(|(sent, _)| of_tcp(sent.largest_segment))),
-        limited_by: limits.first().map(|limit| limit.kind),
+        limited_by: limits.first().map(|limit| limit.kind).or_else(|| {
+            let length = largest_packet(scenario, flow).filter(|_| !is_tcp)?;
+            let is_full = usage(scenario, ran, index).has_full_link();
+            Some(LimitedBy::of_datagrams(scenario.is_too_big(flow, length), is_full))
+        }),
         limits,
         ..Outcome::of_times(&counted.pings, requests)
     }
@@ -113,58 +117,21 @@ fn unanswered<'a>(flows: impl Iterator<Item = &'a FlowCounts>) -> Option<f64> {
     (sent > 0).then(|| sent.saturating_sub(answered) as f64 / sent as f64)
 }
 
-/// Several flows as one: sums, and means over all samples.
-fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
-    let add =
-        |number: fn(&Outcome) -> Option<u64>| flows.iter().filter_map(number).reduce(|a, b| a + b);
+/// What only the samples of all flows tell, and the run.
+fn of_run(ran: &RunRecord) -> Outcome {
     let (mut pings, mut requests) = (Histogram::default(), Histogram::default());
-    let (mut samples, mut rtt, mut in_flight) = (0_u64, 0.0, 0.0);
+    let (mut samples, mut rtt) = (0_u64, 0.0);
     for counted in &ran.flows {
         pings.merge(&counted.pings);
         requests.merge(&counted.requests);
         samples += counted.tcp.samples;
         rtt += counted.tcp.rtt_sum;
-        in_flight += mean_in_flight(counted);
     }
-    // iperf3 reports round trips, and not what is in flight.
-    let knows_in_flight =
-        ran.flows.iter().all(|counted| counted.tcp.samples == 0 || counted.tcp.connections > 0);
-    let goodputs: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_bps).collect();
-    let least =
-        |number: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(number).reduce(f64::min);
-    let lost = flows
-        .iter()
-        .filter_map(|flow| Some(flow.segment_loss? * flow.data_packets? as f64))
-        .reduce(|a, b| a + b);
-    let data_packets = add(|flow| flow.data_packets);
-    let asks = flows.iter().any(|flow| flow.requests.is_some());
-    let payload = |flow: &&Outcome| flow.payload_bytes.unwrap_or(0);
-    let largest = flows.iter().max_by_key(payload);
-    let leader = flows.iter().filter(|flow| flow.limited_by.is_some()).max_by_key(payload);
     Outcome {
-        goodput_bps: (!goodputs.is_empty()).then(|| goodputs.iter().sum()),
         elapsed_s: Some(ran.elapsed.as_secs_f64()),
-        payload_bytes: add(|flow| flow.payload_bytes),
-        data_packets,
-        ack_packets: add(|flow| flow.ack_packets),
-        packets: add(|flow| flow.packets),
-        wire_bytes: add(|flow| flow.wire_bytes),
-        retransmitted_packets: add(|flow| flow.retransmitted_packets),
-        retransmitted_bytes: add(|flow| flow.retransmitted_bytes),
-        timeouts: add(|flow| flow.timeouts),
-        spurious_retransmissions: add(|flow| flow.spurious_retransmissions),
-        segment_loss: match data_packets.filter(|n| *n > 0) {
-            Some(n) => lost.map(|lost| lost / n as f64),
-            None => unanswered(ran.flows.iter()),
-        },
-        rtt_min_s: least(|flow| flow.rtt_min_s),
+        segment_loss: unanswered(ran.flows.iter()),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
-        in_flight_mean_bytes: (samples > 0 && knows_in_flight).then_some(in_flight),
-        queue_mean_s: flows.iter().filter_map(|flow| flow.queue_mean_s).reduce(f64::max),
-        mss_used_bytes: largest.and_then(|flow| flow.mss_used_bytes),
-        limited_by: leader.and_then(|flow| flow.limited_by),
-        limits: leader.map(|flow| flow.limits.clone()).unwrap_or_default(),
-        ..Outcome::of_times(&pings, asks.then_some(&requests))
+        ..Outcome::of_times(&pings, Some(&requests))
     }
 }
 
@@ -244,13 +211,31 @@ fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
 }
 
-/// How long each link on the way of what the flow is about was busy.
-fn busy(flow: &Flow, ran: &RunRecord) -> Vec<Time> {
-    let side = side_towards_receiver(&way_of_most(flow));
-    let hops = flow.hops.first..=flow.hops.last;
-    match &ran.links {
-        LinkReports::Relay(links) => links[hops].iter().map(|hop| hop[side].link.busy).collect(),
-        LinkReports::Kernel(links) => links[hops].iter().map(|hop| hop[side].busy).collect(),
+/// How busy the links of a flow were. What its own packets take of the way back only the relay counts.
+fn usage(scenario: &Scenario, ran: &RunRecord, index: usize) -> Usage {
+    let way = way_of_most(&scenario.flows[index]);
+    let used = ran.elapsed.since(scenario.links_used_from(&way)).as_secs_f64().max(SHORTEST);
+    let hops = way.hops.first..=way.hops.last;
+    let busiest = |side: usize| {
+        let busy: Option<Time> = match &ran.links {
+            LinkReports::Relay(links) => {
+                links[hops.clone()].iter().map(|hop| hop[side].link.busy).max()
+            }
+            LinkReports::Kernel(links) => {
+                links[hops.clone()].iter().map(|hop| hop[side].busy).max()
+            }
+        };
+        busy.unwrap_or_default().as_secs_f64() / used
+    };
+    let side = side_towards_receiver(&way);
+    let (_, first_back) = scenario.first_links(&way);
+    let own = meters_of(&way, index, ran).map(|(_, back)| back.wire_bytes);
+    let own = own.map_or(0.0, |bytes| bytes as f64 * 8.0 / first_back.rate.get() as f64);
+    Usage {
+        link: busiest(side),
+        way_back: busiest(1 - side),
+        own_way_back: own / used,
+        ..Usage::default()
     }
 }
 
@@ -265,36 +250,22 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
     let active = ended.since(flow.start).as_secs_f64().max(SHORTEST);
     let share = |time: Time| (time.as_secs_f64() / active).clamp(0.0, 1.0);
     let share_of = |time: Option<Time>| share(time.unwrap_or_default());
-    // A link is full by the whole run, whoever filled it.
-    let full = FULL * ran.elapsed.as_secs_f64();
-    let is_full = busy(flow, ran).into_iter().any(|busy| busy.as_secs_f64() >= full);
     let (busy, window, buffer) =
         (share_of(tcp.busy), share_of(tcp.window_limited), share_of(tcp.buffer_limited));
-    let rest = (busy - window - buffer).max(0.0);
-    let has_lost = tcp.retransmitted_packets > 0;
-    let kind_of_rest = match (is_full, has_lost) {
-        (true, _) => LimitedBy::Bandwidth,
+    let kind_of_rest = match (tcp.retransmitted_packets > 0, tcp.acknowledged) {
         // Without an acknowledgement only the timer repairs.
-        (false, true) if tcp.acknowledged == 0 => LimitedBy::Rto,
-        (false, true) => LimitedBy::Congestion,
-        (false, false) => LimitedBy::StartUp,
+        (true, 0) => LimitedBy::Rto,
+        (true, _) => LimitedBy::Congestion,
+        (false, _) => LimitedBy::StartUp,
     };
-    // A window that keeps the link full is not the limit.
-    let kind_of_window = if is_full { LimitedBy::Bandwidth } else { LimitedBy::ReceiveWindow };
-    let mut limits: Vec<LimitShare> = Vec::new();
-    for (kind, share) in [
-        (kind_of_window, window),
+    let held = [
+        (LimitedBy::ReceiveWindow, window),
         (LimitedBy::SendBuffer, buffer),
-        (kind_of_rest, rest),
+        (kind_of_rest, (busy - window - buffer).max(0.0)),
         (LimitedBy::Application, 1.0 - busy),
-    ] {
-        match limits.iter_mut().find(|limit| limit.kind == kind) {
-            Some(limit) => limit.share += share,
-            None => limits.push(LimitShare { kind, share }),
-        }
-    }
-    limits.retain(|limit| limit.share > 0.0005);
-    limits.sort_by(|a, b| b.share.total_cmp(&a.share));
+    ];
+    let mut limits = LimitShare::of_times(held, &usage(scenario, ran, index));
+    limits.retain(|limit| limit.share > LEAST_SHARE);
     limits
 }
 

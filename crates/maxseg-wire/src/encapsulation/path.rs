@@ -114,11 +114,6 @@ impl EncapPath {
         codes.filter_map(|code| Encapsulation::ALL.get(usize::from(code).wrapping_sub(1)).copied())
     }
 
-    /// Whether there is one that carries packets over IP.
-    pub fn has_tunnel(self) -> bool {
-        self.iter().any(Encapsulation::is_tunnel)
-    }
-
     #[inline]
     pub(super) fn push(&mut self, encapsulation: Encapsulation) -> Result<(), Undecodable> {
         if self.0 >> 120 != 0 {

@@ -71,11 +71,6 @@ impl Seen<'_> {
         self.payload_len.wrapping_add(syn).wrapping_add(fin)
     }
 
-    /// The number behind its last.
-    pub const fn seq_end(&self) -> u32 {
-        self.seq.wrapping_add(self.seq_len())
-    }
-
     /// Whether the capture kept only a part of the options.
     pub const fn options_are_cut(&self) -> bool {
         self.options.len() < self.options_len as usize

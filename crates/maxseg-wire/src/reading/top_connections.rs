@@ -38,12 +38,6 @@ impl TopConnections {
         self.total
     }
 
-    /// The heaviest connection so far; of equal weights the first.
-    pub fn heaviest(&self) -> Option<&Evidence> {
-        let first = self.connections.iter();
-        first.rev().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, evidence)| evidence)
-    }
-
     /// The heaviest connections, in the order of their numbers.
     pub fn into_connections(self) -> Vec<Evidence> {
         self.into_weighted().into_iter().map(|(_, evidence)| evidence).collect()
@@ -75,14 +69,7 @@ mod tests {
         let connections = (0..25_000_u32).map(connection);
         let top = TopConnections::select(connections, |evidence| f64::from(evidence.id % 20_000));
         assert_eq!(top.total(), 25_000);
-        assert_eq!(top.heaviest().unwrap().id, 19_999);
         let ids: Vec<u32> = top.into_connections().iter().map(|evidence| evidence.id).collect();
         assert_eq!((ids.len(), ids[0], ids[9_999]), (10_000, 10_000, 19_999));
-    }
-
-    #[test]
-    fn of_equal_weights_the_first_is_the_heaviest() {
-        let top = TopConnections::select((0..3).map(connection), |_| 1.0);
-        assert_eq!(top.heaviest().unwrap().id, 0);
     }
 }

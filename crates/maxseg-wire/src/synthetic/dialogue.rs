@@ -29,11 +29,6 @@ impl DialogueLoad {
         self.connections as u64 * (3 + 3 * self.turns as u64 + 2)
     }
 
-    /// Payload that the client of a connection sends, in bytes.
-    pub const fn request_bytes(&self) -> u64 {
-        REQUEST as u64 * self.turns as u64
-    }
-
     /// Writes the capture as pcap.
     ///
     /// # Errors
@@ -146,7 +141,7 @@ mod tests {
         let mut connections = 0;
         for connection in reading.connections {
             connections += 1;
-            assert_eq!(connection.forward.unique_bytes, load.request_bytes());
+            assert_eq!(connection.forward.unique_bytes, u64::from(REQUEST * load.turns));
             assert_eq!(connection.reverse.retransmitted_packets, 0);
             assert_eq!(connection.requests.unwrap().turns, load.turns);
         }

@@ -55,7 +55,7 @@ pub(super) fn advice_line(advice: &SegmentSizeAdvice) -> String {
     }
     let _ = write!(line, ", {}{}", sign(advice.is_doubtful), words::rate(advice.goodput.mean));
     for versus in &advice.versus {
-        let _ = write!(line, ", {}", against(versus));
+        let _ = write!(line, ", {}", against(versus, advice.goodput.n));
     }
     if !advice.as_good.is_empty() {
         let sizes: Vec<String> = advice.as_good.iter().map(u64::to_string).collect();
@@ -97,12 +97,14 @@ fn frames(alignment: Alignment) -> String {
     }
 }
 
-fn against(versus: &Versus) -> String {
+/// The gain over a size; the best one has so many seeds.
+fn against(versus: &Versus, seeds: usize) -> String {
     let gain =
         format!("{} over {}{}", words::gain(versus.gain), sign(versus.is_doubtful), versus.size);
     match versus.stands_out {
         Some(true) => gain,
         Some(false) => format!("{gain} (not beyond noise)"),
-        None => format!("{gain} (one seed: could be chance)"),
+        None if seeds == 1 => format!("{gain} (one seed: could be chance)"),
+        None => format!("{gain} ({seeds} seeds: could be chance)"),
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::advise::ENOUGH_SEEDS;
-use maxseg_core::compare::pairs;
+use maxseg_core::compare::{Difference, Side};
 use maxseg_core::engine::EngineName;
-use maxseg_core::outcome::{LimitedBy, Outcome};
-use maxseg_core::results::Group;
+use maxseg_core::outcome::Outcome;
+use maxseg_core::results::{Group, Row};
 use maxseg_core::stats::Summary;
 
 use super::Swept;
@@ -47,7 +47,9 @@ pub(super) fn conclusion(groups: &[Group<'_>], swept: Swept<'_>) -> String {
         // A missing run may be better.
         _ if !swept.is_complete => String::new(),
         (_, []) => range(&known, &varied),
-        (_, settings) => best_of(&of_engine, counts, settings, &conditions, &of),
+        (_, settings) => {
+            best_of(&of_engine, counts, (settings, &conditions), (&of, &Chance::new(swept)))
+        }
     }
 }
 
@@ -83,22 +85,22 @@ fn range(known: &[&Group<'_>], keys: &[&str]) -> String {
 fn best_of(
     all: &[&Group<'_>],
     counts: impl Fn(&&Group<'_>) -> bool,
-    settings: &[&str],
-    conditions: &[&str],
-    of: &str,
+    (settings, conditions): (&[&str], &[&str]),
+    (of, chance): (&str, &Chance),
 ) -> String {
     let all_places = by_condition(all, conditions);
     let is_choice = |groups: &&Vec<&Group<'_>>| groups.len() > 1 && groups.iter().all(&counts);
     let places: Vec<Vec<&Group<'_>>> = all_places.iter().filter(is_choice).cloned().collect();
-    let best: Vec<&Group<'_>> = places.iter().filter_map(|groups| fastest(groups)).collect();
+    let best: Vec<&Group<'_>> =
+        places.iter().filter_map(|groups| fastest(groups, chance)).collect();
     let of = format!("{}, {of}", titles(settings));
     let is_everywhere = places.len() == all_places.len();
     match (best.as_slice(), places.as_slice()) {
         ([], _) => format!("Which choice has the highest goodput is unknown ({of})."),
         ([best], [groups]) if is_everywhere => {
-            format!("{} ({of}).", of_best(best, groups, settings))
+            format!("{} ({of}).", of_best(best, groups, settings, chance))
         }
-        (best, places) => match as_fast_everywhere(best, places, settings) {
+        (best, places) => match as_fast_everywhere(best, places, settings, chance) {
             Some(one) if is_everywhere => {
                 format!("{one} under all {} conditions ({of}).", best.len())
             }
@@ -127,8 +129,9 @@ fn as_fast_everywhere(
     best: &[&Group<'_>],
     places: &[Vec<&Group<'_>>],
     settings: &[&str],
+    chance: &Chance,
 ) -> Option<String> {
-    let everywhere = |is_it: fn(&Group<'_>, &Group<'_>) -> bool| {
+    let everywhere = |is_it: &dyn Fn(&Group<'_>, &Group<'_>) -> bool| {
         let choices = best.iter().zip(places).map(|(best, groups)| {
             let as_fast = groups.iter().filter(|group| is_it(best, group));
             as_fast.map(|group| values(group, settings)).collect::<BTreeSet<String>>()
@@ -136,22 +139,19 @@ fn as_fast_everywhere(
         let everywhere = choices.reduce(|everywhere, here| &everywhere & &here)?;
         best.iter().map(|group| values(group, settings)).find(|choice| everywhere.contains(choice))
     };
-    if let Some(one) = everywhere(is_equal) {
+    if let Some(one) = everywhere(&is_equal) {
         return Some(format!("{one} is as fast as any"));
     }
-    let one = everywhere(|best, other| is_equal(best, other) || is_within_noise(best, other))?;
+    let one = everywhere(&|best, other| chance.allows(best, other))?;
     Some(format!("{one} is the fastest, or cannot be told from it by {} seeds,", seeds(best[0])))
 }
 
 /// The fastest of these; of those that cannot be told from it, the one with the shortest round trips under load, where these were
 /// measured.
-fn fastest<'g, 'a>(groups: &[&'g Group<'a>]) -> Option<&'g Group<'a>> {
+fn fastest<'g, 'a>(groups: &[&'g Group<'a>], chance: &Chance) -> Option<&'g Group<'a>> {
     let best = highest(groups)?;
     let ping = |group: &Group<'_>| Some(group.summary(|outcome| outcome.ping_mean_s)?.mean);
-    let as_fast = groups
-        .iter()
-        .copied()
-        .filter(|group| is_equal(best, group) || is_within_noise(best, group));
+    let as_fast = groups.iter().copied().filter(|group| chance.allows(best, group));
     as_fast
         .filter(|group| ping(group).is_some())
         .min_by(|a, b| ping(a).unwrap_or_default().total_cmp(&ping(b).unwrap_or_default()))
@@ -164,7 +164,7 @@ fn highest<'g, 'a>(groups: &[&'g Group<'a>]) -> Option<&'g Group<'a>> {
 }
 
 /// The best of these, which are as fast, and which its seeds cannot tell from it.
-fn of_best(best: &Group<'_>, groups: &[&Group<'_>], settings: &[&str]) -> String {
+fn of_best(best: &Group<'_>, groups: &[&Group<'_>], settings: &[&str], chance: &Chance) -> String {
     let own = values(best, settings);
     let highest = highest(groups).unwrap_or(best);
     let others = |is_it: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
@@ -172,7 +172,7 @@ fn of_best(best: &Group<'_>, groups: &[&Group<'_>], settings: &[&str]) -> String
         others.map(|other| values(other, settings)).filter(|other| *other != own).collect()
     };
     let equal = others(&|other| is_equal(highest, other));
-    let untold = others(&|other| !is_equal(highest, other) && !stands_out(highest, other));
+    let untold = others(&|other| chance.hides(highest, other));
     let named = |others: &[String]| {
         let few: Vec<&str> = others.iter().map(String::as_str).collect();
         let is_few = few.len() <= MOST_OTHERS;
@@ -230,18 +230,42 @@ fn is_equal(a: &Group<'_>, b: &Group<'_>) -> bool {
     words::rate(mean(a)) == words::rate(mean(b))
 }
 
-/// Whether a goodput is above another by more than chance, seed by seed; so it is taken where one run, or none, cannot tell, which
-/// is said elsewhere.
-fn stands_out(best: &Group<'_>, other: &Group<'_>) -> bool {
-    let pairs = pairs(&other.rows, &best.rows, Outcome::headline_goodput_bps);
-    let differences: Vec<f64> = pairs.iter().map(|(other, own)| own - other).collect();
-    let difference = Summary::of(&differences);
-    difference.ci95().is_none_or(|half| difference.mean > half)
+/// What tells two goodputs from chance.
+struct Chance {
+    /// Whether anything is random, by experiment.
+    at: BTreeMap<String, bool>,
+    /// The same of an experiment that is none of the sweep's points.
+    elsewhere: bool,
 }
 
-/// Whether enough seeds cannot tell a goodput from the best.
-fn is_within_noise(best: &Group<'_>, other: &Group<'_>) -> bool {
-    seeds(best).min(seeds(other)) >= ENOUGH_SEEDS && !stands_out(best, other)
+impl Chance {
+    fn new(swept: Swept<'_>) -> Self {
+        Self { at: swept.randomness(), elsewhere: swept.is_random }
+    }
+
+    fn is_random(&self, group: &Group<'_>) -> bool {
+        let is_random = |row: &&Row| self.at.get(&row.hash).copied().unwrap_or(self.elsewhere);
+        group.rows.iter().any(is_random)
+    }
+
+    /// Whether a goodput is above another by more than chance; `None` where the runs cannot tell.
+    fn is_above(&self, best: &Group<'_>, other: &Group<'_>) -> Option<bool> {
+        let [best, other] =
+            [best, other].map(|group| Side { rows: &group.rows, is_random: self.is_random(group) });
+        Difference::of([other, best], Outcome::headline_goodput_bps).is_higher()
+    }
+
+    /// Whether several seeds cannot tell a goodput from the best. That one cannot tell anything is said elsewhere.
+    fn hides(&self, best: &Group<'_>, other: &Group<'_>) -> bool {
+        let has_several = seeds(best).min(seeds(other)) > 1;
+        has_several && !is_equal(best, other) && self.is_above(best, other) != Some(true)
+    }
+
+    /// Whether a goodput is as high as the best, or enough seeds show no difference.
+    fn allows(&self, best: &Group<'_>, other: &Group<'_>) -> bool {
+        let has_enough = seeds(best).min(seeds(other)) >= ENOUGH_SEEDS;
+        is_equal(best, other) || (has_enough && self.is_above(best, other) == Some(false))
+    }
 }
 
 fn seeds(group: &Group<'_>) -> usize {
@@ -259,11 +283,7 @@ fn within(goodput: Summary) -> String {
 
 /// What limited the flow that is asked about.
 fn limit(group: &Group<'_>) -> String {
-    let asked = group.asked_flow();
-    let of_flow = asked
-        .and_then(|flow| group.rows.iter().find_map(|row| row.outcome.flows.get(flow)?.limited_by));
-    let limit: Option<LimitedBy> = of_flow.or_else(|| group.limited_by());
-    limit.map_or_else(String::new, |limit| format!("; limited by {}", limit.word()))
+    group.limited_by().map_or_else(String::new, |limit| format!("; limited by {}", limit.word()))
 }
 
 /// The mean round trip under load, where it was measured.
@@ -285,115 +305,4 @@ fn titles(keys: &[&str]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use maxseg_core::results::{Row, groups};
-    use maxseg_testkit::rows::{doubtful, model, scenario, sim};
-    use serde_json::json;
-
-    use super::*;
-
-    fn of(rows: &[Row], is_complete: bool) -> String {
-        let scenario = scenario();
-        let swept = Swept { is_complete, is_random: false, scenario: &scenario };
-        conclusion(&groups(rows), swept)
-    }
-
-    fn run(mss: u64, window: &str, goodput: f64) -> Row {
-        let mut row = sim(&json!({ "sender.mss": mss, "receiver.window": window }), goodput);
-        row.outcome.limited_by = Some(LimitedBy::Bandwidth);
-        row
-    }
-
-    #[test]
-    fn the_fastest_is_named_with_its_limit_and_what_is_as_fast() {
-        let mut rows = vec![
-            run(536, "6 segments", 1e6),
-            run(1460, "4 segments", 1.5e6),
-            run(1460, "6 segments", 2e6),
-        ];
-        let sentence = of(&rows, true);
-        assert_eq!(
-            sentence,
-            "1460 × 6 segments is fastest: 2.00 Mbit/s; limited by bandwidth (segment size in bytes × receive window, by sim)."
-        );
-        assert_eq!(of(&rows, false), "", "a missing run may be better");
-        rows.push(run(536, "8 segments", 2e6));
-        assert!(
-            of(&rows, true).contains("is fastest (as fast: 536 × 8 segments)"),
-            "{}",
-            of(&rows, true)
-        );
-    }
-
-    #[test]
-    fn of_what_is_left_out_nothing_is_the_fastest() {
-        let at = |mss: u64, goodput: f64| model(&json!({ "sender.mss": mss }), goodput);
-        let two = [at(24, 3.69e3), doubtful(at(1460, 21.2e3))];
-        assert_eq!(
-            of(&two, true),
-            "Which choice has the highest goodput is unknown (segment size in bytes, by model; 1 point not counted)."
-        );
-        let three = [at(24, 3e3), at(536, 9e3), doubtful(at(1460, 21e3))];
-        assert!(of(&three, true).contains("is unknown"), "{}", of(&three, true));
-        let elsewhere = |mss: u64, delay: &str, goodput: f64| {
-            model(&json!({ "sender.mss": mss, "hop.0.delay": delay }), goodput)
-        };
-        let mut rows = vec![elsewhere(536, "1 ms", 1e6), elsewhere(1460, "1 ms", 2e6)];
-        rows.extend([elsewhere(536, "9 ms", 1e6), doubtful(elsewhere(1460, "9 ms", 3e6))]);
-        let sentence = of(&rows, true);
-        assert!(
-            sentence.starts_with("The highest goodput by delay of hop 0 has 1460 at 1 ms ("),
-            "{sentence}"
-        );
-    }
-
-    /// However far apart their means are.
-    #[test]
-    fn what_seeds_cannot_tell_is_not_as_fast() {
-        let scenario = scenario();
-        let swept = Swept { is_complete: true, is_random: true, scenario: &scenario };
-        let seeds = |mss: u64, goodputs: &[f64]| -> Vec<Row> {
-            let runs = (1..).zip(goodputs);
-            runs.map(|(seed, goodput)| Row { seed: Some(seed), ..run(mss, "6 segments", *goodput) })
-                .collect()
-        };
-        let sentence = |rows: &[Row]| conclusion(&groups(rows), swept);
-        let apart = [seeds(536, &[3.0e6, 3.8e6]), seeds(1460, &[4.0e6, 13.8e6])].concat();
-        let said = sentence(&apart);
-        assert!(
-            said.contains("1460 has the highest goodput (2 seeds cannot tell it from 536)"),
-            "{said}"
-        );
-        // Both saw the same draws: each pair differs by as much, and far less than seeds do.
-        let paired = [seeds(536, &[1e6, 2e6, 3e6]), seeds(1460, &[1.1e6, 2.1e6, 3.1e6])].concat();
-        let said = sentence(&paired);
-        assert!(said.starts_with("1460 is fastest: "), "{said}");
-    }
-
-    #[test]
-    fn under_several_conditions_each_has_its_best_unless_one_is_as_fast_everywhere() {
-        let at = |mss: u64, delay: &str, goodput: f64| {
-            sim(&json!({ "sender.mss": mss, "hop.0.delay": delay }), goodput)
-        };
-        let mut rows = vec![at(536, "1 ms", 1e6), at(1460, "1 ms", 2e6), at(536, "9 ms", 1.5e6)];
-        rows.push(at(1460, "9 ms", 1e6));
-        let sentence = of(&rows, true);
-        let wanted = "The highest goodput by delay of hop 0 has 1460 at 1 ms, 536 at 9 ms (";
-        assert!(sentence.starts_with(wanted), "{sentence}");
-        rows[3].outcome.goodput_bps = Some(1.5e6);
-        let sentence = of(&rows, true);
-        assert!(sentence.starts_with("1460 is as fast as any under all 2"), "{sentence}");
-    }
-
-    #[test]
-    fn a_single_run_and_conditions_have_a_sentence_too() {
-        let one = sim(&json!({}), 1e6);
-        assert!(of(&[one], true).starts_with("Goodput is 1.00 Mbit/s by sim"));
-        let at = |delay: &str, goodput: f64| sim(&json!({ "hop.0.delay": delay }), goodput);
-        let sentence = of(&[at("1 ms", 2e6), at("10 ms", 1e6)], true);
-        assert!(
-            sentence.starts_with("Goodput by sim goes from 1.00 Mbit/s at 10 ms"),
-            "{sentence}"
-        );
-    }
-}
+mod tests;

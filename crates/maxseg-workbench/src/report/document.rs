@@ -73,7 +73,7 @@ pub struct VersusEntry {
     pub bytes: u64,
     /// Best ÷ other − 1.
     pub gain: f64,
-    /// Whether that is more than chance, paired by seed; null where one run cannot tell.
+    /// Whether that is more than chance, paired by seed; null where so few runs cannot tell.
     pub stands_out: Option<bool>,
 }
 

@@ -114,9 +114,9 @@ fn of_group(group: &Group<'_>, names: &[String], numbers: &[&Number]) -> Vec<Flo
     (0..flow_count(group)).map(line).collect()
 }
 
-/// What limited a flow in the first run that knows it.
+/// What limited a flow in most runs.
 fn limited_by(group: &Group<'_>, flow: usize) -> Option<LimitedBy> {
-    group.rows.iter().find_map(|row| row.outcome.flows.get(flow)?.limited_by)
+    group.limit_of_most(|outcome| outcome.flows.get(flow)?.limited_by)
 }
 
 /// The flows as keys name them, with their kind unless that is swept.

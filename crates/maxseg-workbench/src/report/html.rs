@@ -101,7 +101,7 @@ fn charts(Figures { charts, left_out }: &Figures) -> Markup {
 /// Every engine and point, with all that is known of it.
 fn results(groups: &[Group<'_>], document: &Document) -> Markup {
     let axes = keys(groups);
-    let is_known = |metric: &&Metric| groups.iter().any(|g| g.summary(metric.of).is_some());
+    let is_known = |metric: &&Metric| groups.iter().any(|g| metric.mean(g).is_some());
     let metrics: Vec<&Metric> = METRICS.iter().filter(is_known).collect();
     let title = |metric: &Metric| {
         if metric.is_goodput() { goodput_title(groups) } else { metric.title.to_owned() }

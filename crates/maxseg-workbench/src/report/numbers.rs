@@ -70,7 +70,7 @@ const fn both(
 
 /// The columns of a table of these runs.
 pub fn numbers_of_runs(groups: &[Group<'_>]) -> Vec<&'static Number> {
-    let is_known = |number: &Number| groups.iter().any(|g| g.summary(number.of).is_some());
+    let is_known = |number: &Number| groups.iter().any(|g| g.headline(number.of).is_some());
     columns(Tables::Runs, is_known)
 }
 

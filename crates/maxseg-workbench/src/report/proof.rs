@@ -1,7 +1,7 @@
 //! What a lab proves of itself, point by point: links, lateness, and what flows asked for and got.
 
 use maxseg_core::engine::EngineName;
-use maxseg_core::outcome::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
+use maxseg_core::outcome::{LabFlow, LabLink, LabProof, Lateness};
 use maxseg_core::results::Group;
 use maxseg_core::units::Bytes;
 
@@ -82,7 +82,7 @@ fn together(mut sum: LabProof, other: LabProof) -> LabProof {
         add_link(mine, theirs);
     }
     sum.lateness = match (sum.lateness, other.lateness) {
-        (Some(a), Some(b)) => Some(worse(a, &b)),
+        (Some(a), Some(b)) => Some(a.merged(&b)),
         (a, b) => a.or(b),
     };
     sum.kernel_drops += other.kernel_drops;
@@ -120,36 +120,10 @@ fn add_link(sum: &mut LabLink, other: &LabLink) {
     }
 }
 
-/// Packets of both, and the later of each quantile.
-fn worse(a: Lateness, b: &Lateness) -> Lateness {
-    let packets = a.packets + b.packets;
-    let weighed = a.mean_s * a.packets as f64 + b.mean_s * b.packets as f64;
-    Lateness {
-        packets,
-        mean_s: if packets > 0 { weighed / packets as f64 } else { 0.0 },
-        p50_s: a.p50_s.max(b.p50_s),
-        p99_s: a.p99_s.max(b.p99_s),
-        max_s: a.max_s.max(b.max_s),
-        early_max_s: a.early_max_s.max(b.early_max_s),
-        histogram: added(a.histogram, &b.histogram),
-    }
-}
-
-fn added(mut sum: Vec<LatenessBucket>, other: &[LatenessBucket]) -> Vec<LatenessBucket> {
-    for bucket in other {
-        match sum.iter_mut().find(|known| (known.up_to_s - bucket.up_to_s).abs() < 1e-9) {
-            Some(known) => known.packets += bucket.packets,
-            None => sum.push(*bucket),
-        }
-    }
-    sum.sort_by(|a, b| a.up_to_s.total_cmp(&b.up_to_s));
-    sum
-}
-
 /// Packets of all points by lateness; `None` where the relay was not there.
 pub(super) fn lateness_of_all(proofs: &[PointProof]) -> Option<Lateness> {
     let latenesses = proofs.iter().filter_map(|point| point.proof.lateness.clone());
-    latenesses.reduce(|a, b| worse(a, &b)).filter(|lateness| lateness.packets > 0)
+    latenesses.reduce(|a, b| a.merged(&b)).filter(|lateness| lateness.packets > 0)
 }
 
 /// More flows of a point than anyone reads on a terminal unasked.

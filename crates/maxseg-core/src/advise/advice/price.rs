@@ -47,8 +47,11 @@ impl Price {
             sum(self.memory_bytes_per_connection, other.memory_bytes_per_connection);
         self.memory_bytes = sum(self.memory_bytes, other.memory_bytes);
         self.fairness = self.fairness.or(other.fairness);
-        self.side_effects.extend(other.side_effects);
-        self.side_effects.dedup();
+        for effect in other.side_effects {
+            if !self.side_effects.contains(&effect) {
+                self.side_effects.push(effect);
+            }
+        }
         self
     }
 }
@@ -189,6 +192,16 @@ mod tests {
         let mtu = Change::Mtu(Mtu::new(1400).unwrap());
         let changes = [mtu, Change::SegmentSize(mss(512)), Change::Clamp(mss(512))];
         assert_eq!(changes.map(is_about_lock), [true, false, false]);
+    }
+
+    #[test]
+    fn an_effect_of_two_changes_is_told_once() {
+        let of = |effects: &[&str]| Price {
+            side_effects: effects.iter().map(|&effect| effect.to_owned()).collect(),
+            ..Price::default()
+        };
+        let both = of(&["a", "b"]).and(of(&["c"])).and(of(&["a"]));
+        assert_eq!(both.side_effects, ["a", "b", "c"]);
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(super) struct Runs {
     pub(super) retransmissions: f64,
     /// `None` of formulas, which know no round trips under load.
     pub(super) rtt_s: Option<f64>,
+    /// The limit of most of them.
     pub(super) limited_by: Option<LimitedBy>,
 }
 
@@ -72,7 +73,7 @@ impl Runs {
             retransmissions: mean(&|outcome| outcome.retransmitted_packets.map(|n| n as f64))
                 .unwrap_or(0.0),
             rtt_s: mean(&|outcome| outcome.rtt_mean_s).filter(|_| name == EngineName::Sim),
-            limited_by: outcomes.first().and_then(|(_, outcome)| outcome.limited_by),
+            limited_by: LimitedBy::of_most(outcomes.iter().filter_map(|(_, it)| it.limited_by)),
             goodput_bps: goodput.mean,
         }
     }

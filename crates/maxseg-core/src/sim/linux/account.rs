@@ -3,7 +3,7 @@
 use crate::engine::Sample;
 use crate::stats::Histogram;
 use crate::tcp::linux::Socket;
-use crate::tcp::{ReceiverStats, SenderStats};
+use crate::tcp::{Limit, ReceiverStats, SenderStats};
 use crate::units::{Bytes, Time};
 
 /// Time under each limit, and bytes in flight.
@@ -32,21 +32,20 @@ impl Account {
         let bytes = sender.in_flight() * sender.mss();
         self.flight_byte_nanos += u128::from(bytes) * u128::from(span.as_nanos());
         let (has_unsent, room) = sender.unsent();
-        // In the order of `Limit::ALL`.
         let limit = if sender.is_in_loss() {
-            5
+            Limit::Rto
         } else if sender.waits_for_buffer() {
-            3
+            Limit::SendBuffer
         } else if !has_unsent && may_rest {
-            0
+            Limit::Application
         } else if has_unsent && (room < sender.mss() || sender.peer_window_is_smaller()) {
-            2
+            Limit::ReceiveWindow
         } else if sender.is_in_first_slow_start() {
-            1
+            Limit::StartUp
         } else {
-            4
+            Limit::Congestion
         };
-        self.limited[limit] += span;
+        self.limited[limit as usize] += span;
     }
 
     /// What the sending side of a socket counted.
@@ -55,7 +54,6 @@ impl Account {
         SenderStats {
             packets: counters.data_segments,
             data_packets: counters.data_segments,
-            data_bytes: socket.acknowledged() + counters.retransmitted_bytes,
             retransmitted_packets: counters.retransmitted_segments - counters.retransmitted_syns,
             retransmitted_bytes: counters.retransmitted_bytes,
             timeouts: counters.timeouts,

@@ -140,7 +140,6 @@ impl Sender {
         let repeated = seq < self.max;
         self.stats.packets += 1;
         self.stats.data_packets += 1;
-        self.stats.data_bytes += len;
         if repeated {
             self.on_resend(len);
         } else if self.timed.is_none() && !self.timestamps {

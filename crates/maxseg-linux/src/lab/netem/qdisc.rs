@@ -140,17 +140,8 @@ pub fn clear(device: &str) -> TcCommand {
 impl Qdisc {
     /// The command that adds the qdisc.
     pub fn add(&self) -> TcCommand {
-        self.command("add")
-    }
-
-    /// The command that changes the parameters of the installed qdisc; queued packets stay.
-    pub fn change(&self) -> TcCommand {
-        self.command("change")
-    }
-
-    fn command(&self, verb: &str) -> TcCommand {
         let mut words: Vec<String> =
-            ["qdisc", verb, "dev", &self.device].map(str::to_owned).to_vec();
+            ["qdisc", "add", "dev", &self.device].map(str::to_owned).to_vec();
         match self.parent {
             Parent::Root => words.push("root".to_owned()),
             Parent::Only(major) => words.extend(["parent".to_owned(), format!("{major}:1")]),

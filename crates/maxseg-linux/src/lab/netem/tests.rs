@@ -328,24 +328,6 @@ fn a_fixed_tunnel_is_overhead_and_its_frames_are_packets_where_there_are_none() 
 }
 
 #[test]
-fn a_running_link_is_changed_where_its_qdiscs_stay() {
-    let of = |link: &LinkSpec| Plan::of(link, &apart(), &PlanOptions::default());
-    let before = of(&plain());
-    let lossy = of(&LinkSpec { errors: uniform(Per::Packet, 0.05), ..plain() });
-    let changes: Vec<_> =
-        lossy.change_from(&before).unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!(
-        changes,
-        [
-            "tc qdisc change dev w0 root handle 1: stab overhead -14 netem limit 101 rate 10000000bit",
-            "tc qdisc change dev p0 root handle 1: netem limit 1000000000 delay 20000us loss 5%",
-        ]
-    );
-    let in_bytes = of(&LinkSpec { queue: QueueLimit::Bytes(Bytes::new(9000)), ..plain() });
-    assert_eq!(in_bytes.change_from(&before), None, "netem cannot become tbf");
-}
-
-#[test]
 fn the_source_sends_packets_of_the_wire_unless_super_packets_are_wanted() {
     let off = source_offloads("h0", false).unwrap();
     assert_eq!(off.to_string(), "ethtool -K h0 tso off gso off gro off");

@@ -58,7 +58,7 @@ impl LatenessMeter {
             early_max_s: self.earliest.as_secs_f64(),
             histogram: buckets
                 .map(|(edge, packets)| LatenessBucket {
-                    up_to_s: (*edge as f64 / 1e6).min(max.max(0.02)),
+                    up_to_s: (*edge as f64 / 1e6).min(max.max(Lateness::LAST_EDGE_S)),
                     packets,
                 })
                 .collect(),

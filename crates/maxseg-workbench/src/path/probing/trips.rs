@@ -17,6 +17,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Bytes of a SYN with the options that Linux sends, its IP header aside.
 const SYN_BYTES: u64 = 40;
 
+/// So many show whether there are answers at all.
+const FIRST_ECHOES: u32 = 3;
+const FIRST_SYNS: u32 = 2;
 /// Echoes that are sent again, and the time between them: Linux limits what it limits to one a second (`icmp_ratelimit`).
 const FEW: u32 = 4;
 const APART: Duration = Duration::from_millis(1050);
@@ -68,12 +71,14 @@ impl Trips {
         }
         let small = probing.small();
         // A few show whether there are answers at all, and how long they take.
-        let first = probing.round(Which::Echo, &[probe(small); 3], RoundEnd::LastAnswered)?;
+        let pings = probing.options.pings;
+        let few = vec![probe(small); pings.min(FIRST_ECHOES) as usize];
+        let first = probing.round(Which::Echo, &few, RoundEnd::LastAnswered)?;
         probing.is_echo_answered = first.shots.iter().any(|shot| shot.arrival().is_some());
         if !probing.is_echo_answered {
             return Ok(None);
         }
-        let more = probing.options.pings.saturating_sub(3) as usize;
+        let more = pings.saturating_sub(FIRST_ECHOES) as usize;
         let rest = probing.round(Which::Echo, &vec![probe(small); more], RoundEnd::LastAnswered)?;
         let trips: Vec<Option<f64>> = first
             .shots
@@ -145,14 +150,14 @@ impl Trips {
     fn by_tcp(probing: &mut Probing<'_>) -> Result<Option<RttReport>, PathError> {
         let ports = probing.port.map_or_else(|| LIKELY_PORTS.to_vec(), |port| vec![port]);
         for port in ports {
-            let mut trips = Self::syns(probing, port, 2)?;
+            let pings = probing.options.pings;
+            let mut trips = Self::syns(probing, port, pings.min(FIRST_SYNS))?;
             if trips.iter().all(|trip| trip.round_trip.is_none()) {
                 continue;
             }
             let is_open = trips.iter().any(|trip| trip.is_open);
-            let pings = probing.options.pings;
             let pings = if is_open { pings.min(MOST_CONNECTIONS) } else { pings };
-            trips.extend(Self::syns(probing, port, pings.saturating_sub(2))?);
+            trips.extend(Self::syns(probing, port, pings.saturating_sub(FIRST_SYNS))?);
             let seconds: Vec<Option<f64>> =
                 trips.iter().map(|trip| trip.round_trip.map(|time| time.as_secs_f64())).collect();
             return Ok(Some(RttReport::of(RttMethod::TcpSyn, &seconds)));
@@ -178,7 +183,8 @@ impl Trips {
     /// The destination's port unreachable is rate limited, and routers answer for the hops: a few packets.
     fn by_udp(probing: &mut Probing<'_>) -> Result<RttReport, PathError> {
         let small = probing.small();
-        let round = probing.round(Which::Udp, &[probe(small); 3], RoundEnd::LastAnswered)?;
+        let few = vec![probe(small); probing.options.pings.min(FIRST_ECHOES) as usize];
+        let round = probing.round(Which::Udp, &few, RoundEnd::LastAnswered)?;
         let trips: Vec<Option<f64>> = round
             .shots
             .iter()

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use maxseg_core::advise::{Case, Headline, HostSystem, HostSystems, System};
+use maxseg_core::advise::{CLOSE, Case, Headline, HostSystem, HostSystems, System};
 use maxseg_core::diagnose::{CongestionAlgorithm, CongestionControl, Finding, ReasonCode};
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{DirectionStats, Marks};
@@ -97,7 +97,7 @@ pub fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> 
                     let misses: Vec<String> = gain.misses.iter().map(ToString::to_string).collect();
                     format!("no gain: {}", misses.join(", "))
                 }
-                None => "off by more than 15%".to_owned(),
+                None => without_prediction(prediction.baseline_bps / gain.observed_bps),
             };
             format!(
                 "{}: {} before, {without}",
@@ -112,6 +112,15 @@ pub fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> 
         lines.push(("rerun", text));
     }
     lines
+}
+
+/// Why an engine predicts nothing, whose run of the path as it is has `ratio` times what was observed.
+fn without_prediction(ratio: f64) -> String {
+    if (ratio - 1.0).abs() > CLOSE {
+        format!("off by more than {}", words::share(CLOSE))
+    } else {
+        "no gain: the change was not run".to_owned()
+    }
 }
 
 fn round_trip(data: &DirectionStats) -> Option<String> {
@@ -310,4 +319,15 @@ pub fn not_followed(explanation: &Explanation) -> String {
 
 fn plural(protocol: &str, flows: u64) -> String {
     if flows == 1 { format!("{protocol} flow") } else { format!("{protocol} flows") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_run_that_is_off_is_called_off() {
+        assert_eq!(without_prediction(0.8), "off by more than 15%");
+        assert!(!without_prediction(0.9).contains("off by"));
+    }
 }

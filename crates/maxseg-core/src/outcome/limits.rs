@@ -1,0 +1,197 @@
+//! What limited a flow: from the time that each limit held, and from how busy was what it shares with other flows.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Outcome;
+
+/// The share of the time that a limit held.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitShare {
+    /// The limit.
+    pub kind: LimitedBy,
+    /// Share of the time, from 0 to 1.
+    pub share: f64,
+}
+
+impl LimitShare {
+    /// The shares of a flow's time, largest first: `held` is how long each limit held, in one unit. While a link is full, or a host
+    /// busy, that is the limit, whatever held the sender back meanwhile: faster than full it cannot be.
+    pub fn of_times(held: impl IntoIterator<Item = (LimitedBy, f64)>, usage: &Usage) -> Vec<Self> {
+        let held: Vec<(LimitedBy, f64)> = held.into_iter().collect();
+        let full = usage.full();
+        let total: f64 = held.iter().map(|(_, time)| time).sum();
+        let rest = (1.0 - full.map_or(0.0, |full| full.share)) / total.max(SHORTEST);
+        let held = held.into_iter().map(|(kind, time)| Self { kind, share: rest * time });
+        let full = full.map(|full| Self { share: full.share.min(1.0), ..full });
+        let mut shares: Vec<Self> = held.chain(full).filter(|limit| limit.share > 0.0).collect();
+        shares.sort_by(|a, b| b.share.total_cmp(&a.share));
+        shares
+    }
+
+    /// The mean share of each limit over the runs that know theirs, largest first.
+    pub(super) fn mean<'a>(runs: impl IntoIterator<Item = &'a Outcome>) -> Vec<Self> {
+        let runs = runs.into_iter().filter(|run| !run.limits.is_empty());
+        let (mut sums, mut count) = (BTreeMap::<LimitedBy, f64>::new(), 0_u32);
+        for run in runs {
+            count += 1;
+            for limit in &run.limits {
+                *sums.entry(limit.kind).or_default() += limit.share;
+            }
+        }
+        let mean = |(kind, sum): (LimitedBy, f64)| Self { kind, share: sum / f64::from(count) };
+        let mut limits: Vec<Self> = sums.into_iter().map(mean).collect();
+        limits.sort_by(|a, b| b.share.total_cmp(&a.share));
+        limits
+    }
+}
+
+/// How busy was what a flow shares with others: shares of the time from the first flow that used it to the end of the run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Usage {
+    /// The busiest link on the way of its data, or of its replies to requests.
+    pub link: f64,
+    /// The busiest link on the way back.
+    pub way_back: f64,
+    /// The first link on the way back, by this flow's packets alone.
+    pub own_way_back: f64,
+    /// The busier of its hosts.
+    pub host: f64,
+}
+
+/// From this share of the time on, a link counts as full, and a host as busy.
+const FULL: f64 = 0.95;
+/// A full link on the way back is the limit of the flow whose packets fill more than this share of it.
+const OWN: f64 = 0.5;
+/// Less time than this, in seconds, is none.
+const SHORTEST: f64 = 1e-9;
+
+impl Usage {
+    /// Whether the data's way is full.
+    pub fn has_full_link(&self) -> bool {
+        self.link > FULL
+    }
+
+    /// The limit that is none of the sender's, with the share of the time that it held.
+    fn full(&self) -> Option<LimitShare> {
+        let link = if self.has_full_link() {
+            self.link
+        } else if self.way_back > FULL && self.own_way_back > OWN {
+            self.way_back
+        } else {
+            0.0
+        };
+        if self.host > FULL && self.host > link {
+            Some(LimitShare { kind: LimitedBy::Host, share: self.host })
+        } else {
+            (link > 0.0).then_some(LimitShare { kind: LimitedBy::Bandwidth, share: link })
+        }
+    }
+}
+
+/// What limits the throughput of a flow.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitedBy {
+    /// The application had no data to send.
+    Application,
+    /// The sender spaced its segments at a rate below what window and path allow: writes at a rate, pacing, a shaper of
+    /// its host.
+    Paced,
+    /// Start-up: handshake and slow start. Older stored results may call it `opportunity`.
+    #[serde(alias = "opportunity")]
+    StartUp,
+    /// The receiver's advertised window.
+    ReceiveWindow,
+    /// The sender's buffer (`sndbuf_limited`).
+    SendBuffer,
+    /// The slowest link was fully used.
+    Bandwidth,
+    /// Losses kept the congestion window small.
+    Congestion,
+    /// A host's processing time per packet.
+    Host,
+    /// Packets were larger than the path MTU.
+    PathMtu,
+    /// Waiting for the retransmission timer.
+    Rto,
+    /// Unknown.
+    Unknown,
+}
+
+impl LimitedBy {
+    /// What limits datagrams at a constant rate.
+    pub const fn of_datagrams(are_too_big: bool, is_link_full: bool) -> Self {
+        match (are_too_big, is_link_full) {
+            (true, _) => Self::PathMtu,
+            (false, true) => Self::Bandwidth,
+            (false, false) => Self::Application,
+        }
+    }
+
+    /// The limit of most of several runs.
+    pub fn of_most(limits: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut counts: BTreeMap<Self, usize> = BTreeMap::new();
+        for limit in limits {
+            *counts.entry(limit).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|(_, count)| *count).map(|(limit, _)| limit)
+    }
+
+    /// The name in reports and JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Paced => "paced",
+            Self::StartUp => "start-up",
+            Self::ReceiveWindow => "receive-window",
+            Self::SendBuffer => "send-buffer",
+            Self::Bandwidth => "bandwidth",
+            Self::Congestion => "congestion",
+            Self::Host => "host",
+            Self::PathMtu => "path-mtu",
+            Self::Rto => "rto",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl std::fmt::Display for LimitedBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELD: [(LimitedBy, f64); 2] =
+        [(LimitedBy::SendBuffer, 3.0), (LimitedBy::Application, 1.0)];
+
+    fn limits(usage: Usage) -> Vec<(LimitedBy, f64)> {
+        let shares = LimitShare::of_times(HELD, &usage);
+        shares.iter().map(|limit| (limit.kind, (limit.share * 1e6).round() / 1e6)).collect()
+    }
+
+    /// Half of the time the sender's buffer was full, and the link nearly always: a larger buffer would fill it no more.
+    #[test]
+    fn what_is_full_limits_whatever_held_the_sender() {
+        let (buffer, rest) = (LimitedBy::SendBuffer, LimitedBy::Application);
+        let idle = Usage { link: 0.95, host: 0.5, ..Usage::default() };
+        assert_eq!(limits(idle), [(buffer, 0.75), (rest, 0.25)]);
+        let link = Usage { link: 0.96, host: 0.955, ..Usage::default() };
+        let by_link = [(LimitedBy::Bandwidth, 0.96), (buffer, 0.03), (rest, 0.01)];
+        assert_eq!(limits(link), by_link);
+        let host = Usage { link: 0.96, host: 1.0, ..Usage::default() };
+        assert_eq!(limits(host), [(LimitedBy::Host, 1.0)]);
+        let back = Usage { way_back: 0.96, own_way_back: 0.6, ..Usage::default() };
+        assert_eq!(limits(back), by_link);
+        let of_others = Usage { own_way_back: 0.4, ..back };
+        assert_eq!(limits(of_others), limits(idle), "others fill the way back");
+    }
+}

@@ -182,6 +182,9 @@ pub struct LimitShare {
 }
 
 impl LimitShare {
+    /// Less of the time is not told.
+    pub const LEAST: f64 = 0.0005;
+
     /// The mean share of each limit over the runs that know theirs, largest first.
     fn mean<'a>(runs: impl IntoIterator<Item = &'a Outcome>) -> Vec<Self> {
         let runs = runs.into_iter().filter(|run| !run.limits.is_empty());

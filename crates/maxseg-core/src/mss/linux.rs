@@ -39,11 +39,13 @@ pub struct Decision {
 
 /// `net.ipv4.route.min_adv_mss`.
 const MIN_ADV_MSS: Bytes = Bytes::new(256);
-/// What an IPv6 host advertises at least (`net.ipv6.route.min_adv_mss`).
-const MIN_ADV_MSS_V6: Bytes = Bytes::new(1220);
+/// What an IPv6 host advertises at least (`net.ipv6.route.min_adv_mss`: `IPV6_MIN_MTU` less the headers).
+const MIN_ADV_MSS_V6: Bytes = Bytes::new(default_mss(IpVersion::V6) as u64);
 /// What `TCP_MAXSEG` takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (`include/net/tcp.h`), in bytes.
-pub const MAXSEG: std::ops::RangeInclusive<u64> = 88..=32_767;
-const TCP_MIN_MSS: Bytes = Bytes::new(*MAXSEG.start());
+pub const MAXSEG: std::ops::RangeInclusive<u64> = MIN_MSS..=32_767;
+/// `TCP_MIN_MSS`, in bytes.
+pub(crate) const MIN_MSS: u64 = 88;
+const TCP_MIN_MSS: Bytes = Bytes::new(MIN_MSS);
 /// `net.ipv4.route.min_pmtu`.
 const MIN_PMTU: u16 = 552;
 /// `net.ipv4.tcp_min_snd_mss`: 40 bytes of options and 8 of data.
@@ -51,8 +53,10 @@ pub(crate) const MIN_SND_MSS: Bytes = Bytes::new(48);
 /// What the window's bound leaves of a segment at least, its TCP header's options included: 68 bytes less a header of 20
 /// (`tcp_bound_to_half_wnd`).
 const LEAST_BOUND: Bytes = Bytes::new(48);
-/// Up to this, a window bounds as a whole (`TCP_MSS_DEFAULT`).
-const SMALL_WINDOW: Bytes = Bytes::new(536);
+/// `TCP_MSS_DEFAULT`, in bytes.
+pub(crate) const MSS_DEFAULT: u64 = default_mss(IpVersion::V4) as u64;
+/// Up to this, a window bounds as a whole.
+const SMALL_WINDOW: Bytes = Bytes::new(MSS_DEFAULT);
 
 /// The option of the SYN of a host whose route has this MTU (`ipv4_default_advmss`, `ip6_default_advmss`, `tcp_mss_clamp`).
 pub fn advertised(

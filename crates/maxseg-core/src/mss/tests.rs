@@ -80,8 +80,7 @@ fn a_tiny_window_leaves_68_bytes_less_the_header() {
         [(false, 40, 48), (true, 40, 40), (true, 20, 36), (false, 60, 60), (true, 1460, 730)]
     {
         let (window, options) = (Bytes::new(window), if timestamps { 12 } else { 0 });
-        let inputs =
-            linux::Inputs { timestamps, peer_max_window: Some(window), ..linux_inputs() };
+        let inputs = linux::Inputs { timestamps, peer_max_window: Some(window), ..linux_inputs() };
         assert_eq!(linux::decide(&inputs).mss_cache.value().get(), mss, "{window}");
         let full = Bytes::new(1460 - options);
         let bound = linux::bound_to_half_window(full, window, Bytes::new(options));

@@ -293,7 +293,7 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
             None => limits.push(LimitShare { kind, share }),
         }
     }
-    limits.retain(|limit| limit.share > 0.0005);
+    limits.retain(|limit| limit.share > LimitShare::LEAST);
     limits.sort_by(|a, b| b.share.total_cmp(&a.share));
     limits
 }

@@ -254,8 +254,15 @@ mod tests {
         let sent = messages.iter().map(|it| (0, it)).chain(lengths.iter().map(|it| (silence, it)));
         for (frame, (at, length)) in (7..).zip(sent) {
             let end = start + length;
-            let data =
-                DataSegment { at, frame, start, end, stamp: None, ip_id: Some(0), is_pushed: false };
+            let data = DataSegment {
+                at,
+                frame,
+                start,
+                end,
+                stamp: None,
+                ip_id: Some(0),
+                is_pushed: false,
+            };
             if !first.on_data(&data) {
                 return None;
             }

@@ -10,6 +10,13 @@ pub const LARGEST_SHIFT: u8 = 14;
 /// The largest window that TCP can offer: 65 535 · 2¹⁴, just below 2³⁰ (RFC 7323 §2.3).
 pub const LARGEST: u64 = FIELD << LARGEST_SHIFT;
 
+/// The memory of a Linux socket for each byte of payload: packets count with their overhead, which is about as much. Half of a receive
+/// buffer is window until packets show how large they are (`TCP_DEFAULT_SCALING_RATIO`; `tcp_adv_win_scale` before Linux 6.6), and
+/// `SO_SNDBUF` counts twice (socket(7)).
+pub const MEMORY_PER_PAYLOAD: u64 = 2;
+/// The window shuts where so much of the receive buffer, in parts of a whole, waits to be read: the rest is for overhead.
+pub const SHUT_AT_UNREAD: (u64, u64) = (2, 5);
+
 /// Whether an unscaled window comes so near the largest value of its field that this may be what holds it. A buffer of half as much offers
 /// half as much, with a scale or without.
 pub const fn is_near_field(window: u64) -> bool {

@@ -12,6 +12,7 @@ use crate::settings::{
     CongestionName, FreeBsdRules, InitialWindow, Settings, WindowScale, WindowSize,
 };
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
+use crate::window::MEMORY_PER_PAYLOAD;
 
 /// A change of the path or of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +195,7 @@ impl Change {
             Self::ReceiveBuffer(bytes) => {
                 if let Some(rules) = &mut receiving.linux {
                     rules.tcp_rmem[2] = rules.tcp_rmem[2].max(bytes.get());
-                    let most = Bytes::new(rules.tcp_rmem[2] / 2);
+                    let most = Bytes::new(rules.tcp_rmem[2] / MEMORY_PER_PAYLOAD);
                     receiving.window = WindowSize::Auto { most };
                     scale_for([sending, receiving], most);
                 }

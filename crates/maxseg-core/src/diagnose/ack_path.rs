@@ -29,7 +29,7 @@ const IN_ROUND_TRIPS: f64 = 0.5;
 const REST: f64 = 0.25;
 /// What makes acknowledgements queue is sent in spite of losses; a larger share of them, again and again, limits the sender itself:
 /// slow start overflows a queue once.
-const MUCH_LOSS: f64 = 0.1;
+const LIMITING_LOSS: f64 = 0.1;
 const AGAIN: u64 = 2;
 /// Acknowledgements wait for each other where two of them are on their way, each of two segments (RFC 5681 §4.2). With less in flight
 /// each waits for the receiver's timer at most.
@@ -76,7 +76,7 @@ impl AckPath {
     /// Looks at a direction, whose acknowledgements are `acks`; `None` where they do not queue, or that is not known.
     pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Option<Self> {
         let loses = data.loss_episodes.count() >= AGAIN
-            && data.needed_retransmissions() as f64 > MUCH_LOSS * data.data_packets as f64;
+            && data.needed_retransmissions() as f64 > LIMITING_LOSS * data.data_packets as f64;
         // Whoever answers payload with payload thinks in between.
         let is_dialogue = acks.data_packets >= 3;
         // Without the handshake a program's pauses are a part of the way of the acknowledgements.

@@ -25,7 +25,7 @@ pub enum LossCause {
     Queue,
     /// Bit errors, or drops that do not depend on the load.
     Errors,
-    /// A policer: drops above a rate, without a queue (RFC 2475 §2.3.3.3).
+    /// A policer: drops above a rate, without a queue (RFC 2475 §2.3.3.4).
     Policer,
     /// Nothing was lost: packets that were overtaken looked like it.
     Reordering,

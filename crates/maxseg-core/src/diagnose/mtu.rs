@@ -2,10 +2,12 @@
 
 use super::finding::{Finding, FindingKind, Severity, counted, number};
 use crate::evidence::{BlackHole, Direction, EventKind, Evidence};
-use crate::framing::{Headers, IpVersion};
+use crate::framing::Headers;
+use crate::mss::default_mss;
+use crate::units::Mtu;
 
 /// The MTU of Ethernet.
-const ETHERNET: u32 = 1500;
+const ETHERNET: u32 = Mtu::ETHERNET.octets();
 /// Segments are small below this share of the possible size.
 const SMALL: f64 = 0.85;
 /// Fewer bytes show nothing about the segment size.
@@ -13,10 +15,7 @@ const ENOUGH_BYTES: u64 = 20_000;
 
 /// The MSS of the smallest MTU that a link may have: of packets of 576 bytes with IPv4 (RFC 9293 §3.7.1), of 1280 with IPv6 (RFC 8200 §5).
 fn least(evidence: &Evidence) -> u32 {
-    match evidence.headers().ip {
-        IpVersion::V4 => 536,
-        IpVersion::V6 => 1220,
-    }
+    default_mss(evidence.headers().ip)
 }
 
 /// Bytes of IP and TCP header without options.

@@ -2,22 +2,13 @@
 
 use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
 use crate::evidence::{Direction, DirectionStats, Evidence, Handshake, PathMtuEvent};
-use crate::framing::IpVersion;
+use crate::mss::default_mss;
 use crate::units::approx;
 use crate::window::LARGEST_SHIFT;
 
 /// A host that announces its MSS less the room for options may be so far below what is assumed without the option: timestamps take
 /// 12 bytes, MD5 signatures 20.
-const ROOM_FOR_OPTIONS: u16 = 36;
-
-/// The MSS that is assumed where a SYN has no option of it: for packets of 576 bytes over IPv4, of 1280 over IPv6
-/// (RFC 9293 §3.7.1).
-const fn assumed_mss(ip: IpVersion) -> u16 {
-    match ip {
-        IpVersion::V4 => 536,
-        IpVersion::V6 => 1220,
-    }
-}
+const ROOM_FOR_OPTIONS: u32 = 36;
 
 /// Payload of which nothing is ever acknowledged is no start-up: behind a gap that stays open, or sent again and again. A clause.
 pub(super) fn never_started(data: &DirectionStats) -> Option<String> {
@@ -119,12 +110,14 @@ pub(super) fn missing_option(evidence: &Evidence) -> Option<Finding> {
 pub(super) fn bad_option(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
     let sender = evidence.sender(direction);
-    let assumed = assumed_mss(sender.ip().into());
+    let assumed = default_mss(sender.ip().into());
     let text = match (stats.window_scale, stats.mss_option_bytes) {
         (Some(shift), _) if shift > LARGEST_SHIFT => {
             format!("{sender} offers a window scale of {shift}; values above 14 count as 14")
         }
-        (_, Some(mss)) if mss < assumed - ROOM_FOR_OPTIONS && !is_agreed(evidence, mss) => {
+        (_, Some(mss))
+            if u32::from(mss) < assumed - ROOM_FOR_OPTIONS && !is_agreed(evidence, mss) =>
+        {
             format!(
                 "{sender} announces an MSS of {mss}, below {assumed}, which is assumed without the option"
             )

@@ -52,8 +52,6 @@ const STANDS_STILL: f64 = 0.5;
 const COUNTED_OF_BBR: f64 = 1.0 / 3.0;
 /// And may be where it limits for this share.
 const SOME_OF_BBR: f64 = 0.1;
-/// Less of the time is not told.
-const LEAST_SHARE: f64 = 0.0005;
 
 /// What limited a connection, as its socket shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -321,7 +319,7 @@ fn shares<const PARTS: usize>(parts: [(LimitedBy, f64); PARTS]) -> Vec<LimitShar
             None => limits.push(LimitShare { kind, share }),
         }
     }
-    limits.retain(|limit| limit.share > LEAST_SHARE);
+    limits.retain(|limit| limit.share > LimitShare::LEAST);
     limits.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.kind.cmp(&b.kind)));
     limits
 }

@@ -1,10 +1,12 @@
 //! A reader that stops: its window is shut, and nothing passes until it reads again. What the path carries shows in the rest of the time.
 
 use crate::evidence::{Bin, DirectionStats};
+use crate::framing::IpVersion;
+use crate::mss::default_mss;
 use crate::units::Time;
 
-/// Less is no full segment on any path (RFC 9293 §3.7.1): a sender that waits long for room fills what little there is.
-const SEGMENT: u64 = 536;
+/// Less is no full segment on any path, of IPv4 or IPv6 (RFC 9293 §3.7.1): a sender that waits long for room fills what little there is.
+const SEGMENT: u64 = default_mss(IpVersion::V4) as u64;
 
 /// A window that is full leaves nothing to come through for the rest of a round trip; a reader that stops does for longer.
 const ROUND_TRIPS: f64 = 2.0;

@@ -61,10 +61,7 @@ pub use trace::{AckPoint, ControlKind, ControlPoint, SackPoint, SegmentPoint, Tr
 pub use unreachable::{UnreachableCode, UnreachableEvent};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
-use crate::units::{Bytes, Time};
-
-/// The MTU of Ethernet, in bytes.
-const ETHERNET: u32 = 1500;
+use crate::units::{Bytes, Mtu, Time};
 
 /// What was seen of one connection. Times are since 1970 in a capture, and since the beginning of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -263,7 +260,7 @@ impl Evidence {
     /// where that is not known.
     pub fn packet_on_wire(&self, direction: Direction, bytes: u32) -> Option<u32> {
         // A frame of Ethernet is one packet.
-        if bytes <= ETHERNET {
+        if bytes <= Mtu::ETHERNET.octets() {
             return Some(bytes);
         }
         let (own, peer) = (self.stats(direction), self.stats(direction.other()));

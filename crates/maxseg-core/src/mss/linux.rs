@@ -39,19 +39,24 @@ pub struct Decision {
 
 /// `net.ipv4.route.min_adv_mss`.
 const MIN_ADV_MSS: Bytes = Bytes::new(256);
-/// What an IPv6 host advertises at least (`net.ipv6.route.min_adv_mss`).
-const MIN_ADV_MSS_V6: Bytes = Bytes::new(1220);
+/// What an IPv6 host advertises at least (`net.ipv6.route.min_adv_mss`: `IPV6_MIN_MTU` less the headers).
+const MIN_ADV_MSS_V6: Bytes = Bytes::new(default_mss(IpVersion::V6) as u64);
 /// What `TCP_MAXSEG` takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` (`include/net/tcp.h`), in bytes.
-pub const MAXSEG: std::ops::RangeInclusive<u64> = 88..=32_767;
-const TCP_MIN_MSS: Bytes = Bytes::new(*MAXSEG.start());
+pub const MAXSEG: std::ops::RangeInclusive<u64> = MIN_MSS..=32_767;
+/// `TCP_MIN_MSS`, in bytes.
+pub(crate) const MIN_MSS: u64 = 88;
+const TCP_MIN_MSS: Bytes = Bytes::new(MIN_MSS);
 /// `net.ipv4.route.min_pmtu`.
 const MIN_PMTU: u16 = 552;
 /// `net.ipv4.tcp_min_snd_mss`: 40 bytes of options and 8 of data.
 pub(crate) const MIN_SND_MSS: Bytes = Bytes::new(48);
-/// The largest packet that the window's bound leaves, less its TCP header (`tcp_bound_to_half_wnd`).
+/// What the window's bound leaves of a segment at least, its TCP header's options included: 68 bytes less a header of 20
+/// (`tcp_bound_to_half_wnd`).
 const LEAST_BOUND: Bytes = Bytes::new(48);
-/// Up to this, a window bounds as a whole (`TCP_MSS_DEFAULT`).
-const SMALL_WINDOW: Bytes = Bytes::new(536);
+/// `TCP_MSS_DEFAULT`, in bytes.
+pub(crate) const MSS_DEFAULT: u64 = default_mss(IpVersion::V4) as u64;
+/// Up to this, a window bounds as a whole.
+const SMALL_WINDOW: Bytes = Bytes::new(MSS_DEFAULT);
 
 /// The option of the SYN of a host whose route has this MTU (`ipv4_default_advmss`, `ip6_default_advmss`, `tcp_mss_clamp`).
 pub fn advertised(
@@ -125,30 +130,35 @@ pub fn decide(inputs: &Inputs) -> Decision {
     Decision { advertised, mss_cache: bound_by_window(mss, inputs, timestamps) }
 }
 
-/// The most that `tcp_bound_to_half_wnd` leaves of a segment, so that at least two fit the window, unless it is too small to be cut
-/// in two.
-pub fn bound_to_half_window(mss: Bytes, window: Bytes) -> Bytes {
-    let cut = half_of(window);
-    if mss <= cut || window == Bytes::ZERO {
+/// What `tcp_bound_to_half_wnd` (`include/net/tcp.h`) leaves of a segment whose TCP header has so many bytes of options: at least two
+/// segments fit a window, unless it is too small to be cut in two.
+pub fn bound_to_half_window(mss: Bytes, window: Bytes, options: Bytes) -> Bytes {
+    if mss <= cutoff(window) || window == Bytes::ZERO {
         mss
     } else {
-        cut.max(LEAST_BOUND.saturating_sub(TCP_TIMESTAMPS))
+        most_by_window(window, options)
     }
 }
 
-fn half_of(window: Bytes) -> Bytes {
+/// The largest segment that this window leaves.
+pub(crate) fn most_by_window(window: Bytes, options: Bytes) -> Bytes {
+    cutoff(window).max(least_by_window(options))
+}
+
+fn cutoff(window: Bytes) -> Bytes {
     if window > SMALL_WINDOW { Bytes::new(window.get() / 2) } else { window }
 }
 
-/// The same as a derivation.
-fn bound_by_window(mss: Derivation, inputs: &Inputs, timestamps: Bytes) -> Derivation {
+const fn least_by_window(options: Bytes) -> Bytes {
+    LEAST_BOUND.saturating_sub(options)
+}
+
+/// [`bound_to_half_window`] as a derivation.
+fn bound_by_window(mss: Derivation, inputs: &Inputs, options: Bytes) -> Derivation {
     let Some(window) = inputs.peer_max_window.filter(|window| *window > Bytes::ZERO) else {
         return mss;
     };
-    let cut = half_of(window);
-    if mss.value() <= cut {
-        return mss.at_most(Cause::PeerWindow, cut);
-    }
-    let least = LEAST_BOUND.saturating_sub(timestamps);
-    mss.at_most(Cause::PeerWindow, cut).at_least(Cause::Floor, least)
+    let is_cut = mss.value() > cutoff(window);
+    let bound = mss.at_most(Cause::PeerWindow, cutoff(window));
+    if is_cut { bound.at_least(Cause::Floor, least_by_window(options)) } else { bound }
 }

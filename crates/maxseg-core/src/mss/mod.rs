@@ -22,8 +22,8 @@ pub use derivation::{Cause, Derivation, Effect, Step};
 
 use crate::framing::IpVersion;
 
-/// What a host may send to a peer that gave no MSS option: 576 or 1280 bytes of packet less the headers
-/// (RFC 9293 §3.7.1).
+/// What a host may send to a peer that gave no MSS option: 576 or 1280 bytes of packet less the headers (RFC 9293 §3.7.1). Every IPv4
+/// host receives packets of that size (RFC 791 §3.2), and every link of IPv6 carries them (RFC 8200 §5).
 pub const fn default_mss(ip: IpVersion) -> u32 {
     match ip {
         IpVersion::V4 => 536,

@@ -73,6 +73,21 @@ fn linux_halves_a_small_window() {
     assert_eq!(mss(0), (1460, Cause::InterfaceMtu), "no window was seen yet");
 }
 
+/// `max_t(int, cutoff, 68U - tp->tcp_header_len)`: the derivation and the number agree.
+#[test]
+fn a_tiny_window_leaves_68_bytes_less_the_header() {
+    for (timestamps, window, mss) in
+        [(false, 40, 48), (true, 40, 40), (true, 20, 36), (false, 60, 60), (true, 1460, 730)]
+    {
+        let (window, options) = (Bytes::new(window), if timestamps { 12 } else { 0 });
+        let inputs = linux::Inputs { timestamps, peer_max_window: Some(window), ..linux_inputs() };
+        assert_eq!(linux::decide(&inputs).mss_cache.value().get(), mss, "{window}");
+        let full = Bytes::new(1460 - options);
+        let bound = linux::bound_to_half_window(full, window, Bytes::new(options));
+        assert_eq!(bound.get(), mss, "{window}");
+    }
+}
+
 #[test]
 fn a_route_s_advmss_limits_only_what_the_peer_sends() {
     let inputs = linux::Inputs { route_advmss: Some(1000), ..linux_inputs() };

@@ -17,6 +17,9 @@ pub struct LimitShare {
 }
 
 impl LimitShare {
+    /// Less of the time is not told: it is what a kernel's clock of 1 ms leaves of none.
+    pub const LEAST: f64 = 0.0005;
+
     /// The shares of a flow's time, largest first: `held` is how long each limit held, in one unit. While a link is full, or a host
     /// busy, that is the limit, whatever held the sender back meanwhile: faster than full it cannot be.
     pub fn of_times(held: impl IntoIterator<Item = (LimitedBy, f64)>, usage: &Usage) -> Vec<Self> {

@@ -233,7 +233,7 @@ impl Search {
         self.posterior().error()
     }
 
-    /// The least size that a router has said something about, with what it said.
+    /// The sizes that routers have said something about, the least first, with what was said.
     pub fn refusals(&self) -> impl Iterator<Item = (u32, Refusal)> {
         self.refused.iter().map(|(size, refusal)| (*size, *refusal))
     }

@@ -34,8 +34,8 @@ pub struct SenderPoint {
 pub struct Equilibrium {
     /// Since the run began.
     pub from_s: f64,
-    /// Whether slow start had ended by then on every connection; otherwise, and where that is not known, a third of the run was left
-    /// out.
+    /// Whether every connection had left slow start by then, or had the rate that it kept in slow start; otherwise, and where that is
+    /// not known, a third of the run was left out.
     pub is_after_slow_start: bool,
 }
 
@@ -91,8 +91,10 @@ pub struct RunMetrics {
     pub seconds: Vec<Second>,
 }
 
-/// A run counts for at least a third of its time: slow start that lasts longer is part of it, and that is said.
+/// A run counts for at least this share of its time: slow start that lasts longer is part of it, and that is said.
 const LEAST_COUNTED: f64 = 2.0 / 3.0;
+/// What is lost behind this share of a run lasts: the repair of what slow start lost has ended.
+const LATE: f64 = 2.0 / 3.0;
 /// Slow start and the repair of what it lost take no more round trips than this.
 pub const ROUND_TRIPS_OF_SLOW_START: f64 = 20.0;
 /// Round trips after slow start, until what it queued too much is gone.
@@ -165,7 +167,7 @@ impl RunMetrics {
         }
         self.efficiency?;
         let until = self.seconds.last()?.until_s;
-        let late = (LEAST_COUNTED * until).max(ROUND_TRIPS_OF_SLOW_START * baseline_s);
+        let late = (LATE * until).max(ROUND_TRIPS_OF_SLOW_START * baseline_s);
         let (mut acked, mut resent, mut begin) = (0.0, 0.0, 0.0);
         for second in &self.seconds {
             if begin >= late {

@@ -4,7 +4,7 @@
 use super::{Flow, Scenario};
 use crate::framing::{IpVersion, TCP_HEADER};
 use crate::mss::freebsd::{self, Buffer, Release};
-use crate::mss::{Cause, Derivation, linux, rfc, stcp};
+use crate::mss::{Cause, Derivation, default_mss, linux, rfc, stcp};
 use crate::settings::{FreeBsdRules, MssOption, Settings, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
 
@@ -46,6 +46,19 @@ impl ConnectionEnd<'_> {
         let off_subnet =
             self.towards_other_subnets(peer_option).map(|decision| segment(&decision.effective));
         self.settings.mss.into_iter().chain(off_subnet).min()
+    }
+
+    /// What the peer's option and its own limit leave for the payload, whatever the MTU.
+    pub(super) fn clamp(&self, peer_option: Option<Mss>, options: Bytes) -> Mss {
+        let usual = (Cause::NoPeerOption, Bytes::new(u64::from(default_mss(self.ip))));
+        let (source, bytes) =
+            peer_option.map_or(usual, |option| (Cause::PeerOption, option.bytes()));
+        let own = self.own_limit(peer_option).map(Mss::bytes);
+        segment(
+            &Derivation::begin(source, bytes)
+                .at_most_if(Cause::UserMss, own)
+                .less(Cause::TcpOptions, options),
+        )
     }
 
     fn towards_other_subnets(&self, peer_option: Option<Mss>) -> Option<stcp::Decision> {

@@ -23,6 +23,8 @@ pub struct MssDecision {
     pub path_allows: Mss,
     /// Bytes of options in every segment.
     pub options: Bytes,
+    /// What the peer's MSS option and the host's own limit leave for the payload, whatever the MTU.
+    pub clamp: Mss,
     /// Payload of a full segment when the connection begins: what options take in its header is not
     /// payload (RFC 6691 §3), and of the path only the first link is known.
     pub initial: Mss,
@@ -101,9 +103,10 @@ impl Scenario {
         };
         let told = segment_with(learned.map(|path| path.mtu));
         let path_allows = self.mss_for(path);
+        let clamp = near.clamp(offered_by_receiver, options);
         let probes = sender.mtu_probing && self.forbids_fragments(flow.from);
         let found = probes
-            .then(|| black_hole::found(told, path_allows.bytes().saturating_sub(options)))
+            .then(|| black_hole::found(told, clamp, path_allows.bytes().saturating_sub(options)))
             .flatten();
         let (unbound, timeouts) = found.unwrap_or((told, 0));
         let initial = segment_with(None);
@@ -113,8 +116,9 @@ impl Scenario {
             offered_by_receiver,
             path_allows,
             options,
+            clamp,
             initial,
-            effective: self.within_window(flow, initial, unbound),
+            effective: self.within_window(flow, (initial, unbound), options),
             unbound,
             clears_df: learned.is_some_and(|path| path.clears_df),
             timeouts,
@@ -122,7 +126,7 @@ impl Scenario {
     }
 
     /// What of `mss` a sender's rule about the receiver's window leaves.
-    fn within_window(&self, flow: &Flow, initial: Mss, mss: Mss) -> Mss {
+    fn within_window(&self, flow: &Flow, (initial, mss): (Mss, Mss), options: Bytes) -> Mss {
         let (sender, receiver) = self.endpoints(flow);
         // A window that the kernel finds itself begins at several segments, and grows.
         if !self.runs_linux(flow) || matches!(receiver.window, WindowSize::Auto { .. }) {
@@ -131,7 +135,9 @@ impl Scenario {
         let unscaled = [sender, receiver].iter().any(|host| host.window_scale == WindowScale::Off);
         let field = if unscaled { Bytes::new(FIELD) } else { Bytes::new(u64::MAX) };
         let window = receiver.window.bytes(initial.bytes()).min(field);
-        let bytes = in_whole_segments(window, initial.bytes(), mss.bytes());
+        let bytes = in_whole_segments(window, initial.bytes(), |window| {
+            bound_to_half_window(mss.bytes(), window, options)
+        });
         Mss::new(bytes.get()).map_or(mss, |bound| bound.min(mss))
     }
 
@@ -147,7 +153,7 @@ impl Scenario {
 }
 
 /// The segment size where a receiver offers whole segments of `window`, first of its own and then of those that come.
-fn in_whole_segments(window: Bytes, own: Bytes, mss: Bytes) -> Bytes {
+fn in_whole_segments(window: Bytes, own: Bytes, bound_to: impl Fn(Bytes) -> Bytes) -> Bytes {
     let whole = |segment: Bytes| {
         if window > segment {
             window.saturating_sub(Bytes::new(window.get() % segment.get()))
@@ -157,7 +163,7 @@ fn in_whole_segments(window: Bytes, own: Bytes, mss: Bytes) -> Bytes {
     };
     let mut offered = whole(own);
     loop {
-        let bound = bound_to_half_window(mss, offered);
+        let bound = bound_to(offered);
         let next = whole(bound);
         if next <= offered {
             return bound;

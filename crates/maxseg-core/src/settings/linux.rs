@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
 use crate::units::{Bytes, Mss, Mtu};
+use crate::window::{LARGEST, MEMORY_PER_PAYLOAD};
 
 /// Linux's sysctls and route metrics; the stack has the values of keys that are left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -74,10 +75,9 @@ impl LinuxRules {
     /// Ticks a second that a kernel is built with (`kernel/Kconfig.hz`).
     pub const TICK_RATES: [u32; 4] = [100, 250, 300, 1000];
 
-    /// The window that the largest receive buffer leaves: half of it, before packets show how much memory they take
-    /// (`TCP_DEFAULT_SCALING_RATIO`, `include/net/tcp.h`).
+    /// The window that the largest receive buffer leaves: its share before packets show how much memory they take.
     pub(super) fn widest_window(&self) -> Bytes {
-        Bytes::new(self.tcp_rmem[2] / 2).min(Bytes::new(crate::window::LARGEST))
+        Bytes::new(self.tcp_rmem[2] / MEMORY_PER_PAYLOAD).min(Bytes::new(LARGEST))
     }
 }
 

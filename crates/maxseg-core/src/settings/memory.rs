@@ -2,14 +2,11 @@
 
 use super::{Settings, WindowScale, WindowSize};
 use crate::units::Bytes;
-use crate::window::linux_shift;
+use crate::window::{MEMORY_PER_PAYLOAD, linux_shift};
 
 /// Room for a window in the receiver's memory: a packet takes several times its payload there.
 const MEMORY_PER_WINDOW: u64 = 16;
 const LEAST_MEMORY: u64 = 4 << 20;
-/// But where a program reads slowly, what it has not read takes the window's place, as with a buffer that it sets (`SO_RCVBUF` counts
-/// twice, socket(7)).
-const MEMORY_PER_UNREAD: u64 = 2;
 /// `tcp_rmem` and `tcp_wmem` are `int`s.
 const MOST_MEMORY: u64 = 1 << 30;
 /// What a send buffer begins with at most.
@@ -51,7 +48,8 @@ fn for_receiving(settings: &Settings, mss: Bytes, clamp: Option<Bytes>) -> [u64;
     }
     let window = clamp.unwrap_or_else(|| settings.window.bytes(mss)).get();
     let memory = match settings.read_rate {
-        Some(_) => (window * MEMORY_PER_UNREAD).min(MOST_MEMORY),
+        // Where a program reads slowly, what it has not read takes the window's place, as with a buffer that it sets.
+        Some(_) => (window * MEMORY_PER_PAYLOAD).min(MOST_MEMORY),
         None => (window * MEMORY_PER_WINDOW).clamp(LEAST_MEMORY, MOST_MEMORY),
     };
     [4096, memory, memory]
@@ -61,9 +59,8 @@ fn for_sending(settings: &Settings) -> [u64; 3] {
     match (settings.send_buffer, &settings.linux) {
         (None, Some(rules)) => rules.tcp_wmem,
         (None, None) => [4096, FIRST_SEND_BUFFER, MOST_MEMORY / 4],
-        // SO_SNDBUF counts the kernel's overhead: it doubles what it is asked for (socket(7)).
         (Some(buffer), _) => {
-            let memory = (2 * buffer.get()).clamp(4096, MOST_MEMORY);
+            let memory = (MEMORY_PER_PAYLOAD * buffer.get()).clamp(4096, MOST_MEMORY);
             [4096, memory.min(FIRST_SEND_BUFFER), memory]
         }
     }

@@ -33,6 +33,7 @@ pub use values::{
 pub use window::OfferedWindow;
 
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
+use crate::window::MEMORY_PER_PAYLOAD;
 
 /// An endpoint's settings, complete.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -114,7 +115,8 @@ impl Settings {
     /// The largest send buffer in the unit of `SO_SNDBUF` and of `send_buffer`: that of autotuning is half of `tcp_wmem`, which is memory
     /// (the kernel doubles what it is asked for, socket(7)); `None` where memory is no limit.
     pub fn send_buffer_as_asked(&self) -> Option<Bytes> {
-        self.send_buffer.or_else(|| self.linux.map(|rules| Bytes::new(rules.tcp_wmem[2] / 2)))
+        self.send_buffer
+            .or_else(|| self.linux.map(|rules| Bytes::new(rules.tcp_wmem[2] / MEMORY_PER_PAYLOAD)))
     }
 
     /// The MTU of the route to the peer: the interface's, or the route's own where that is smaller.

@@ -263,7 +263,7 @@ impl RunningFlow {
             }
             Traffic::Linux(connection) => connection.on_path_mtu(now, to == self.from, mtu),
             Traffic::Tcp(connection) => {
-                // Acknowledgements fit every MTU.
+                // Acknowledgements, of 80 bytes at most in IPv4, stay as they are: no smaller ones could be sent.
                 if to == self.from {
                     connection.on_frag_needed(now, mtu);
                 }

@@ -1,5 +1,5 @@
 use crate::framing::TCP_TIMESTAMPS;
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{Flow, MssDecision, Scenario};
 use crate::settings::{MssOption, Settings, WindowScale};
 use crate::units::{Bytes, Mss};
 
@@ -12,6 +12,8 @@ pub struct Config {
     pub receiver: Settings,
     /// Payload of a full segment: the smaller MSS option, within the path's MTU.
     pub mss: Mss,
+    /// The same were the MTU of any size.
+    pub clamp: Mss,
 }
 
 impl Config {
@@ -70,19 +72,16 @@ impl Config {
         } else {
             scenario.agreed_settings(flow)
         };
-        let mss = scenario.mss(flow).initial;
-        Self { sender, receiver, mss }
+        let MssDecision { initial: mss, clamp, .. } = scenario.mss(flow);
+        Self { sender, receiver, mss, clamp }
     }
 
     /// What the ends of a request flow agree on: for its requests, and for its replies.
     pub fn both_ways(scenario: &Scenario, flow: &Flow) -> (Self, Self) {
         let (client, server) = scenario.agreed_settings(flow);
-        let requests = Self {
-            sender: client.clone(),
-            receiver: server.clone(),
-            mss: scenario.mss(flow).initial,
-        };
-        let mss = scenario.mss(&flow.reversed()).initial;
-        (requests, Self { sender: server, receiver: client, mss })
+        let MssDecision { initial: mss, clamp, .. } = scenario.mss(flow);
+        let requests = Self { sender: client.clone(), receiver: server.clone(), mss, clamp };
+        let MssDecision { initial: mss, clamp, .. } = scenario.mss(&flow.reversed());
+        (requests, Self { sender: server, receiver: client, mss, clamp })
     }
 }

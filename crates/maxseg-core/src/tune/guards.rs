@@ -7,14 +7,11 @@ use super::hazards::{loses, may_cut_off};
 use super::plan::{Step, Value};
 use super::prefix::Prefix;
 use super::target::{RouteMetricName, Target};
+use crate::framing::{Headers, IpVersion};
 use crate::similar::closest;
 use crate::tunables::ValueError;
 use crate::units::Mtu;
 
-/// Headers of IPv4 and TCP without options.
-const HEADERS: u32 = 40;
-/// The same of IPv6.
-const HEADERS_V6: u32 = 60;
 /// What an MTU or an MSS can be at most.
 const MOST_SIZE: u64 = 65_535;
 /// The MTU that the loopback interface comes with.
@@ -215,8 +212,8 @@ fn lower_as_well(routes: &[LargerRoute], mtu: &Value) -> String {
 /// one that they have now.
 pub(super) fn clamp_for(step: &Step) -> Option<u64> {
     let Target::Route { prefix, .. } = step.target else { return None };
-    let headers = if prefix.is_v6() { HEADERS_V6 } else { HEADERS };
-    step.after.size()?.checked_sub(u64::from(headers))
+    let ip = if prefix.is_v6() { IpVersion::V6 } else { IpVersion::V4 };
+    step.after.size()?.checked_sub(Headers::plain(ip).bytes().get())
 }
 
 fn plain_command(target: &Target, value: &Value) -> String {
@@ -351,14 +348,17 @@ fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
             "the least MTU of IPv6, RFC 8200".to_owned(),
         ),
         RouteMetricName::Mtu => {
-            let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
+            let floor = facts
+                .floors
+                .min_pmtu
+                .max(facts.floors.min_snd_mss + Headers::plain(IpVersion::V4).octets());
             let source =
                 "net.ipv4.route.min_pmtu: the least path MTU that this kernel learns".to_owned();
             (u64::from(floor), most_mtu(&step.target), source)
         }
         RouteMetricName::Advmss => {
             let (least, source) = named("net.ipv4.route.min_adv_mss", facts.floors.min_adv_mss);
-            (least, MOST_SIZE - u64::from(HEADERS), source)
+            (least, MOST_SIZE - Headers::plain(IpVersion::V4).bytes().get(), source)
         }
         RouteMetricName::Window => (
             u64::from(facts.floors.min_snd_mss),

@@ -5,6 +5,7 @@ use super::guards::clamp_for;
 use super::hazards::may_cut_off;
 use super::plan::Step;
 use super::target::{RouteMetricName, Target};
+use crate::units::Mtu;
 
 /// What has to be said of a step that may be made.
 pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
@@ -91,7 +92,7 @@ fn of_advmss(step: &Step, facts: &Facts) -> Option<String> {
 /// A link carries what both of its ends take. Packets that a neighbour is not ready for are dropped, and no router is between them that
 /// could say so: 1500 bytes are what every link of Ethernet carries (RFC 894), and hosts have it where nobody has set another.
 fn of_neighbours(step: &Step) -> Option<String> {
-    const USUAL: u64 = 1500;
+    const USUAL: u64 = Mtu::ETHERNET.bytes().get();
     let Target::InterfaceMtu(name) = &step.target else { return None };
     let (before, after) = (step.before.size(), step.after.size()?);
     let is_raised = before.is_none_or(|before| after > before);

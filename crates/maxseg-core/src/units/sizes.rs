@@ -81,6 +81,11 @@ impl Mtu {
     pub const fn bytes(self) -> Bytes {
         Bytes::new(self.0 as u64)
     }
+
+    /// The same as the number that sizes of segments are counted in.
+    pub const fn octets(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 fn in_range(what: &'static str, n: u64, min: u16, max: u16) -> Result<u16, SizeError> {

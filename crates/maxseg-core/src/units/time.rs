@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::quantity::{Kind, UnitError, write_exactly};
 
 /// A span of time in whole nanoseconds, and at once a point on a run's own clock: the span since the
-/// run began. Nothing here reads a clock; a run of 584 years fits.
+/// run began, or that since 1970 in a capture. Nothing here reads a clock; a run of 584 years fits.
 ///
-/// One type serves both because every point in this code is counted from zero, and the simulator's
+/// One type serves both because the points of a run are counted from zero, and the simulator's
 /// inner loop pays for each conversion (`std::time::Duration` takes 12 bytes and a division).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);

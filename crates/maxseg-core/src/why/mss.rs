@@ -11,8 +11,6 @@ use crate::units::{Bytes, Mtu};
 
 /// The largest packet of IPv4, whatever the interface takes (`IP_MAX_MTU`).
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
-/// Up to this, a window bounds as a whole (`tcp_bound_to_half_wnd`).
-const SMALL_WINDOW: u64 = 536;
 
 /// What socket and host show. Sizes of the socket are of `tcp_info`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +57,11 @@ pub struct MssWhy {
 impl MssFacts {
     const fn options(&self) -> Bytes {
         if self.timestamps { TCP_TIMESTAMPS } else { Bytes::ZERO }
+    }
+
+    /// The largest segment that a window of the peer leaves.
+    fn by_window(&self, window: Bytes) -> Bytes {
+        linux::most_by_window(window, self.options())
     }
 
     /// What an MTU leaves for the payload.
@@ -145,7 +148,7 @@ fn sent(facts: &MssFacts) -> Chain {
             facts.path_mtu.get(),
             by_mtu.get()
         ));
-    } else if is_half(facts.peer_window, mss) {
+    } else if is_by_window(facts) {
         chain.let_win(Source::PeerWindow);
     } else if mss == floor {
         chain.let_win(Source::Floor);
@@ -170,16 +173,13 @@ fn unknown_mtu(facts: &MssFacts, chain: &mut Chain) {
 
 /// Half of the largest window that the peer has offered: that is no less than the present one.
 fn peer_window(facts: &MssFacts) -> Link {
-    let allows = facts.peer_window.map(half);
+    let allows = facts.peer_window.map(|window| facts.by_window(window));
     Link::new(Source::PeerWindow, facts.peer_window, allows).at_least()
 }
 
-const fn half(window: Bytes) -> Bytes {
-    if window.get() > SMALL_WINDOW { Bytes::new(window.get() / 2) } else { window }
-}
-
-fn is_half(window: Option<Bytes>, mss: Bytes) -> bool {
-    window.is_some_and(|window| window > Bytes::ZERO && half(window) == mss)
+fn is_by_window(facts: &MssFacts) -> bool {
+    let window = facts.peer_window.filter(|window| *window > Bytes::ZERO);
+    window.is_some_and(|window| facts.by_window(window) == facts.mss)
 }
 
 /// The bound is `mss_clamp`, or one more that the socket does not show.
@@ -193,7 +193,7 @@ fn by_clamp(facts: &MssFacts, chain: &mut Chain, clamp: Bytes) {
         link.one_of.push(Source::MtuProbing);
     }
     // The largest window is hidden; it is no less than the present one.
-    if facts.peer_window.is_none_or(|window| half(window) < facts.mss) {
+    if facts.peer_window.is_none_or(|window| facts.by_window(window) < facts.mss) {
         link.one_of.push(Source::PeerWindow);
     }
     if clamp.get() == u64::from(default_mss(facts.ip)) {

@@ -87,6 +87,12 @@ fn half_a_small_window_wins() {
     }));
     assert_eq!(winner(&why.sent), Some(Source::PeerWindow));
     assert!(why.decision.is_some());
+    let tiny = why_mss(&mss_facts(|facts| {
+        (facts.timestamps, facts.mss, facts.peer_window) = (false, Bytes::new(48), some(40));
+    }));
+    let window = tiny.sent.link(Source::PeerWindow).unwrap();
+    assert_eq!((winner(&tiny.sent), window.allows), (Some(Source::PeerWindow), some(48)));
+    assert!(tiny.decision.is_some());
 }
 
 #[test]

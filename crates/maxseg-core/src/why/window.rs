@@ -9,7 +9,7 @@
 use super::chain::{Chain, Link, Source};
 use crate::framing::TCP_TIMESTAMPS;
 use crate::units::Bytes;
-use crate::window::{FIELD, LARGEST_SHIFT, linux_shift};
+use crate::window::{FIELD, LARGEST_SHIFT, SHUT_AT_UNREAD, linux_shift};
 
 /// What socket and host show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +49,6 @@ pub struct WindowOptions {
     pub is_buffer_set: bool,
 }
 
-/// So much of a buffer that is not read shuts the window: the rest is for overhead.
-const UNREAD_SHARE: (u64, u64) = (2, 5);
 /// The least share of a buffer that becomes a window, whatever the size of segments: a fifth.
 const LEAST_SHARE: u64 = 5;
 /// Shares of a buffer are counted in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
@@ -141,7 +139,7 @@ fn links(facts: &WindowFacts, carries: Bytes) -> Vec<Link> {
 
 /// The bound that holds, or why that is not known.
 fn holds(facts: &WindowFacts, carries: Bytes) -> Result<Source, &'static str> {
-    let (part, whole) = UNREAD_SHARE;
+    let (part, whole) = SHUT_AT_UNREAD;
     let is_full =
         facts.buffer.is_some_and(|buffer| facts.buffer_used.get() * whole >= buffer.get() * part);
     if facts.unread > Bytes::ZERO && is_full {

@@ -25,7 +25,7 @@ pub(crate) fn config(text: &str) -> Result<(Config, bool), String> {
     let stack = maxseg_core::settings::stack(name).map_err(|error| error.to_string())?;
     let settings = spec.over(&stack.settings).complete().map_err(|error| error.to_string())?;
     let mss = spec.mss.unwrap_or(Mss::new(1000).unwrap());
-    Ok((Config { sender: settings.clone(), receiver: settings, mss }, opened))
+    Ok((Config { sender: settings.clone(), receiver: settings, mss, clamp: mss }, opened))
 }
 
 pub(crate) fn syn() -> Segment {

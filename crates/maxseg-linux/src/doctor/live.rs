@@ -5,7 +5,7 @@ use nix::unistd::Uid;
 use super::programs::installed;
 use super::{Check, State};
 use crate::netlink::SockDiag;
-use crate::observe::path::{Clamps, ClampsUnknown};
+use crate::observe::path::{Clamps, NotRead};
 use crate::observe::sockets::{NotIterated, probe_task_files};
 
 pub(super) fn check() -> [Check; 6] {
@@ -66,7 +66,7 @@ fn firewall(clamps: &Clamps) -> Check {
     let check = Check::new("firewall", purpose, found).value("rules", clamps.rules.len());
     match &clamps.unknown {
         None => check,
-        Some(ClampsUnknown::NoProgram(_)) => check.state(State::Limited),
+        Some(NotRead::NoProgram(_)) => check.state(State::Limited),
         Some(_) => check.state(State::Limited).mend(["sudo nft list ruleset"]),
     }
 }
@@ -86,7 +86,7 @@ mod tests {
         assert!(by_proc.found.starts_with("through /proc") && by_proc.found.contains("CAP_BPF"));
         let none = Clamps { rules: Vec::new(), unknown: None };
         assert_eq!(firewall(&none).found, "no rule changes the MSS option");
-        let denied = Clamps { rules: Vec::new(), unknown: Some(ClampsUnknown::Denied) };
+        let denied = Clamps { rules: Vec::new(), unknown: Some(NotRead::Denied) };
         let check = firewall(&denied);
         assert!(check.found.starts_with("clamps are unknown: "), "{check:?}");
         assert_eq!(check.mend, ["sudo nft list ruleset"]);

@@ -1,6 +1,7 @@
 //! Congestion controls and memory of the lab's sockets. TCP windows do not depend on `rmem_max`: the lab's hosts
 //! have their own `tcp_rmem` and `tcp_wmem`.
 
+use maxseg_core::window::MEMORY_PER_PAYLOAD;
 use serde_json::json;
 
 use super::{Check, State, sysctl};
@@ -62,9 +63,10 @@ fn judged(controls: &Controls) -> Check {
     Check { found, ..check }.state(State::Limited).mend(mend)
 }
 
-/// A window for 10 Gbit/s over 20 ms is 25 MB; a receive buffer holds twice the window
-/// (`tcp_adv_win_scale`), and 64 MiB is the next power of two.
-const BUFFER: u64 = 64 << 20;
+/// A window for 10 Gbit/s over 20 ms, in bytes.
+const WINDOW: u64 = 25_000_000;
+/// Its receive buffer: 64 MiB.
+const BUFFER: u64 = (MEMORY_PER_PAYLOAD * WINDOW).next_power_of_two();
 
 /// The UDP receive buffer of cbr flows; TCP's buffers are not set by socket option.
 pub(super) fn buffers() -> Check {

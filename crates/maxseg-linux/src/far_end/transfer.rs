@@ -1,5 +1,6 @@
 //! Bulk data between this host and the far end.
 
+use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -101,35 +102,64 @@ impl ResponderClient<'_> {
         plans: [&BulkPlan; N],
     ) -> Result<[BulkResult; N], FarEndError> {
         self.transfer = self.transfer.wrapping_add(1);
-        let stop = self.stop;
-        let (transfer, session) = (self.transfer, self.welcomed.session);
-        let is_stopped = || stop.load(Ordering::Relaxed);
-        let account = self.account.clone();
-        let each = plans.iter().flat_map(|plan| (0..plan.connections).map(move |_| *plan));
         // All are connected before the first one begins.
-        let opened: Vec<(&BulkPlan, Frames)> = each
-            .map(|plan| {
-                let (frames, _) = account.connect(&plan.options(), session, &is_stopped)?;
-                Ok((plan, frames))
-            })
-            .collect::<Result<_, FarEndError>>()?;
-        let all = u16::try_from(opened.len()).unwrap_or(u16::MAX);
+        let opened = self.connect_all(&plans)?;
         let first = plans.first();
         let time = first.map_or(Duration::ZERO, |plan| plan.time);
         let (began, began_at) = (Instant::now(), SystemTime::now());
-        let has_failed = AtomicBool::new(false);
-        let is_over = || {
+        let pings = first.and_then(|plan| plan.pings);
+        let (ends, pings) = self.carry_out(opened, pings, began, time);
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(FarEndError::Stopped);
+        }
+        let (ends, pings) = (all_or_first_error(ends)?, pings?);
+        let has_theirs = plans.iter().any(|plan| plan.towards == Towards::Client);
+        let theirs = if has_theirs { self.report()? } else { Vec::new() };
+        let is_v6 = self.ip().to_canonical().is_ipv6();
+        let mut samples = Samples { ends: ends.into_iter().peekable(), theirs, next: 0 };
+        Ok(plans.map(|plan| {
+            let (granted, series) = samples.of(plan, time);
+            let (pings, began) = (pings.clone(), Some(began_at));
+            BulkResult { series, granted, pings, has_sockets: true, is_v6, began }
+        }))
+    }
+
+    /// The connections of all plans, in order.
+    fn connect_all<'a>(
+        &self,
+        plans: &[&'a BulkPlan],
+    ) -> Result<Vec<(&'a BulkPlan, Frames)>, FarEndError> {
+        let is_stopped = || self.stop.load(Ordering::Relaxed);
+        let each = plans.iter().flat_map(|plan| (0..plan.connections).map(move |_| *plan));
+        each.map(|plan| {
+            let (frames, _) =
+                self.account.connect(&plan.options(), self.welcomed.session, &is_stopped)?;
+            Ok((plan, frames))
+        })
+        .collect()
+    }
+
+    /// Sends and receives on connections, a thread each, and pings meanwhile, until the time is over or one of them fails.
+    fn carry_out(
+        &mut self,
+        opened: Vec<(&BulkPlan, Frames)>,
+        pings: Option<Duration>,
+        began: Instant,
+        time: Duration,
+    ) -> (Vec<Result<End, FarEndError>>, Result<Pings, FarEndError>) {
+        let (stop, transfer) = (self.stop, self.transfer);
+        let all = u16::try_from(opened.len()).unwrap_or(u16::MAX);
+        let has_failed = &AtomicBool::new(false);
+        let is_over = &|| {
             began.elapsed() >= time
                 || stop.load(Ordering::Relaxed)
                 || has_failed.load(Ordering::Relaxed)
         };
-        let is_over = &is_over;
-        let (ends, pings) = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let threads: Vec<_> = (0..)
                 .zip(opened)
                 .map(|(connection, (plan, frames))| {
                     let request = plan.request(transfer, connection, all);
-                    let has_failed = &has_failed;
                     scope.spawn(move || {
                         let end = one(plan, frames, request, began, is_over);
                         has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
@@ -137,54 +167,51 @@ impl ResponderClient<'_> {
                     })
                 })
                 .collect();
-            let pings = match first.and_then(|plan| plan.pings) {
+            let pings = match pings {
                 Some(interval) => self.pings(interval, |_, _| is_over()),
                 None => Ok(Pings::default()),
             };
-            let ends: Vec<_> = threads
-                .into_iter()
-                .map(|thread| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect();
-            (ends, pings)
-        });
-        if stop.load(Ordering::Relaxed) {
-            return Err(FarEndError::Stopped);
-        }
-        let (ends, pings) = (all_or_first_error(ends)?, pings?);
-        let mut theirs = if plans.iter().any(|plan| plan.towards == Towards::Client) {
-            self.report()?
-        } else {
-            Vec::new()
-        };
-        let is_v6 = self.ip().to_canonical().is_ipv6();
-        let mut ends = ends.into_iter().peekable();
-        let mut next = 0;
-        Ok(plans.map(|plan| {
-            let connections = next..next + plan.connections;
-            next = connections.end;
-            let own: Vec<End> =
-                std::iter::from_fn(|| ends.next_if(|end| connections.contains(&end.connection)))
-                    .collect();
-            let granted = own.first().map(|end| end.granted.clone()).unwrap_or_default();
-            let series = match plan.towards {
-                Towards::Responder => own
-                    .into_iter()
-                    .map(|end| BulkSeries::since_transfer(end.samples, Duration::ZERO, time))
-                    .collect(),
-                Towards::Client => theirs
-                    .extract_if(.., |(connection, _)| connections.contains(connection))
-                    .map(|(connection, samples)| {
-                        let end = own.iter().find(|end| end.connection == connection);
-                        let after = end.map_or(Duration::ZERO, |end| end.answered_after);
-                        BulkSeries::since_transfer(samples, after, time)
-                    })
-                    .collect(),
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
-            let (pings, began) = (pings.clone(), Some(began_at));
-            BulkResult { series, granted, pings, has_sockets: true, is_v6, began }
-        }))
+            (threads.into_iter().map(join).collect(), pings)
+        })
+    }
+}
+
+/// The samples of a transfer, from which each plan takes its own in order.
+struct Samples<I: Iterator<Item = End>> {
+    ends: Peekable<I>,
+    /// Those of the far end's senders, by the number of the connection.
+    theirs: Vec<(u16, Vec<SenderSample>)>,
+    /// The first connection of the next plan.
+    next: u16,
+}
+
+impl<I: Iterator<Item = End>> Samples<I> {
+    /// What was granted to the first connection of a plan, and the samples of its senders.
+    fn of(&mut self, plan: &BulkPlan, time: Duration) -> (Granted, Vec<BulkSeries>) {
+        let connections = self.next..self.next + plan.connections;
+        self.next = connections.end;
+        let is_own = |end: &End| connections.contains(&end.connection);
+        let own: Vec<End> = std::iter::from_fn(|| self.ends.next_if(is_own)).collect();
+        let granted = own.first().map(|end| end.granted.clone()).unwrap_or_default();
+        let series = match plan.towards {
+            Towards::Responder => own
+                .into_iter()
+                .map(|end| BulkSeries::since_transfer(end.samples, Duration::ZERO, time))
+                .collect(),
+            Towards::Client => self
+                .theirs
+                .extract_if(.., |(connection, _)| connections.contains(connection))
+                .map(|(connection, samples)| {
+                    let end = own.iter().find(|end| end.connection == connection);
+                    let after = end.map_or(Duration::ZERO, |end| end.answered_after);
+                    BulkSeries::since_transfer(samples, after, time)
+                })
+                .collect(),
+        };
+        (granted, series)
     }
 }
 

@@ -17,7 +17,8 @@ pub struct Version {
     pub patch: u32,
 }
 
-/// The oldest supported version: the first with `--congestion` and all JSON keys of [`Report`](super::Report).
+/// The oldest supported version: the first with `--congestion` and the JSON keys of a [`Report`](super::Report) that are needed. Keys
+/// of later versions are `None` in it.
 pub const OLDEST: Version = Version { major: 3, minor: 1, patch: 0 };
 
 /// Why iperf3 cannot be used.

@@ -13,8 +13,6 @@ use super::proof;
 use super::relay::{FlowMeter, LatenessMeter, Report};
 use super::run::{LinkReports, RunRecord};
 
-/// A share of the time below this is what the kernel's clock of 1 ms leaves of none.
-const LEAST_SHARE: f64 = 0.0005;
 /// A flow that starts as the run ends has no time; shares of less than this, in seconds, mean nothing.
 const SHORTEST: f64 = 1e-6;
 
@@ -265,7 +263,7 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
         (LimitedBy::Application, 1.0 - busy),
     ];
     let mut limits = LimitShare::of_times(held, &usage(scenario, ran, index));
-    limits.retain(|limit| limit.share > LEAST_SHARE);
+    limits.retain(|limit| limit.share > LimitShare::LEAST);
     limits
 }
 

@@ -2,6 +2,8 @@
 //! sends no ICMP message (RFC 2923 §2.1).
 
 use maxseg_core::evidence::BlackHole;
+use maxseg_core::framing::IpVersion;
+use maxseg_core::mss::default_mss;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,8 @@ use super::segments::{AckSegment, DataSegment, HistoryStart};
 pub(super) struct BlackHoleDetector {
     start: i64,
     size: i64,
+    /// Whether a path may refuse a segment of its size.
+    may_be_too_large: bool,
     /// When it was first sent.
     since: u64,
     frame: u64,
@@ -58,6 +62,7 @@ impl BlackHoleDetector {
             *self = Self {
                 start: data.start,
                 size,
+                may_be_too_large: size > least_mss(data),
                 since,
                 frame: data.frame,
                 repeats: 1,
@@ -93,7 +98,7 @@ impl BlackHoleDetector {
 
     /// The capture ends.
     pub(super) fn finish(&mut self, end: u64) {
-        if self.repeats >= STUCK_AFTER && self.passed < self.size && self.size > LEAST_MSS {
+        if self.repeats >= STUCK_AFTER && self.passed < self.size && self.may_be_too_large {
             self.find(end, self.passed);
         }
     }
@@ -139,8 +144,11 @@ pub(super) fn in_segments(hole: BlackHole, unit: u32, allowed: Option<u32>) -> O
     (hole.passed_bytes < segment_bytes && hole.is_by_size()).then_some(hole)
 }
 
-/// The MSS that every path takes: a segment of at most this size is not lost for its size (RFC 9293 §3.7.1).
-const LEAST_MSS: i64 = 536;
+/// The payload that every path takes: a segment of at most this size is not lost for its size. IPv6 packets have no identification.
+fn least_mss(data: &DataSegment) -> i64 {
+    let ip = if data.ip_id.is_some() { IpVersion::V4 } else { IpVersion::V6 };
+    default_mss(ip).into()
+}
 
 /// The first full segment of a sender that finds by itself what passes (RFC 4821), seen behind the narrow hop: of its transmissions in
 /// full size nothing comes, and after the silence it comes in pieces. Short messages may come before it: greetings, or the header of a reply.
@@ -182,7 +190,7 @@ impl FirstSegment {
         let size = data.end - data.start;
         if self.pieces == 0 && data.at < self.silent_since.saturating_add(LEAST_SILENCE) {
             (self.silent_since, self.begin) = (data.at, data.end);
-            let is_message = data.start == self.next && size <= LEAST_MSS;
+            let is_message = data.start == self.next && size <= least_mss(data);
             self.next = data.end;
             return is_message;
         }
@@ -246,8 +254,15 @@ mod tests {
         let sent = messages.iter().map(|it| (0, it)).chain(lengths.iter().map(|it| (silence, it)));
         for (frame, (at, length)) in (7..).zip(sent) {
             let end = start + length;
-            let data =
-                DataSegment { at, frame, start, end, stamp: None, ip_id: None, is_pushed: false };
+            let data = DataSegment {
+                at,
+                frame,
+                start,
+                end,
+                stamp: None,
+                ip_id: Some(0),
+                is_pushed: false,
+            };
             if !first.on_data(&data) {
                 return None;
             }
@@ -267,6 +282,27 @@ mod tests {
             passed_bytes,
             passed_before_bytes,
         }
+    }
+
+    /// A segment of so many bytes whose timer expires three times before the capture ends, behind one of 500 that arrived.
+    fn stuck(ip_id: Option<u16>, size: i64) -> Option<BlackHole> {
+        let mut detector = BlackHoleDetector { largest: 500, ..BlackHoleDetector::default() };
+        for at in [1, 3, 7] {
+            let (start, end) = (500, 500 + size);
+            let data =
+                DataSegment { at, frame: at, start, end, stamp: None, ip_id, is_pushed: false };
+            detector.on_timeout(&data, Some(0));
+        }
+        detector.finish(9);
+        detector.found()
+    }
+
+    #[test]
+    fn no_path_refuses_what_the_least_mtu_holds() {
+        assert!(stuck(None, 1000).is_none(), "IPv6: 1280 bytes pass every link");
+        assert!(stuck(None, 1221).is_some());
+        assert!(stuck(Some(7), 536).is_none(), "IPv4: 576 bytes");
+        assert!(stuck(Some(7), 1000).is_some());
     }
 
     #[test]

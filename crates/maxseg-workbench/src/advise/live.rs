@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 use maxseg_core::advise::{
     Advice, Advised, Command, CommandKind, Ends, HostEnd, Remedy, SocketVerdict, System,
 };
+use maxseg_core::evidence::SocketState;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::settings::CongestionName;
-use maxseg_core::units::approx;
+use maxseg_core::units::{Time, approx};
+use maxseg_wire::tcp_info::TcpInfo;
 
 use super::captured::{merge, settings};
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
@@ -131,96 +133,154 @@ fn path_of(connection: &Connection) -> Result<(String, Vec<String>), Unknown> {
     let none = || unknown("the kernel has no tcp_info of this connection", FAR_END);
     let sample = connection.sample.as_ref().ok_or_else(none)?;
     let evidence = connection.evidence().ok_or_else(none)?;
-    let info = &sample.info;
-    let acked = info.bytes_acked.unwrap_or(0);
-    if acked <= info.bytes_received.unwrap_or(0) {
+    let (info, state) = (&sample.info, &evidence.state);
+    sends_most(info)?;
+    let rtt_s = least_rtt_s(state)?;
+    crosses_links(connection)?;
+    let by_model = sample.bbr.map(|bbr| 8.0 * bbr.bandwidth as f64).filter(|rate| *rate > 0.0);
+    let is_queued = state.rtt.as_secs_f64() > QUEUED * rtt_s;
+    let limit = connection.diagnosis().map_or(LimitedBy::Unknown, |diagnosis| diagnosis.limited_by);
+    let payload_bps = payload_rate(limit, state, by_model, is_queued)?;
+
+    let mut notes =
+        vec![source_of_rate(by_model.is_some()).to_owned(), QUEUE_IS_ASSUMED.to_owned()];
+    let mut text = hop(connection, info, state, rtt_s, payload_bps);
+    if let Some(lost) = lost_share(info).filter(|_| !is_queued) {
+        text += &errors(lost);
+        notes.push(
+            "Round trips show no queue: what was lost is taken for errors of the path.".to_owned(),
+        );
+    }
+    text += "[sender]\nstack = \"linux\"\n";
+    match congestion(connection) {
+        Ok(line) => text += &line,
+        Err(stood_for) => notes.push(stood_for),
+    }
+    text += "[receiver]\nstack = \"linux\"\n";
+    text += "[until]\ntime = \"20 s\"\n";
+    Ok((text, notes))
+}
+
+/// Most of the payload goes from here.
+fn sends_most(info: &TcpInfo) -> Result<(), Unknown> {
+    if info.bytes_acked.unwrap_or(0) <= info.bytes_received.unwrap_or(0) {
         return Err(unknown(
             "data arrives here: only the sender's host sees the path",
             "this command on the peer, or a capture of the transfer",
         ));
     }
-    let limit = connection.diagnosis().map_or(LimitedBy::Unknown, |diagnosis| diagnosis.limited_by);
-    let state = &evidence.state;
-    let min_rtt = state.min_rtt.filter(|rtt| rtt.as_nanos() > 0);
-    let Some(min_rtt) = min_rtt else {
-        return Err(unknown("no round trip was measured yet", "this command a few seconds later"));
-    };
+    Ok(())
+}
+
+/// The least round trip, in seconds.
+fn least_rtt_s(state: &SocketState) -> Result<f64, Unknown> {
+    let least = state.min_rtt.filter(|rtt| rtt.as_nanos() > 0);
+    let unmeasured =
+        || unknown("no round trip was measured yet", "this command a few seconds later");
+    least.map(Time::as_secs_f64).ok_or_else(unmeasured)
+}
+
+/// The ends are on two hosts.
+fn crosses_links(connection: &Connection) -> Result<(), Unknown> {
     if connection.local.ip() == connection.remote.ip() {
         return Err(unknown(
             "both ends are on this host: its processors are the path, and no link",
             "`top`, or `perf top -p` of either program",
         ));
     }
-    let by_model = sample.bbr.map(|bbr| 8.0 * bbr.bandwidth as f64).filter(|rate| *rate > 0.0);
+    Ok(())
+}
+
+/// The payload that the path carries, in bits per second: BBR's own estimate, or what was delivered while the path was the limit.
+fn payload_rate(
+    limit: LimitedBy,
+    state: &SocketState,
+    by_model: Option<f64>,
+    is_queued: bool,
+) -> Result<f64, Unknown> {
     if let Some(unknown) = held_back(limit, by_model.or(state.delivery_bps)) {
         return Err(unknown);
     }
-    let rtt_s = min_rtt.as_secs_f64();
-    let is_queued = state.rtt.as_secs_f64() > QUEUED * rtt_s;
     // Losses keep the window of Reno and CUBIC below what the path holds, unless a queue stands behind them.
     if limit == LimitedBy::Congestion && by_model.is_none() && !is_queued {
         return Err(at_least("losses limit", state.delivery_bps));
     }
-    // What was delivered is the path's rate only where the path was the limit.
     let is_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
     let delivered = state.delivery_bps.filter(|_| is_path && state.is_app_limited != Some(true));
-    let Some(payload_bps) = by_model.or(delivered).filter(|rate| *rate > 0.0) else {
-        return Err(unknown(
+    by_model.or(delivered).filter(|rate| *rate > 0.0).ok_or_else(|| {
+        unknown(
             "the socket shows what the connection reaches, and not what the path could carry beyond that",
             FAR_END,
-        ));
-    };
+        )
+    })
+}
+
+const fn source_of_rate(is_bbrs: bool) -> &'static str {
+    if is_bbrs {
+        "The path's rate is BBR's own estimate."
+    } else {
+        "The path's rate is what was delivered last, while the path was the limit."
+    }
+}
+
+const QUEUE_IS_ASSUMED: &str = "The size of the queue before the narrowest link is assumed: the connection shows how full it is, not how long it may \
+     get.";
+
+/// Bytes of IPv4 and TCP headers with timestamps, which the path carries besides the payload.
+const HEADERS: f64 = 52.0;
+/// The queue has room for so many times what stands in it.
+const ROOM: f64 = 1.5;
+/// The smallest queue that is assumed: ten full packets, in bytes.
+const LEAST_QUEUE: f64 = 15_000.0;
+
+/// The path as one hop.
+fn hop(
+    connection: &Connection,
+    info: &TcpInfo,
+    state: &SocketState,
+    rtt_s: f64,
+    payload_bps: f64,
+) -> String {
     let mss = f64::from(state.mss_bytes.max(1));
-    let rate = payload_bps * (mss + 52.0) / mss;
+    let rate = payload_bps * (mss + HEADERS) / mss;
     let standing = (state.rtt.as_secs_f64() - rtt_s).max(0.0) * rate / 8.0;
     let held = rate * rtt_s / 8.0;
-    let queue = (1.5 * standing).max(held).max(15_000.0);
-    let mut notes = vec![
-        if by_model.is_some() {
-            "The path's rate is BBR's own estimate.".to_owned()
-        } else {
-            "The path's rate is what was delivered last, while the path was the limit.".to_owned()
-        },
-        "The size of the queue before the narrowest link is assumed: the connection shows how full it is, not how long it may \
-         get."
-            .to_owned(),
-    ];
+    let queue = (ROOM * standing).max(held).max(LEAST_QUEUE);
     let is_v6 = connection.remote.ip().to_canonical().is_ipv6();
     let mut text = format!(
         "ip = {}\n[[hop]]\nname = \"path\"\nrate = \"{rate:.0} bit/s\"\ndelay = \"{:.0} us\"\nqueue = \"{queue:.0} B\"\n",
         if is_v6 { 6 } else { 4 },
         (5e5 * rtt_s).max(1.0)
     );
-    if let Some(mtu) = Some(info.pmtu).filter(|mtu| (576..=65_535).contains(mtu)) {
-        let _ = writeln!(text, "mtu = {mtu}");
+    if (576..=65_535).contains(&info.pmtu) {
+        let _ = writeln!(text, "mtu = {}", info.pmtu);
     }
+    text
+}
+
+/// The share of the bytes that was sent again; `None` where that is next to nothing.
+fn lost_share(info: &TcpInfo) -> Option<f64> {
     let sent = info.bytes_sent.unwrap_or(0).max(1) as f64;
     let lost = info.bytes_retrans.unwrap_or(0) as f64 / sent;
-    if lost > LEAST_LOSS && !is_queued {
-        let _ = writeln!(
-            text,
-            "errors = {{ model = \"uniform\", per = \"packet\", rate = {:.8} }}",
-            lost.min(0.5)
-        );
-        notes.push(
-            "Round trips show no queue: what was lost is taken for errors of the path.".to_owned(),
-        );
-    }
-    text += "[sender]\nstack = \"linux\"\n";
+    (lost > LEAST_LOSS).then_some(lost)
+}
+
+fn errors(lost: f64) -> String {
+    let rate = lost.min(0.5);
+    format!("errors = {{ model = \"uniform\", per = \"packet\", rate = {rate:.8} }}\n")
+}
+
+/// The line of the congestion control, or that another one stands for it.
+fn congestion(connection: &Connection) -> Result<String, String> {
     let name = connection.congestion.as_deref();
     let known = [CongestionName::Cubic, CongestionName::Bbr, CongestionName::Reno];
-    match known.iter().find(|known| Some(known.word()) == name) {
-        Some(congestion) => {
-            let _ = writeln!(text, "congestion = \"{}\"", congestion.word());
-        }
-        None => notes.push(format!(
+    let found = known.iter().find(|known| Some(known.word()) == name);
+    found.map(|known| format!("congestion = \"{}\"\n", known.word())).ok_or_else(|| {
+        format!(
             "Its congestion control, {}, is not one that the simulator has: CUBIC stands for it.",
             name.unwrap_or("unknown")
-        )),
-    }
-    text += "[receiver]\nstack = \"linux\"\n";
-    text += "[until]\ntime = \"20 s\"\n";
-    Ok((text, notes))
+        )
+    })
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod run;
 mod run_capture;
 mod run_notes;
 mod run_picture;
+mod run_report;
 mod schema;
 mod stacks;
 #[cfg(feature = "lab")]

@@ -1,7 +1,9 @@
 //! `maxseg path`
 
 mod far_end;
+mod judgement;
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,9 +17,10 @@ use crate::interrupt;
 use crate::printer::Printer;
 use crate::report::path::{forget_text, path_text};
 use far_end::FarEndArgs;
+use judgement::{judge, with_other_version};
 use maxseg_workbench::Error;
 use maxseg_workbench::path::{
-    PathError, PathObserver, PathOptions, PathReport, PathTarget, PathTest, Rfc6349Report,
+    FarEndOptions, PathError, PathObserver, PathOptions, PathReport, PathTarget, PathTest,
     forget_learnt,
 };
 use maxseg_workbench::report::path::{ForgetDocument, PathDocument, page, scenario};
@@ -98,75 +101,20 @@ pub(crate) struct PathArgs {
 
 pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     let far_end = args.far_end.options()?;
-    let version = match (args.ipv4, args.ipv6) {
-        (true, _) => Some(4),
-        (_, true) => Some(6),
-        (false, false) => None,
-    };
     refuse_outputs(args)?;
-    if args.quiet_probes && far_end.is_some() {
-        return Err(Failure::usage(
-            "--quiet-probes with --far-end: bulk data may provoke messages of routers, which the kernel acts on",
-            "leave out one of the two; `maxseg path --forget` removes what a test has taught the kernel",
-        ));
-    }
+    refuse_loud_far_end(args, far_end.is_some())?;
     if args.forget {
-        return forget(args, version, printer);
+        return forget(args, printer);
     }
     let files = OutputFiles::create(args)?;
     // clap has one, unless there is --forget.
     let Some(host) = &args.host else { return Ok(()) };
-    let resolved = host.resolve(version).map_err(Error::from)?;
-    let mut reports = Vec::new();
-    let (mut untested_versions, mut failed) = (Vec::new(), None);
-    for address in resolved.addresses {
-        let test = PathTest {
-            target: host.host.clone(),
-            address,
-            port: host.port,
-            options: PathOptions {
-                flows: args.flows,
-                pings: args.pings,
-                far_end: far_end.clone(),
-                quiet_probes: args.quiet_probes,
-                payload: !args.no_payload,
-            },
-        };
-        let stop = interrupt::flag();
-        match test.run(&mut Steps::new(printer), stop) {
-            Ok(report) => reports.push(report),
-            Err(_) if stop.load(Ordering::Relaxed) => {
-                return Err(Failure::Interrupted(
-                    "nothing is printed of an unfinished test".to_owned(),
-                ));
-            }
-            Err(error) => {
-                let (target, why) = (host.host.clone(), error.to_string());
-                untested_versions.push(PathReport::failed(target, address, why));
-                // A host of both versions may have a route for one of them alone.
-                let is_fault = !matches!(error, PathError::NoRoute { .. });
-                failed = Some((Failure::from(Error::from(error)), is_fault));
-            }
-        }
-    }
-    if let Some((failure, _)) = failed.take_if(|_| reports.is_empty()) {
-        return Err(failure);
-    }
-    reports.sort_by_key(|report| !report.is_answered());
+    let Tested { reports, untested, failed } = test_all(args, host, far_end.as_ref(), printer)?;
     // Written before printed: whoever reads our output may have gone.
     let written = files.write(&reports);
-    let shown = if args.json {
-        let all = [reports.clone(), untested_versions].concat();
-        let document = PathDocument::new(&all);
-        printer.stream(|out| document.map_or(Ok(()), |document| document.write(out)))
-    } else {
-        printer.text(&path_text(&reports, printer))
-    };
+    let shown = show(args, &reports, untested, printer);
     written?;
-    let judged = far_end_fault(&reports)
-        .and_then(|()| untested(args.far_end.has_thresholds(), &reports))
-        .and_then(|()| verdict(&reports))
-        .and_then(|()| unmeasured(&reports));
+    let judged = judge(&reports, args.far_end.has_thresholds());
     let (judged, noted) = with_other_version(judged, failed);
     if let Some(failure) = noted {
         printer.note(&failure.render());
@@ -177,21 +125,103 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     }
 }
 
-/// The end of a test of which one IP version failed, perhaps as a fault; and a failure that is noted only.
-fn with_other_version(
-    judged: Result<(), Failure>,
-    failed: Option<(Failure, bool)>,
-) -> (Result<(), Failure>, Option<Failure>) {
-    match (judged, failed) {
-        (Ok(()), Some((failure, true))) => (Err(failure), None),
-        (judged, failed) => (judged, failed.map(|(failure, _)| failure)),
+impl PathArgs {
+    /// The IP version that is asked for; `None` for both.
+    const fn version(&self) -> Option<u8> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(4),
+            (_, true) => Some(6),
+            (false, false) => None,
+        }
+    }
+
+    fn options(&self, far_end: Option<&FarEndOptions>) -> PathOptions {
+        PathOptions {
+            flows: self.flows,
+            pings: self.pings,
+            far_end: far_end.cloned(),
+            quiet_probes: self.quiet_probes,
+            payload: !self.no_payload,
+        }
     }
 }
 
+/// The tests of a host's addresses.
+struct Tested {
+    /// Those that were carried out, the ones that were answered first.
+    reports: Vec<PathReport>,
+    /// What stands for the others.
+    untested: Vec<PathReport>,
+    /// Why the last of these failed, and whether that is a fault: there are others.
+    failed: Option<(Failure, bool)>,
+}
+
+/// Tests each address of a host.
+fn test_all(
+    args: &PathArgs,
+    host: &PathTarget,
+    far_end: Option<&FarEndOptions>,
+    printer: Printer,
+) -> Result<Tested, Failure> {
+    let resolved = host.resolve(args.version()).map_err(Error::from)?;
+    let mut tested = Tested { reports: Vec::new(), untested: Vec::new(), failed: None };
+    for address in resolved.addresses {
+        let options = args.options(far_end);
+        let test = PathTest { target: host.host.clone(), address, port: host.port, options };
+        let stop = interrupt::flag();
+        match test.run(&mut Steps::new(printer), stop) {
+            Ok(report) => tested.reports.push(report),
+            Err(_) if stop.load(Ordering::Relaxed) => {
+                return Err(Failure::Interrupted(
+                    "nothing is printed of an unfinished test".to_owned(),
+                ));
+            }
+            Err(error) => {
+                let (target, why) = (host.host.clone(), error.to_string());
+                tested.untested.push(PathReport::failed(target, address, why));
+                // A host of both versions may have a route for one of them alone.
+                let is_fault = !matches!(error, PathError::NoRoute { .. });
+                tested.failed = Some((Failure::from(Error::from(error)), is_fault));
+            }
+        }
+    }
+    if let Some((failure, _)) = tested.failed.take_if(|_| tested.reports.is_empty()) {
+        return Err(failure);
+    }
+    tested.reports.sort_by_key(|report| !report.is_answered());
+    Ok(tested)
+}
+
+/// Prints the tests.
+fn show(
+    args: &PathArgs,
+    reports: &[PathReport],
+    untested: Vec<PathReport>,
+    printer: Printer,
+) -> io::Result<()> {
+    if !args.json {
+        return printer.text(&path_text(reports, printer));
+    }
+    let all = [reports.to_vec(), untested].concat();
+    let document = PathDocument::new(&all);
+    printer.stream(|out| document.map_or(Ok(()), |document| document.write(out)))
+}
+
+/// Refuses bulk data where the kernel is to be taught nothing.
+fn refuse_loud_far_end(args: &PathArgs, has_far_end: bool) -> Result<(), Failure> {
+    if args.quiet_probes && has_far_end {
+        return Err(Failure::usage(
+            "--quiet-probes with --far-end: bulk data may provoke messages of routers, which the kernel acts on",
+            "leave out one of the two; `maxseg path --forget` removes what a test has taught the kernel",
+        ));
+    }
+    Ok(())
+}
+
 /// Removes what earlier tests have taught the kernel.
-fn forget(args: &PathArgs, version: Option<u8>, printer: Printer) -> Result<(), Failure> {
+fn forget(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     let addresses = match &args.host {
-        Some(host) => Some(host.resolve(version).map_err(Error::from)?.addresses),
+        Some(host) => Some(host.resolve(args.version()).map_err(Error::from)?.addresses),
         None => None,
     };
     let forgotten = forget_learnt(addresses.as_deref()).map_err(Error::from)?;
@@ -209,30 +239,6 @@ fn forget(args: &PathArgs, version: Option<u8>, printer: Printer) -> Result<(), 
     })
 }
 
-/// A far end that did not do its part, when all else is printed.
-fn far_end_fault(reports: &[PathReport]) -> Result<(), Failure> {
-    let fault = reports.iter().find_map(|report| report.far_end_fault.as_ref());
-    fault.map_or(Ok(()), |fault| {
-        Err(Failure::Other { what: fault.text.clone(), hint: fault.hint.clone() })
-    })
-}
-
-/// Thresholds that nothing was held against are not met.
-fn untested(has_thresholds: bool, reports: &[PathReport]) -> Result<(), Failure> {
-    let is_untested = |report: &&PathReport| has_thresholds && report.rfc6349.is_none();
-    let Some(report) = reports.iter().find(is_untested) else {
-        return Ok(());
-    };
-    Err(Failure::NotMet {
-        what: format!(
-            "the thresholds were not tested at {}: without a round trip there is no baseline for a test of RFC 6349",
-            report.address
-        ),
-        hint: "name a TCP port that is open, as HOST:443, or use `maxseg responder` as the far end"
-            .to_owned(),
-    })
-}
-
 /// Refuses two outputs that are one file.
 fn refuse_outputs(args: &PathArgs) -> Result<(), Failure> {
     let (Some(report), Some(scenario)) = (&args.report, &args.scenario) else { return Ok(()) };
@@ -243,37 +249,6 @@ fn refuse_outputs(args: &PathArgs) -> Result<(), Failure> {
         ));
     }
     Ok(())
-}
-
-/// The exit code.
-fn verdict(reports: &[PathReport]) -> Result<(), Failure> {
-    let is_fault = |report: &PathReport| report.findings.iter().any(|found| found.kind.is_fault());
-    let has_failed =
-        |report: &PathReport| report.rfc6349.as_ref().is_some_and(Rfc6349Report::has_failed);
-    if reports.iter().any(|report| is_fault(report) || has_failed(report)) {
-        return Err(Failure::Found);
-    }
-    if reports.iter().any(PathReport::is_answered) {
-        return Ok(());
-    }
-    let addresses: Vec<String> = reports.iter().map(|report| report.address.to_string()).collect();
-    Err(Failure::with_hint(
-        format!("nothing answered: neither {} nor a router on the way", addresses.join(" nor ")),
-        "name a TCP port that is open, as HOST:443; a firewall of this host may drop ICMP as well",
-    ))
-}
-
-/// A direction that was asked for and not measured, where no fault of the path is known that explains it.
-fn unmeasured(reports: &[PathReport]) -> Result<(), Failure> {
-    let all: Vec<&str> =
-        reports.iter().flat_map(|report| &report.unmeasured).map(String::as_str).collect();
-    if all.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::with_hint(
-        format!("not measured: {}", all.join("; ")),
-        "all else is as printed; transfers are longer with --duration \"12 s\" and more",
-    ))
 }
 
 /// Shows on a terminal what is tried.
@@ -351,46 +326,5 @@ impl<'a> OutputFiles<'a> {
             file.finish(&scenario(report))?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use maxseg_workbench::path::{MtuReport, RttMethod, RttReport};
-
-    use super::*;
-
-    #[test]
-    fn an_ip_version_that_failed_is_a_failure_where_there_is_a_route() {
-        let failure = || Failure::with_hint("no way", "another way");
-        let (judged, noted) = with_other_version(Ok(()), Some((failure(), true)));
-        assert_eq!((judged.unwrap_err().exit_code(), noted.is_some()), (1, false));
-        let (judged, noted) = with_other_version(Ok(()), Some((failure(), false)));
-        assert!(judged.is_ok() && noted.is_some(), "no route is said, and no fault");
-        let (judged, noted) = with_other_version(Err(Failure::Found), Some((failure(), true)));
-        assert_eq!((judged.unwrap_err().exit_code(), noted.is_some()), (3, true));
-    }
-
-    #[test]
-    fn a_direction_that_was_not_measured_is_a_failure() {
-        let rtt = RttReport::of(RttMethod::IcmpEcho, &[]);
-        let address = "192.0.2.7".parse().unwrap();
-        let mut report = PathReport::begun("host".to_owned(), address, rtt, MtuReport::default());
-        assert!(unmeasured(std::slice::from_ref(&report)).is_ok());
-        report.unmeasured = vec!["upload: nothing was transferred".to_owned()];
-        let failure = unmeasured(&[report]).unwrap_err();
-        assert_eq!(failure.exit_code(), 1);
-        assert!(failure.render().contains("not measured: upload: nothing was transferred"));
-    }
-
-    #[test]
-    fn thresholds_that_nothing_was_held_against_are_not_met() {
-        let rtt = RttReport::of(RttMethod::IcmpEcho, &[]);
-        let address = "192.0.2.7".parse().unwrap();
-        let report = PathReport::begun("host".to_owned(), address, rtt, MtuReport::default());
-        let failure = untested(true, std::slice::from_ref(&report)).unwrap_err();
-        assert_eq!(failure.exit_code(), 3);
-        assert!(failure.render().contains("were not tested at 192.0.2.7"), "{}", failure.render());
-        assert!(untested(false, &[report]).is_ok());
     }
 }

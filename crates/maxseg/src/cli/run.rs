@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maxseg_core::advise::SegmentSizeAdvice;
 use maxseg_core::engine::Continue;
 use maxseg_core::results::Row;
 use maxseg_core::scenario::Point;
@@ -14,21 +13,20 @@ use super::json_stream::JsonStream;
 use super::output_file::{is_same_file, refuse_stdout};
 use super::run_capture::check_capture;
 use super::run_notes::{announce, note_others, note_resumed, rows_beside, what_is_kept};
-use super::run_picture::{begin_picture, no_picture};
+use super::run_picture::begin_picture;
+use super::run_report::Report;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
 use crate::progress::TerminalProgress;
-use crate::report::text;
+use maxseg_workbench::Error;
 use maxseg_workbench::capture::incomplete;
 use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::measured::place;
-use maxseg_workbench::report::document::Document;
+use maxseg_workbench::report::csv;
 use maxseg_workbench::report::marks::invalid_lines;
-use maxseg_workbench::report::words::is_setting;
-use maxseg_workbench::report::{Swept, csv, figures, page, parquet, segment_sizes};
 use maxseg_workbench::runner::{
     Observer, Plan, PlanResult, Progress, RunOptions, Store, check_series, run as run_plan,
 };
@@ -117,6 +115,26 @@ impl RunArgs {
         self.input.needs_lab()
     }
 
+    /// Refuses a series and a capture that these runs do not have.
+    fn refuse_unfit(&self, experiment: &Experiment, points: &[Point]) -> Result<(), Failure> {
+        if let Some(every) = self.series {
+            check_series(every, experiment, points)?;
+        }
+        if let Some(file) = &self.pcap {
+            check_capture(file, experiment, points)?;
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> RunOptions {
+        RunOptions {
+            jobs: self.jobs.map(usize::from),
+            series_every: self.series,
+            allows_invalid: self.allow_invalid,
+            capture: self.pcap.clone(),
+        }
+    }
+
     /// Refuses outputs that would be lost, or would destroy the scenario.
     fn refuse_outputs(&self) -> Result<(), Failure> {
         let outputs = [
@@ -145,13 +163,8 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let experiment = args.input.load()?;
     let environment = Environment::of(&experiment.engines);
     let points = experiment.points()?;
-    if let Some(every) = args.series {
-        check_series(every, &experiment, &points)?;
-    }
+    args.refuse_unfit(&experiment, &points)?;
     let plan = Plan::new(&experiment, &points);
-    if let Some(file) = &args.pcap {
-        check_capture(file, &experiment, &points)?;
-    }
     let measured = args.measured.as_deref().map(|file| rows_beside(file, &plan, printer));
     let measured = measured.transpose()?.unwrap_or_default();
     let svg = args.svg.as_deref().map(|file| begin_picture(file, &points)).transpose()?;
@@ -161,23 +174,11 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(store) = &store {
         note_others(store, &plan, printer);
     }
-    let options = RunOptions {
-        jobs: args.jobs.map(usize::from),
-        series_every: args.series,
-        allows_invalid: args.allow_invalid,
-        capture: args.pcap.clone(),
-    };
     let stream = args.stream(&experiment, &environment, plan.len() + measured.len(), printer)?;
     let mut followers = Followers { progress: TerminalProgress::new(printer), stream, resumed: 0 };
-    if let Some(stream) = &mut followers.stream {
-        for row in &measured {
-            stream.on_row(row);
-        }
-    }
-    let mut ran = run_plan(&plan, &options, store.as_mut(), stop, &mut followers)?;
-    let Followers { progress, mut stream, resumed } = followers;
-    drop(progress);
-    stream.as_mut().map_or(Ok(()), JsonStream::check)?;
+    followers.tell(&measured);
+    let mut ran = run_plan(&plan, &args.options(), store.as_mut(), stop, &mut followers)?;
+    let (mut stream, resumed) = followers.end()?;
     let (done, complete, failure) = (ran.rows.len(), ran.complete, ran.failure.take());
     let kept = what_is_kept(&ran.rows, plan.len(), args.allow_invalid, store.as_ref());
     place(&mut ran.rows, measured);
@@ -186,15 +187,10 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let saved = save(&report, store.as_ref(), args.svg.as_deref().zip(svg).filter(|_| complete));
     let shown = match &mut stream {
         Some(stream) => stream.end(&report.document),
-        None => report.print(args, printer),
+        None => args.print(&report, printer),
     };
     if !complete {
-        if let Some(failure) = failure {
-            printer.note_verbatim(&kept);
-            return Err(failure.into());
-        }
-        let lines = [Some(kept), report.withheld].into_iter().flatten();
-        return Err(Failure::Interrupted(lines.collect::<Vec<_>>().join("\n")));
+        return Err(unfinished(failure, kept, report.withheld, printer));
     }
     saved?;
     shown?;
@@ -203,19 +199,38 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         note_resumed(resumed, done, printer);
     }
     if let Some(file) = &args.pcap {
-        printer.note_verbatim(&format!("packets: {}", file.display()));
-        // The file has each packet at several places.
-        let path = for_shell(&file.display().to_string());
-        printer.note_verbatim(&format!("the sender's: maxseg explain {path} --interface sender"));
-        let rows = report.document.rows.iter();
-        for caveat in rows.flat_map(|row| incomplete(&row.outcome)) {
-            printer.note(&caveat.text);
-        }
+        note_capture(file, &report.document.rows, printer);
     }
     if let Some(file) = &args.svg {
         printer.note_verbatim(&format!("chart: {}", file.display()));
     }
     if args.allow_invalid { Ok(()) } else { refuse_invalid(&report.document.rows) }
+}
+
+/// Why not all runs are done: an error, or an interrupt.
+fn unfinished(
+    failure: Option<Error>,
+    kept: String,
+    withheld: Option<String>,
+    printer: Printer,
+) -> Failure {
+    if let Some(failure) = failure {
+        printer.note_verbatim(&kept);
+        return failure.into();
+    }
+    let lines = [Some(kept), withheld].into_iter().flatten();
+    Failure::Interrupted(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Where the packets are, how they are explained, and what is not among them.
+fn note_capture(file: &Path, rows: &[Row], printer: Printer) {
+    printer.note_verbatim(&format!("packets: {}", file.display()));
+    // The file has each packet at several places.
+    let path = for_shell(&file.display().to_string());
+    printer.note_verbatim(&format!("the sender's: maxseg explain {path} --interface sender"));
+    for caveat in rows.iter().flat_map(|row| incomplete(&row.outcome)) {
+        printer.note(&caveat.text);
+    }
 }
 
 /// Writes what stands beside the rows, and the picture.
@@ -240,6 +255,25 @@ struct Followers {
     stream: Option<JsonStream>,
     /// Rows that an earlier run left.
     resumed: usize,
+}
+
+impl Followers {
+    /// Rows that come of no run.
+    fn tell(&mut self, rows: &[Row]) {
+        if let Some(stream) = &mut self.stream {
+            for row in rows {
+                stream.on_row(row);
+            }
+        }
+    }
+
+    /// Takes the bar off the terminal; gives the stream, if it could be written, and how many rows an earlier run left.
+    fn end(self) -> Result<(Option<JsonStream>, usize), Failure> {
+        let Self { progress, mut stream, resumed } = self;
+        drop(progress);
+        stream.as_mut().map_or(Ok(()), JsonStream::check)?;
+        Ok((stream, resumed))
+    }
 }
 
 impl Observer for Followers {
@@ -284,6 +318,25 @@ fn refuse_invalid(rows: &[Row]) -> Result<(), Failure> {
 }
 
 impl RunArgs {
+    /// Prints the report in the form that is asked for.
+    fn print(&self, report: &Report<'_>, printer: Printer) -> Result<(), Failure> {
+        let rows = &report.document.rows;
+        if self.json {
+            return Ok(printer.data(&report.document.to_json())?);
+        }
+        if self.csv {
+            return Ok(printer.data(&csv(rows))?);
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        printer.text(&report.table(printer.wide(self.wide)))?;
+        if let Some(note) = report.note_of_seeds() {
+            printer.note(note);
+        }
+        Ok(())
+    }
+
     fn stream(
         &self,
         experiment: &Experiment,
@@ -297,96 +350,6 @@ impl RunArgs {
         let is_kept = self.out.is_some() || self.pcap.is_some() || self.svg.is_some();
         let scenario = experiment.draft.to_json();
         JsonStream::begin(printer, &scenario, environment, runs, is_kept).map(Some)
-    }
-}
-
-/// What is to be shown and kept.
-struct Report<'a> {
-    document: Document,
-    advice: Vec<SegmentSizeAdvice>,
-    /// After an interrupt, where there is something to choose: why nothing is called the best.
-    withheld: Option<String>,
-    experiment: &'a Experiment,
-    points: &'a [Point],
-}
-
-impl<'a> Report<'a> {
-    fn new(
-        experiment: &'a Experiment,
-        environment: Environment,
-        PlanResult { rows, complete, .. }: PlanResult,
-        points: &'a [Point],
-        plan: &Plan<'_>,
-    ) -> Self {
-        // Of a part of a sweep, the best is only the best so far.
-        let mut advice = segment_sizes(&rows, &plan.scenarios());
-        let has_settings =
-            rows.iter().take(1).flat_map(|row| row.point.keys()).any(|key| is_setting(key));
-        let withheld = (!complete && has_settings).then(|| {
-            let what = if advice.is_empty() {
-                "nothing is marked as the best"
-            } else {
-                "no best segment size"
-            };
-            let (done, points) = (plan.complete_points(&rows), plan.point_count());
-            format!("{what}: {done} of {points} points are complete")
-        });
-        if !complete {
-            advice.clear();
-        }
-        let scenario_as_written = experiment.draft.to_json();
-        let document = Document::new(scenario_as_written, environment, rows, complete, &advice)
-            .of_experiments(&plan.scenarios());
-        Self { document, advice, withheld, experiment, points }
-    }
-
-    fn print(&self, args: &RunArgs, printer: Printer) -> Result<(), Failure> {
-        let rows = &self.document.rows;
-        if args.json {
-            return Ok(printer.data(&self.document.to_json())?);
-        }
-        if args.csv {
-            return Ok(printer.data(&csv(rows))?);
-        }
-        if rows.is_empty() {
-            return Ok(());
-        }
-        printer.text(&text(rows, self.swept(), &self.advice, printer.wide(args.wide)))?;
-        if let Some(note) = self.note_of_seeds() {
-            printer.note(note);
-        }
-        Ok(())
-    }
-
-    fn swept(&self) -> Swept<'a> {
-        Swept::new(self.points, self.document.complete)
-    }
-
-    /// What several seeds would add, or did not.
-    fn note_of_seeds(&self) -> Option<&'static str> {
-        let swept = self.swept();
-        let has_chance = self.experiment.engines.iter().any(|engine| swept.has_chance(*engine));
-        match (self.experiment.seeds, has_chance) {
-            (1, true) => Some("one seed: --seeds 10 adds confidence intervals"),
-            (2.., false) => Some("nothing here is random: the runs of all seeds are the same"),
-            (_, _) => None,
-        }
-    }
-
-    /// The first picture, as an SVG file.
-    fn picture(&self, file: &Path) -> Result<String, Failure> {
-        let figures = figures(&self.document.rows, self.swept());
-        let first = figures.charts.first();
-        let first = first.ok_or_else(|| no_picture("no row can be drawn", file))?;
-        Ok(first.to_file())
-    }
-
-    fn save(&self, store: &Store) -> Result<(), Failure> {
-        let summary = self.document.without_rows(&self.experiment.text);
-        store.replace("run.json", summary.as_bytes())?;
-        store.replace("rows.parquet", &parquet(&self.document.rows)?)?;
-        let page = page(&self.document, &self.experiment.text, self.swept(), &self.advice);
-        Ok(store.replace("report.html", page.as_bytes())?)
     }
 }
 

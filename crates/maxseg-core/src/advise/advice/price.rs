@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::advise::Change;
 use crate::settings::CongestionName;
+use crate::window::MEMORY_PER_PAYLOAD;
 
 /// What a change costs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -58,10 +59,9 @@ impl Price {
 
 fn memory(change: Change, is_raise: bool) -> Option<u64> {
     match change {
-        // The kernel counts its overhead with the payload: about as much again.
-        Change::Window(window) => Some(2 * window.get()).filter(|_| is_raise),
+        Change::Window(window) => Some(MEMORY_PER_PAYLOAD * window.get()).filter(|_| is_raise),
         Change::ReceiveBuffer(bytes) | Change::FirstReceiveBuffer(bytes) => Some(bytes.get()),
-        Change::SendBuffer(bytes) => Some(2 * bytes.get()),
+        Change::SendBuffer(bytes) => Some(MEMORY_PER_PAYLOAD * bytes.get()),
         Change::SegmentSize(_)
         | Change::Mtu(_)
         | Change::Clamp(_)

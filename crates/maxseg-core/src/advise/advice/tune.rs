@@ -10,6 +10,7 @@ use crate::advise::Change;
 use crate::advise::mss_caps::{MssCap, is_offered_by_route, mss_caps};
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Mss};
+use crate::window::MEMORY_PER_PAYLOAD;
 
 /// A setting of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -90,14 +91,16 @@ pub(super) fn settings(
         ]
     };
     match change {
-        Change::Window(window) if is_raise => buffers(receiver, RECEIVE, 2 * window.get()),
+        Change::Window(window) if is_raise => {
+            buffers(receiver, RECEIVE, MEMORY_PER_PAYLOAD * window.get())
+        }
         Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
         Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
         Change::FirstReceiveBuffer(bytes) => {
             let least = bytes.get();
             vec![sysctl(receiver, RECEIVE[0], &format!("- >={least} >={least}"))]
         }
-        Change::SendBuffer(bytes) => buffers(sender, SEND, 2 * bytes.get()),
+        Change::SendBuffer(bytes) => buffers(sender, SEND, MEMORY_PER_PAYLOAD * bytes.get()),
         Change::SegmentSize(mss) if is_raise => {
             route(receiver, sender, "advmss", mss.get().to_string())
         }

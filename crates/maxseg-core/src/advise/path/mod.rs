@@ -15,7 +15,7 @@ use crate::evidence::DirectionStats;
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::path::PolicerSpec;
 use crate::settings::CongestionName;
-use crate::units::{BitsPerSec, Bytes, Mss, Time};
+use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 pub use known::{Confidence, Known};
 pub use losses::Overflow;
 
@@ -118,7 +118,7 @@ const LEAST_ROUND_TRIPS: f64 = 10.0;
 const LEAST_FITTED_QUEUE: u64 = 3000;
 
 /// The MTU of Ethernet, assumed where nothing larger was sent.
-pub(super) const ETHERNET: u32 = 1500;
+pub(super) const ETHERNET: u32 = Mtu::ETHERNET.octets();
 
 impl ObservedPath {
     /// The path of a connection.

@@ -250,7 +250,7 @@ pub(super) fn ack_path(facts: &Facts<'_>) -> Remedy {
     ))
     .look_linux(&Host::role("each hop"), "tc -s qdisc show")
     .wanted("a capture at the other end shows what else its link carries")
-    .note("CAKE with `ack-filter` on the router before that link keeps the newest acknowledgement only (RFC 3449 §5.2.3).")
+    .note("CAKE with `ack-filter` on the router before that link keeps the newest acknowledgement only (RFC 3449 §5.2.1).")
 }
 
 pub(super) fn marked() -> Remedy {

@@ -7,10 +7,8 @@ use crate::advise::Change;
 use crate::advise::path::{Confidence, ETHERNET};
 use crate::diagnose::FindingKind;
 use crate::framing::{Headers, IpVersion};
+use crate::mss::default_mss;
 use crate::units::{Mss, Mtu, Time, approx};
-
-/// Every host receives packets of this size, in bytes (RFC 791).
-const LEAST_MTU: u32 = 576;
 
 /// The MSS for packets of this length: the option does not count TCP's own options (RFC 6691).
 fn mss_for(mtu: u32, ip: IpVersion) -> u32 {
@@ -40,20 +38,22 @@ fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
         let passed = sizes.into_iter().filter(|size| (1..hole.segment_bytes).contains(size));
         passed.max().map(|largest| largest + headers)
     });
-    // Less is what a program wrote, and no hop's limit.
+    // Less is rather what a program wrote than a hop's limit.
     reported_mtu(facts)
-        .or(arrived.filter(|mtu| *mtu >= least_mtu(facts)))
+        .or(arrived.filter(|mtu| *mtu >= least_likely_mtu(facts)))
         .filter(|mtu| *mtu <= 65_535)
 }
 
-/// What every hop passes, in bytes (RFC 791, RFC 8200 §5).
-fn least_mtu(facts: &Facts<'_>) -> u32 {
-    if ip(facts) == IpVersion::V6 { Mtu::IPV6_MIN.into() } else { LEAST_MTU }
+/// A smaller packet is hardly a hop's limit, in bytes: what every host of IPv4 receives, though a hop of it need pass 68 only (RFC 791
+/// §3.2), and every link of IPv6 carries (RFC 8200 §5).
+fn least_likely_mtu(facts: &Facts<'_>) -> u32 {
+    let ip = ip(facts);
+    default_mss(ip) + Headers::plain(ip).octets()
 }
 
 /// `lower the MTU of 10.0.0.1 (packets of 1358 bytes arrive)`: as far as the capture shows what arrives.
 fn lower_mtu(facts: &Facts<'_>) -> String {
-    let arrived = passing_mtu(facts).filter(|packet| *packet >= least_mtu(facts));
+    let arrived = passing_mtu(facts).filter(|packet| *packet >= least_likely_mtu(facts));
     let known = arrived.map_or_else(String::new, |mtu| format!(" (packets of {mtu} bytes arrive)"));
     format!("lower the MTU of {}{known}", facts.sender)
 }

@@ -6,7 +6,7 @@ use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::evidence::DirectionStats;
 use crate::units::Bytes;
-use crate::window::{FIELD, LARGEST_SHIFT, is_near_field};
+use crate::window::{FIELD, LARGEST_SHIFT, MEMORY_PER_PAYLOAD, is_near_field};
 
 /// The window that covers the path; at least four times the limiting one where the rate of the path is a lower bound or
 /// unknown.
@@ -20,9 +20,9 @@ fn wanted(facts: &Facts<'_>, now: u64) -> Bytes {
     }
 }
 
-/// The buffer for a window: Linux reserves half of it for overhead (`tcp_adv_win_scale` 1).
+/// The buffer for so much in flight.
 fn buffer(window: Bytes) -> u64 {
-    2 * window.get()
+    MEMORY_PER_PAYLOAD * window.get()
 }
 
 /// The names of a buffer's limits in each operating system.
@@ -264,7 +264,6 @@ pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     let now = facts.data.in_flight_max_bytes;
     let buffer_now = wanted(facts, now);
-    // Per-segment overhead takes about as much of the buffer as the payload.
     let bytes = buffer(buffer_now);
     let remedy = Remedy::new(format!(
         "raise the send buffer of {on}, so that {buffer_now} can be in flight (SO_SNDBUF of its program, or tcp_wmem)"

@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 use crate::settings::WindowSize;
 use crate::sim::Sim;
 use crate::units::{BitsPerSec, Bytes, Time};
-use crate::window::{FIELD, LARGEST_SHIFT};
+use crate::window::{FIELD, LARGEST_SHIFT, MEMORY_PER_PAYLOAD};
 
 /// So much of a rate waits where a sender paces itself, or its host shapes: before the path, and without loss.
 const SHAPER_ROOM: Time = Time::from_secs(1);
@@ -24,12 +24,12 @@ impl Rerun {
         for change in changes {
             match (change, &mut scenario.receiver.linux, &mut scenario.sender.linux) {
                 (Change::Window(window), Some(rules), _) => {
-                    rules.tcp_rmem[2] = rules.tcp_rmem[2].max(2 * window.get());
-                    let most = Bytes::new(rules.tcp_rmem[2] / 2);
+                    rules.tcp_rmem[2] = rules.tcp_rmem[2].max(MEMORY_PER_PAYLOAD * window.get());
+                    let most = Bytes::new(rules.tcp_rmem[2] / MEMORY_PER_PAYLOAD);
                     scenario.receiver.window = WindowSize::Auto { most };
                 }
                 (Change::SendBuffer(buffer), _, Some(rules)) => {
-                    rules.tcp_wmem[2] = rules.tcp_wmem[2].max(2 * buffer.get());
+                    rules.tcp_wmem[2] = rules.tcp_wmem[2].max(MEMORY_PER_PAYLOAD * buffer.get());
                     scenario.sender.send_buffer = None;
                     scenario.receiver.window =
                         WindowSize::Bytes(Bytes::new(self.path.window_bytes.value));
@@ -37,7 +37,7 @@ impl Rerun {
                 // A program that reads at once lets the window grow, as far as its scale allows.
                 (Change::ReadsAtOnce, Some(rules), _) => {
                     let scale = self.path.window_scale.unwrap_or(0).min(LARGEST_SHIFT);
-                    let most = (rules.tcp_rmem[2] / 2).min(FIELD << scale);
+                    let most = (rules.tcp_rmem[2] / MEMORY_PER_PAYLOAD).min(FIELD << scale);
                     let most = Bytes::new(most.max(self.path.window_bytes.value));
                     scenario.receiver.window = WindowSize::Auto { most };
                     scenario.receiver.read_rate = None;

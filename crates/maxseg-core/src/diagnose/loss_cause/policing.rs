@@ -1,5 +1,5 @@
 //! What a policer does to a transfer: a token bucket passes one rate, and drops what exceeds it without delay (RFC 2475
-//! §2.3.3.3). The sender tries more until segments are lost, so that its rates vary, and those between losses do not
+//! §2.3.3.4). The sender tries more until segments are lost, so that its rates vary, and those between losses do not
 //! (Flach et al.: An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016, §3).
 
 use super::super::full_link::fastest_bps;

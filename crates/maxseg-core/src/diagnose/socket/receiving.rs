@@ -3,10 +3,10 @@
 
 use super::{Judge, LimitShare, LimitedBy, QUEUEING, QUEUEING_S, Unseen};
 use crate::evidence::{SocketEvidence, SocketState};
+use crate::window::SHUT_AT_UNREAD;
 
-/// The reader is behind where so much of the receive buffer is not read. Half of a buffer is for overhead
-/// (`tcp_adv_win_scale`), so the window shuts from here on.
-pub(super) const UNREAD: f64 = 0.4;
+/// The reader is behind where so much of the receive buffer is not read: the window shuts from here on.
+pub(super) const UNREAD: f64 = SHUT_AT_UNREAD.0 as f64 / SHUT_AT_UNREAD.1 as f64;
 /// Nothing more fits into a buffer so full: the next packet's memory is the rest of it.
 const NO_ROOM: f64 = 0.9;
 /// The window is full where so much of it arrives in each round trip (Little's law). Windows are whole segments and buffers are not: a

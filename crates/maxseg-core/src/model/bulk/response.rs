@@ -1,4 +1,4 @@
-//! What losses leave of a sender's rate: its congestion control's response function (RFC 5166 §2.3.2).
+//! What losses leave of a sender's rate: its congestion control's response function (RFC 3649).
 
 use super::super::cubic::Cubic;
 use super::super::pftk::{self, Pftk};

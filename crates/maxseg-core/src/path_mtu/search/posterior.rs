@@ -21,7 +21,7 @@ pub(super) struct Posterior {
 pub(super) struct Stated {
     /// It is no more than this.
     pub(super) most: u32,
-    /// It is likely this: the stated MTU, or a plateau where none is stated (RFC 1191 §7.1).
+    /// It is likely this: the stated MTU, or a plateau where none is stated (RFC 1191 §5, §7).
     pub(super) likely: u32,
     /// Whether the router stated it.
     pub(super) is_exact: bool,

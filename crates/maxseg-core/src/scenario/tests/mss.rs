@@ -40,8 +40,8 @@ fn metrics_of_the_route_go_before_the_interface() {
 /// What the simulated Linux comes to, by the windows that its receiver offers.
 #[test]
 fn linux_puts_at_most_half_of_the_window_into_a_segment() {
-    let effective = |mtu: u16, window: &str, stack: &str| {
-        let host = format!("stack = \"{stack}\"\ntimestamps = true");
+    let effective = |mtu: u16, window: &str, stack: &str, timestamps: bool| {
+        let host = format!("stack = \"{stack}\"\ntimestamps = {timestamps}");
         let text = format!(
             "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nmtu = {mtu}\n[sender]\n{host}\n[receiver]\n{host}\nwindow = \"{window}\"\n"
         );
@@ -58,9 +58,11 @@ fn linux_puts_at_most_half_of_the_window_into_a_segment() {
         (9000, "20000 B", 8948),
         (9000, "auto", 8948),
     ] {
-        assert_eq!(effective(mtu, window, "linux"), mss, "{window} at {mtu}");
+        assert_eq!(effective(mtu, window, "linux", true), mss, "{window} at {mtu}");
     }
-    assert_eq!(effective(1500, "1460 B", "rfc"), 1448);
+    assert_eq!(effective(1500, "1460 B", "rfc", true), 1448);
+    // 68 bytes less the header.
+    assert_eq!([true, false].map(|stamps| effective(1500, "40 B", "linux", stamps)), [40, 48]);
 }
 
 #[test]
@@ -108,6 +110,10 @@ fn the_path_can_lower_the_segment_size() {
     draft.set_argument("sender.mtu_probing=true").unwrap();
     let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
     assert_eq!((mss.effective.get(), mss.timeouts), (512, 4));
+    // The peer's option bounds the first size that is halved.
+    draft.set_argument("receiver.mss=900").unwrap();
+    let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
+    assert_eq!((mss.clamp.get(), mss.effective.get(), mss.timeouts), (900, 450, 4));
 }
 
 #[test]

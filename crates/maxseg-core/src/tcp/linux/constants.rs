@@ -1,9 +1,10 @@
 //! Sizes and choices that several rules share (`include/net/tcp.h`).
 
-/// `TCP_MSS_DEFAULT`.
-pub(super) const MSS_DEFAULT: u64 = 536;
+use crate::framing::TCP_TIMESTAMPS;
+pub(super) use crate::mss::linux::{MIN_MSS, MSS_DEFAULT};
+
 /// Bytes of the timestamps option, padded (`TCPOLEN_TSTAMP_ALIGNED`).
-pub(super) const STAMPS_LEN: u64 = 12;
+pub(super) const STAMPS_LEN: u64 = TCP_TIMESTAMPS.get();
 /// Bytes for options in a header.
 pub(super) const OPTION_SPACE: u64 = 40;
 /// `TCP_INIT_CWND`.

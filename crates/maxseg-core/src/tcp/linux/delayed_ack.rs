@@ -2,6 +2,7 @@
 //! `tcp_timer.c`).
 
 use super::Socket;
+use super::constants::{MIN_MSS, MSS_DEFAULT, STAMPS_LEN};
 use crate::units::Time;
 
 /// `TCP_MAX_QUICKACKS`.
@@ -95,9 +96,8 @@ impl Socket {
             return;
         }
         // Segments of that size twice in a row: that is how large they are, if they are not tiny (`TCP_MIN_MSS`).
-        let stamps = if self.stamps_ok { 12 } else { 0 };
-        let with_header = len + 20 + stamps;
-        if with_header >= 536 + 20 || (with_header >= 88 + 20 && !push) {
+        let with_stamps = len + if self.stamps_ok { STAMPS_LEN } else { 0 };
+        if with_stamps >= MSS_DEFAULT || (with_stamps >= MIN_MSS && !push) {
             self.ack.last_segment = len;
             if len == last {
                 self.ack.rcv_mss = len;

@@ -5,7 +5,7 @@ use super::Socket;
 use super::State;
 use super::ack::Verdict;
 use super::cc::{CongestionControl, UNLIMITED};
-use super::constants::{MSS_DEFAULT, STAMPS_LEN};
+use super::constants::{MIN_MSS, MSS_DEFAULT, STAMPS_LEN};
 use super::flags::SYN_ACKED;
 use super::packet::{Blocks, Flags, Packet, Stamps, SynOptions};
 use super::rtt::RoundTrips;
@@ -17,8 +17,6 @@ use crate::units::Mss;
 
 /// The largest window that is not scaled (`U16_MAX`).
 const UNSCALED: u64 = 65_535;
-/// `TCP_MIN_MSS`.
-const RCV_MSS_MIN: u64 = 88;
 
 impl Socket {
     /// What the MSS option says.
@@ -59,7 +57,7 @@ impl Socket {
     /// `tcp_initialize_rcv_mss`.
     fn initialize_rcv_mss(&mut self) {
         let hint = self.advmss.min(self.mss_cache).min(self.buffer.rcv_wnd / 2);
-        self.ack.rcv_mss = hint.clamp(RCV_MSS_MIN, MSS_DEFAULT);
+        self.ack.rcv_mss = hint.clamp(MIN_MSS, MSS_DEFAULT);
     }
 
     /// The SYN goes, and is queued like data (`tcp_connect`).

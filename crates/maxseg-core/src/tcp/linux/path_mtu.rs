@@ -3,11 +3,11 @@
 
 use super::CaState;
 use super::Socket;
-use super::constants::{MSS_DEFAULT, STAMPS_LEN};
+use super::constants::STAMPS_LEN;
 use super::settings::Host;
 use crate::framing::{Headers, IpVersion};
-use crate::mss::linux::{MIN_SND_MSS, PathMtu, learn};
-use crate::units::{Mtu, Time};
+use crate::mss::linux::{MIN_SND_MSS, PathMtu, bound_to_half_window, learn};
+use crate::units::{Bytes, Mtu, Time};
 
 impl Host {
     /// Which IP it sends, by its headers.
@@ -28,16 +28,20 @@ impl Host {
 }
 
 impl Socket {
-    /// Half of the peer's window at most (`tcp_bound_to_half_wnd`, `include/net/tcp.h`).
+    /// Bytes of options in every header (`tcp_header_len` less 20).
+    const fn stamps_len(&self) -> u64 {
+        if self.uses_stamps() { STAMPS_LEN } else { 0 }
+    }
+
+    /// Half of the peer's window at most.
     pub(super) fn bound_to_half_window(&self, len: u64) -> u64 {
-        let cutoff =
-            if self.max_window > MSS_DEFAULT { self.max_window / 2 } else { self.max_window };
-        if cutoff > 0 && len > cutoff { cutoff.max(68 - 20 - STAMPS_LEN) } else { len }
+        let [len, window, options] = [len, self.max_window, self.stamps_len()].map(Bytes::new);
+        bound_to_half_window(len, window, options).get()
     }
 
     /// `tcp_sync_mss`.
     pub(super) fn sync_mss(&mut self) {
-        let stamps = if self.uses_stamps() { STAMPS_LEN } else { 0 };
+        let stamps = self.stamps_len();
         let allowed = self.host.mtu.saturating_sub(self.host.headers).min(self.mss_clamp);
         let mss = allowed.max(MIN_SND_MSS.get()) - stamps;
         self.mss_cache = self.bound_to_half_window(mss);

@@ -33,12 +33,12 @@ pub struct Clamps {
     /// Those that were found.
     pub rules: Vec<Clamp>,
     /// Why there may be more; `None` where these are all.
-    pub unknown: Option<ClampsUnknown>,
+    pub unknown: Option<NotRead>,
 }
 
-/// Why rules cannot be read.
+/// Why what a program lists is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ClampsUnknown {
+pub enum NotRead {
     /// The program that lists them is not installed.
     #[error("{0} is not installed")]
     NoProgram(&'static str),
@@ -69,10 +69,10 @@ impl Clamps {
                 rules = found.rules;
                 by_iptables |= found.has_iptables;
             }
-            Ok(None) => unknown = Some(ClampsUnknown::Odd("nft")),
+            Ok(None) => unknown = Some(NotRead::Odd("nft")),
             Err(why) => unknown = Some(why),
         }
-        if by_iptables && unknown != Some(ClampsUnknown::Denied) {
+        if by_iptables && unknown != Some(NotRead::Denied) {
             for (programs, family) in SAVE {
                 match save(programs) {
                     Ok(texts) => {
@@ -102,17 +102,17 @@ fn legacy_tables() -> bool {
 }
 
 /// What both variants list, or the one that there is.
-fn save([nft, legacy, only]: [&'static str; 3]) -> Result<Vec<String>, ClampsUnknown> {
+fn save([nft, legacy, only]: [&'static str; 3]) -> Result<Vec<String>, NotRead> {
     let both: Vec<_> =
         [nft, legacy].into_iter().filter(|program| find_program(program).is_some()).collect();
     let programs = if both.is_empty() { vec![only] } else { both };
     programs.into_iter().map(|program| run(program, &[])).collect()
 }
 
-fn run(program: &'static str, arguments: &[&str]) -> Result<String, ClampsUnknown> {
-    let file = find_program(program).ok_or(ClampsUnknown::NoProgram(program))?;
+fn run(program: &'static str, arguments: &[&str]) -> Result<String, NotRead> {
+    let file = find_program(program).ok_or(NotRead::NoProgram(program))?;
     let failed =
-        |why: String| ClampsUnknown::Failed { program: program.to_owned(), why: first_line(&why) };
+        |why: String| NotRead::Failed { program: program.to_owned(), why: first_line(&why) };
     let output =
         Command::new(file).args(arguments).output().map_err(|error| failed(error.to_string()))?;
     if output.status.success() {
@@ -121,7 +121,7 @@ fn run(program: &'static str, arguments: &[&str]) -> Result<String, ClampsUnknow
     let why = String::from_utf8_lossy(&output.stderr).into_owned();
     let is_denied = ["not permitted", "ermission denied", "must be root"];
     if is_denied.iter().any(|words| why.contains(words)) {
-        return Err(ClampsUnknown::Denied);
+        return Err(NotRead::Denied);
     }
     Err(failed(why))
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-pub use clamps::{Clamp, Clamps, ClampsUnknown};
+pub use clamps::{Clamp, Clamps, NotRead};
 
 use super::host::{locks_mtu, named, sysctl};
 use super::sockets::{NamespaceError, Place, PlaceName};
@@ -43,7 +43,7 @@ pub struct PathReading {
     /// Sysctls by their names; those that this namespace does not have are left out.
     pub sysctls: Vec<(&'static str, String)>,
     /// What was remembered of earlier connections to this host (`tcp_metrics`), in `ip`'s words; empty for nothing.
-    pub remembered: Result<Vec<(String, String)>, ClampsUnknown>,
+    pub remembered: Result<Vec<(String, String)>, NotRead>,
     /// Rules that change the MSS option of this IP version.
     pub clamps: Clamps,
 }
@@ -105,7 +105,7 @@ pub struct NamespaceReading {
     place: Option<PlaceName>,
     sysctls: Vec<(&'static str, String)>,
     /// All that is remembered, by destination.
-    remembered: Result<Vec<Remembered>, ClampsUnknown>,
+    remembered: Result<Vec<Remembered>, NotRead>,
     clamps: Clamps,
 }
 
@@ -152,7 +152,7 @@ impl NamespaceReading {
             remembered: self
                 .remembered
                 .as_ref()
-                .map(|all| of_host(all, key.remote))
+                .map(|all| of_pair(all, key.local, key.remote))
                 .map_err(Clone::clone),
             clamps: self.clamps.clone(),
         };
@@ -241,16 +241,16 @@ fn told(netlink: &mut Netlink, route: &FoundRoute, to: IpAddr) -> RouteReading {
 }
 
 /// What the kernel remembers of connections to any address: for one alone `ip` writes no JSON.
-fn all_remembered() -> Result<Vec<Remembered>, ClampsUnknown> {
-    let file = find_program("ip").ok_or(ClampsUnknown::NoProgram("ip"))?;
-    let odd = || ClampsUnknown::Odd("ip tcp_metrics");
+fn all_remembered() -> Result<Vec<Remembered>, NotRead> {
+    let file = find_program("ip").ok_or(NotRead::NoProgram("ip"))?;
+    let odd = || NotRead::Odd("ip tcp_metrics");
     let output = Command::new(file)
         .args(["-j", "tcp_metrics", "show"])
         .output()
-        .map_err(|_| ClampsUnknown::NoProgram("ip"))?;
+        .map_err(|_| NotRead::NoProgram("ip"))?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().into();
-        return Err(ClampsUnknown::Failed { program: "ip".to_owned(), why });
+        return Err(NotRead::Failed { program: "ip".to_owned(), why });
     }
     let text = String::from_utf8_lossy(&output.stdout);
     if text.trim().is_empty() {
@@ -261,14 +261,36 @@ fn all_remembered() -> Result<Vec<Remembered>, ClampsUnknown> {
     Ok(entries.iter().filter_map(Value::as_object).cloned().collect())
 }
 
-/// What is remembered of this address.
-fn of_host(all: &[Remembered], to: IpAddr) -> Vec<(String, String)> {
-    let to = to.to_canonical().to_string();
+/// What is remembered of connections between these addresses: there is an entry for each pair (`tcp_get_metrics`,
+/// `net/ipv4/tcp_metrics.c`).
+fn of_pair(all: &[Remembered], from: IpAddr, to: IpAddr) -> Vec<(String, String)> {
+    let [from, to] = [from, to].map(|address| address.to_canonical().to_string());
     let plain = |(key, value): (&String, &Value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (key.clone(), value)
     };
-    let is_of = |entry: &&Remembered| entry.get("dst").and_then(Value::as_str) == Some(&to);
+    let is_of = |entry: &&Remembered| {
+        let is = |key, address: &str| entry.get(key).is_none_or(|is| is.as_str() == Some(address));
+        is("dst", &to) && is("source", &from)
+    };
     let entries = all.iter().filter(is_of).flatten();
     entries.map(plain).filter(|(key, _)| key != "dst").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_belongs_to_a_pair_of_addresses() {
+        let entries = r#"[{"dst":"192.0.2.1","rtt":0.01,"source":"192.0.2.2"},
+            {"dst":"192.0.2.1","rtt":0.2,"source":"198.51.100.2"},
+            {"dst":"192.0.2.9","rtt":0.3,"source":"192.0.2.2"}]"#;
+        let all: Vec<Remembered> = serde_json::from_str(entries).unwrap();
+        let [from, to] = ["192.0.2.2", "::ffff:192.0.2.1"].map(|it| it.parse().unwrap());
+        let of_pair = of_pair(&all, from, to);
+        let rtts = of_pair.iter().filter(|(key, _)| key == "rtt");
+        assert_eq!(rtts.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["0.01"]);
+        assert_eq!(of_pair.len(), 2, "the destination is known: {of_pair:?}");
+    }
 }

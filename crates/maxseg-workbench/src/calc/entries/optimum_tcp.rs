@@ -1,9 +1,11 @@
 //! `optimum-tcp`
 
+use maxseg_core::framing::IpVersion;
 use maxseg_core::model::Formula;
 use maxseg_core::model::frames::Frames;
 use maxseg_core::model::optimum::Tcp;
 use maxseg_core::model::pftk;
+use maxseg_core::mss::default_mss;
 use maxseg_core::units::{BitsPerSec, Bytes};
 
 use super::common::{
@@ -18,7 +20,7 @@ const LINK: Parameter<BitsPerSec> =
     Parameter::optional("rate", "no link bounds the result", "of the link, headers included");
 
 /// What hosts use that know nothing better (RFC 9293 §3.7.1).
-const DEFAULT_MSS: Bytes = Bytes::new(536);
+const DEFAULT_MSS: Bytes = Bytes::new(default_mss(IpVersion::V4) as u64);
 
 pub(super) const ENTRY: Entry = Entry {
     name: "optimum-tcp",

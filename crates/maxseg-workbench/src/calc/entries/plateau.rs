@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     parameters: &[PACKET.described(), MTU.described()],
     formula: "next = the largest below packet of 65535, 32000, 17914, 8166, 4352, 2002, 1492, 1006, 508, 296, 68, \
               and so on until the path takes it; mss = next − 40",
-    source: "RFC 1191 §7.1 and table 7-1",
+    source: "RFC 1191 §5, §7 and table 7-1",
     range: || {
         "For routers that write 0 as the next hop's MTU, as before RFC 1191. Routers of 4.2BSD report the length \
          with the header counted twice: take 4 · IHL off first (§5). A host that hears nothing at all needs RFC 4821."

@@ -4,10 +4,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use maxseg_core::tune::{Allowed, LEAST_CONNECTIONS, Prefix, Step, Target, Value, incomparable};
+use maxseg_core::tune::{
+    Allowed, Deadline, LEAST_CONNECTIONS, Prefix, Step, Target, Value, incomparable,
+};
 use maxseg_linux::sys::latest_state_file;
 use maxseg_linux::tune::{
-    Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
+    Applied, Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen,
+    state_folder,
 };
 use maxseg_workbench::advise::ADVICE;
 use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
@@ -131,6 +134,23 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
     if !args.manner.yes && !ask::ask("Apply?")? {
         return Err(Failure::Interrupted("nothing was changed".to_owned()));
     }
+    let (applied, ends) = change(args, &plan)?;
+    let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(seen).collect();
+    let result = PlanResult {
+        plan: Some(applied.plan),
+        entries: applied.entries,
+        expires: ends.map(|ends| ends.at_s),
+        segments_seen: seen.iter().map(|seen| seen.map(|seen| seen.seen)).collect(),
+    };
+    if !args.json {
+        note_seen(&plan, &seen, printer);
+        note_undoing(args, &result, printer);
+    }
+    tell(args, &plan, &result, printer)
+}
+
+/// Makes the change; gives when it ends by itself, too. The journal is closed afterwards: others may write to it.
+fn change(args: &ApplyArgs, plan: &PreparedPlan) -> Result<(Applied, Option<Deadline>), Failure> {
     let ends = match (args.lasts, args.confirm) {
         (Some(lasts), _) => Some(deadline(lasts, false)),
         (None, Some(confirm)) => Some(deadline(confirm, true)),
@@ -145,43 +165,35 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         allows_router: args.allow.i_am_router,
         start_guard: &guard::start,
     };
-    let applied = apply(&mut journal, &applying)?;
-    drop(journal);
-    let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(seen).collect();
-    let result = PlanResult {
-        plan: Some(applied.plan),
-        entries: applied.entries,
-        expires: ends.map(|ends| ends.at_s),
-        segments_seen: seen.iter().map(|seen| seen.map(|seen| seen.seen)).collect(),
-    };
-    if !args.json {
-        let lines = plan
-            .plan
-            .steps
-            .iter()
-            .zip(&seen)
-            .filter_map(|(step, seen)| seen.as_ref().map(|seen| seen_line(step, seen)));
-        lines.for_each(|line| printer.note(&line));
-        plan.steps.iter().filter_map(|step| step.pinned.as_ref()).for_each(|it| printer.note(it));
-        match (args.confirm, args.lasts) {
-            (Some(time), _) => printer.note(&format!(
-                "undone in {} s unless you run: {}",
-                time.as_secs(),
-                own_command("tune confirm")
-            )),
-            (None, Some(time)) => {
-                let undo = undoing(&result.entries);
-                printer.note(&format!("undone in {} s; before: {undo}", time.as_secs()));
-            }
-            (None, None) => printer.note(&undoing(&result.entries)),
-        }
-        if args.revert_if_worse {
-            let status = own_command("tune status");
-            printer
-                .note(&format!("undone as well if existing connections get worse: see `{status}`"));
+    Ok((apply(&mut journal, &applying)?, ends))
+}
+
+/// What connections did since, and routes that were pinned.
+fn note_seen(plan: &PreparedPlan, seen: &[Option<SegmentsSeen>], printer: Printer) {
+    for (step, seen) in plan.plan.steps.iter().zip(seen) {
+        if let Some(seen) = seen {
+            printer.note(&seen_line(step, seen));
         }
     }
-    tell(args, &plan, &result, printer)
+    plan.steps.iter().filter_map(|step| step.pinned.as_ref()).for_each(|it| printer.note(it));
+}
+
+/// How and when it is undone.
+fn note_undoing(args: &ApplyArgs, result: &PlanResult, printer: Printer) {
+    let undo = undoing(&result.entries);
+    printer.note(&match (args.confirm, args.lasts) {
+        (Some(time), _) => format!(
+            "undone in {} s unless you run: {}",
+            time.as_secs(),
+            own_command("tune confirm")
+        ),
+        (None, Some(time)) => format!("undone in {} s; before: {undo}", time.as_secs()),
+        (None, None) => undo,
+    });
+    if args.revert_if_worse {
+        let status = own_command("tune status");
+        printer.note(&format!("undone as well if existing connections get worse: see `{status}`"));
+    }
 }
 
 fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {

@@ -11,8 +11,8 @@ use maxseg_linux::tune::{
     recover, state_folder, survey,
 };
 use maxseg_workbench::tune::documents::{Document, Setting};
-use maxseg_workbench::tune::persist::{Keeper, networkd_lines};
-use maxseg_workbench::tune::{Request, outdated, prepare, without_effect};
+use maxseg_workbench::tune::persist::{Files, Keeper, networkd_lines};
+use maxseg_workbench::tune::{PreparedPlan, Request, outdated, prepare, without_effect};
 
 use super::export::given_or_set;
 use super::undo::{tell_recovered, undoing};
@@ -162,58 +162,18 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     document.allows_router |= args.i_am_router;
     let keeper = args.keeper.unwrap_or_else(|| Keeper::of(&document));
     if keeper == Keeper::Networkd {
-        let (lines, left_out) = networkd_lines(&document);
-        document::tell(&left_out, printer);
-        return Ok(printer.data(&lines)?);
+        return print_networkd(&document, printer);
     }
     let root = std::path::absolute(&args.root)
         .map_err(|error| Failure::file("find", &args.root, &error))?;
-    let program = std::env::current_exe()
-        .map_or_else(|_| "/usr/bin/maxseg".to_owned(), |file| file.display().to_string());
-    if keeper == Keeper::Unit {
-        judge_program(Path::new(&program), &root, printer)?;
-        judge_routes(&document, &root)?;
-        note_made_routes(&document, &root, printer);
-    }
-    warn_of_namespace(&document, &root, printer);
-    let files = keeper.files(&document, &root, &program);
-    document::tell(&files.left_out, printer);
-    if files.files.is_empty() {
-        return Err(Failure::with_hint(
-            format!("{} keeps none of these settings", keeper.word()),
-            "--as unit keeps all but those of connections",
-        ));
-    }
-    for why in without_effect(keeper, &document, &root) {
-        printer.note(&format!("warning: {why}"));
-    }
-    let outdated = match args.file {
+    let files = files(keeper, &document, &root, printer)?;
+    let removed = match args.file {
         None => outdated(&earlier(&root)?, &document, &files),
         Some(_) => Vec::new(),
     };
-    let removed = outdated.into_iter().map(|target| (target, Value::Absent));
-    let request = Request {
-        wanted: files.files.iter().cloned().chain(removed.clone()).collect(),
-        why: document.why.clone(),
-        reasons: Vec::new(),
-        allowed: Allowed::default(),
-        session: None,
-    };
-    let plan = prepare(&request)?;
-    let mut text = String::new();
-    for (target, value) in &files.files {
-        let path = target.to_string();
-        let _ = writeln!(text, "{}", printer.bold(path.trim_start_matches("file.")));
-        for line in value.text().unwrap_or_default().lines() {
-            let _ = writeln!(text, "  {line}");
-        }
-    }
-    for (target, _) in removed {
-        let path = target.to_string();
-        let _ = writeln!(text, "{}", printer.bold(path.trim_start_matches("file.")));
-        text += "  is removed: it keeps what is set no more\n";
-    }
-    ask::unless_unread(printer.text(&text), args.dry_run || !args.yes)?;
+    let plan = prepare(&request(&document, &files, &removed))?;
+    let shown = printer.text(&contents(&files, &removed, printer));
+    ask::unless_unread(shown, args.dry_run || !args.yes)?;
     if plan.plan.steps.is_empty() {
         printer.note("the files hold this already");
         return Ok(());
@@ -221,15 +181,99 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
     if args.dry_run {
         return Ok(());
     }
-    if !args.yes && !ask::can_ask() {
+    if !args.yes {
+        ask_to_write()?;
+    }
+    let entries = write(&plan, printer)?;
+    printer.note(&undoing(&entries));
+    for command in &files.then {
+        printer.note(&format!("then run: {command}"));
+    }
+    Ok(())
+}
+
+fn print_networkd(document: &Document, printer: Printer) -> Result<(), Failure> {
+    let (lines, left_out) = networkd_lines(document);
+    document::tell(&left_out, printer);
+    Ok(printer.data(&lines)?)
+}
+
+/// What keeps the settings, with what has to be said of it.
+fn files(
+    keeper: Keeper,
+    document: &Document,
+    root: &Path,
+    printer: Printer,
+) -> Result<Files, Failure> {
+    let program = std::env::current_exe()
+        .map_or_else(|_| "/usr/bin/maxseg".to_owned(), |file| file.display().to_string());
+    if keeper == Keeper::Unit {
+        judge_program(Path::new(&program), root, printer)?;
+        judge_routes(document, root)?;
+        note_made_routes(document, root, printer);
+    }
+    warn_of_namespace(document, root, printer);
+    let files = keeper.files(document, root, &program);
+    document::tell(&files.left_out, printer);
+    if files.files.is_empty() {
+        return Err(Failure::with_hint(
+            format!("{} keeps none of these settings", keeper.word()),
+            "--as unit keeps all but those of connections",
+        ));
+    }
+    for why in without_effect(keeper, document, root) {
+        printer.note(&format!("warning: {why}"));
+    }
+    Ok(files)
+}
+
+fn request(document: &Document, files: &Files, removed: &[Target]) -> Request {
+    let removed = removed.iter().map(|target| (target.clone(), Value::Absent));
+    Request {
+        wanted: files.files.iter().cloned().chain(removed).collect(),
+        why: document.why.clone(),
+        reasons: Vec::new(),
+        allowed: Allowed::default(),
+        session: None,
+    }
+}
+
+/// The files with their lines, and those that are removed.
+fn contents(files: &Files, removed: &[Target], printer: Printer) -> String {
+    let heading = |target: &Target| {
+        let path = target.to_string();
+        format!("{}\n", printer.bold(path.trim_start_matches("file.")))
+    };
+    let mut text = String::new();
+    for (target, value) in &files.files {
+        text += &heading(target);
+        for line in value.text().unwrap_or_default().lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    for target in removed {
+        text += &heading(target);
+        text += "  is removed: it keeps what is set no more\n";
+    }
+    text
+}
+
+fn ask_to_write() -> Result<(), Failure> {
+    if !ask::can_ask() {
         return Err(Failure::with_hint(
             "nothing was written: there is no terminal to ask on",
             "add --yes to write these files, or --dry-run to see them alone",
         ));
     }
-    if !args.yes && !ask::ask("Write?")? {
-        return Err(Failure::Interrupted("nothing was written".to_owned()));
+    if ask::ask("Write?")? {
+        Ok(())
+    } else {
+        Err(Failure::Interrupted("nothing was written".to_owned()))
     }
+}
+
+/// Writes the files as a change that can be undone; gives the numbers of its entries in the journal.
+fn write(plan: &PreparedPlan, printer: Printer) -> Result<Vec<u64>, Failure> {
     let mut journal = Journal::open(&state_folder()?)?;
     tell_recovered(&recover(&mut journal), printer);
     let applying = Applying {
@@ -240,10 +284,5 @@ pub(super) fn run(args: &PersistArgs, printer: Printer) -> Result<(), Failure> {
         allows_router: false,
         start_guard: &guard::start,
     };
-    let applied = apply(&mut journal, &applying)?;
-    printer.note(&undoing(&applied.entries));
-    for command in &files.then {
-        printer.note(&format!("then run: {command}"));
-    }
-    Ok(())
+    Ok(apply(&mut journal, &applying)?.entries)
 }

@@ -223,7 +223,7 @@ fn direction_text(direction: &DirectionReport, report: &Rfc6349Report, printer: 
     text += &grid.text(width);
     if let Some(run) = direction.runs.first() {
         let slow_start = if run.equilibrium.is_after_slow_start {
-            "slow start"
+            "what came before equilibrium"
         } else {
             "a third, as slow start had not ended or its end is not known,"
         };

@@ -9,6 +9,7 @@ use crate::advise::mss_caps::{MssCap, is_offered_by_route, mss_caps};
 use crate::advise::remedy::linux;
 use crate::settings::WindowSize;
 use crate::units::Mss;
+use crate::window::MEMORY_PER_PAYLOAD;
 
 const GATEWAY: &str = "the gateway";
 /// What shows the rules of a gateway that write the MSS option.
@@ -37,7 +38,9 @@ pub(super) fn lines(case: &Case<'_>) -> Vec<HowTo> {
             lines.look(&on, "sysctl net.ipv4.tcp_rmem net.ipv4.tcp_moderate_rcvbuf");
             lines.change(&on, linux::raise_second("net.ipv4.tcp_rmem", bytes.get()));
         }
-        Change::SendBuffer(bytes) => send_buffer(&mut lines, case, 2 * bytes.get()),
+        Change::SendBuffer(bytes) => {
+            send_buffer(&mut lines, case, MEMORY_PER_PAYLOAD * bytes.get());
+        }
         Change::SegmentSize(mss) if case.is_raise => larger_segments(&mut lines, case, mss),
         Change::SegmentSize(mss) => {
             let (on, to) = case.sender();
@@ -211,7 +214,7 @@ fn mtu_of_route(lines: &mut Lines, case: &Case<'_>, (on, to): (&str, &str), mtu:
 /// acts comes first then.
 fn wider_window(lines: &mut Lines, case: &Case<'_>, window: u64) {
     let (on, to) = case.receiver();
-    let buffer = 2 * window;
+    let buffer = MEMORY_PER_PAYLOAD * window;
     let ip = case.scenario.ip;
     let [_, receiver] = data_hosts(case.scenario);
     let is_fixed = !matches!(receiver.window, WindowSize::Auto { .. });

@@ -233,8 +233,8 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
                     format!("the SYN of {} carries an MSS of {own}", evidence.sender(direction)),
                 (_, None) if is_reported => "the MTU of a hop allows no more".to_owned(),
                 (_, None) =>
-                    "nothing here says why. A router that is before or behind this capture lowers the MSS option, the sender's program or \
-                     route does (TCP_MAXSEG, mtu), or it writes so much at a time"
+                    "nothing here says why: a router beyond this capture lowers the MSS option, the sender's program or route does \
+                     (TCP_MAXSEG, mtu), or the program writes so much at a time"
                         .to_owned(),
             }
         ),

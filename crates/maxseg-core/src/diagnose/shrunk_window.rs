@@ -1,7 +1,6 @@
 //! A receive window that became smaller once, and is the same since.
 
 use crate::evidence::DirectionStats;
-use crate::stats::median;
 
 /// A window is the same within this part of it: windows are whole segments, or units of their scale, and what has just arrived takes some.
 const SAME: f64 = 0.05;
@@ -12,28 +11,27 @@ const SINCE: f64 = 0.8;
 /// A reader that is behind leaves less room than so many segments.
 const ROOM: u64 = 4;
 
-/// Whether the window became much smaller once, and is the same since: that of a buffer which a program sets once it is connected, and of
+/// The window, where it became much smaller once, and is the same since: that of a buffer which a program sets once it is connected, and of
 /// no reader that is behind.
-pub(crate) fn stays_smaller(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let Some((least, most)) = acks.window_min_bytes.zip(acks.window_max_bytes) else {
-        return false;
-    };
+pub(crate) fn smaller_window(data: &DirectionStats, acks: &DirectionStats) -> Option<u64> {
+    let (least, most) = acks.window_min_bytes.zip(acks.window_max_bytes)?;
     let used = || data.bins.as_slice().iter().filter(|bin| bin.segments > 0);
-    let Some(usual) = median(used().map(|bin| bin.window_max as f64).collect()) else {
-        return false;
-    };
+    let mut windows: Vec<u64> = used().map(|bin| bin.window_max).collect();
+    windows.sort_unstable();
+    let usual = *windows.get(windows.len() / 2)?;
     let (mut same, mut all) = (0.0, 0.0);
     for bin in used() {
         let seconds = bin.duration.as_secs_f64();
-        let is_same = (bin.window_max as f64 - usual).abs() <= SAME * usual;
+        let is_same = bin.window_max.abs_diff(usual) as f64 <= SAME * usual as f64;
         all += seconds;
         same += if is_same { seconds } else { 0.0 };
     }
-    2.0 * usual < most as f64
-        && least as f64 >= NEVER_BELOW * usual
+    let is_smaller = 2 * usual < most
+        && least as f64 >= NEVER_BELOW * usual as f64
         && least >= ROOM * u64::from(data.full_segment())
         && acks.zero_windows == 0
-        && same >= SINCE * all
+        && same >= SINCE * all;
+    is_smaller.then_some(usual)
 }
 
 #[cfg(test)]
@@ -60,11 +58,12 @@ mod tests {
             ..DirectionStats::default()
         };
         let same = with(&|_| 25_088);
-        assert!(stays_smaller(&same, &acks));
-        assert!(!stays_smaller(&with(&|n| 25_088 + 600 * n), &acks), "a reader is behind");
+        assert_eq!(smaller_window(&same, &acks), Some(25_088));
+        let varies = with(&|n| 25_088 + 600 * n);
+        assert_eq!(smaller_window(&varies, &acks), None, "a reader is behind");
         let shut = DirectionStats { zero_windows: 1, ..acks.clone() };
-        assert!(!stays_smaller(&same, &shut));
+        assert_eq!(smaller_window(&same, &shut), None);
         let small = DirectionStats { window_min_bytes: Some(2_896), ..acks };
-        assert!(!stays_smaller(&with(&|_| 2_896), &small), "what a reader leaves");
+        assert_eq!(smaller_window(&with(&|_| 2_896), &small), None, "what a reader leaves");
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::{Facts, Host, Remedy, System, linux, middlebox};
 use crate::advise::Change;
-use crate::diagnose::stays_smaller;
+use crate::diagnose::smaller_window;
 use crate::evidence::DirectionStats;
 use crate::units::Bytes;
 use crate::window::{FIELD, LARGEST_SHIFT, is_near_field};
@@ -73,13 +73,13 @@ fn with_buffer(remedy: Remedy, names: &Names, on: &Host, bytes: u64) -> Remedy {
 
 pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let acks = facts.acks;
-    let has_shrunk = stays_smaller(facts.data, acks);
+    let smaller = smaller_window(facts.data, acks);
+    let has_shrunk = smaller.is_some();
     if acks.has_slow_reader() && !has_shrunk {
         return slow_reader(facts);
     }
     let on = &facts.receiver_host;
-    let of_window = if has_shrunk { acks.window_min_bytes } else { acks.window_max_bytes };
-    let largest = of_window.unwrap_or(65_535);
+    let largest = smaller.or(acks.window_max_bytes).unwrap_or(65_535);
     let window = wanted(facts, largest);
     if let Some(remedy) = middlebox::of_window(facts, window) {
         return remedy;

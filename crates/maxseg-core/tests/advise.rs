@@ -5,6 +5,8 @@
 mod caution;
 #[path = "advise/gain.rs"]
 mod gain;
+#[path = "advise/middlebox.rs"]
+mod middlebox;
 #[path = "advise/path.rs"]
 mod path;
 #[path = "advise/remedy.rs"]

@@ -21,6 +21,10 @@ pub struct Case<'a> {
 /// A limit with this share of the time ranks first where nothing removes a longer one.
 pub(super) const LONG_SHARE: f64 = 0.3;
 
+/// From this share of the time on a reader that is behind comes before a send buffer, and before what is unknown: while the window is shut,
+/// neither shows.
+const READERS_SHARE: f64 = 0.2;
+
 /// The payload that is counted for a connection that was never opened, in bytes: what it would have sent before any answer, ten segments
 /// (RFC 6928 §2).
 const FIRST_FLIGHT: u64 = 14_600;
@@ -130,6 +134,15 @@ impl<'a> Case<'a> {
             && self.share(LimitedBy::Congestion) >= LONG_SHARE;
         let needless = sent.spurious_retransmissions as f64;
         !was_slowed && needless < MUCH_LOSS * sent.segments() as f64
+    }
+
+    /// Whether a reader that is behind shut the window for long, whatever else limited: a link that it lets rest is no full link.
+    pub(super) fn waits_for_reader(&self) -> bool {
+        let is_readers = |finding: &Finding| {
+            finding.kind == FindingKind::ZeroWindow && finding.severity >= Severity::Problem
+        };
+        self.share(LimitedBy::ReceiveWindow) >= READERS_SHARE
+            && self.findings_of_data().any(is_readers)
     }
 
     /// The severity of its worst finding.

@@ -16,8 +16,8 @@ use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 use contradictions::{
-    at_least_the_stall, beyond_what_was_used, in_order, not_policed, on_own_link, with_known_queue,
-    within_full_link,
+    at_least_the_stall, beyond_what_was_used, in_order, in_own_queue, not_policed, on_own_link,
+    with_known_queue, within_full_link,
 };
 use next_limit::lifts_window;
 use without_gain::instead_of;
@@ -71,6 +71,7 @@ impl<'a> Headline<'a> {
                 let gain = gain.and_then(|gain| beyond_what_was_used(changes, gain));
                 let gain = gain.and_then(|gain| in_order(&case, changes, gain));
                 let gain = gain.and_then(|gain| with_known_queue(&case, path, changes, gain));
+                let gain = gain.and_then(|gain| in_own_queue(&case, changes, gain));
                 (Some(rerun), gain)
             }
         };
@@ -88,7 +89,9 @@ impl<'a> Headline<'a> {
         // What a lower bound gains may be more.
         // What gains no goodput may still shorten delays.
         let is_of_queue = matches!(changes, [Change::FairQueue | Change::Queue(_)]);
-        let is_worth_it = !is_small || is_bound || is_of_queue;
+        // Beside a link that a slow reader lets rest, the runs do not show what a prompt one brings.
+        let is_readers = matches!(changes, [Change::ReadsAtOnce]) && case.waits_for_reader();
+        let is_worth_it = !is_small || is_bound || is_of_queue || is_readers;
         let remedy = if is_worth_it { remedy } else { instead_of(remedy, subject, &case) };
         Self { case, subject, remedy, rerun, gain, shows_path: too_little.is_none() }
     }

@@ -1,10 +1,10 @@
 //! Segment sizes and the path MTU.
 
 use super::finding::{Finding, FindingKind, Severity, counted, number};
-use crate::evidence::{BlackHole, Direction, EventKind, Evidence};
+use crate::evidence::{BlackHole, ChangedField, Direction, DirectionStats, EventKind, Evidence};
 use crate::framing::Headers;
 use crate::mss::default_mss;
-use crate::units::Mtu;
+use crate::units::{Mtu, approx};
 
 /// The MTU of Ethernet.
 const ETHERNET: u32 = Mtu::ETHERNET.octets();
@@ -63,7 +63,9 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
                 (passed, _) => format!("segments of {passed} bytes arrive"),
             }
         ),
-        why: if hole.passed_bytes > 0 {
+        why: if evidence.told_only_after(direction).is_some() {
+            "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) reached the sender late"
+        } else if hole.passed_bytes > 0 {
             "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) does not reach the sender"
         } else {
             "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) does not reach the sender, or \
@@ -73,9 +75,13 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
     })
 }
 
-/// What hops reported of packets of this size: messages that the sender did not heed.
+/// What hops reported of packets of this size: messages that came late, or that the sender did not heed.
 fn told(evidence: &Evidence, direction: Direction, packet: u32) -> Option<String> {
     let (mtu, event) = evidence.least_reported_mtu(direction).filter(|(mtu, _)| *mtu < packet)?;
+    if let Some(after) = evidence.told_only_after(direction) {
+        let after = approx::time(after.as_secs_f64());
+        return Some(format!("until {} reports a next-hop MTU of {mtu}, after {after}", event.hop));
+    }
     Some(format!(
         "although {} reports a next-hop MTU of {mtu}, which the sender does not heed",
         event.hop
@@ -149,6 +155,24 @@ pub(super) fn fragmented(evidence: &Evidence, direction: Direction) -> Option<Fi
     })
 }
 
+/// The MSS option of the receiver as it was sent, where a second capture shows that a hop lowered it.
+fn clamped(evidence: &Evidence, direction: Direction) -> Option<&str> {
+    let change = evidence.joined.as_deref()?.change(direction.other(), ChangedField::Mss)?;
+    (!change.sent.is_empty()).then_some(change.sent.as_str())
+}
+
+/// A sender that has so many segments under way does not wait for its program's next write.
+const MANY_UNDER_WAY: u64 = 64;
+/// Segments of a program's writes differ in size; all are full where their mean is this share of the largest.
+const FULL: f64 = 0.98;
+
+/// Whether many segments were under way, and all were as large as the largest.
+fn are_all_full(stats: &DirectionStats, used: u32) -> bool {
+    let sent = stats.unique_bytes + stats.retransmitted_bytes;
+    let mean = sent as f64 / (stats.segments() as f64).max(1.0);
+    stats.in_flight_max_bytes >= MANY_UNDER_WAY * u64::from(used) && mean >= FULL * f64::from(used)
+}
+
 pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
     let used = stats.mss_used_bytes?;
@@ -172,7 +196,9 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     let is_announced =
         announced.is_some_and(|announced| announced < own && used + stamps + 8 >= announced);
     let is_reported = reported.is_some_and(|most| most < own && most.abs_diff(used + stamps) <= 8);
-    if !is_announced && !is_reported && lowered.is_none() {
+    let is_explained = is_announced || is_reported || lowered.is_some();
+    let is_told = is_explained || 2 * used <= could && are_all_full(stats, used);
+    if !is_told {
         return None;
     }
     let share =
@@ -180,7 +206,7 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     let gain = share(could) / share(used) - 1.0;
     Some(Finding {
         kind: FindingKind::SmallMss,
-        severity: Severity::Warning,
+        severity: if is_explained { Severity::Warning } else { Severity::Note },
         direction: Some(direction),
         from: stats.first_data.unwrap_or(evidence.begin),
         to: stats.last_ack.unwrap_or(evidence.end),
@@ -195,11 +221,19 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
         text: format!(
             "Segments carry {used} bytes instead of {could}: {}",
             match (announced, lowered) {
-                (Some(announced), _) if is_announced =>
-                    format!("{receiver} announces an MSS of {announced}"),
+                (Some(announced), _) if is_announced => match clamped(evidence, direction) {
+                    Some(sent) => format!(
+                        "{receiver} announced an MSS of {sent}, and {announced} arrived"
+                    ),
+                    None => format!("{receiver} announces an MSS of {announced}"),
+                },
                 (_, Some(own)) =>
                     format!("the SYN of {} carries an MSS of {own}", evidence.sender(direction)),
-                (_, None) => "the MTU of a hop allows no more".to_owned(),
+                (_, None) if is_reported => "the MTU of a hop allows no more".to_owned(),
+                (_, None) =>
+                    "nothing here says why: a router beyond this capture lowers the MSS option, the sender's program or route does \
+                     (TCP_MAXSEG, mtu), or the program writes so much at a time"
+                        .to_owned(),
             }
         ),
         why: "Headers and per-packet work take a larger share: a full link carries less payload, and recovery after a \

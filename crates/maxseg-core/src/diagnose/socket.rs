@@ -28,6 +28,7 @@ use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
 use crate::evidence::{SocketEvidence, SocketState};
 use crate::outcome::{LimitShare, LimitedBy};
+use crate::units::Time;
 
 /// Paced by the application where so much of its limit is reached.
 const AT_PACING_LIMIT: f64 = 0.85;
@@ -52,6 +53,10 @@ const STANDS_STILL: f64 = 0.5;
 const COUNTED_OF_BBR: f64 = 1.0 / 3.0;
 /// And may be where it limits for this share.
 const SOME_OF_BBR: f64 = 0.1;
+/// An acknowledgement that is to come has come after so many round trips, and the time for which a receiver may delay it (200 ms of
+/// Linux, `TCP_DELACK_MAX`; RFC 9293 §3.8.6.3 allows half a second).
+const ROUND_TRIPS: f64 = 3.0;
+const DELAYED_ACK_S: f64 = 0.5;
 
 /// What limited a connection, as its socket shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,11 +165,14 @@ impl Judge<'_> {
             LimitedBy::SendBuffer
         };
         let unsure = if kind == LimitedBy::SendBuffer { self.not_of_send_buffer() } else { 0.0 };
+        let waits = self.waits_for_timer_s().min(rest);
+        let rest = rest - waits;
         let parts = [
             (of_window, window),
             (of_buffer, buffer),
             (kind, (1.0 - unsure) * rest),
             (LimitedBy::Unknown, unsure * rest),
+            (LimitedBy::Rto, waits),
             (LimitedBy::Application, idle),
         ];
         (shares(parts), why)
@@ -267,6 +275,15 @@ impl Judge<'_> {
         } else {
             (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
         }
+    }
+
+    /// How long what was sent last has waited for its acknowledgement, in seconds, where that is longer than an acknowledgement takes: then
+    /// the timer is waited for, whatever the program writes.
+    fn waits_for_timer_s(&self) -> f64 {
+        let waits = self.state.unanswered_for.unwrap_or(Time::ZERO).as_secs_f64();
+        let answered = ROUND_TRIPS * self.state.rtt.as_secs_f64() + DELAYED_ACK_S;
+        let is_lost = self.state.rtt > Time::ZERO && !self.is_shut() && waits > answered;
+        if is_lost { waits } else { 0.0 }
     }
 
     /// Segments were lost, at any time.

@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 
 use super::ack_path::AckPath;
 use super::data_queue;
+use super::finding::counted;
 use super::host_system::HostSystem;
 use super::joined::acks_may_wait;
 use super::messages::{asks, messages_meanwhile};
@@ -167,6 +168,15 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         && AckPath::of(data, acks).is_some()
         && !pace.may_be_buffered
     {
+        if data.spurious_retransmissions > data.needed_retransmissions() {
+            return format!(
+                "{} of {} were needless: packets that are overtaken look like losses to the sender, and like a queue in the round trips; a \
+                 capture at {} shows their order",
+                data.spurious_retransmissions,
+                counted(data.resent_data(), "retransmission"),
+                evidence.receiver(direction).ip().to_canonical()
+            );
+        }
         let both = "the link of the acknowledgements is full, and segments of the data are lost as well: either may be what limits";
         if evidence.joined.is_some() {
             format!("{both}; a transfer without the losses shows it")

@@ -1,4 +1,4 @@
-//! Connections that share a path.
+//! Connections that share a path, or a part of it.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use super::{Direction, Evidence};
 use crate::units::Time;
 
 /// What other connections of the same two hosts sent the same way while a connection sent its data. They share the host's queue, the
-/// path's rate, and what is lost there.
+/// path's rate, and what is lost there. Those of one of the hosts with others share a part of the path, and maybe its bottleneck.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beside {
     /// How many.
@@ -23,6 +23,9 @@ const LEAST: u64 = 100_000;
 /// Others change little for a connection where they send less than this part of what it sends.
 const PART: u64 = 10;
 
+/// Of so many transfers of a host, the largest, it is looked which others share a part of the path with: a server may have thousands.
+const MOST_OF_HOST: usize = 64;
+
 /// The payload of one direction.
 #[derive(Clone, Copy)]
 struct Transfer {
@@ -36,7 +39,7 @@ struct Transfer {
 
 /// Notes for each of some connections of one capture what the others sent beside it.
 pub fn note_beside(connections: &mut [Evidence]) {
-    let mut transfers: BTreeMap<(IpAddr, IpAddr), Vec<Transfer>> = BTreeMap::new();
+    let mut transfers: BTreeMap<Hosts, Vec<Transfer>> = BTreeMap::new();
     for (connection, evidence) in connections.iter().enumerate() {
         for direction in [Direction::Forward, Direction::Reverse] {
             if let Some(transfer) = Transfer::of(evidence, direction, connection) {
@@ -50,10 +53,47 @@ pub fn note_beside(connections: &mut [Evidence]) {
         let same_way = transfers.get(&hosts(evidence, direction));
         evidence.beside = own.zip(same_way).and_then(|(own, all)| own.beside(all));
     }
+    note_nearby(connections, &transfers);
+}
+
+/// Notes for each of some connections what those of one of its hosts with others sent the same way.
+fn note_nearby(connections: &mut [Evidence], transfers: &BTreeMap<Hosts, Vec<Transfer>>) {
+    let mut of_host: BTreeMap<(bool, IpAddr), Vec<(Hosts, Transfer)>> = BTreeMap::new();
+    for (hosts, all) in transfers {
+        for (is_sender, host) in [(true, hosts.0), (false, hosts.1)] {
+            let largest = of_host.entry((is_sender, host)).or_default();
+            largest.extend(all.iter().map(|transfer| (*hosts, *transfer)));
+        }
+    }
+    for largest in of_host.values_mut() {
+        largest.sort_by_key(|(_, transfer)| std::cmp::Reverse(transfer.bytes));
+        largest.truncate(MOST_OF_HOST);
+        // One connection's are counted once where they are together.
+        largest.sort_by_key(|(_, transfer)| transfer.connection);
+    }
+    for (connection, evidence) in connections.iter_mut().enumerate() {
+        let direction = evidence.data_direction();
+        let own_hosts = hosts(evidence, direction);
+        let Some(own) = Transfer::of(evidence, direction, connection) else { continue };
+        let others: Vec<Transfer> = [(true, own_hosts.0), (false, own_hosts.1)]
+            .into_iter()
+            .filter_map(|host| of_host.get(&host))
+            .flatten()
+            .filter(|(hosts, _)| *hosts != own_hosts)
+            .map(|(_, transfer)| *transfer)
+            .collect();
+        let nearby = own.beside(&others);
+        match direction {
+            Direction::Forward => evidence.forward.nearby = nearby,
+            Direction::Reverse => evidence.reverse.nearby = nearby,
+        }
+    }
 }
 
 /// Sender and receiver.
-fn hosts(evidence: &Evidence, direction: Direction) -> (IpAddr, IpAddr) {
+type Hosts = (IpAddr, IpAddr);
+
+fn hosts(evidence: &Evidence, direction: Direction) -> Hosts {
     (evidence.sender(direction).ip(), evidence.receiver(direction).ip())
 }
 

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    AckGaps, Bins, CongestionEpochs, Departures, Events, Intervals, LoadedRoundTrips, LossEpisodes,
-    Outage, Refills, SynFacts, Trace, WayDelay,
+    AckGaps, Beside, Bins, CongestionEpochs, Departures, Events, Intervals, LoadedRoundTrips,
+    LossEpisodes, Outage, Refills, SynFacts, Trace, WayDelay,
 };
 use crate::units::Time;
 pub use resent::{BlackHole, Resent, Spurious};
@@ -261,6 +261,9 @@ pub struct DirectionStats {
     /// When its sender's window shut, if it did not open again.
     #[serde(skip)]
     pub window_shut_since: Option<Time>,
+    /// What connections of one of its hosts with others sent the same way meanwhile.
+    #[serde(skip)]
+    pub nearby: Option<Beside>,
     /// The events in intervals of time.
     #[serde(skip)]
     pub bins: Bins,

@@ -136,6 +136,8 @@ pub enum ChangedField {
     SequenceNumbers,
     /// The bits of ECN's negotiation in the SYN (RFC 3168 §6.1.1).
     EcnSetup,
+    /// The receive window of packets behind the handshake, in bytes: a bandwidth manager makes it smaller.
+    Window,
 }
 
 impl ChangedField {
@@ -150,6 +152,7 @@ impl ChangedField {
             Self::Addresses => "addresses".to_owned(),
             Self::SequenceNumbers => "sequence-numbers".to_owned(),
             Self::EcnSetup => "ecn-setup".to_owned(),
+            Self::Window => "window".to_owned(),
         }
     }
 }
@@ -161,6 +164,11 @@ impl Joined {
             Direction::Forward => &self.forward,
             Direction::Reverse => &self.reverse,
         }
+    }
+
+    /// What hops changed of a field, in the packets of a direction; `None` where they left it as it was.
+    pub fn change(&self, direction: Direction, field: ChangedField) -> Option<&Change> {
+        self.changes.iter().find(|change| change.direction == direction && change.field == field)
     }
 
     /// The direction in which packets wait much longer than in the other; `None` where neither stands out.

@@ -278,6 +278,16 @@ impl Evidence {
         events.filter_map(|event| Some((event.next_hop_mtu()?, event))).min_by_key(|(mtu, _)| *mtu)
     }
 
+    /// How long after the first packet that was too large a hop said so, where the sender heeded that: for most of the time it was not
+    /// told. `None` where it was told before, or never.
+    pub fn told_only_after(&self, direction: Direction) -> Option<Time> {
+        let hole = self.stats(direction).black_hole.filter(BlackHole::is_by_size)?;
+        let first = self.path_mtu_events_of(direction).map(|event| event.at).min()?;
+        let (told, all) = (first.since(hole.from), hole.to.since(hole.from));
+        let is_late = hole.passed_bytes > 0 && !hole.is_seen_behind() && told.times(2) >= all;
+        is_late.then_some(told)
+    }
+
     /// The smallest MTU that hops reported for packets of one direction, in bytes.
     pub fn reported_mtu(&self, direction: Direction) -> Option<u32> {
         self.least_reported_mtu(direction).map(|(mtu, _)| mtu)

@@ -55,6 +55,10 @@ pub struct SocketState {
     pub rtt_deviation: Time,
     /// The least round-trip time of late.
     pub min_rtt: Option<Time>,
+    /// The retransmission timeout.
+    pub rto: Option<Time>,
+    /// How long ago it sent last, while what it sent is not acknowledged.
+    pub unanswered_for: Option<Time>,
     /// Timeouts in a row that nothing has answered.
     pub timeouts_in_a_row: u32,
     /// Probes of a closed window in a row that nothing has opened.
@@ -79,10 +83,15 @@ pub struct SocketState {
     pub send_buffer: Option<BufferFill>,
     /// Whether the kernel would grow it for a writer that waits: the program has not set it, and it is below the largest of `tcp_wmem`.
     pub send_buffer_grows: Option<bool>,
+    /// Whether the program has set it (`SO_SNDBUF`); `None` where that is not known.
+    pub send_buffer_is_set: Option<bool>,
     /// What arrived and was not read.
     pub receive_buffer: Option<BufferFill>,
     /// Whether the program has set it (`SO_RCVBUF`); `None` where that is not known.
     pub receive_buffer_is_set: Option<bool>,
+    /// Whether autotuning may still widen the window that is offered: the program has not set the buffer, it is below the largest of
+    /// `tcp_rmem`, and the window scale carries more. `None` where that is not known.
+    pub receive_window_grows: Option<bool>,
     /// The round-trip time as the receiver of data sees it (`tcpi_rcv_rtt`).
     pub receive_rtt: Option<Time>,
     /// Bytes that arrived in order and were not read.

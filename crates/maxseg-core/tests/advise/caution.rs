@@ -2,7 +2,9 @@
 
 use maxseg_core::advise::{Case, CommandKind, Headline, Remedy, Subject, remedies, remedy};
 use maxseg_core::diagnose::{FindingKind, diagnose};
-use maxseg_core::evidence::{BlackHole, Direction, Evidence, Requests, Silence, Waits};
+use maxseg_core::evidence::{
+    BlackHole, Direction, Evidence, Requests, Silence, Waits, note_beside,
+};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 use maxseg_testkit::{at, black_hole_before, windowed};
@@ -120,6 +122,23 @@ fn the_window_that_shut_for_good_is_the_finding_s() {
     };
     let is_hung = |direction| of(direction).contains("does not read");
     assert!(is_hung(Direction::Forward) && !is_hung(Direction::Reverse));
+}
+
+/// Two hosts send to a third through one queue: each has it for the other's packets as well.
+#[test]
+fn transfers_of_another_host_are_known_beside_one() {
+    let nearby = |client: &str, server: &str| {
+        let mut both = [windowed(0), windowed(1)];
+        both[1].client = client.parse().unwrap();
+        both[1].server = server.parse().unwrap();
+        note_beside(&mut both);
+        (both[0].forward.nearby.is_some(), both[0].beside.is_some())
+    };
+    assert_eq!(nearby("10.0.2.1:40000", "10.0.0.2:443"), (true, false), "one receiver");
+    assert_eq!(nearby("10.0.0.1:40001", "10.0.0.3:443"), (true, false), "one sender");
+    assert_eq!(nearby("10.0.0.1:40001", "10.0.0.2:443"), (false, true), "the same hosts");
+    assert_eq!(nearby("10.0.2.1:40000", "10.0.0.3:443"), (false, false));
+    assert_eq!(nearby("10.0.0.2:443", "10.0.0.1:40001"), (false, false), "the other way");
 }
 
 /// A few replies that take as long as a retransmission, seen at the client.

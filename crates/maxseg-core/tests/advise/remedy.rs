@@ -189,6 +189,8 @@ fn a_tiny_window_whose_scale_is_0_is_no_first_buffer() {
         evidence.reverse.window_scale = Some(scale);
         (evidence.reverse.window_min_bytes, evidence.reverse.window_max_bytes) =
             (Some(2896), Some(2896));
+        // A buffer that is small from the beginning is so in the SYN.
+        evidence.reverse.syn = evidence.reverse.syn.map(|syn| SynFacts { window: 2896, ..syn });
         let case = Case::of(&evidence);
         remedy(Subject::Limit(LimitedBy::ReceiveWindow), &case, None).unwrap().change
     };

@@ -93,6 +93,21 @@ fn a_reported_mtu_explains_small_segments() {
     assert!(!is_small(1400) && !is_small(1500) && !is_small(68));
 }
 
+/// A router clamps the MSS, and the capture has the SYNs as they were before it.
+#[test]
+fn small_segments_that_nothing_explains_are_noted() {
+    let small = |in_flight: u64, bytes: u64| {
+        severities(|it| {
+            it.forward.mss_used_bytes = Some(288);
+            (it.forward.data_packets, it.forward.unique_bytes) = (10_000, bytes);
+            it.forward.in_flight_max_bytes = in_flight;
+        })
+    };
+    assert_eq!(small(383_000, 2_880_000), [(FindingKind::SmallMss, Severity::Note)]);
+    assert_eq!(small(383_000, 2_000_000), [], "writes of many sizes");
+    assert_eq!(small(2_880, 2_880_000), [], "a program that writes now and again");
+}
+
 /// Where smaller segments pass it is the size (RFC 2923 §2.1); where segments of its size passed before, the host.
 #[test]
 fn a_black_hole_is_proved_by_what_passes() {
@@ -116,6 +131,34 @@ fn a_black_hole_is_proved_by_what_passes() {
     assert_eq!(hole(0, 517)[0].severity, Severity::Warning);
     assert!(hole(0, 517)[0].text.contains("517"), "{}", hole(0, 517)[0].text);
     assert_eq!(hole(0, 1448), []);
+}
+
+/// A message that comes behind all retransmissions was late, and nobody left it unheeded.
+#[test]
+fn a_message_that_comes_at_the_end_is_not_unheeded() {
+    let text = |told_after: u64| {
+        let found = found(|it| {
+            it.path_mtu_events =
+                vec![PathMtuEvent { at: ROUND_TRIP.times(2 + told_after), ..told_mtu(it, 1300) }];
+            it.forward.black_hole = Some(BlackHole {
+                from: ROUND_TRIP.times(2),
+                to: ROUND_TRIP.times(102),
+                frame: 7,
+                segment_bytes: 1448,
+                repeats: 4,
+                passed_bytes: 1248,
+                passed_before_bytes: 0,
+            });
+        });
+        let hole = found.into_iter().find(|finding| finding.kind == FindingKind::BlackHole);
+        hole.unwrap().text
+    };
+    assert!(
+        text(99).contains("until 10.0.0.9 reports a next-hop MTU of 1300, after"),
+        "{}",
+        text(99)
+    );
+    assert!(text(1).contains("which the sender does not heed"), "{}", text(1));
 }
 
 /// The smallest MTU of several reports is the path's (RFC 1191 §4).

@@ -138,6 +138,8 @@ impl Sample {
             rtt: time(info.rtt),
             rtt_deviation: time(info.rttvar),
             min_rtt: info.min_rtt.map(time),
+            rto: (!info.rto.is_zero()).then(|| time(info.rto)),
+            unanswered_for: (info.unacked > 0).then(|| time(info.last_data_sent)),
             timeouts_in_a_row: info.retransmits.into(),
             window_probes: info.probes.into(),
             ever_retransmitted: info.total_retrans,
@@ -152,11 +154,13 @@ impl Sample {
                 .map(|m| BufferFill { used: m.send_queued, limit: m.send_buffer }),
             // The socket's options tell, and a sysctl.
             send_buffer_grows: None,
+            send_buffer_is_set: None,
             receive_buffer: self
                 .memory
                 .map(|m| BufferFill { used: m.receive_alloc, limit: m.receive_buffer }),
             // The socket's options tell.
             receive_buffer_is_set: None,
+            receive_window_grows: None,
             receive_rtt: (!info.rcv_rtt.is_zero()).then(|| time(info.rcv_rtt)),
             unread_bytes: self.unread_bytes,
             advertised_window_bytes: info.rcv_wnd,

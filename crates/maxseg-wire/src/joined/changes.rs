@@ -1,19 +1,30 @@
-//! What hops changed in the headers of the handshake.
+//! What hops changed in the headers of the handshake, and in the windows since.
 
 use std::net::SocketAddr;
 
 use maxseg_core::evidence::{Change, ChangedField, Direction, Joined};
+use maxseg_core::window::LARGEST_SHIFT;
 
 use super::Capture;
 use super::census::{Identity, LAST_KIND, Syn};
 use super::pairing::Matched;
 use crate::flow::Endpoint;
 
-/// Header fields of a connection that are not the same in both captures.
-pub(super) fn changes(first: &Identity, second: &Identity, matched: &Matched) -> Vec<Change> {
+/// A window as it was sent and as it arrived, as in the header.
+type Rewritten = Option<(u16, u16)>;
+
+/// Header fields of a connection that are not the same in both captures; `windows` are those that were rewritten of the client and of the
+/// server.
+pub(super) fn changes(
+    first: &Identity,
+    second: &Identity,
+    matched: &Matched,
+    windows: (Rewritten, Rewritten),
+) -> Vec<Change> {
     let mut changes = Vec::new();
-    for (direction, sender) in
-        [(Direction::Forward, matched.client), (Direction::Reverse, matched.client.other())]
+    let (client, server) = (matched.client, matched.client.other());
+    for (direction, sender, window) in
+        [(Direction::Forward, client, windows.0), (Direction::Reverse, server, windows.1)]
     {
         let near = matched.near(sender);
         let identity = |capture: Capture| match capture {
@@ -33,6 +44,26 @@ pub(super) fn changes(first: &Identity, second: &Identity, matched: &Matched) ->
             |capture: Capture| identity(capture).syn.of(matched.end_in(capture, sender)).as_ref();
         if let (Some(sent), Some(received)) = (syn(near), syn(near.other())) {
             of_syn(direction, sent, received, &mut changes);
+        }
+        // Only both SYNs tell how windows are scaled.
+        let shift = |capture: Capture| {
+            let shift = |end: Endpoint| {
+                let syn = identity(capture).syn.of(matched.end_in(capture, end)).as_ref()?;
+                Some(syn.window_scale)
+            };
+            let (own, other) = (shift(sender)?, shift(sender.other())?);
+            Some(own.filter(|_| other.is_some()).unwrap_or(0).min(LARGEST_SHIFT))
+        };
+        if let Some((sent, received)) = window
+            && let (Some(there), Some(here)) = (shift(near), shift(near.other()))
+        {
+            let bytes = |field: u16, shift: u8| (u64::from(field) << shift).to_string();
+            changes.push(Change {
+                direction,
+                field: ChangedField::Window,
+                sent: bytes(sent, there),
+                received: bytes(received, here),
+            });
         }
     }
     changes

@@ -249,6 +249,7 @@ impl Crossings {
             Endpoint::Low => (ways.low, ways.high),
             Endpoint::High => (ways.high, ways.low),
         };
+        let windows = (there.windows.rewritten(), back.windows.rewritten());
         let (forward, reverse) = (there.finish(clock.is_some()), back.finish(clock.is_some()));
         let near_client = matched.near(client);
         let payload = |end: Endpoint| {
@@ -267,6 +268,7 @@ impl Crossings {
             self.identity(matched, Capture::First)?,
             self.identity(matched, Capture::Second)?,
             matched,
+            windows,
         );
         let joined = Joined {
             client_capture: near_client.index(),

@@ -27,6 +27,7 @@ mod passing;
 mod recent;
 mod samples;
 mod way;
+mod windows;
 
 use thiserror::Error;
 

@@ -72,8 +72,8 @@ impl Passing {
 const HASHER: FixedState = FixedState::with_seed(1);
 
 /// What a packet without payload says, in numbers that are the same at both captures. Bits of congestion control in the
-/// header are left out: hops clear them.
-pub(super) fn print(seq: u32, ack: Option<u32>, window: u16, flags: Flags) -> u64 {
+/// header are left out, as is the window: hops clear the first, and rewrite the second.
+pub(super) fn print(seq: u32, ack: Option<u32>, flags: Flags) -> u64 {
     let kept = Flags::FIN | Flags::SYN | Flags::RST | Flags::ACK | Flags::URG;
-    HASHER.hash_one((seq, ack, window, flags.bits() & kept.bits()))
+    HASHER.hash_one((seq, ack, flags.bits() & kept.bits()))
 }

@@ -2,7 +2,7 @@
 //! pass the receiver's, or are given up.
 //!
 //! Payload is matched by its bytes, not by packets: the sender's card cuts what it is given, the receiver's joins what it
-//! gets. Packets without payload are matched by all of their numbers. Where several could be meant (a retransmission has
+//! gets. Packets without payload are matched by all of their numbers but the window, which hops rewrite. Where several could be meant (a retransmission has
 //! the numbers of what it repeats), the timestamp, IPv4's identification and the time tell them apart.
 
 mod matching;
@@ -14,6 +14,7 @@ use maxseg_core::evidence::{DelayAtLosses, Passage};
 use super::coverage::Coverage;
 use super::delays::{Delays, Thinned, seconds};
 use super::passing::Passing;
+use super::windows::Windows;
 use crate::flow::{CE, Sequence};
 use matching::Candidate;
 
@@ -68,6 +69,7 @@ pub(super) struct Way {
     at_losses: Thinned,
     /// The last packet whose delay is among these: losses in a row have one between them.
     last_before: Option<u64>,
+    pub(super) windows: Windows,
     passage: Passage,
 }
 
@@ -90,7 +92,7 @@ struct Sent {
 #[derive(Debug, Clone, Copy)]
 enum What {
     Payload { start: i64, end: i64 },
-    Control { print: u64 },
+    Control { print: u64, window: u16 },
 }
 
 /// A packet is given up after so long, and the longer, the more delays vary; in nanoseconds. With very many on their way
@@ -117,6 +119,7 @@ impl Way {
             last_delay: 0,
             at_losses: Thinned::default(),
             last_before: None,
+            windows: Windows::default(),
             passage: Passage::default(),
         }
     }
@@ -134,7 +137,7 @@ impl Way {
             self.longest = self.longest.max(end - start);
             What::Payload { start, end }
         } else {
-            What::Control { print: self.print(packet, true) }
+            What::Control { print: self.print(packet, true), window: packet.window }
         };
         let serial = self.first_serial + self.sent.len() as u64;
         let mut is_again = false;
@@ -147,7 +150,7 @@ impl Way {
                 self.payload.insert((start, serial), end);
                 packet.len
             }
-            What::Control { print } => {
+            What::Control { print, .. } => {
                 self.control.insert((print, serial));
                 1
             }
@@ -282,7 +285,7 @@ impl Way {
                     self.lose(&sent, serial, Some((from, to)));
                 }
             }
-            What::Control { print } => {
+            What::Control { print, .. } => {
                 self.control.remove(&(print, serial));
                 self.lose(&sent, serial, None);
             }
@@ -385,13 +388,5 @@ impl Way {
         let near = if as_sent { &mut self.near.0 } else { &mut self.near.1 };
         *near = base.offset(seq, *near);
         *near
-    }
-
-    /// What the numbers of a packet without payload hash to: the same at both captures.
-    fn print(&self, packet: &Passing, as_sent: bool) -> u64 {
-        let pick = |(sent, received): (u32, u32)| if as_sent { sent } else { received };
-        let seq = packet.seq.wrapping_sub(pick(self.facts.bases));
-        let ack = packet.ack.map(|ack| ack.wrapping_sub(pick(self.facts.acked_bases)));
-        super::passing::print(seq, ack, packet.window, packet.flags)
     }
 }

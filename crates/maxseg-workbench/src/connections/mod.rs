@@ -7,6 +7,7 @@
 //! ```
 
 mod comparison;
+mod growth;
 mod history;
 mod listing;
 #[cfg(feature = "lab")]
@@ -49,8 +50,8 @@ pub struct SocketOptions {
     pub window_clamp: Option<u32>,
     /// Whether the program has set `SO_SNDBUF`, and `SO_RCVBUF` (`SO_BUF_LOCK`).
     pub buffers_set: Option<[bool; 2]>,
-    /// The most to which the kernel grows a send buffer in the socket's namespace (`tcp_wmem`).
-    pub send_buffer_most: Option<u32>,
+    /// The most to which the kernel grows a send buffer, and a receive buffer, in the socket's namespace (`tcp_wmem`, `tcp_rmem`).
+    pub buffers_most: Option<[u32; 2]>,
     /// Why they were not read; a clause without a full stop.
     pub unread_because: Option<Arc<str>>,
 }
@@ -155,16 +156,8 @@ impl Connection {
     pub fn evidence(&self) -> Option<SocketEvidence> {
         let since_last = self.since_last.as_deref().copied();
         let mut evidence = since_last.or_else(|| Some(self.sample.as_ref()?.evidence(None)))?;
-        evidence.state.send_buffer_grows = self.send_buffer_grows();
-        evidence.state.receive_buffer_is_set = self.options.buffers_set.map(|[_, receive]| receive);
+        self.add_growth(&mut evidence.state);
         Some(evidence)
-    }
-
-    /// Whether the kernel would grow the send buffer; `None` where the socket's options are not known.
-    fn send_buffer_grows(&self) -> Option<bool> {
-        let [is_set, _] = self.options.buffers_set?;
-        let buffer = self.sample.as_ref()?.memory?.send_buffer;
-        if is_set { Some(false) } else { Some(buffer < self.options.send_buffer_most?) }
     }
 
     /// Whether the listening program has not accepted it yet: no process has it, and nothing was sent. A subflow of Multipath TCP has no

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use maxseg_linux::observe::sockets::{
     NamespaceError, Opened, OptionsError, Place, Selection, SocketEnds, SocketLister, SocketReader,
-    largest_send_buffer,
+    largest_buffers,
 };
 
 use super::comparison::PreviousSnapshot;
@@ -244,7 +244,7 @@ pub fn read_options(connections: &mut [Connection]) {
         return;
     }
     let mut reader = SocketReader::default();
-    let mut largest: HashMap<Option<Arc<str>>, Option<u32>> = HashMap::new();
+    let mut largest: HashMap<Option<Arc<str>>, Option<[u32; 2]>> = HashMap::new();
     for connection in connections.iter_mut().filter(|connection| has_options(connection)) {
         let read = match &connection.process {
             Some(owner) => reader.options(owner.pid, connection.inode),
@@ -254,14 +254,13 @@ pub fn read_options(connections: &mut [Connection]) {
             connection.upper_layer.get_or_insert_with(|| Arc::from("mptcp"));
         }
         let netns = connection.netns.clone();
-        let most = *largest
-            .entry(netns)
-            .or_insert_with(|| largest_send_buffer(connection.netns.as_deref()));
+        let most =
+            *largest.entry(netns).or_insert_with(|| largest_buffers(connection.netns.as_deref()));
         connection.options = match read {
             Ok(read) => SocketOptions {
                 window_clamp: Some(read.window_clamp),
                 buffers_set: read.buffers_set,
-                send_buffer_most: most,
+                buffers_most: most,
                 unread_because: None,
             },
             Err(why) => SocketOptions::unread(&Arc::from(why.to_string())),

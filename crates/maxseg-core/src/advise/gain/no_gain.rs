@@ -83,6 +83,12 @@ pub enum NoGain {
         /// Payload of trains since.
         since_bps: f64,
     },
+    /// Connections of one of the hosts with others may fill the same queue.
+    #[error(
+        "no gain is given: {}, maybe through the same queue, and the rerun is of this connection alone",
+        sent_meanwhile(*.0, "of one of these hosts with another")
+    )]
+    SharedInPart(Beside),
     /// Packets overtake each other, which sends more of a larger flight again.
     #[error(
         "no gain is given: packets overtake each other, which costs a larger flight more, and the rerun has none of it"
@@ -151,6 +157,7 @@ impl NoGain {
             Self::LinkSlowedDown { .. }
                 | Self::Overtaken
                 | Self::QueueUnseen
+                | Self::SharedInPart(_)
                 | Self::BeyondFullLink
                 | Self::MayBePoliced { .. }
                 | Self::LosesMuch { .. }

@@ -184,6 +184,20 @@ pub(super) fn with_known_queue(
     Ok(gain)
 }
 
+/// What a longer queue brings is not known where other connections of the file, of one of the hosts, may fill it as well.
+pub(super) fn in_own_queue(
+    case: &Case<'_>,
+    changes: &[Change],
+    gain: Gain,
+) -> Result<Gain, NoGain> {
+    let is_of_queue =
+        changes.iter().any(|change| matches!(change, Change::Queue(_) | Change::FairQueue));
+    match case.data().nearby.filter(|_| is_of_queue && gain.missing().is_none()) {
+        Some(nearby) => Err(NoGain::SharedInPart(nearby)),
+        None => Ok(gain),
+    }
+}
+
 /// Whether fewer losses are what some of these changes bring.
 fn mend_losses(changes: &[Change]) -> bool {
     changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))

@@ -174,7 +174,7 @@ impl ObservedPath {
             window_scale: acks.window_scale,
             send_buffer: ends::send_buffer(case),
             send_buffer_size: None,
-            read_rate_bps: ends::read_rate(acks, goodput_bps),
+            read_rate_bps: ends::read_rate(data, acks, goodput_bps),
             initial_window: ends::initial_window(case),
             segment,
             rate_bps,

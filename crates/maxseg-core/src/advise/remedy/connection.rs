@@ -1,6 +1,6 @@
 //! Handshake, options, start-up, and the capture itself.
 
-use super::{Facts, Host, Remedy, System, linux};
+use super::{Facts, Host, Remedy, System, linux, middlebox};
 use crate::evidence::Ending;
 use crate::units::approx;
 
@@ -73,6 +73,9 @@ fn flights(segments: u64, first: u64) -> u64 {
 }
 
 pub(super) fn options(facts: &Facts<'_>) -> Remedy {
+    if let Some(remedy) = middlebox::of_options(facts) {
+        return remedy;
+    }
     let evidence = facts.case.evidence;
     let mut remedy =
         Remedy::new("enable the missing options, and check for a middlebox that strips them");

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use super::{Facts, Host, Remedy, System, linux};
+use super::{Facts, Host, Remedy, System, linux, middlebox};
 use crate::advise::Change;
-use crate::advise::path::{Confidence, whole};
-use crate::diagnose::{CongestionAlgorithm, LossCause, counted, rate_of_possible_policer};
+use crate::advise::path::{Confidence, four_digits, whole};
+use crate::diagnose::{
+    CongestionAlgorithm, LossCause, RatesBetweenLosses, counted, rate_of_possible_policer,
+};
 use crate::outcome::LimitedBy;
-use crate::units::{Bytes, approx};
+use crate::units::{BitsPerSec, Bytes, approx};
 
 /// The commands that show drops and errors: of the sender's own interfaces, and of each hop's.
 pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
@@ -23,6 +25,9 @@ pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
+    if let Some(remedy) = middlebox::of_sequence_numbers(facts) {
+        return remedy;
+    }
     match facts.case.diagnosis.loss.cause {
         LossCause::Queue => overflowing(facts),
         LossCause::Errors => with_bbr(
@@ -101,12 +106,14 @@ fn unknown(facts: &Facts<'_>) -> Remedy {
 /// A policer drops what exceeds its rate: the sender is to send no faster.
 fn policed(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
-    let rate = facts.path.and_then(|path| path.policer.as_ref()).map(|policer| policer.value.rate);
+    let of_path =
+        facts.path.and_then(|path| path.policer.as_ref()).map(|policer| policer.value.rate);
+    let rate = of_path.or_else(|| rate_between_losses(facts));
     let below = match rate {
         Some(rate) => format!(
-            "at {} with headers, as much as passed between losses, by SO_MAX_PACING_RATE ({} bytes/s)",
+            "at {} with headers, as much as passed between losses, by SO_MAX_PACING_RATE ({} bytes/s, of payload: Linux paces that)",
             approx::rate(rate.get() as f64),
-            rate.get() / 8
+            payload_of(rate.get() / 8, facts)
         ),
         None => "a little below the policer's rate by SO_MAX_PACING_RATE".to_owned(),
     };
@@ -121,11 +128,25 @@ fn policed(facts: &Facts<'_>) -> Remedy {
          less, and is in the contract, or in its counters: at 95% of it nothing is lost either. Connections that share the policer share its \
          rate.",
     );
-    match rate {
+    match of_path {
         // A bucket that is empty at a loss passes no more than its rate until the next: a sender at that rate loses nothing.
         Some(rate) => remedy.tries(Change::Pacing(rate)),
         None => remedy,
     }
+}
+
+/// The rate that passed between losses, with headers.
+fn rate_between_losses(facts: &Facts<'_>) -> Option<BitsPerSec> {
+    let segment = f64::from(facts.data.full_segment());
+    let with_headers = 1.0 + f64::from(facts.case.evidence.headers().octets()) / segment;
+    Some(four_digits(RatesBetweenLosses::of(facts.data)?.usual_bps * with_headers))
+}
+
+/// The payload in so many bytes of packets. TCP's own pacing counts it (`tcp_update_skb_after_send`, `net/ipv4/tcp_output.c`: the length
+/// without headers); the fq qdisc counts headers as well, and paces a little more slowly then.
+fn payload_of(bytes: u64, facts: &Facts<'_>) -> u64 {
+    let segment = u64::from(facts.data.full_segment());
+    bytes * segment / (segment + u64::from(facts.case.evidence.headers().octets()))
 }
 
 /// A queue that overflows. One that holds less than the path does empties at every loss of Reno, and the link with it

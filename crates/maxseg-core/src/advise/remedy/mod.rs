@@ -6,6 +6,7 @@ mod ending;
 pub(super) mod linux;
 mod listener;
 mod loss;
+mod middlebox;
 mod mtu;
 pub(super) mod others;
 mod requests;
@@ -25,7 +26,7 @@ pub use subject::{Subject, subject};
 
 use super::path::ObservedPath;
 use super::{Case, System};
-use crate::diagnose::{FindingKind, pauses_after_writes};
+use crate::diagnose::{FindingKind, LossCause, pauses_after_writes};
 use crate::evidence::{Direction, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::Bytes;
@@ -132,6 +133,9 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
             Some(window::dead_reader(facts))
         }
         LimitedBy::ReceiveWindow => Some(window::receive(facts)),
+        LimitedBy::SendBuffer | LimitedBy::Unknown if facts.case.waits_for_reader() => {
+            Some(of_finding(FindingKind::ZeroWindow, facts))
+        }
         LimitedBy::SendBuffer if pauses_after_writes(facts.data) => {
             Some(window::maybe_send_buffer(facts))
         }
@@ -145,6 +149,9 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         LimitedBy::Congestion => Some(loss::congestion(facts)),
         LimitedBy::Bandwidth | LimitedBy::Unknown if facts.case.diagnosis.waits_for_room => {
             Some(window::send_buffer_as_well(facts))
+        }
+        LimitedBy::Bandwidth if facts.case.diagnosis.loss.cause == LossCause::Policer => {
+            Some(loss::congestion(facts))
         }
         LimitedBy::Bandwidth if facts.has(FindingKind::AckPath) => Some(loss::ack_path(facts)),
         LimitedBy::Bandwidth => Some(Remedy::new(

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Facts, Host, Remedy, System, linux, others};
+use super::{Facts, Host, Remedy, System, linux, middlebox, others};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, ETHERNET};
 use crate::diagnose::FindingKind;
@@ -92,6 +92,7 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let router = Host::role("the router before the narrow hop");
     let recovered = recovered_by_probing_after(facts);
     let is_unheeded = facts.has(FindingKind::BlackHole);
+    let came_late = facts.case.evidence.told_only_after(facts.direction);
     if let Some(mtu) = reported_mtu(facts).filter(|mtu| v6 && *mtu < u32::from(Mtu::IPV6_MIN)) {
         return Remedy::new(format!(
             "let the hop of an MTU of {mtu} carry packets of {} bytes: IPv6 needs them (RFC 8200 section 5), and no setting of {on} goes \
@@ -101,6 +102,11 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
         .look_linux(on, linux::show_route(to));
     }
     let change = match (reported_mtu(facts), recovered) {
+        (Some(mtu), _) if is_unheeded && came_late.is_some() => format!(
+            "clamp the MSS to {} at the router before the narrow hop (the path MTU is {mtu}), and find what kept its ICMP from {on} for {}",
+            mss_for(mtu, ip(facts)),
+            came_late.map_or_else(String::new, |after| approx::time(after.as_secs_f64()))
+        ),
         (Some(mtu), _) if is_unheeded => format!(
             "clamp the MSS to {} at the router before the narrow hop (the path MTU is {mtu}), and let its ICMP reach {on}: \
              a load balancer may hand it to another server",
@@ -189,6 +195,9 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
     let mtu = shown.unwrap_or(ETHERNET);
     let allows = if shown.is_some() { "the path allows" } else { "Ethernet allows" };
     let mss = mss_for(mtu, ip(facts));
+    if let Some(remedy) = middlebox::of_mss(facts, size(mss)) {
+        return remedy;
+    }
     let (receiver, sender) = (&facts.receiver_host, &facts.sender_host);
     let to_receiver = (sender, facts.receiver);
     let to_sender = (receiver, facts.sender);

@@ -241,6 +241,11 @@ impl SocketCase<'_> {
                     .look_linux(&here, self.path_test())
                     .note(self.set_path_mtu())
             }
+            LimitedBy::Rto if self.long_timer().is_some() => Remedy::new(
+                "look for `rto_min` in the route, which makes the timer this long, and find where segments are lost",
+            )
+            .look_linux(&here, linux::show_route(peer))
+            .look_linux(&here, self.capture("slow.pcapng")),
             LimitedBy::Rto => Remedy::new(format!("find out why {peer} does not answer"))
                 .look_linux(&here, self.path_test()),
             LimitedBy::Unknown if sends_in_vain(&self.evidence.state) => Remedy::new(
@@ -257,7 +262,8 @@ impl SocketCase<'_> {
             LimitedBy::Unknown if self.is_receiving() => {
                 let remedy = look_there(Remedy::new(format!(
                     "look at the sender, {peer}: its sockets show the limit"
-                )));
+                )))
+                .note(self.window_on_the_way());
                 if self.has_small_buffer() {
                     remedy
                         .linux(&here, self.autotuned())

@@ -45,6 +45,10 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
         return Some(Subject::Finding(ending.kind));
     }
     let may_wait = case.diagnosis.leaves_window_unused || case.diagnosis.waits_for_room;
+    let is_senders = may_wait || limited_by == LimitedBy::SendBuffer;
+    if is_senders && case.waits_for_reader() {
+        return Some(Subject::Finding(FindingKind::ZeroWindow));
+    }
     if is_settable(limited_by) || may_wait {
         return Some(Subject::Limit(limited_by));
     }

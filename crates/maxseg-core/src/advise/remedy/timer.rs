@@ -1,9 +1,10 @@
 //! The retransmission timer.
 
 use super::loss::with_drops;
-use super::{Facts, Host, Remedy, System, linux};
+use super::{Facts, Host, Remedy, System, linux, loss, middlebox};
 use crate::advise::Change;
 use crate::advise::path::uses_sack;
+use crate::diagnose::LossCause;
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::{Time, approx};
 
@@ -76,6 +77,13 @@ pub(super) fn outage(facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn late(facts: &Facts<'_>) -> Remedy {
+    if let Some(remedy) = middlebox::of_sequence_numbers(facts) {
+        return remedy;
+    }
+    // What was overtaken was not lost: no hop loses it.
+    if facts.case.diagnosis.loss.cause == LossCause::Reordering {
+        return loss::reordering(facts);
+    }
     let (on, peer) = (&facts.sender_host, &facts.receiver_host);
     let has_sack = uses_sack(facts.case);
     let mut remedy = match has_sack {

@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
-use super::{Facts, Host, Remedy, System, linux};
+use super::{Facts, Host, Remedy, System, linux, middlebox};
 use crate::advise::Change;
+use crate::diagnose::smaller_window;
 use crate::evidence::DirectionStats;
 use crate::units::Bytes;
 use crate::window::{FIELD, LARGEST_SHIFT, MEMORY_PER_PAYLOAD, is_near_field};
@@ -72,12 +73,17 @@ fn with_buffer(remedy: Remedy, names: &Names, on: &Host, bytes: u64) -> Remedy {
 
 pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let acks = facts.acks;
-    if acks.has_slow_reader() {
+    let smaller = smaller_window(facts.data, acks);
+    let has_shrunk = smaller.is_some();
+    if acks.has_slow_reader() && !has_shrunk {
         return slow_reader(facts);
     }
     let on = &facts.receiver_host;
-    let largest = acks.window_max_bytes.unwrap_or(65_535);
+    let largest = smaller.or(acks.window_max_bytes).unwrap_or(65_535);
     let window = wanted(facts, largest);
+    if let Some(remedy) = middlebox::of_window(facts, window) {
+        return remedy;
+    }
     let evidence = facts.case.evidence;
     let is_unscaled =
         evidence.has_syn_options() && acks.window_scale.is_none() && is_near_field(largest);
@@ -85,28 +91,34 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     if is_unscaled {
         let lacks = without_scale(facts).unwrap_or(on);
         remedy.change = format!(
-            "enable window scaling on {lacks}, whose SYN does not offer it, so that {on} can offer a window of {window}"
+            "enable window scaling on {lacks}, whose SYN has none here, or find the middlebox that removes it, so that {on} can offer a \
+             window of {window}"
         );
         remedy = with_scaling(remedy, facts).note(
             "Without the window scale option in both SYNs no window exceeds 65 535 bytes (RFC 7323). If both hosts \
              have it enabled, a middlebox strips the option, or the program has set a small SO_RCVBUF.",
         );
-    } else if is_first_buffer(facts) {
+    } else if !has_shrunk && is_first_buffer(facts) {
         return first_buffer(facts, window).what_if(Change::Window(window));
-    } else if is_constant(facts) {
+    } else if has_shrunk || is_constant(facts) {
         let port = facts.case.evidence.receiver(facts.direction).port();
         let is_held_by_scale = acks.window_scale == Some(0);
-        let why = if is_held_by_scale {
-            "its scale of 0 allows no more than 65 535 bytes"
+        let why = if has_shrunk {
+            format!("it became {largest} bytes once, and stayed so")
+        } else if is_held_by_scale {
+            "its scale of 0 allows no more than 65 535 bytes".to_owned()
         } else {
-            "it never grew"
+            "it never grew".to_owned()
+        };
+        // The window of a route, and a small tcp_rmem, are there from the beginning.
+        let by = if has_shrunk {
+            "its program sets SO_RCVBUF, or TCP_WINDOW_CLAMP, once it is connected"
+        } else {
+            "its program sets SO_RCVBUF, its route has `window`, or its tcp_rmem is small"
         };
         // Where the limit of autotuning is large, raising it does nothing: what acts comes first.
         let to = facts.sender;
-        remedy.change = format!(
-            "let {on} offer a receive window of {window}: {why}, so its program sets SO_RCVBUF, its route has `window`, or its \
-             tcp_rmem is small"
-        );
+        remedy.change = format!("let {on} offer a receive window of {window}: {why}, so {by}");
         remedy = remedy.look_linux(on, format!("{}; {}", show_socket(port), linux::show_route(to)));
         // No buffer changes the scale of a connection that runs.
         if !is_held_by_scale {

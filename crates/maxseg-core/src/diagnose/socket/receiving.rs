@@ -22,8 +22,8 @@ pub fn waits_for_reader(evidence: &SocketEvidence) -> bool {
     is_still && state.unread_bytes > 0 && (has_no_room || is_nearly_shut(state))
 }
 
-/// Whether the peer fills the window that this host offers in each round trip, of a program that has set `SO_RCVBUF`, and no queue makes
-/// the round trip longer.
+/// Whether the peer fills the window that this host offers in each round trip, which cannot grow (`SO_RCVBUF`, the largest of `tcp_rmem`,
+/// the window scale), and no queue makes the round trip longer.
 pub fn fills_receive_window(evidence: &SocketEvidence) -> bool {
     let state = &evidence.state;
     let seconds = evidence.bin.duration.as_secs_f64();
@@ -35,7 +35,9 @@ pub fn fills_receive_window(evidence: &SocketEvidence) -> bool {
     let (rtt, least) = (rtt.as_secs_f64(), least.as_secs_f64());
     let has_queue = rtt > QUEUEING * least && rtt > least + QUEUEING_S;
     let a_trip = evidence.received_bytes as f64 * rtt / seconds;
-    state.receive_buffer_is_set == Some(true)
+    let is_held =
+        state.receive_buffer_is_set == Some(true) || state.receive_window_grows == Some(false);
+    is_held
         && !evidence.is_since_start
         && seconds > 0.0
         && !has_queue
@@ -126,6 +128,11 @@ mod tests {
         assert_eq!(but(|e| e.received_bytes = 140_000), LimitedBy::Unknown, "two thirds of it");
         assert_eq!(but(|e| e.state.receive_buffer_is_set = Some(false)), LimitedBy::Unknown);
         assert_eq!(but(|e| e.state.receive_buffer_is_set = None), LimitedBy::Unknown);
+        let by_sysctl: fn(&mut SocketEvidence) = |e| {
+            e.state.receive_buffer_is_set = Some(false);
+            e.state.receive_window_grows = Some(false);
+        };
+        assert_eq!(but(by_sysctl), LimitedBy::ReceiveWindow, "tcp_rmem lets it grow no further");
         let queue: fn(&mut SocketEvidence) = |e| e.state.receive_rtt = Some(Time::from_millis(90));
         assert_eq!(but(queue), LimitedBy::Unknown, "what it holds may be a link's queue");
         assert_eq!(but(|e| e.state.min_rtt = None), LimitedBy::Unknown);

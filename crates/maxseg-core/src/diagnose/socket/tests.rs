@@ -49,6 +49,22 @@ pub(super) fn limit(change: impl FnOnce(&mut SocketEvidence)) -> LimitedBy {
     diagnosis.limited_by
 }
 
+/// A reply of one segment that was lost, and `rto_min 2s` of the route: `ss` has `unacked:1` and `timer:(on,1.796ms)` (Linux 6.18).
+#[test]
+fn what_waits_for_the_timer_is_not_the_applications_lack() {
+    let waits = |for_ms| {
+        move |e: &mut SocketEvidence| {
+            (e.bin.sent_bytes, e.bin.acked_bytes) = (1_000, 0);
+            (e.state.in_flight_segments, e.state.unacked_segments) = (1, 1);
+            e.state.unsent_bytes = Some(0);
+            e.state.is_app_limited = Some(true);
+            e.state.unanswered_for = Some(Time::from_millis(for_ms));
+        }
+    };
+    assert_eq!(limit(waits(900)), LimitedBy::Rto);
+    assert_eq!(limit(waits(200)), LimitedBy::Application, "the acknowledgement may be delayed");
+}
+
 #[test]
 fn what_the_kernel_counts_is_the_limit() {
     let window = |e: &mut SocketEvidence| e.bin.rwnd_limited = Time::from_millis(900);

@@ -106,9 +106,15 @@ impl Judge<'_> {
             )
             .into(),
             Some(Unseen::BufferOrPath) => {
-                "the send buffer that the program has set was full at some looks and the congestion window at others: a larger send \
-                 buffer would show which limits"
-                    .into()
+                let holds = if self.state.send_buffer_is_set == Some(false) {
+                    "the send buffer, as large as tcp_wmem lets it become,"
+                } else {
+                    "the send buffer that the program has set"
+                };
+                format!(
+                    "{holds} was full at some looks and the congestion window at others: a larger send buffer would show which limits"
+                )
+                .into()
             }
             Some(Unseen::SmallSegments) => {
                 "data waits that is less than a segment: Nagle's algorithm holds it until what was sent is acknowledged, which a delayed \
@@ -175,7 +181,7 @@ impl Judge<'_> {
 mod tests {
     use super::super::diagnose_socket;
     use super::super::tests::transfer;
-    use crate::evidence::{Bin, BufferFill, SocketEvidence};
+    use crate::evidence::{Bin, BufferFill, RateSpread, SocketEvidence};
     use crate::units::Time;
 
     /// Linux 6.18: 2000 bytes and their acknowledgement within a tick leave `tcpi_busy_time` 0.
@@ -231,6 +237,12 @@ mod tests {
             e.state.min_rtt = None;
         });
         assert!(!without_least.contains("shows no queue"), "{without_least}");
+        let capped = because(&|e| {
+            e.state.send_buffer_grows = Some(false);
+            e.state.send_buffer_is_set = Some(false);
+            e.spread = Some(RateSpread { send_buffer_share: 0.5, ..RateSpread::default() });
+        });
+        assert!(capped.starts_with("the send buffer, as large as tcp_wmem"), "{capped}");
         let shared = because(&|e| {
             e.bin.rwnd_limited = Time::from_millis(500);
             e.bin.sndbuf_limited = Time::from_millis(500);

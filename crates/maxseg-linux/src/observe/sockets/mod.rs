@@ -17,7 +17,7 @@ use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 
 pub use namespaces::{
-    NamespaceError, Place, PlaceName, interface_index, is_own_address, largest_send_buffer,
+    NamespaceError, Place, PlaceName, interface_index, is_own_address, largest_buffers,
 };
 pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};

@@ -155,17 +155,20 @@ impl PlaceName {
     }
 }
 
-/// The most to which the kernel grows a send buffer (`tcp_wmem`), in a namespace by its name as [`PlaceName`] has it; `None` where that
-/// cannot be read.
-pub fn largest_send_buffer(netns: Option<&str>) -> Option<u32> {
+/// The most to which the kernel grows a send buffer (`tcp_wmem`) and a receive buffer (`tcp_rmem`), in a namespace by its name as
+/// [`PlaceName`] has it; `None` where that cannot be read.
+pub fn largest_buffers(netns: Option<&str>) -> Option<[u32; 2]> {
     let place = match netns.map(|name| (name, name.strip_prefix("pid:"))) {
         None => Place::Here,
         Some((_, Some(pid))) => Place::Of(pid.parse().ok()?),
         Some((name, None)) => Place::Named(name.to_owned()),
     };
     let namespace = place.namespaces().ok()?.each.into_iter().next()?;
-    let sizes = namespace.run(|| sysctl("net.ipv4.tcp_wmem")).ok()?;
-    sizes.split_ascii_whitespace().nth(2)?.parse().ok()
+    let largest = |key| -> Option<u32> {
+        let sizes = namespace.run(|| sysctl(key)).ok()?;
+        sizes.split_ascii_whitespace().nth(2)?.parse().ok()
+    };
+    Some([largest("net.ipv4.tcp_wmem")?, largest("net.ipv4.tcp_rmem")?])
 }
 
 /// Whether packets to an address are for the host itself in a namespace. That a socket can be bound to it says nothing where

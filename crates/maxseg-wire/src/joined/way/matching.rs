@@ -1,7 +1,8 @@
 //! Which packet on its way is the one that arrives.
 
-use super::super::passing::Passing;
+use super::super::passing::{Passing, print};
 use super::{Sent, Way, What};
+use crate::tcp::Flags;
 
 /// A packet on its way that could be the one that arrived, and how well it fits.
 pub(super) struct Candidate {
@@ -23,24 +24,51 @@ impl Way {
     }
 
     fn on_control(&mut self, packet: &Passing) -> bool {
-        let print = self.print(packet, false);
-        let fitting = || {
-            let candidates = self.control.range((print, 0)..=(print, u64::MAX));
-            candidates.filter_map(|(_, serial)| {
-                let sent = self.get(*serial)?;
-                let candidate = self.candidate(packet, sent, *serial, (0, 1))?;
-                // All numbers are equal: only the identification tells them apart.
-                let is_other = self.facts.keeps_ids && !candidate.has_id && sent.ip_id > 0;
-                (!is_other || packet.ip_id == 0).then_some(candidate)
-            })
-        };
+        // A window that is sent again is larger or less: with the same numbers it is another packet.
+        let has_same = self.fitting(packet, true).next().is_some();
+        let fitting = || self.fitting(packet, has_same);
         let Some(nearest) = best(fitting()) else { return false };
         let is_told = nearest.has_id && packet.ip_id > 0;
         let in_order = if is_told { None } else { self.next_in_order(fitting(), nearest.has_id) };
         let found = in_order.unwrap_or(nearest);
+        let print = self.print(packet, false);
+        let sent_window = self.get(found.serial).and_then(Sent::window);
         self.control.remove(&(print, found.serial));
+        // That of a SYN is never scaled, and that of a reset means nothing.
+        let has_window = !packet.flags.contains(Flags::SYN) && !packet.flags.contains(Flags::RST);
+        if let Some(sent) = sent_window.filter(|_| has_window) {
+            self.windows.note(sent, packet.window);
+        }
         self.arrive(packet, &found, 1);
         true
+    }
+
+    /// The packets without payload on their way that have the numbers of one that arrived; with its window, or with any.
+    fn fitting<'a>(
+        &'a self,
+        packet: &'a Passing,
+        has_window: bool,
+    ) -> impl Iterator<Item = Candidate> + 'a {
+        let print = self.print(packet, false);
+        let candidates = self.control.range((print, 0)..=(print, u64::MAX));
+        candidates.filter_map(move |(_, serial)| {
+            let sent = self.get(*serial)?;
+            if has_window && sent.window() != Some(packet.window) {
+                return None;
+            }
+            let candidate = self.candidate(packet, sent, *serial, (0, 1))?;
+            // All numbers are equal: only the identification tells them apart.
+            let is_other = self.facts.keeps_ids && !candidate.has_id && sent.ip_id > 0;
+            (!is_other || packet.ip_id == 0).then_some(candidate)
+        })
+    }
+
+    /// What the numbers of a packet without payload hash to: the same at both captures.
+    pub(super) fn print(&self, packet: &Passing, as_sent: bool) -> u64 {
+        let pick = |(sent, received): (u32, u32)| if as_sent { sent } else { received };
+        let seq = packet.seq.wrapping_sub(pick(self.facts.bases));
+        let ack = packet.ack.map(|ack| ack.wrapping_sub(pick(self.facts.acked_bases)));
+        print(seq, ack, packet.flags)
     }
 
     /// Of packets that nothing tells apart, as resets or duplicate acknowledgements without identification, the oldest behind the last one that
@@ -156,6 +184,16 @@ impl Way {
     }
 }
 
+impl Sent {
+    /// The window of a packet without payload, as it was sent.
+    const fn window(&self) -> Option<u16> {
+        match self.what {
+            What::Payload { .. } => None,
+            What::Control { window, .. } => Some(window),
+        }
+    }
+}
+
 /// The one with the packet's identification, and of several the one whose delay is nearest to that of the last packet.
 fn best(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
     candidates.min_by_key(|candidate| (!candidate.has_id, candidate.off, candidate.serial))
@@ -166,7 +204,6 @@ mod tests {
     use super::super::{Coverages, WayFacts};
     use super::*;
     use crate::flow::Endpoint;
-    use crate::tcp::Flags;
 
     const DELAY: i64 = 40_000_000;
 
@@ -189,17 +226,21 @@ mod tests {
         }
     }
 
-    /// A reset for each segment that was under way, all alike; `lost` of them do not arrive.
-    fn resets(lost: &[i64]) -> (u64, u64) {
+    fn way() -> Way {
         let all = (0, 1_000_000_000);
-        let mut way = Way::new(WayFacts {
+        Way::new(WayFacts {
             bases: (0, 0),
             acked_bases: (0, 0),
             segment: 1448,
             keeps_ids: true,
             covered: Coverages { sender: all, receiver: all },
             base: Some(0),
-        });
+        })
+    }
+
+    /// A reset for each segment that was under way, all alike; `lost` of them do not arrive.
+    fn resets(lost: &[i64]) -> (u64, u64) {
+        let mut way = way();
         // An acknowledgement that waited for 30 us more.
         way.on_sent(&packet(0, 1, Flags::ACK));
         way.on_received(&packet(DELAY + 30_000, 1, Flags::ACK));
@@ -212,6 +253,25 @@ mod tests {
         }
         let passage = way.finish(true);
         (passage.reordered_packets, passage.lost_packets)
+    }
+
+    /// A bandwidth manager caps the window at 156 units; a window update follows the last acknowledgement.
+    #[test]
+    fn acknowledgements_whose_window_is_rewritten_are_not_lost() {
+        let mut way = way();
+        let windowed =
+            |at, ack, window| Passing { ack: Some(ack), window, ..packet(at, 1, Flags::ACK) };
+        for (n, window) in [(1, 509), (2, 700), (3, 900), (4, 150)] {
+            let at = i64::from(n) * 1_000_000;
+            way.on_sent(&windowed(at, 1448 * n, window));
+            assert!(way.on_received(&windowed(at + DELAY, 1448 * n, window.min(156))));
+        }
+        // Both windows are as they were sent: each is its own packet.
+        way.on_sent(&windowed(50_000_000, 9_000, 10));
+        way.on_sent(&windowed(50_100_000, 9_000, 20));
+        assert!(way.on_received(&windowed(50_100_000 + DELAY, 9_000, 20)));
+        assert_eq!(way.windows.rewritten(), Some((900, 156)));
+        assert_eq!(way.finish(true).lost_packets, 1);
     }
 
     #[test]

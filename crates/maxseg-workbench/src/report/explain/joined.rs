@@ -158,5 +158,9 @@ fn changed(evidence: &Evidence, change: &Change) -> String {
             format!("addresses: {} was sent, {} arrived", change.sent, change.received)
         }
         ChangedField::SequenceNumbers => format!("the sequence numbers of {ends}"),
+        ChangedField::Window => format!(
+            "the receive window of {ends}: {} bytes were sent, {} arrived",
+            change.sent, change.received
+        ),
     }
 }

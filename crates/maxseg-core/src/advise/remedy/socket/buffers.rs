@@ -8,6 +8,7 @@ use crate::diagnose::{counted, fills_receive_window, waits_for_reader};
 use crate::evidence::{BufferFill, RateSpread};
 use crate::units::{Bytes, approx};
 use crate::why::Source;
+use crate::window::FIELD;
 
 impl SocketCase<'_> {
     /// The receive window of this host is the limit.
@@ -76,9 +77,7 @@ impl SocketCase<'_> {
             return self.free_receive_buffer(here);
         }
         if fills_receive_window(self.evidence) {
-            return Remedy::new(
-                "widen the receive window of this host: what holds it is in the table of its bounds",
-            );
+            return self.widen_held_window(here);
         }
         if waits_for_reader(self.evidence) && self.is_unaccepted {
             let port = self.local.port();
@@ -94,6 +93,45 @@ impl SocketCase<'_> {
             return self.free_receive_buffer(here);
         }
         self.examine(here, "it reads more slowly than data arrives")
+    }
+
+    /// A window that something other than `SO_RCVBUF` holds.
+    fn widen_held_window(&self, here: &Host) -> Remedy {
+        let held_by = self.window.winner().map(|link| link.source);
+        if held_by == Some(Source::TcpRmem) {
+            let wanted = (4 * self.window.effective.get()).next_power_of_two();
+            let buffer = (2 * wanted).clamp(1 << 19, 1 << 30);
+            return Remedy::new(format!(
+                "raise the largest receive buffer of this host, the third number of tcp_rmem, to {}: it holds the window",
+                size(Bytes::new(buffer))
+            ))
+            .look_linux(here, "sysctl net.ipv4.tcp_rmem")
+            .linux(here, linux::raise_third("net.ipv4.tcp_rmem", buffer))
+            .advises(Change::ReceiveBuffer(Bytes::new(buffer)))
+            .note("New connections grow up to it; one that runs may not.");
+        }
+        let scale = self.window.winner().filter(|link| link.source == Source::WindowScale);
+        if scale.is_some_and(|link| link.value == Some(Bytes::new(FIELD))) {
+            return Remedy::new(
+                "find out which SYN has no window scale option, or a scale of 0: without it no window exceeds 65 535 bytes (RFC 7323). A \
+                 device on the way may have removed it",
+            )
+            .look_linux(here, "sysctl net.ipv4.tcp_window_scaling")
+            .look_linux(here, self.capture("syn.pcapng"))
+            .note("The scale of this connection stays: a change acts on new connections.");
+        }
+        Remedy::new(
+            "widen the receive window of this host: what holds it is in the table of its bounds",
+        )
+    }
+
+    /// What the sender is told of the window here may be less than this host offers.
+    pub(super) fn window_on_the_way(&self) -> String {
+        format!(
+            "This host offers a receive window of {}: where the sender's sockets show a smaller one (snd_wnd of `ss -ti`), a device on the \
+             way rewrites it.",
+            size(self.window.effective)
+        )
     }
 
     /// The process here in words.
@@ -124,19 +162,35 @@ impl SocketCase<'_> {
         linux::autotuned(&quoted(self.local, self.remote))
     }
 
-    /// The program has set a send buffer that was seen to be full, the congestion window not.
+    /// A send buffer that cannot grow was seen to be full, the congestion window not.
     pub(super) fn send_buffer_was_full(&self) -> bool {
         let was_full = |spread: RateSpread| spread.send_buffer_share > 0.0;
-        self.is_send_buffer_set == Some(true) && self.evidence.spread.is_some_and(was_full)
+        let is_held = self.is_send_buffer_set == Some(true)
+            || self.evidence.state.send_buffer_grows == Some(false);
+        is_held && self.evidence.spread.is_some_and(was_full)
     }
 
     /// A full link, and a send buffer that was full at some looks: how much it keeps from the link is not known.
     pub(super) fn fill_link(&self, here: &Host) -> Remedy {
-        Remedy::new("send less, or get a faster link: the send buffer that the program has set was full at times, and a larger one gains \
-             little")
+        let is_set = self.is_send_buffer_set == Some(true);
+        let held_by = if is_set { "that the program has set" } else { "that tcp_wmem holds" };
+        let line = if is_set {
+            linux::send_autotuned(&quoted(self.local, self.remote))
+        } else {
+            linux::raise_third("net.ipv4.tcp_wmem", self.wanted_send_buffer())
+        };
+        Remedy::new(format!(
+            "send less, or get a faster link: the send buffer {held_by} was full at times, and a larger one gains little"
+        ))
             .look_linux(here, "tc -s qdisc show")
-            .linux(here, linux::send_autotuned(&quoted(self.local, self.remote)))
+            .linux(here, line)
             .only_where("the link is faster than what this connection gets")
+    }
+
+    /// Four times the send buffer, as a power of two.
+    fn wanted_send_buffer(&self) -> u64 {
+        let now = self.evidence.state.send_buffer.map_or(1 << 16, |buffer| u64::from(buffer.limit));
+        (4 * now).next_power_of_two().clamp(1 << 18, 1 << 30)
     }
 
     /// The buffer of which the kernel itself takes as much again.
@@ -149,8 +203,7 @@ impl SocketCase<'_> {
             .linux(here, linux::send_autotuned(&quoted(self.local, self.remote)))
             .note("The command acts on this connection alone.");
         }
-        let now = self.evidence.state.send_buffer.map_or(1 << 16, |buffer| u64::from(buffer.limit));
-        let wanted = (4 * now).next_power_of_two().clamp(1 << 18, 1 << 30);
+        let wanted = self.wanted_send_buffer();
         Remedy::new(format!("raise the send buffer of this host to {}", size(Bytes::new(wanted))))
             .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max")
             .linux(here, linux::raise_third("net.ipv4.tcp_wmem", wanted))

@@ -2,8 +2,18 @@
 
 use super::SocketCase;
 use crate::diagnose::{counted, were};
+use crate::units::{Time, approx};
 
 impl SocketCase<'_> {
+    /// A timer that is far longer than the round trip, in seconds, before it has expired: a route's `rto_min` makes it so.
+    pub(super) fn long_timer(&self) -> Option<Time> {
+        const LONG: Time = Time::from_secs(1);
+        const ROUND_TRIPS: u64 = 10;
+        let state = &self.evidence.state;
+        let is_long = |rto: &Time| *rto > LONG && *rto > state.rtt.times(ROUND_TRIPS);
+        state.rto.filter(is_long).filter(|_| state.timeouts_in_a_row == 0)
+    }
+
     /// Losses limit, of which there were some in the time.
     pub(super) fn losses(&self, share: &str) -> String {
         let bin = &self.evidence.bin;
@@ -25,9 +35,19 @@ impl SocketCase<'_> {
         )
     }
 
-    /// `3 timeouts in a row without an answer`.
+    /// `3 timeouts in a row without an answer`, or how long the timer is waited for.
     pub(super) fn unanswered_timeouts(&self) -> String {
-        let timeouts = self.evidence.state.timeouts_in_a_row;
+        let state = &self.evidence.state;
+        let timeouts = state.timeouts_in_a_row;
+        if let (0, Some(waits)) = (timeouts, state.unanswered_for) {
+            let timer = state.rto.map_or_else(String::new, |rto| {
+                format!(", and the timer is {}", approx::time(rto.as_secs_f64()))
+            });
+            return format!(
+                "what was sent last has waited for an acknowledgement for {}{timer}",
+                approx::time(waits.as_secs_f64())
+            );
+        }
         let in_a_row = if timeouts == 1 { "" } else { " in a row" };
         format!("{}{in_a_row} without an answer", counted(timeouts.into(), "timeout"))
     }

@@ -301,6 +301,27 @@ fn a_state_without_a_limit_is_told_instead_of_one() {
     assert_eq!(remedy.commands[0].line, "maxseg path 10.0.0.2:443");
 }
 
+/// `tcp_rmem` of 4096 60000 120000 over 40 ms: the window of 73 600 bytes is full in each round trip.
+#[test]
+fn a_window_that_tcp_rmem_holds_is_told_where_it_is_held() {
+    let held = evidence(|held| {
+        held.bin = Bin { duration: Time::from_secs(1), ..Bin::default() };
+        held.received_bytes = 1_740_000;
+        held.state.advertised_window_bytes = Some(73_600);
+        held.state.receive_buffer_is_set = Some(false);
+        held.state.receive_window_grows = Some(false);
+        held.state.receive_rtt = Some(Time::from_millis(40));
+        held.state.min_rtt = Some(Time::from_millis(40));
+    });
+    let found = verdict_where(&held, Source::TcpRmem, |_| ());
+    assert!(found.sentence.starts_with("The receive window of this host, 8760 bytes, limits"));
+    let remedy = found.remedy.unwrap();
+    assert!(remedy.change.contains("the third number of tcp_rmem"), "{remedy:?}");
+    assert!(remedy.commands[1].line.contains("sysctl -w net.ipv4.tcp_rmem"), "{remedy:?}");
+    let by_scale = verdict_where(&held, Source::WindowScale, |_| ()).remedy.unwrap();
+    assert!(by_scale.change.starts_with("widen the receive window"), "{by_scale:?}");
+}
+
 /// `SO_RCVBUF` of 8192 over 40 ms.
 #[test]
 fn a_window_that_so_rcvbuf_keeps_small_is_freed() {

@@ -108,7 +108,7 @@ struct PassageEntry {
 struct ChangeEntry {
     #[serde(rename = "way")]
     direction: Direction,
-    /// `mss`, `window-scale`, `sack-permitted`, `timestamps`, `option-N`, `addresses`, `sequence-numbers`, `ecn-setup`.
+    /// `mss`, `window-scale`, `sack-permitted`, `timestamps`, `option-N`, `addresses`, `sequence-numbers`, `ecn-setup`, `window`.
     field: String,
     /// As it was sent; null where there was none.
     sent: Option<String>,

@@ -18,7 +18,7 @@ use maxseg_workbench::tune::{
 };
 
 use super::duration::duration;
-use super::undo::{tell_recovered, undoing};
+use super::undo::{tell_recovered, undo_command, undoing};
 use super::{ask, document, guard, session};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -147,7 +147,8 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
     };
     let applied = apply(&mut journal, &applying)?;
     drop(journal);
-    let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(seen).collect();
+    let seen: Vec<Option<SegmentsSeen>> =
+        plan.plan.steps.iter().map(|step| seen(step, &plan.plan.steps)).collect();
     let result = PlanResult {
         plan: Some(applied.plan),
         entries: applied.entries,
@@ -170,7 +171,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
                 own_command("tune confirm")
             )),
             (None, Some(time)) => {
-                let undo = undoing(&result.entries);
+                let undo = undo_command(&result.entries);
                 printer.note(&format!("undone in {} s; before: {undo}", time.as_secs()));
             }
             (None, None) => printer.note(&undoing(&result.entries)),
@@ -262,11 +263,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The segments of the connections that a step reaches, where it changes them: an idle connection has not sent any.
-fn seen(step: &Step) -> Option<SegmentsSeen> {
+fn seen(step: &Step, steps: &[Step]) -> Option<SegmentsSeen> {
     let mtu = step.after.number().filter(|_| step.target.decides_segment_size())?;
     let until = Instant::now() + PATIENCE;
     loop {
-        let seen = segments_seen(&step.target, mtu).ok()?;
+        let seen = segments_seen(&step.target, mtu, steps).ok()?;
         if seen.seen == seen.connections || Instant::now() >= until {
             return Some(seen);
         }

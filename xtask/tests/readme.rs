@@ -17,6 +17,22 @@ fn joined(file: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// It is compiled with the examples of the crate.
+#[test]
+fn the_example_of_the_library_is_the_one_that_is_compiled() {
+    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, behind) = page.split_once("```rust\n").unwrap();
+    let (shown, _) = behind.split_once("```").unwrap();
+    let source = root().join("crates/maxseg-workbench/examples/readme.rs");
+    let source = std::fs::read_to_string(source).unwrap();
+    let lines: Vec<&str> =
+        source.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+    assert!(
+        lines.join("\n").contains(shown.trim_end()),
+        "README.md shows another program: {shown}"
+    );
+}
+
 #[test]
 fn the_accuracy_of_pftk_is_what_was_measured() {
     let up_to_5 = || MEASURED.iter().filter(|(loss, ..)| *loss <= 0.05);

@@ -231,7 +231,7 @@ fn the_least_timeout_of_a_route_acts_live_downward_alone() {
 const MUCH: usize = 64 << 20;
 
 #[test]
-fn the_receive_buffer_s_limit_acts_on_new_connections_and_the_send_buffer_s_live() {
+fn the_receive_buffer_s_limit_acts_on_new_connections_and_the_send_buffer_s_live_upward() {
     // Of a running connection the receive buffer grows now and then: `tcp_rcv_space_adjust` reads the maximum as it is.
     let Some(hosts) = TwoHosts::new() else { return };
     for (name, small) in [("tcp_rmem", "4096 65536 65536"), ("tcp_wmem", "4096 16384 65536")] {
@@ -247,7 +247,10 @@ fn the_receive_buffer_s_limit_acts_on_new_connections_and_the_send_buffer_s_live
     }
     reads.send_back(MUCH);
     writes.send(MUCH);
-    assert!(hosts.at_a(&writes).memory.send_buffer > 65_536, "the new limit");
+    let grown = hosts.at_a(&writes).memory.send_buffer;
+    assert!(grown > 65_536, "the new limit");
+    hosts.a.sysctl("net.ipv4.tcp_wmem", "4096 16384 65536").unwrap();
+    assert_eq!(hosts.at_a(&writes).memory.send_buffer, grown, "a lower limit takes nothing away");
     let new = hosts.connect();
     new.send_back(MUCH);
     assert!(hosts.at_a(&new).memory.receive_buffer > 65_536);

@@ -31,6 +31,11 @@
 //!
 //! Findings of a capture: see [`explain`].
 //!
+//! The feature `lab`, on by default, is all that needs Linux and the crate `maxseg-linux`: the engine `lab`, `tune`, `path`, `why`,
+//! `fuzz`, `report::tune`, `report::path`, `report::why`, and of [`connections`] what asks the kernel (`Watch`; `Recording` and `Listing` read
+//! files without it). Types of `maxseg-linux` that these take or give are here under their own names. Live packets (`maxseg capture`), the far
+//! end of path tests (`maxseg responder`) and the look at a host (`maxseg doctor`) are in `maxseg-linux` alone.
+//!
 //! Modules use only those to their left:
 //!
 //! <!-- layers of maxseg-workbench -->

@@ -134,6 +134,9 @@ impl Hop {
     }
 
     /// A packet comes at `now`; packets come in order of time.
+    ///
+    /// The caller must not pass packets above the link's MTU: they are sent as all others are. A [`Route`](super::Route) cuts them, or tells
+    /// [`Fate::TooBig`].
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
         self.admit_any(now, packet, false)
     }

@@ -45,6 +45,8 @@ words! {
         Live = "live",
         /// A lower value on connections that are open already, a higher one on those that open afterwards.
         LiveDownward = "live-downward",
+        /// A higher value on connections that are open already, a lower one for certain on those alone that open afterwards.
+        LiveUpward = "live-upward",
         /// On connections that open afterwards.
         NewConnections = "new-connections",
         /// On interfaces that come up afterwards.

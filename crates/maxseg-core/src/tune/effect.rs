@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::plan::Step;
+use super::plan::{Step, Value};
 use super::target::Target;
 use crate::stats::{Summary, student_t};
 use crate::tunables::Acts;
@@ -254,12 +254,25 @@ pub fn incomparable(step: &Step) -> Option<&'static str> {
     match step.target.acts() {
         Some(Acts::Live) => None,
         Some(Acts::LiveDownward) if is_lower => None,
+        Some(Acts::LiveUpward) if last_number_is_higher(step) => None,
+        Some(Acts::LiveUpward) => Some(
+            "existing connections keep the buffers that they have, but where one would grow: a higher limit alone acts on all of them",
+        ),
         Some(Acts::LiveDownward | Acts::NewConnections) => {
             Some("it acts on new connections, which have no before")
         }
         Some(Acts::NewInterfaces) => Some("it acts on interfaces that come up afterwards"),
         Some(Acts::Never) => Some("acts on no connection"),
         None => Some("whether it acts on existing connections is not known"),
+    }
+}
+
+/// Whether the last of several numbers, which is the limit of all, goes up.
+fn last_number_is_higher(step: &Step) -> bool {
+    let last = |value: &Value| value.text()?.rsplit(' ').next()?.parse::<u64>().ok();
+    match (last(&step.before), last(&step.after)) {
+        (Some(before), Some(after)) => after > before,
+        _ => false,
     }
 }
 

@@ -43,9 +43,9 @@ impl Bytes {
         self.0
     }
 
-    /// In bits.
+    /// In bits; what does not fit gives the largest number.
     pub const fn bits(self) -> u64 {
-        self.0 * 8
+        self.0.saturating_mul(8)
     }
 
     /// The difference, or zero where `other` is larger.

@@ -43,14 +43,14 @@ impl Time {
         Self(n)
     }
 
-    /// `n` milliseconds.
+    /// `n` milliseconds; what does not fit gives [`Time::NEVER`].
     pub const fn from_millis(n: u64) -> Self {
-        Self(n * 1_000_000)
+        Self(n.saturating_mul(1_000_000))
     }
 
-    /// `n` seconds.
+    /// `n` seconds; what does not fit gives [`Time::NEVER`].
     pub const fn from_secs(n: u64) -> Self {
-        Self(n * 1_000_000_000)
+        Self(n.saturating_mul(1_000_000_000))
     }
 
     /// The nearest whole nanosecond to `seconds`; negative and undefined values give zero, and what
@@ -169,6 +169,12 @@ mod tests {
         for (text, want) in cases {
             assert_eq!(text.parse().ok().map(Time::as_nanos), want, "{text}");
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_never() {
+        assert_eq!(Time::from_secs(u64::MAX), Time::NEVER);
+        assert_eq!(Time::from_millis(u64::MAX), Time::NEVER);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use maxseg_core::tune::{Entry, History, Place, Progress, Sample, Step, incomparable};
 use serde::{Deserialize, Serialize};
 
-use super::{Journal, sample};
+use super::Journal;
+use super::touched::sample;
 
 /// The names of the files: this, the number of the plan, and that.
 const NAME: [&str; 2] = ["tune-before-", ".json"];
@@ -30,8 +31,9 @@ pub(super) fn keep(journal: &Journal, plan: u64, first: u64, steps: &[Step]) {
     let Some(folder) = journal.path().parent() else { return };
     forget_undone(folder, journal.history());
     let comparable = (first..).zip(steps).filter(|(_, step)| incomparable(step).is_none());
-    let entries: BTreeMap<u64, Sample> =
-        comparable.filter_map(|(entry, step)| Some((entry, sample(&step.target).ok()?))).collect();
+    let entries: BTreeMap<u64, Sample> = comparable
+        .filter_map(|(entry, step)| Some((entry, sample(&step.target, steps).ok()?)))
+        .collect();
     let path = file(folder, plan);
     let before = Before { place: journal.moment().place.clone(), entries };
     if before.entries.is_empty() || write(&path, &before).is_err() {

@@ -16,6 +16,11 @@ pub(super) struct Copied {
 }
 
 impl Copied {
+    /// Of the route.
+    pub(super) const fn destinations(&self) -> Prefix {
+        self.prefix
+    }
+
     /// Gives it the value of before; what has another value by now is left alone.
     pub(super) fn follow(&self) -> Result<(), TuneError> {
         let image = Some(self.image.as_str());

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use maxseg_core::tune::{Compared, Effect, EntryState, incomparable, judge};
+use maxseg_core::tune::{Compared, Effect, EntryState, History, incomparable, judge};
 
+use super::Surveyed;
 use super::before::before;
-use super::{Surveyed, sample};
+use super::touched::sample_of;
 
-/// The effect of a change whose journal is in this folder; unknown, with the reason, where it cannot be told.
-pub fn effect(surveyed: &Surveyed, folder: &Path) -> Effect {
+/// The effect of a change of the journal in this folder, which amounts to `history`; unknown, with the reason, where it cannot be told.
+pub fn effect(surveyed: &Surveyed, history: &History, folder: &Path) -> Effect {
     let Surveyed { entry, state, .. } = surveyed;
     if let Some(why) = incomparable(&entry.step) {
         return Effect::unknown(why);
@@ -20,7 +21,7 @@ pub fn effect(surveyed: &Surveyed, folder: &Path) -> Effect {
     let Some(before) = before(folder, entry) else {
         return Effect::unknown("what the connections did before was not kept, or cannot be read");
     };
-    match sample(&entry.step.target) {
+    match sample_of(entry, history) {
         Ok(after) => judge(&Compared::of(&before, &after)),
         Err(error) => Effect::unknown(error.to_string()),
     }

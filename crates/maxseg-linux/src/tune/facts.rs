@@ -50,7 +50,10 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
         Target::Route { prefix, .. } => {
             facts.forwards = forwards(prefix.is_v6());
             facts.learnt = learnt(prefix.is_v6())?;
-            facts.learnt.retain(|learnt| prefix.includes(learnt.to));
+            let made = made_mtu(step);
+            // What a route is made with that is no larger exceeds nothing of what it does not know any more.
+            let is_exceeded = |mtu: u32| made.is_none_or(|made| made > mtu.into());
+            facts.learnt.retain(|learnt| prefix.includes(learnt.to) && is_exceeded(learnt.mtu));
             facts.other_table = other_table(*prefix)?;
             facts.out = out(step);
             facts.advmss = announced(step);
@@ -111,6 +114,16 @@ fn out(step: &Step) -> Vec<(String, u32)> {
     let facts = |index| Netlink::new()?.interface_facts(index);
     let facts = indices.unwrap_or_default().into_iter().filter_map(|index| facts(index).ok());
     facts.filter_map(|facts| Some((facts.name, facts.mtu?))).collect()
+}
+
+/// The MTU that the route that is made for a step has from the one that it is made from; `None` of a route that is there, or where the step
+/// sets the MTU itself.
+fn made_mtu(step: &Step) -> Option<u64> {
+    let image = Image::parse(step.image.as_deref()?).filter(|image| image.added)?;
+    if matches!(step.target, Target::Route { metric: RouteMetricName::Mtu, .. }) {
+        return None;
+    }
+    value_of(&image.raw()?, RouteMetricName::Mtu).size()
 }
 
 /// The MSS that the route of a step announces by its own metric.

@@ -99,7 +99,7 @@ impl Guarded<'_> {
         let history = Journal::read(self.folder)?;
         let all = survey(&history, &moment()?);
         let mut of_plan = all.iter().filter(|one| one.entry.plan == self.plan);
-        Ok(of_plan.find_map(|one| effect(one, self.folder).worse()))
+        Ok(of_plan.find_map(|one| effect(one, &history, self.folder).worse()))
     }
 
     /// Counts a comparison that has shown nothing worse; the last one has its line in the journal.

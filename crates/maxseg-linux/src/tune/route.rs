@@ -6,6 +6,7 @@
 
 mod metrics;
 mod nowhere;
+mod planned;
 mod tables;
 
 use std::io;
@@ -22,6 +23,7 @@ use crate::netlink::raw::{Hop, RawRoute, attribute, bytes_of, hops_taken_back};
 use metrics::set_metric;
 pub(super) use metrics::value_of;
 use nowhere::nowhere_of;
+pub(super) use planned::PlannedRoutes;
 pub(super) use tables::{has_other_tables, other_table};
 
 /// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
@@ -86,11 +88,19 @@ fn target(prefix: Prefix, metric: RouteMetricName) -> Target {
 
 /// The routes of the main table that were set and lead somewhere.
 pub(super) fn main_routes(is_v6: bool) -> io::Result<Vec<RawRoute>> {
-    let mut routes = Netlink::new()?.raw_routes(is_v6)?;
-    routes.retain(|route| {
-        !route.is_learnt() && route.table() == MAIN && route.header.kind == UNICAST
-    });
+    let mut routes = all_routes(is_v6)?;
+    routes.retain(leads_somewhere);
     Ok(routes)
+}
+
+/// Every route of an IP version: one list serves for all that is looked up at one moment.
+pub(super) fn all_routes(is_v6: bool) -> io::Result<Vec<RawRoute>> {
+    Netlink::new()?.raw_routes(is_v6)
+}
+
+/// Whether it was set, is of the main table, and sends packets on.
+fn leads_somewhere(route: &RawRoute) -> bool {
+    !route.is_learnt() && route.table() == MAIN && route.header.kind == UNICAST
 }
 
 /// The route to exactly these destinations; of several the one that the kernel prefers.
@@ -99,11 +109,11 @@ pub(super) fn exact(routes: &[RawRoute], prefix: Prefix) -> Option<&RawRoute> {
     routes.iter().filter(same).min_by_key(|route| route.priority())
 }
 
-/// The route that these destinations use where there is none to exactly them.
+/// The route that these destinations use where there is none to exactly them, of all that there are.
 pub(super) fn parent(routes: &[RawRoute], prefix: Prefix) -> Option<&RawRoute> {
     let wider = |route: &&RawRoute| {
         let of = route.destination();
-        of.covers(&prefix) && of != prefix && is_for_all(route)
+        of.covers(&prefix) && of != prefix && is_for_all(route) && leads_somewhere(route)
     };
     routes
         .iter()
@@ -153,12 +163,17 @@ pub(super) fn read(
         });
         return Ok(Reading { value, image: Some(text.to_owned()) });
     }
-    if let Some(route) = exact(&routes, prefix) {
+    Ok(reading_of(&routes, prefix, metric))
+}
+
+/// The metric by these routes, with the image of the one to exactly these destinations, or that it would be made from.
+fn reading_of(routes: &[RawRoute], prefix: Prefix, metric: RouteMetricName) -> Reading {
+    if let Some(route) = exact(routes, prefix) {
         let image = Image::of(route, false).text();
-        return Ok(Reading { value: value_of(route, metric), image: Some(image) });
+        return Reading { value: value_of(route, metric), image: Some(image) };
     }
-    let image = parent(&routes, prefix).map(|parent| Image::of(parent, true).text());
-    Ok(Reading { value: Value::Absent, image })
+    let image = parent(routes, prefix).map(|parent| Image::of(parent, true).text());
+    Reading { value: Value::Absent, image }
 }
 
 /// The value of a route that another program has made; equal to none that is set here.
@@ -203,15 +218,12 @@ pub(super) fn write(
 
 /// Why nothing is sent to these destinations by a route of the main table; nothing where it is.
 pub(super) fn nowhere(prefix: Prefix) -> io::Result<Option<Nowhere>> {
-    let routes = Netlink::new()?.raw_routes(prefix.is_v6())?;
-    Ok(nowhere_of(&routes, prefix))
+    Ok(nowhere_of(&all_routes(prefix.is_v6())?, prefix))
 }
 
 /// The same of the routes that these destinations would use but for the one to exactly them.
-pub(super) fn nowhere_without(prefix: Prefix) -> io::Result<Option<Nowhere>> {
-    let mut routes = Netlink::new()?.raw_routes(prefix.is_v6())?;
-    routes.retain(|route| route.destination() != prefix);
-    Ok(nowhere_of(&routes, prefix))
+pub(super) fn nowhere_without(routes: &[RawRoute], prefix: Prefix) -> Option<Nowhere> {
+    nowhere_of(routes.iter().filter(|route| route.destination() != prefix), prefix)
 }
 
 /// Why a route to these destinations cannot be changed or made; nothing where it can.

@@ -5,20 +5,28 @@ use maxseg_core::tunables::retired;
 use maxseg_core::tune::{Step, Target, Value, as_written_by_kernel};
 
 use super::interface_order::with_followers;
+use super::route::PlannedRoutes;
 use super::socket::as_shown;
 use super::sysctl as sysctls;
 use super::{TuneError, interface, read, route};
 use crate::observe::host::sysctl;
 
-/// The steps that set these targets, with the values before: in their order, but for interfaces that stand on each other. Nothing is
-/// changed, and no privilege is needed.
+/// The steps that set these targets, with the values before: in their order, but for interfaces that stand on each other and for routes that
+/// are made, which come behind the wider ones whose metrics they have. Nothing is changed, and no privilege is needed.
 ///
 /// # Errors
 /// There is no such sysctl, interface or route; or a route cannot be replaced by itself.
 pub fn steps(wanted: &[(Target, Value)]) -> Result<Vec<Step>, TuneError> {
+    let mut routes = PlannedRoutes::default();
     let mut steps: Vec<Step> = Vec::new();
-    for (target, after) in with_followers(wanted)? {
-        let step = step(&target, &after, &steps)?;
+    for (target, after) in routes.wider_first(with_followers(wanted)?)? {
+        let step = step(&target, &after, &mut routes)?;
+        if let Target::Route { prefix, metric } = target
+            && step.before != step.after
+        {
+            let set = routes.set(prefix, metric, &step.after);
+            set.map_err(|error| TuneError::read(&step.target, error))?;
+        }
         steps.push(step);
     }
     Ok(steps)
@@ -37,8 +45,12 @@ pub fn own_names(wanted: &[(Target, Value)]) -> Vec<(Target, Value)> {
     wanted.iter().map(|(target, value)| (named(target), value.clone())).collect()
 }
 
-fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneError> {
-    let reading = read(target, None)?;
+fn step(target: &Target, after: &Value, routes: &mut PlannedRoutes) -> Result<Step, TuneError> {
+    let reading = if let Target::Route { prefix, metric } = *target {
+        routes.read(prefix, metric)?
+    } else {
+        read(target, None)?
+    };
     let (mut before, mut after) = (reading.value, after.clone());
     match target {
         Target::Sysctl(name) if before == Value::Absent => {
@@ -72,9 +84,8 @@ fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneEr
             if count > 1 {
                 return Err(TuneError::SeveralRoutes { prefix: *prefix, count });
             }
-            // A step before makes the route, or there is nothing to remove from it.
-            let is_made = earlier.iter().any(|step| step.target.shares_a_route_with(target));
-            if before == Value::Absent && (is_made || after == Value::Unset) {
+            // There is nothing to remove from it.
+            if before == Value::Absent && after == Value::Unset {
                 before = Value::Unset;
             }
         }

@@ -102,7 +102,12 @@ fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {
         );
     }
     if !is_here {
-        return Some("in another network namespace".to_owned());
+        let guard = entry.guard.filter(|_| has_guard(entry)).map(|(pid, _)| {
+            format!(
+                ", which stays, with its interfaces, as long as process {pid} does: it is to undo this at its time"
+            )
+        });
+        return Some(format!("in another network namespace{}", guard.unwrap_or_default()));
     }
     match state {
         EntryState::Undone if !entry.plan_is_complete => {
@@ -158,6 +163,10 @@ fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
             let was = Image::parse(entry.step.image.as_deref()?)?.raw()?;
             Some(route::gone_with(was.interface()))
         }
+        Target::InterfaceMtu(_) if *now == Value::Absent => Some(
+            "the interface is gone: it was deleted, or moved to another network namespace"
+                .to_owned(),
+        ),
         _ if *now == Value::Absent => None,
         Target::Sysctl(name) => {
             let value = now.text()?;

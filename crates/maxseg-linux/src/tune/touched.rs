@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use maxseg_core::tune::{Counters, Prefix, Sample, Target};
+use maxseg_core::tune::{Counters, Entry, History, Prefix, Sample, Step, Target, Value};
 use maxseg_wire::inet_diag::StateSet;
 use maxseg_wire::tcp_info::{State, TcpInfo};
 
 use super::TuneError;
+use super::copies::{Copied, copied_of};
 use super::route::{MAIN, has_other_tables, main_routes};
 use super::socket::canonical;
 use crate::netlink::{Netlink, raw::RawRoute};
@@ -23,26 +24,63 @@ pub struct SegmentsSeen {
     pub seen: usize,
 }
 
-/// How many established connections a change of this target reaches; `None` where this host cannot see them: those that it
+/// Routes that are narrower than the one that is changed.
+#[derive(Debug, Default)]
+struct Narrower {
+    /// Those that have the change as well: they are made from that one, without a value of their own.
+    copies: Vec<Prefix>,
+    /// Those that are made in the same plan with a value of their own.
+    own: Vec<Prefix>,
+}
+
+impl Narrower {
+    /// By the steps of the plan of a step.
+    fn planned(target: &Target, steps: &[Step]) -> Self {
+        let Target::Route { prefix, metric } = *target else { return Self::default() };
+        let (mut copies, mut own) = (Vec::new(), Vec::new());
+        for step in steps {
+            let Target::Route { prefix: of, metric: set } = step.target else { continue };
+            if of == prefix || !prefix.covers(&of) {
+                continue;
+            }
+            if set == metric {
+                own.push(of);
+            } else if step.before == Value::Absent {
+                copies.push(of);
+            }
+        }
+        copies.retain(|copy| !own.contains(copy));
+        Self { copies, own }
+    }
+
+    /// Whether one that has not the change has this address. `routes` are those that the kernel has.
+    fn keeps(&self, to: IpAddr, prefix: Prefix, routes: &[RawRoute]) -> bool {
+        let in_kernel = routes.iter().map(RawRoute::destination);
+        let in_kernel = in_kernel.filter(|of| !self.copies.contains(of));
+        let mut narrower = in_kernel.chain(self.own.iter().copied());
+        narrower.any(|of| of.length() > prefix.length() && of.includes(to))
+    }
+}
+
+/// How many established connections a step of a plan of these steps reaches; `None` where this host cannot see them: those that it
 /// forwards.
 ///
 /// # Errors
 /// The kernel lists no connections.
-pub fn touched(target: &Target) -> Result<Option<usize>, TuneError> {
+pub fn touched(target: &Target, steps: &[Step]) -> Result<Option<usize>, TuneError> {
     if matches!(target, Target::Clamp(_) | Target::File(_)) {
         return Ok(None);
     }
-    let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
-    Ok(Some(connections.len()))
+    Ok(Some(connections(target, &Narrower::planned(target, steps))?.len()))
 }
 
-/// How many of the connections that a change of an MTU reaches go by it already. The kernel tells a connection's path MTU and
-/// segment size as of the last segment that it has sent (`tcp_sync_mss` in `net/ipv4/tcp_output.c`).
+/// How many of the connections that a change of an MTU, of a plan of these steps, reaches go by it already. The kernel tells a connection's
+/// path MTU and segment size as of the last segment that it has sent (`tcp_sync_mss` in `net/ipv4/tcp_output.c`).
 ///
 /// # Errors
 /// The kernel lists no connections.
-pub fn segments_seen(target: &Target, mtu: u64) -> Result<SegmentsSeen, TuneError> {
-    let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
+pub fn segments_seen(target: &Target, mtu: u64, steps: &[Step]) -> Result<SegmentsSeen, TuneError> {
+    let connections = connections(target, &Narrower::planned(target, steps))?;
     let goes_by_it = |connection: &&Connection| u64::from(connection.path_mtu) == mtu;
     Ok(SegmentsSeen {
         connections: connections.len(),
@@ -50,13 +88,20 @@ pub fn segments_seen(target: &Target, mtu: u64) -> Result<SegmentsSeen, TuneErro
     })
 }
 
-/// What the kernel has counted of the connections that a change reaches.
-///
-/// # Errors
-/// The kernel lists no connections.
-pub fn sample(target: &Target) -> Result<Sample, TuneError> {
-    let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
-    Ok(connections.iter().map(|one| (one.cookie, one.counters)).collect())
+/// What the kernel has counted of the connections that a step reaches, before a plan of these steps is made.
+pub(super) fn sample(target: &Target, steps: &[Step]) -> Result<Sample, TuneError> {
+    Ok(counted(&connections(target, &Narrower::planned(target, steps))?))
+}
+
+/// The same of those that a change reaches now.
+pub(super) fn sample_of(entry: &Entry, history: &History) -> Result<Sample, TuneError> {
+    let copies = copied_of(history, &entry.place, entry);
+    let copies = copies.iter().map(Copied::destinations).collect();
+    Ok(counted(&connections(&entry.step.target, &Narrower { copies, own: Vec::new() })?))
+}
+
+fn counted(connections: &[Connection]) -> Sample {
+    connections.iter().map(|one| (one.cookie, one.counters)).collect()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,12 +113,19 @@ struct Connection {
     counters: Counters,
 }
 
-fn connections(target: &Target) -> io::Result<Vec<Connection>> {
+fn connections(target: &Target, narrower: &Narrower) -> Result<Vec<Connection>, TuneError> {
+    listed(target, narrower).map_err(|error| TuneError::read(target, error))
+}
+
+fn listed(target: &Target, narrower: &Narrower) -> io::Result<Vec<Connection>> {
     let mut all = established()?;
     match target {
         Target::Route { prefix, .. } => {
             let routes = main_routes(prefix.is_v6())?;
-            all.retain(|connection| takes(connection.remote.ip(), *prefix, &routes));
+            all.retain(|connection| {
+                let to = connection.remote.ip();
+                prefix.includes(to) && !narrower.keeps(to, *prefix, &routes)
+            });
             if has_other_tables(prefix.is_v6())? {
                 retain_of_main(&mut all)?;
             }
@@ -110,15 +162,6 @@ fn retain_of_main(connections: &mut Vec<Connection>) -> io::Result<()> {
         *known.entry((to, from)).or_insert_with(is_of_main)
     });
     Ok(())
-}
-
-/// Whether packets to an address take the route to this prefix: no narrower one of the main table has it.
-fn takes(to: IpAddr, prefix: Prefix, routes: &[RawRoute]) -> bool {
-    let narrower = |route: &RawRoute| {
-        let of = route.destination();
-        of.length() > prefix.length() && of.includes(to)
-    };
-    prefix.includes(to) && !routes.iter().any(narrower)
 }
 
 /// The established connections of this namespace; an IPv4 address in the form of IPv6 is one of IPv4.

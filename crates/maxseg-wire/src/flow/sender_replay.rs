@@ -3,17 +3,19 @@
 //!
 //! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
+mod news;
+
 use maxseg_core::evidence::{Cause, Outage, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::news::{AckUpdate, NewSegment};
 use super::ack_clock::AckClock;
 use super::bin_recorder::BinRecorder;
 use super::epoch_tracker::{EpochTracker, Resend};
 use super::idle_restart::{Departure, IdleRestarts};
 use super::opening_rounds::OpeningTracker;
 use super::refills::{RefillTracker, Sent};
-use super::segments::Echo;
 use super::window_left::WindowLeft;
 
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
@@ -56,37 +58,6 @@ pub(super) struct SenderReplay {
     pub(super) epochs: Option<Box<EpochTracker>>,
     /// From the same flight on.
     refills: Option<Box<RefillTracker>>,
-}
-
-/// A new segment.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct NewSegment {
-    pub(super) at: u64,
-    pub(super) end: i64,
-    pub(super) payload: i64,
-    /// PSH or FIN: the send queue was empty after it.
-    pub(super) is_pushed: bool,
-    /// Loss recovery: the congestion window limits the sender.
-    pub(super) is_recovering: bool,
-    /// What its timestamp tells that its sender knew to be acknowledged; `None` at the sender, and without timestamps.
-    pub(super) known: Option<Echo>,
-    pub(super) ip_id: Option<u16>,
-    /// An acknowledgement clocked it out: it left at once after one, within so many nanoseconds.
-    pub(super) is_clocked: bool,
-    pub(super) at_once: u64,
-    /// How long its sender had known what it knew to be acknowledged, in nanoseconds.
-    pub(super) waited: u64,
-}
-
-/// The state of the connection as an acknowledgement reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct AckUpdate {
-    /// The first byte that is not acknowledged.
-    pub(super) una: i64,
-    /// The right edge of the window; `None` while its scale is not known.
-    pub(super) edge: Option<i64>,
-    /// Bytes that have arrived, selectively acknowledged ones included.
-    pub(super) delivered: u64,
 }
 
 /// Least and most length of an interval, in nanoseconds.

@@ -57,7 +57,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    const fn word(self) -> &'static str {
+    /// As JSON names it.
+    pub const fn word(self) -> &'static str {
         match self {
             Self::BitsPerSec => "bit/s",
             Self::BitsPerSecSquared => "bit/s^2",
@@ -121,6 +122,23 @@ impl Answer {
 }
 
 impl Figure {
+    /// The number, in the base unit of its [`unit`](Self::unit); infinite where there is no limit, `None` of a word.
+    pub fn value(&self) -> Option<f64> {
+        match self.amount {
+            Amount::Word(_) => None,
+            Amount::Whole(value, _) => Some(value as f64),
+            Amount::Number(value, _) => Some(value),
+        }
+    }
+
+    /// What the number counts; `None` of a word.
+    pub const fn unit(&self) -> Option<Unit> {
+        match self.amount {
+            Amount::Word(_) => None,
+            Amount::Whole(_, unit) | Amount::Number(_, unit) => Some(unit),
+        }
+    }
+
     /// For people.
     pub fn text(&self) -> String {
         match &self.amount {
@@ -165,5 +183,21 @@ mod tests {
         assert_eq!(answer.figures[1].json()["value"], 6_424_000.0);
         assert!(answer.figures[2].json()["value"].is_null());
         assert!(answer.figures[4].json()["unit"].is_null());
+    }
+
+    #[test]
+    fn a_figure_gives_its_number_and_unit() {
+        let answer = Answer::default()
+            .count("bdp", 100_000, Unit::Bytes)
+            .number("rate", 722_000.0, Unit::BitsPerSec)
+            .word("region", "cubic");
+        let of = |figure: &Figure| (figure.value().map(|value| format!("{value}")), figure.unit());
+        let figures: Vec<_> = answer.figures.iter().map(of).collect();
+        let want = [
+            (Some("100000".to_owned()), Some(Unit::Bytes)),
+            (Some("722000".to_owned()), Some(Unit::BitsPerSec)),
+            (None, None),
+        ];
+        assert_eq!(figures, want);
     }
 }

@@ -28,8 +28,12 @@ use maxseg_core::evidence::SocketEvidence;
 use maxseg_wire::inet_diag::{Sample, Socket, Timer};
 use maxseg_wire::tcp_info::{State, TcpInfo};
 
+pub use maxseg_wire::inet_diag::{Filter, StateSet};
+
 pub use history::{History, Point, Track, TrackKey};
 pub use listing::{Chosen, Connections, Listing};
+#[cfg(feature = "lab")]
+pub use maxseg_linux::observe::sockets::{NamespaceError, Place, Selection};
 pub use recording::{Frame, Recorder, Recording, RecordingError};
 #[cfg(feature = "lab")]
 pub use watch::{Watch, WatchOptions, read_options};

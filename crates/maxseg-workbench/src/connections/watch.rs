@@ -9,6 +9,8 @@ use maxseg_linux::observe::sockets::{
     largest_buffers,
 };
 
+use maxseg_wire::inet_diag::StateSet;
+
 use super::comparison::PreviousSnapshot;
 use super::listing::too_many;
 use super::owners::Owners;
@@ -29,10 +31,28 @@ pub struct WatchOptions {
     pub messages: bool,
 }
 
+impl Default for WatchOptions {
+    /// All sockets of this network namespace, listening ones too, without their processes and what closed.
+    fn default() -> Self {
+        let selection = Selection { states: StateSet::ALL, filter: None };
+        let (processes, closed, messages) = (false, false, false);
+        Self { place: Place::Here, selection, processes, closed, messages }
+    }
+}
+
 /// Of more connections than these none is looked at between two looks.
 const MOST_BETWEEN: usize = 4096;
 
 /// Looks at the sockets of a place.
+///
+/// ```
+/// use maxseg_workbench::connections::{NamespaceError, Watch, WatchOptions};
+///
+/// fn connections_now() -> Result<usize, NamespaceError> {
+///     let mut watch = Watch::new(WatchOptions::default())?;
+///     Ok(watch.look()?.connections.len())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Watch {
     options: WatchOptions,

@@ -28,7 +28,7 @@ pub enum TuningError {
     #[error("{0} is set twice")]
     Repeated(Target),
     /// A step must not be made.
-    #[error("{} = {} is refused: {refusal}", step.target, step.after)]
+    #[error("{} = {}{} is refused: {refusal}", step.target, step.after, unit_of(step))]
     Refused {
         /// Which.
         step: Box<Step>,
@@ -59,6 +59,13 @@ pub enum TuningError {
     /// The system refuses.
     #[error(transparent)]
     System(Box<TuneError>),
+}
+
+/// The unit of a number that an option of a socket is to have: one counts in milliseconds, another in microseconds.
+fn unit_of(step: &Step) -> &'static str {
+    let is_number = matches!(step.target, Target::Socket { .. }) && step.after.number().is_some();
+    let known = step.target.tunable().filter(|_| is_number);
+    known.map_or("", |tunable| tunable.unit.after_number())
 }
 
 impl From<TuneError> for TuningError {

@@ -8,8 +8,7 @@
 //!
 //! ```
 //! use maxseg_core::diagnose::FindingKind;
-//! use maxseg_wire::reading::ReadOptions;
-//! use maxseg_workbench::explain;
+//! use maxseg_workbench::explain::{self, ReadOptions};
 //!
 //! let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/captures/d_rwnd.sender.pcap.gz");
 //! let explanation = explain::read_file(file.as_ref(), &ReadOptions::default(), None)?.explain();
@@ -33,4 +32,5 @@ mod read_pair;
 pub use capture::{Capture, read, read_file};
 pub use capture_pair::CapturePair;
 pub use explanation::Explanation;
+pub use maxseg_wire::reading::ReadOptions;
 pub use read_pair::read_pair;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::advice::advice_line;
 use crate::environment::Environment;
 
-/// Everything that a run gave.
+/// Everything that a run gave. What was written of it, [`compare::Source::read`](crate::compare::Source::read) reads again.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Document {
     /// Raised when a name changes its meaning or goes.

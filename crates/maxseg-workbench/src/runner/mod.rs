@@ -35,7 +35,7 @@ pub use store::Store;
 /// How to run a plan.
 #[derive(Debug, Default)]
 pub struct RunOptions {
-    /// Threads; as many as there are cores unless given.
+    /// Threads, at least one; as many as there are cores unless given.
     pub jobs: Option<usize>,
     /// How often the simulated senders' state is recorded.
     pub series_every: Option<Time>,
@@ -50,7 +50,7 @@ pub struct RunOptions {
 pub struct PlanResult {
     /// In the plan's order; fewer than planned where it was stopped, or a run failed.
     pub rows: Vec<Row>,
-    /// Whether all are there.
+    /// Whether all are there: also of a plan without runs, which no engine or no seed makes.
     pub complete: bool,
     /// Why a run failed, and no other was begun.
     pub failure: Option<Error>,
@@ -77,7 +77,7 @@ pub fn run<'a>(
     for (_, row) in &rows {
         stop.follow(observer.on_row(row));
     }
-    let jobs = options.jobs.unwrap_or_else(cores);
+    let jobs = options.jobs.unwrap_or_else(cores).max(1);
     let mut sink = RowSink::new(store, observer, plan.len(), rows.len());
     let (in_real_time, computed): (Vec<usize>, Vec<usize>) =
         missing.into_iter().partition(|place| plan.task(*place).engine.is_real_time());
@@ -162,14 +162,16 @@ mod tests {
         let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
         let draft = Draft::parse("path", text).unwrap();
         let sweep = draft.sweep().unwrap();
-        let run_by = |engines: Vec<EngineName>| {
+        let run_with = |engines: Vec<EngineName>, jobs: usize| {
             let (draft, sweep) = (draft.clone(), sweep.clone());
             let experiment = Experiment { sweep, draft, text: text.to_owned(), engines, seeds: 1 };
             let points = experiment.points().unwrap();
-            let options = RunOptions { jobs: Some(1), ..RunOptions::default() };
+            let options = RunOptions { jobs: Some(jobs), ..RunOptions::default() };
             let stop = AtomicBool::new(false);
             run(&Plan::new(&experiment, &points), &options, None, &stop, &mut ())
         };
+        let run_by = |engines| run_with(engines, 1);
+        assert!(run_with(vec![EngineName::Model], 0).unwrap().complete, "one thread at least");
         // Nothing runs what was measured.
         let ran = run_by(vec![EngineName::Model, EngineName::Measured]).unwrap();
         assert_eq!((ran.rows.len(), ran.complete), (1, false));

@@ -1,7 +1,8 @@
 //! Settings of this host: from what is asked for to a plan that can be read, applied and undone.
 //!
 //! [`wanted`] reads arguments, [`prepare`] looks at the host and refuses what must not be, [`script`] writes a plan for those who
-//! deploy otherwise. `maxseg_linux::tune` applies it, and says what came of it.
+//! deploy otherwise. [`apply`] makes it with a [`Journal`], [`undo`] takes it back, [`survey`] says what came of it: they are
+//! `maxseg_linux::tune`'s.
 
 mod advised;
 pub mod catalogue;
@@ -13,6 +14,12 @@ mod script;
 mod sysctl_files;
 
 pub use advised::{Advised, advised};
+pub use maxseg_linux::tune::{
+    Applied, Applying, Because, Journal, Peer, SegmentsSeen, Surveyed, TuneError, UndoOutcome,
+    Undone, WatchEvent, Watcher, apply, author, deadline, effect, guard, moment, recover,
+    segments_seen, state_folder, survey, undo,
+};
+
 pub use kept::{kept_in, outdated, without_effect};
 pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted, wanted_of_connection};
 pub use script::script;

@@ -1,8 +1,8 @@
 //! From what is asked for to a plan.
 
 use maxseg_core::tune::{
-    Allowed, Facts, Plan, RouteMetricName, SocketEnds, Step, Target, TargetError, Value, refusals,
-    warnings,
+    Allowed, Facts, Plan, Refusal, RouteMetricName, SocketEnds, Step, Target, TargetError, Value,
+    refusals, warnings,
 };
 use maxseg_linux::tune::{Peer, facts, made_way, own_names, steps, touched};
 
@@ -103,6 +103,7 @@ pub fn wanted_of_connection(
 /// There is no such thing here, or a step must not be made.
 pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
     let request = &Request { wanted: own_names(&request.wanted), ..request.clone() };
+    request.wanted.iter().try_for_each(|(target, value)| refuse_option(target, value))?;
     let all = Plan {
         steps: steps(&request.wanted)?,
         why: request.why.clone(),
@@ -122,6 +123,28 @@ pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
     }
     let steps = plan.steps.iter().map(|step| planned(step, &plan, request));
     Ok(PreparedPlan { steps: steps.collect::<Result<_, _>>()?, plan, unchanged })
+}
+
+/// Refuses an option of a socket by the value that was asked for: the kernel rounds some, and what it makes of them is judged later.
+fn refuse_option(target: &Target, value: &Value) -> Result<(), TuningError> {
+    let is_option = matches!(target, Target::Socket { .. });
+    let known = target.tunable().filter(|_| is_option);
+    let Some(Err(error)) = known.zip(value.text()).map(|(known, text)| known.check(text)) else {
+        return Ok(());
+    };
+    let (target, after) = (target.clone(), value.clone());
+    let step = Box::new(Step { target, before: Value::Unset, after, image: None });
+    Err(TuningError::Refused { step, refusal: Refusal::NotTaken(error) })
+}
+
+/// What the kernel makes of a number that it does not keep as it is: it counts timers in ticks, and buffers twice.
+fn rounded(step: &Step, request: &Request) -> Option<String> {
+    let (_, asked) = request.wanted.iter().find(|(target, _)| *target == step.target)?;
+    let (asked, after) = (asked.number()?, step.after.number()?);
+    let is_option = matches!(step.target, Target::Socket { .. });
+    let unit = step.target.tunable().map_or("", |tunable| tunable.unit.after_number());
+    (is_option && asked != after)
+        .then(|| format!("the kernel makes {after}{unit} of {asked}{unit}"))
 }
 
 /// Reasons of targets by the names that the kernel has for interfaces.
@@ -195,13 +218,14 @@ fn facts_of(step: &Step, plan: &Plan, request: &Request) -> Result<Facts, Tuning
 fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, TuningError> {
     let facts = facts_of(step, plan, request)?;
     // A list that this kernel does not give is no reason not to change anything.
-    let connections = touched(&step.target).unwrap_or_default();
+    let connections = touched(&step.target, &plan.steps).unwrap_or_default();
     let mut warnings = warnings(step, &facts);
     if !is_asked_for(step, request) {
         let why = "the kernel lowers it with the interface below it, and would not raise it again: lowered \
                    first, so that undoing restores it";
         warnings.insert(0, why.to_owned());
     }
+    warnings.extend(rounded(step, request));
     let pinned = pinned(step);
     warnings.extend(pinned.clone());
     Ok(PlannedStep { step: step.clone(), connections, warnings, pinned })
@@ -215,4 +239,22 @@ fn pinned(step: &Step) -> Option<String> {
         "{prefix} goes {way} until this is undone, wherever the wider route leads by then; while `maxseg tune watch` runs, that withdraws it \
          when the wider route leads elsewhere"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_refused_by_the_number_that_was_written() {
+        for (option, why) in [
+            ("rto_min=50", "rto_min = 50 µs is refused: 50 is not in the range 4001 to 200000"),
+            ("rto_max=500", "rto_max = 500 ms is refused"),
+        ] {
+            let wanted = wanted_of_connection("10.0.0.1:80-10.0.0.2:50", option).unwrap();
+            let request = Request { wanted: vec![wanted], ..Request::default() };
+            let told = prepare(&request).unwrap_err().to_string();
+            assert!(told.contains(why), "{told}");
+        }
+    }
 }

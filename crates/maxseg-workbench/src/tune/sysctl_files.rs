@@ -94,6 +94,10 @@ fn add_lines(
         let name = shown.to_string_lossy();
         let document = Format::SysctlD.read(&name, &format!("{comment}{line}"), Prefix::ALL_V4);
         for setting in document.map(|document| document.settings).unwrap_or_default() {
+            // What a line leaves as it is is not known from the line.
+            if setting.value.keeps_words() {
+                continue;
+            }
             let Value::Text(value) = setting.value else { continue };
             let target = setting.target.to_string();
             let name = target.strip_prefix("sysctl.").unwrap_or(&target).to_owned();

@@ -9,6 +9,10 @@ mod findings;
 mod onward;
 mod reading;
 
+pub use maxseg_linux::observe::path::{
+    Clamp, Clamps, InterfaceReading, NamespaceReading, NotRead, PathReading, RouteReading,
+    SocketKey,
+};
 pub use onward::name_onward;
 
 use maxseg_core::advise::{
@@ -16,7 +20,6 @@ use maxseg_core::advise::{
 };
 use maxseg_core::diagnose::{SocketDiagnosis, SocketFinding, socket_findings};
 use maxseg_core::why::{Chain, MssWhy, is_held_by_route, why_mss, why_window};
-use maxseg_linux::observe::path::{NamespaceReading, PathReading, SocketKey};
 use maxseg_linux::observe::sockets::NamespaceError;
 
 use crate::connections::{Connection, Listener};

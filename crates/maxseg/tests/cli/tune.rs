@@ -14,6 +14,7 @@ mod persist;
 mod refused;
 mod script;
 mod stacked;
+mod together;
 mod trouble;
 mod undo;
 mod watch;

@@ -132,11 +132,15 @@ fn what_running_connections_do_not_feel_is_not_compared() {
     };
     assert_eq!(incomparable(&step("route.10.0.0.0/8.mtu", "unset", "1280")), None);
     assert_eq!(incomparable(&step("route.10.0.0.0/8.rto_min", "300", "200")), None);
+    let larger = step("sysctl.net.ipv4.tcp_wmem", "4096 16384 4194304", "4096 16384 8388608");
+    assert_eq!(incomparable(&larger), None);
     for (target, before, after) in [
         ("route.10.0.0.0/8.rto_min", "200", "300"),
         ("route.10.0.0.0/8.rto_min", "unset", "300"),
         ("route.10.0.0.0/8.initcwnd", "10", "20"),
         ("clamp.eth0", "unset", "1200"),
+        ("sysctl.net.ipv4.tcp_wmem", "4096 16384 4194304", "4096 16384 20000"),
+        ("sysctl.net.ipv4.tcp_wmem", "4096 16384 4194304", "4096 20000 4194304"),
     ] {
         assert!(incomparable(&step(target, before, after)).is_some(), "{target}");
     }

@@ -14,19 +14,22 @@ const MULTICAST_V4: u8 = 4;
 const MULTICAST_V6: u8 = 8;
 
 /// Of these destinations, by all routes.
-pub(super) fn nowhere_of(routes: &[RawRoute], prefix: Prefix) -> Option<Nowhere> {
+pub(super) fn nowhere_of<'r>(
+    routes: impl IntoIterator<Item = &'r RawRoute>,
+    prefix: Prefix,
+) -> Option<Nowhere> {
     let least = if prefix.is_v6() { MULTICAST_V6 } else { MULTICAST_V4 };
     if prefix.address().is_multicast() && prefix.length() >= least {
         return Some(Nowhere::Multicast);
     }
     let covers = |route: &&RawRoute| !route.is_learnt() && route.destination().covers(&prefix);
-    let is_own = |route: &RawRoute| route.table() == LOCAL && OWN.contains(&route.header.kind);
-    if routes.iter().filter(covers).any(is_own) {
+    let is_own = |route: &&RawRoute| route.table() == LOCAL && OWN.contains(&route.header.kind);
+    let covering: Vec<&RawRoute> = routes.into_iter().filter(covers).collect();
+    if covering.iter().any(is_own) {
         return Some(Nowhere::Own);
     }
-    let used = routes
-        .iter()
-        .filter(covers)
+    let used = covering
+        .into_iter()
         .filter(|route| route.table() == MAIN && is_for_all(route))
         .min_by_key(|route| (u8::MAX - route.header.prefix_length, route.priority()))?;
     Some(Nowhere::Held(holding(used.header.kind)?, used.destination()))

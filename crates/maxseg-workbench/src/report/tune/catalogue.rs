@@ -33,7 +33,7 @@ pub struct TunableEntry<'a> {
     pub items: &'a [String],
     /// What it acts on: `machine`, `namespace`, `route`, `interface` or `socket`.
     pub scope: &'a str,
-    /// When it acts: `live`, `live-downward`, `new-connections`, `new-interfaces` or `never`.
+    /// When it acts: `live`, `live-downward`, `live-upward`, `new-connections`, `new-interfaces` or `never`.
     pub acts: &'a str,
     /// How that is known: `measured` or `source`.
     pub acts_by: &'a str,

@@ -91,7 +91,7 @@ struct StepEntry {
     /// What it reaches: `machine`, `namespace`, `route`, `interface` or `socket`.
     scope: &'static str,
     /// On what it acts: `live`, `new-connections`, `live-downward` (a lower value live, a higher one on new connections),
-    /// `new-interfaces` or `never`; null where that is unknown.
+    /// `live-upward` (a higher value live, a lower one where a buffer would grow), `new-interfaces` or `never`; null where that is unknown.
     acts: Option<&'static str>,
     /// The value before.
     before: String,

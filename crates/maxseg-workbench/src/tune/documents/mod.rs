@@ -107,8 +107,8 @@ impl Format {
         }
     }
 
-    /// What a document most likely is, by its name and its text.
-    pub fn guess(file: &str, text: &str) -> Self {
+    /// What a document most likely is, by its name and its text; `None` where it looks like none of these.
+    pub fn guess(file: &str, text: &str) -> Option<Self> {
         let has_ending = |ending: &str| {
             let found = std::path::Path::new(file).extension();
             found.is_some_and(|found| found.eq_ignore_ascii_case(ending))
@@ -116,15 +116,17 @@ impl Format {
         let text = &*with_line_feeds(text);
         let mut lines = text.lines().map(str::trim);
         if has_ending("toml") {
-            Self::Toml
+            Some(Self::Toml)
         } else if lines.clone().any(|line| line.eq_ignore_ascii_case("#auto")) {
-            Self::OpenTransport
+            Some(Self::OpenTransport)
         } else if stcp::REQUESTS.iter().any(|request| text.contains(request)) {
-            Self::Stcp
+            Some(Self::Stcp)
+        } else if lines.clone().any(|line| line.starts_with("[settings")) {
+            Some(Self::Toml)
         } else if has_ending("conf") || !lines.any(|line| line.starts_with('[')) {
-            Self::SysctlD
+            Some(Self::SysctlD)
         } else {
-            Self::Toml
+            None
         }
     }
 
@@ -137,7 +139,7 @@ impl Format {
         let mut reader = Reader::new(file, text);
         match self {
             Self::Toml => own::read(&mut reader)?,
-            Self::SysctlD => sysctl_d::read(&mut reader)?,
+            Self::SysctlD => sysctl_d::read(&mut reader),
             Self::OpenTransport => open_transport::read(&mut reader, route)?,
             Self::Stcp => stcp::read(&mut reader, route)?,
         }

@@ -21,7 +21,7 @@ use maxseg_workbench::tune::{
 };
 
 use super::duration::duration;
-use super::undo::{tell_recovered, undoing};
+use super::undo::{tell_recovered, undo_command, undoing};
 use super::{ask, document, guard, session};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -135,7 +135,8 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         return Err(Failure::Interrupted("nothing was changed".to_owned()));
     }
     let (applied, ends) = change(args, &plan)?;
-    let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(seen).collect();
+    let seen: Vec<Option<SegmentsSeen>> =
+        plan.plan.steps.iter().map(|step| seen(step, &plan.plan.steps)).collect();
     let result = PlanResult {
         plan: Some(applied.plan),
         entries: applied.entries,
@@ -180,15 +181,17 @@ fn note_seen(plan: &PreparedPlan, seen: &[Option<SegmentsSeen>], printer: Printe
 
 /// How and when it is undone.
 fn note_undoing(args: &ApplyArgs, result: &PlanResult, printer: Printer) {
-    let undo = undoing(&result.entries);
     printer.note(&match (args.confirm, args.lasts) {
         (Some(time), _) => format!(
             "undone in {} s unless you run: {}",
             time.as_secs(),
             own_command("tune confirm")
         ),
-        (None, Some(time)) => format!("undone in {} s; before: {undo}", time.as_secs()),
-        (None, None) => undo,
+        (None, Some(time)) => {
+            let undo = undo_command(&result.entries);
+            format!("undone in {} s; before: {undo}", time.as_secs())
+        }
+        (None, None) => undoing(&result.entries),
     });
     if args.revert_if_worse {
         let status = own_command("tune status");
@@ -274,11 +277,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The segments of the connections that a step reaches, where it changes them: an idle connection has not sent any.
-fn seen(step: &Step) -> Option<SegmentsSeen> {
+fn seen(step: &Step, steps: &[Step]) -> Option<SegmentsSeen> {
     let mtu = step.after.number().filter(|_| step.target.decides_segment_size())?;
     let until = Instant::now() + PATIENCE;
     loop {
-        let seen = segments_seen(&step.target, mtu).ok()?;
+        let seen = segments_seen(&step.target, mtu, steps).ok()?;
         if seen.seen == seen.connections || Instant::now() >= until {
             return Some(seen);
         }

@@ -20,11 +20,16 @@ pub(super) fn read(
     route: Prefix,
     printer: Printer,
 ) -> Result<Document, Failure> {
-    let name = file.display().to_string();
+    let is_stdin = file == Path::new("-");
+    let name = if is_stdin { "standard input".to_owned() } else { file.display().to_string() };
     let read = || -> std::io::Result<Vec<u8>> {
         use std::io::Read as _;
         let mut bytes = Vec::new();
-        std::fs::File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if is_stdin {
+            std::io::stdin().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        } else {
+            std::fs::File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        }
         Ok(bytes)
     };
     let bytes = read().map_err(|error| Failure::file("read", file, &error))?;
@@ -40,7 +45,13 @@ pub(super) fn read(
             format!("`file {}` shows what it is", for_shell(&name)),
         )
     })?;
-    let format = format.unwrap_or_else(|| Format::guess(&name, &text));
+    let Some(format) = format.or_else(|| Format::guess(&name, &text)) else {
+        return Err(Failure::with_hint(
+            format!("{name} has none of the formats that are read"),
+            "a table [settings] (toml), lines key = value (sysctl.d), #auto (open-transport), set_stcp_param (stcp); `--as` of `tune import` \
+             names one",
+        ));
+    };
     let document = format.read(&name, &text, route).map_err(Error::from)?;
     tell(&document.notes, printer);
     Ok(document)

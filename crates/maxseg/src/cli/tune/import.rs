@@ -22,9 +22,10 @@ Examples:
   maxseg tune apply ./modem.toml
 
 It reads settings files of Open Transport's tuner (#auto … #end), STCP's requests (set_stcp_param min_mss), sysctl.d, \
-and documents of its own, and writes TOML that `tune apply` takes. What has no equivalent is listed with the nearest setting. Nothing is changed.")]
+and documents of its own, and writes TOML that `tune apply` takes. What has no equivalent is listed with the nearest setting; so are lines of sysctl.d that \
+sysctl or the kernel would not take. Nothing is changed.")]
 pub(super) struct ImportArgs {
-    /// The document
+    /// The document; - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Its format: toml, sysctl.d, open-transport or stcp
@@ -41,10 +42,17 @@ pub(super) struct ImportArgs {
 pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let document = document::read(&args.file, args.format, args.route, printer)?;
     if document.settings.is_empty() {
-        return Err(Failure::with_hint(
-            format!("nothing in {} has an equivalent here", args.file.display()),
-            "the lines above name the nearest settings",
-        ));
+        return Err(if document.notes.is_empty() {
+            Failure::with_hint(
+                format!("{} sets nothing", args.file.display()),
+                "it has no line that sets anything, such as net.ipv4.tcp_mtu_probing = 1",
+            )
+        } else {
+            Failure::with_hint(
+                format!("nothing in {} has an equivalent here", args.file.display()),
+                "the lines above say why, and name the nearest settings",
+            )
+        });
     }
     let text = Format::Toml.write(&document).text;
     let Some(out) = &args.out else {

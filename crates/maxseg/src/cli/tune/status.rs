@@ -53,7 +53,7 @@ pub(super) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
         let is_live = one.state != EntryState::Undone;
         args.all || (is_here(one) && (is_live || Some(one.entry.plan) == last_plan))
     };
-    let of = |one| (one, args.effect.then(|| effect(one, &folder)));
+    let of = |one| (one, args.effect.then(|| effect(one, &history, &folder)));
     let shown: Vec<(&Surveyed, Option<Effect>)> = all.iter().filter(is_shown).map(of).collect();
     let unseen = hidden_from_user("tune status");
     if args.json {

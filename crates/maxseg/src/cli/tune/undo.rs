@@ -163,8 +163,13 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
 
 /// The command that undoes these changes, in a line.
 pub(super) fn undoing(entries: &[u64]) -> String {
+    format!("undo: {}", undo_command(entries))
+}
+
+/// The same alone.
+pub(super) fn undo_command(entries: &[u64]) -> String {
     let numbers: Vec<String> = entries.iter().map(u64::to_string).collect();
-    format!("undo: {}", own_command(&format!("tune undo {}", numbers.join(" "))))
+    own_command(&format!("tune undo {}", numbers.join(" ")))
 }
 
 /// What became of one, in a line.

@@ -21,7 +21,7 @@ Examples:
   maxseg tune watch --once
 
 It runs until Ctrl-C. What has expired is undone. A route that `tune apply` made leads where the wider route led from \
-which it was made; when that moves, the route is removed within a second.")]
+which it was made; when that moves, the route is removed within a second, with hundreds of thousands of routes within some.")]
 pub(crate) struct WatchArgs {
     /// Look once, and end
     #[arg(long)]

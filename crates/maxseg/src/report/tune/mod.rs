@@ -60,6 +60,9 @@ fn lines(planned: &PlannedStep) -> Vec<String> {
         Some(Acts::LiveDownward) => {
             "a lower value acts on existing connections, a higher one on new ones only"
         }
+        Some(Acts::LiveUpward) => {
+            "a higher limit acts on existing connections as their buffers grow; a lower one leaves buffers that are large enough"
+        }
         Some(Acts::NewInterfaces) => "acts on interfaces that come up later",
         Some(Acts::Never) => "acts on no connection",
         None => "whether it acts on existing connections is not known",

@@ -76,7 +76,7 @@ fn what_its_guard_did_not_undo_the_next_command_does() {
 fn undoing_before_the_time_ends_the_guard() {
     let Some(host) = Host::new() else { return };
     let told = host.apply(&["route.default.mtu=1400"], &["--for", "10m"]);
-    assert!(told.contains("undone in 600 s; before: undo: "), "{told}");
+    assert!(told.contains("undone in 600 s; before: maxseg tune undo 1"), "{told}");
     let told = host.tune_ends(&["status"], 0);
     assert!(told.contains("set at 20") && told.contains("Z, until 20"), "{told}");
     let guard = guards(&host)[0];

@@ -197,3 +197,15 @@ fn a_route_that_expires_is_refused_as_one() {
     let told = host.refused(&["route.2001:db8:1::/48.mtu=1400"], &[]);
     assert!(told.contains("it ends by itself") && !told.contains("advertisement"), "{told}");
 }
+
+#[test]
+fn an_interface_that_is_gone_is_told_as_gone() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("ip link add vc type veth peer name vd");
+    host.apply(&["interface.vc.mtu=1400"], &[]);
+    host.namespace.must("ip link del vc");
+    let (entries, code) = host.status(&[]);
+    assert_eq!((&entries[0]["state"], code), (&"drifted".into(), 3));
+    let by = entries[0]["changed_by"].as_str().unwrap();
+    assert!(by.starts_with("the interface is gone"), "{by}");
+}

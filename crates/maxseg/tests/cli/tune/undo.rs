@@ -87,6 +87,11 @@ fn another_boot_and_another_namespace_are_told() {
     assert_eq!((&entries[0]["state"], code), (&"unknown".into(), 0));
     assert_eq!(entries[0]["note"], "in another network namespace");
     assert!(other.tune_ends(&["undo", "--all"], 0).contains("nothing to undo"));
+    host.apply(&["sysctl.net.ipv4.tcp_sack=0"], &["--for", "1h"]);
+    std::fs::copy(host.journal(), other.journal()).unwrap();
+    let note = other.status(&["--all"]).0[1]["note"].as_str().unwrap().to_owned();
+    assert!(note.contains("which stays, with its interfaces, as long as process"), "{note}");
+    host.tune_ends(&["undo", "2"], 0);
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     std::fs::write(host.journal(), journal.replace(boot.trim(), "another-boot")).unwrap();
     let (entries, _) = host.status(&["--all"]);

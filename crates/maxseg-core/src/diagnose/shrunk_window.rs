@@ -2,12 +2,11 @@
 
 use crate::evidence::DirectionStats;
 
-/// A window is the same within this part of it: windows are whole segments, or units of their scale, and what has just arrived takes some.
-const SAME: f64 = 0.05;
-/// And it was never far below that.
+/// It was never far below that.
 const NEVER_BELOW: f64 = 0.8;
-/// It became smaller at the beginning where it is the same for the rest, so much of the time.
-const SINCE: f64 = 0.8;
+/// It became smaller at the beginning where it is the same, to the byte, for so much of the time: the window of a reader that keeps an even
+/// rate is about the same as well, but rises and falls with what it has just read.
+const SINCE: f64 = 0.9;
 /// A reader that is behind leaves less room than so many segments.
 const ROOM: u64 = 4;
 
@@ -22,9 +21,8 @@ pub(crate) fn smaller_window(data: &DirectionStats, acks: &DirectionStats) -> Op
     let (mut same, mut all) = (0.0, 0.0);
     for bin in used() {
         let seconds = bin.duration.as_secs_f64();
-        let is_same = bin.window_max.abs_diff(usual) as f64 <= SAME * usual as f64;
         all += seconds;
-        same += if is_same { seconds } else { 0.0 };
+        same += if bin.window_max == usual { seconds } else { 0.0 };
     }
     let is_smaller = 2 * usual < most
         && least as f64 >= NEVER_BELOW * usual as f64
@@ -59,7 +57,7 @@ mod tests {
         };
         let same = with(&|_| 25_088);
         assert_eq!(smaller_window(&same, &acks), Some(25_088));
-        let varies = with(&|n| 25_088 + 600 * n);
+        let varies = with(&|n| 25_088 + 128 * (n % 4));
         assert_eq!(smaller_window(&varies, &acks), None, "a reader is behind");
         let shut = DirectionStats { zero_windows: 1, ..acks.clone() };
         assert_eq!(smaller_window(&same, &shut), None);

@@ -1,7 +1,7 @@
 //! Congestion epochs: growth of the flight between losses.
 
 use maxseg_core::evidence::{
-    CongestionEpoch, CongestionEpochs, FlightAtLoss, RecoveryBefore, RoundFlight,
+    CongestionEpoch, CongestionEpochs, FlightAtLoss, Outage, RecoveryBefore, RoundFlight,
 };
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,8 @@ pub(super) struct EpochTracker {
     is_cut: bool,
     epoch: CongestionEpoch,
     opening: OpeningTracker,
+    /// The longest time that seemed idle, and ended behind a flight that was lost whole.
+    pub(super) lost_flight: Option<Outage>,
     /// The last loss; its recovery may still go on.
     loss: Option<FlightAtLoss>,
     /// What had been sent when it was noticed.

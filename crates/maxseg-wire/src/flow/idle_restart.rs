@@ -18,10 +18,10 @@ pub(super) struct IdleRestarts {
 /// What is sent after an idle time.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Burst {
-    /// Its first byte, when that was sent, and since when the sender had been idle.
+    /// Its first byte, when that was sent, and for how many milliseconds the sender had been idle.
     start: i64,
     at: u64,
-    since: u64,
+    idle_ms: u32,
     /// Bytes sent before its first acknowledgement.
     first_flight: i64,
     /// When that came.
@@ -30,6 +30,7 @@ struct Burst {
     is_restart: bool,
 }
 
+const MILLI: u64 = 1_000_000;
 /// A sender whose timer expired sends one segment, and two when that is acknowledged (RFC 5681 §3.1), or new data (RFC 5682 §2.1).
 const FIRST_SEGMENTS: i64 = 1;
 /// A hole of so many segments is what it had in flight.
@@ -69,7 +70,8 @@ impl IdleRestarts {
             self.burst = Some(Burst {
                 start: sent.start,
                 at: sent.at,
-                since: sent.last_progress,
+                idle_ms: u32::try_from(sent.at.saturating_sub(sent.last_progress) / MILLI)
+                    .unwrap_or(u32::MAX),
                 first_flight: 0,
                 acknowledged: None,
                 is_restart: false,
@@ -114,7 +116,8 @@ impl IdleRestarts {
         let is_first = start - burst.start <= FIRST_SEGMENTS * full;
         let is_flight = end - start >= LOST_SEGMENTS * full;
         let is_soon = at.saturating_sub(burst.at) <= 2 * round_trip;
-        (is_first && is_flight && is_soon).then_some((burst.since, burst.at))
+        let since = burst.at.saturating_sub(u64::from(burst.idle_ms) * MILLI);
+        (is_first && is_flight && is_soon).then_some((since, burst.at))
     }
 
     /// An acknowledgement reaches the sender.

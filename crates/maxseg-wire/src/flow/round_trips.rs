@@ -30,6 +30,8 @@ pub(super) struct RoundTrips {
 pub(super) struct Sample {
     /// It was of one segment alone.
     pub(super) is_single: bool,
+    /// The round trip of the whole path as its sender may know it by now, in nanoseconds; `None` where that is the one which is seen.
+    pub(super) known: Option<u64>,
     /// It came behind duplicates: the last of what arrived waited for a segment before, or had overtaken it.
     pub(super) fills_gap: bool,
 }
@@ -48,7 +50,13 @@ const FAR: u64 = 1_000_000;
 
 impl RoundTrips {
     /// One at the point of capture, and of the whole path.
-    pub(super) fn add(&mut self, sample: u64, path: u64, Sample { is_single, fills_gap }: Sample) {
+    pub(super) fn add(
+        &mut self,
+        sample: u64,
+        path: u64,
+        Sample { is_single, known, fills_gap }: Sample,
+    ) {
+        let known = known.unwrap_or(path);
         if self.count == 0 {
             self.all_waited = fills_gap;
         } else if self.all_waited && !fills_gap {
@@ -71,10 +79,10 @@ impl RoundTrips {
             self.last_is_single = is_single;
         }
         if counts && self.count == 1 {
-            (self.srtt, self.rttvar) = (path, path / 2);
+            (self.srtt, self.rttvar) = (known, known / 2);
         } else {
-            self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(path) / 4;
-            self.srtt = self.srtt / 8 * 7 + path / 8;
+            self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(known) / 4;
+            self.srtt = self.srtt / 8 * 7 + known / 8;
         }
     }
 

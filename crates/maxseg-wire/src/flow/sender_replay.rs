@@ -4,11 +4,13 @@
 //! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
 mod news;
+mod revised;
 
-use maxseg_core::evidence::{Cause, Outage, Refills};
+use maxseg_core::evidence::{Cause, Refills};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use self::news::Flights;
 pub(super) use self::news::{AckUpdate, NewSegment};
 use super::ack_clock::AckClock;
 use super::bin_recorder::BinRecorder;
@@ -36,23 +38,19 @@ pub(super) struct SenderReplay {
     /// (RFC 2018 §3).
     full: i64,
     full_most: i64,
-    /// The round trip of the handshake, in nanoseconds; 0 where none was seen.
-    first_round_trip: u64,
-    /// When the last short segment was sent, after which the send queue was empty,
+    /// The round trip of the handshake, in microseconds; 0 where none was seen.
+    first_round_trip: u32,
+    /// When the last short segment was sent, after which the send queue was empty.
     drained_from: Option<u64>,
-    /// and when all was acknowledged.
-    drained_to: Option<u64>,
-    /// Something was acknowledged, and not yet when the last new segment was sent.
-    is_acknowledged: bool,
-    is_first_flight: bool,
+    /// For how many milliseconds it was until all was acknowledged, where nothing was sent since.
+    drained_last: u32,
+    flights: Flights,
     /// Full-sized segments since the last short one, and between the two short ones before.
     full_since_short: u32,
     full_before_short: u32,
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
     pub(super) restarts: IdleRestarts,
-    /// The longest time that seemed idle, and ended behind a flight that was lost whole.
-    pub(super) lost_flight: Option<Box<Outage>>,
     /// From the first flight on that is larger than [`FEW_SEGMENTS`]: others show no congestion control, and short connections
     /// need no memory for them.
     pub(super) epochs: Option<Box<EpochTracker>>,
@@ -60,6 +58,8 @@ pub(super) struct SenderReplay {
     refills: Option<Box<RefillTracker>>,
 }
 
+const MICRO: u64 = 1_000;
+const MILLI: u64 = 1_000_000;
 /// Least and most length of an interval, in nanoseconds.
 const LEAST_WIDTH: u64 = 1_000_000;
 const MOST_WIDTH: u64 = 100_000_000;
@@ -91,16 +91,14 @@ impl SenderReplay {
             window_most: 0,
             full: full.max(1),
             full_most: full.max(1),
-            first_round_trip: round_trip,
+            first_round_trip: u32::try_from(round_trip.div_ceil(MICRO)).unwrap_or(u32::MAX),
             drained_from: None,
-            drained_to: None,
-            is_acknowledged: false,
-            is_first_flight: true,
+            drained_last: 0,
+            flights: Flights::First,
             full_since_short: 0,
             full_before_short: 0,
             last_progress: at,
             restarts: IdleRestarts::default(),
-            lost_flight: None,
             epochs: None,
             refills: None,
         }
@@ -161,7 +159,11 @@ impl SenderReplay {
     #[inline(never)]
     fn was_idle(&mut self, from: u64, to: u64) {
         let after_full = self.full_since_short > 0;
-        self.drained_to.get_or_insert(from);
+        if let Some(drained) = self.drained_from {
+            let millis = from.saturating_sub(drained).div_ceil(MILLI);
+            self.drained_last = u32::try_from(millis).unwrap_or(u32::MAX);
+            self.settle(from, false);
+        }
         self.bins.spread(time(from), time(to), |bin, span| {
             bin.idle = bin.idle.saturating_add(span);
             if after_full {
@@ -173,9 +175,8 @@ impl SenderReplay {
     /// Accounts for the time since the last short segment, up to `to`.
     #[inline(always)]
     fn settle(&mut self, to: u64, by_ack: bool) {
-        let until = self.drained_to.take().unwrap_or(to);
         if let Some(from) = self.drained_from.take() {
-            self.was_drained(from, until.min(to), by_ack && until >= to);
+            self.was_drained(from, to, by_ack);
         }
     }
 
@@ -193,6 +194,7 @@ impl SenderReplay {
         self.advance(sent.at);
         let by_ack = sent.is_clocked && self.full_before_short >= FULL_BETWEEN_SHORT;
         self.settle(sent.at, by_ack);
+        self.drained_last = 0;
         self.restarts.on_send(&Departure {
             at: sent.at,
             start: self.nxt.max(sent.end - sent.payload),
@@ -214,7 +216,9 @@ impl SenderReplay {
         } else {
             self.full_since_short = self.full_since_short.saturating_add(1);
         }
-        self.is_first_flight = !self.is_acknowledged;
+        if self.flights == Flights::Acknowledged {
+            self.flights = Flights::Further;
+        }
         self.nxt = self.nxt.max(sent.end);
         self.last_progress = sent.at;
         let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
@@ -224,8 +228,9 @@ impl SenderReplay {
             let epochs = self.epochs.get_or_insert_with(|| {
                 let begin = self.bins.begin().map_or(sent.at, Time::as_nanos);
                 let before = bytes(sent.end - sent.payload - una);
-                let opening = OpeningTracker::new(sent.at, begin, self.first_round_trip, before);
-                Box::new(EpochTracker::new(sent.at, una, opening, self.first_round_trip == 0))
+                let round_trip = u64::from(self.first_round_trip) * MICRO;
+                let opening = OpeningTracker::new(sent.at, begin, round_trip, before);
+                Box::new(EpochTracker::new(sent.at, una, opening, round_trip == 0))
             });
             epochs.on_new(sent.at, bytes(sent.payload));
             epochs.identifications.on_new(sent.ip_id, sent.end - sent.payload, sent.end);
@@ -265,27 +270,6 @@ impl SenderReplay {
             self.window_left.on_send(sent.at, left, bin);
             bin.window_max = bin.window_max.max(bytes(edge - una));
         }
-    }
-
-    /// A hole opens in front of a segment that passes at `at`. Gives whether it is of a flight that was lost before an idle time: then the
-    /// sender was not idle, but waited for its retransmission timer.
-    #[cold]
-    pub(super) fn on_hole(&mut self, at: u64, hole: (i64, i64), round_trip: u64) -> bool {
-        let Some((from, to)) = self.restarts.lost_flight(at, hole, self.full, round_trip) else {
-            return false;
-        };
-        self.restarts.on_loss();
-        let (from, to) = (time(from), time(to));
-        self.bins.spread(from, to, |bin, span| {
-            bin.idle = bin.idle.since(span);
-            bin.idle_after_full = bin.idle_after_full.since(span);
-            bin.rto_wait = bin.rto_wait.saturating_add(span);
-        });
-        let outage = Outage { from, to, retransmissions: 1, of_payload: true };
-        if self.lost_flight.as_ref().is_none_or(|it| it.seconds() < outage.seconds()) {
-            self.lost_flight = Some(Box::new(outage));
-        }
-        true
     }
 
     /// The unused receive window, in bytes; `None` while its scale is not known.
@@ -344,7 +328,9 @@ impl SenderReplay {
             refills.on_ack(at, news.una - self.una, news.edge);
         }
         if is_progress {
-            self.is_acknowledged = true;
+            if self.flights == Flights::First {
+                self.flights = Flights::Acknowledged;
+            }
             self.una = news.una;
             self.nxt = self.nxt.max(news.una);
             self.last_progress = self.last_progress.max(at);
@@ -374,8 +360,10 @@ impl SenderReplay {
     /// window did either.
     pub(super) fn finish(&mut self, at: u64) {
         self.advance(at);
-        if self.is_first_flight {
-            self.settle(self.drained_to.unwrap_or(at), false);
+        if self.flights == Flights::Further {
+            self.was_not_drained_last();
+        } else {
+            self.settle(at, false);
         }
         self.restarts.finish(self.last_progress);
         if let Some(epochs) = &mut self.epochs {

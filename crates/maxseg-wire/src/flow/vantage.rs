@@ -24,8 +24,8 @@ pub(super) struct Distance {
     least: u64,
     least_before: u64,
     period_ends: u64,
-    /// The last that were measured.
-    last: [u64; LAST],
+    /// The last that were measured, in microseconds; 0 before.
+    last: [u32; LAST],
     /// The round trip of the handshake, in nanoseconds.
     first: Option<u64>,
     /// The least that was ever seen, that of the handshake among them.
@@ -59,20 +59,14 @@ const MOST: usize = 4096;
 const PERIOD: u64 = 50_000_000;
 /// The least of so many round trips is no delay of the sender's.
 const LAST: usize = 3;
+const MICRO: u64 = 1_000;
 /// A host that is woken by an acknowledgement sends within this time, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
 
 impl Distance {
     pub(super) fn new(first: Option<u64>) -> Self {
         let least_ever = first.unwrap_or(u64::MAX);
-        Self {
-            least: u64::MAX,
-            least_before: u64::MAX,
-            last: [u64::MAX; LAST],
-            first,
-            least_ever,
-            ..Self::default()
-        }
+        Self { least: u64::MAX, least_before: u64::MAX, first, least_ever, ..Self::default() }
     }
 
     /// The least round trip of this period and of the one before, in nanoseconds.
@@ -85,12 +79,8 @@ impl Distance {
 
     /// The round trip of late, in nanoseconds, queues included.
     pub(super) fn of_late(&self) -> u64 {
-        self.last
-            .iter()
-            .copied()
-            .min()
-            .filter(|least| *least < u64::MAX)
-            .unwrap_or_else(|| self.get())
+        let known = self.last.iter().filter(|micros| **micros > 0);
+        known.min().map_or_else(|| self.get(), |micros| u64::from(*micros) * MICRO)
     }
 
     /// The round trip without queues, in nanoseconds.
@@ -195,7 +185,7 @@ impl Distance {
         }
         self.last.rotate_left(1);
         if let Some(last) = self.last.last_mut() {
-            *last = round_trip;
+            *last = u32::try_from(round_trip / MICRO).unwrap_or(u32::MAX).max(1);
         }
         self.least = self.least.min(round_trip);
         self.least_ever = self.least_ever.min(round_trip);

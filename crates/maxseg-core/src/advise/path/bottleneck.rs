@@ -12,6 +12,9 @@ use crate::units::{Time, approx};
 /// frames, of compressed acknowledgements (Mogul, SIGCOMM 1992).
 const CREDIBLE: f64 = 10.0;
 
+/// Batches average out over so many round trips.
+const BATCHED_TRIPS: f64 = 8.0;
+
 /// Trains are told apart by eighths of an octave: what differs by less is about the same interval.
 const SAME_TRAINS: f64 = 1.08;
 /// Fewer stretches of a full link tell no usual rate.
@@ -38,7 +41,9 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         // A link that is full for most of the time carries no more than the connection did meanwhile: acknowledgements that jump over
         // what was repaired, or of joined packets, are faster for a short while.
         let reached = peak.min(ABOUT * goodput / case.share(LimitedBy::Bandwidth));
-        let trains = data.capacity_bps.filter(|trains| OF_FULL.contains(&(*trains / reached)));
+        let is_of_full = |trains: &f64| OF_FULL.contains(&(*trains / reached));
+        let trains =
+            [data.capacity_bps, data.train_mode_bps].into_iter().flatten().find(is_of_full);
         let rate = trains
             .map_or(reached, |trains| of_first.or_else(|| usual(data, trains)).unwrap_or(trains));
         let rate = rate.max(goodput) * with_headers;
@@ -61,8 +66,9 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let fastest = of_first.or(data.train_mode_bps.filter(is_mode)).or(fastest);
     let is_credible = |rate: &f64| !is_bunched && *rate <= CREDIBLE * reached;
     if let Some(capacity) = fastest.filter(is_credible) {
-        // Where the first flight had the rate of the trains as well, acknowledgements that were faster jumped over what was repaired.
-        let reached = of_first.map_or(reached, |_| goodput);
+        // Where the first flight had the rate of the trains as well, acknowledgements that were faster jumped over what was repaired, or came
+        // together.
+        let reached = first_flight_of_link(data).map_or(reached, |_| goodput);
         let rate = capacity.max(reached) * with_headers;
         // A paced sender spaces its segments itself, and acknowledgements arrive in groups: only near the receiver do
         // trains keep the spacing of the bottleneck link, unless the first flight had it as well.
@@ -79,6 +85,8 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         let how = "at least: spacing of segment trains near the sender, headers included";
         return (Known::new(rate, Confidence::Low, how), false);
     }
+    // No trains tell the link: what arrives in batches, or waits for a link that repeats what it loses, is faster for a round trip.
+    let reached = peak_over(data, BATCHED_TRIPS).map_or(goodput, |peak| peak.max(goodput));
     let how = "at least: the highest rate that the connection reached, headers included";
     (Known::new(reached * with_headers, Confidence::Low, how), false)
 }
@@ -120,7 +128,12 @@ pub(super) fn near_receiver(case: &Case<'_>) -> bool {
 
 /// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile, so that no single burst decides.
 fn peak(data: &DirectionStats) -> Option<f64> {
-    let rates = sustained(data);
+    peak_over(data, 1.0)
+}
+
+/// Likewise, over intervals of at least so many round trips.
+fn peak_over(data: &DirectionStats, round_trips: f64) -> Option<f64> {
+    let rates = sustained(data, round_trips);
     rates.get(rates.len().saturating_sub(1 + rates.len() / 20)).copied().filter(|rate| *rate > 0.0)
 }
 
@@ -128,7 +141,7 @@ fn peak(data: &DirectionStats) -> Option<f64> {
 /// of acknowledgements make it another.
 fn usual(data: &DirectionStats, trains: f64) -> Option<f64> {
     let is_full = |rate: &f64| (FULL_LINK..1.0 / FULL_LINK).contains(&(*rate / trains));
-    let rates: Vec<f64> = sustained(data).into_iter().filter(is_full).collect();
+    let rates: Vec<f64> = sustained(data, 1.0).into_iter().filter(is_full).collect();
     let is_enough = rates.len() >= LEAST_FULL;
     median(rates).filter(|rate| is_enough && is_same(*rate, trains))
 }
@@ -138,10 +151,10 @@ fn is_same(one: f64, other: f64) -> bool {
     (1.0 / SAME_TRAINS..=SAME_TRAINS).contains(&(one / other))
 }
 
-/// The rates of acknowledged payload, in bits per second, in rising order: over intervals of at least a round trip, and of several packets
-/// where these are joined.
-fn sustained(data: &DirectionStats) -> Vec<f64> {
-    let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
+/// The rates of acknowledged payload, in bits per second, in rising order: over intervals of at least so many round trips, and of several
+/// packets where these are joined.
+fn sustained(data: &DirectionStats, round_trips: f64) -> Vec<f64> {
+    let long_enough = (round_trips * data.path_rtt_min_s.unwrap_or(0.0)).max(0.01);
     let many = if data.offloaded_packets > 0 { LARGEST_JOINED } else { 0 };
     let mut rates: Vec<f64> = Vec::new();
     // From when on, and the bytes since then.

@@ -97,6 +97,9 @@ pub(super) fn describe(
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
     to.refills = stream.sender.refills();
+    let lost_flight = stream.sender.epochs.as_ref().and_then(|epochs| epochs.lost_flight);
+    to.outage =
+        to.outage.into_iter().chain(lost_flight).max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
     to.epochs = stream.sender.epochs.map(|epochs| epochs.list).unwrap_or_default();
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.intervals = stream.intervals.as_ref().and_then(|intervals| intervals.found());
@@ -107,9 +110,6 @@ pub(super) fn describe(
     to.train_mode_bps = capacity.and_then(Capacity::mode);
     to.first_flight_bps = capacity.and_then(Capacity::first_flights);
     to.opening_train_bps = capacity.and_then(Capacity::opening);
-    let lost_flight = stream.sender.lost_flight.take().map(|outage| *outage);
-    to.outage =
-        to.outage.into_iter().chain(lost_flight).max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
     to.idle_restarts = stream.sender.restarts.count.into();
     to.idle_restart_s = stream.sender.restarts.lasted as f64 / 1e9;
     to.bins = stream.sender.bins.into_bins();

@@ -224,8 +224,9 @@ impl SendHistory {
         let waited = data.at.saturating_sub(before.map_or(self.last_send, |(at, _)| at));
         let quiet =
             data.at.saturating_sub(self.last_send.max(self.retransmissions.last_progress()));
-        // The retransmission timer waits longest, and restarts at every acknowledgement of new data (RFC 6298 §5.3).
-        let by_timer = waited >= rto / 4 * 3 && quiet >= (rto / 2).min(LEAST_RTO * 9 / 10);
+        // The retransmission timer waits longest, and restarts at every acknowledgement of new data (RFC 6298 §5.3): for a round trip and more.
+        let least_quiet = (LEAST_RTO * 9 / 10).max(self.round_trips.least_of_path());
+        let by_timer = waited >= rto / 4 * 3 && quiet >= (rto / 2).min(least_quiet);
         if by_timer && (data.start <= self.una || before.is_some_and(|(_, resent)| resent > 0)) {
             self.counts.timeouts += 1;
             self.retransmissions.begin_recovery(self.nxt, Cause::Rto);

@@ -14,6 +14,8 @@ impl SendHistory {
     pub(super) fn on_sample(&mut self, ack: &AckSegment, sent_at: u64, how: Sample) {
         let sample = ack.at.saturating_sub(sent_at);
         let shift = self.distance.as_ref().map_or(0, Distance::of_late);
+        // Of a delay that has just begun the sender learns later.
+        let known = self.distance.as_ref().map(|distance| sample.saturating_add(distance.get()));
         if !self.way_is_known && self.distance.as_ref().is_some_and(Distance::is_known) {
             // What was seen before lacks the way to the sender.
             self.way_is_known = true;
@@ -22,7 +24,7 @@ impl SendHistory {
             self.on_way_known(sample.min(self.round_trips.least.unwrap_or(sample)));
         }
         let path = sample.saturating_add(shift);
-        self.round_trips.add(sample, path, how);
+        self.round_trips.add(sample, path, Sample { known, ..how });
         let is_loaded = match self.distance {
             Some(_) => self.sender.in_flight() > 2 * self.sender.full(),
             None => ack.una < self.nxt,

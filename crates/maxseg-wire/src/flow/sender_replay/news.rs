@@ -34,3 +34,14 @@ pub(in crate::flow) struct AckUpdate {
     /// Bytes that have arrived, selectively acknowledged ones included.
     pub(in crate::flow) delivered: u64,
 }
+
+/// What was sent, in flights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Flights {
+    /// One, of which nothing is acknowledged yet.
+    First,
+    /// One.
+    Acknowledged,
+    /// More since an acknowledgement came.
+    Further,
+}

@@ -1,0 +1,39 @@
+//! Times of which what comes later tells that they were not what they seemed.
+
+use maxseg_core::evidence::Outage;
+
+use super::{MILLI, SenderReplay, time};
+
+impl SenderReplay {
+    /// A hole opens in front of a segment that passes at `at`. Gives whether it is of a flight that was lost before an idle time: then the
+    /// sender was not idle, but waited for its retransmission timer.
+    #[cold]
+    pub(in crate::flow) fn on_hole(&mut self, at: u64, hole: (i64, i64), round_trip: u64) -> bool {
+        let Some((from, to)) = self.restarts.lost_flight(at, hole, self.full, round_trip) else {
+            return false;
+        };
+        self.restarts.on_loss();
+        let (from, to) = (time(from), time(to));
+        self.bins.spread(from, to, |bin, span| {
+            bin.idle = bin.idle.since(span);
+            bin.idle_after_full = bin.idle_after_full.since(span);
+            bin.rto_wait = bin.rto_wait.saturating_add(span);
+        });
+        let outage = Outage { from, to, retransmissions: 1, of_payload: true };
+        if let Some(epochs) = &mut self.epochs
+            && epochs.lost_flight.is_none_or(|longest| longest.seconds() < outage.seconds())
+        {
+            epochs.lost_flight = Some(outage);
+        }
+        true
+    }
+
+    /// The time before all was acknowledged counts no longer.
+    pub(super) fn was_not_drained_last(&mut self) {
+        let to = self.last_progress;
+        let from = to.saturating_sub(u64::from(self.drained_last) * MILLI);
+        self.bins.spread(time(from), time(to), |bin, span| {
+            bin.app_limited = bin.app_limited.since(span);
+        });
+    }
+}

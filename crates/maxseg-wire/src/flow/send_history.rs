@@ -341,11 +341,8 @@ impl SendHistory {
         self.black_hole.on_acknowledged(ack, done.largest);
         if let Some(sent_at) = done.timed.filter(|sent_at| *sent_at > self.untimed_until) {
             let is_single = acked <= self.sender.full();
-            self.on_sample(
-                ack,
-                sent_at,
-                Sample { is_single, fills_gap: duplicates > 0, ..Sample::default() },
-            );
+            let how = Sample { is_single, fills_gap: duplicates > 0, known: None };
+            self.on_sample(ack, sent_at, how);
         }
         let soonest = self.round_trips.soonest();
         let spurious = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at, soonest);

@@ -2,7 +2,7 @@
 
 use maxseg_core::evidence::Outage;
 
-use super::{MILLI, SenderReplay, time};
+use super::{MICRO, MILLI, SenderReplay, time};
 
 impl SenderReplay {
     /// A hole opens in front of a segment that passes at `at`. Gives whether it is of a flight that was lost before an idle time: then the
@@ -28,10 +28,13 @@ impl SenderReplay {
         true
     }
 
-    /// The time before all was acknowledged counts no longer.
+    /// The time before all was acknowledged counts no longer, where it is about a round trip: nothing held that up.
     pub(super) fn was_not_drained_last(&mut self) {
-        let to = self.last_progress;
-        let from = to.saturating_sub(u64::from(self.drained_last) * MILLI);
+        let (to, lasted) = (self.last_progress, u64::from(self.drained_last) * MILLI);
+        if lasted > 2 * MICRO * u64::from(self.first_round_trip) {
+            return;
+        }
+        let from = to.saturating_sub(lasted);
         self.bins.spread(time(from), time(to), |bin, span| {
             bin.app_limited = bin.app_limited.since(span);
         });

@@ -99,6 +99,7 @@ impl PreviousSnapshot {
     }
 
     /// Notes a sample between two snapshots, so long after the first of them.
+    #[cfg(feature = "lab")]
     pub(super) fn note(&mut self, key: Key, after: Duration, sample: &Sample) {
         let at = self.at + after;
         if let Some(known) = self.connections.get_mut(&key) {
@@ -107,6 +108,7 @@ impl PreviousSnapshot {
     }
 
     /// How many connections the last snapshot had.
+    #[cfg(feature = "lab")]
     pub(super) fn len(&self) -> usize {
         self.connections.len()
     }

@@ -44,6 +44,7 @@ pub(super) struct SenderReplay {
     drained_from: Option<u64>,
     /// For how many milliseconds it was until all was acknowledged, where nothing was sent since.
     drained_last: u32,
+    /// Whether more than a first flight was sent.
     flights: Flights,
     /// Full-sized segments since the last short one, and between the two short ones before.
     full_since_short: u32,

@@ -58,7 +58,7 @@ pub(crate) use loss_cause::{RatesBetweenLosses, rate_of_possible_policer};
 pub(crate) use pauses::pauses_after_writes;
 pub use quality::{Quality, Reason, ReasonCode};
 pub(crate) use queueing::QUEUEING;
-pub(crate) use shrunk_window::smaller_window;
+pub(crate) use shrunk_window::{has_slow_reader, smaller_window};
 pub use socket::{
     SocketDiagnosis, SocketFinding, closed_and_still, closing_in_words, diagnose_socket,
     fills_receive_window, holds_small_segments, sends_in_vain, socket_findings, waits_for_reader,

@@ -175,11 +175,12 @@ impl Surroundings {
     }
 }
 
-/// Whether a queue that never empties is one of the data: nothing waits on the way of the acknowledgements. Without SACK a flight is also what
-/// waits for a repair.
+/// Whether a queue that never empties is one of the data, which lost something in it: nothing waits on the way of the acknowledgements.
+/// Without SACK a flight is also what waits for a repair.
 fn is_of_data(data: &DirectionStats, acks: &DirectionStats, least: f64) -> bool {
     let is_ack_path_empty = acks.way_delay.is_some_and(|back| is_flat(back, least));
-    data.sack_permitted && is_ack_path_empty && queue_never_empties(data)
+    let has_lost = data.needed_retransmissions() > 0;
+    has_lost && data.sack_permitted && is_ack_path_empty && queue_never_empties(data)
 }
 
 fn is_long(bin: &Bin, least: f64) -> bool {
@@ -281,6 +282,7 @@ mod tests {
             capacity_bps: Some(8e6),
             mss_used_bytes: Some(1448),
             sack_permitted: true,
+            retransmitted_packets: 1,
             way_delay: way(0.06),
             ..DirectionStats::default()
         };

@@ -32,6 +32,11 @@ pub(crate) fn smaller_window(data: &DirectionStats, acks: &DirectionStats) -> Op
     is_smaller.then_some(usual)
 }
 
+/// Whether a reader is behind: its window is low, and not as a smaller buffer makes it.
+pub(crate) fn has_slow_reader(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    acks.has_slow_reader() && smaller_window(data, acks).is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use super::{Confidence, Known, whole};
 use crate::advise::case::{Case, LONG_SHARE};
-use crate::diagnose::{CongestionAlgorithm, smaller_window};
+use crate::diagnose::{CongestionAlgorithm, has_slow_reader};
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 use crate::settings::CongestionName;
@@ -32,7 +32,7 @@ pub(super) fn read_rate(
     acks: &DirectionStats,
     goodput_bps: f64,
 ) -> Option<Known<f64>> {
-    if !acks.has_slow_reader() || smaller_window(data, acks).is_some() {
+    if !has_slow_reader(data, acks) {
         return None;
     }
     let shown = match acks.zero_windows {
@@ -63,8 +63,7 @@ pub(super) fn window(case: &Case<'_>) -> Known<u64> {
     };
     let limits = case.diagnosis.limited_by == LimitedBy::ReceiveWindow;
     // A reader that is behind, and never stops, leaves a part of its buffer free.
-    let is_part =
-        acks.zero_windows == 0 && acks.has_slow_reader() && smaller_window(data, acks).is_none();
+    let is_part = acks.zero_windows == 0 && has_slow_reader(data, acks);
     match (middle, largest) {
         (Some(middle), Some(largest)) if middle < largest && is_part => Known::new(
             largest,

@@ -1,5 +1,21 @@
 use super::*;
 
+/// A new segment that no acknowledgement clocked out.
+fn segment(at: u64, end: i64, payload: i64, is_pushed: bool) -> NewSegment {
+    NewSegment {
+        at,
+        end,
+        payload,
+        is_pushed,
+        is_recovering: false,
+        known: None,
+        is_clocked: false,
+        at_once: 300_000,
+        waited: 0,
+        ip_id: None,
+    }
+}
+
 /// Segments of this payload, pushed or not, a millisecond apart, and a full one behind them.
 fn app_limited(segments: &[(i64, bool)]) -> Time {
     app_limited_to_end(&[segments, &[(1448, false)]].concat(), false)
@@ -15,18 +31,7 @@ fn app_limited_to_end(segments: &[(i64, bool)], is_acknowledged: bool) -> Time {
             sender.on_ack(at, &AckUpdate { una: end, edge: Some(1_000_000), delivered: 0 });
         }
         end += payload;
-        sender.on_send(NewSegment {
-            at,
-            end,
-            payload,
-            is_pushed,
-            is_recovering: false,
-            known: None,
-            is_clocked: false,
-            at_once: 300_000,
-            waited: 0,
-            ip_id: None,
-        });
+        sender.on_send(segment(at, end, payload, is_pushed));
     }
     sender.finish(at + 1_000_000);
     let mut all = Time::ZERO;
@@ -60,18 +65,7 @@ fn after_pause(first: i64, hole: i64, later_ms: u64) -> (bool, Time, Time) {
     let mut end = 0;
     let mut send = |sender: &mut SenderReplay, at: u64| {
         end += 1448;
-        sender.on_send(NewSegment {
-            at,
-            end,
-            payload: 1448,
-            is_pushed: false,
-            is_recovering: false,
-            known: None,
-            is_clocked: false,
-            at_once: 300_000,
-            waited: 0,
-            ip_id: None,
-        });
+        sender.on_send(segment(at, end, 1448, false));
         end
     };
     for n in 0..10 {

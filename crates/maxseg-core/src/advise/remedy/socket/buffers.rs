@@ -8,7 +8,7 @@ use crate::diagnose::{counted, fills_receive_window, waits_for_reader};
 use crate::evidence::{BufferFill, RateSpread};
 use crate::units::{Bytes, approx};
 use crate::why::Source;
-use crate::window::FIELD;
+use crate::window::{FIELD, MEMORY_PER_PAYLOAD};
 
 impl SocketCase<'_> {
     /// The receive window of this host is the limit.
@@ -100,7 +100,7 @@ impl SocketCase<'_> {
         let held_by = self.window.winner().map(|link| link.source);
         if held_by == Some(Source::TcpRmem) {
             let wanted = (4 * self.window.effective.get()).next_power_of_two();
-            let buffer = (2 * wanted).clamp(1 << 19, 1 << 30);
+            let buffer = (MEMORY_PER_PAYLOAD * wanted).clamp(1 << 19, 1 << 30);
             return Remedy::new(format!(
                 "raise the largest receive buffer of this host, the third number of tcp_rmem, to {}: it holds the window",
                 size(Bytes::new(buffer))

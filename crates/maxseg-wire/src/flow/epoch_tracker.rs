@@ -341,7 +341,7 @@ mod tests {
                 // What passes here has been acknowledged here long since.
                 tracker.on_ack(0, una + segment * SEGMENT, una + segment * SEGMENT, true);
                 let start = una + (segment - 1) * SEGMENT;
-                tracker.on_echo(0, Echo { stamp, una, at: 0 }, start, start + SEGMENT);
+                tracker.on_echo(0, Echo { stamp, window: 0, una, at: 0 }, start, start + SEGMENT);
             }
         }
         tracker.finish(0);
@@ -359,7 +359,7 @@ mod tests {
         for (una, places) in sent {
             let stamp = u32::try_from(una).unwrap();
             for place in places {
-                let known = Echo { stamp, una: una * SEGMENT, at: 0 };
+                let known = Echo { stamp, window: 0, una: una * SEGMENT, at: 0 };
                 tracker.on_echo(7 * MILLI, known, place * SEGMENT, (place + 1) * SEGMENT);
             }
         }

@@ -62,6 +62,8 @@ pub(super) struct PassedPacket {
 pub(super) struct Echo {
     /// The timestamp.
     pub(super) stamp: u32,
+    /// The receive window behind that, in bytes; 0 while its scale is not known, or where it is none.
+    pub(super) window: u32,
     /// What the last acknowledgement that had it acknowledged.
     pub(super) una: i64,
     /// When the first that had it passed, in nanoseconds.

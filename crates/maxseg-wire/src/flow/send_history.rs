@@ -249,7 +249,7 @@ impl SendHistory {
         let known = self.distance.as_ref().and_then(Distance::echoed);
         let waited =
             known.map_or(since, |echo| data.at.saturating_sub(echo.at.saturating_add(away)));
-        self.sender.on_send(NewSegment {
+        let has_filled_window = self.sender.on_send(NewSegment {
             at: data.at,
             end: data.end,
             payload: data.end - data.start,
@@ -272,7 +272,7 @@ impl SendHistory {
         if data.at.saturating_sub(self.last_ack) > LONGEST_TIMER {
             self.on_overdue(data);
         }
-        if self.sender.window_left().is_some_and(|left| left < full) {
+        if has_filled_window {
             self.counts.window_full += 1;
             self.note(EventKind::WindowFull, data, 0);
         }

@@ -189,9 +189,9 @@ impl SenderReplay {
         });
     }
 
-    /// A segment with new payload was sent.
+    /// A segment with new payload was sent. Returns whether it left less room in the receive window than another needs.
     #[inline(always)]
-    pub(super) fn on_send(&mut self, sent: NewSegment) {
+    pub(super) fn on_send(&mut self, sent: NewSegment) -> bool {
         self.advance(sent.at);
         let by_ack = sent.is_clocked && self.full_before_short >= FULL_BETWEEN_SHORT;
         self.settle(sent.at, by_ack);
@@ -223,6 +223,7 @@ impl SenderReplay {
         self.nxt = self.nxt.max(sent.end);
         self.last_progress = sent.at;
         let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
+        let has_filled_window = self.leaves_no_room(&sent);
         let nxt = self.nxt;
         let flight = sent.known.map_or(nxt - una, |known| sent.end - known.una);
         if self.epochs.is_some() || flight > FEW_SEGMENTS * self.full {
@@ -244,7 +245,7 @@ impl SenderReplay {
             if is_short {
                 epochs.on_short(sent.end);
             }
-            if edge.is_some_and(|edge| edge - nxt < self.full) {
+            if has_filled_window {
                 epochs.on_full_window();
             }
             self.refills.get_or_insert_default().on_send(&Sent {
@@ -271,11 +272,20 @@ impl SenderReplay {
             self.window_left.on_send(sent.at, left, bin);
             bin.window_max = bin.window_max.max(bytes(edge - una));
         }
+        has_filled_window
     }
 
     /// The unused receive window, in bytes; `None` while its scale is not known.
     pub(super) fn window_left(&self) -> Option<i64> {
         self.edge.map(|edge| edge - self.nxt)
+    }
+
+    /// Whether a new segment left less room in the receive window than another needs. What it echoes tells which window its sender had,
+    /// where an acknowledgement that was to be there in time by the least round trip was not.
+    fn leaves_no_room(&self, sent: &NewSegment) -> bool {
+        let known = sent.known.filter(|known| known.window > 0);
+        let known = known.map(|known| known.una + i64::from(known.window) - sent.end);
+        self.window_left().is_some_and(|left| left.min(known.unwrap_or(left)) < self.full)
     }
 
     /// A segment was retransmitted; `begins_timeout`: it is the first after an expiry of the retransmission timer.

@@ -47,6 +47,8 @@ pub(super) struct Passed {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Stamp {
     value: u32,
+    /// The receive window of the last that had it, in bytes; 0 while its scale is not known, or where it is none.
+    window: u32,
     /// When the first that had it passed, in nanoseconds.
     at: u64,
     /// What the last that had it acknowledged.
@@ -108,7 +110,7 @@ impl Distance {
     /// An acknowledgement passes towards the sender.
     pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate) {
         if let Some(value) = stamp {
-            self.on_stamp(at, value, news.una);
+            self.on_stamp(at, value, news);
         }
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
@@ -118,16 +120,22 @@ impl Distance {
 
     /// An acknowledgement has this timestamp. Where the path is shorter than a tick, others have it still when a segment has echoed the
     /// first: these are not timed.
-    fn on_stamp(&mut self, at: u64, value: u32, una: i64) {
+    fn on_stamp(&mut self, at: u64, value: u32, news: AckUpdate) {
+        let una = news.una;
+        let window = news.edge.map_or(0, |edge| u32::try_from(edge - una).unwrap_or(0));
         match self.stamps.back_mut() {
-            Some(last) if last.value == value => last.una = last.una.max(una),
+            Some(last) if last.value == value => {
+                if una >= last.una {
+                    (last.una, last.window) = (una, window);
+                }
+            }
             Some(last) if !is_later(value, last.value) => {}
             None if self.echoed.is_some_and(|echoed| echoed.stamp == value) => {}
             _ => {
                 if self.stamps.len() >= MOST {
                     self.stamps.pop_front();
                 }
-                self.stamps.push_back(Stamp { value, at, una });
+                self.stamps.push_back(Stamp { value, window, at, una });
             }
         }
     }
@@ -138,6 +146,13 @@ impl Distance {
             let una = news.una;
             news.edge = news.edge.map(|edge| una + (edge - una).saturating_mul(times));
         }
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        for stamp in &mut self.stamps {
+            stamp.window = stamp.window.saturating_mul(times);
+        }
+        if let Some(echoed) = &mut self.echoed {
+            echoed.window = echoed.window.saturating_mul(times);
+        }
     }
 
     /// A segment of the sender passes, which echoes a timestamp.
@@ -147,7 +162,8 @@ impl Distance {
                 return;
             }
             self.stamps.pop_front();
-            self.echoed = Some(Echo { stamp: stamp.value, una: stamp.una, at: stamp.at });
+            let (window, una) = (stamp.window, stamp.una);
+            self.echoed = Some(Echo { stamp: stamp.value, window, una, at: stamp.at });
             if stamp.value == echo {
                 let round_trip = at.saturating_sub(stamp.at);
                 // What overtook others was faster than the path usually is.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::flow::segments::Echo;
 
 /// A new segment that no acknowledgement clocked out.
 fn segment(at: u64, end: i64, payload: i64, is_pushed: bool) -> NewSegment {
@@ -93,4 +94,19 @@ fn a_sender_whose_flight_was_lost_before_the_capture_point_was_not_idle() {
     assert_eq!(after_pause(8, 90, 31), (false, second, Time::ZERO), "it sent more at once");
     assert_eq!(after_pause(1, 1, 31), (false, second, Time::ZERO), "one was lost since");
     assert_eq!(after_pause(1, 90, 300), (false, second, Time::ZERO), "a flight was lost since");
+}
+
+/// An acknowledgement that opened the window was to have arrived by the least round trip, but a queue held it: its sender
+/// echoes the one before.
+#[test]
+fn a_window_is_full_that_its_sender_knew_to_be() {
+    let known = |window| Some(Echo { stamp: 7, window, una: 1448, at: 0 });
+    let is_full = |known| {
+        let mut sender = SenderReplay::new(0, 10_000_000, 1448, 0, Some(1_000_000));
+        sender.on_send(NewSegment { known, ..segment(1_000_000, 10 * 1448, 1448, false) })
+    };
+    assert!(!is_full(None));
+    assert!(is_full(known(9 * 1448)), "it ends where the window does");
+    assert!(!is_full(known(10 * 1448)), "another fits in");
+    assert!(!is_full(known(0)), "the window's scale is not known");
 }

@@ -11,7 +11,7 @@ mod view;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::policing::{RatesBetweenLosses, rate_of_possible_policer};
+pub(crate) use self::policing::{policed_rate, rate_of_possible_policer};
 use self::view::View;
 use super::finding::{counted, were};
 use crate::evidence::{Beside, DirectionStats};

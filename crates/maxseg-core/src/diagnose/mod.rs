@@ -54,7 +54,7 @@ pub use host_system::{HostSystem, HostSystems, System};
 pub use limits::{LimitSpan, Limits};
 pub(crate) use loss::MUCH_LOSS;
 pub use loss_cause::{Loss, LossCause};
-pub(crate) use loss_cause::{RatesBetweenLosses, rate_of_possible_policer};
+pub(crate) use loss_cause::{policed_rate, rate_of_possible_policer};
 pub(crate) use pauses::pauses_after_writes;
 pub use quality::{Quality, Reason, ReasonCode};
 pub(crate) use queueing::QUEUEING;

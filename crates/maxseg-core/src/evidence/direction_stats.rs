@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    AckGaps, Beside, Bins, CongestionEpochs, Departures, Events, Intervals, LoadedRoundTrips,
-    LossEpisodes, Outage, Refills, SynFacts, Trace, WayDelay,
+    AckGaps, Beside, Bins, CongestionEpochs, Departures, DropLine, Events, Intervals,
+    LoadedRoundTrips, LossEpisodes, Outage, Refills, SynFacts, Trace, WayDelay,
 };
 use crate::units::Time;
 pub use resent::{BlackHole, Resent, Spurious};
@@ -236,6 +236,9 @@ pub struct DirectionStats {
     /// The path at each loss.
     #[serde(skip)]
     pub loss_episodes: LossEpisodes,
+    /// The flight in which most segments were dropped.
+    #[serde(skip)]
+    pub drop_line: Option<DropLine>,
     /// Growth of the flight between losses.
     #[serde(skip)]
     pub epochs: CongestionEpochs,

@@ -12,6 +12,7 @@ mod capture_facts;
 mod congestion_epochs;
 mod departures;
 mod direction_stats;
+mod drop_line;
 mod ending;
 mod event;
 mod joined;
@@ -42,6 +43,7 @@ pub use congestion_epochs::{
 };
 pub use departures::Departures;
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
+pub use drop_line::DropLine;
 pub use ending::{Ending, Handshake, Outage, Silence};
 pub use event::{Cause, Event, EventKind, Events};
 pub use joined::{

@@ -6,6 +6,7 @@ use maxseg_core::evidence::{
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::drop_lines::DropLines;
 use super::identifications::Identifications;
 use super::opening_rounds::OpeningTracker;
 use super::recovery_rounds::RecoveryRounds;
@@ -58,6 +59,7 @@ pub(super) struct EpochTracker {
     round_trip: Time,
     pub(super) identifications: Identifications,
     pub(super) recovery: RecoveryRounds,
+    pub(super) drop_lines: Option<Box<DropLines>>,
     pub(super) list: CongestionEpochs,
 }
 
@@ -225,6 +227,9 @@ impl EpochTracker {
 
     /// The capture ends.
     pub(super) fn finish(&mut self, at: u64) {
+        if let Some(lines) = &mut self.drop_lines {
+            lines.finish();
+        }
         self.list.is_by_echo = self.echoed.is_some();
         self.list.counts_packets = self.identifications.is_counting();
         self.list.opening = self.opening.found;

@@ -19,6 +19,7 @@ mod connection;
 mod connection_store;
 mod decode;
 mod departures;
+mod drop_lines;
 mod ecn;
 mod epoch_tracker;
 mod follower;

@@ -2,7 +2,7 @@
 
 use super::{Confidence, Known, LEAST_QUEUE, four_digits, whole};
 use crate::advise::Case;
-use crate::diagnose::{LossCause, RatesBetweenLosses};
+use crate::diagnose::{LossCause, policed_rate};
 use crate::evidence::{DirectionStats, LossEpisode};
 use crate::path::PolicerSpec;
 use crate::units::{Bytes, Time};
@@ -148,7 +148,7 @@ pub(super) fn policer(case: &Case<'_>, segment: u32, headers: u32) -> Option<Kno
         return None;
     }
     let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
-    let rate_bps = RatesBetweenLosses::of(data)?.usual_bps * with_headers;
+    let rate_bps = policed_rate(data)? * with_headers;
     let first = data.loss_episodes.as_slice().first()?;
     // What was in flight at the retransmission left after the segment that the policer dropped, a round trip before.
     let before = first.sent_bytes.saturating_sub(first.in_flight) as f64 * with_headers;

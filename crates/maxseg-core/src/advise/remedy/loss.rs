@@ -6,7 +6,7 @@ use super::{Facts, Host, Remedy, System, linux, middlebox};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, four_digits, whole};
 use crate::diagnose::{
-    CongestionAlgorithm, LossCause, RatesBetweenLosses, counted, rate_of_possible_policer,
+    CongestionAlgorithm, LossCause, counted, policed_rate, rate_of_possible_policer,
 };
 use crate::outcome::LimitedBy;
 use crate::units::{BitsPerSec, Bytes, approx};
@@ -139,7 +139,7 @@ fn policed(facts: &Facts<'_>) -> Remedy {
 fn rate_between_losses(facts: &Facts<'_>) -> Option<BitsPerSec> {
     let segment = f64::from(facts.data.full_segment());
     let with_headers = 1.0 + f64::from(facts.case.evidence.headers().octets()) / segment;
-    Some(four_digits(RatesBetweenLosses::of(facts.data)?.usual_bps * with_headers))
+    Some(four_digits(policed_rate(facts.data)? * with_headers))
 }
 
 /// The payload in so many bytes of packets. TCP's own pacing counts it (`tcp_update_skb_after_send`, `net/ipv4/tcp_output.c`: the length

@@ -2,7 +2,7 @@
 
 use super::super::full_link::fastest_bps;
 use super::super::trip_view::is_flat;
-use super::policing::{RatesBetweenLosses, may_exceed_a_policer};
+use super::policing::{BELOW_LINK, RatesBetweenLosses, may_exceed_a_policer, rate_of_flight};
 use super::recoveries::{recoveries, segment_bytes, variation};
 use super::{Loss, LossCause};
 use crate::evidence::{Beside, DirectionStats, LossEpisode, least};
@@ -81,6 +81,8 @@ pub(super) struct View {
     over_goodput: f64,
     /// What passed between losses, where it is less than the path carries.
     below_link: Option<RatesBetweenLosses>,
+    /// What passed while segments of one flight were dropped without delay, in bits per second, where that is less than the path carries.
+    of_flight_bps: Option<f64>,
     /// What the path carries, in bits per second; 0 where it is unknown.
     link_bps: f64,
     limit: LimitedBy,
@@ -179,6 +181,8 @@ impl View {
             lost_before: lost_before(data, later.first()),
             over_goodput: flight / carried.max(1.0),
             below_link: RatesBetweenLosses::of(data).filter(|rates| rates.are_below(link_bps)),
+            of_flight_bps: undelayed_rate_of_flight(data, least)
+                .filter(|rate| *rate < BELOW_LINK * link_bps),
             link_bps,
             limit,
             waits_on_the_way: !is_near_sender
@@ -192,7 +196,8 @@ impl View {
         if self.count == 0 {
             return None;
         }
-        self.by_exceeded_delay()
+        self.by_rate_of_flight()
+            .or_else(|| self.by_exceeded_delay())
             .or_else(|| self.by_delay())
             .or_else(|| self.by_delay_of_some())
             .or_else(|| self.by_standing_delay())
@@ -306,6 +311,22 @@ impl View {
         })
     }
 
+    /// A flight of which a policer drops what exceeds its rate: a queue that drops delays what it passes.
+    fn by_rate_of_flight(&self) -> Option<Loss> {
+        self.delay.as_ref()?;
+        let may_be = may_exceed_a_policer(self.limit) && !self.waits_on_the_way;
+        let rate = self.of_flight_bps.filter(|_| may_be)?;
+        Some(Loss::new(
+            LossCause::Policer,
+            0.9,
+            format!(
+                "{} passed between the drops of one flight, without delay, of {} that the path carries",
+                approx::rate(rate),
+                approx::rate(self.link_bps)
+            ),
+        ))
+    }
+
     /// Whether a congestion window that grows meets losses at about one flight, and one rate passes between them.
     fn is_steady(&self) -> bool {
         let is_one_rate = self.below_link.is_some_and(|rates| rates.are_about_one());
@@ -349,6 +370,21 @@ impl View {
         }
         None
     }
+}
+
+/// The rate of the flight that lost most, where what it passed was not delayed; `least` is the least round trip of the path, in seconds.
+fn undelayed_rate_of_flight(data: &DirectionStats, least: f64) -> Option<f64> {
+    let rate = rate_of_flight(data)?;
+    let noticed = data.drop_line?.at;
+    let episodes = data.loss_episodes.as_slice().iter();
+    let delay = episodes.take_while(|it| it.at <= noticed).last()?.rtt?.as_secs_f64() - least;
+    let segment_s = segment_bytes(data) as f64 * 8.0 / rate;
+    let usual = data.loaded_round_trips.quantile(0.9)?.as_secs_f64() - least;
+    let is_short = |delay: f64| {
+        delay < DELAYED * least || delay < DELAY_S.max(DELAYED_ACK_SEGMENTS * segment_s)
+    };
+    // The acknowledgement of the last that passed is delayed, as those behind it are dropped.
+    (is_short(delay) || is_short(usual) && usual < SEEN_BEFORE * delay).then_some(rate)
 }
 
 /// The share of all lost segments that were lost before this episode.

@@ -97,7 +97,9 @@ pub(super) fn describe(
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
     to.refills = stream.sender.refills();
-    let lost_flight = stream.sender.epochs.as_ref().and_then(|epochs| epochs.lost_flight);
+    let epochs = stream.sender.epochs.as_deref();
+    to.drop_line = epochs.and_then(|epochs| epochs.drop_lines.as_ref()?.found());
+    let lost_flight = epochs.and_then(|epochs| epochs.lost_flight);
     to.outage =
         to.outage.into_iter().chain(lost_flight).max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
     to.epochs = stream.sender.epochs.map(|epochs| epochs.list).unwrap_or_default();

@@ -4,6 +4,7 @@ use maxseg_core::evidence::{Cause, EventKind, LossEpisode};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::super::drop_lines::DropLines;
 use super::super::gaps::Gap;
 use super::super::in_flight::InFlightSegment;
 use super::super::retransmissions::{Retransmission, SpuriousProof};
@@ -77,9 +78,13 @@ impl SendHistory {
         }
         if is_reordered {
             self.counts.out_of_order += 1;
+            if let Some(lines) = self.drop_lines() {
+                lines.on_overtaken();
+            }
             self.note(EventKind::OutOfOrder, data, 0);
             self.sent.insert(segment(&DataSegment { end: below, ..*data }));
         } else {
+            self.note_drop(data, filled.is_some());
             self.on_retransmission(data, below - data.start, seen_before == data.end - data.start);
         }
         if data.end > self.nxt {
@@ -91,12 +96,20 @@ impl SendHistory {
         !is_reordered
     }
 
+    fn drop_lines(&mut self) -> Option<&mut DropLines> {
+        Some(self.sender.epochs.as_mut()?.drop_lines.get_or_insert_default())
+    }
+
     /// A hole opens in front of a new segment: where a whole flight was lost on its way to the capture point, the timer expired since.
     #[cold]
     pub(super) fn on_hole(&mut self, data: &DataSegment) {
+        let (missing, passed_at) = ((self.nxt, data.start), self.last_send);
+        let full = self.sender.full();
+        if let Some(lines) = self.drop_lines() {
+            lines.on_gap(passed_at, missing, full);
+        }
         let round_trip = self.round_trips.least_of_path();
-        if !self.is_at_sender() && self.sender.on_hole(data.at, (self.nxt, data.start), round_trip)
-        {
+        if !self.is_at_sender() && self.sender.on_hole(data.at, missing, round_trip) {
             self.counts.timeouts += 1;
             self.retransmissions.begin_recovery(data.start, Cause::Rto);
         }
@@ -148,6 +161,19 @@ impl SendHistory {
             sent_bytes: self.counts.unique_bytes,
             sent_since: std::mem::take(&mut self.since_loss),
         });
+    }
+
+    /// A segment is sent again: one that passed was dropped behind the capture point, one that did not before it.
+    fn note_drop(&mut self, data: &DataSegment, fills_gap: bool) {
+        let sent = self.sent.holding(data.start).filter(|segment| segment.resent == 0);
+        let sent_at = sent.map(|segment| segment.at);
+        let full = self.sender.full();
+        let Some(lines) = self.drop_lines() else { return };
+        if fills_gap {
+            lines.on_fill(data.at);
+        } else if let Some(sent_at) = sent_at {
+            lines.on_resend(data.at, sent_at, (data.start, data.end), full);
+        }
     }
 
     fn on_retransmission(&mut self, data: &DataSegment, bytes: i64, was_seen: bool) {

@@ -12,6 +12,14 @@ pub(super) fn recoveries(data: &DirectionStats) -> Vec<&LossEpisode> {
     data.loss_episodes.as_slice().iter().filter(is_own).collect()
 }
 
+/// The share of all lost segments that were lost before this episode.
+pub(super) fn lost_before(data: &DirectionStats, first: Option<&&LossEpisode>) -> f64 {
+    let Some(first) = first else { return 0.0 };
+    let before = data.loss_episodes.as_slice().iter().take_while(|episode| episode.at < first.at);
+    let lost: u64 = before.map(|episode| u64::from(episode.lost)).sum();
+    lost as f64 / (data.needed_retransmissions() as f64).max(1.0)
+}
+
 /// The payload of a full segment.
 pub(super) fn segment_bytes(data: &DirectionStats) -> u64 {
     u64::from(data.full_segment())

@@ -3,7 +3,7 @@
 use super::super::full_link::fastest_bps;
 use super::super::trip_view::is_flat;
 use super::policing::{BELOW_LINK, RatesBetweenLosses, may_exceed_a_policer, rate_of_flight};
-use super::recoveries::{recoveries, segment_bytes, variation};
+use super::recoveries::{lost_before, recoveries, segment_bytes, variation};
 use super::{Loss, LossCause};
 use crate::evidence::{Beside, DirectionStats, LossEpisode, least};
 use crate::outcome::LimitedBy;
@@ -385,14 +385,6 @@ fn undelayed_rate_of_flight(data: &DirectionStats, least: f64) -> Option<f64> {
     };
     // The acknowledgement of the last that passed is delayed, as those behind it are dropped.
     (is_short(delay) || is_short(usual) && usual < SEEN_BEFORE * delay).then_some(rate)
-}
-
-/// The share of all lost segments that were lost before this episode.
-fn lost_before(data: &DirectionStats, first: Option<&&LossEpisode>) -> f64 {
-    let Some(first) = first else { return 0.0 };
-    let before = data.loss_episodes.as_slice().iter().take_while(|episode| episode.at < first.at);
-    let lost: u64 = before.map(|episode| u64::from(episode.lost)).sum();
-    lost as f64 / (data.needed_retransmissions() as f64).max(1.0)
 }
 
 /// Acknowledged payload per second of the time in which something was in flight, in bits per second.

@@ -196,7 +196,7 @@ fn where_losses_came_in_a_part_of_the_time_a_windows_gain_is_not_known() {
     };
     let why = told(lossy(67)).unwrap_err();
     assert!(matches!(why, NoGain::LossesOfAPart { .. }), "{why}");
-    assert!(why.to_string().contains("losses came between 20.1 s and 29.2 s only"), "{why}");
+    assert!(why.to_string().contains("losses came between 20.1 s and 30.0 s only"), "{why}");
     let all_along = told(lossy(0));
     assert!(!matches!(all_along, Err(NoGain::LossesOfAPart { .. })), "{all_along:?}");
 }

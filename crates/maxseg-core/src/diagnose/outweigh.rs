@@ -8,8 +8,7 @@
 use super::full_link::{FULL_LINK, is_at, trains_bps};
 use super::limits::LimitSpan;
 use super::lossy_stretch::LossyStretch;
-use super::stops::goodput_while_read;
-use super::trip_view::sees_round_trips;
+use super::trip_view::flight_by_trips;
 use crate::evidence::DirectionStats;
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::approx;
@@ -17,8 +16,6 @@ use crate::units::approx;
 /// Each of the two holds for so much of the time, and both for most of it.
 const EACH: f64 = 0.3;
 const BOTH: f64 = 0.8;
-/// A link that is busy for less of the time is no limit.
-const BUSY: f64 = 0.6;
 /// What is in flight, in what the path holds, from which on the link limits more: a delayed acknowledgement makes round trips longer by
 /// a segment at most, one in thirty.
 const MORE: f64 = 1.03;
@@ -106,15 +103,6 @@ fn of_both(shares: &[LimitShare]) -> Option<(f64, f64)> {
     };
     let (lost, link) = (of(is_loss), of(|kind| kind == LimitedBy::Bandwidth));
     (lost.min(link) >= EACH && lost + link >= BOTH).then_some((lost, link))
-}
-
-/// What is in flight on the average, in what the path holds without a queue, where round trips of the whole path are seen and the link
-/// is busy.
-pub(super) fn flight_by_trips(data: &DirectionStats, acks: &DirectionStats) -> Option<f64> {
-    let trips = data.path_rtt_mean_s.zip(data.path_rtt_min_s);
-    let (mean, least) = trips.filter(|_| sees_round_trips(data, acks))?;
-    let (goodput, link) = goodput_while_read(data).zip(trains_bps(data))?;
-    is_at(data, Some(link), BUSY).then(|| goodput / link * (mean / least))
 }
 
 #[cfg(test)]

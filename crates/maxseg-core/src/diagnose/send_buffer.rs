@@ -4,13 +4,12 @@
 use super::full_link::{AS_TRAINS, FASTER, is_at, trains_bps};
 use super::host_system::System;
 use super::intervals::{busy_bins, decile, share_of_time};
-use super::outweigh::flight_by_trips;
 use super::pauses::{
     FEW_REFILLS, LATE_PERCENT, REFILLS, are_mostly_even, comes_evenly, has_no_more, is_by_clock,
     writes_late,
 };
 use super::stops::goodput_while_read;
-use super::trip_view::{RoundTripView, is_flat};
+use super::trip_view::{RoundTripView, flight_by_trips, is_flat};
 use crate::evidence::{Bin, Direction, DirectionStats, Evidence};
 use crate::units::Time;
 

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use crate::diagnose::{
     Diagnosis, Finding, FindingKind, HostSystems, MUCH_LOSS, Severity, diagnose,
 };
-use crate::evidence::{Direction, DirectionStats, Ending, Evidence};
+use crate::evidence::{Beside, Direction, DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
 
 /// A connection's evidence with its diagnosis.
@@ -56,6 +56,11 @@ impl<'a> Case<'a> {
     /// The direction of its acknowledgements: the receiver's window and options.
     pub const fn acks(&self) -> &'a DirectionStats {
         self.evidence.stats(self.diagnosis.direction.other())
+    }
+
+    /// What others sent meanwhile, between the same two hosts or of one of them with another: the link may be theirs as well.
+    pub(super) fn others_send(&self) -> Option<Beside> {
+        self.evidence.beside.or(self.data().nearby)
     }
 
     /// Whether the capture is behind a hop that dropped packets for their size: they are not in it.

@@ -17,10 +17,10 @@ use crate::outcome::LimitedBy;
 use crate::units::approx;
 use contradictions::{
     at_least_the_stall, beyond_what_was_used, in_order, in_own_queue, not_policed, on_own_link,
-    with_known_queue, within_full_link,
+    while_lost, with_known_queue, within_full_link,
 };
 use next_limit::lifts_window;
-use without_gain::instead_of;
+use without_gain::{instead_of, with_prompt_reader};
 
 /// The conclusion about one connection.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl<'a> Headline<'a> {
             }
             // No run has such a stall: it is left out.
             Ok(rerun) if subject.and_then(stalls) == Some(LimitedBy::PathMtu) => {
-                let gain = rerun.gain_without_stall(&case);
+                let gain = rerun.gain_without_stall(&case, LimitedBy::PathMtu, &[Change::NoErrors]);
                 (Some(rerun), gain)
             }
             Ok(rerun) if !can_be_tried(&case, subject) => (Some(rerun), Err(NoGain::Unfit)),
@@ -69,11 +69,18 @@ impl<'a> Headline<'a> {
                 let gain = gain.and_then(|gain| not_policed(&case, path, changes, gain));
                 let gain = gain.and_then(|gain| on_own_link(&case, changes, gain));
                 let gain = gain.and_then(|gain| beyond_what_was_used(changes, gain));
+                let gain = gain.and_then(|gain| while_lost(&case, changes, gain));
                 let gain = gain.and_then(|gain| in_order(&case, changes, gain));
                 let gain = gain.and_then(|gain| with_known_queue(&case, path, changes, gain));
                 let gain = gain.and_then(|gain| in_own_queue(&case, changes, gain));
                 (Some(rerun), gain)
             }
+        };
+        // Beside a link that a slow reader lets rest, the runs do not show what a prompt one brings.
+        let is_readers = matches!(changes, [Change::ReadsAtOnce]) && case.waits_for_reader();
+        let (rerun, gain) = match rerun {
+            Some(rerun) if is_readers => with_prompt_reader(&case, file, rerun, gain),
+            rerun => (rerun, gain),
         };
         let missing = gain.as_ref().ok().and_then(Gain::missing);
         let is_small = missing == Some(NoGain::TooSmall);
@@ -89,8 +96,6 @@ impl<'a> Headline<'a> {
         // What a lower bound gains may be more.
         // What gains no goodput may still shorten delays.
         let is_of_queue = matches!(changes, [Change::FairQueue | Change::Queue(_)]);
-        // Beside a link that a slow reader lets rest, the runs do not show what a prompt one brings.
-        let is_readers = matches!(changes, [Change::ReadsAtOnce]) && case.waits_for_reader();
         let is_worth_it = !is_small || is_bound || is_of_queue || is_readers;
         let remedy = if is_worth_it { remedy } else { instead_of(remedy, subject, &case) };
         Self { case, subject, remedy, rerun, gain, shows_path: too_little.is_none() }

@@ -12,6 +12,7 @@ use super::full_link::{FULL_LINK, held_s, is_at, trains_bps};
 use super::intervals::round_trips;
 use super::known::Known;
 use super::loss_cause::Loss;
+use super::lossy_stretch::WindowOrLosses;
 use super::one_way::is_always_behind;
 use super::pace::Pace;
 use super::queueing::{Course, QUEUEING, Surroundings};
@@ -20,7 +21,7 @@ use super::send_buffer::{
 };
 use super::since_loss::SinceLoss;
 use super::stops::{Stops, stops_in};
-use super::windows::{WINDOW_LEFT, marks_take, outlasts_losses, shown_by_full};
+use super::windows::{WINDOW_LEFT, marks_take};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -113,10 +114,8 @@ struct Judge<'a> {
     data_queues: bool,
     /// Others queue in front of a link that carries more than the transfer gets.
     others_queue: bool,
-    /// What a full window shows.
-    shown_by_full: LimitedBy,
-    /// Behind each loss the congestion window soon comes to the receive window again.
-    window_outlasts: bool,
+    /// Which of the receive window and losses limits more, where both do.
+    window_or_losses: WindowOrLosses,
     /// Pauses with data in flight are of a full send buffer, or of a program that is late.
     may_be_late: bool,
     segment: u64,
@@ -145,7 +144,7 @@ impl<'a> Judge<'a> {
         let is_busy = is_at(stats, trains_bps(stats), BUSY_LINK);
         let ack_path = AckPath::of(stats, acks).filter(|_| also.acks_may_wait);
         let may_wait = !pace.is_dialogue && lets_flight_drain(stats);
-        let may_fill = if pace.waits_for_room { !leaves_room(stats) } else { may_wait };
+        let may_fill = if pace.waits_for_room { !leaves_room(stats, acks) } else { may_wait };
         Self {
             stats,
             pace,
@@ -157,8 +156,7 @@ impl<'a> Judge<'a> {
             ack_path: ack_path.filter(|_| !pace.may_be_buffered && !pace.waits_for_room),
             acks_may_queue: ack_path.is_some(),
             others_queue: data_queue::is_of_others(stats, acks),
-            shown_by_full: shown_by_full(stats, acks),
-            window_outlasts: outlasts_losses(stats),
+            window_or_losses: WindowOrLosses::of(stats, acks),
             may_be_late: !pace.is_dialogue && (may_be_late(stats, acks) || pace.may_fill_unseen),
             data_queues: (pace.is_spaced || is_busy && stats.needed_retransmissions() > 0)
                 && data_queue::stands(stats, acks),
@@ -256,7 +254,7 @@ impl<'a> Judge<'a> {
 
     /// The limit where a loss keeps the congestion window down.
     fn losses(&self, bin: &Bin) -> LimitedBy {
-        if self.is_read_slowly || self.window_outlasts {
+        if self.is_read_slowly || self.window_or_losses.window_outlasts {
             LimitedBy::ReceiveWindow
         } else if self.fills_in_turns {
             LimitedBy::Bandwidth
@@ -359,7 +357,7 @@ impl<'a> Judge<'a> {
             // The window as well as the queue may be what limits: without either the transfer is faster.
             LimitedBy::Unknown
         } else if window_is_full && !fills_link && !is_repairing {
-            self.shown_by_full
+            self.window_or_losses.shown_by_full(bin)
         } else if is_full
             || is_queueing
             || window_is_full && fills_link

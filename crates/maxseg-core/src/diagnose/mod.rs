@@ -23,6 +23,7 @@ mod known;
 mod limits;
 mod loss;
 mod loss_cause;
+mod lossy_stretch;
 mod messages;
 mod mtu;
 mod one_way;
@@ -55,6 +56,7 @@ pub use limits::{LimitSpan, Limits};
 pub(crate) use loss::MUCH_LOSS;
 pub use loss_cause::{Loss, LossCause};
 pub(crate) use loss_cause::{policed_rate, rate_of_possible_policer};
+pub(crate) use lossy_stretch::LossyStretch;
 pub(crate) use pauses::pauses_after_writes;
 pub use quality::{Quality, Reason, ReasonCode};
 pub(crate) use queueing::QUEUEING;
@@ -183,7 +185,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     }
     // What is sent again into silence to the end fills no link.
     let is_silent = findings.iter().any(|finding| finding.kind == FindingKind::GoneSilent);
-    if !is_silent && outweigh::link_does(data, acks, &shares) {
+    if !is_silent && outweigh::link_does(data, acks, &shares, &spans) {
         (shares, spans) = instead(&shares, &spans, outweigh::is_loss, LimitedBy::Bandwidth);
     }
     let sender = HostSystem::of_sender(evidence, direction).name;
@@ -213,7 +215,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         (shares, spans) = instead(&shares, &spans, is_it, LimitedBy::Unknown);
         Some(doubt)
     });
-    let doubt = doubt.or_else(|| outweigh::in_doubt(data, acks, &shares));
+    let doubt = doubt.or_else(|| outweigh::in_doubt(data, acks, &shares, &spans));
     let doubt = doubt.or_else(|| {
         (verdict.limited_by == LimitedBy::StartUp).then(|| opening::never_started(data)).flatten()
     });

@@ -9,7 +9,7 @@ use super::pauses::{
     writes_late,
 };
 use super::stops::goodput_while_read;
-use super::trip_view::{RoundTripView, is_flat};
+use super::trip_view::{RoundTripView, flight_by_trips, is_flat};
 use crate::evidence::{Bin, Direction, DirectionStats, Evidence};
 use crate::units::Time;
 
@@ -175,9 +175,23 @@ pub(super) fn fills_in_turns(data: &DirectionStats, acks: &DirectionStats) -> bo
         .is_some_and(|most| REFILLED * most >= 1.0 || goodput >= AS_TRAINS * link && most >= 1.0)
 }
 
-/// Whether a sender that waits for room in its buffer leaves the link idle for a good part of the time.
-pub(super) fn leaves_room(data: &DirectionStats) -> bool {
-    !is_at(data, data.capacity_bps, FOR_ROOM)
+/// Whether a sender that waits for room in its buffer leaves the link idle for a good part of the time. Where it overflows a queue it does
+/// not, unless less is in flight on the average than the path holds.
+pub(super) fn leaves_room(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let is_over = || usual_flight(data, acks).is_none_or(|flight| flight >= 1.0);
+    let fills_path = data.needed_retransmissions() > 0 && is_over();
+    !fills_path && !is_at(data, data.capacity_bps, FOR_ROOM)
+}
+
+/// What is in flight on the average, in what the path holds without a queue (Little's law): by round trips, or where these lack what waits
+/// before the capture point, by timestamps.
+fn usual_flight(data: &DirectionStats, acks: &DirectionStats) -> Option<f64> {
+    let by_stamps = || {
+        let (least, way) = data.path_rtt_min_s.filter(|least| *least > 0.0).zip(data.way_delay)?;
+        let (goodput, link) = goodput_while_read(data).zip(trains_bps(data))?;
+        Some(goodput / link * (1.0 + way.median_s / least))
+    };
+    flight_by_trips(data, acks).into_iter().chain(by_stamps()).reduce(f64::max)
 }
 
 /// Whether the buffer that a program may wait for holds less than the path, as it is refilled: nothing is lost, and by round trips

@@ -1,6 +1,7 @@
 //! What is seen of the round trips of a transfer: whether they are those of the whole path, and whether they hold a queue.
 
-use super::full_link::held_s;
+use super::full_link::{held_s, is_at, trains_bps};
+use super::stops::goodput_while_read;
 use crate::evidence::{DirectionStats, WayDelay};
 use crate::units::Time;
 
@@ -12,6 +13,8 @@ pub(super) const CLOCK_STEP: Time = Time::from_millis(1);
 const QUEUED: f64 = 1.3;
 /// The capture point is at the sender where the path behind it has this share of the round trip.
 const AT_SENDER: f64 = 0.9;
+/// A link that is busy for less of the time is no limit.
+const BUSY: f64 = 0.6;
 /// Segments of a first window (RFC 6928).
 const FIRST_WINDOW: f64 = 10.0;
 
@@ -80,6 +83,15 @@ pub(super) fn is_at_sender(data: &DirectionStats) -> bool {
 pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let Some((least, behind)) = data.path_rtt_min_s.zip(data.rtt_min_s) else { return false };
     behind >= 0.5 * least || data.timestamps && acks.timestamps
+}
+
+/// What is in flight on the average, in what the path holds without a queue, where round trips of the whole path are seen and the link
+/// is busy.
+pub(super) fn flight_by_trips(data: &DirectionStats, acks: &DirectionStats) -> Option<f64> {
+    let trips = data.path_rtt_mean_s.zip(data.path_rtt_min_s);
+    let (mean, least) = trips.filter(|_| sees_round_trips(data, acks))?;
+    let (goodput, link) = goodput_while_read(data).zip(trains_bps(data))?;
+    is_at(data, Some(link), BUSY).then(|| goodput / link * (mean / least))
 }
 
 #[cfg(test)]

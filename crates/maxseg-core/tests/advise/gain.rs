@@ -2,10 +2,10 @@
 
 use maxseg_core::advise::{Case, Change, Gain, Headline, MOST_PACKETS, Measured, NoGain, Rerun};
 use maxseg_core::engine::EngineName;
-use maxseg_core::evidence::{Beside, Evidence};
+use maxseg_core::evidence::{Beside, Evidence, LossEpisode};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::scenario::Scenario;
-use maxseg_core::units::Bytes;
+use maxseg_core::units::{Bytes, Time};
 use maxseg_testkit::{black_hole_before, full_link, windowed};
 
 fn rerun(evidence: &Evidence, changes: &[Change]) -> Result<Gain, NoGain> {
@@ -162,7 +162,8 @@ fn a_long_transfer_is_shortened_and_says_so() {
 fn behind_a_narrow_hop_the_growth_of_the_window_is_what_a_transfer_without_the_stall_gains() {
     let without_stall = |evidence: &Evidence| {
         let case = Case::of(evidence);
-        Rerun::of(&case, "made.pcap").unwrap().gain_without_stall(&case)
+        let rerun = Rerun::of(&case, "made.pcap").unwrap();
+        rerun.gain_without_stall(&case, LimitedBy::PathMtu, &[Change::NoErrors])
     };
     let mut evidence = full_link(0);
     assert_eq!(without_stall(&evidence).unwrap_err(), NoGain::Stalled);
@@ -174,4 +175,55 @@ fn behind_a_narrow_hop_the_growth_of_the_window_is_what_a_transfer_without_the_s
     assert_eq!(slow.missing(), None, "{slow:?}");
     let (low, high) = slow.relative_interval().unwrap();
     assert!(low > 0.0 && high < 0.35, "{low} to {high}");
+}
+
+/// Losses in the last ten of thirty seconds: what a window brings before is in no run with losses all along.
+#[test]
+fn where_losses_came_in_a_part_of_the_time_a_windows_gain_is_not_known() {
+    let lossy = |share_before: usize| {
+        move |evidence: &mut Evidence| {
+            let data = &mut evidence.forward;
+            let mut bins = data.bins.as_slice().to_vec();
+            let before = bins.len() * share_before / 100;
+            for bin in bins.iter_mut().skip(before).step_by(10) {
+                bin.losses = 1;
+                data.retransmitted_packets += 1;
+                let episode = LossEpisode { at: bin.at, lost: 1, ..LossEpisode::default() };
+                data.loss_episodes.begin(episode);
+            }
+            data.bins.replace(bins);
+        }
+    };
+    let why = told(lossy(67)).unwrap_err();
+    assert!(matches!(why, NoGain::LossesOfAPart { .. }), "{why}");
+    assert!(why.to_string().contains("losses came between 20.1 s and 30.0 s only"), "{why}");
+    let all_along = told(lossy(0));
+    assert!(!matches!(all_along, Err(NoGain::LossesOfAPart { .. })), "{all_along:?}");
+}
+
+/// A full link for six of each ten seconds, and a window that is shut for four: no run has a reader that stops so.
+#[test]
+fn a_reader_that_stops_costs_the_time_that_it_stops() {
+    let mut evidence = full_link(0);
+    let data = &mut evidence.forward;
+    let mut bins = data.bins.as_slice().to_vec();
+    for (n, bin) in bins.iter_mut().enumerate().filter(|(n, _)| n % 100 >= 60) {
+        (bin.sent_bytes, bin.acked_bytes, bin.segments) = (0, 0, 0);
+        (bin.rwnd_limited, bin.zero_window, bin.window_left_min) =
+            (bin.duration, bin.duration, None);
+        (bin.rtt_count, bin.rtt_sum, bin.rtt_min) = (0, Time::ZERO, None);
+        assert!(n < 300);
+    }
+    data.bins.replace(bins);
+    data.goodput_bps = data.goodput_bps.map(|bps| 0.6 * bps);
+    (data.acked_bytes, data.unique_bytes) = (data.acked_bytes * 6 / 10, data.unique_bytes * 6 / 10);
+    (data.payload_bytes, data.data_packets) = (data.unique_bytes, data.data_packets * 6 / 10);
+    let acks = &mut evidence.reverse;
+    (acks.zero_windows, acks.window_shut_times) = (3, 3);
+    let headline = Headline::of(Case::of(&evidence), "made.pcap");
+    let text = headline.text();
+    assert!(text.contains("it reads more slowly than the path delivers"), "{text}");
+    let relative = headline.gain.unwrap().relative().unwrap();
+    // Ten sixths.
+    assert!((0.5..0.8).contains(&relative), "{relative}: {text}");
 }

@@ -1,7 +1,7 @@
 //! The observed path.
 
 use maxseg_core::advise::{Case, Confidence, ObservedPath, Overflow, PathError};
-use maxseg_core::evidence::{Direction, Evidence, LossEpisode};
+use maxseg_core::evidence::{Beside, Direction, Evidence, LossEpisode};
 use maxseg_core::units::Time;
 use maxseg_testkit::{black_hole_before, full_link, packet_too_big, windowed};
 
@@ -151,4 +151,17 @@ fn an_overflow_at_the_end_of_slow_start_shows_the_queue_and_leaves_the_errors_si
     assert_eq!(overflow(&[(40, 600_000, 1000), (1, 30_000, 500)]), None, "a small part of it");
     let alone = overflow(&[(100, 600_000, 1000)]).unwrap();
     assert_eq!((alone.queue_bytes.value, alone.later_loss), (found.queue_bytes.value, None));
+}
+
+/// What another host sends to the same receiver may be on the same link.
+#[test]
+fn of_a_link_that_others_may_use_the_rate_is_a_lower_bound() {
+    let mut evidence = full_link(0);
+    let rate = |evidence: &Evidence| ObservedPath::of(&Case::of(evidence)).unwrap().rate_bps;
+    assert_eq!(rate(&evidence).confidence, Confidence::High);
+    let others = Beside { connections: 1, bytes: 30_000_000, path_rtt_min_s: None };
+    evidence.forward.nearby = Some(others);
+    let shared = rate(&evidence);
+    assert_eq!(shared.confidence, Confidence::Low);
+    assert!(shared.how.starts_with("at least: its share of a full link"), "{shared:?}");
 }

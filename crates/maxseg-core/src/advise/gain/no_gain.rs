@@ -89,6 +89,17 @@ pub enum NoGain {
         sent_meanwhile(*.0, "of one of these hosts with another")
     )]
     SharedInPart(Beside),
+    /// Losses came in a part of the transfer, and the rerun has them all along.
+    #[error(
+        "no gain is given: losses came between {} and {} only, and the rerun has them all along",
+        approx::time(*.from_s), approx::time(*.to_s)
+    )]
+    LossesOfAPart {
+        /// When the first came, in seconds of the connection.
+        from_s: f64,
+        /// When the last came.
+        to_s: f64,
+    },
     /// Packets overtake each other, which sends more of a larger flight again.
     #[error(
         "no gain is given: packets overtake each other, which costs a larger flight more, and the rerun has none of it"
@@ -155,6 +166,7 @@ impl NoGain {
         matches!(
             self,
             Self::LinkSlowedDown { .. }
+                | Self::LossesOfAPart { .. }
                 | Self::Overtaken
                 | Self::QueueUnseen
                 | Self::SharedInPart(_)

@@ -4,9 +4,10 @@ use super::next_limit::lifts_window;
 use super::stalls;
 use crate::advise::gain::{CLOSE, Gain, NoGain};
 use crate::advise::path::ObservedPath;
+use crate::advise::scenario_text::LossModel;
 use crate::advise::{Case, Change, Subject};
 use crate::diagnose::{
-    CongestionAlgorithm, FULL_LINK, LossCause, is_overtaken, rate_of_possible_policer,
+    CongestionAlgorithm, FULL_LINK, LossCause, LossyStretch, is_overtaken, rate_of_possible_policer,
 };
 use crate::outcome::LimitedBy;
 use crate::stats::median;
@@ -150,6 +151,19 @@ pub(super) fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Re
             Err(NoGain::LinkSlowedDown { first_bps, since_bps })
         }
         _ => Ok(gain),
+    }
+}
+
+/// What a window or a buffer brings while nothing is lost is in no run with losses all along: neither how much, nor that it is little.
+pub(super) fn while_lost(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+    let stretch = LossyStretch::of(case.data()).filter(|_| gain.loss == LossModel::Errors);
+    match stretch.filter(|_| !changes.is_empty() && !mend_losses(changes)) {
+        Some(stretch) => {
+            let [from_s, to_s] =
+                stretch.span().map(|at| at.since(case.evidence.begin).as_secs_f64());
+            Err(NoGain::LossesOfAPart { from_s, to_s })
+        }
+        None => Ok(gain),
     }
 }
 

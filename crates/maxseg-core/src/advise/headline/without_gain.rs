@@ -1,8 +1,9 @@
 //! What is said where a change gains nothing.
 
-use crate::advise::Case;
-use crate::advise::gain::SMALL_GAIN;
+use crate::advise::gain::{Gain, NoGain, SMALL_GAIN};
 use crate::advise::remedy::{Remedy, Subject, remedy};
+use crate::advise::{Case, Change, Rerun};
+use crate::outcome::LimitedBy;
 use crate::units::approx;
 
 /// What is said instead of a change with which the path carries no more: what follows from the limit, where the change was for something
@@ -18,6 +19,28 @@ pub(super) fn instead_of(
         _ => None,
     };
     of_limit.or_else(|| change.map(not_worth_it))
+}
+
+/// The gain of a reader that does not stop, where runs of the path give none: they have no reader that stops again and again, and what
+/// explains the goodput without one is another path than was seen.
+pub(super) fn with_prompt_reader(
+    case: &Case<'_>,
+    file: &str,
+    rerun: Rerun,
+    gain: Result<Gain, NoGain>,
+) -> (Option<Rerun>, Result<Gain, NoGain>) {
+    let is_missing = match &gain {
+        Ok(gain) => gain.missing().is_some(),
+        Err(why) => matches!(why, NoGain::BaselineMisses { .. }),
+    };
+    match Rerun::of(case, file).ok().filter(|_| is_missing) {
+        Some(seen) => {
+            let gain =
+                seen.gain_without_stall(case, LimitedBy::ReceiveWindow, &[Change::ReadsAtOnce]);
+            (Some(seen), gain)
+        }
+        None => (Some(rerun), gain),
+    }
 }
 
 /// A change without what it would do: the path carries no more with it.

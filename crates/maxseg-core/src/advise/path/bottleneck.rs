@@ -35,7 +35,8 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     // No link carries less than the connection reached.
     let goodput = data.goodput_bps.unwrap_or(0.0);
     let of_first = first_flight_of_link(data).filter(|_| near_receiver(case));
-    let full = case.share(LimitedBy::Bandwidth) > 0.5;
+    // A sender that waits for room in its buffer fills the link in turns.
+    let full = case.share(LimitedBy::Bandwidth) > 0.5 && !case.diagnosis.waits_for_room;
     if full && let Some(peak) = peak(data) {
         let how = "sustained rate of acknowledgements while the link was full, headers included";
         // A link that is full for most of the time carries no more than the connection did meanwhile: acknowledgements that jump over
@@ -47,7 +48,7 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         let rate = trains
             .map_or(reached, |trains| of_first.or_else(|| usual(data, trains)).unwrap_or(trains));
         let rate = rate.max(goodput) * with_headers;
-        if case.evidence.beside.is_some() {
+        if case.others_send().is_some() {
             let how = "at least: its share of a full link, headers included; others sent meanwhile";
             return (Known::new(rate, Confidence::Low, how), false);
         }

@@ -53,7 +53,7 @@ const LEAST_ROOM: u64 = 4;
 /// The room of a queue that holds a bandwidth-delay product; `None` where the capture does not show it: the round trip is of a part of
 /// the path, or others share it, whose part of the rate and of the queue is not this connection's.
 fn told_room(facts: &Facts<'_>) -> Option<Room> {
-    let path = facts.path.filter(|_| facts.case.evidence.beside.is_none())?;
+    let path = facts.path.filter(|_| facts.case.others_send().is_none())?;
     let room = whole(path.bdp_bytes());
     let is_whole = path.rtt_s.confidence != Confidence::Low;
     let is_least = path.rate_bps.confidence == Confidence::Low;
@@ -164,9 +164,10 @@ fn overflowing(facts: &Facts<'_>) -> Remedy {
             (change, Some(Change::Queue(room.bytes)))
         }
         None if is_full => {
-            let fills = match facts.case.evidence.beside {
-                None => "this transfer fills the link",
-                Some(_) => "this transfer fills its share of the link",
+            let fills = match (facts.case.evidence.beside, facts.data.nearby) {
+                (None, None) => "this transfer fills the link",
+                (None, Some(_)) => "this transfer fills the link, or its share of it",
+                (Some(_), _) => "this transfer fills its share of the link",
             };
             (format!("{fair}, if others share it: its queue overflows, and {fills}"), None)
         }

@@ -1,8 +1,8 @@
-//! What a transfer gains that does not stall for packets above the path MTU: no run has such a stall.
+//! What a transfer gains that does not stall, for packets above the path MTU or for a reader: no run has such a stall.
 
 use super::Rerun;
 use crate::advise::gain::{FOUR_FIFTHS, Gain, NoGain, Prediction};
-use crate::advise::{Case, Change, changed};
+use crate::advise::{Case, Change};
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
 use crate::sim::Sim;
@@ -13,8 +13,8 @@ const LEAST_REST: f64 = 0.05;
 const MOST_BETWEEN: f64 = 4.0;
 
 impl Rerun {
-    /// What the connection would have without the time that it stalled for packets above the path MTU: what the path gives a
-    /// transfer that does not stall. What it had in the rest of the time is less, for the window was small behind the stall;
+    /// What the connection would have without the time that it stalled, for packets above the path MTU or for a reader that stops again and
+    /// again: what the path gives, with these changes, a transfer that does not stall. What it had in the rest of the time is less, for the window was small behind the stall;
     /// the further the two are apart, the wider the interval. Where they contradict each other, what lies between them, and no more
     /// than the path gives, is a lower bound.
     ///
@@ -23,14 +23,18 @@ impl Rerun {
     ///
     /// # Errors
     /// [`NoGain::Stalled`]: no stall has a share of the time, or the path cannot be run.
-    pub fn gain_without_stall(&self, case: &Case<'_>) -> Result<Gain, NoGain> {
-        let share = case.share(LimitedBy::PathMtu);
+    pub fn gain_without_stall(
+        &self,
+        case: &Case<'_>,
+        stall: LimitedBy,
+        changes: &[Change],
+    ) -> Result<Gain, NoGain> {
+        let share = case.share(stall);
         if share <= 0.0 && !case.is_behind_narrow_hop() {
             return Err(NoGain::Stalled);
         }
         let observed_bps = self.path.goodput_bps;
-        // What was lost was too large.
-        let scenario = changed(&self.scenario, &[Change::NoErrors]);
+        let scenario = self.changed(changes);
         let runs = self.runs(&mut Sim, EngineName::Sim, &scenario).ok_or(NoGain::Stalled)?;
         let of_rest = observed_bps / (1.0 - share).max(LEAST_REST);
         let of_path = runs.goodput_bps;

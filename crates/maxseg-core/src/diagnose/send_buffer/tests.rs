@@ -186,7 +186,19 @@ fn a_buffer_fills_the_link_in_turns_that_holds_more_than_the_path() {
         !fills_in_turns(&late, &DirectionStats::default()),
         "acknowledgements of a program's steps"
     );
+    let leaves_room = |data: &DirectionStats| leaves_room(data, &DirectionStats::default());
     assert!(leaves_room(&data(130_000, 13.0)) && !leaves_room(&data(130_000, 14.2)));
+    // The path holds two thirds of what is in flight where round trips are twice the least.
+    let overflows = |seconds: f64| DirectionStats {
+        retransmitted_packets: 40,
+        rtt_min_s: Some(0.04),
+        path_rtt_mean_s: Some(seconds),
+        ..data(130_000, 13.0)
+    };
+    assert!(leaves_room(&overflows(0.05)) && !leaves_room(&overflows(0.08)));
+    let way_delay = Some(WayDelay { median_s: 0.04, ..WayDelay::default() });
+    let by_stamps = DirectionStats { rtt_min_s: Some(0.001), way_delay, ..overflows(0.04) };
+    assert!(!leaves_room(&by_stamps), "seen at the receiver");
 }
 
 #[test]

@@ -23,6 +23,8 @@ const DELAYED_ACK: u64 = 200_000_000;
 
 /// Two expiries of a timer that doubles take so many times the first.
 const TWICE: u64 = 3;
+/// From 200 ms on it has doubled to Linux's most, 120 s (`TCP_RTO_MAX`), when it has expired so often.
+const MOST_DOUBLED: usize = 10;
 
 /// IP identifications that are so near to each other count up.
 const COUNTING: u16 = 512;
@@ -230,12 +232,15 @@ impl SendHistory {
         self.is_at_sender() && is_now && is_asked
     }
 
-    /// The retransmission timer has expired; `rto` is about when it does. Elsewhere than at the sender the first retransmissions may have
-    /// been lost on their way: the timer doubles each time (RFC 6298 §5.5), and twice has taken three times as long.
+    /// The retransmission timer has expired; `rto` is about when it does at first.
+    /// Elsewhere than at the sender retransmissions may have been lost on their way: the timer doubles each time (RFC 6298 §5.5), and twice
+    /// takes three times as long.
     fn on_expiry(&mut self, data: &DataSegment, rto: u64) {
         self.counts.timeouts += 1;
         let silent = data.at.saturating_sub(self.last_send);
-        if !self.is_at_sender() && silent >= rto.saturating_mul(TWICE) {
+        let before = self.retransmissions.expiries_of(data.start);
+        let doubled = rto.saturating_mul(1 << before.min(MOST_DOUBLED));
+        if !self.is_at_sender() && silent >= doubled.saturating_mul(TWICE) {
             self.sender.was_cut_off(self.last_send, data.at);
         }
     }

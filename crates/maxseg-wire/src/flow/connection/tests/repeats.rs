@@ -53,25 +53,31 @@ fn the_last_segment_alone_is_a_probe_however_late() {
     assert_eq!((again(late, 1).timeouts, again(late, 1).resent.tail_probe), (1, 0));
 }
 
-/// At the receiver of a path of 40 ms: an acknowledgement is lost, and what is sent again for it comes so many milliseconds later.
-fn behind_silence(late: u64) -> DirectionStats {
+/// At the receiver of a path of 40 ms: an acknowledgement is lost, and what is sent again for it comes so many milliseconds later, each time.
+fn behind_silence(late: &[u64]) -> DirectionStats {
     let mut packets = vec![syn(0), syn_ack(10), Seen { ip_id: Some(99), ..segment(40 * MS) }];
     packets.extend((0..40).map(|n| data(50 * MS + u64::from(n), n)));
     packets.push(ack(51 * MS, 40));
-    packets.push(repeated(data(51 * MS + late * MS, 35), 900));
-    packets.push(repeated(ack(51 * MS + late * MS + 10, 40), 900));
+    let mut at = 51 * MS;
+    for (late, id) in late.iter().zip(900..) {
+        at += late * MS;
+        packets.push(repeated(data(at, 35), id));
+        packets.push(repeated(ack(at + 10, 40), id));
+    }
     evidence(&packets).forward
 }
 
 /// The first of them did not come: the timer doubles (RFC 6298 §5.5).
 #[test]
 fn a_retransmission_that_comes_late_to_the_receiver_was_not_the_first() {
-    let once = behind_silence(300);
+    let once = behind_silence(&[300]);
     assert_eq!((once.timeouts, once.interruption()), (1, None));
-    let again = behind_silence(3_000);
+    let again = behind_silence(&[3_000]);
     let outage = again.interruption().unwrap();
     assert!(outage.of_payload && outage.seconds() > 2.9, "{outage:?}");
     assert_eq!(again.timeouts, 1, "at least");
+    let doubled = behind_silence(&[300, 600, 1_200, 2_400]);
+    assert_eq!((doubled.timeouts, doubled.interruption()), (4, None), "none of them was lost");
 }
 
 /// A device changes the numbers of the data, and not those in SACK blocks.

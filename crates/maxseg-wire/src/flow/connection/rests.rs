@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::turns::{AT_ONCE, LEAST_DELAY, MOST_DELAY, Talk};
 use super::waits::{Samples, Wait};
 use crate::flow::pair::Endpoint;
 
@@ -15,17 +14,22 @@ pub(super) enum Holder {
     Cork(u64),
 }
 
+/// A delayed acknowledgement is at least so late, in nanoseconds: Linux's least is 40 ms (`TCP_DELACK_MIN`), less 10 ms
+/// for round trips that vary.
+pub(super) const LEAST_DELAY: u64 = 30_000_000;
+/// And at most so late (RFC 9293 §3.8.6.3).
+pub(super) const MOST_DELAY: u64 = 500_000_000;
+/// A sender's answer to an acknowledgement takes no longer, in nanoseconds.
+pub(super) const AT_ONCE: u64 = 3_000_000;
 /// Linux lets what a cork holds go when nothing is in flight and the timer of zero window probes expires, an RTO later
 /// (`tcp_check_probe_timer`, `include/net/tcp.h`): 200 ms and a round trip, less a tick, and hardly more than a second.
 const LEAST_CORKED: u64 = 190_000_000;
 const MOST_CORKED: u64 = 1_200_000_000;
 
 impl Holder {
-    /// Of a rest whose full segments passed at `sent`, and the acknowledgement of all of them at `acked`: with that Nagle's algorithm lets it
-    /// go, and a cork does not.
-    pub(super) fn of(talk: &Talk, sent: u64, acked: u64) -> Option<Self> {
-        let held = talk.at.saturating_sub(acked).saturating_sub(talk.to_sender);
-        let late = acked.saturating_sub(sent).saturating_sub(talk.to_receiver);
+    /// Of a rest that its host held so long after the acknowledgement of its full segments, which came so late: with that Nagle's algorithm lets
+    /// it go, and a cork does not.
+    pub(super) fn of(held: u64, late: u64) -> Option<Self> {
         if held <= AT_ONCE {
             return (LEAST_DELAY..=MOST_DELAY).contains(&late).then_some(Self::Nagle(late));
         }

@@ -4,7 +4,7 @@ use maxseg_core::evidence::Requests;
 use serde::{Deserialize, Serialize};
 
 use super::message::{Asked, Message, Part};
-use super::rests::{Corked, Holder};
+use super::rests::{AT_ONCE, Corked, Holder, LEAST_DELAY, MOST_DELAY};
 use super::waits::{Samples, Wait, WayTo};
 use crate::flow::pair::{Endpoint, Pair};
 
@@ -45,7 +45,9 @@ impl TurnWaits {
     /// The rest of a message leaves behind its full segments, the last of which passed at `sent`; their acknowledgement passed at `acked`.
     #[cold]
     fn on_rest(&mut self, talk: &Talk, sent: u64, acked: u64) {
-        match Holder::of(talk, sent, acked) {
+        let held = talk.at.saturating_sub(acked).saturating_sub(talk.to_sender);
+        let late = acked.saturating_sub(sent).saturating_sub(talk.to_receiver);
+        match Holder::of(held, late) {
             Some(Holder::Nagle(late)) => {
                 self.nagle.add(&Wait { took: late, unsure: 0, queued: 0, payload: 0 });
                 self.held_of_low += u32::from(talk.by == Endpoint::Low);
@@ -116,14 +118,6 @@ impl Talk {
         }
     }
 }
-
-/// A delayed acknowledgement is at least so late, in nanoseconds: Linux's least is 40 ms (`TCP_DELACK_MIN`), less 10 ms
-/// for round trips that vary.
-pub(super) const LEAST_DELAY: u64 = 30_000_000;
-/// And at most so late (RFC 9293 §3.8.6.3).
-pub(super) const MOST_DELAY: u64 = 500_000_000;
-/// A sender's answer to an acknowledgement takes no longer, in nanoseconds.
-pub(super) const AT_ONCE: u64 = 3_000_000;
 
 impl Turns {
     /// An end retransmits: the wait for the reply begins again.

@@ -125,6 +125,7 @@ impl<'a> Case<'a> {
             (FindingKind::RequestResponse, requests.round_trips_s),
             (FindingKind::ServerResponseTime, requests.server.total_s),
             (FindingKind::ClientThinkTime, requests.think.total_s),
+            (FindingKind::Corked, requests.corked.total_s),
         ];
         waits.into_iter().find(|(kind, _)| *kind == finding.kind).map(|(_, seconds)| seconds)
     }

@@ -114,7 +114,7 @@ impl<'a> Headline<'a> {
             ) => finding.to_owned(),
             // The sender had data: its own stack held it.
             (Some(Subject::Limit(LimitedBy::Application)), Some(finding))
-                if self.finding().is_some_and(|it| it.kind == FindingKind::NagleDelayedAck) =>
+                if self.finding().is_some_and(|it| is_held(it.kind)) =>
             {
                 finding.to_owned()
             }
@@ -391,4 +391,9 @@ const fn stalls(subject: Subject) -> Option<LimitedBy> {
         Subject::Finding(FindingKind::BlackHole) => Some(LimitedBy::PathMtu),
         Subject::Limit(_) | Subject::Finding(_) => None,
     }
+}
+
+/// Whether the sender had data that its own stack held.
+const fn is_held(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::NagleDelayedAck | FindingKind::Corked)
 }

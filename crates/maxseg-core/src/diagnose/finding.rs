@@ -138,6 +138,8 @@ finding_kinds! {
     SlowStartAfterIdle = "slow-start-after-idle",
     /// Nagle's algorithm waited for delayed acknowledgements.
     NagleDelayedAck = "nagle-delayed-ack",
+    /// Small rests of messages left long after all before them was acknowledged, as `TCP_CORK` holds them.
+    Corked = "corked",
     /// Full-size packets are lost without ICMP, while smaller ones arrive (RFC 2923 §2.1).
     BlackHole = "black-hole",
     /// A hop reported a smaller MTU (RFC 1191, RFC 8201).
@@ -152,6 +154,8 @@ finding_kinds! {
     WindowClamped = "window-clamped",
     /// Segments were lost.
     Loss = "loss",
+    /// SACK blocks lie outside of all that was sent: a device changes the sequence numbers, and not those in SACK blocks.
+    UselessSack = "useless-sack",
     /// Nothing of one end passed for a while, and then something did.
     Outage = "outage",
     /// The retransmission timer expired.
@@ -180,7 +184,9 @@ impl FindingKind {
             Self::BlackHole | Self::PathMtuReduced | Self::Fragmentation => {
                 Some(LimitedBy::PathMtu)
             }
-            Self::Outage | Self::SpuriousRto | Self::Timeouts => Some(LimitedBy::Rto),
+            Self::UselessSack | Self::Outage | Self::SpuriousRto | Self::Timeouts => {
+                Some(LimitedBy::Rto)
+            }
             Self::Loss | Self::CongestionMarked => Some(LimitedBy::Congestion),
             Self::SmallMss | Self::Bufferbloat | Self::AckPath => Some(LimitedBy::Bandwidth),
             Self::SlowStartAfterIdle => Some(LimitedBy::StartUp),
@@ -188,7 +194,8 @@ impl FindingKind {
             | Self::RequestResponse
             | Self::ServerResponseTime
             | Self::ClientThinkTime
-            | Self::NagleDelayedAck => Some(LimitedBy::Application),
+            | Self::NagleDelayedAck
+            | Self::Corked => Some(LimitedBy::Application),
             Self::Refused
             | Self::NoAnswer
             | Self::GoneSilent

@@ -125,7 +125,8 @@ pub(super) fn outage(evidence: &Evidence, direction: Direction) -> Option<Findin
         frames: Vec::new(),
         text: if outage.of_payload {
             format!(
-                "Nothing of {} passed between {} and {} after the first packet; a hole behind that shows that it had sent data",
+                "Nothing of {} passed between {} and {} after the first packet; a hole or a retransmission behind that shows that it had sent \
+                 data",
                 evidence.sender(direction),
                 after(outage.from),
                 after(outage.to)
@@ -171,7 +172,8 @@ pub(super) fn timeouts(evidence: &Evidence, direction: Direction) -> Option<Find
         ],
         frames,
         text: format!(
-            "The retransmission timer expired {}: {} retransmitted, {:.3} s stalled",
+            "The retransmission timer expired {}{}: {} retransmitted, {:.3} s stalled",
+            if misses_expiries(stats) { "at least " } else { "" },
             counted_times(count),
             counted(stats.resent.rto, "segment"),
             stalled.as_secs_f64()
@@ -179,6 +181,11 @@ pub(super) fn timeouts(evidence: &Evidence, direction: Direction) -> Option<Find
         why: "The sender is silent until the timer expires, and continues in slow start",
         source: "RFC 6298 §5, RFC 8985 §7",
     })
+}
+
+/// Whether expiries may lack: elsewhere than at the sender a retransmission that was lost on its way does not pass.
+fn misses_expiries(stats: &DirectionStats) -> bool {
+    stats.rtt_min_s.is_some() && !is_at_sender(stats)
 }
 
 pub(super) fn spurious_timeouts(evidence: &Evidence, direction: Direction) -> Option<Finding> {

@@ -42,6 +42,7 @@ mod since_loss;
 mod socket;
 mod stops;
 mod trip_view;
+mod useless_sack;
 mod verdict;
 mod windows;
 
@@ -150,6 +151,7 @@ const fn rule(kind: FindingKind) -> Rule {
         FindingKind::ApplicationWindow => Rule::Direction(requests::application_window),
         FindingKind::SlowStartAfterIdle => Rule::Direction(requests::restarts),
         FindingKind::NagleDelayedAck => Rule::Connection(requests::nagle),
+        FindingKind::Corked => Rule::Connection(requests::corked),
         FindingKind::BadOption => Rule::Direction(opening::bad_option),
         FindingKind::BlackHole => Rule::Direction(mtu::black_hole),
         FindingKind::PathMtuReduced => Rule::Direction(mtu::reduced),
@@ -158,6 +160,7 @@ const fn rule(kind: FindingKind) -> Rule {
         FindingKind::ZeroWindow => Rule::Direction(windows::zero_window),
         FindingKind::WindowClamped => Rule::Direction(windows::clamped),
         FindingKind::Loss => Rule::Direction(loss::loss),
+        FindingKind::UselessSack => Rule::Direction(useless_sack::finding),
         FindingKind::Outage => Rule::Direction(loss::outage),
         FindingKind::Timeouts => Rule::Direction(loss::timeouts),
         FindingKind::SpuriousRto => Rule::Direction(loss::spurious_timeouts),

@@ -190,7 +190,9 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     if f64::from(used) >= SMALL * f64::from(could) {
         return None;
     }
-    let announced = evidence.stats(direction.other()).mss_option_bytes.map(u32::from);
+    let syn = evidence.stats(direction.other());
+    let sent_on = syn.mss_option_elsewhere.map(u32::from);
+    let announced = sent_on.or(syn.mss_option_bytes.map(u32::from));
     let receiver = evidence.receiver(direction);
     // Small writes of an application make small segments, too.
     let is_announced =
@@ -221,12 +223,15 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
         text: format!(
             "Segments carry {used} bytes instead of {could}: {}",
             match (announced, lowered) {
-                (Some(announced), _) if is_announced => match clamped(evidence, direction) {
-                    Some(sent) => format!(
-                        "{receiver} announced an MSS of {sent}, and {announced} arrived"
-                    ),
-                    None => format!("{receiver} announces an MSS of {announced}"),
-                },
+                (Some(announced), _) if is_announced =>
+                    match (clamped(evidence, direction), syn.mss_option_bytes) {
+                        (Some(sent), _) =>
+                            format!("{receiver} announced an MSS of {sent}, and {announced} arrived"),
+                        (None, Some(sent)) if sent_on.is_some() => format!(
+                            "{receiver} announced an MSS of {sent}, and the host of the capture sends {announced} on"
+                        ),
+                        (None, _) => format!("{receiver} announces an MSS of {announced}"),
+                    },
                 (_, Some(own)) =>
                     format!("the SYN of {} carries an MSS of {own}", evidence.sender(direction)),
                 (_, None) if is_reported => "the MTU of a hop allows no more".to_owned(),

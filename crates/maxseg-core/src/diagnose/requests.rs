@@ -274,6 +274,49 @@ pub(super) fn nagle(evidence: &Evidence) -> Option<Finding> {
     ))
 }
 
+/// A timer releases all about as late: so many times the median at most.
+const ALIKE: f64 = 1.5;
+
+/// Rests of messages that left when a timer of their host let them go, and not Nagle's algorithm: all before them had been acknowledged.
+pub(super) fn corked(evidence: &Evidence) -> Option<Finding> {
+    let requests = evidence.requests.as_ref().filter(|requests| requests.span_s > 0.0)?;
+    let (seconds, held) = (requests.span_s, requests.corked);
+    let (median, worst) = held.p50_s.zip(held.p99_s)?;
+    let share = held.total_s / seconds;
+    if held.count < HELD || share < TOLD / 2.0 || worst > ALIKE * median {
+        return None;
+    }
+    let (client, server) =
+        (evidence.client.ip().to_canonical(), evidence.server.ip().to_canonical());
+    let by = match requests.corked_of_client {
+        0 => server.to_string(),
+        of_client if of_client == held.count => client.to_string(),
+        _ => format!("{client} or {server}"),
+    };
+    Some(finding(
+        evidence,
+        FindingKind::Corked,
+        Severity::Warning,
+        vec![
+            number("corked_segments", held.count.into()),
+            number("corked_p50_s", median),
+            number("corked_total_s", held.total_s),
+            number("share", share),
+        ],
+        format!(
+            "{by} held the small rest of a message back {}, for {} (median) after all before it was acknowledged, as TCP_CORK or MSG_MORE \
+             does until a timer ends it: {} of {}",
+            counted_times(held.count.into()),
+            approx::time(median),
+            approx::time(held.total_s),
+            approx::time(seconds)
+        ),
+        "A cork holds what is less than a segment until it is removed, or for an RTO when nothing is in flight; Nagle's algorithm would \
+         have let it go with the acknowledgement",
+        "tcp(7)",
+    ))
+}
+
 /// Fewer restarts may be chance: a program that writes more just when the first acknowledgement arrives.
 const RESTARTS: u64 = 2;
 

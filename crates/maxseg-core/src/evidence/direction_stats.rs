@@ -28,6 +28,9 @@ pub struct DirectionStats {
     pub ip_bytes: u64,
     /// MSS option of the SYN: the largest segment that the sender accepts.
     pub mss_option_bytes: Option<u16>,
+    /// The same where the capturing host sends the SYN on, if it lowers the option.
+    #[serde(skip)]
+    pub mss_option_elsewhere: Option<u16>,
     /// Window scale of the sender in bits, as offered: values above 14 count as 14 (RFC 7323 §2.3); `None` unless both sides offered the option.
     pub window_scale: Option<u8>,
     /// Whether the SYN permits selective acknowledgements.
@@ -200,6 +203,9 @@ pub struct DirectionStats {
     /// `null` as `spurious_retransmissions`.
     #[schemars(with = "Option<u64>")]
     pub spurious_timeouts: u64,
+    /// Acknowledgements of its payload with SACK blocks outside of all that it was seen to send, and of the window.
+    #[serde(skip)]
+    pub sacks_outside: u64,
     /// Expiries of the retransmission timer although the segment had arrived.
     #[serde(skip)]
     pub spurious_expiries: u64,

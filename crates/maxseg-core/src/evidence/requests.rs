@@ -30,6 +30,13 @@ pub struct Requests {
     /// Those of these segments that were the client's.
     #[serde(default)]
     pub held_of_client: u32,
+    /// Small rests of messages that left about an RTO after the full segments before them were acknowledged, as Linux's timer lets go what
+    /// `TCP_CORK` or `MSG_MORE` holds: from that acknowledgement on.
+    #[serde(default)]
+    pub corked: Waits,
+    /// Those of these rests that were the client's.
+    #[serde(default)]
+    pub corked_of_client: u32,
 }
 
 /// A kind of wait.

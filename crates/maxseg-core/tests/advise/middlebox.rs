@@ -56,6 +56,12 @@ fn what_the_captures_show_as_changed_is_no_setting_of_a_host() {
     let small = diagnosis(&[(LimitedBy::Bandwidth, 0.9)], &[]);
     let remedy = of(&clamped, Subject::Finding(FindingKind::SmallMss), small);
     check(&remedy, "lowers the MSS option: 10.0.0.2 sent 1460, and 300 arrived");
+    let mut here = windowed(0);
+    here.reverse.mss_option_bytes = Some(1460);
+    here.reverse.mss_option_elsewhere = Some(300);
+    let small = diagnosis(&[(LimitedBy::Bandwidth, 0.9)], &[]);
+    let remedy = of(&here, Subject::Finding(FindingKind::SmallMss), small);
+    check(&remedy, "let the host of the capture lower the MSS option by less: 1460 came from");
     let no_sack = changed(Forward, SackPermitted, "present", "");
     let missing = diagnosis(&[(LimitedBy::Congestion, 0.9)], &[]);
     let remedy = of(&no_sack, Subject::Finding(FindingKind::OptionMissing), missing);
@@ -67,6 +73,10 @@ fn what_the_captures_show_as_changed_is_no_setting_of_a_host() {
     renumbered.forward.resent.sack = 300;
     let remedy = of_limit(&renumbered, LimitedBy::Rto);
     assert!(!remedy.change.contains("SACK blocks"), "they were of use: {}", remedy.change);
+    let useless = [(FindingKind::UselessSack, Severity::Problem)];
+    let alone = diagnosis(&[(LimitedBy::Rto, 0.9)], &useless);
+    let remedy = of(&windowed(0), Subject::Limit(LimitedBy::Rto), alone);
+    check(&remedy, "let the device on the way that changes the sequence numbers of 10.0.0.1");
 }
 
 /// A SYN-ACK that offers 65 160 bytes, and then never more than 19 968: a bandwidth manager's, as one capture shows it.

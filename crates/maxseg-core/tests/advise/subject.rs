@@ -10,7 +10,7 @@ use super::remedy::diagnosis;
 
 #[test]
 fn the_subject_is_a_limit_that_a_setting_removes() {
-    use FindingKind::{BlackHole, CaptureQuality, Loss, SmallMss};
+    use FindingKind::{BlackHole, CaptureQuality, Loss, Outage, SmallMss, Timeouts};
     use LimitedBy::{Application, Bandwidth, PathMtu, ReceiveWindow, Rto};
     use Severity::{Note, Problem, Warning};
     let cases = [
@@ -39,6 +39,11 @@ fn the_subject_is_a_limit_that_a_setting_removes() {
         (
             diagnosis(&[(PathMtu, 0.6), (Rto, 0.4)], &[(BlackHole, Problem)]),
             Some(Subject::Finding(BlackHole)),
+        ),
+        // An interruption is why the timer expired.
+        (
+            diagnosis(&[(Bandwidth, 0.8), (Rto, 0.2)], &[(Outage, Problem), (Timeouts, Problem)]),
+            Some(Subject::Finding(Outage)),
         ),
         (diagnosis(&[], &[]), None),
     ];

@@ -188,3 +188,26 @@ fn round_trips_and_held_segments_need_repetition() {
     assert_eq!(of(3, 1), [(FindingKind::RequestResponse, Severity::Note)]);
     assert_eq!(of(2, 2), [(FindingKind::NagleDelayedAck, Severity::Warning)]);
 }
+
+/// What a timer lets go is as late each time; a program that writes the rest late is not.
+#[test]
+fn rests_that_a_cork_holds_are_alike() {
+    let of = |count: u32, worst: f64, of_client: u32| {
+        let found = found(|it| {
+            it.requests = Some(Requests {
+                turns: 2,
+                span_s: 10.0,
+                corked: Waits { p99_s: Some(worst), ..waits(count, 0.246) },
+                corked_of_client: of_client,
+                ..Requests::default()
+            });
+        });
+        let corked = found.into_iter().find(|finding| finding.kind == FindingKind::Corked);
+        corked.map(|finding| finding.text.split(' ').next().unwrap().to_owned())
+    };
+    assert_eq!(of(22, 0.25, 0), Some("10.0.0.2".to_owned()));
+    assert_eq!(of(22, 0.25, 22), Some("10.0.0.1".to_owned()));
+    assert_eq!(of(22, 0.9, 0), None);
+    assert_eq!(of(1, 0.246, 0), None);
+    assert_eq!(of(2, 0.246, 0), None, "less than a twentieth of the time");
+}

@@ -47,6 +47,19 @@ fn small_segments_need_somebody_who_asks_for_them() {
     assert!(equal.iter().all(|finding| finding.kind != FindingKind::SmallMss), "{equal:?}");
 }
 
+/// The router that captures gets 1460 and sends 300 on.
+#[test]
+fn the_host_of_the_capture_may_ask_for_smaller_segments() {
+    let found = found(|it| {
+        it.forward.mss_used_bytes = Some(288);
+        it.reverse.mss_option_bytes = Some(1460);
+        it.reverse.mss_option_elsewhere = Some(300);
+    });
+    let small = found.iter().find(|finding| finding.kind == FindingKind::SmallMss).unwrap();
+    assert_eq!(small.severity, Severity::Warning);
+    assert!(small.text.contains("an MSS of 1460, and the host of the capture sends 300 on"));
+}
+
 /// A packet of 576 bytes passes every link of IPv4 (RFC 9293 §3.7.1): a sender whose own option is below 536 was told to be.
 #[test]
 fn an_own_option_below_what_every_link_takes_is_of_no_link() {

@@ -4,7 +4,7 @@ use maxseg_core::diagnose::{FindingKind, Severity};
 use maxseg_core::evidence::Outage;
 use maxseg_core::units::Time;
 
-use super::severities;
+use super::{found, severities};
 
 /// Whatever the timer, what is sent while nothing passes is not acknowledged; and half of the expiries have to be spurious.
 #[test]
@@ -49,4 +49,32 @@ fn losses_like_all_others_are_no_interruption() {
     assert!(is_outage(1, 20, 5), "few are lost");
     assert!(is_outage(1, 106, 1), "the timer expired then alone");
     assert!(is_outage(3, 106, 9), "three in a row");
+}
+
+/// Elsewhere than at the sender retransmissions that were lost on their way do not pass.
+#[test]
+fn what_the_receiver_sees_of_expiries_is_a_lower_bound() {
+    let told = |behind_s: f64| {
+        let found = found(|it| {
+            it.forward.timeouts = 1;
+            (it.forward.rtt_min_s, it.forward.path_rtt_min_s) = (Some(behind_s), Some(0.04));
+        });
+        found.iter().any(|finding| finding.text.contains("expired at least once"))
+    };
+    assert!(told(0.000_02));
+    assert!(!told(0.04), "at the sender");
+}
+
+/// A few blocks that lie outside may be of a packet that broke; without expiries they cost little.
+#[test]
+fn blocks_that_a_sender_can_make_nothing_of_are_told() {
+    let of = |outside: u64, timeouts: u64| {
+        let found = severities(|it| {
+            (it.forward.sacks_outside, it.forward.timeouts) = (outside, timeouts);
+        });
+        found.into_iter().find(|(kind, _)| *kind == FindingKind::UselessSack)
+    };
+    assert_eq!(of(2, 1), None);
+    assert_eq!(of(3, 0), Some((FindingKind::UselessSack, Severity::Warning)));
+    assert_eq!(of(3, 1), Some((FindingKind::UselessSack, Severity::Problem)));
 }

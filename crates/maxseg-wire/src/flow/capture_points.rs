@@ -13,6 +13,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
+use super::seen_options::SeenOptions;
+use crate::tcp::Flags;
 
 /// Where a packet was captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +55,8 @@ struct OtherPoint {
     nearest: u32,
     /// Whether its packets are copies, matched or not.
     repeats: bool,
+    /// The MSS option of the SYN as it passed there.
+    mss: Option<u16>,
 }
 
 /// A packet at a point that does not count, beside those that were seen.
@@ -90,7 +94,15 @@ impl CapturePoint {
 
 impl OtherPoint {
     const fn new(point: CapturePoint) -> Self {
-        Self { point, matched: 0, unmatched: 0, passed: 0, nearest: u32::MAX, repeats: false }
+        Self {
+            point,
+            matched: 0,
+            unmatched: 0,
+            passed: 0,
+            nearest: u32::MAX,
+            repeats: false,
+            mss: None,
+        }
     }
 }
 
@@ -137,6 +149,28 @@ impl CapturePoints {
             self.count_at(place, seen);
         }
         is_copy
+    }
+
+    /// A packet is a copy. What a host changes of a SYN that it forwards shows at another of its interfaces.
+    #[inline]
+    pub(super) fn on_copied(&mut self, seen: &Seen<'_>) {
+        if seen.flags.contains(Flags::SYN) {
+            self.on_copied_syn(seen);
+        }
+    }
+
+    #[cold]
+    fn on_copied_syn(&mut self, seen: &Seen<'_>) {
+        let point = CapturePoint::of(seen);
+        if let Some(other) = self.others.iter_mut().find(|other| other.point == point) {
+            other.mss = SeenOptions::of(seen.options).mss;
+        }
+    }
+
+    /// The least MSS option that the SYN has elsewhere, where that is less than at the point that counts.
+    pub(super) fn lowered_mss(&self, counted: Option<u16>) -> Option<u16> {
+        let least = self.others.iter().filter_map(|other| other.mss).min()?;
+        counted.filter(|counted| least < *counted).map(|_| least)
     }
 
     /// Another point counts from this packet on.

@@ -8,6 +8,7 @@ mod held;
 mod message;
 mod opening;
 mod packing;
+mod rests;
 mod turns;
 mod waits;
 
@@ -182,7 +183,9 @@ impl Connection {
             let (sequence, near) = (peer.sequence, peer.una);
             let edge = |number| sequence.map_or(0, |it| it.offset(number, near));
             let blocks = blocks.iter().map(|block| (edge(block.left), edge(block.right)));
-            own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una, seen.packet()));
+            let is_whole = own.offered.syn && peer.offered.syn;
+            let is_dsack = stream.on_sack(blocks, una, is_whole, seen.packet());
+            own.counts.dsack_acks += u32::from(is_dsack);
         }
         let of_payload = una.min(peer.fin.unwrap_or(i64::MAX));
         stream.on_ack(&AckSegment {
@@ -316,6 +319,7 @@ impl Connection {
             self.on_repeated(seen, s);
         } else {
             let is_small_alone = is_first_unacked && end - start < mss / 2;
+            let is_rest = is_small_alone && stream.sender.is_behind_full();
             if !self.turns.goes_on(s, seen.at_nanos, is_small_alone) {
                 let to_sender = self.to_end(s);
                 let is_at_sender = is_nearer(to_sender, self.to_end(s.other()));
@@ -329,7 +333,9 @@ impl Connection {
                     least: to_sender.or(peer_least).unwrap_or(0),
                     is_at_sender,
                     is_small_alone,
+                    is_rest,
                     to_sender: to_sender.unwrap_or(0),
+                    to_receiver: self.to_end(s.other()).unwrap_or(0),
                     since_answer: self.answer_at.filter(|_| self.client == Some(s)),
                 });
             }

@@ -323,6 +323,7 @@ impl HalfConnection {
             payload_bytes: counts.payload,
             ip_bytes: counts.ip_bytes,
             mss_option_bytes: self.offered.mss,
+            mss_option_elsewhere: self.points.lowered_mss(self.offered.mss),
             window_scale: self.offered.window_scale.filter(|_| both_scale),
             sack_permitted: self.offered.sack,
             timestamps: self.offered.timestamps,

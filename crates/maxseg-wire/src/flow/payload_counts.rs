@@ -14,6 +14,8 @@ pub(super) struct PayloadCounts {
     pub(super) window_full: u32,
     pub(super) beyond_window: u32,
     pub(super) beyond_timer: u32,
+    /// Acknowledgements with SACK blocks outside of all that was sent.
+    pub(super) sacks_outside: u32,
     pub(super) longest_gap: u64,
     pub(super) in_flight_max: u64,
 }

@@ -100,6 +100,12 @@ impl Retransmissions {
         dsack + timestamps + early_ack + acknowledged + arrived
     }
 
+    /// How often the timer's expiries have sent what begins at `start` again, one after the other.
+    pub(super) fn expiries_of(&self, start: i64) -> usize {
+        let again = self.recent.iter().rev();
+        again.take_while(|it| it.start == start && it.cause == Cause::Rto).count()
+    }
+
     /// When an acknowledgement last covered new data.
     pub(super) const fn last_progress(&self) -> u64 {
         self.last_progress

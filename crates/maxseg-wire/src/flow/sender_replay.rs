@@ -122,6 +122,11 @@ impl SenderReplay {
         payload == self.full || payload % self.full == 0 // most are one, and a division takes long
     }
 
+    /// Whether the last short segment came behind full ones: it is the rest of what was written.
+    pub(super) const fn is_behind_full(&self) -> bool {
+        self.full_before_short > 0 && self.full_since_short == 0
+    }
+
     pub(super) const fn in_flight(&self) -> i64 {
         self.nxt - self.una
     }

@@ -2,7 +2,7 @@
 
 use super::{Facts, Host, Remedy};
 use crate::advise::Change;
-use crate::diagnose::were;
+use crate::diagnose::{FindingKind, were};
 use crate::evidence::{Change as HeaderChange, ChangedField, Direction, SynFacts};
 use crate::units::{Bytes, Mss};
 
@@ -92,42 +92,76 @@ const INITIAL_WINDOW: u64 = 10;
 
 /// An MSS option that a router lowers.
 pub(super) fn of_mss(facts: &Facts<'_>, wanted: Option<Mss>) -> Option<Remedy> {
-    let change = facts.changed(ChangedField::Mss)?;
-    let remedy = Remedy::new(format!(
-        "find the router between the captures that lowers the MSS option: {} sent {}, and {} arrived",
-        facts.sender_of(change),
-        change.sent,
-        change.received
-    ))
-    .look_linux(&routers(), "iptables-save | grep TCPMSS; nft list ruleset | grep maxseg")
-    .wanted("a capture on each side of a hop shows which one lowers it")
-    .note("Verify first that the path carries larger packets: a tunnel is the usual reason for a clamp.");
+    let remedy = lowered_between(facts)
+        .or_else(|| lowered_here(facts))?
+        .note("Verify first that the path carries larger packets: a tunnel is the usual reason for a clamp.");
     Some(match wanted {
         Some(mss) => remedy.tries(Change::SegmentSize(mss)),
         None => remedy,
     })
 }
 
-/// Sequence numbers that a firewall changes, and SACK blocks that it leaves as they are: where SACK is permitted and the timer repairs the
-/// losses, no block was of use.
+/// What shows a rule that lowers the option.
+const SHOW_CLAMPS: &str = "iptables-save | grep TCPMSS; nft list ruleset | grep maxseg";
+
+fn lowered_between(facts: &Facts<'_>) -> Option<Remedy> {
+    let change = facts.changed(ChangedField::Mss)?;
+    let remedy = Remedy::new(format!(
+        "find the router between the captures that lowers the MSS option: {} sent {}, and {} arrived",
+        facts.sender_of(change),
+        change.sent,
+        change.received
+    ));
+    Some(
+        remedy
+            .look_linux(&routers(), SHOW_CLAMPS)
+            .wanted("a capture on each side of a hop shows which one lowers it"),
+    )
+}
+
+/// The host that captured forwards the SYN with a lower option than it came with.
+fn lowered_here(facts: &Facts<'_>) -> Option<Remedy> {
+    let here = Host::role("the host of the capture");
+    let (sent, left) = facts.acks.mss_option_bytes.zip(facts.acks.mss_option_elsewhere)?;
+    let remedy = Remedy::new(format!(
+        "let {here} lower the MSS option by less: {sent} came from {}, and it sends {left} on",
+        facts.receiver_host
+    ));
+    Some(remedy.look_linux(&here, SHOW_CLAMPS))
+}
+
+/// Sequence numbers that a firewall changes, and SACK blocks that it leaves as they are: blocks that the sender can make nothing of show it, or
+/// with two captures that SACK is permitted, and the timer repairs the losses.
 pub(super) fn of_sequence_numbers(facts: &Facts<'_>) -> Option<Remedy> {
-    facts.changed_in(facts.direction, ChangedField::SequenceNumbers)?;
     let (data, acks) = (facts.data, facts.acks);
     let resent = data.resent;
+    let is_between = facts.changed_in(facts.direction, ChangedField::SequenceNumbers).is_some();
     let is_sack_useless =
         data.sack_permitted && acks.sack_permitted && resent.rto > resent.sack + resent.fast;
-    is_sack_useless.then(|| {
-        Remedy::new(format!(
-            "let the device between the captures that changes the sequence numbers of {} change those in SACK blocks as well, or change \
-             neither: {} {} sent again by the timer, {} by SACK",
-            facts.sender_host,
+    let is_outside = facts.has(FindingKind::UselessSack);
+    (is_outside || is_between && is_sack_useless).then(|| {
+        let change = format!(
+            "let the {} change those in SACK blocks as well, or change neither: {} {} sent again by the timer, {} by SACK",
+            format_args!(
+                "device {} that changes the sequence numbers of {}",
+                if is_between { "between the captures" } else { "on the way" },
+                facts.sender_host
+            ),
             resent.rto,
             were(resent.rto),
             resent.sack
-        ))
-        .wanted("the SACK blocks that reach the sender: blocks outside of what it has sent are of no use")
-        .note("Firewalls call it randomisation of sequence numbers; the losses stay, and cost less where SACK works.")
-        .what_if(Change::NoErrors)
+        );
+        let remedy = Remedy::new(change)
+            .note(
+                "Firewalls call it randomisation of sequence numbers (Cisco ASA: `set connection random-sequence-number disable`); the losses \
+                 stay, and cost less where SACK works.",
+            )
+            .note("Until then connections without SACK (`net.ipv4.tcp_sack=0` on either host) repair a loss without the timer.")
+            .what_if(Change::NoErrors);
+        if is_between {
+            return remedy;
+        }
+        remedy.wanted("a capture on each side of a firewall shows which one changes the numbers")
     })
 }
 

@@ -142,6 +142,7 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         LimitedBy::SendBuffer => Some(window::send_buffer(facts)),
         LimitedBy::PathMtu => Some(mtu::path_mtu(facts)),
         LimitedBy::Rto if facts.has(FindingKind::GoneSilent) => Some(ending::gone_silent(facts)),
+        LimitedBy::Rto if facts.has(FindingKind::UselessSack) => Some(timer::late(facts)),
         LimitedBy::Rto if facts.has(FindingKind::Outage) => Some(timer::outage(facts)),
         LimitedBy::Rto if facts.data.expires_too_early() => Some(timer::spurious(facts)),
         LimitedBy::Rto => Some(timer::late(facts)),
@@ -188,7 +189,12 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::SpuriousRto if facts.data.expires_too_early() => timer::spurious(facts),
         FindingKind::SpuriousRto => timer::seldom_spurious(facts),
         FindingKind::Outage => timer::outage(facts),
-        FindingKind::Timeouts => timer::late(facts),
+        FindingKind::Timeouts
+            if facts.has(FindingKind::Outage) && !facts.has(FindingKind::UselessSack) =>
+        {
+            timer::outage(facts)
+        }
+        FindingKind::UselessSack | FindingKind::Timeouts => timer::late(facts),
         FindingKind::Loss => loss::congestion(facts),
         FindingKind::SpuriousRetransmission | FindingKind::Reordering
             if facts.case.tolerates_reordering(facts.direction) =>
@@ -215,5 +221,6 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::ApplicationWindow => requests::application_window(facts),
         FindingKind::SlowStartAfterIdle => requests::restarts(facts),
         FindingKind::NagleDelayedAck => requests::nagle(facts),
+        FindingKind::Corked => requests::corked(facts),
     }
 }

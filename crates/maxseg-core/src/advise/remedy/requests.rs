@@ -68,6 +68,27 @@ pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {
     )
 }
 
+pub(super) fn corked(facts: &Facts<'_>) -> Remedy {
+    let requests = facts.case.evidence.requests.as_ref();
+    let (held, of_client) = requests.map_or((0, 0), |it| (it.corked.count, it.corked_of_client));
+    let on = match of_client {
+        0 => format!("{}", facts.server_host),
+        _ if of_client == held => format!("{}", facts.client_host),
+        _ => format!("{} or {}", facts.client_host, facts.server_host),
+    };
+    let saves =
+        requests.filter(|it| it.corked.total_s < it.span_s).map_or_else(String::new, |it| {
+            let (seconds, span) = (approx::time(it.corked.total_s), approx::time(it.span_s));
+            format!(": that saves about {seconds} of {span}")
+        });
+    Remedy::new(format!(
+        "let the program on {on} remove the cork (TCP_CORK, MSG_MORE; `tcp_nopush` of a web server) behind each message{saves}"
+    ))
+    .wanted(format!(
+        "`strace -f -e trace=network` of the program on {on} shows the option, or that it writes the rest so late itself"
+    ))
+}
+
 /// How long segments were held back, and of how long a dialogue, in seconds: each until an acknowledgement had come over the path, after the
 /// delay of the host that sent it.
 fn saved(facts: &Facts<'_>) -> Option<(f64, f64)> {

@@ -70,10 +70,18 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
             let direction = finding.direction.unwrap_or(case.diagnosis.direction);
             finding.kind != FindingKind::Reordering || !case.tolerates_reordering(direction)
         })
+        // What interrupted the path, or makes SACK useless, is why the timer expired.
+        .filter(|finding| finding.kind != FindingKind::Timeouts || !explains_timer(case))
         // Losses are how a full link is shared: what else is found there comes first.
         .max_by_key(|finding| (weight(finding, limited_by), finding.kind != FindingKind::Loss));
     let seen = (!limits.is_empty()).then_some(Subject::Limit(limited_by));
     worst.map(|finding| Subject::Finding(finding.kind)).or(seen)
+}
+
+/// Whether another finding says why the retransmission timer expired.
+fn explains_timer(case: &Case<'_>) -> bool {
+    let mut findings = case.findings_of_data();
+    findings.any(|finding| matches!(finding.kind, FindingKind::Outage | FindingKind::UselessSack))
 }
 
 /// How much a finding matters. Of what a full link carries, headers are a part that larger segments win for certain.
@@ -162,6 +170,7 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::SmallMss
         | FindingKind::ZeroWindow
         | FindingKind::WindowClamped
+        | FindingKind::UselessSack
         | FindingKind::Outage
         | FindingKind::SpuriousRto
         | FindingKind::Timeouts
@@ -179,6 +188,7 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::ServerResponseTime
         | FindingKind::ClientThinkTime
         | FindingKind::NagleDelayedAck
+        | FindingKind::Corked
         | FindingKind::SpuriousRetransmission
         | FindingKind::LongerRoute
         | FindingKind::OptionMissing

@@ -2,6 +2,7 @@
 
 use super::weights::{Weights, normal};
 use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES, SMALL_FLIGHT, View};
+use crate::diagnose::intervals::{OFTEN_OUT_OF_DATA, share_out_of_data};
 use crate::evidence::{CongestionEpoch, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::stats::median;
@@ -16,7 +17,8 @@ const BEYOND_FLIGHT: f64 = 1.0;
 /// A first flight of so many times that before the loss is none of its making: what seemed lost was not, and the reduction
 /// was undone.
 const MOST_LEFT: f64 = 1.6;
-/// Where reductions are undone, or a receive window or a send buffer limited, what is left of a flight above this share says nothing.
+/// Where reductions are undone, or a receive window, a send buffer or a program that often had no more limited, what is left of a flight above
+/// this share says nothing: the congestion window may have been larger.
 const MAYBE_UNDONE: f64 = 0.85;
 /// What is left of a flight below this share shows another cause, as an expiry of the timer or all of a flight lost.
 const LEAST_LEFT: f64 = 0.2;
@@ -47,6 +49,7 @@ pub(super) struct EpochClues {
 }
 
 /// Numbers that the likelihoods of an epoch depend on.
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 struct Scale {
     segment: f64,
     grain: f64,
@@ -57,6 +60,8 @@ struct Scale {
     writes_enough: bool,
     /// The send buffer may.
     has_full_buffer: bool,
+    /// Its program often has no more to send.
+    runs_out: bool,
 }
 
 impl EpochClues {
@@ -69,6 +74,7 @@ impl EpochClues {
             is_undone: needless,
             writes_enough: !matches!(limit, LimitedBy::Paced | LimitedBy::Application),
             has_full_buffer: limit == LimitedBy::SendBuffer,
+            runs_out: share_out_of_data(data) >= OFTEN_OUT_OF_DATA,
         };
         let mut all = Self::default();
         let mut before: Option<&CongestionEpoch> = None;
@@ -109,7 +115,7 @@ impl EpochClues {
         });
         let peak = epoch.peak as f64 / scale.segment;
         let left = epoch.first as f64 / epoch.peak.max(1) as f64;
-        let may_be_more = scale.is_undone || was_capped || scale.has_full_buffer;
+        let may_be_more = scale.is_undone || was_capped || scale.has_full_buffer || scale.runs_out;
         let says_nothing = may_be_more && left > MAYBE_UNDONE;
         let (least, beyond) =
             if was_capped { (LEAST_CAPPED_PEAK, BEYOND_FLIGHT) } else { (LEAST_PEAK, 0.0) };

@@ -100,6 +100,7 @@ impl Connection {
         }
         let is_copy = is_counted || half.points.is_copy(seen, beside);
         if is_copy {
+            half.points.on_copied(seen);
             half.counts.on_copy(seen);
             half.note(EventKind::CaptureDuplicate, seen);
         }
@@ -145,7 +146,8 @@ impl Connection {
         !has_id && is_missing() && between()
     }
 
-    /// Whether a segment has a number beyond all that was seen of it.
+    /// Whether a segment has a number beyond all that was seen of it, or is the first RST: whoever forges one takes any number, and any
+    /// identification.
     fn has_news(&self, seen: &Seen<'_>, s: Endpoint) -> bool {
         let (own, peer) = (self.halves.of(s), self.halves.of(s.other()));
         let sends = own
@@ -153,7 +155,8 @@ impl Connection {
             .is_none_or(|it| it.offset(seen.seq, own.nxt) + i64::from(seen.seq_len()) > own.nxt);
         let acknowledges = seen.flags.contains(Flags::ACK)
             && peer.sequence.is_none_or(|it| it.offset(seen.ack, peer.una) > peer.una);
-        sends || acknowledges
+        let resets = seen.flags.contains(Flags::RST) && self.reset.is_none();
+        sends || acknowledges || resets
     }
 
     /// Whether bytes of a segment were not seen while later ones were.

@@ -94,6 +94,11 @@ impl Message {
         self.before = std::mem::replace(&mut self.last, part);
     }
 
+    /// When the acknowledgement passed that covers what ends at `end`; `None` where none without payload did.
+    pub(super) fn acked_at(&self, end: i64) -> Option<u64> {
+        (self.last.at > 0 && self.last.una >= end).then_some(self.last.at)
+    }
+
     /// When an answer that was given at once passes.
     pub(super) fn at_once(&self, asked: &Asked) -> AtOnce {
         let soonest = asked.sent.saturating_add(asked.least);

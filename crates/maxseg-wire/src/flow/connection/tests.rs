@@ -1,6 +1,7 @@
 //! Copies at other points, and acknowledgements before their data.
 
 mod other_points;
+mod repeats;
 mod traced;
 
 use maxseg_core::evidence::{ControlKind, Evidence};

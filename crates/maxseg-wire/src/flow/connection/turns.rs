@@ -4,6 +4,7 @@ use maxseg_core::evidence::Requests;
 use serde::{Deserialize, Serialize};
 
 use super::message::{Asked, Message, Part};
+use super::rests::{AT_ONCE, Corked, Holder, LEAST_DELAY, MOST_DELAY};
 use super::waits::{Samples, Wait, WayTo};
 use crate::flow::pair::{Endpoint, Pair};
 
@@ -36,9 +37,28 @@ struct TurnWaits {
     small: Pair<Option<Small>>,
     /// The end whose small segment was acknowledged late, when that passed, and how late it was.
     late_ack: Option<(Endpoint, u64, u64)>,
+    /// Rests that left long after all before them was acknowledged: few connections have them.
+    corked: Option<Box<Corked>>,
 }
 
 impl TurnWaits {
+    /// The rest of a message leaves behind its full segments, the last of which passed at `sent`; their acknowledgement passed at `acked`.
+    #[cold]
+    fn on_rest(&mut self, talk: &Talk, sent: u64, acked: u64) {
+        let held = talk.at.saturating_sub(acked).saturating_sub(talk.to_sender);
+        let late = acked.saturating_sub(sent).saturating_sub(talk.to_receiver);
+        match Holder::of(held, late) {
+            Some(Holder::Nagle(late)) => {
+                self.nagle.add(&Wait { took: late, unsure: 0, queued: 0, payload: 0 });
+                self.held_of_low += u32::from(talk.by == Endpoint::Low);
+            }
+            Some(Holder::Cork(held)) => {
+                self.corked.get_or_insert_default().add(held, talk.by);
+            }
+            None => {}
+        }
+    }
+
     /// Whether no small segment is outstanding, and none may follow a late acknowledgement.
     #[inline]
     const fn is_calm(&self) -> bool {
@@ -55,6 +75,7 @@ struct Small {
 
 /// New payload of one end.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 pub(super) struct Talk {
     pub(super) by: Endpoint,
     pub(super) at: u64,
@@ -71,8 +92,11 @@ pub(super) struct Talk {
     pub(super) is_reply: bool,
     /// Whether it is below half the MSS, and nothing else of its end is outstanding.
     pub(super) is_small_alone: bool,
-    /// Between capture point and this end, there and back, in nanoseconds.
+    /// Whether full segments came before it, of what was written with it.
+    pub(super) is_rest: bool,
+    /// Between capture point and this end, there and back, in nanoseconds; and the other.
     pub(super) to_sender: u64,
+    pub(super) to_receiver: u64,
     /// When the SYN-ACK passed, where this is the client's.
     pub(super) since_answer: Option<u64>,
 }
@@ -94,14 +118,6 @@ impl Talk {
         }
     }
 }
-
-/// A delayed acknowledgement is at least so late, in nanoseconds: Linux's least is 40 ms (`TCP_DELACK_MIN`), less 10 ms
-/// for round trips that vary.
-const LEAST_DELAY: u64 = 30_000_000;
-/// And at most so late (RFC 9293 §3.8.6.3).
-const MOST_DELAY: u64 = 500_000_000;
-/// A sender's answer to an acknowledgement takes no longer, in nanoseconds.
-const AT_ONCE: u64 = 3_000_000;
 
 impl Turns {
     /// An end retransmits: the wait for the reply begins again.
@@ -166,6 +182,12 @@ impl Turns {
             waits.nagle.add(&Wait { took: delay, unsure: 0, queued: 0, payload: 0 });
             waits.held_of_low += u32::from(end == Endpoint::Low);
         }
+        if talk.is_rest
+            && before == Some(talk.by)
+            && let Some(acked) = self.message.acked_at(talk.end - i64::from(talk.payload))
+        {
+            waits.on_rest(talk, sent, acked);
+        }
         let small = talk.is_small_alone.then_some(Small { end: talk.end, at: talk.at });
         *waits.small.of_mut(talk.by) = small;
     }
@@ -209,12 +231,16 @@ impl Turns {
         }
         let span = self.at.saturating_sub(self.begin);
         let taken = |samples: &Samples, way: &WayTo| samples.round_trips(way) as f64 / 1e9;
-        let held_of_client = match client {
-            Endpoint::Low => waits.held_of_low,
-            Endpoint::High => waits.nagle.count.saturating_sub(waits.held_of_low),
+        let of_client = |all: u32, of_low: u32| match client {
+            Endpoint::Low => of_low,
+            Endpoint::High => all.saturating_sub(of_low),
         };
+        let none = WayTo::default();
+        let corked = waits.corked.as_deref();
         Some(Requests {
-            held_of_client,
+            held_of_client: of_client(waits.nagle.count, waits.held_of_low),
+            corked: corked.map(|it| it.held.less(&none)).unwrap_or_default(),
+            corked_of_client: corked.map_or(0, |it| of_client(it.held.count, it.of_low)),
             requests_queued_s: server.queued_s(),
             replies_queued_s: think.queued_s(),
             turns: server.count,
@@ -222,7 +248,7 @@ impl Turns {
             round_trips_s: taken(server, to_server) + taken(think, to_client),
             server: server.less(to_server),
             think: think.less(to_client),
-            nagle: waits.nagle.less(&WayTo::default()),
+            nagle: waits.nagle.less(&none),
         })
     }
 }
@@ -262,7 +288,9 @@ mod tests {
             is_at_sender: false,
             is_reply: true,
             is_small_alone: true,
+            is_rest: false,
             to_sender: 0,
+            to_receiver: 0,
             since_answer: None,
         }
     }

@@ -80,6 +80,7 @@ pub(super) fn describe(
     to.window_full = counts.window_full.into();
     to.beyond_window = counts.beyond_window.into();
     to.beyond_timer = counts.beyond_timer.into();
+    to.sacks_outside = counts.sacks_outside.into();
     to.in_flight_max_bytes = counts.in_flight_max;
     to.longest_gap_s = counts.longest_gap as f64 / 1e9;
     let (trips, seconds) = (stream.round_trips, |nanos: u64| nanos as f64 / 1e9);

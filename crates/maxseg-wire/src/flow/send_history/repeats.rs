@@ -4,9 +4,11 @@ use maxseg_core::evidence::{Cause, EventKind, LossEpisode};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::super::ack_clock::AckClock;
 use super::super::drop_lines::DropLines;
 use super::super::gaps::Gap;
 use super::super::in_flight::InFlightSegment;
+use super::super::recovery_rounds::THRESHOLD;
 use super::super::retransmissions::{Retransmission, SpuriousProof};
 use super::super::round_trips::LEAST_RTO;
 use super::super::segments::DataSegment;
@@ -19,6 +21,11 @@ const REORDERED_WITHIN: u64 = 3_000_000;
 
 /// Most hosts delay no acknowledgement for so long, in nanoseconds.
 const DELAYED_ACK: u64 = 200_000_000;
+
+/// Two expiries of a timer that doubles take so many times the first.
+const TWICE: u64 = 3;
+/// From 200 ms on it has doubled to Linux's most, 120 s (`TCP_RTO_MAX`), when it has expired so often.
+const MOST_DOUBLED: usize = 10;
 
 /// IP identifications that are so near to each other count up.
 const COUNTING: u16 = 512;
@@ -243,6 +250,27 @@ impl SendHistory {
         segments.peek().is_some() && segments.all(had)
     }
 
+    /// Whether an acknowledgement that has just come, at the sender, lets a segment go: SACK blocks of what was sent behind it, or the third
+    /// duplicate of what was sent once. A timer that expires just then is chance.
+    fn is_asked_for_now(&self, data: &DataSegment, was_resent: bool) -> bool {
+        let is_now = data.at.saturating_sub(self.last_ack) <= AckClock::at_once(false, 0);
+        let is_asked = self.sacked > data.start || self.duplicates >= THRESHOLD && !was_resent;
+        self.is_at_sender() && is_now && is_asked
+    }
+
+    /// The retransmission timer has expired; `rto` is about when it does at first.
+    /// Elsewhere than at the sender retransmissions may have been lost on their way: the timer doubles each time (RFC 6298 §5.5), and twice
+    /// takes three times as long.
+    fn on_expiry(&mut self, data: &DataSegment, rto: u64) {
+        self.counts.timeouts += 1;
+        let silent = data.at.saturating_sub(self.last_send);
+        let before = self.retransmissions.expiries_of(data.start);
+        let doubled = rto.saturating_mul(1 << before.min(MOST_DOUBLED));
+        if !self.is_at_sender() && silent >= doubled.saturating_mul(TWICE) {
+            self.sender.was_cut_off(self.last_send, data.at);
+        }
+    }
+
     /// The cause of a retransmission.
     fn cause(&mut self, data: &DataSegment) -> Cause {
         let rto = self.round_trips.rto();
@@ -252,9 +280,12 @@ impl SendHistory {
             data.at.saturating_sub(self.last_send.max(self.retransmissions.last_progress()));
         // The retransmission timer waits longest, and restarts at every acknowledgement of new data (RFC 6298 §5.3): for a round trip and more.
         let least_quiet = (LEAST_RTO * 9 / 10).max(self.round_trips.least_of_path());
-        let by_timer = waited >= rto / 4 * 3 && quiet >= (rto / 2).min(least_quiet);
-        if by_timer && (data.start <= self.una || before.is_some_and(|(_, resent)| resent > 0)) {
-            self.counts.timeouts += 1;
+        let was_resent = before.is_some_and(|(_, resent)| resent > 0);
+        let by_timer = waited >= rto / 4 * 3
+            && quiet >= (rto / 2).min(least_quiet)
+            && !self.is_asked_for_now(data, was_resent);
+        if by_timer && (data.start <= self.una || was_resent) {
+            self.on_expiry(data, rto);
             self.retransmissions.begin_recovery(self.nxt, Cause::Rto);
             return Cause::Rto;
         }
@@ -269,10 +300,14 @@ impl SendHistory {
             Cause::Fast
         } else if self.sacked > data.start || self.duplicates >= 3 {
             if self.duplicates >= 3 && data.start == self.una { Cause::Fast } else { Cause::Sack }
-        } else if data.end >= self.nxt && waited < rto && self.duplicates == 0 {
+        } else if data.end >= self.nxt
+            && self.duplicates == 0
+            && (waited < rto || data.start > self.una)
+        {
+            // The timer begins with the first segment that is not acknowledged (RFC 6298 §5.4), a probe sends the last (RFC 8985 §7.3).
             Cause::TailProbe
         } else if by_timer {
-            self.counts.timeouts += 1;
+            self.on_expiry(data, rto);
             Cause::Rto
         } else {
             Cause::Unknown

@@ -7,15 +7,37 @@ use super::SendHistory;
 use super::traced::bytes;
 use crate::flow::segments::PassedPacket;
 
+/// The first number of a connection is its SYN's: nothing was sent before it.
+const SYN: i64 = -1;
+
 impl SendHistory {
-    /// SACK blocks of a packet of the receiver that acknowledges up to `una`. Gives whether the first is a D-SACK (RFC 2883).
+    /// SACK blocks of a packet of the receiver that acknowledges up to `una`; `is_whole`: both SYNs were seen, and with them what may have
+    /// been sent. Gives whether the first is a D-SACK (RFC 2883).
     pub(in crate::flow) fn on_sack(
         &mut self,
         blocks: impl Iterator<Item = (i64, i64)>,
         una: i64,
+        is_whole: bool,
         packet: PassedPacket,
     ) -> bool {
-        let mut blocks = blocks.filter(|(left, right)| left < right);
+        let (beyond, mut are_outside) = (self.nxt.max(self.edge), false);
+        let within = blocks.filter(|(left, right)| {
+            // A device that changes sequence numbers may leave those of SACK blocks: a sender makes nothing of them.
+            let is_outside = is_whole && (*left > beyond || *right < SYN);
+            are_outside |= is_outside;
+            left < right && !is_outside
+        });
+        let is_dsack = self.on_blocks(within, una, packet);
+        self.counts.sacks_outside += u32::from(are_outside);
+        is_dsack
+    }
+
+    fn on_blocks(
+        &mut self,
+        mut blocks: impl Iterator<Item = (i64, i64)>,
+        una: i64,
+        packet: PassedPacket,
+    ) -> bool {
         let Some(first) = blocks.next() else { return false };
         let second = blocks.next();
         let is_within = second.is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);

@@ -1,6 +1,7 @@
 //! Times of which what comes later tells that they were not what they seemed.
 
 use maxseg_core::evidence::Outage;
+use maxseg_core::units::Time;
 
 use super::{MICRO, MILLI, SenderReplay, time};
 
@@ -19,13 +20,24 @@ impl SenderReplay {
             bin.idle_after_full = bin.idle_after_full.since(span);
             bin.rto_wait = bin.rto_wait.saturating_add(span);
         });
+        self.on_outage(from, to);
+        true
+    }
+
+    /// Nothing passed from `from` to `to`, though the timer expired more than once.
+    #[cold]
+    pub(in crate::flow) fn was_cut_off(&mut self, from: u64, to: u64) {
+        self.on_outage(time(from), time(to));
+    }
+
+    /// What passes then was sent again for the first time that shows.
+    fn on_outage(&mut self, from: Time, to: Time) {
         let outage = Outage { from, to, retransmissions: 1, of_payload: true };
         if let Some(epochs) = &mut self.epochs
             && epochs.lost_flight.is_none_or(|longest| longest.seconds() < outage.seconds())
         {
             epochs.lost_flight = Some(outage);
         }
-        true
     }
 
     /// The time before all was acknowledged counts no longer, where it is about a round trip: nothing held that up.

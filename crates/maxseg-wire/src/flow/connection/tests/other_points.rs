@@ -2,10 +2,11 @@
 
 use std::iter;
 
-use maxseg_core::evidence::Evidence;
+use maxseg_core::evidence::{Ending, Evidence};
 
 use super::{ack, data, evidence, routed, syn, syn_ack};
 use crate::flow::Seen;
+use crate::tcp::Flags;
 
 /// The n-th hundred bytes is lost, and ten more come before it is sent again.
 fn lost(n: u32, at: u64) -> Vec<Seen<'static>> {
@@ -203,4 +204,42 @@ fn retransmissions_that_were_overtaken_are_no_copies_of_another_place() {
     assert!(!evidence.capture.is_merged);
     assert_eq!((there.capture_duplicates, there.unseen_bytes), (0, 0));
     assert_eq!((there.retransmitted_packets, there.unique_bytes), (40, 16_100));
+}
+
+/// Whoever forges a RST takes any identification, one from before the newest as well: nobody saw it before.
+#[test]
+fn a_reset_from_elsewhere_is_no_copy_but_of_one_that_was_seen() {
+    let ended = |id: u16, also: &[Seen<'static>]| {
+        let mut packets = vec![syn(0), syn_ack(100), data(200, 30), ack(300, 31), data(400, 31)];
+        packets.extend_from_slice(also);
+        let forged =
+            Seen { flags: Flags::RST, seq: 4200, ttl: 127, ip_id: Some(id), ..data(500, 0) };
+        packets.push(Seen { payload_len: 0, ip_len: 40, ..forged });
+        let seen = evidence(&packets);
+        (seen.ending, seen.reset_is_other_path, seen.forward.capture_duplicates)
+    };
+    for id in [0, 5, 120, 40_000] {
+        assert_eq!(ended(id, &[]), (Ending::ResetByClient, true, 0), "{id}");
+    }
+    let own = Seen { flags: Flags::RST, seq: 4200, ip_id: Some(200), ..data(450, 0) };
+    let own = Seen { payload_len: 0, ip_len: 40, ..own };
+    assert_eq!(ended(200, &[own]), (Ending::ResetByClient, false, 1), "it was seen");
+}
+
+/// The router that captures lowers the option of what it sends on.
+#[test]
+fn a_syn_that_is_sent_on_may_have_a_lower_mss() {
+    const SENT: &[u8] = &[2, 4, 5, 180];
+    const LOWERED: &[u8] = &[2, 4, 1, 44];
+    let with = |mss: &'static [u8], seen: Seen<'static>| Seen { options: mss, ..seen };
+    for (left, lowered) in [(LOWERED, Some(300)), (SENT, None)] {
+        let asked = [with(SENT, syn(0)), with(left, routed(syn(0), 2))];
+        let answered = [with(SENT, syn_ack(100)), routed(with(SENT, syn_ack(100)), 2)];
+        let seen = evidence(&[&asked[..], &answered, &[data(200, 0), ack(300, 1)]].concat());
+        let of = |it: &maxseg_core::evidence::DirectionStats| {
+            (it.mss_option_bytes, it.mss_option_elsewhere)
+        };
+        assert_eq!(of(&seen.forward), (Some(1460), lowered));
+        assert_eq!(of(&seen.reverse), (Some(1460), None));
+    }
 }

@@ -7,7 +7,7 @@ use super::data_queue;
 use super::finding::counted;
 use super::host_system::HostSystem;
 use super::joined::acks_may_wait;
-use super::messages::{asks, messages_meanwhile};
+use super::messages::{asks, messages_meanwhile, out_of_data};
 use super::outweigh::is_loss;
 use super::pace::Pace;
 use super::pauses::pauses_after_writes;
@@ -189,6 +189,13 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
              or for requests: their settings and logs show it",
             evidence.receiver(direction).ip().to_canonical(),
             messages_meanwhile(data, acks)
+        )
+    } else if pace.is_dialogue && asks(data, acks) {
+        format!(
+            "{sender} answers requests, and has none to answer for {} of the time; what limits its replies leaves no sign in this \
+             capture; {} shows it",
+            approx::whole_percent(out_of_data(data)),
+            state()
         )
     } else if pace.leaves_window_unused && !sees_round_trips(data, acks) {
         format!(

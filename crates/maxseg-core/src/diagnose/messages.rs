@@ -48,16 +48,13 @@ pub(super) fn out_of_data(data: &DirectionStats) -> f64 {
 /// Whether it is that for about a round trip before each message of the other side, which asks for more: however long replies are, and
 /// whatever rate they come at, nobody paces them.
 fn waits_for_requests(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let Some(((first, last), least)) =
-        data.first_data.zip(data.last_ack).zip(data.path_rtt_min_s.filter(|least| *least > 0.0))
-    else {
-        return false;
-    };
+    let span = data.first_data.zip(data.last_ack);
+    let Some(((first, last), round_trip)) = span.zip(data.path_rtt_min_s) else { return false };
     let share = out_of_data(data);
     let each = share * last.since(first).as_secs_f64() / (acks.data_packets as f64).max(1.0);
     share >= MATTER
         && acks.data_packets >= MESSAGES
-        && ASKED_AFTER.contains(&(each / least))
+        && ASKED_AFTER.contains(&(each / round_trip.max(1e-9)))
         && asks(data, acks)
         && !is_admitted(data, acks)
 }

@@ -201,16 +201,19 @@ impl Step {
         let off = self.seconds * growing + self.trip_s - until_max;
         let cubic = self.last_max.max(left) + CUBIC_FACTOR * off * off * off;
         if cubic > left + self.acknowledged() / FASTEST {
-            return self.capped(self.cubic_by_acks(self.seconds * growing));
+            return self.capped(self.cubic_by_acks());
         }
         self.capped(cubic.max(self.grown_by_trip(CUBIC_LEAVES, CUBIC_AS_RENO)) - ROUNDED_CUBIC)
     }
 
     /// The same where the cubic rises faster than acknowledgements let the window grow, as over round trips of seconds: acknowledgement
-    /// by acknowledgement, in whole segments.
-    fn cubic_by_acks(&self, seconds: f64) -> f64 {
-        let all = self.acknowledged();
+    /// by acknowledgement, in whole segments. What the recovery sent that was new is acknowledged while it still lasts, and the link, which is
+    /// full, takes as long for each.
+    fn cubic_by_acks(&self) -> f64 {
         let mut window = Window::after_loss(Rule::Cubic, self.from, self.last_max, self.trip_s);
+        let in_recovery = (window.segments() - self.resent).max(0.0);
+        let all = (self.acknowledged() - in_recovery).max(0.0);
+        let seconds = self.seconds * all / self.sent.max(1.0);
         let mut rest = all;
         while rest > 0.0 {
             let acked = rest.min(window.segments());
@@ -309,7 +312,16 @@ mod tests {
     /// the window grow from 21 to about what it was.
     #[test]
     fn acknowledgements_bound_what_cubic_grows_by() {
-        let data = direction(&[(30, 0, 0), (28, 61, 13_000), (30, 79, 15_000), (28, 61, 13_000)]);
+        let mut data = direction(&[]);
+        for (second, flight, sent, resent) in [(0, 31, 64, 10), (13, 28, 61, 7), (28, 31, 79, 10)] {
+            data.epochs.push_loss(FlightAtLoss {
+                at: Time::from_secs(second),
+                in_flight: flight * SEGMENT,
+                sent_since: sent * SEGMENT,
+                resent,
+                ..FlightAtLoss::default()
+            });
+        }
         let found = LossFlights::of(&data, LimitedBy::Bandwidth, true);
         let (name, probability) = found.weights.best();
         assert_eq!(name, Cubic, "{found:?}");

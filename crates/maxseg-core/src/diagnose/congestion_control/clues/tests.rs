@@ -22,7 +22,7 @@ fn a_flight_beyond_bbr_is_held_by_a_buffer() {
     let epoch = CongestionEpoch { rounds: 100, sum: 6_500_000, ..CongestionEpoch::default() };
     let over = |path_rtt_min_s| {
         let capacity_bps = Some(3e6);
-        let data = DirectionStats { capacity_bps, path_rtt_min_s, ..DirectionStats::default() };
+        let data = DirectionStats { path_rtt_min_s, capacity_bps, ..DirectionStats::default() };
         is_beyond_bbr(&epoch, &data)
     };
     assert!(over(Some(0.03)) && !over(Some(0.09)) && !over(None));

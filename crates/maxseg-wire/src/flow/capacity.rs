@@ -139,9 +139,10 @@ impl Capacity {
         bits.checked_div(end.saturating_sub(begin))
     }
 
-    /// Whether a rate may be the link's, beside that of the first flights.
+    /// Whether a rate may be the link's, beside that of the first flights, the very first train of few arrivals among them.
     fn is_credible(&self, rate: f64) -> bool {
-        self.first_flights().is_none_or(|first| rate <= BATCHED * first)
+        let first = self.first.max(self.opening);
+        first == 0 || rate <= BATCHED * first as f64
     }
 
     /// The rate, in bits per second of payload; `None` where there were no trains, or all came in batches. That of the first trains where

@@ -88,6 +88,9 @@ const CUBIC_LEAVES: f64 = 0.7;
 /// faster, in segments: 3 · (1 − 0.7) ÷ (1 + 0.7).
 const CUBIC_FACTOR: f64 = 0.4;
 const CUBIC_AS_RENO: f64 = 0.53;
+/// CUBIC's window grows by no more than a segment for so many that are acknowledged (RFC 9438 §4.4; `bictcp_update` in
+/// `net/ipv4/tcp_cubic.c`).
+const FASTEST: f64 = 2.0;
 
 /// In smaller flights, in segments, steps of a whole one are as large as what algorithms differ by, and come again at each loss: what
 /// such flights show counts by their share of this.

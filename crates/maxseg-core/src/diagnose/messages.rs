@@ -1,6 +1,8 @@
 //! Messages of the other side's program, in which it may ask for data: a window of the programs' own, or requests ahead of replies.
 
-use super::intervals::busy_bins;
+use std::ops::RangeInclusive;
+
+use super::intervals::{busy_bins, share_of_time};
 use crate::evidence::{Bin, DirectionStats};
 use crate::units::Time;
 
@@ -15,6 +17,47 @@ const LEAST_INTERVALS: usize = 8;
 const ADMITTED: f64 = 0.75;
 /// Messages that ask for data are this part of it at most: those that carry as much have a purpose of their own.
 const ASKING_PART: u64 = 10;
+
+/// A dialogue: the other side sends at least so much payload for each packet of this side.
+const DIALOGUE: f64 = 0.02;
+/// Replies that come in pauses of more than this share of the time are a dialogue, however long each is.
+const PAUSED: f64 = 0.5;
+/// Who asks again when a reply is complete has the next one begin a round trip later: for each message the sender is out of data for so
+/// many of the least.
+const ASKED_AFTER: RangeInclusive<f64> = 0.7..=2.0;
+/// Such pauses matter from this share of the time on.
+const MATTER: f64 = 0.1;
+
+/// Whether each side waits for the other's payload.
+pub(super) fn is_dialogue(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let often = acks.data_packets as f64 > DIALOGUE * data.data_packets as f64;
+    acks.data_packets >= 3 && (often || is_mostly_idle(data)) || waits_for_requests(data, acks)
+}
+
+/// Whether the sender had nothing in flight for most of the time.
+fn is_mostly_idle(data: &DirectionStats) -> bool {
+    let span = data.first_data.zip(data.limits_end.or(data.last_ack));
+    span.is_some_and(|(first, last)| data.idle_s > PAUSED * last.since(first).as_secs_f64())
+}
+
+/// The share of the time in which the sender has nothing to send.
+pub(super) fn out_of_data(data: &DirectionStats) -> f64 {
+    share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited))
+}
+
+/// Whether it is that for about a round trip before each message of the other side, which asks for more: however long replies are, and
+/// whatever rate they come at, nobody paces them.
+fn waits_for_requests(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let span = data.first_data.zip(data.last_ack);
+    let Some(((first, last), round_trip)) = span.zip(data.path_rtt_min_s) else { return false };
+    let share = out_of_data(data);
+    let each = share * last.since(first).as_secs_f64() / (acks.data_packets as f64).max(1.0);
+    share >= MATTER
+        && acks.data_packets >= MESSAGES
+        && ASKED_AFTER.contains(&(each / round_trip.max(1e-9)))
+        && asks(data, acks)
+        && !is_admitted(data, acks)
+}
 
 /// Whether the flight has a ceiling within which the other side's program sends several messages: each admits a part. In a
 /// dialogue, where each side waits for the whole of the other's payload, no more is in flight than what one message asked
@@ -92,6 +135,26 @@ mod tests {
         assert!(is_admitted(20), "halves");
         assert!(is_admitted(15), "a flight that looks smaller than the window");
         assert!(!is_admitted(10), "a dialogue: each asks for all of it");
+    }
+
+    /// Ten replies of 100 kB, each a round trip of 40 ms behind the one before, or as long behind it as a program likes.
+    #[test]
+    fn who_asks_when_a_reply_is_complete_is_in_a_dialogue() {
+        let is_one = |paused: u64, messages| {
+            let (mut data, acks) = sender(messages);
+            let mut bins = Bins::new(Time::ZERO, Time::from_millis(100));
+            for n in 0..10 {
+                let bin = bins.at(Time::from_millis(100 * n));
+                (bin.segments, bin.app_limited) = (70, Time::from_millis(paused));
+            }
+            bins.finish(Time::from_millis(1000));
+            (data.first_data, data.last_ack) = (Some(Time::ZERO), Some(Time::from_millis(1000)));
+            data = DirectionStats { data_packets: 700, path_rtt_min_s: Some(0.04), bins, ..data };
+            is_dialogue(&data, &acks)
+        };
+        assert!(is_one(40, 10));
+        assert!(!is_one(40, 0), "a program that writes");
+        assert!(!is_one(10, 10), "it does not wait for them");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::full_link::{
     is_of_link, is_opening_faster, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::messages::{asks, is_admitted, may_wait_for_messages};
+use super::messages::{asks, is_admitted, is_dialogue, may_wait_for_messages};
 use super::pauses::{may_be_refilled, writes_late};
 use super::send_buffer::{
     drains_as_buffer, is_capped, is_cut_off, may_be_of_program, runs_out, unused_window,
@@ -57,10 +57,6 @@ const STRETCHES: f64 = 14.0;
 const LONGEST_START: usize = 4;
 /// A sender that paces sends so many segments at once (`net.ipv4.tcp_min_tso_segs`).
 const BURST_SEGMENTS: f64 = 2.0;
-/// A dialogue: the other side sends at least so much payload for each packet of this side.
-const DIALOGUE: f64 = 0.02;
-/// Replies that come in pauses of more than this share of the time are a dialogue, however long each is.
-const PAUSED: f64 = 0.5;
 /// The send buffer was full for this share of the time, as far as single pauses show it.
 const FULL_BUFFER: f64 = 0.25;
 
@@ -280,12 +276,6 @@ impl Pace {
     }
 }
 
-/// Whether each side waits for the other's payload.
-fn is_dialogue(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let often = acks.data_packets as f64 > DIALOGUE * data.data_packets as f64;
-    acks.data_packets >= 3 && (often || is_mostly_idle(data))
-}
-
 /// Whether nothing is in flight again and again, after full segments: no window holds that sender back.
 fn rests(data: &DirectionStats) -> bool {
     share_of_time(data, |bin| bin.idle_after_full) >= OUT_OF_DATA
@@ -301,12 +291,6 @@ fn is_first_as_fast(data: &DirectionStats) -> bool {
 fn is_long_under_load(data: &DirectionStats) -> bool {
     let median = data.loaded_round_trips.quantile(0.5).map(Time::as_secs_f64);
     median.zip(data.path_rtt_min_s).is_some_and(|(median, least)| median > STANDING * least)
-}
-
-/// Whether the sender had nothing in flight for most of the time.
-fn is_mostly_idle(data: &DirectionStats) -> bool {
-    let span = data.first_data.zip(data.limits_end.or(data.last_ack));
-    span.is_some_and(|(first, last)| data.idle_s > PAUSED * last.since(first).as_secs_f64())
 }
 
 /// Whether half of the round trips under load are about the least: a sender that paces to what a link carries (BBR) keeps

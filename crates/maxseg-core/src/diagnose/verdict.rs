@@ -7,7 +7,7 @@ use super::data_queue;
 use super::finding::counted;
 use super::host_system::HostSystem;
 use super::joined::acks_may_wait;
-use super::messages::{asks, messages_meanwhile};
+use super::messages::{asks, messages_meanwhile, out_of_data};
 use super::outweigh::is_loss;
 use super::pace::Pace;
 use super::pauses::pauses_after_writes;
@@ -190,6 +190,8 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             evidence.receiver(direction).ip().to_canonical(),
             messages_meanwhile(data, acks)
         )
+    } else if pace.is_dialogue && asks(data, acks) {
+        while_replies_come(evidence, direction, &state())
     } else if pace.leaves_window_unused && !sees_round_trips(data, acks) {
         format!(
             "round trips of the whole path are not seen here, and with them how much the sender has in flight: its losses, its send buffer, its \
@@ -240,6 +242,16 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             state()
         )
     }
+}
+
+/// Of a sender that answers one request after the other.
+fn while_replies_come(evidence: &Evidence, direction: Direction, state: &str) -> String {
+    format!(
+        "{} answers requests, and has none to answer for {} of the time; what limits its replies leaves no sign in this capture; {state} \
+         shows it",
+        evidence.sender(direction),
+        approx::whole_percent(out_of_data(evidence.stats(direction))),
+    )
 }
 
 #[cfg(test)]

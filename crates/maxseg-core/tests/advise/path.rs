@@ -97,6 +97,16 @@ fn a_full_link_has_the_usual_rate_of_its_acknowledgements() {
     assert!((path.rate_bps.value / 20e6 - 1.0).abs() < 0.02, "{:?}", path.rate_bps);
 }
 
+/// A link that repeats what it loses lets more than a tenth of the bytes come a fifth faster: the mode is nearer to what came meanwhile.
+#[test]
+fn a_full_link_has_the_trains_that_are_nearest_to_what_it_carried() {
+    let mut evidence = full_link(0);
+    evidence.forward.capacity_bps = Some(1.18 * 19.3e6);
+    evidence.forward.train_mode_bps = Some(0.97 * 19.3e6);
+    let path = ObservedPath::of(&Case::of(&evidence)).unwrap();
+    assert!((path.rate_bps.value / 20e6 - 1.0).abs() < 0.02, "{:?}", path.rate_bps);
+}
+
 /// What comes first behind a hop that dropped the first flight is what was sent after timeouts.
 #[test]
 fn behind_a_narrow_hop_no_initial_window_is_seen() {

@@ -20,6 +20,8 @@ pub(super) struct Capacity {
     /// Kibibytes in the histogram.
     total: u64,
     arrivals: u32,
+    /// Where the train before began that this one overlaps, and how many bytes came from then to where this one begins.
+    before: Option<(u64, u64)>,
     /// The fastest of the first trains.
     first: u64,
     /// The very first one, of few arrivals.
@@ -48,6 +50,10 @@ const MODE: u64 = 5;
 /// Two rates are about the same up to this ratio; and acknowledgements that come in pairs make so many times the link's rate.
 const ABOUT: f64 = 1.2;
 const PAIRED: std::ops::RangeInclusive<f64> = 1.5..=2.3;
+/// A train that makes up for a pause before it is at least so many times as fast as both together.
+const STALLED: f64 = 1.8;
+/// What is so many times as fast as the first flights came in batches: of a radio link that repeats what it loses, or of interrupts that wait.
+const BATCHED: f64 = 10.0;
 
 impl Capacity {
     /// So many bytes came out at `at`; `pause` is how long nothing may come within a train. `is_first` begins
@@ -57,7 +63,7 @@ impl Capacity {
         let gap = at.saturating_sub(self.last);
         if is_first || gap > pause.max(self.last_gap.saturating_mul(4)) {
             self.measure();
-            self.count = 0;
+            self.end_train();
         }
         // The pause before a train is no distance within it.
         (self.last, self.last_gap) = (at, if self.count == 0 { 0 } else { gap });
@@ -68,6 +74,9 @@ impl Capacity {
         if self.count == TRAIN {
             self.measure();
             // Trains overlap by half.
+            let [(begin, _), passed @ ..] = &self.train;
+            let passed = passed.iter().take(TRAIN / 2).map(|(_, bytes)| u64::from(*bytes)).sum();
+            self.before = Some((*begin, passed));
             self.train.copy_within(TRAIN / 2.., 0);
             self.count = TRAIN / 2;
         }
@@ -76,6 +85,7 @@ impl Capacity {
     /// The train that has come so far is left out: the clock was set within it.
     pub(super) fn end_train(&mut self) {
         self.count = 0;
+        self.before = None;
     }
 
     /// Adds the rate of the train that has come so far.
@@ -102,7 +112,9 @@ impl Capacity {
             return;
         }
         if self.arrivals <= FIRST {
-            self.first = self.first.max(rate);
+            // What waited in a host, or for what a link repeats, comes at once behind a pause: both together tell the link.
+            let longer = self.with_before().filter(|longer| rate as f64 > STALLED * *longer as f64);
+            self.first = self.first.max(longer.unwrap_or(rate));
         }
         let weight = u32::try_from(carried >> 10).unwrap_or(u32::MAX).max(1);
         let bucket = bucket(rate);
@@ -117,10 +129,29 @@ impl Capacity {
         self.total += u64::from(weight);
     }
 
-    /// The rate, in bits per second of payload; `None` where there were no trains. That of the first trains where most others had
-    /// it too, and some seem to have been about twice as fast: acknowledgements that come in pairs.
+    /// The rate of the train at hand together with the part of the one before that it does not overlap; `None` where it begins a new one.
+    fn with_before(&self) -> Option<u64> {
+        let (begin, passed) = self.before?;
+        let train = self.train.get(..self.count)?;
+        let (end, _) = train.last()?;
+        let behind: u64 = train.iter().skip(1).map(|(_, bytes)| u64::from(*bytes)).sum();
+        let bits = passed.saturating_add(behind).saturating_mul(8_000_000_000);
+        bits.checked_div(end.saturating_sub(begin))
+    }
+
+    /// Whether a rate may be the link's, beside that of the first flights, the very first train of few arrivals among them.
+    fn is_credible(&self, rate: f64) -> bool {
+        let first = self.first.max(self.opening);
+        first == 0 || rate <= BATCHED * first as f64
+    }
+
+    /// The rate, in bits per second of payload; `None` where there were no trains, or all came in batches. That of the first trains where
+    /// most others had it too, and some seem to have been about twice as fast: acknowledgements that come in pairs.
     pub(super) fn rate(&self) -> Option<f64> {
         let highest = self.highest()?;
+        if !self.is_credible(highest) {
+            return self.mode();
+        }
         let modes = self.mode().zip(self.first_flights());
         let of_link = modes.map(|(mode, first)| (mode.max(first), mode.min(first)));
         match of_link.filter(|(higher, lower)| *higher < ABOUT * lower) {
@@ -146,7 +177,7 @@ impl Capacity {
     }
 
     /// The fastest mode of the trains' rates, in bits per second of payload (Dovrolis, Ramanathan, Moore, 2001, §4): a link's
-    /// rate, or the pace of a paced sender; `None` where no mode holds enough bytes.
+    /// rate, or the pace of a paced sender; `None` where no mode holds enough bytes, or the fastest is of batches.
     pub(super) fn mode(&self) -> Option<f64> {
         let around = |place: usize| -> u64 {
             let Some((middle, _)) = self.histogram.get(place) else { return 0 };
@@ -158,7 +189,8 @@ impl Capacity {
         while let Some(lower) = fastest.checked_sub(1).filter(|it| around(*it) > around(fastest)) {
             fastest = lower;
         }
-        self.histogram.get(fastest).map(|(bucket, _)| middle(*bucket))
+        let mode = self.histogram.get(fastest).map(|(bucket, _)| middle(*bucket));
+        mode.filter(|mode| self.is_credible(*mode))
     }
 
     /// The rate of the very first train, which may be of fewer arrivals: no sender without a queue of its own paces it.
@@ -304,6 +336,38 @@ mod tests {
         let (opening, mode) = (capacity.opening().unwrap(), capacity.mode().unwrap());
         assert!((opening / 100e6 - 1.0).abs() < 0.07, "{opening}");
         assert!(mode < 5e6, "{mode}");
+    }
+
+    /// Segments every 0.6 ms, two flights; in the second six wait 3 ms in a host, and come within 0.3 ms.
+    #[test]
+    fn what_waited_in_a_host_is_no_faster_first_flight() {
+        let mut capacity = Capacity::default();
+        for n in 0..30_u64 {
+            let flight = if n < 10 { 0 } else { 35_000_000 };
+            let waits = if (13..19).contains(&n) { (19 - n) * 540_000 } else { 0 };
+            let at = flight + n * 600_000 + waits;
+            capacity.on_arrival(at, 1448, 10_000_000, n == 0 || n == 10);
+        }
+        let first = capacity.first_flights().unwrap();
+        assert!(first < 25e6, "{first}, and the link has 19.3 Mbit/s");
+    }
+
+    /// A link of 20 Mbit/s that repeats what it loses: once in 50 ms as much as it carries in 30 ms comes within one.
+    #[test]
+    fn what_comes_far_faster_than_the_first_flight_came_in_batches() {
+        let mut capacity = Capacity::default();
+        for n in 0..2000_u64 {
+            let slot = 1448 * 8 * 50;
+            let (round, place) = (n / 86, n % 86);
+            let at = if n < 40 || place < 34 {
+                n * slot
+            } else {
+                (86 * round + 85) * slot + place * 9_000
+            };
+            capacity.on_arrival(at, 1448, 10_000_000, n == 0);
+        }
+        let rate = capacity.rate();
+        assert!(rate.is_none_or(|rate| rate < 25e6), "{rate:?} {:?}", capacity.highest());
     }
 
     #[test]

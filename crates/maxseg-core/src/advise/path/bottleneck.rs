@@ -12,8 +12,10 @@ use crate::units::{Time, approx};
 /// frames, of compressed acknowledgements (Mogul, SIGCOMM 1992).
 const CREDIBLE: f64 = 10.0;
 
-/// Batches average out over so many round trips.
+/// Batches average out over so many round trips, queues included: what a link repeats holds up all that is behind it.
 const BATCHED_TRIPS: f64 = 8.0;
+/// An interval has so many full segments at least: one more or less is no other rate.
+const LEAST_SEGMENTS: u64 = 16;
 
 /// Trains are told apart by eighths of an octave: what differs by less is about the same interval.
 const SAME_TRAINS: f64 = 1.08;
@@ -37,14 +39,17 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let of_first = first_flight_of_link(data).filter(|_| near_receiver(case));
     // A sender that waits for room in its buffer fills the link in turns.
     let full = case.share(LimitedBy::Bandwidth) > 0.5 && !case.diagnosis.waits_for_room;
-    if full && let Some(peak) = peak(data) {
+    let is_batched = data.capacity_bps.is_none_or(|trains| trains > CREDIBLE * goodput);
+    let sustained = if is_batched { peak_of_batches(data) } else { peak(data) };
+    if full && let Some(peak) = sustained {
         let how = "sustained rate of acknowledgements while the link was full, headers included";
         // A link that is full for most of the time carries no more than the connection did meanwhile: acknowledgements that jump over
         // what was repaired, or of joined packets, are faster for a short while.
         let reached = peak.min(ABOUT * goodput / case.share(LimitedBy::Bandwidth));
         let is_of_full = |trains: &f64| OF_FULL.contains(&(*trains / reached));
-        let trains =
-            [data.capacity_bps, data.train_mode_bps].into_iter().flatten().find(is_of_full);
+        let off = |trains: &f64| libm::log(*trains / reached).abs();
+        let trains = [data.capacity_bps, data.train_mode_bps].into_iter().flatten();
+        let trains = trains.filter(is_of_full).min_by(|a, b| off(a).total_cmp(&off(b)));
         let rate = trains
             .map_or(reached, |trains| of_first.or_else(|| usual(data, trains)).unwrap_or(trains));
         let rate = rate.max(goodput) * with_headers;
@@ -87,7 +92,7 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         return (Known::new(rate, Confidence::Low, how), false);
     }
     // No trains tell the link: what arrives in batches, or waits for a link that repeats what it loses, is faster for a round trip.
-    let reached = peak_over(data, BATCHED_TRIPS).map_or(goodput, |peak| peak.max(goodput));
+    let reached = peak_of_batches(data).map_or(goodput, |peak| peak.max(goodput));
     let how = "at least: the highest rate that the connection reached, headers included";
     (Known::new(reached * with_headers, Confidence::Low, how), false)
 }
@@ -129,12 +134,18 @@ pub(super) fn near_receiver(case: &Case<'_>) -> bool {
 
 /// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile, so that no single burst decides.
 fn peak(data: &DirectionStats) -> Option<f64> {
-    peak_over(data, 1.0)
+    peak_over(data, data.path_rtt_min_s.unwrap_or(0.0))
 }
 
-/// Likewise, over intervals of at least so many round trips.
-fn peak_over(data: &DirectionStats, round_trips: f64) -> Option<f64> {
-    let rates = sustained(data, round_trips);
+/// The same where packets come in batches.
+fn peak_of_batches(data: &DirectionStats) -> Option<f64> {
+    let round_trip = data.path_rtt_loaded_s.or(data.path_rtt_min_s);
+    peak_over(data, BATCHED_TRIPS * round_trip.unwrap_or(0.0))
+}
+
+/// Likewise, over intervals of at least so many seconds.
+fn peak_over(data: &DirectionStats, seconds: f64) -> Option<f64> {
+    let rates = sustained(data, seconds);
     rates.get(rates.len().saturating_sub(1 + rates.len() / 20)).copied().filter(|rate| *rate > 0.0)
 }
 
@@ -142,7 +153,8 @@ fn peak_over(data: &DirectionStats, round_trips: f64) -> Option<f64> {
 /// of acknowledgements make it another.
 fn usual(data: &DirectionStats, trains: f64) -> Option<f64> {
     let is_full = |rate: &f64| (FULL_LINK..1.0 / FULL_LINK).contains(&(*rate / trains));
-    let rates: Vec<f64> = sustained(data, 1.0).into_iter().filter(is_full).collect();
+    let rates: Vec<f64> =
+        sustained(data, data.path_rtt_min_s.unwrap_or(0.0)).into_iter().filter(is_full).collect();
     let is_enough = rates.len() >= LEAST_FULL;
     median(rates).filter(|rate| is_enough && is_same(*rate, trains))
 }
@@ -152,11 +164,12 @@ fn is_same(one: f64, other: f64) -> bool {
     (1.0 / SAME_TRAINS..=SAME_TRAINS).contains(&(one / other))
 }
 
-/// The rates of acknowledged payload, in bits per second, in rising order: over intervals of at least so many round trips, and of several
-/// packets where these are joined.
-fn sustained(data: &DirectionStats, round_trips: f64) -> Vec<f64> {
-    let long_enough = (round_trips * data.path_rtt_min_s.unwrap_or(0.0)).max(0.01);
-    let many = if data.offloaded_packets > 0 { LARGEST_JOINED } else { 0 };
+/// The rates of acknowledged payload, in bits per second, in rising order: over intervals of at least so many seconds, and of several
+/// packets, joined ones where there are such.
+fn sustained(data: &DirectionStats, seconds: f64) -> Vec<f64> {
+    let long_enough = seconds.max(0.01);
+    let few = LEAST_SEGMENTS * u64::from(data.full_segment());
+    let many = if data.offloaded_packets > 0 { LARGEST_JOINED.max(few) } else { few };
     let mut rates: Vec<f64> = Vec::new();
     // From when on, and the bytes since then.
     let mut joined: Option<(Time, u64)> = None;
@@ -164,7 +177,7 @@ fn sustained(data: &DirectionStats, round_trips: f64) -> Vec<f64> {
         // A pause ends what came before it, however little that was.
         if let Some((from, bytes)) = joined.filter(|_| bin.acked_bytes == 0) {
             let seconds = bin.at.since(from).as_secs_f64();
-            if seconds >= long_enough {
+            if seconds >= long_enough && bytes >= few {
                 rates.push(8.0 * bytes as f64 / seconds);
                 joined = None;
             }

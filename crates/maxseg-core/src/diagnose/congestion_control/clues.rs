@@ -16,6 +16,8 @@ const ON_HOST_S: f64 = 0.0005;
 const PACED_BY_ITSELF: f64 = 0.1;
 const CLOCKED: f64 = 0.95;
 const CLOCK_VARIES: f64 = 0.2;
+/// Of a program that has nothing to send for this share of the time, neither shows anything.
+const MOSTLY_OUT_OF_DATA: f64 = 0.5;
 /// Of fewer segments it is chance.
 const LEAST_CLOCKED: f64 = 10.0;
 /// A clock speaks against BBR by this at most,
@@ -51,6 +53,10 @@ const OPEN_SHARE: f64 = 0.1;
 /// Where one segment in so many filled the window, it was full all along, and round trips in which it was open are of acknowledgements that
 /// came late.
 const FILLING: u64 = 8;
+/// BBR keeps twice what the path holds in flight (`bbr_cwnd_gain` in `net/ipv4/tcp_bbr.c`), a few segments more than that where acknowledgements
+/// come together, and less than its start-up's 2.89 times: a flight of so many times that is held by a buffer or a window, as any sender's is.
+const BEYOND_BBR: f64 = 2.5;
+const FEW_SEGMENTS: f64 = 10.0;
 /// Slow start ended without a loss where so many round trips of growth are no doublings.
 const SLOW_ROUNDS: f64 = 5.0;
 /// It went on until the end where at most so many are none, and there are so many doublings.
@@ -191,7 +197,7 @@ impl Clues {
         let segment = f64::from(data.full_segment());
         let opening = opening_epoch(data).map(|first| first.from);
         let sees_window = view == View::Sender || data.epochs.losses().is_empty();
-        for epoch in data.epochs.as_slice() {
+        for epoch in data.epochs.as_slice().iter().filter(|epoch| !is_beyond_bbr(epoch, data)) {
             let may_leave = sees_window && !data.begins_late && !fills_window(data);
             if may_leave && leaves_window(epoch) {
                 let text = format!(
@@ -268,6 +274,15 @@ fn overfills_queue(epoch: &CongestionEpoch, data: &DirectionStats) -> bool {
         && Flight::of(data).is_none_or(|flight| !flight.loses_little())
 }
 
+/// Whether the flights of an epoch are more than BBR has there.
+fn is_beyond_bbr(epoch: &CongestionEpoch, data: &DirectionStats) -> bool {
+    let mean = epoch.sum as f64 / f64::from(epoch.rounds.max(1));
+    let few = FEW_SEGMENTS * f64::from(data.full_segment());
+    // What overtakes others breaks trains up, which are slower than the transfer then.
+    let reached = data.goodput_bps.zip(data.path_rtt_min_s).map(|(bps, trip_s)| bps / 8.0 * trip_s);
+    path_bytes(data).is_some_and(|path| mean >= BEYOND_BBR * path.max(reached.unwrap_or(0.0)) + few)
+}
+
 /// Whether segments filled the receive window all along.
 fn fills_window(data: &DirectionStats) -> bool {
     FILLING * data.window_full > data.data_packets
@@ -319,18 +334,24 @@ fn opening_epoch(data: &DirectionStats) -> Option<&CongestionEpoch> {
 }
 
 /// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. Of intervals
-/// without a loss, for a recovery sends by other rules; without the first flight, which any sender sends at once.
+/// without a loss, for a recovery sends by other rules; without the first flight, which any sender sends at once. A program that mostly has
+/// nothing to send, as between replies, has a clock of its own: `None`.
 fn clocked_share(data: &DirectionStats) -> Option<f64> {
     let bins = data.bins.as_slice();
     let is_seen = bins.iter().find(|bin| bin.sent_bytes > 0).is_some_and(|bin| bin.losses == 0);
     let opening =
         if is_seen && !data.begins_late { data.epochs.opening.rounds[0].bytes } else { 0 };
     let (mut sent, mut clocked, mut at_once, mut seconds) = (-(opening as f64), 0.0, 0.0, 0.0);
+    let mut without_data = 0.0;
     for bin in bins.iter().filter(|bin| bin.losses == 0 && bin.sent_bytes > 0) {
         sent += bin.sent_bytes as f64;
         clocked += bin.clocked_bytes as f64;
         at_once += bin.clock_time.as_secs_f64();
         seconds += bin.duration.as_secs_f64();
+        without_data += bin.idle.saturating_add(bin.app_limited).as_secs_f64();
+    }
+    if without_data >= MOSTLY_OUT_OF_DATA * seconds {
+        return None;
     }
     let by_chance = at_once / seconds.max(1e-9);
     let least = LEAST_CLOCKED * f64::from(data.full_segment());
@@ -338,27 +359,4 @@ fn clocked_share(data: &DirectionStats) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Flights of 20 round trips behind a loss, in segments of 1000 bytes.
-    fn is_flat(flight: impl Fn(u32) -> u32) -> bool {
-        let most = |round| RoundFlight { most: 1000 * flight(round), acked: 0 };
-        has_no_slope(&(0..20).map(most).collect::<Vec<RoundFlight>>(), 1000.0)
-    }
-
-    /// BBR lets more and less out by turns, and drains what its start-up had queued.
-    #[test]
-    fn flights_that_fall_or_vary_have_no_slope() {
-        assert!(is_flat(|round| [62, 50, 50, 50, 50, 38][round as usize % 6]));
-        assert!(is_flat(|round| 90 - 2 * round));
-        // Half a segment a round trip, behind a first one with what duplicates had released.
-        assert!(!is_flat(|round| if round == 0 { 60 } else { 28 + round / 2 }));
-    }
-
-    #[test]
-    fn few_flights_show_no_slope() {
-        let few = [RoundFlight { most: 30_000, acked: 0 }; 12];
-        assert!(!has_no_slope(&few, 1000.0));
-    }
-}
+mod tests;

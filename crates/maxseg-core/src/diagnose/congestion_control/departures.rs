@@ -38,6 +38,10 @@ const NO_CLOCK: [f64; 3] = [0.05, 0.05, 1.0];
 /// had a clock, and 1 of 8 of BBR, of which 6 had shares below 0.9.
 const CLOCK_IN_WINDOW: [f64; 3] = [1.0, 1.0, 0.3];
 const NO_CLOCK_IN_WINDOW: [f64; 3] = [0.2, 0.2, 1.0];
+/// Three SACK blocks make an acknowledgement longer by so many bytes (RFC 2018 §3). Departures are known to so many seconds (`AT_ONCE` of
+/// the flow's): on a link that takes longer for these bytes, whatever is clocked out seems to leave at other times.
+const SACK_BYTES: f64 = 28.0;
+const KNOWN_TO_S: f64 = 0.0015;
 /// They speak against an algorithm by this at most: other senders pace as well.
 const MOST: f64 = 3.0;
 
@@ -73,11 +77,17 @@ pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
         _ => NO_CLOCK,
     };
     // Without the beginning a program that writes in steps is not told from the path.
-    if limit == LimitedBy::Unknown && data.begins_late {
+    if limit == LimitedBy::Unknown && data.begins_late || is_slower_than_blocks(data) {
         return Clue::default();
     }
     let text = "new segments left at a pace of the sender's, not when acknowledgements reached it";
     Clue::new(seen, MOST, &[Bbr], text.to_owned())
+}
+
+/// Whether the path, alike both ways, is so slow that SACK blocks delay an acknowledgement by more than departures are known to.
+fn is_slower_than_blocks(data: &DirectionStats) -> bool {
+    let rate = data.capacity_bps.or(data.goodput_bps);
+    rate.is_some_and(|bps| 8.0 * SACK_BYTES > KNOWN_TO_S * bps)
 }
 
 #[cfg(test)]
@@ -112,6 +122,17 @@ mod tests {
         for found in [few, close, varying] {
             assert_eq!(shown(found, LimitedBy::Congestion), None, "{found:?}");
         }
+    }
+
+    /// At 28.8 kbit/s three blocks take 8 ms.
+    #[test]
+    fn on_a_slow_link_blocks_make_acknowledgements_late() {
+        let seen = |goodput_bps| {
+            let departures = Some(PACED);
+            let data = DirectionStats { goodput_bps, departures, ..DirectionStats::default() };
+            of(&data, LimitedBy::Bandwidth).count()
+        };
+        assert_eq!((seen(Some(2.88e4)), seen(Some(1e6))), (0, 1));
     }
 
     /// A program that writes in steps has a pace of its own, and only the beginning tells it from the path's.

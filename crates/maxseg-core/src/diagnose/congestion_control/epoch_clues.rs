@@ -1,5 +1,6 @@
 //! What the flight becomes after a loss, and how it grows until the next.
 
+use super::replayed_window::{Rule, Window};
 use super::weights::{Weights, normal};
 use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES, SMALL_FLIGHT, View};
 use crate::diagnose::intervals::{OFTEN_OUT_OF_DATA, share_out_of_data};
@@ -22,6 +23,8 @@ const MOST_LEFT: f64 = 1.6;
 const MAYBE_UNDONE: f64 = 0.85;
 /// What is left of a flight below this share shows another cause, as an expiry of the timer or all of a flight lost.
 const LEAST_LEFT: f64 = 0.2;
+/// From round trips of so many seconds on, CUBIC's window grows by a good part of what a loss took before the first of them is over.
+const SLOW_TRIP_S: f64 = 1.0;
 /// Shorter growth says nothing, in round trips; where the flight before is not known, growth has to be longer.
 const LEAST_GROWTH: f64 = 3.0;
 const LONG_GROWTH: f64 = 8.0;
@@ -52,6 +55,7 @@ pub(super) struct EpochClues {
 #[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 struct Scale {
     segment: f64,
+    least_trip_s: f64,
     grain: f64,
     /// A flight is known to so many segments.
     segments_off: f64,
@@ -69,6 +73,7 @@ impl EpochClues {
         let needless = 5 * data.spurious_retransmissions > data.retransmitted_packets;
         let scale = Scale {
             segment: f64::from(data.full_segment()),
+            least_trip_s: data.path_rtt_min_s.unwrap_or(0.0),
             grain: view.grain(data),
             segments_off: if view == View::Sender { 0.7 } else { 1.0 },
             is_undone: needless,
@@ -126,7 +131,13 @@ impl EpochClues {
         let leaves = |share: f64| (share * (peak + beyond)).floor().max(2.0) / peak;
         let other = 0.08; // what no rule explains
         let by_reno = normal(left, leaves(RENO_LEAVES), off) + other;
-        let by_cubic = normal(left, leaves(CUBIC_LEAVES), off) + other;
+        let trip_s = trip_s(epoch);
+        let cubic_leaves = if trip_s >= SLOW_TRIP_S {
+            cubic_after_trip(peak + beyond, trip_s, scale.least_trip_s) / peak
+        } else {
+            leaves(CUBIC_LEAVES)
+        };
+        let by_cubic = normal(left, cubic_leaves, off) + other;
         let by_bbr = if left < 1.3 { 0.8 } else { 0.3 };
         // What is left of a full window that neither explains is a matter of the window.
         let by_bbr = if was_capped { f64::min(by_bbr, by_reno.max(by_cubic)) } else { by_bbr };
@@ -153,7 +164,7 @@ impl EpochClues {
         if !is_long || first < 2.0 || is_doubling || is_reduced {
             return;
         }
-        let trip_s = epoch.to.since(epoch.from).as_secs_f64() / (f64::from(epoch.rounds) + 0.5);
+        let trip_s = trip_s(epoch);
         let largest = peak.max(most).max(8.0);
         let exact = 1.0 + scale.grain * largest;
         let other = 0.02 / largest;
@@ -189,10 +200,34 @@ impl EpochClues {
     }
 }
 
+/// How long a round trip of an epoch takes, in seconds: the last is not whole.
+fn trip_s(epoch: &CongestionEpoch) -> f64 {
+    epoch.to.since(epoch.from).as_secs_f64() / (f64::from(epoch.rounds) + 0.5)
+}
+
+/// CUBIC's window at the end of the first round trip behind a loss, of so many seconds, on a path of this least one.
+fn cubic_after_trip(window: f64, trip_s: f64, least_trip_s: f64) -> f64 {
+    let mut cubic = Window::after_loss(Rule::Cubic, window, window, least_trip_s);
+    cubic.on_round(cubic.segments(), trip_s);
+    cubic.segments()
+}
+
 /// By how many segments CUBIC grows in so many round trips, from `first` after a loss at `peak` (RFC 9438 §4.2, §4.3).
 fn cubic_growth(peak: f64, first: f64, rounds: f64, trip_s: f64) -> f64 {
     let until_peak = libm::cbrt((peak - first).max(0.0) / CUBIC_FACTOR);
     let since = (rounds + 1.0) * trip_s - until_peak;
     let cubic = peak.max(first) + CUBIC_FACTOR * since * since * since;
     (cubic - first).max(CUBIC_AS_RENO * rounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A modem with a queue of 20 segments: of 31 a loss leaves 21, which are 27 when all of them are acknowledged, 4 s later.
+    #[test]
+    fn cubic_grows_within_a_round_trip_of_seconds() {
+        let after = cubic_after_trip(31.0, 4.0, 0.17);
+        assert!((25.0..=29.0).contains(&after), "{after}");
+    }
 }

@@ -5,8 +5,9 @@
 //! one and from what was acknowledged in between, without any round trip. CUBIC's cubic goes by the time since, which is as well seen anywhere.
 
 use super::CongestionAlgorithm::{self, Cubic, Reno};
+use super::replayed_window::{Rule, Window};
 use super::weights::{Weights, normal};
-use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES};
+use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, FASTEST, RENO_LEAVES};
 use crate::evidence::{DirectionStats, FlightAtLoss};
 use crate::outcome::LimitedBy;
 use crate::units::approx;
@@ -199,15 +200,38 @@ impl Step {
         let growing = (1.0 - left / self.sent.max(1.0)).max(0.0);
         let off = self.seconds * growing + self.trip_s - until_max;
         let cubic = self.last_max.max(left) + CUBIC_FACTOR * off * off * off;
+        if cubic > left + self.acknowledged() / FASTEST {
+            return self.capped(self.cubic_by_acks());
+        }
         self.capped(cubic.max(self.grown_by_trip(CUBIC_LEAVES, CUBIC_AS_RENO)) - ROUNDED_CUBIC)
     }
 
-    /// The flight after a reduction to a share, grown by so many segments a round trip. What was in flight at either loss was not
-    /// acknowledged in between, and made nothing grow.
+    /// The same where the cubic rises faster than acknowledgements let the window grow, as over round trips of seconds: acknowledgement
+    /// by acknowledgement, in whole segments. What the recovery sent that was new is acknowledged while it still lasts, and the link, which is
+    /// full, takes as long for each.
+    fn cubic_by_acks(&self) -> f64 {
+        let mut window = Window::after_loss(Rule::Cubic, self.from, self.last_max, self.trip_s);
+        let in_recovery = (window.segments() - self.resent).max(0.0);
+        let all = (self.acknowledged() - in_recovery).max(0.0);
+        let seconds = self.seconds * all / self.sent.max(1.0);
+        let mut rest = all;
+        while rest > 0.0 {
+            let acked = rest.min(window.segments());
+            window.on_round(acked, seconds * acked / all);
+            rest -= acked;
+        }
+        window.segments()
+    }
+
+    /// Segments that were acknowledged between the losses: what was in flight at either was not, and made nothing grow.
+    fn acknowledged(&self) -> f64 {
+        (self.sent - self.to).max(0.0)
+    }
+
+    /// The flight after a reduction to a share, grown by so many segments a round trip.
     fn grown_by_trip(&self, leaves: f64, growth: f64) -> f64 {
         let left = leaves * self.from;
-        let acknowledged = (self.sent - self.to).max(0.0);
-        libm::sqrt(left * left + 2.0 * growth * acknowledged)
+        libm::sqrt(left * left + 2.0 * growth * self.acknowledged())
     }
 
     /// A window that was full held down what is predicted above it.
@@ -282,6 +306,26 @@ mod tests {
         assert_eq!(LossFlights::of(&data, LimitedBy::Congestion, false).count(), 1);
         data.epochs.counts_packets = true;
         assert_eq!(LossFlights::of(&data, LimitedBy::Congestion, false).count(), 3);
+    }
+
+    /// A modem with a queue of 20: round trips of 4 s, in which the cubic would have grown to 100 segments, and 33 acknowledgements let
+    /// the window grow from 21 to about what it was.
+    #[test]
+    fn acknowledgements_bound_what_cubic_grows_by() {
+        let mut data = direction(&[]);
+        for (second, flight, sent, resent) in [(0, 31, 64, 10), (13, 28, 61, 7), (28, 31, 79, 10)] {
+            data.epochs.push_loss(FlightAtLoss {
+                at: Time::from_secs(second),
+                in_flight: flight * SEGMENT,
+                sent_since: sent * SEGMENT,
+                resent,
+                ..FlightAtLoss::default()
+            });
+        }
+        let found = LossFlights::of(&data, LimitedBy::Bandwidth, true);
+        let (name, probability) = found.weights.best();
+        assert_eq!(name, Cubic, "{found:?}");
+        assert!(probability > 0.7, "{probability}");
     }
 
     /// The receive window held the flight at 9 segments and the window at 10: CUBIC keeps 7, not 6.3.

@@ -1,6 +1,6 @@
 //! The congestion window of Reno and of CUBIC in whole segments, as acknowledgements and time make it grow.
 
-use super::{CUBIC_FACTOR, RENO_LEAVES};
+use super::{CUBIC_FACTOR, FASTEST, RENO_LEAVES};
 
 /// The algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,10 +13,8 @@ pub(super) enum Rule {
 const CUBIC_LEAVES: f64 = 717.0 / 1024.0;
 /// `beta_scale` ÷ 8 of `net/ipv4/tcp_cubic.c`: for each window and so much that is acknowledged, what Reno would have grows by a segment.
 const PER_RENO_SEGMENT: f64 = 1.875;
-/// Until it knows a maximum, CUBIC grows by a segment for so many (`bictcp_update` there: 5% in a round trip), and never by more
-/// than one for two.
+/// Until it knows a maximum, CUBIC grows by a segment for so many (`bictcp_update` there: 5% in a round trip).
 const SLOWEST_START: f64 = 20.0;
-const FASTEST: f64 = 2.0;
 /// At the curve's height, it takes so many windows for a segment.
 const AT_CURVE: f64 = 100.0;
 /// Acknowledgements of a round trip, as far as the order of growth matters.

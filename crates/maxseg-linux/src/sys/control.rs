@@ -13,6 +13,8 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, getsockopt, recvmsg, sendmsg,
 };
 
+use super::process_status::ProcessStatus;
+
 /// A listening control socket.
 #[derive(Debug)]
 pub(crate) struct ControlListener {
@@ -180,11 +182,9 @@ impl ControlSocket {
     }
 }
 
-/// Whether a process is stopped by a signal, which is state `T` of its `/proc/PID/stat`.
+/// Whether a process is stopped by a signal.
 fn is_stopped(pid: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name, in parentheses, may have any characters.
-    status.rsplit_once(')').is_some_and(|(_, state)| state.trim_start().starts_with('T'))
+    ProcessStatus::of(pid.cast_unsigned()).is_some_and(ProcessStatus::is_stopped)
 }
 
 #[cfg(test)]

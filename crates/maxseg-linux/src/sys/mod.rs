@@ -21,6 +21,7 @@ mod packet_ring;
 mod packet_socket;
 pub(crate) mod probe;
 mod process;
+mod process_status;
 mod socket;
 mod state_folder;
 mod tun;
@@ -50,6 +51,7 @@ pub(crate) use packet_socket::{PacketCounts, PacketSocket, ReceivedFrame};
 pub use probe::ProbeError;
 pub use process::detach_from_terminal;
 pub(crate) use process::{dies_with_parent, in_namespace, run_to_end};
+pub(crate) use process_status::ProcessStatus;
 pub(crate) use socket::{
     TcpSocket, discover_mtu_by_df, forbid_fragments, set_pacing_rate, set_tcp_option,
 };

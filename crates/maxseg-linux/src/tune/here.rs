@@ -9,7 +9,7 @@ use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Uid, User};
 
 use super::TuneError;
-use crate::sys::namespace_cookie;
+use crate::sys::{ProcessStatus, namespace_cookie};
 
 /// The boot, the network namespace of the calling thread, and the time.
 ///
@@ -59,13 +59,7 @@ pub fn author() -> Author {
     Author { user, pid: std::process::id() }
 }
 
-/// When a process began, clock ticks since boot (field 22 of `/proc/PID/stat`); `None` where there is none.
+/// When a process began, in clock ticks since the boot; `None` where there is none, or it has ended.
 pub(super) fn process_start(pid: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may have spaces and parentheses itself.
-    let (_, after) = text.rsplit_once(')')?;
-    let mut fields = after.split_whitespace();
-    let state = fields.next()?;
-    let is_dead = matches!(state, "Z" | "X");
-    if is_dead { None } else { fields.nth(18)?.parse().ok() }
+    ProcessStatus::of(pid).filter(|status| !status.has_ended()).map(|status| status.began)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::task_files::{OpenSocket, open_sockets};
-use crate::sys::LinkReader;
+use crate::sys::{LinkReader, ProcessStatus};
 
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -26,6 +26,8 @@ pub struct Processes {
     found: Vec<Process>,
     /// By the socket's inode, the place of its process among them.
     by_inode: HashMap<u32, u32, RandomState>,
+    /// Of processes that share sockets: whose child each is, and when it began.
+    statuses: HashMap<u32, Option<ProcessStatus>, RandomState>,
     /// Processes whose descriptors this user may not see.
     hidden: usize,
 }
@@ -99,15 +101,28 @@ impl Processes {
         let place = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
         self.found.push(Process::of(pid));
         for inode in inodes {
-            // A socket that a parent shares with its children is the parent's: it has the lowest number.
-            let known = self.by_inode.entry(inode).or_insert(place);
-            if at(&self.found, *known).is_some_and(|process| process.pid > pid) {
-                *known = place;
+            let first = *self.by_inode.entry(inode).or_insert(place);
+            let of_first = at(&self.found, first).map_or(pid, |process| process.pid);
+            if of_first != pid && self.is_before(pid, of_first) {
+                self.by_inode.insert(inode, place);
             }
         }
     }
 
-    /// The process that has the socket of this inode open; the one with the lowest number of several.
+    /// Whether a process had a socket before another that has it as well: a parent shares it with its children. Their numbers begin
+    /// anew at the largest, so that a child may have the lower one.
+    fn is_before(&mut self, pid: u32, other: u32) -> bool {
+        let mut status = |pid| *self.statuses.entry(pid).or_insert_with(|| ProcessStatus::of(pid));
+        match (status(pid), status(other)) {
+            (_, Some(other)) if other.parent == pid => true,
+            (Some(own), _) if own.parent == other => false,
+            (Some(own), Some(of_other)) => (own.began, pid) < (of_other.began, other),
+            // One that has ended had it no longer than the other.
+            (own, of_other) => own.is_some() && of_other.is_none(),
+        }
+    }
+
+    /// The process that has the socket of this inode open; the one that began first of several.
     pub fn with(&self, inode: u32) -> Option<&Process> {
         self.at(self.place(inode)?)
     }
@@ -268,8 +283,7 @@ mod tests {
             let of_child = open.iter().filter(|socket| socket.pid == child.id());
             assert_eq!(of_child.map(|socket| socket.inode).collect::<Vec<_>>(), [shared]);
             let found = owners(&Processes::having(&open));
-            // The lowest number of several.
-            assert_eq!(found[&shared], std::process::id().min(child.id()));
+            assert_eq!(found[&shared], std::process::id(), "its child has it as well");
             let stayed = before.iter().filter(|(inode, pid)| after.get(*inode) == Some(*pid));
             for (inode, pid) in stayed {
                 assert_eq!(found.get(inode), Some(pid), "socket {inode}");

@@ -219,11 +219,8 @@ fn a_later_connection_between_the_same_ports_is_not_touched() {
     let ends = ends(&first);
     let read = |option| hosts.a.run(|| RunningSocket::find(&ends).unwrap().read(option).unwrap());
     let before = read(SocketOption::NotsentLowat);
-    // Reset, so that the same ports are free at once.
-    for end in [&first.a, &first.b] {
-        socket2::SockRef::from(end).set_linger(Some(std::time::Duration::ZERO)).unwrap();
-    }
-    drop(first);
+    // So that the same ports are free at once.
+    first.reset();
     let gone = hosts.a.run(|| RunningSocket::find_again(&ends, &before.image));
     assert!(matches!(gone, Err(SocketError::NoConnection(_))), "{gone:?}");
     let listener = hosts.b.run(|| {

@@ -4,12 +4,24 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 use maxseg_linux::observe::sockets::{Place, Selection, SocketLister};
 use maxseg_wire::inet_diag::{Memory, Socket, StateSet};
 use maxseg_wire::tcp_info::TcpInfo;
 use nix::sched::{CloneFlags, setns, unshare};
+use socket2::SockRef;
+
+/// Held by who starts a program: until it is executed the child has every socket of this process open.
+static STARTS: RwLock<()> = RwLock::new(());
+
+/// Starts a program; no child of a fork is left when this returns.
+fn start(command: &mut Command) -> Child {
+    let _starts = STARTS.read().unwrap_or_else(PoisonError::into_inner);
+    command.spawn().unwrap()
+}
 
 /// A network namespace, which ends with the last descriptor of it.
 pub(crate) struct Host(File);
@@ -47,7 +59,11 @@ impl Host {
 
     /// Runs a line of the shell there.
     pub(crate) fn shell(&self, line: &str) -> Output {
-        self.run(|| Command::new("sh").args(["-ec", line]).output().unwrap())
+        self.run(|| {
+            let mut shell = Command::new("sh");
+            shell.args(["-ec", line]).stdin(Stdio::null());
+            start(shell.stdout(Stdio::piped()).stderr(Stdio::piped())).wait_with_output().unwrap()
+        })
     }
 
     /// Runs a line of the shell there that must succeed; what it prints.
@@ -131,7 +147,7 @@ impl TwoHosts {
 /// A link between two hosts.
 pub(crate) fn join(one: &Host, name: &str, other: &Host, peer: &str) {
     // The peer is moved by the number of a process in the other namespace, which is a child for that moment.
-    let mut held = other.run(|| Command::new("sleep").arg("60").spawn().unwrap());
+    let mut held = other.run(|| start(Command::new("sleep").arg("60")));
     one.must(&format!("ip link add {name} type veth peer name {peer} netns {}", held.id()));
     held.kill().unwrap();
     held.wait().unwrap();
@@ -161,6 +177,14 @@ impl Connection {
     /// Sends bytes from B to A, and waits until A has them.
     pub(crate) fn send_back(&self, bytes: usize) {
         transfer(&self.b, &self.a, bytes);
+    }
+
+    /// Closes both ends at once, with a RST: nothing of it is left when this returns, nor in a child of another test.
+    pub(crate) fn reset(self) {
+        let _starts = STARTS.write().unwrap_or_else(PoisonError::into_inner);
+        for end in [self.a, self.b] {
+            SockRef::from(&end).set_linger(Some(Duration::ZERO)).unwrap();
+        }
     }
 
     /// Some messages to and fro, so that timers and caches follow.

@@ -380,9 +380,8 @@ fn undelayed_rate_of_flight(data: &DirectionStats, least: f64) -> Option<f64> {
     let delay = episodes.take_while(|it| it.at <= noticed).last()?.rtt?.as_secs_f64() - least;
     let segment_s = segment_bytes(data) as f64 * 8.0 / rate;
     let usual = data.loaded_round_trips.quantile(0.9)?.as_secs_f64() - least;
-    let is_short = |delay: f64| {
-        delay < DELAYED * least || delay < DELAY_S.max(DELAYED_ACK_SEGMENTS * segment_s)
-    };
+    // A queue of a few segments is short beside a long round trip.
+    let is_short = |delay: f64| delay < DELAY_S.max(DELAYED_ACK_SEGMENTS * segment_s);
     // The acknowledgement of the last that passed is delayed, as those behind it are dropped.
     (is_short(delay) || is_short(usual) && usual < SEEN_BEFORE * delay).then_some(rate)
 }

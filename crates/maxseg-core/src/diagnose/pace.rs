@@ -10,7 +10,7 @@ use super::full_link::{
     is_of_link, is_opening_faster, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::messages::{asks, is_admitted, is_dialogue, may_wait_for_messages};
+use super::messages::{asks, is_admitted, is_dialogue, may_wait_for_messages, out_of_data};
 use super::pauses::{may_be_refilled, writes_late};
 use super::send_buffer::{
     drains_as_buffer, is_capped, is_cut_off, may_be_of_program, runs_out, unused_window,
@@ -313,7 +313,7 @@ fn writes_little(data: &DirectionStats) -> bool {
 
 /// Whether the sender is out of data for a part of the time.
 fn is_out_of_data(data: &DirectionStats) -> bool {
-    share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited)) >= OUT_OF_DATA
+    out_of_data(data) >= OUT_OF_DATA
 }
 
 /// Whether the first flight was faster than the rest for sure: a sender that paces to what a full link carries (BBR) keeps

@@ -14,9 +14,9 @@ const MOST_BETWEEN: f64 = 4.0;
 
 impl Rerun {
     /// What the connection would have without the time that it stalled, for packets above the path MTU or for a reader that stops again and
-    /// again: what the path gives, with these changes, a transfer that does not stall. What it had in the rest of the time is less, for the window was small behind the stall;
-    /// the further the two are apart, the wider the interval. Where they contradict each other, what lies between them, and no more
-    /// than the path gives, is a lower bound.
+    /// again: what the path gives, with these changes, a transfer that does not stall. What it had in the rest of the time is less, for
+    /// the window was small behind the stall; the further the two are apart, the wider the interval. Where they contradict each other,
+    /// what lies between them, and no more than the path gives, is a lower bound.
     ///
     /// Behind the narrow hop no data came during the stall, and the goodput is that of the rest: what is gained there is the
     /// growth of the window from a segment on. Over a long transfer that is little.

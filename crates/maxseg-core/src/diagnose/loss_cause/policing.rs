@@ -16,7 +16,7 @@ const MANY_RATES: usize = 6;
 const SAME_RATE: f64 = 0.2;
 const SAME_FEW: f64 = 0.1;
 /// It passes less than this share of what the path carries: near that, it is the link whose rate is constant.
-pub(super) const BELOW_LINK: f64 = 0.7;
+const BELOW_LINK: f64 = 0.7;
 /// A sender that keeps to one rate by itself loses at that rate; one that is policed loses where it tries so many times more. Errors
 /// strike at more than the goodput, too: by less than so many times, only rates that are the same beyond chance are a policer's, and a few that
 /// are the same are chance: a program that writes now and then loses about as much each time.
@@ -118,14 +118,15 @@ fn is_line(data: &DirectionStats, episodes: &[&LossEpisode]) -> bool {
     off <= OFF_LINE_SEGMENTS * segment_bytes(data) as f64 && off <= OFF_LINE * between
 }
 
-/// The rate at which segments passed while others of their flight were dropped, in bits per second of payload, where one rate explains every drop:
-/// that of a full queue, or of an empty token bucket.
+/// The rate at which segments passed while others of their flight were dropped, in bits per second of payload, where one rate that is less than the
+/// link's explains every drop: that of an empty token bucket, or of a queue that others fill as well.
 pub(super) fn rate_of_flight(data: &DirectionStats) -> Option<f64> {
     let segment = segment_bytes(data) as f64;
     let line = data.drop_line.filter(|line| {
         line.drops >= DROPS_OF_FLIGHT
             && line.passed_bytes >= f64::from(DROPS_OF_FLIGHT) * segment
             && line.off_bytes <= OFF_FLIGHT_LINE * segment
+            && line.rate_bps < BELOW_LINK * fastest_bps(data)
     })?;
     Some(line.rate_bps)
 }
@@ -141,8 +142,7 @@ pub(crate) fn rate_of_possible_policer(data: &DirectionStats) -> Option<f64> {
     let link_bps = fastest_bps(data);
     let between = RatesBetweenLosses::of(data)
         .filter(|rates| rates.are_below(link_bps) && rates.variation < SAME_RATE);
-    let within = || rate_of_flight(data).filter(|rate| *rate < BELOW_LINK * link_bps);
-    between.map(|rates| rates.usual_bps).or_else(within)
+    between.map(|rates| rates.usual_bps).or_else(|| rate_of_flight(data))
 }
 
 /// Whether a sender with this limit tries more than a policer passes: its congestion window grows until segments are lost.

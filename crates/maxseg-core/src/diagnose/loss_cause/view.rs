@@ -2,7 +2,7 @@
 
 use super::super::full_link::fastest_bps;
 use super::super::trip_view::is_flat;
-use super::policing::{BELOW_LINK, RatesBetweenLosses, may_exceed_a_policer, rate_of_flight};
+use super::policing::{RatesBetweenLosses, may_exceed_a_policer, rate_of_flight};
 use super::recoveries::{lost_before, recoveries, segment_bytes, variation};
 use super::{Loss, LossCause};
 use crate::evidence::{Beside, DirectionStats, LossEpisode, least};
@@ -181,8 +181,7 @@ impl View {
             lost_before: lost_before(data, later.first()),
             over_goodput: flight / carried.max(1.0),
             below_link: RatesBetweenLosses::of(data).filter(|rates| rates.are_below(link_bps)),
-            of_flight_bps: undelayed_rate_of_flight(data, least)
-                .filter(|rate| *rate < BELOW_LINK * link_bps),
+            of_flight_bps: undelayed_rate_of_flight(data, least),
             link_bps,
             limit,
             waits_on_the_way: !is_near_sender

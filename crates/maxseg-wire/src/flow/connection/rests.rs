@@ -37,17 +37,26 @@ impl Holder {
     }
 }
 
-/// Rests that a cork held.
+/// Segments that their hosts held back, and for how long.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Corked {
-    pub(super) held: Samples,
+pub(super) struct Held {
+    pub(super) times: Samples,
     /// How many are of the lower end.
-    pub(super) of_low: u32,
+    of_low: u32,
 }
 
-impl Corked {
-    pub(super) fn add(&mut self, held: u64, by: Endpoint) {
-        self.held.add(&Wait { took: held, unsure: 0, queued: 0, payload: 0 });
+impl Held {
+    /// One that an end held so long, in nanoseconds.
+    pub(super) fn add(&mut self, time: u64, by: Endpoint) {
+        self.times.add(&Wait { took: time, unsure: 0, queued: 0, payload: 0 });
         self.of_low += u32::from(by == Endpoint::Low);
+    }
+
+    /// How many are of this end.
+    pub(super) fn of(&self, end: Endpoint) -> u32 {
+        match end {
+            Endpoint::Low => self.of_low,
+            Endpoint::High => self.times.count.saturating_sub(self.of_low),
+        }
     }
 }

@@ -4,7 +4,7 @@ use maxseg_core::evidence::Requests;
 use serde::{Deserialize, Serialize};
 
 use super::message::{Asked, Message, Part};
-use super::rests::{AT_ONCE, Corked, Holder, LEAST_DELAY, MOST_DELAY};
+use super::rests::{AT_ONCE, Held, Holder, LEAST_DELAY, MOST_DELAY};
 use super::waits::{Samples, Wait, WayTo};
 use crate::flow::pair::{Endpoint, Pair};
 
@@ -30,15 +30,13 @@ pub(super) struct Turns {
 struct TurnWaits {
     /// Before each end sends.
     before: Pair<Samples>,
-    nagle: Samples,
-    /// Of these, how many are of the lower end.
-    held_of_low: u32,
+    nagle: Held,
     /// The last segment below half the MSS of each end, if nothing else of that end was outstanding.
     small: Pair<Option<Small>>,
     /// The end whose small segment was acknowledged late, when that passed, and how late it was.
     late_ack: Option<(Endpoint, u64, u64)>,
     /// Rests that left long after all before them was acknowledged: few connections have them.
-    corked: Option<Box<Corked>>,
+    corked: Option<Box<Held>>,
 }
 
 impl TurnWaits {
@@ -48,13 +46,8 @@ impl TurnWaits {
         let held = talk.at.saturating_sub(acked).saturating_sub(talk.to_sender);
         let late = acked.saturating_sub(sent).saturating_sub(talk.to_receiver);
         match Holder::of(held, late) {
-            Some(Holder::Nagle(late)) => {
-                self.nagle.add(&Wait { took: late, unsure: 0, queued: 0, payload: 0 });
-                self.held_of_low += u32::from(talk.by == Endpoint::Low);
-            }
-            Some(Holder::Cork(held)) => {
-                self.corked.get_or_insert_default().add(held, talk.by);
-            }
+            Some(Holder::Nagle(late)) => self.nagle.add(late, talk.by),
+            Some(Holder::Cork(held)) => self.corked.get_or_insert_default().add(held, talk.by),
             None => {}
         }
     }
@@ -179,8 +172,7 @@ impl Turns {
             && talk.is_small_alone
             && talk.at.saturating_sub(ack_at) <= talk.to_sender.saturating_add(AT_ONCE)
         {
-            waits.nagle.add(&Wait { took: delay, unsure: 0, queued: 0, payload: 0 });
-            waits.held_of_low += u32::from(end == Endpoint::Low);
+            waits.nagle.add(delay, end);
         }
         if talk.is_rest
             && before == Some(talk.by)
@@ -231,16 +223,12 @@ impl Turns {
         }
         let span = self.at.saturating_sub(self.begin);
         let taken = |samples: &Samples, way: &WayTo| samples.round_trips(way) as f64 / 1e9;
-        let of_client = |all: u32, of_low: u32| match client {
-            Endpoint::Low => of_low,
-            Endpoint::High => all.saturating_sub(of_low),
-        };
         let none = WayTo::default();
-        let corked = waits.corked.as_deref();
+        let corked = waits.corked.unwrap_or_default();
         Some(Requests {
-            held_of_client: of_client(waits.nagle.count, waits.held_of_low),
-            corked: corked.map(|it| it.held.less(&none)).unwrap_or_default(),
-            corked_of_client: corked.map_or(0, |it| of_client(it.held.count, it.of_low)),
+            held_of_client: waits.nagle.of(client),
+            corked: corked.times.less(&none),
+            corked_of_client: corked.of(client),
             requests_queued_s: server.queued_s(),
             replies_queued_s: think.queued_s(),
             turns: server.count,
@@ -248,7 +236,7 @@ impl Turns {
             round_trips_s: taken(server, to_server) + taken(think, to_client),
             server: server.less(to_server),
             think: think.less(to_client),
-            nagle: waits.nagle.less(&none),
+            nagle: waits.nagle.times.less(&none),
         })
     }
 }

@@ -202,15 +202,6 @@ pub fn name_flows(outcome: &mut Outcome, scenario: &Scenario) {
 /// What becomes of packets that are not what was asked for, or too large for a hop, where every sender that probes for a
 /// smaller path MTU finds it.
 pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
-    size_caveats_where(scenario, |_| true)
-}
-
-/// The same in the simulator, whose Linux does not probe.
-pub fn simulated_size_caveats(scenario: &Scenario) -> Vec<Caveat> {
-    size_caveats_where(scenario, |flow| !scenario.runs_linux(flow))
-}
-
-fn size_caveats_where(scenario: &Scenario, probes: impl Fn(&Flow) -> bool) -> Vec<Caveat> {
     let mut caveats: Vec<Caveat> = scenario
         .flows
         .iter()
@@ -218,7 +209,7 @@ fn size_caveats_where(scenario: &Scenario, probes: impl Fn(&Flow) -> bool) -> Ve
             FlowKind::Bulk | FlowKind::Request(_) => flow
                 .ways_of_data()
                 .iter()
-                .filter_map(|way| mss_caveat(scenario, way, &scenario.mss(way), probes(way)))
+                .filter_map(|way| mss_caveat(scenario, way, &scenario.mss(way)))
                 .collect(),
             FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
                 packet_caveat(scenario, flow, size + header).into_iter().collect::<Vec<_>>()
@@ -322,20 +313,12 @@ fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Cave
     Some(Caveat::new("packet-above-mtu", text))
 }
 
-fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision, probes: bool) -> Option<Caveat> {
+fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Caveat> {
     let asked = mss.asked.map_or("the interface's MTU".to_owned(), |mss| mss.to_string());
     let offered = mss.offered().map_or_else(|| "none".to_owned(), |mss| mss.to_string());
     let options = format!("MSS asked {asked}, advertised {offered}");
     let decision = format!("{options}, effective {}", mss.effective);
     let mtu = smallest_mtu(scenario.hops(flow));
-    if mss.timeouts > 0 && !probes {
-        let text = format!(
-            "{options}: the path's smallest MTU is {mtu}, so full segments are dropped without an ICMP message: a black hole. Linux \
-             would find the size {} there, which the simulated Linux does not: nothing arrives",
-            mss.effective
-        );
-        return Some(Caveat::new("mss-above-mtu", text));
-    }
     if mss.is_too_large() {
         let fate = if mss.clears_df {
             "Linux, which takes no router's word for less than 552 bytes (net.ipv4.route.min_pmtu), sends that much without DF: \
@@ -353,7 +336,8 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision, probes: bool)
             0 => "which the sender learns by ICMP; it sends its first segments twice".to_owned(),
             _ if scenario.runs_linux(flow) => {
                 "without an ICMP message; Linux finds a smaller size at the first timeout that comes 3 s or more after the \
-                 first retransmission (tcp_retries1), and nothing arrives until then"
+                 first retransmission (tcp_retries1), and nothing arrives until then; probes find a larger one while its window \
+                 has 11 segments or more"
                     .to_owned()
             }
             n => format!(

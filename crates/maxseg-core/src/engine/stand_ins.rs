@@ -102,8 +102,6 @@ fn keys_beyond_linux(end: &str, host: &Settings) -> Option<Caveat> {
         ("initial_ssthresh", host.initial_ssthresh != linux.initial_ssthresh),
         ("limited_transmit", host.limited_transmit != linux.limited_transmit),
         ("handshake_ack", host.handshake_ack != linux.handshake_ack),
-        ("ecn", host.ecn),
-        ("mtu_probing", host.mtu_probing),
         ("rto.rule", !matches!(host.rto.rule, RtoRule::Linux { .. })),
         ("rto.initial", host.rto.initial != linux.rto.initial),
         ("rto.max", host.rto.max != linux.rto.max),
@@ -147,6 +145,7 @@ mod tests {
             "",
             "sender.mss = 1000\nsender.initial_window = \"3 segments\"\nsender.rto.min = \"50 ms\"",
             "receiver.window = \"64 KiB\"\nreceiver.window_scale = \"off\"\nreceiver.delayed_ack = false",
+            "sender = { ecn = true, mtu_probing = true }\nreceiver.ecn = true",
             "sender.send_buffer = \"100 kB\"\nsender.congestion = \"bbr\"\nsender.sack = false",
         ] {
             assert_eq!(codes(assumed_by_simulator, text), Vec::<String>::new(), "{text}");
@@ -160,7 +159,7 @@ mod tests {
             ("sender.rto.max = \"60 s\"", "rto.max"),
             ("sender.rto = { rule = \"rfc6298\", granularity = \"1 ms\" }", "rto.rule"),
             ("receiver.delayed_ack = { timeout = \"40 ms\", every = 4 }", "delayed_ack"),
-            ("receiver.ecn = true", "ecn"),
+            ("sender.limited_transmit = false", "limited_transmit"),
             ("sender.initial_window = \"rfc6928\"", "initial_window"),
         ] {
             let found = codes(assumed_by_simulator, text);

@@ -9,10 +9,12 @@ pub const SUSPICIOUS: u32 = 3;
 /// How long after the first retransmission, in seconds, a timeout of Linux makes a segment suspicious: as long as a timer of 200 ms
 /// takes that expires once and doubles for each of `tcp_retries1` retransmissions (`retransmits_timed_out`, `tcp_model_timeout`).
 pub const SUSPICIOUS_AFTER: f64 = 3.0;
+/// The same in milliseconds.
+pub(crate) const SUSPICIOUS_AFTER_MILLIS: u64 = 3000;
 /// The size with which probing begins: Linux's `tcp_base_mss`.
 pub const BASE: u64 = 1024;
 /// The size below which it does not go: Linux's `tcp_mtu_probe_floor`.
-const FLOOR: u64 = 48;
+pub(crate) const FLOOR: u64 = 48;
 
 /// The size that a sender takes to pass once segments are suspicious (`search_low` of `icsk_mtup`), in bytes of payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,9 +30,7 @@ mod world;
 
 pub use tap::{CapturePoint, Content, Loss, PacketForm, PacketView, Sighting, Tap, TcpView};
 
-use crate::engine::{
-    Caveat, Engine, EngineError, Watch, assumed_by_simulator, simulated_size_caveats,
-};
+use crate::engine::{Caveat, Engine, EngineError, Watch, assumed_by_simulator, size_caveats};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use tap::{NoObserver, Observer, TapObserver};
@@ -44,7 +42,7 @@ pub struct Sim;
 
 impl Engine for Sim {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
-        let mut caveats = simulated_size_caveats(scenario);
+        let mut caveats = size_caveats(scenario);
         caveats.extend(assumed_by_simulator(scenario));
         caveats
     }

@@ -80,6 +80,7 @@ impl Socket {
         sample.rtt = last;
         if flags & ANY_ACKED != 0 {
             flags |= SET_XMIT_TIMER;
+            self.look_for_passed_probe();
             flags = self.note_progress(flags, &cleaned, prior_fack, prior_sacked);
         } else if let (true, Some(sacked), Some(head)) =
             (measured, trips.sacked, self.rtx_queue.front())

@@ -212,6 +212,7 @@ impl Socket {
         }
         self.delivered += 1;
         self.leave_room_for_stamps();
+        self.init_mtu_probing();
         self.init_transfer();
         self.update_pacing_rate();
         self.last_sent_jiffies = self.clock.jiffies;
@@ -258,6 +259,7 @@ impl Socket {
         }
         self.leave_room_for_stamps();
         self.state = State::Established;
+        self.init_mtu_probing();
         self.sync_mss();
         self.initialize_rcv_mss();
         self.ack.received_at = self.clock.jiffies;

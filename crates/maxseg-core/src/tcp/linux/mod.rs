@@ -25,6 +25,7 @@ mod flags;
 mod gap_buffer;
 mod handshake;
 mod info;
+mod mtu_probing;
 mod ordinary_ack;
 mod outbox;
 mod output;
@@ -54,6 +55,7 @@ mod timers;
 mod tlp;
 mod undo;
 mod unused_window;
+mod view;
 mod windowed;
 mod write;
 
@@ -65,7 +67,7 @@ use std::collections::VecDeque;
 
 use crate::units::Time;
 use ca_state::CaState;
-use cc::{Congestion, Flow, UNLIMITED, View, Window};
+use cc::{Congestion, UNLIMITED, Window};
 use chrono::Chrono;
 use clock::Clock;
 use delayed_ack::DelayedAck;
@@ -73,6 +75,7 @@ use ecn::Ecn;
 use ending::Ending;
 use fair_queue::FairQueue;
 use info::Counters;
+use mtu_probing::MtuProbing;
 use outbox::Outbox;
 use rack::Rack;
 use rate::Rate;
@@ -136,6 +139,7 @@ pub struct Socket {
     snd_wnd: u64,
     max_window: u64,
     mss_cache: u64,
+    mtu_probing: Option<Box<MtuProbing>>,
     /// Not sent yet (`sk_write_queue`).
     write_queue: VecDeque<Skb>,
     /// Sent and not acknowledged (`tcp_rtx_queue`), in order of numbers.
@@ -265,6 +269,7 @@ impl Socket {
             snd_wnd: 0,
             max_window: 0,
             mss_cache: constants::MSS_DEFAULT,
+            mtu_probing: None,
             write_queue: VecDeque::new(),
             rtx_queue: VecDeque::new(),
             last_sent_nanos: 0,
@@ -348,40 +353,6 @@ impl Socket {
     /// Whether data can flow.
     pub fn is_established(&self) -> bool {
         self.state == State::Established
-    }
-
-    /// What the congestion control sees of it now.
-    #[inline]
-    fn view(&self) -> View {
-        View {
-            micros: self.clock.micros,
-            jiffies: self.clock.jiffies,
-            hz: self.host.hz,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            last_sent_jiffies: self.last_sent_jiffies,
-            pacing_rate: self.pacing_rate,
-            is_paced: self.is_paced(),
-            gso_max_size: self.host.gso_max_size(),
-        }
-    }
-
-    /// The same for one that measures the path.
-    fn flow(&self) -> Flow {
-        Flow {
-            view: self.view(),
-            mss: self.mss_cache,
-            srtt8: self.rtt.srtt8,
-            min_round_trip: self.rtt.min(),
-            delivered: self.delivered,
-            delivered_at: self.rate.delivered_at,
-            lost: self.lost,
-            in_flight: self.in_flight(),
-            ca_state: self.ca_state,
-            nanos: self.clock.nanos,
-            next_send_nanos: self.last_sent_nanos,
-            is_app_limited: self.rate.app_limited > 0,
-        }
     }
 
     /// Segments in flight, as far as is known (`tcp_packets_in_flight`).

@@ -48,6 +48,7 @@ impl Socket {
             && packet.window == self.snd_wnd
             && packet.sack.is_empty()
             && !self.ecn.ok
+            && self.mtu_probing.is_none()
             && self.may_probe_tail()
             && self.snd_una >= self.untagged_from
             && self.takes_segments(packet.ack)

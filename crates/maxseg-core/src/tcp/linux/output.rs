@@ -5,6 +5,7 @@ use super::cc::CongestionControl;
 use super::chrono::Limit;
 use super::clock::Clock;
 use super::constants::{Nagle, OPTION_SPACE, Push, STAMPS_LEN};
+use super::mtu_probing::Probing;
 use super::packet::{Blocks, Flags, Packet, Stamps};
 use super::segmentation::{BurstSize, Hold};
 use super::skb::{ANY_RETRANSMISSION, Skb};
@@ -55,6 +56,13 @@ impl Socket {
         // The probe's timer replaces that for retransmissions, once all that may go is out.
         let probes_tail = push != Push::Probe && self.may_probe_tail();
         let mut sent = 0;
+        if push == Push::All && self.mtu_probing.is_some() {
+            match self.probe_mtu() {
+                Probing::NotNow => {}
+                Probing::Waits => return false,
+                Probing::Sent => sent = 1,
+            }
+        }
         let hold = loop {
             let limit = match self.next_burst(mss, size, nagle, push) {
                 Ok(limit) => limit,
@@ -136,7 +144,7 @@ impl Socket {
     /// Sends `limit` bytes of the first packet that waits, which is cut if it is longer. `sets_timer_later` says that
     /// the caller sets the timer for a probe behind it.
     #[inline(always)]
-    fn send_head(&mut self, limit: u64, mss: u64, sets_timer_later: bool) -> u64 {
+    pub(super) fn send_head(&mut self, limit: u64, mss: u64, sets_timer_later: bool) -> u64 {
         let Some(head) = self.write_queue.front_mut() else { return 0 };
         let mut skb;
         if head.len() > limit {
@@ -188,7 +196,7 @@ impl Socket {
     }
 
     /// The first packet takes bytes of the second, up to this length (`tcp_grow_skb`).
-    fn grow_head(&mut self, len: u64) {
+    pub(super) fn grow_head(&mut self, len: u64) {
         let missing = len.saturating_sub(self.write_queue[0].len());
         if missing == 0 || self.write_queue.len() < 2 {
             return;

@@ -6,7 +6,7 @@ use super::Socket;
 use super::constants::STAMPS_LEN;
 use super::settings::Host;
 use crate::framing::{Headers, IpVersion};
-use crate::mss::linux::{MIN_SND_MSS, PathMtu, bound_to_half_window, learn};
+use crate::mss::linux::{PathMtu, bound_to_half_window, learn};
 use crate::units::{Bytes, Mtu, Time};
 
 impl Host {
@@ -29,7 +29,7 @@ impl Host {
 
 impl Socket {
     /// Bytes of options in every header (`tcp_header_len` less 20).
-    const fn stamps_len(&self) -> u64 {
+    pub(super) const fn stamps_len(&self) -> u64 {
         if self.uses_stamps() { STAMPS_LEN } else { 0 }
     }
 
@@ -41,10 +41,9 @@ impl Socket {
 
     /// `tcp_sync_mss`.
     pub(super) fn sync_mss(&mut self) {
-        let stamps = self.stamps_len();
-        let allowed = self.host.mtu.saturating_sub(self.host.headers).min(self.mss_clamp);
-        let mss = allowed.max(MIN_SND_MSS.get()) - stamps;
-        self.mss_cache = self.bound_to_half_window(mss);
+        let mtu = self.host.mtu;
+        let allowed = self.bound_to_half_window(self.mss_of_mtu(mtu));
+        self.mss_cache = self.bound_by_search(allowed, mtu);
     }
 
     /// A router tells that packets may have so many bytes at most: what is longer goes again in smaller pieces, and that is no
@@ -61,7 +60,7 @@ impl Socket {
     }
 
     /// `tcp_simple_retransmit`.
-    fn resend_too_large(&mut self) {
+    pub(super) fn resend_too_large(&mut self) {
         let mss = self.mss_cache;
         for index in 0..self.rtx_queue.len() {
             let skb = &self.rtx_queue[index];

@@ -76,6 +76,9 @@ impl Socket {
                     self.try_to_open(*flags);
                     return resend;
                 }
+                if self.take_lost_probe() {
+                    return Resend::Nothing;
+                }
                 self.enter_recovery();
                 begins = true;
             }

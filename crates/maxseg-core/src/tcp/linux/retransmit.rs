@@ -24,6 +24,7 @@ impl Socket {
 
     /// The same without counting it; gives whether it went (`__tcp_retransmit_skb`).
     pub(super) fn retransmit_unmarked(&mut self, index: usize, segments: u64) -> bool {
+        self.forget_mtu_probe();
         let mss = self.current_mss();
         let skb = self.rtx_queue[index];
         if self.host.fq && self.is_held(&skb) {

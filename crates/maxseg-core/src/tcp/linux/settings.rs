@@ -49,6 +49,8 @@ pub struct Host {
     pub tcp_frto: bool,
     /// `net.ipv4.tcp_rto_min_us`, or the route's `rto_min`, in microseconds.
     pub tcp_rto_min_us: u64,
+    /// `net.ipv4.tcp_mtu_probing`: 0 never, 1 where full segments vanish, 2 from the start.
+    pub tcp_mtu_probing: u8,
     /// The route's `initcwnd` (`tcp_init_cwnd`), in segments.
     pub initcwnd: u64,
     /// The route's `quickack`: no acknowledgement waits (`dst_quick_ack`).
@@ -129,6 +131,7 @@ impl Default for Host {
             tcp_early_retrans: true,
             tcp_frto: true,
             tcp_rto_min_us: 200_000,
+            tcp_mtu_probing: 0,
             initcwnd: INITIAL_CWND,
             quickack: false,
             window_clamp: None,

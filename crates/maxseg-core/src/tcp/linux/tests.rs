@@ -2,6 +2,8 @@
 //!
 //! The times are the kernel's own on a path of 40 ms that costs no time to send on.
 
+mod mtu_probing;
+
 use super::{Algorithm, CaState, Flags, Host, Packet, Socket, Stamps};
 use crate::rng::Stream;
 use crate::units::{Mss, Mtu, Time};
@@ -27,6 +29,8 @@ struct Pair {
     acks: Vec<Sent>,
     /// Packets of the sender that are lost, counted from 0 with the SYN.
     lost: Vec<usize>,
+    /// Payload of the longest packets that pass.
+    passes: u64,
     bytes: u64,
     is_writing: bool,
 }
@@ -46,6 +50,7 @@ impl Pair {
             sent: Vec::new(),
             acks: Vec::new(),
             lost: lost.to_vec(),
+            passes: u64::MAX,
             bytes,
             is_writing: false,
         };
@@ -56,7 +61,7 @@ impl Pair {
     fn transmit(&mut self) {
         let arrives = self.now.saturating_add(ONE_WAY);
         while let Some(packet) = self.sender.poll_transmit() {
-            if !self.lost.contains(&self.sent.len()) {
+            if !self.lost.contains(&self.sent.len()) && packet.len <= self.passes {
                 self.flying.push((arrives, true, packet));
             }
             self.sent.push(Sent { at: self.now, packet });

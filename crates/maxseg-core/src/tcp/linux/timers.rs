@@ -140,6 +140,7 @@ impl Socket {
         let window_shut = self.snd_wnd == 0 && self.state == State::Established;
         if !window_shut {
             self.counters.timeouts += 1;
+            self.suspect_black_hole();
         }
         self.enter_loss();
         if !window_shut {

@@ -118,16 +118,27 @@ impl<'a> Case<'a> {
         timed.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(longest, _)| longest)
     }
 
-    /// How long a dialogue waited for what a finding is about, together, in seconds; `None` of other findings.
+    /// How long a dialogue waited for what a finding is about while it had the data's time, together, in seconds; `None` of other
+    /// findings.
     fn waited_s(&self, finding: &Finding) -> Option<f64> {
         let requests = self.evidence.requests.as_ref()?;
+        let by_server = (requests.server.total_s - self.last_reply_s()).max(0.0);
         let waits = [
             (FindingKind::RequestResponse, requests.round_trips_s),
-            (FindingKind::ServerResponseTime, requests.server.total_s),
+            (FindingKind::ServerResponseTime, by_server),
             (FindingKind::ClientThinkTime, requests.think.total_s),
             (FindingKind::Corked, requests.corked.total_s),
         ];
         waits.into_iter().find(|(kind, _)| *kind == finding.kind).map(|(_, seconds)| seconds)
+    }
+
+    /// How long the last reply was waited for when all of the client's data was acknowledged, in seconds; 0 where the data is the
+    /// server's.
+    fn last_reply_s(&self) -> f64 {
+        let is_of_client = self.diagnosis.direction == Direction::Forward;
+        let data = self.diagnosis.spans.last().filter(|_| is_of_client).map(|span| span.to);
+        data.zip(self.evidence.reverse.last_ack)
+            .map_or(0.0, |(data, reply)| reply.since(data).as_secs_f64())
     }
 
     /// Whether the sender of a direction tells packets that were overtaken from lost ones, however many were: it repeats no more of its

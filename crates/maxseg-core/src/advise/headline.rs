@@ -149,7 +149,7 @@ impl<'a> Headline<'a> {
             };
             let _ = write!(
                 text,
-                ". Predicted{without}: {} instead of {} ({}; {bounds})",
+                ". Predicted for as much data{without}: {} instead of {} ({}; {bounds})",
                 approx::rate(expected.goodput_bps),
                 approx::rate(gain.observed_whole_bps()),
                 approx::gain(relative)
@@ -318,6 +318,13 @@ impl<'a> Headline<'a> {
                 format!(
                     "A link of the reverse path was full: the acknowledgements queue there, and bandwidth limited {ends} for \
                      {of_time}"
+                )
+            }
+            LimitedBy::Bandwidth
+                if self.case.diagnosis.waits_for_room || self.case.diagnosis.may_wait_for_room =>
+            {
+                format!(
+                    "A link of the path was full while the sender sent, and idle in between: bandwidth limited {ends} for {of_time}"
                 )
             }
             LimitedBy::Bandwidth => {

@@ -95,6 +95,9 @@ pub struct Diagnosis {
     /// Whether the sender's program waits for room in its send buffer while acknowledgements come, and the link has room: a larger
     /// buffer brings more, whatever else limits.
     pub waits_for_room: bool,
+    /// Whether it may, beside a link that is full while it sends: its flight falls to the same low mark now and then, and the link is
+    /// idle meanwhile.
+    pub may_wait_for_room: bool,
     /// An estimate from 0 to 1 of how sure `limited_by` is: by the lead of the largest share and the faults of the capture.
     pub confidence: f64,
     /// Why segments of the direction were lost.
@@ -252,13 +255,18 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         && Pace::of(data, acks).leaves_window_unused;
     let may_be_buffer =
         matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);
-    let waits_for_room = quality.fit
+    let may_have_room = quality.fit
         && may_be_buffer
         && sender.may_be_linux()
         && evidence.beside.is_none()
-        && full_link::has_room(data)
-        && send_buffer::waits_for_room(data)
-        && Pace::of(data, acks).waits_for_room;
+        && full_link::has_room(data);
+    let waits_for_room =
+        may_have_room && send_buffer::waits_for_room(data) && Pace::of(data, acks).waits_for_room;
+    let may_wait_for_room = may_have_room
+        && !waits_for_room
+        && limited_by == LimitedBy::Bandwidth
+        && send_buffer::lets_flight_drain(data)
+        && !Pace::of(data, acks).is_dialogue;
     Diagnosis {
         quality,
         direction,
@@ -268,6 +276,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         unknown_because,
         leaves_window_unused,
         waits_for_room,
+        may_wait_for_room,
         confidence,
         loss: joined::loss(evidence, direction, alone),
         congestion_control,

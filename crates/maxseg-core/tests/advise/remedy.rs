@@ -44,6 +44,7 @@ pub(super) fn diagnosis(
         unknown_because: None,
         leaves_window_unused: false,
         waits_for_room: false,
+        may_wait_for_room: false,
         confidence: 0.9,
         loss: Loss { cause: LossCause::None, confidence: 0.9, evidence: String::new() },
         congestion_control: CongestionControl {
@@ -69,6 +70,25 @@ fn a_reset_in_start_up_is_the_subject_where_data_is_missing() {
     assert_eq!(of(StartUp, 52_048), Some(Subject::Finding(FindingKind::Reset)));
     assert_eq!(of(StartUp, 0), Some(Subject::Limit(StartUp)));
     assert_eq!(of(Bandwidth, 52_048), Some(Subject::Limit(Bandwidth)));
+}
+
+/// No larger buffer helps where the link is always busy; where it is idle in between, `ss` shows whether one does.
+#[test]
+fn beside_a_link_that_is_idle_in_between_the_send_buffer_is_looked_at() {
+    let evidence = windowed(0);
+    let change_of = |may_wait_for_room| {
+        let diagnosis =
+            Diagnosis { may_wait_for_room, ..diagnosis(&[(LimitedBy::Bandwidth, 0.9)], &[]) };
+        let case = Case::diagnosed(&evidence, diagnosis);
+        let path = ObservedPath::of(&case).unwrap();
+        remedy(Subject::Limit(LimitedBy::Bandwidth), &case, Some(&path)).unwrap().change
+    };
+    assert!(change_of(false).contains("no TCP setting"), "{}", change_of(false));
+    assert!(
+        change_of(true).contains("`sndbuf_limited`, raise the send buffer"),
+        "{}",
+        change_of(true)
+    );
 }
 
 /// Behind the narrow hop losses are of the sizes that the sender probes, and of a window that grows back.

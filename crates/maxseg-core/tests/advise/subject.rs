@@ -1,9 +1,10 @@
 //! Which limit or finding a headline is about.
 
 use maxseg_core::advise::{Case, Subject, subject};
-use maxseg_core::diagnose::{FindingKind, Severity};
+use maxseg_core::diagnose::{FindingKind, LimitSpan, Severity};
 use maxseg_core::evidence::{Evidence, Requests, Waits};
 use maxseg_core::outcome::LimitedBy;
+use maxseg_core::units::Time;
 use maxseg_testkit::windowed;
 
 use super::remedy::diagnosis;
@@ -69,4 +70,24 @@ fn the_longest_of_a_dialogues_waits_comes_first() {
     assert_eq!(first(1.8, 2.5, Severity::Note), Some(ClientThinkTime));
     assert_eq!(first(2.5, 1.8, Severity::Note), Some(RequestResponse));
     assert_eq!(first(1.8, 2.5, Severity::Warning), Some(RequestResponse));
+}
+
+/// What a server takes for its last reply is behind the client's data, and limits it nowhere.
+#[test]
+fn a_wait_behind_the_data_is_not_its_limit() {
+    use FindingKind::{ClientThinkTime, ServerResponseTime};
+    let longest = |replied: u64| {
+        let waits = |total_s| Waits { total_s, ..Waits::default() };
+        let requests = Requests { server: waits(2.2), think: waits(1.7), ..Requests::default() };
+        let mut evidence = Evidence { requests: Some(requests), ..windowed(0) };
+        evidence.reverse.last_ack = Some(Time::from_millis(replied));
+        let findings = [(ServerResponseTime, Severity::Note), (ClientThinkTime, Severity::Note)];
+        let mut diagnosis = diagnosis(&[(LimitedBy::Application, 0.9)], &findings);
+        let (from, to) = (Time::ZERO, Time::from_millis(5300));
+        diagnosis.spans = vec![LimitSpan { from, to, kind: LimitedBy::Application }];
+        let case = Case::diagnosed(&evidence, diagnosis);
+        case.finding_of(LimitedBy::Application).map(|finding| finding.kind)
+    };
+    assert_eq!(longest(5300), Some(ServerResponseTime));
+    assert_eq!(longest(7500), Some(ClientThinkTime));
 }

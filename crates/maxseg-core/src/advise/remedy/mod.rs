@@ -155,6 +155,9 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
             Some(loss::congestion(facts))
         }
         LimitedBy::Bandwidth if facts.has(FindingKind::AckPath) => Some(loss::ack_path(facts)),
+        LimitedBy::Bandwidth if facts.case.diagnosis.may_wait_for_room => {
+            Some(window::maybe_send_buffer(facts))
+        }
         LimitedBy::Bandwidth => Some(Remedy::new(
             "no TCP setting speeds up a full link: send less, or get a faster link",
         )),

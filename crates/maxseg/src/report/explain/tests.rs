@@ -36,7 +36,7 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for wanted in [
         "The receive window limited 10.0.0.1:40000 → 10.0.0.2:443 for 96% of 30.0 s",
-        "so that 10.0.0.2 can offer a window of 512 KiB. Predicted: 1",
+        "so that 10.0.0.2 can offer a window of 512 KiB. Predicted for as much data: 1",
         "instead of 6.55 Mbit/s (x2.",
         "look first, on 10.0.0.1 (Linux): sysctl net.ipv4.tcp_window_scaling",
         "|| sysctl -w net.ipv4.tcp_window_scaling=1",

@@ -171,3 +171,30 @@ fn under_losses_the_formula_is_as_far_off_as_it_says() {
         }
     }
 }
+
+/// Windows grow to twice the largest flight, and a pause of some timeouts halves them: replies of one flight, of several, and requests
+/// that are large themselves. Acknowledgements that are delayed or thinned out move a flight by some of its segments.
+#[test]
+fn a_kept_connection_of_linux_keeps_what_the_formula_says() {
+    let tolerance = 0.01;
+    for (rate, delay, mss, request, reply, count, pause, congestion) in [
+        (200, 280, 536, 5_000, 20_000, 5, "0 s", "cubic"),
+        (10, 20, 1460, 400, 20_480, 4, "0 s", "reno"),
+        (50, 140, 1460, 30_000, 20_000, 20, "1.5 s", "cubic"),
+        (10, 80, 536, 5_000, 15_000, 6, "1.5 s", "cubic"),
+        (2, 80, 536, 30_000, 15_000, 20, "1.5 s", "cubic"),
+        (10, 140, 1460, 30_000, 20_000, 20, "100 ms", "cubic"),
+        (50, 80, 536, 200, 150_000, 6, "0 s", "reno"),
+    ] {
+        let host = format!("{{ mss = {mss}, congestion = \"{congestion}\" }}");
+        let text = format!(
+            "sender = {host}\nreceiver = {host}\nuntil.time = \"400 s\"\n\
+             [[hop]]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"3000 packets\"\n\
+             [[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"{request} B\"\nreply = \"{reply} B\"\n\
+             count = {count}\npause = \"{pause}\"\n"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let [model, sim] = both(&scenario).map(|outcome| outcome.request_mean_s.unwrap());
+        assert!((model / sim - 1.0).abs() <= tolerance, "{text}: {model} and {sim} s");
+    }
+}

@@ -320,15 +320,9 @@ impl<'a> Headline<'a> {
                      {of_time}"
                 )
             }
-            LimitedBy::Bandwidth
-                if self.case.diagnosis.waits_for_room || self.case.diagnosis.may_wait_for_room =>
-            {
-                format!(
-                    "A link of the path was full while the sender sent, and idle in between: bandwidth limited {ends} for {of_time}"
-                )
-            }
             LimitedBy::Bandwidth => {
-                format!("A link of the path was full: bandwidth limited {ends} for {of_time}")
+                let full = self.case.diagnosis.full_link();
+                format!("{full}: bandwidth limited {ends} for {of_time}")
             }
             LimitedBy::Congestion if self.case.diagnosis.loss.cause == LossCause::Reordering => {
                 format!("Reordering, taken for loss, limited {ends} for {of_time}")

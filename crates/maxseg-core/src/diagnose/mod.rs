@@ -35,6 +35,7 @@ mod pauses;
 mod quality;
 mod queueing;
 mod requests;
+mod room_in_buffer;
 mod round_trips;
 mod send_buffer;
 mod shrunk_window;
@@ -109,6 +110,15 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
+    /// When a link was full that limited: a sentence without its end.
+    pub(crate) fn full_link(&self) -> &'static str {
+        if self.waits_for_room || self.may_wait_for_room {
+            "A link of the path was full while the sender sent, and idle in between"
+        } else {
+            "A link of the path was full"
+        }
+    }
+
     /// The most bytes in flight of a direction; `None` where only one direction was captured: without the data nothing is sent, and
     /// without the acknowledgements nothing arrives.
     pub fn in_flight_max_bytes(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
@@ -253,20 +263,11 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         && !evidence.marks.mid_stream
         && trip_view::sees_round_trips(data, acks)
         && Pace::of(data, acks).leaves_window_unused;
-    let may_be_buffer =
-        matches!(limited_by, LimitedBy::SendBuffer | LimitedBy::Bandwidth | LimitedBy::Unknown);
-    let may_have_room = quality.fit
-        && may_be_buffer
-        && sender.may_be_linux()
-        && evidence.beside.is_none()
-        && full_link::has_room(data);
-    let waits_for_room =
-        may_have_room && send_buffer::waits_for_room(data) && Pace::of(data, acks).waits_for_room;
-    let may_wait_for_room = may_have_room
-        && !waits_for_room
-        && limited_by == LimitedBy::Bandwidth
-        && send_buffer::lets_flight_drain(data)
-        && !Pace::of(data, acks).is_dialogue;
+    let (waits_for_room, may_wait_for_room) = if quality.fit && sender.may_be_linux() {
+        room_in_buffer::is_awaited(evidence, direction, limited_by)
+    } else {
+        (false, false)
+    };
     Diagnosis {
         quality,
         direction,

@@ -13,8 +13,18 @@ pub(super) struct SlowStart {
     /// Segments that an acknowledgement waits for, and how long it waits for them in vain.
     pub(super) per_ack: f64,
     pub(super) ack_timeout: f64,
-    /// Whether the window grows with every acknowledgement, used or not (ns-2).
-    pub(super) grows_unused: bool,
+    pub(super) growth: Growth,
+}
+
+/// By how much the window grows beyond what a transfer needs of it, while its last flight is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// Not at all (RFC 7661 §4.4).
+    AsUsed,
+    /// With every acknowledgement, to twice the largest flight (`tcp_is_cwnd_limited`, `include/net/tcp.h`).
+    TwiceUsed,
+    /// With every acknowledgement (ns-2).
+    Unused,
 }
 
 /// How a transfer went.
@@ -25,7 +35,7 @@ pub(super) struct Course {
     pub(super) before: f64,
     /// How many those were.
     pub(super) at_last: f64,
-    /// The window afterwards: unless it grows unused, it has grown no more than was needed (RFC 7661 §4.4).
+    /// The window afterwards.
     pub(super) window: f64,
     /// The most that wait before the slowest link: a first flight all at once, then what a window's growth
     /// adds to each round, and in the end what the window holds beyond the path.
@@ -42,7 +52,13 @@ impl SlowStart {
         let course = self.course_as_used(each, acknowledged);
         let acks = libm::floor(self.segments / self.per_ack).max(1.0);
         let unused = (self.window + acks).min(self.largest);
-        Course { window: if self.grows_unused { unused } else { course.window }, ..course }
+        let flight = course.window.min(self.segments);
+        let window = match self.growth {
+            Growth::AsUsed => course.window,
+            Growth::TwiceUsed => unused.min(2.0 * flight).max(course.window),
+            Growth::Unused => unused,
+        };
+        Course { window, ..course }
     }
 
     fn course_as_used(&self, each: f64, acknowledged: impl Fn(f64) -> f64) -> Course {
@@ -94,10 +110,32 @@ mod tests {
 
     /// A round trip of a second on a link without end.
     fn rounds(segments: f64, window: f64, largest: f64, per_ack: f64) -> (f64, f64) {
-        let start =
-            SlowStart { segments, window, largest, per_ack, ack_timeout: 0.2, grows_unused: false };
+        let growth = Growth::AsUsed;
+        let start = SlowStart { segments, window, largest, per_ack, ack_timeout: 0.2, growth };
         let course = start.course(0.0, |_| 1.0);
         (course.before, course.at_last)
+    }
+
+    /// 38 segments go as 10, 20 and 8, of which Linux has 24 out at most.
+    #[test]
+    fn a_window_grows_as_its_stack_lets_it() {
+        let after = |segments, growth| {
+            let (window, per_ack, ack_timeout) = (10.0, 1.0, 0.04);
+            let largest = f64::INFINITY;
+            let start = SlowStart { segments, window, largest, per_ack, ack_timeout, growth };
+            start.course(0.0, |_| 1.0).window
+        };
+        for (growth, of_38, of_5) in [
+            (Growth::AsUsed, 24.0, 10.0),
+            (Growth::TwiceUsed, 48.0, 10.0),
+            (Growth::Unused, 48.0, 15.0),
+        ] {
+            let found = (after(38.0, growth), after(5.0, growth));
+            assert!(
+                (found.0 - of_38).abs() < 1e-9 && (found.1 - of_5).abs() < 1e-9,
+                "{growth:?} {found:?}"
+            );
+        }
     }
 
     #[test]

@@ -115,6 +115,7 @@ pub const MEASURED: [(f64, f64); 2] = [(0.27, 1.07), (0.84, 1.65)];
 const MOST_WINDOWS: f64 = 10_000.0;
 
 /// All requests of a run.
+#[derive(Debug, Clone, Copy, Default)]
 struct Total {
     requests: f64,
     /// Their time, in all and where it goes in the last of them.
@@ -124,6 +125,8 @@ struct Total {
     active: f64,
     /// The most packets that wait before the slowest link, there and back.
     queued: (f64, f64),
+    /// A pause is about as long as the timeout that would make a window small again.
+    pauses_near_timeout: bool,
 }
 
 impl Total {
@@ -220,12 +223,22 @@ impl RequestModel<'_> {
         let stop = self.flow.stop.as_secs_f64() - start;
         let pause = self.plan.pause.as_secs_f64();
         let (mut requests, mut time, mut at) = (0.0, 0.0, opening);
-        let mut total =
-            Total { requests, time, last: Parts::default(), active: opening, queued: (0.0, 0.0) };
+        let mut rounds = (0.0, 0.0);
+        let mut total = Total { active: opening, ..Total::default() };
         loop {
             let (parts, (asked, answered)) = self.one(windows, requests < 1.0);
-            let grown = if self.is_new() { windows } else { (asked.window, answered.window) };
             let each = parts.sum();
+            let grown = if self.is_new() {
+                windows
+            } else {
+                let (up, down) = (&self.upload, &self.download);
+                rounds.0 += up.rounds_of(&asked);
+                rounds.1 += down.rounds_of(&answered);
+                let up = up.pause_after(&asked, each + pause, rounds.0);
+                let down = down.pause_after(&answered, each + pause, rounds.1);
+                total.pauses_near_timeout |= up.is_near_timeout || down.is_near_timeout;
+                (up.window, down.window)
+            };
             total.last = parts;
             total.queued.0 = asked.queued.max(total.queued.0);
             total.queued.1 = answered.queued.max(total.queued.1);

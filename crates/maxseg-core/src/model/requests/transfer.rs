@@ -3,7 +3,7 @@
 use super::super::bulk::first_timeout;
 use super::super::cardwell::Cardwell;
 use super::super::flow_path::FlowPath;
-use super::super::slow_start::{Course, SlowStart};
+use super::super::slow_start::{Course, Growth, SlowStart};
 use crate::framing::{Headers, IpPacket};
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{CongestionName, Settings};
@@ -26,6 +26,22 @@ pub(super) struct Transfer<'a> {
     pub(super) per_ack: f64,
     pub(super) ack_timeout: f64,
     pub(super) loss: f64,
+    growth: Growth,
+    /// A pause makes the window small again (`tcp_slow_start_after_idle_check`, which leaves BBR's alone).
+    restarts: bool,
+}
+
+/// Pauses of so many timeouts may be longer than one or not: it goes by round trips that vary.
+const NEAR_TIMEOUT: std::ops::Range<f64> = 0.6..1.5;
+
+/// What a pause leaves of a window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pause {
+    /// The window of the next transfer: what is not sent for longer than the timeout halves it for each, down to the first
+    /// (`tcp_cwnd_restart`, `net/ipv4/tcp_output.c`).
+    pub(super) window: f64,
+    /// Whether it was about as long as the timeout.
+    pub(super) is_near_timeout: bool,
 }
 
 /// Where the time of one request goes, in seconds.
@@ -81,6 +97,16 @@ impl<'a> Transfer<'a> {
             },
             ack_timeout: receiver.delayed_ack.map_or(0.0, |rule| rule.timeout.as_secs_f64()),
             loss: flow_path.loss(full).get(),
+            growth: match sender.congestion {
+                CongestionName::Ns2Reno => Growth::Unused,
+                _ if scenario.runs_linux(flow) => Growth::TwiceUsed,
+                CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr => {
+                    Growth::AsUsed
+                }
+            },
+            restarts: scenario.runs_linux(flow)
+                && sender.congestion != CongestionName::Bbr
+                && sender.linux.is_some_and(|rules| rules.tcp_slow_start_after_idle),
             flow_path,
         }
     }
@@ -99,10 +125,7 @@ impl<'a> Transfer<'a> {
             largest: self.largest_window,
             per_ack: self.per_ack,
             ack_timeout: self.ack_timeout,
-            grows_unused: match self.sender.congestion {
-                CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr => false,
-                CongestionName::Ns2Reno => true,
-            },
+            growth: self.growth,
         };
         let train = |count| self.flow_path.train(self.full, count, self.full);
         let course = start.course(self.each, |count| train(count) + back);
@@ -114,6 +137,38 @@ impl<'a> Transfer<'a> {
             ..Parts::default()
         };
         (course, parts)
+    }
+
+    /// How the next transfer begins, `cycle` seconds after this one did. `rounds` counts the round trips that were measured, this
+    /// transfer's included.
+    pub(super) fn pause_after(&self, course: &Course, cycle: f64, rounds: f64) -> Pause {
+        let unchanged = Pause { window: course.window, is_near_timeout: false };
+        if !self.restarts || course.window <= self.first_window {
+            return unchanged;
+        }
+        let in_line = (course.at_last - course.window).max(0.0) * self.each;
+        let timeouts = (cycle - course.before - in_line) / self.timeout_after(rounds);
+        let is_near_timeout = NEAR_TIMEOUT.contains(&timeouts);
+        let halvings = libm::ceil(timeouts) - 1.0;
+        if halvings < 1.0 {
+            return Pause { is_near_timeout, ..unchanged };
+        }
+        let halved = libm::floor(course.window / libm::exp2(halvings.min(63.0)));
+        Pause { window: halved.max(self.first_window), is_near_timeout }
+    }
+
+    /// The timeout after so many round trips that are alike: the variation begins with twice the first, loses a sixteenth of it with the
+    /// next, and a quarter of what it has above its least with each after that (`tcp_rtt_estimator`, `net/ipv4/tcp_input.c`).
+    fn timeout_after(&self, rounds: f64) -> f64 {
+        let (round_trip, least) = (self.round_trip(), self.sender.rto.min.as_secs_f64());
+        let above = (2.0 * (15.0 / 16.0) * round_trip - least).max(0.0);
+        first_timeout(&self.sender.rto, round_trip)
+            + above * libm::pow(0.75, (rounds - 1.0).max(0.0))
+    }
+
+    /// Round trips that a transfer takes.
+    pub(super) fn rounds_of(&self, course: &Course) -> f64 {
+        1.0 + libm::round(course.before / self.round_trip())
     }
 
     /// What losses add to it, on average: Cardwell's formula with them, less the same without.

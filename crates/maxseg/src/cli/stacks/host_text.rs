@@ -25,7 +25,7 @@ pub(super) fn host_text(host: &HostReading, sysctl: Sysctl<'_>, to: Option<IpAdd
     stack.switch("sack", "net.ipv4.tcp_sack", |value| value != "0");
     stack.switch("timestamps", "net.ipv4.tcp_timestamps", |value| value != "0");
     stack.switch("ecn", "net.ipv4.tcp_ecn", |value| value == "1");
-    stack.mtu_probing();
+    stack.switch("mtu_probing", "net.ipv4.tcp_mtu_probing", |value| value != "0");
     stack.window_scaling();
     stack.route(host, route);
     stack.timer(host, route);
@@ -99,17 +99,6 @@ impl<'a> StackText<'a> {
         self.note(&format!(
             "{source}: {name} is not simulated; the base's congestion control stands"
         ));
-    }
-
-    fn mtu_probing(&mut self) {
-        let name = "net.ipv4.tcp_mtu_probing";
-        let Some(value) = self.read(name) else { return };
-        line(&mut self.top, "mtu_probing", value != "0", &format!("{name} = {value}"));
-        if value == "2" {
-            self.note(&format!(
-                "{name} = 2: `mtu_probing` is 1, which probes once full segments vanish"
-            ));
-        }
     }
 
     fn window_scaling(&mut self) {

@@ -1,7 +1,7 @@
 //! Where the bounds of a bulk flow hold only after a while, or not at all.
 
 use super::super::flow_path::room;
-use super::super::{Formula, bbr, whole};
+use super::super::{Formula, bbr, cubic, whole};
 use super::bursts::{measured, range};
 use super::{ThroughputBound, Transfer};
 use crate::engine::Caveat;
@@ -10,6 +10,8 @@ use crate::units::{Bytes, approx};
 
 /// A bound that leaves out more than this of what a run carries is no bound.
 const FAR_OFF: f64 = 0.1;
+/// A queue that fills for the first time after this share of a run is shorter on average.
+const FIRST: f64 = 0.5;
 /// Of a window of fewer segments than this it is chance which of them an acknowledgement covers.
 const FEW_SEGMENTS: f64 = 6.0;
 /// The same where a full way back spaces the acknowledgements: of a round trip the odd one counts.
@@ -35,10 +37,27 @@ impl Transfer<'_> {
         caveats.into_iter().flatten().collect()
     }
 
+    /// How long CUBIC's window takes from a full path to a full queue, in seconds, where no loss was before: the curve begins flat
+    /// (RFC 9438 §4.2, §4.10). Others grow by a segment in each round trip, or overflow it in slow start.
+    fn first_filling(&self) -> f64 {
+        let is_cubic = self.sender.congestion == CongestionName::Cubic;
+        if is_cubic { libm::cbrt(self.saw_tooth().queue / cubic::AGGRESSIVENESS) } else { 0.0 }
+    }
+
     /// A saw-tooth that the run is too short for has not its mean.
     fn period_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
         let (period, all) = (self.tooth_period(), self.active(bound));
         let fills_path = self.queue_of_all() > 0.0;
+        let first = self.first_filling();
+        if bound.formula == Formula::SawTooth && fills_path && period <= all && first > FIRST * all
+        {
+            let text = format!(
+                "CUBIC takes about {} to fill the queue for the first time, and the run {}: RTT, pings and what is in flight are too large",
+                approx::time(first),
+                approx::time(all)
+            );
+            return Some(Caveat::new("outside-range", text));
+        }
         (bound.formula == Formula::SawTooth && fills_path && period > all).then(|| {
             let text = format!(
                 "the sawtooth has a period of about {}, and the run {}: the formulas give means of a whole period, of the queue as well",

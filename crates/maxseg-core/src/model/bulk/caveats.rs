@@ -81,9 +81,9 @@ impl Transfer<'_> {
             caveats.push(self.accuracy_caveat(&response, bound));
         }
         if is_by_loss && self.loss > 0.0 {
-            caveats.push(self.accuracy_caveat(&response, bound));
+            let uneven = self.uneven_losses_caveat(&response);
+            caveats.push(uneven.unwrap_or_else(|| self.accuracy_caveat(&response, bound)));
             caveats.extend(self.other_law_caveat(&response));
-            caveats.extend(self.burst_caveat(&response));
         }
         caveats
     }
@@ -210,15 +210,27 @@ impl Transfer<'_> {
         Caveat::new("cubic", text)
     }
 
-    /// The laws of windows take losses for independent.
-    fn burst_caveat(&self, response: &Response) -> Option<Caveat> {
-        let has_bursts =
+    /// The laws of windows take losses for independent of each other and of the time: how far off they are elsewhere was not measured.
+    fn uneven_losses_caveat(&self, response: &Response) -> Option<Caveat> {
+        let comes_in_bursts =
             self.flow_path.models().any(|model| matches!(model, ErrorModel::GilbertElliott(_)));
-        let text = format!(
-            "losses come in bursts; {} assumes independent losses and may be many times too low",
-            response.accuracy(self.loss).name
-        );
-        (has_bursts && *response != Response::Bbr).then(|| Caveat::new("outside-range", text))
+        let law = response.accuracy(self.loss).name;
+        let text = if *response == Response::Bbr {
+            return None;
+        } else if self.flow_path.changes_over_time() {
+            format!(
+                "the error rate changes over time; {law} takes losses for as likely at any time: many times too low where most are lost in \
+                 a part of the run"
+            )
+        } else if comes_in_bursts {
+            format!(
+                "losses come in bursts; {law} assumes independent losses: many times too low, or too high where bursts take whole windows, \
+                 which the timer repairs"
+            )
+        } else {
+            return None;
+        };
+        Some(Caveat::new("outside-range", text))
     }
 
     /// What the square-root law gives beside PFTK.

@@ -174,3 +174,37 @@ fn a_reply_that_the_end_cuts_is_said() {
     assert!(said(&text("3 s"), "whole-replies")[0].contains("before a reply is whole"));
     assert_eq!(said(&text("1000 s"), "whole-replies"), Vec::<String>::new());
 }
+
+/// The law's figure is of independent losses: the simulator has a twentieth of the model's goodput in the first, ten times it in the second.
+#[test]
+fn of_uneven_losses_no_figure_is_given() {
+    let text = |errors: &str| {
+        format!(
+            "hop = [{{ rate = \"10 Mbit/s\", delay = \"20 ms\", errors = {errors} }}]\nuntil.time = \"60 s\""
+        )
+    };
+    let even = text("{ model = \"uniform\", rate = \"2%\" }");
+    let bursts =
+        text("{ model = \"gilbert-elliott\", per = \"packet\", rate = \"2%\", burst = 50 }");
+    let outage = text(
+        "[{ model = \"none\" }, { at = \"5 s\", model = \"uniform\", rate = 1.0 }, { at = \"10 s\", model = \"none\" }]",
+    );
+    assert_eq!(said(&even, "accuracy").len(), 1);
+    for (uneven, what) in [(bursts, "losses come in bursts"), (outage, "changes over time")] {
+        assert_eq!(said(&uneven, "accuracy"), Vec::<String>::new());
+        assert!(is_said(&uneven, what), "{:?}", outside(&uneven));
+        assert!(!is_said(&uneven, "times the goodput of the simulator"), "{:?}", outside(&uneven));
+    }
+}
+
+/// The simulator's round trips are 0.5 s on average, of the model's 5 s.
+#[test]
+fn a_queue_that_hardly_fills_in_time_is_said() {
+    let text = |time: &str| {
+        format!(
+            "hop = [{{ rate = \"2 Mbit/s\", delay = \"10 ms\", queue = \"1000 packets\" }}]\nuntil.time = \"{time}\""
+        )
+    };
+    assert!(is_said(&text("10 s"), "for the first time"), "{:?}", outside(&text("10 s")));
+    assert!(!is_said(&text("100 s"), "for the first time"));
+}

@@ -8,6 +8,7 @@
 //! ```
 
 mod ack_path;
+mod alone;
 mod beside;
 mod capture;
 mod clock;

@@ -1,6 +1,7 @@
 //! What one direction alone shows, and a shut window without the handshake. Flights and windows are not seen together there:
 //! few limits leave a sign, and the others stay unknown.
 
+use super::alone;
 use super::data_queue::tell_delays;
 use super::full_link::has_room;
 use super::intervals::{busy_bins, share_of_time};
@@ -56,17 +57,19 @@ const LOW: f64 = 0.5;
 /// The limit of a connection of which only one direction was captured, where that shows it.
 pub(super) fn limit(evidence: &Evidence, direction: Direction) -> Option<LimitedBy> {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
-    if !evidence.marks.one_way {
-        if evidence.marks.mid_stream {
-            return of_late(data, acks);
-        }
-        // A window that is low or shut is, whatever its scale.
-        (!knows_scale(data, acks) && is_read_slowly(acks)).then_some(LimitedBy::ReceiveWindow)
-    } else if data.payload_bytes > 0 {
-        of_data(data, acks)
-    } else {
-        of_acks(data, acks, evidence.end.since(evidence.begin))
+    if evidence.marks.one_way {
+        let lasted = evidence.end.since(evidence.begin);
+        return if data.payload_bytes > 0 {
+            of_data(data, acks, lasted)
+        } else {
+            of_acks(data, acks, lasted)
+        };
     }
+    if evidence.marks.mid_stream {
+        return of_late(data, acks);
+    }
+    // A window that is low or shut is, whatever its scale.
+    (!knows_scale(data, acks) && is_read_slowly(acks)).then_some(LimitedBy::ReceiveWindow)
 }
 
 /// Whether the handshake shows how the receiver of a direction scales its windows: either SYN without the option does (RFC 7323 §2.2).
@@ -105,9 +108,12 @@ fn is_full_of_late(data: &DirectionStats) -> bool {
 }
 
 /// The data alone shows pauses behind short segments, losses, and how the rate changes.
-fn of_data(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
+fn of_data(data: &DirectionStats, acks: &DirectionStats, lasted: Time) -> Option<LimitedBy> {
     if is_asked(data, acks) && share_of_time(data, |bin| bin.app_limited) >= OUT_OF_DATA {
         return Some(LimitedBy::Application);
+    }
+    if alone::fills_link(data, f64::from(data.full_segment()), lasted) {
+        return Some(LimitedBy::Bandwidth);
     }
     of_losses(data, variation(data)?)
 }
@@ -151,8 +157,11 @@ fn of_acks(data: &DirectionStats, acks: &DirectionStats, lasted: Time) -> Option
     if is_read_slowly(acks) {
         return Some(LimitedBy::ReceiveWindow);
     }
-    let way = data.way_delay.filter(|_| tell_delays(acks))?;
     let segment = acks.mss_option_bytes.map_or(1460.0, f64::from);
+    if alone::fills_link(data, segment, lasted) {
+        return Some(LimitedBy::Bandwidth);
+    }
+    let way = data.way_delay.filter(|_| tell_delays(acks))?;
     let segments = (data.acked_bytes as f64 / segment).max(1.0);
     let longer = QUEUE_S.max(DELAYED_ACK_SEGMENTS * lasted.as_secs_f64() / segments);
     let is_framed = way.low_s <= QUARTER_OF_PERIOD_S && way.high_s >= FRAMED * way.low_s;
@@ -236,7 +245,7 @@ mod tests {
                 data_packets: 3000,
                 ..DirectionStats::default()
             };
-            of_data(&data, &DirectionStats::default())
+            of_data(&data, &DirectionStats::default(), Time::from_secs(3))
         };
         assert_eq!(shows(12, 0), Some(LimitedBy::Bandwidth));
         assert_eq!(shows(3, 0), None, "single losses: a reader may set the rate");

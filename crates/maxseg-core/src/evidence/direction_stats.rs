@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    AckGaps, Beside, Bins, CongestionEpochs, Departures, DropLine, Events, Intervals,
+    AckGaps, Alone, Beside, Bins, CongestionEpochs, Departures, DropLine, Events, Intervals,
     LoadedRoundTrips, LossEpisodes, Outage, Refills, SynFacts, Trace, WayDelay,
 };
 use crate::units::Time;
@@ -230,6 +230,9 @@ pub struct DirectionStats {
     /// The share of the time in which it was full: within a fiftieth of the largest before.
     #[serde(skip)]
     pub full_windows: Option<f64>,
+    /// What its data or its acknowledgements alone show, where the other direction was not captured.
+    #[serde(skip)]
+    pub alone: Option<Box<Alone>>,
     /// Gaps between acknowledgements of its payload.
     #[serde(skip)]
     pub ack_gaps: Option<AckGaps>,

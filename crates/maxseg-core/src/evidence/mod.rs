@@ -6,6 +6,7 @@
 //!
 //! `None` is "this source cannot know"; it is never zero for that.
 
+mod alone;
 mod beside;
 mod bins;
 mod capture_facts;
@@ -33,6 +34,7 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use alone::{Alone, Repair};
 pub(crate) use beside::least;
 pub use beside::{Beside, note_beside};
 pub use bins::{Bin, Bins, later_stands};

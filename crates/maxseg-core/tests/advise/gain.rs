@@ -138,6 +138,20 @@ fn where_trains_came_more_slowly_than_the_first_flight_there_is_no_gain() {
     assert!(why.to_string().contains("the first flight came out at 30.0 Mbit/s"), "{why}");
 }
 
+/// Segments of a full window that come as evenly as they are acknowledged.
+#[test]
+fn where_a_full_window_comes_evenly_at_half_of_the_first_flights_rate_there_is_no_gain() {
+    let even = |times: f64| {
+        told(|evidence| {
+            let goodput = evidence.forward.goodput_bps.unwrap();
+            evidence.forward.capacity_bps = Some(1.1 * goodput);
+            evidence.forward.first_flight_bps = Some(times * 1.1 * goodput);
+        })
+    };
+    assert!(!matches!(even(1.8), Err(NoGain::LinkSlowedDown { .. })));
+    assert!(matches!(even(2.1), Err(NoGain::LinkSlowedDown { .. })));
+}
+
 #[test]
 fn where_packets_overtake_each_other_a_larger_flight_is_not_promised_to_gain() {
     let overtaken = |packets: u64| {

@@ -1,5 +1,6 @@
 //! A connection: two ends, and what passes between them.
 
+mod alone;
 mod arrival;
 mod aside;
 mod control;
@@ -166,7 +167,12 @@ impl Connection {
             self.turns.on_ack(s.other(), seen.at_nanos, seen.payload_len == 0, to_receiver);
         }
         let in_flight = peer.nxt - peer.una;
-        let Some(stream) = &mut peer.stream else { return };
+        let Some(stream) = &mut peer.stream else {
+            if peer.counts.packets == 0 {
+                self.on_ack_alone(seen, options, s, (una, acked));
+            }
+            return;
+        };
         let window = window.or_else(|| {
             if !stream.tells_scale(seen.window, own.windows.is_unscaled()) {
                 return None;
@@ -295,6 +301,8 @@ impl Connection {
         if self.halves.of(s).stream.is_none() {
             self.begin_stream(seen, s, start);
         }
+        let is_alone = self.halves.of(s.other()).counts.packets == 0;
+        let missing = if is_alone { self.missing(s, (start, end)) } else { None };
         let (half, peer) = self.halves.both_mut(s);
         half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
         half.unanswered.on_payload(seen.at_nanos, half.nxt <= half.una.max(0));
@@ -339,6 +347,10 @@ impl Connection {
                     since_answer: self.answer_at.filter(|_| self.client == Some(s)),
                 });
             }
+        }
+        if is_alone {
+            let missing = missing.filter(|_| is_resent);
+            self.on_data_alone(seen, s, (start, end), missing);
         }
     }
 

@@ -58,6 +58,19 @@ impl Gaps {
         unseen
     }
 
+    /// The gap that holds the byte at `offset`.
+    pub(super) fn at(&self, offset: i64) -> Option<&Gap> {
+        let index = self.list.partition_point(|gap| gap.end <= offset);
+        self.list.get(index).filter(|gap| gap.start <= offset)
+    }
+
+    /// How many bytes from `offset` on are missing.
+    pub(super) fn missing_behind(&self, offset: i64) -> i64 {
+        let first = self.list.partition_point(|gap| gap.end <= offset);
+        let behind = self.list.get(first..).unwrap_or_default();
+        behind.iter().map(|gap| gap.end - gap.start.max(offset)).sum()
+    }
+
     /// Whether bytes before `offset` are missing.
     pub(super) fn lack_before(&self, offset: i64) -> bool {
         self.list.first().is_some_and(|gap| gap.start < offset)

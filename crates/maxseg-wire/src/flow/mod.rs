@@ -8,6 +8,7 @@
 
 mod ack_clock;
 mod ack_gaps;
+mod alone;
 mod backlog;
 mod bin_recorder;
 mod black_hole;

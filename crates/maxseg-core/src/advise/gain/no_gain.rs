@@ -74,7 +74,7 @@ pub enum NoGain {
     /// let the first flight pass.
     #[error(
         "no gain is given: the first flight came out at {}, trains since at {}: other traffic or a shaper takes the rest, or the sender \
-         writes little at a time, and the rerun has none of it",
+         paces or writes little at a time, and the rerun has none of it",
         approx::rate(*.first_bps), approx::rate(*.since_bps)
     )]
     LinkSlowedDown {

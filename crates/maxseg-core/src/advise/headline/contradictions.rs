@@ -120,6 +120,9 @@ pub(super) fn at_least_the_stall(
 /// traffic promised, 50 did not come: 21 of these had such a first flight, and 16 of the others.
 const FIRST_FASTER: f64 = 1.33;
 const TRAINS: f64 = 1.3;
+/// Trains as slow as the goodput are segments that come evenly. A window that is full sends each flight as it was released, in trains of the rate
+/// of the link: at half of the first flight's rate, others' packets spread them, or a sender paces. Neither shows what is left of the link.
+const SPREAD: f64 = 2.0;
 
 /// A lower bound of a window's gain below this share says next to nothing: until the path is full, twice the window brings twice as much.
 const LITTLE: f64 = 0.25;
@@ -140,12 +143,16 @@ pub(super) fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Re
     // What such a sender paces below the link's rate comes out as it was sent.
     let is_paced = case.diagnosis.congestion_control.name == CongestionAlgorithm::Bbr;
     let known = data.first_flight_bps.zip(data.capacity_bps).zip(data.goodput_bps);
+    let are_slower = |first_bps: f64, since_bps: f64, goodput_bps: f64| {
+        let are_trains = since_bps >= TRAINS * goodput_bps;
+        first_bps >= FIRST_FASTER * since_bps && are_trains
+            || first_bps >= SPREAD * since_bps && lifts_window(changes)
+    };
     match known {
         Some(((first_bps, since_bps), goodput_bps))
             if needs_room
                 && !is_paced
-                && first_bps >= FIRST_FASTER * since_bps
-                && since_bps >= TRAINS * goodput_bps
+                && are_slower(first_bps, since_bps, goodput_bps)
                 && gain.missing().is_none() =>
         {
             Err(NoGain::LinkSlowedDown { first_bps, since_bps })

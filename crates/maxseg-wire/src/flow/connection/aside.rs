@@ -7,6 +7,7 @@ use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::flow::Seen;
+use crate::flow::alone::Alone;
 use crate::flow::pair::{Endpoint, Pair};
 use crate::tcp::Flags;
 
@@ -17,6 +18,8 @@ pub(in crate::flow) struct Aside {
     pub(in crate::flow) unreachable: Vec<UnreachableEvent>,
     /// SYNs, FINs, RSTs, probes, and acknowledgements that no trace of payload has, of each end; `None` where no trace is asked for.
     controls: Option<Pair<Points<ControlPoint>>>,
+    /// What one direction alone shows, while nothing of the other was captured.
+    pub(in crate::flow) alone: Option<Box<Alone>>,
 }
 
 impl Aside {

@@ -62,6 +62,13 @@ impl Connection {
         if reverse.is_missing_beside(&forward) {
             forward.duplicate_acks += self.halves.of(client).repeated_acks();
         }
+        if let Some(alone) =
+            aside.alone.take().filter(|_| forward.packets == 0 || reverse.packets == 0)
+        {
+            let is_of_forward = alone.is_of_data() == (reverse.packets == 0);
+            let stats = if is_of_forward { &mut forward } else { &mut reverse };
+            stats.alone = alone.found().map(Box::new);
+        }
         let capture = self.capture_facts(&aside);
         let marks = Marks {
             seen_elsewhere: capture.repeating_points > 0,

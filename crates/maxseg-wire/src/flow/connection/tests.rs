@@ -1,5 +1,6 @@
 //! Copies at other points, and acknowledgements before their data.
 
+mod alone;
 mod other_points;
 mod repeats;
 mod traced;

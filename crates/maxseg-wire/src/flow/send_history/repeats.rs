@@ -103,6 +103,20 @@ impl SendHistory {
         !is_reordered
     }
 
+    /// Where a segment repeats what was sent once, or fills a gap: since when it is missing, and the new payload that passed since.
+    pub(in crate::flow) fn missing(&mut self, start: i64, end: i64) -> Option<(u64, i64)> {
+        if end > self.nxt {
+            return None;
+        }
+        let (at, behind) = if let Some(gap) = self.gaps.at(start) {
+            (gap.at, gap.end)
+        } else {
+            let sent = self.sent.holding(start).filter(|segment| segment.resent == 0)?;
+            (sent.at, sent.end)
+        };
+        Some((at, self.nxt - behind - self.gaps.missing_behind(behind)))
+    }
+
     fn drop_lines(&mut self) -> Option<&mut DropLines> {
         Some(self.sender.epochs.as_mut()?.drop_lines.get_or_insert_default())
     }

@@ -95,9 +95,12 @@ fn is_small(bursts: &Bursts) -> bool {
 
 /// As BBR sends them at a policer's rate.
 fn is_policed(bursts: &Bursts, data: &DirectionStats) -> bool {
-    bursts.of_one.max(bursts.of_two) >= NEARLY_ALL
-        && is_small(bursts)
-        && data.retransmitted_packets as f64 >= POLICED * data.data_packets as f64
+    bursts.of_one.max(bursts.of_two) >= NEARLY_ALL && is_small(bursts) && loses_as_policed(data)
+}
+
+/// Whether so large a share was lost.
+pub(super) fn loses_as_policed(data: &DirectionStats) -> bool {
+    data.retransmitted_packets as f64 >= POLICED * data.data_packets as f64
         && data.retransmitted_packets > 0
 }
 

@@ -5,6 +5,7 @@
 //! are that of the handshake, and need no timestamps.
 
 use super::CongestionAlgorithm::Bbr;
+use super::burst_sizes::loses_as_policed;
 use super::clue::Clue;
 use super::first_loss::path_bytes;
 use crate::evidence::{CongestionEpoch, DirectionStats};
@@ -24,7 +25,9 @@ const MOST: f64 = 3.5;
 
 /// What such a rate shows.
 pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
-    let is_of_path = matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion);
+    // What shares a full link with others may keep a rate below it as well, and loses little.
+    let is_of_path =
+        matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion) && loses_as_policed(data);
     let Some(path) = path_bytes(data).filter(|_| is_of_path && !data.begins_late) else {
         return Clue::default();
     };
@@ -57,7 +60,7 @@ mod tests {
     use crate::evidence::{CongestionEpochs, RecoveryBefore};
 
     /// A path that holds 12 segments, and flights of so many (mean) in so many round trips behind a loss, the first of 6.
-    fn shown(rounds: u32, mean: u64, limit: LimitedBy) -> bool {
+    fn shown(rounds: u32, mean: u64, lost: u64, limit: LimitedBy) -> bool {
         let mut epochs = CongestionEpochs::default();
         epochs.push(CongestionEpoch {
             rounds,
@@ -70,6 +73,8 @@ mod tests {
             mss_used_bytes: Some(1000),
             capacity_bps: Some(2.4e6),
             path_rtt_min_s: Some(0.04),
+            data_packets: 400,
+            retransmitted_packets: lost,
             epochs,
             ..DirectionStats::default()
         };
@@ -78,16 +83,17 @@ mod tests {
 
     #[test]
     fn the_same_for_tens_of_round_trips_is_no_window() {
-        assert!(shown(48, 6000, LimitedBy::Congestion));
-        assert!(shown(48, 6100, LimitedBy::Bandwidth), "it probes in the last");
+        assert!(shown(48, 6000, 50, LimitedBy::Congestion));
+        assert!(shown(48, 6100, 50, LimitedBy::Bandwidth), "it probes in the last");
     }
 
     #[test]
     fn what_grows_or_is_short_or_held_is_no_pace() {
-        assert!(!shown(48, 18_000, LimitedBy::Congestion), "half a segment a round trip");
-        assert!(!shown(12, 6000, LimitedBy::Congestion));
+        assert!(!shown(48, 18_000, 50, LimitedBy::Congestion), "half a segment a round trip");
+        assert!(!shown(12, 6000, 50, LimitedBy::Congestion));
+        assert!(!shown(48, 6000, 4, LimitedBy::Congestion), "no policer");
         for limit in [LimitedBy::Application, LimitedBy::Paced, LimitedBy::SendBuffer] {
-            assert!(!shown(48, 6000, limit));
+            assert!(!shown(48, 6000, 50, limit));
         }
     }
 }

@@ -21,6 +21,7 @@ mod opening_pace;
 mod recovery_rounds;
 mod replayed_window;
 mod steady_growth;
+mod steady_rate;
 mod timer_growth;
 mod view;
 mod weights;
@@ -127,6 +128,9 @@ impl CongestionControl {
             if clues.has_slow_start() { Clue::default() } else { first_loss::of(data, limit) };
         let opening = OpeningPace::of(data, limit, is_at_sender, has_ack_path);
         let bursts = burst_sizes::of(data, limit);
+        // Where flights are known, they show it.
+        let is_by_trip = view.is_none_or(|view| view == View::ByHandshake);
+        let rate = if is_by_trip { steady_rate::of(data, limit) } else { Clue::default() };
         let departures = departures::of(data, limit);
         let replay = WindowReplay::of(data, limit, view);
         let recoveries = RecoveryClues::of(data, limit, is_at_sender, has_ack_path);
@@ -140,6 +144,7 @@ impl CongestionControl {
         weights.join(&opening.weights, 1.0);
         weights.join(&first.weights, 1.0);
         weights.join(&bursts.weights, 1.0);
+        weights.join(&rate.weights, 1.0);
         weights.join(&departures.weights, 1.0);
         let (name, probability) = weights.best();
         let of_losses = losses.count() + first.count();
@@ -148,6 +153,7 @@ impl CongestionControl {
             + behind_timer.count()
             + opening.count()
             + bursts.count()
+            + rate.count()
             + departures.count()
             + recoveries.count()
             + replay.count()
@@ -167,6 +173,7 @@ impl CongestionControl {
         sentences.extend(opening.sentence(name));
         sentences.extend(departures.sentence(name));
         sentences.extend(bursts.sentence(name));
+        sentences.extend(rate.sentence(name));
         sentences.extend(first.sentence(name));
         sentences.extend(recoveries.sentence(name));
         sentences.extend(replay.sentence(name));
@@ -215,12 +222,19 @@ pub(crate) fn is_overtaken(data: &DirectionStats) -> bool {
     data.out_of_order_share() > OVERTAKEN
 }
 
+/// Whether many packets overtook others, however many others: those that are overtaken by a few arrive as they left, and so do flights, but for
+/// those few.
+fn has_overtaking(data: &DirectionStats) -> bool {
+    let overtaking = data.epochs.overtaking.map_or(data.out_of_order_packets, u64::from);
+    overtaking as f64 > OVERTAKEN * (data.data_packets as f64).max(1.0)
+}
+
 /// Whether the first flights are not the congestion window's, or what the path holds is not known: a program or a pace sends less,
 /// or packets overtake each other.
 fn hides_opening(data: &DirectionStats, limit: LimitedBy) -> bool {
     let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application)
         || limit == LimitedBy::Unknown && share_out_of_data(data) >= OFTEN_OUT_OF_DATA;
-    is_held || is_overtaken(data)
+    is_held || has_overtaking(data)
 }
 
 /// Why there is no clue.

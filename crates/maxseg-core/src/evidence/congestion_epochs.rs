@@ -108,6 +108,8 @@ pub struct OpeningRound {
     pub bytes: u64,
     /// From the first to the last of their segments.
     pub span: Time,
+    /// The longest time in it between two that follow each other.
+    pub longest_gap: Time,
 }
 
 /// The first round trips with data, by the round trip of the handshake.
@@ -133,6 +135,8 @@ pub struct CongestionEpochs {
     /// Whether the sender counts its packets by IP identifications (`ip_select_ident_segs` in `include/net/ip.h`), so that flights at losses
     /// hold what was lost at their end before it was seen.
     pub counts_packets: bool,
+    /// How many segments overtook others, however many each of them did; `None` where none did.
+    pub overtaking: Option<u32>,
 }
 
 impl CongestionEpochs {

@@ -78,6 +78,17 @@ impl EpochTracker {
         }
     }
 
+    /// A segment passes that others have overtaken; `is_last`: nothing more is missing before one of these. It was sent before them, and belongs to the
+    /// opening as they do.
+    #[cold]
+    pub(super) fn on_overtaken(&mut self, at: u64, payload: u64, is_last: bool) {
+        self.on_new(at, payload);
+        if is_last {
+            let overtaking = self.list.overtaking.get_or_insert_default();
+            *overtaking = overtaking.saturating_add(1);
+        }
+    }
+
     /// A new segment, which ends there, was short: its program had no more data then.
     pub(super) const fn on_short(&mut self, end: i64) {
         self.short_end = end;
@@ -333,6 +344,18 @@ mod tests {
         sender.epochs.finish(sender.at);
         let [epoch] = sender.epochs.list.as_slice() else { panic!() };
         assert_eq!((epoch.rounds, epoch.first, epoch.most), (3, 10_000, 40_000));
+    }
+
+    /// One segment that overtook three others is one, and these belong to the opening.
+    #[test]
+    fn who_overtakes_many_counts_once() {
+        let opening = OpeningTracker::new(0, 0, 10 * MILLI, 2000);
+        let mut tracker = EpochTracker::new(0, 0, opening, false);
+        for is_last in [false, false, true] {
+            tracker.on_overtaken(1, 1000, is_last);
+        }
+        assert_eq!(tracker.list.overtaking, Some(1));
+        assert_eq!(tracker.opening.found.rounds[0].bytes, 5000);
     }
 
     /// A timestamp that is echoed tells what the sender knew, however long the way is.

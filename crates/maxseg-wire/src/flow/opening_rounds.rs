@@ -13,6 +13,8 @@ pub(super) struct OpeningTracker {
     pub(super) until: u64,
     /// When the first segment of this round trip was sent.
     first: u64,
+    /// When the last segment was.
+    last: u64,
     pub(super) found: Opening,
 }
 
@@ -26,10 +28,11 @@ impl OpeningTracker {
         let mut found = Opening { round_trip: Time::from_nanos(round_trip), ..Opening::default() };
         let count = found.rounds.len() as u64;
         if let Some(round) = found.rounds.first_mut() {
-            *round = OpeningRound { bytes: in_flight, span: Time::from_nanos(at - begin) };
+            let span = Time::from_nanos(at - begin);
+            *round = OpeningRound { bytes: in_flight, span, ..OpeningRound::default() };
         }
         let until = begin.saturating_add(count.saturating_mul(round_trip));
-        Self { begin, until, first: begin, found }
+        Self { begin, until, first: begin, last: at, found }
     }
 
     /// A new segment was sent before `until`.
@@ -41,8 +44,10 @@ impl OpeningTracker {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(round) = self.found.rounds.get_mut(index) else { return };
         if round.bytes == 0 {
-            self.first = at;
+            (self.first, self.last) = (at, at);
         }
+        let gap = Time::from_nanos(at.saturating_sub(std::mem::replace(&mut self.last, at)));
+        round.longest_gap = round.longest_gap.max(gap);
         round.bytes = round.bytes.saturating_add(payload);
         round.span = Time::from_nanos(at.saturating_sub(self.first));
     }
@@ -64,6 +69,8 @@ mod tests {
         let expected = [(6000, 3), (3000, 24), (2000, 39)];
         assert_eq!(seen, expected.map(|(bytes, millis)| (bytes, Time::from_millis(millis))));
         assert_eq!(opening.until, 120 * MILLI);
+        let gaps = opening.found.rounds.map(|round| round.longest_gap);
+        assert_eq!(gaps, [1, 14, 39].map(Time::from_millis));
     }
 
     #[test]

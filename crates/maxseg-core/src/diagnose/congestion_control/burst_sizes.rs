@@ -95,9 +95,12 @@ fn is_small(bursts: &Bursts) -> bool {
 
 /// As BBR sends them at a policer's rate.
 fn is_policed(bursts: &Bursts, data: &DirectionStats) -> bool {
-    bursts.of_one >= NEARLY_ALL
-        && is_small(bursts)
-        && data.retransmitted_packets as f64 >= POLICED * data.data_packets as f64
+    bursts.of_one.max(bursts.of_two) >= NEARLY_ALL && is_small(bursts) && loses_as_policed(data)
+}
+
+/// Whether so large a share was lost.
+pub(super) fn loses_as_policed(data: &DirectionStats) -> bool {
+    data.retransmitted_packets as f64 >= POLICED * data.data_packets as f64
         && data.retransmitted_packets > 0
 }
 
@@ -180,6 +183,11 @@ mod tests {
         assert_eq!(shown(&data, LimitedBy::Bandwidth), None);
         (data.data_packets, data.retransmitted_packets) = (200, 14);
         assert_eq!(shown(&data, LimitedBy::Congestion), Some(Bbr));
+        // At a policer's rate above 1.2 Mbit/s it sends two at a time.
+        let mut twos = direction(0.06, 0.93, 0.95);
+        assert_eq!(shown(&twos, LimitedBy::Congestion), None);
+        (twos.data_packets, twos.retransmitted_packets) = (200, 14);
+        assert_eq!(shown(&twos, LimitedBy::Congestion), Some(Bbr));
     }
 
     /// A narrow link of the acknowledgements: one in ten adds a segment.

@@ -71,6 +71,14 @@ const RISEN_S: f64 = 0.02;
 /// Round trips rise where the flight is so many times what the path holds.
 const QUEUED: f64 = 1.2;
 
+/// So many times what the path holds round trips are twice as long, where that is more than the segments that `HyStart` needs (`hystart_low_window` in
+/// `net/ipv4/tcp_cubic.c`). A flight that grows by this factor in so many round trips behind that is in slow start, whatever acknowledgements it lost:
+/// behind it CUBIC, which knows no maximum yet, grows by a twentieth (`bictcp_update`).
+const FULL_QUEUE: f64 = 2.0;
+const LEAST_PATH: f64 = 16.0;
+const BEYOND_ROUNDS: f64 = 3.0;
+const BEYOND_CUBIC: f64 = 1.3;
+
 /// How likely each is under Reno, CUBIC and BBR: a flight that does not grow, of which 1, 1 and 132 captures were,
 const NO_GROWTH_SEEN: [f64; 3] = [0.01, 0.01, 1.0];
 /// which speaks against them by this at most, and by this where packets overtook others so that a sender that took them for lost
@@ -96,8 +104,7 @@ use CongestionAlgorithm::{Bbr, Cubic, Reno};
 impl Clues {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy, view: View) -> Self {
         let mut clues = Self::default();
-        let is_free =
-            !matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer);
+        let is_free = !matches!(limit, LimitedBy::Paced | LimitedBy::Application);
         if view == View::Sender && is_on_host(data) && !super::is_overtaken(data) {
             clues.add_clock(data, limit);
         }
@@ -113,7 +120,7 @@ impl Clues {
             }
             if let Some(first) = opening_epoch(data).filter(|_| !is_marked) {
                 let before = clues.found.len();
-                clues.add_slow_start(first, data);
+                clues.add_slow_start(first, data, limit == LimitedBy::SendBuffer);
                 clues.has_slow_start = clues.found.len() > before;
             }
         }
@@ -227,7 +234,12 @@ impl Clues {
     }
 
     /// CUBIC leaves slow start when round trips rise (`HyStart`), Reno only at a loss.
-    fn add_slow_start(&mut self, epoch: &CongestionEpoch, data: &DirectionStats) {
+    fn add_slow_start(
+        &mut self,
+        epoch: &CongestionEpoch,
+        data: &DirectionStats,
+        has_full_buffer: bool,
+    ) {
         let grown = epoch.most as f64 / epoch.first.max(1) as f64;
         let doublings = libm::log2(grown.max(1.0));
         let rounds = f64::from(epoch.rounds);
@@ -243,10 +255,14 @@ impl Clues {
         let rise = at_loss.max(data.path_rtt_loaded_s.unwrap_or(0.0)) - least;
         let queued = || format!("round trips rose by {}", approx::time(rise));
         let keeps_growing = epoch.flat_rounds <= (epoch.rounds / 8).max(2);
+        // A buffer that held it back would hold it where it is.
+        let keeps_growing =
+            keeps_growing && (!has_full_buffer || epoch.flat_rounds <= 1 && epoch.by_loss);
         if !epoch.is_capped && keeps_growing && slow >= SLOW_ROUNDS && doublings >= 0.5 {
             let text = "slow start ended without a loss, and the flight went on growing".to_owned();
             self.add(ENDED_EARLY, MOST, &[Cubic], text);
-        } else if slow <= NO_SLOW_ROUND
+        } else if !has_full_buffer
+            && (slow <= NO_SLOW_ROUND || grows_beyond_queue(epoch, data))
             && doublings >= MANY_DOUBLINGS
             && overfills_queue(epoch, data)
             && rise > (RISEN * least).max(RISEN_S)
@@ -272,6 +288,16 @@ fn overfills_queue(epoch: &CongestionEpoch, data: &DirectionStats) -> bool {
     let most = epoch.most.max(at_loss) as f64;
     path_bytes(data).is_none_or(|path| most >= QUEUED * path)
         && Flight::of(data).is_none_or(|flight| !flight.loses_little())
+}
+
+/// Whether the flight went on growing as in slow start where it was already more than the path holds, so that round trips had risen.
+fn grows_beyond_queue(epoch: &CongestionEpoch, data: &DirectionStats) -> bool {
+    let Some(path) = path_bytes(data) else { return false };
+    let queued = FULL_QUEUE * path.max(LEAST_PATH * f64::from(data.full_segment()));
+    let until_queued = libm::log2((queued / epoch.first.max(1) as f64).max(1.0));
+    let rounds = f64::from(epoch.rounds.saturating_sub(epoch.flat_rounds)) - 1.0 - until_queued;
+    rounds >= BEYOND_ROUNDS
+        && libm::log(epoch.most as f64 / queued) >= rounds * libm::log(BEYOND_CUBIC)
 }
 
 /// Whether the flights of an epoch are more than BBR has there.

@@ -40,6 +40,11 @@ const MOST_AFTER_SLOW_START: f64 = 1.0;
 /// Slow start has grown the flight so many times.
 const SLOW_START_GROWTH: u64 = 2;
 
+/// A send buffer holds all that was sent from the first lost segment on. Where less than this share of the flight was in flight at the loss, and less than
+/// this share of it is left, slow start follows up to what the loss left of the window.
+const LEAST_AT_LOSS: f64 = 0.7;
+const LEAST_OF_WINDOW: f64 = 0.4;
+
 /// What all epochs show.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EpochClues {
@@ -84,7 +89,7 @@ impl EpochClues {
         let mut all = Self::default();
         let mut before: Option<&CongestionEpoch> = None;
         for epoch in data.epochs.as_slice() {
-            if !epoch.after_timer {
+            if !epoch.after_timer && !begins_with_slow_start(epoch) {
                 all.add_reduction(epoch, before, &scale);
                 // A flight that still grew at its end was held by no buffer.
                 let grew_on = epoch.flat_rounds <= 1 && f64::from(epoch.rounds) >= LONG_GROWTH;
@@ -200,6 +205,12 @@ impl EpochClues {
     }
 }
 
+/// Whether a send buffer held the flight down at the loss, and what follows begins with slow start.
+fn begins_with_slow_start(epoch: &CongestionEpoch) -> bool {
+    let is_below = |bytes: u64, share: f64| (bytes as f64) < share * epoch.peak as f64;
+    is_below(epoch.before.in_flight, LEAST_AT_LOSS) && is_below(epoch.first, LEAST_OF_WINDOW)
+}
+
 /// How long a round trip of an epoch takes, in seconds: the last is not whole.
 fn trip_s(epoch: &CongestionEpoch) -> f64 {
     epoch.to.since(epoch.from).as_secs_f64() / (f64::from(epoch.rounds) + 0.5)
@@ -223,6 +234,24 @@ fn cubic_growth(peak: f64, first: f64, rounds: f64, trip_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::RecoveryBefore;
+
+    /// Of a flight of 195 segments a buffer let 23 be beyond the lost one: slow start goes from there to what the loss left of the window.
+    #[test]
+    fn what_a_buffer_let_out_at_a_loss_is_not_what_that_left() {
+        let epoch = |in_flight, first| CongestionEpoch {
+            peak: 195_000,
+            first,
+            before: RecoveryBefore { in_flight, ..RecoveryBefore::default() },
+            ..CongestionEpoch::default()
+        };
+        assert!(begins_with_slow_start(&epoch(23_000, 52_000)));
+        assert!(
+            !begins_with_slow_start(&epoch(23_000, 98_000)),
+            "the window, not the flight, was halved"
+        );
+        assert!(!begins_with_slow_start(&epoch(197_000, 52_000)));
+    }
 
     /// A modem with a queue of 20 segments: of 31 a loss leaves 21, which are 27 when all of them are acknowledged, 4 s later.
     #[test]

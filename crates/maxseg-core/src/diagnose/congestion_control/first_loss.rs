@@ -137,7 +137,8 @@ impl Flight {
 
 /// What the first loss shows.
 pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
-    let is_held = super::hides_opening(data, limit);
+    // What is overtaken seems lost.
+    let is_held = super::hides_opening(data, limit) || super::is_overtaken(data);
     let shows = |flight: &Flight| !flight.is_capped || flight.is_beyond_startup();
     let flight = Flight::of(data).filter(|_| !data.begins_late && !is_held);
     match flight.filter(shows) {

@@ -43,6 +43,8 @@ const MOST_OF_DOUBLING: f64 = 3.0;
 const BEHIND_ACK_PATH: f64 = 0.5;
 /// What neither explains, as a density over a round trip.
 const OTHER: f64 = 0.2;
+/// From this share of a flight on a gap is none between two bursts of ten segments or more.
+const HOLE: f64 = 1.0 / 3.0;
 /// Each of the flights speaks against an algorithm by this at most, too little to name one.
 const MOST_OF_ONE: f64 = 2.0;
 
@@ -89,7 +91,8 @@ impl OpeningPace {
             let bytes = round.bytes as f64;
             let is_flight =
                 bytes >= LEAST_SEGMENTS * segment && bytes >= grows * before.bytes as f64;
-            if is_flight {
+            let has_hole = data.out_of_order_packets > 0 && has_hole(round);
+            if is_flight && !has_hole {
                 let taken = round.span.as_secs_f64() / trip_s;
                 let train = on_link(bytes).min(1.0);
                 let train = if is_at_sender { AT_SENDER * train } else { train };
@@ -138,6 +141,11 @@ impl OpeningPace {
     }
 }
 
+/// Whether a flight is as long as it is by a segment that has overtaken the others: neither a train nor a pace has a gap of that share.
+fn has_hole(round: &OpeningRound) -> bool {
+    round.longest_gap.as_secs_f64() > HOLE * round.span.as_secs_f64()
+}
+
 /// The rate at which the first flight arrived, which any sender sends at once; 0 where it is too short to tell.
 fn rate_of(first: OpeningRound, segment: f64) -> f64 {
     let (bytes, seconds) = (first.bytes as f64, first.span.as_secs_f64());
@@ -159,6 +167,7 @@ mod tests {
         let round = |segments: u64, millis| OpeningRound {
             bytes: segments * 1000,
             span: Time::from_millis(millis),
+            longest_gap: Time::ZERO,
         };
         let mut epochs = CongestionEpochs::default();
         epochs.opening = Opening {
@@ -211,6 +220,20 @@ mod tests {
         assert!(weight(true) < weight(false));
     }
 
+    /// A train behind a segment that has overtaken it by 40 ms.
+    #[test]
+    fn a_segment_that_overtook_a_flight_does_not_spread_it() {
+        let mut data = direction([61, 92], 34);
+        data.epochs.opening.rounds[1].longest_gap = Time::from_millis(40);
+        data.epochs.opening.rounds[2].longest_gap = Time::from_millis(60);
+        let count = |data: &DirectionStats| {
+            OpeningPace::of(data, LimitedBy::Bandwidth, false, false).count()
+        };
+        assert_eq!(count(&data), 1);
+        (data.data_packets, data.out_of_order_packets) = (1000, 20);
+        assert_eq!(count(&data), 0);
+    }
+
     /// The rate of the first flight, where other traffic slows the rest of the connection down.
     #[test]
     fn the_first_flight_shows_the_link() {
@@ -232,8 +255,10 @@ mod tests {
         data.epochs.opening.rounds[1].bytes = 15_000;
         assert_eq!(OpeningPace::of(&data, LimitedBy::ReceiveWindow, false, false).count(), 0);
         assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false, false).count(), 1);
-        // Packets that overtake each other.
+        // Packets that overtake each other; but few that overtook many spoil few flights.
         (data.data_packets, data.out_of_order_packets) = (1000, 40);
         assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false, false).count(), 0);
+        data.epochs.overtaking = Some(5);
+        assert_eq!(OpeningPace::of(&data, LimitedBy::Bandwidth, false, false).count(), 1);
     }
 }

@@ -23,6 +23,9 @@ const OTHER: f64 = 0.05;
 const FAR: f64 = 3.0;
 /// One round trip speaks against an algorithm by this at most, and all together count as if they were so many.
 const MOST_OF_ONE: f64 = 3.0;
+/// By less against those that reduce where a window, a buffer or a program may have held the flight below what the loss left of the congestion window: any
+/// sender sends one for each then (RFC 9937 §6).
+const MOST_BELOW_WINDOW: f64 = 1.0;
 const MOST_ROUNDS: f64 = 6.0;
 
 /// What the first round trips of recoveries show.
@@ -48,7 +51,7 @@ impl RecoveryClues {
         }
         let segment = f64::from(data.full_segment());
         for round in data.epochs.rounds() {
-            all.add(round, segment, limit == LimitedBy::SendBuffer);
+            all.add(round, segment, limit);
         }
         all
     }
@@ -63,7 +66,10 @@ impl RecoveryClues {
         weights.join(&self.weights, (MOST_ROUNDS / (self.count() as f64).max(1.0)).min(1.0));
     }
 
-    fn add(&mut self, round: &RecoveryRound, segment: f64, has_full_buffer: bool) {
+    fn add(&mut self, round: &RecoveryRound, segment: f64, limit: LimitedBy) {
+        let has_full_buffer = limit == LimitedBy::SendBuffer;
+        let is_of_path =
+            matches!(limit, LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Rto);
         // The last of the duplicates that released the first retransmission counts, and so does that.
         let delivered = f64::from(round.duplicates) + 1.0;
         let sent = round.sent as f64 / segment + 1.0;
@@ -76,7 +82,10 @@ impl RecoveryClues {
         let other = OTHER / delivered;
         let by = |share: f64| normal(sent, share * delivered, off) + other;
         let by_bbr = CONSERVES * by(1.0) + (1.0 - CONSERVES) / delivered;
-        self.weights.add([by(RENO_LEAVES), by(CUBIC_LEAVES), by_bbr], MOST_OF_ONE);
+        let (by_reno, by_cubic) = (by(RENO_LEAVES), by(CUBIC_LEAVES));
+        let may_be_below = !is_of_path && by_bbr > by_reno.max(by_cubic);
+        let most = if may_be_below { MOST_BELOW_WINDOW } else { MOST_OF_ONE };
+        self.weights.add([by_reno, by_cubic, by_bbr], most);
         self.shares.push(sent / delivered);
     }
 
@@ -126,5 +135,8 @@ mod tests {
         assert_eq!(found(&[(58, 29)], LimitedBy::SendBuffer, false).count(), 0);
         assert_eq!(found(&[(58, 41)], LimitedBy::SendBuffer, false).count(), 1);
         assert_eq!(found(&[(58, 29)], LimitedBy::Bandwidth, true).count(), 0);
+        // A flight below what the loss left of the window is kept by any sender.
+        let (name, probability) = found(&[(39, 39)], LimitedBy::Unknown, false).weights.best();
+        assert!(name == Bbr && probability < 0.7, "{name:?} {probability}");
     }
 }

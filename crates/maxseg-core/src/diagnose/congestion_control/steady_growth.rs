@@ -43,6 +43,10 @@ const SELDOM: f64 = 0.3;
 const CUBIC_SLOPES: f64 = 2.0;
 /// unless the flight grew to less in all its round trips than slow start makes of it in one.
 const SLOW_START: f64 = 2.0;
+/// or by what CUBIC's window grows in each while it knows no maximum: a segment for twenty (`bictcp_update` in `net/ipv4/tcp_cubic.c`), of which
+/// delayed acknowledgements and ends take this share.
+const CUBIC_WITHOUT_MAX: f64 = 0.048_790_164;
+const SHARE_OFF: f64 = 0.15;
 /// BBR's flight follows what it measures: that it grows evenly for so long is chance.
 const BY_CHANCE: f64 = 0.15;
 /// It speaks against an algorithm by this at most.
@@ -70,7 +74,7 @@ impl SteadyGrowth {
         // A small buffer leaves windows unused, which then grow in some round trips only.
         let is_held =
             matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer);
-        if is_held || super::is_overtaken(data) {
+        if is_held {
             return all;
         }
         let segment = f64::from(data.full_segment());
@@ -104,18 +108,37 @@ impl SteadyGrowth {
     }
 }
 
+/// An epoch without the round trips behind its growth in which the receive window was full.
+fn until_full(epoch: &CongestionEpoch, segment: f64) -> CongestionEpoch {
+    let is_at_most = epoch.last as f64 + segment >= epoch.most as f64;
+    let flat = if epoch.is_capped && is_at_most { epoch.flat_rounds } else { 0 };
+    let flat_sum = u64::from(flat).saturating_mul(epoch.most);
+    CongestionEpoch {
+        rounds: epoch.rounds.saturating_sub(flat),
+        last: if flat > 0 { epoch.most } else { epoch.last },
+        flat_rounds: epoch.flat_rounds - flat,
+        sum: epoch.sum.saturating_sub(flat_sum),
+        ..*epoch
+    }
+}
+
 /// That of an epoch, where nothing else may have made it.
 fn growth(epoch: &CongestionEpoch, segment: f64) -> Option<Growth> {
+    let epoch = until_full(epoch, segment);
     let rounds = f64::from(epoch.rounds) - 1.0;
     let (first, last) = (epoch.first as f64 / segment, epoch.last as f64 / segment);
     let grown = last - first;
     let mean = epoch.sum as f64 / segment / f64::from(epoch.rounds.max(1));
-    let beyond = (mean - 0.5 * (first + last)).abs() - (MEAN_OFF + MEAN_SHARE_OFF * grown);
+    let off = MEAN_OFF + MEAN_SHARE_OFF * grown;
+    let beyond = (mean - 0.5 * (first + last)).abs() - off;
+    let by_share = libm::log(last / first);
+    let has_no_max = (by_share - CUBIC_WITHOUT_MAX * rounds).abs() <= SHARE_OFF * by_share
+        && (mean - grown / by_share).abs() <= off;
     let is_growth = !epoch.after_timer
         && rounds >= LEAST_ROUNDS
         && first >= LEAST_FLIGHT
         && grown >= 0.0
-        && (grown < CUBIC_SLOPES * rounds || last < SLOW_START * first);
+        && (grown < CUBIC_SLOPES * rounds || last < SLOW_START * first || has_no_max);
     let is_flat_for = |share: u32| epoch.flat_rounds <= (epoch.rounds / share).max(1);
     let is_even = beyond <= 0.0 && is_flat_for(FLAT);
     let is_bent = (LEAST_BEND..=MOST_BEND * grown).contains(&beyond)
@@ -196,6 +219,33 @@ mod tests {
         // A step, as of a pace that changes.
         data = direction(40, |round| if round < 2.0 { 100.0 } else { 140.0 });
         assert_eq!(shown(&data), None);
+    }
+
+    /// Behind the growth of 40 round trips the receive window was full for so many more.
+    #[test]
+    fn a_full_window_ends_growth() {
+        let mut data = direction(40, |round| 100.0 + 0.53 * round);
+        let Some(mut epoch) = data.epochs.as_slice().first().copied() else { panic!() };
+        (epoch.rounds, epoch.flat_rounds) = (70, 30);
+        epoch.sum += 30 * epoch.most;
+        data.epochs = CongestionEpochs::default();
+        data.epochs.push(epoch);
+        assert_eq!(shown(&data), None);
+        epoch.is_capped = true;
+        data.epochs = CongestionEpochs::default();
+        data.epochs.push(epoch);
+        assert_eq!(shown(&data), Some(Cubic));
+    }
+
+    /// 16 round trips that make 510 segments of 233: slow start takes two.
+    #[test]
+    fn a_twentieth_in_each_round_trip_is_cubic_without_a_maximum() {
+        let data = direction(17, |round| 233.0 * libm::pow(1.05, round));
+        assert_eq!(shown(&data), Some(Cubic));
+        let mut known = data.clone();
+        known.begins_late = false;
+        assert_eq!(shown(&known), None, "slow start comes first");
+        assert_eq!(shown(&direction(17, |round| 233.0 * libm::pow(1.15, round))), None);
     }
 
     #[test]

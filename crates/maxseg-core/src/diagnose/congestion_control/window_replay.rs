@@ -45,7 +45,7 @@ const MOST_FOR_BBR: f64 = 0.3;
 
 /// Of what is in flight beyond what the path holds, what arrives in a round trip of the handshake shows nothing: predictions below this share
 /// of that are compared, and both are known to this share more.
-const BELOW_PATH: f64 = 0.9;
+const BELOW_PATH: f64 = 0.95;
 const PATH_OFF: f64 = 0.03;
 
 /// How flights are known.

@@ -88,6 +88,11 @@ impl SendHistory {
             if let Some(lines) = self.drop_lines() {
                 lines.on_overtaken();
             }
+            let is_last =
+                filled.is_some_and(|(gap, _)| gap.start >= data.start && gap.end <= below);
+            if let Some(epochs) = &mut self.sender.epochs {
+                epochs.on_overtaken(data.at, (data.end - data.start).cast_unsigned(), is_last);
+            }
             self.note(EventKind::OutOfOrder, data, 0);
             self.sent.insert(segment(&DataSegment { end: below, ..*data }));
         } else {

@@ -52,3 +52,42 @@ fn few_flights_show_no_slope() {
     let few = [RoundFlight { most: 30_000, acked: 0 }; 12];
     assert!(!has_no_slope(&few, 1000.0));
 }
+
+/// An opening of so many round trips from 10 segments to `most` on a path that holds 20, whose round trips rose to a second.
+fn opening(rounds: u32, most: u64, limit: LimitedBy) -> Clues {
+    let mut epochs = crate::evidence::CongestionEpochs::default();
+    let segments = |count: u64| count * 1000;
+    epochs.push(CongestionEpoch {
+        rounds,
+        first: segments(10),
+        most: segments(most),
+        last: segments(most),
+        by_loss: true,
+        ..CongestionEpoch::default()
+    });
+    let data = DirectionStats {
+        mss_used_bytes: Some(1000),
+        capacity_bps: Some(3.2e6),
+        path_rtt_min_s: Some(0.05),
+        path_rtt_loaded_s: Some(1.0),
+        epochs,
+        ..DirectionStats::default()
+    };
+    Clues::of(&data, limit, View::Elsewhere)
+}
+
+/// 5.7 doublings in eight round trips, of which five were behind a full queue.
+#[test]
+fn growth_by_half_into_a_full_queue_is_slow_start() {
+    let best = |rounds| opening(rounds, 520, LimitedBy::Bandwidth).weights.best().0;
+    assert_eq!(best(9), Reno);
+    assert_eq!(best(30), Cubic, "nineteen round trips of little growth");
+}
+
+/// A buffer that limits all along lets no flight grow to the end.
+#[test]
+fn a_flight_that_grew_until_its_loss_was_held_by_no_buffer() {
+    assert_eq!(opening(30, 520, LimitedBy::SendBuffer).weights.best().0, Cubic);
+    assert_eq!(opening(9, 520, LimitedBy::SendBuffer).count(), 0);
+    assert_eq!(opening(30, 520, LimitedBy::Application).count(), 0);
+}

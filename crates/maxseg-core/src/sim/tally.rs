@@ -201,7 +201,7 @@ impl<E> World<E> {
     /// How long each limit held, longest first.
     fn limits_of(
         &self,
-        times: [Time; 6],
+        times: [Time; Limit::ALL.len()],
         flow: (usize, &RunningFlow),
         own_way_back: f64,
     ) -> Vec<LimitShare> {

@@ -250,3 +250,21 @@ fn a_flow_that_starts_late_and_fills_its_link_is_limited_by_it() {
         assert_eq!(outcome.limited_by, Some(LimitedBy::Bandwidth), "{start}: {:?}", outcome.limits);
     }
 }
+
+/// `SO_MAX_PACING_RATE` holds the payload's rate, as in the lab, and is the limit.
+#[test]
+fn a_bulk_flow_is_paced_as_in_the_lab() {
+    let text = format!("{WIRED}[lab]\npacing_rate = \"4 Mbit/s\"\n[until]\ntime = \"20 s\"\n");
+    let outcome = run(&text);
+    let goodput = outcome.goodput_bps.unwrap();
+    assert!((3.9e6..=4e6).contains(&goodput), "{goodput}");
+    assert_eq!(outcome.limited_by, Some(LimitedBy::Paced));
+    let codes = |text: &str| -> Vec<String> {
+        Sim.caveats(&scenario(text)).into_iter().map(|caveat| caveat.code).collect()
+    };
+    assert!(!codes(&text).contains(&"lab-keys".to_owned()));
+    assert!(
+        codes(&text.replace("[lab]", "[lab]\ntraffic = \"iperf3\""))
+            .contains(&"lab-keys".to_owned())
+    );
+}

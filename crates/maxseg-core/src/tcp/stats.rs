@@ -18,17 +18,20 @@ pub enum Limit {
     Congestion,
     /// It waits for the retransmission timer.
     Rto,
+    /// The program's own limit of its rate (`SO_MAX_PACING_RATE`).
+    Paced,
 }
 
 impl Limit {
     /// All of them, in the order of [`SenderStats::limited`].
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Application,
         Self::StartUp,
         Self::ReceiveWindow,
         Self::SendBuffer,
         Self::Congestion,
         Self::Rto,
+        Self::Paced,
     ];
 }
 
@@ -58,7 +61,7 @@ pub struct SenderStats {
     /// Round trips of segments that were timed: one at a time, none that was resent.
     pub rtt: Histogram,
     /// Time spent under each limit, in the order of [`Limit::ALL`].
-    pub limited: [Time; 6],
+    pub limited: [Time; Limit::ALL.len()],
     /// Bytes in flight, summed over time in byte-nanoseconds.
     pub flight_byte_nanos: u128,
 }

@@ -10,14 +10,14 @@ use crate::units::{Bytes, Time};
 #[derive(Debug, Clone, Copy)]
 pub(in crate::sim) struct Account {
     /// In the order of `Limit::ALL`.
-    limited: [Time; 6],
+    limited: [Time; Limit::ALL.len()],
     flight_byte_nanos: u128,
     until: Time,
 }
 
 impl Account {
     pub(in crate::sim) const fn new(start: Time) -> Self {
-        Self { limited: [Time::ZERO; 6], flight_byte_nanos: 0, until: start }
+        Self { limited: [Time::ZERO; Limit::ALL.len()], flight_byte_nanos: 0, until: start }
     }
 
     /// Brings it up to `now`, before anything happens; `may_rest` says that an empty send queue is the
@@ -40,6 +40,8 @@ impl Account {
             Limit::Application
         } else if has_unsent && (room < sender.mss() || sender.peer_window_is_smaller()) {
             Limit::ReceiveWindow
+        } else if has_unsent && sender.waits_for_own_pace() {
+            Limit::Paced
         } else if sender.is_in_first_slow_start() {
             Limit::StartUp
         } else {

@@ -268,3 +268,21 @@ fn a_bulk_flow_is_paced_as_in_the_lab() {
             .contains(&"lab-keys".to_owned())
     );
 }
+
+/// What a token bucket lets go at once does not occupy the link, however many bytes it is.
+#[test]
+fn tokens_of_a_bucket_leave_a_link_idle() {
+    let run = |keys: &str| {
+        run(&format!("{WIRED}queue = \"1000 packets\"\n{keys}\n[until]\ntime = \"8 s\"\n"))
+    };
+    let windowed = "burst = \"40 MB\"\n[receiver]\nwindow = \"64 KiB\"";
+    let idle = run(windowed);
+    assert!(idle.goodput_bps.unwrap() > 12e6, "faster than the rate of the link");
+    assert_eq!(idle.limited_by, Some(LimitedBy::ReceiveWindow));
+    let emptied = run("burst = \"400 kB\"");
+    assert_eq!(
+        emptied.limited_by,
+        Some(LimitedBy::Bandwidth),
+        "an empty bucket lets the rate through"
+    );
+}

@@ -286,3 +286,25 @@ fn tokens_of_a_bucket_leave_a_link_idle() {
         "an empty bucket lets the rate through"
     );
 }
+
+/// A reply is written at once: what is out of it, on its way or lost, is no lack of data.
+#[test]
+fn a_reply_on_its_way_is_not_the_applications_wait() {
+    let share = |stack: &str, keys: &str, kind| {
+        let text = format!(
+            "sender.stack = \"{stack}\"\nreceiver.stack = \"{stack}\"\n[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"40 ms\"\n{keys}\n\
+             [[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"200 B\"\nreply = \"100 kB\"\ncount = 5\n"
+        );
+        let limits = run(&text).limits;
+        limits.iter().filter(|limit| limit.kind == kind).map(|limit| limit.share).sum::<f64>()
+    };
+    for stack in ["linux", "rfc"] {
+        let lossy = "queue = \"64 KiB\"";
+        let repairing =
+            share(stack, lossy, LimitedBy::Congestion) + share(stack, lossy, LimitedBy::Rto);
+        let idle = share(stack, lossy, LimitedBy::Application);
+        assert!(repairing > 0.5 && idle < 0.3, "{stack}: {repairing} {idle}");
+        let starting = share(stack, "queue = \"1000 packets\"", LimitedBy::StartUp);
+        assert!(starting > 0.5, "{stack}: {starting}");
+    }
+}

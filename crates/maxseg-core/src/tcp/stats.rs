@@ -6,7 +6,7 @@ use crate::units::Time;
 /// What keeps a sender from sending more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// There is no more data.
+    /// There is no more data; time counts under it once all is acknowledged.
     Application,
     /// It has only begun: the handshake, or slow start before the first loss.
     StartUp,

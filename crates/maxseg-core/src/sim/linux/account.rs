@@ -20,8 +20,8 @@ impl Account {
         Self { limited: [Time::ZERO; Limit::ALL.len()], flight_byte_nanos: 0, until: start }
     }
 
-    /// Brings it up to `now`, before anything happens; `may_rest` says that an empty send queue is the
-    /// application's.
+    /// Brings it up to `now`, before anything happens; `may_rest` says that it is the application's if nothing is out and nothing
+    /// waits: what is out keeps a sender busy, in the lab as well (`tcpi_busy_time`), whether it is on its way or lost.
     #[inline]
     pub(in crate::sim) fn advance(&mut self, now: Time, sender: &Socket, may_rest: bool) {
         let span = now.since(self.until);
@@ -36,13 +36,13 @@ impl Account {
             Limit::Rto
         } else if sender.waits_for_buffer() {
             Limit::SendBuffer
-        } else if !has_unsent && may_rest {
+        } else if may_rest && sender.is_idle() {
             Limit::Application
         } else if has_unsent && (room < sender.mss() || sender.peer_window_is_smaller()) {
             Limit::ReceiveWindow
         } else if has_unsent && sender.waits_for_own_pace() {
             Limit::Paced
-        } else if sender.is_in_first_slow_start() {
+        } else if sender.is_in_start_up() {
             Limit::StartUp
         } else {
             Limit::Congestion

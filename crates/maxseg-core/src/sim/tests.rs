@@ -308,3 +308,24 @@ fn a_reply_on_its_way_is_not_the_applications_wait() {
         assert!(starting > 0.5, "{stack}: {starting}");
     }
 }
+
+/// What is in flight is what is not acknowledged: bytes, not full segments, and lost ones until they are repaired.
+#[test]
+fn in_flight_is_what_is_not_acknowledged() {
+    let mean = |stack: &str, keys: &str| {
+        let outcome = run(&format!(
+            "sender.stack = \"{stack}\"\nreceiver.stack = \"{stack}\"\n{WIRED}{keys}"
+        ));
+        outcome.in_flight_mean_bytes.unwrap()
+    };
+    let asked = "[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"1 B\"\nreply = \"1 B\"\ncount = 20\n";
+    let outage = "errors = [{ model = \"none\" }, { at = \"5 s\", model = \"uniform\", rate = 1.0 }, { at = \"15 s\", model = \"none\" }]\n\
+                  [until]\ntime = \"20 s\"\n";
+    for stack in ["linux", "rfc"] {
+        let bytes = mean(stack, asked);
+        assert!(bytes <= 2.0, "{stack}: {bytes} of the two that are ever out");
+        // Half of the time all that was out is lost: a queue and what the path holds.
+        let lost = mean(stack, outage);
+        assert!(lost > 60_000.0, "{stack}: {lost}");
+    }
+}

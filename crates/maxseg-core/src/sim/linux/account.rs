@@ -29,7 +29,7 @@ impl Account {
             return;
         }
         self.until = now;
-        let bytes = sender.in_flight() * sender.mss();
+        let bytes = sender.unacknowledged();
         self.flight_byte_nanos += u128::from(bytes) * u128::from(span.as_nanos());
         let (has_unsent, room) = sender.unsent();
         let limit = if sender.is_in_loss() {
@@ -97,7 +97,7 @@ pub(in crate::sim) fn sample(
         flow,
         cwnd: segments(info.cwnd),
         window: Bytes::new(info.snd_wnd),
-        in_flight: segments(socket.in_flight()),
+        in_flight: Bytes::new(socket.unacknowledged()),
         srtt: (info.srtt > 0).then(|| micros(info.srtt)),
         rto: micros(info.rto),
         queue,

@@ -2,6 +2,7 @@
 
 use super::Socket;
 use super::cc::UNLIMITED;
+use super::constants::AFTER_SYN;
 use crate::units::Time;
 
 /// Counts of what a socket did.
@@ -138,6 +139,11 @@ impl Socket {
     /// Payload bytes that are acknowledged.
     pub(crate) const fn acknowledged(&self) -> u64 {
         self.snd_una.saturating_sub(1)
+    }
+
+    /// Payload bytes that are sent and not acknowledged: `FlightSize` (RFC 5681 §2), lost ones included.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.snd_nxt.saturating_sub(self.snd_una.max(AFTER_SYN))
     }
 
     /// Whether nothing has ended its start-up: no threshold was ever set, or `HyStart` set it and neither loss nor mark has reduced

@@ -213,6 +213,11 @@ impl Sender {
         }
     }
 
+    /// Bytes that are sent and not acknowledged: `FlightSize` (RFC 5681 §2), lost ones included.
+    pub fn unacknowledged(&self) -> Bytes {
+        Bytes::new(self.max.saturating_sub(self.una))
+    }
+
     /// Payload of a full segment at the current path MTU.
     pub fn mss(&self) -> Bytes {
         Bytes::new(self.mss)
@@ -270,7 +275,7 @@ impl Sender {
         };
         self.stats.limited[limit as usize] += span;
         self.stats.flight_byte_nanos +=
-            u128::from(self.nxt - self.una) * u128::from(span.as_nanos());
+            u128::from(self.max.saturating_sub(self.una)) * u128::from(span.as_nanos());
         self.since = now;
     }
 

@@ -86,7 +86,8 @@ pub(super) fn run(
             PreparedFlow::new(&context, flow, spec).map_err(|error| LabError::Flow { flow, error })
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let statuses: Vec<Status> = scenario.flows.iter().map(|_| Status::default()).collect();
+    let statuses: Vec<Status> =
+        scenario.flows.iter().map(|flow| Status::of(scenario, flow)).collect();
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {

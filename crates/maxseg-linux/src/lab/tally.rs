@@ -1,5 +1,7 @@
 //! The outcome of a run, from its counters.
 
+use std::collections::BTreeMap;
+
 use maxseg_core::engine::name_flows;
 use maxseg_core::framing::{UDP_HEADER, ip_header};
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome, Usage};
@@ -248,20 +250,21 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
     let active = ended.since(flow.start).as_secs_f64().max(SHORTEST);
     let share = |time: Time| (time.as_secs_f64() / active).clamp(0.0, 1.0);
     let share_of = |time: Option<Time>| share(time.unwrap_or_default());
-    let (busy, window, buffer) =
-        (share_of(tcp.busy), share_of(tcp.window_limited), share_of(tcp.buffer_limited));
-    let kind_of_rest = match (tcp.retransmitted_packets > 0, tcp.acknowledged) {
-        // Without an acknowledgement only the timer repairs.
-        (true, 0) => LimitedBy::Rto,
-        (true, _) => LimitedBy::Congestion,
-        (false, _) => LimitedBy::StartUp,
-    };
-    let held = [
-        (LimitedBy::ReceiveWindow, window),
-        (LimitedBy::SendBuffer, buffer),
-        (kind_of_rest, (busy - window - buffer).max(0.0)),
-        (LimitedBy::Application, 1.0 - busy),
-    ];
+    // Without an acknowledgement only the timer repairs.
+    let is_unanswered = tcp.retransmitted_packets > 0 && tcp.acknowledged == 0;
+    let kind = |kind: LimitedBy| if is_unanswered { LimitedBy::Rto } else { kind };
+    let busy = share_of(tcp.busy);
+    let handshake = share(counted.opened.unwrap_or_default().since(flow.start)).min(1.0 - busy);
+    let mut held = BTreeMap::from([
+        (LimitedBy::ReceiveWindow, share_of(tcp.window_limited)),
+        (LimitedBy::SendBuffer, share_of(tcp.buffer_limited)),
+        (LimitedBy::Rto, share_of(tcp.timed_out)),
+        (LimitedBy::StartUp, handshake),
+        (LimitedBy::Application, 1.0 - busy - handshake),
+    ]);
+    for (limit, time) in &tcp.held {
+        *held.entry(kind(*limit)).or_default() += share(*time);
+    }
     let mut limits = LimitShare::of_times(held, &usage(scenario, ran, index));
     limits.retain(|limit| limit.share > LimitShare::LEAST);
     limits

@@ -38,10 +38,10 @@ impl Account {
             Limit::SendBuffer
         } else if may_rest && sender.is_idle() {
             Limit::Application
+        } else if has_unsent && room >= sender.mss() && sender.waits_for_own_pace() {
+            Limit::Paced
         } else if has_unsent && (room < sender.mss() || sender.peer_window_is_smaller()) {
             Limit::ReceiveWindow
-        } else if has_unsent && sender.waits_for_own_pace() {
-            Limit::Paced
         } else if sender.is_in_start_up() {
             Limit::StartUp
         } else {

@@ -329,3 +329,22 @@ fn in_flight_is_what_is_not_acknowledged() {
         assert!(lost > 60_000.0, "{stack}: {lost}");
     }
 }
+
+/// The link's time before a flow is not the flow's, whoever used it.
+#[test]
+fn a_ping_beside_a_transfer_does_not_change_its_limit() {
+    let limits = |ping: &str| {
+        let text = format!(
+            "{WIRED}[[flow]]\nkind = \"bulk\"\nstart = \"10 s\"\n{ping}[until]\ntime = \"20 s\"\n"
+        );
+        let outcome = run(&text);
+        let bulk = outcome.flows.first().unwrap_or(&outcome);
+        bulk.limits
+            .iter()
+            .map(|limit| (limit.kind, (limit.share * 50.0).round()))
+            .collect::<Vec<_>>()
+    };
+    let alone = limits("");
+    assert_eq!(alone[0].0, LimitedBy::Bandwidth, "{alone:?}");
+    assert_eq!(limits("[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n"), alone);
+}

@@ -211,21 +211,19 @@ fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
 }
 
-/// How busy the links of a flow were. What its own packets take of the way back only the relay counts.
+/// How busy the links of a flow were in its time. What its own packets take of the way back only the relay counts.
 fn usage(scenario: &Scenario, ran: &RunRecord, index: usize) -> Usage {
     let way = way_of_most(&scenario.flows[index]);
-    let used = ran.elapsed.since(scenario.links_used_from(&way)).as_secs_f64().max(SHORTEST);
-    let hops = way.hops.first..=way.hops.last;
+    let used = ran.elapsed.since(way.start).as_secs_f64().max(SHORTEST);
+    let (busy, before) =
+        (ran.links.busy(), ran.busy_before.iter().find(|(at, _)| *at == way.start));
     let busiest = |side: usize| {
-        let busy: Option<Time> = match &ran.links {
-            LinkReports::Relay(links) => {
-                links[hops.clone()].iter().map(|hop| hop[side].link.busy).max()
-            }
-            LinkReports::Kernel(links) => {
-                links[hops.clone()].iter().map(|hop| hop[side].busy).max()
-            }
+        let of_hop = |hop: usize| {
+            let earlier = before.map_or(Time::ZERO, |(_, links)| links[hop][side]);
+            busy[hop][side].since(earlier)
         };
-        busy.unwrap_or_default().as_secs_f64() / used
+        let busiest = (way.hops.first..=way.hops.last).map(of_hop).max();
+        busiest.unwrap_or_default().as_secs_f64() / used
     };
     let side = side_towards_receiver(&way);
     let (_, first_back) = scenario.first_links(&way);

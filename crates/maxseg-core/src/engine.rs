@@ -160,7 +160,7 @@ pub struct Sample {
     pub cwnd: Bytes,
     /// The window that the peer offers.
     pub window: Bytes,
-    /// What the sender takes to be in flight.
+    /// Unacknowledged bytes, lost ones included.
     pub in_flight: Bytes,
     /// The smoothed round trip; `None` before there is one.
     pub srtt: Option<Time>,

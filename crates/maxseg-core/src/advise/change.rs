@@ -226,8 +226,9 @@ impl Change {
                 sending.rto.initial = sending.rto.initial.max(time);
             }
             Self::RtoInitial(time) => sending.rto.initial = time,
-            // The simulator's senders have no rate of their own, and theirs is RACK already.
-            Self::Pacing(_) | Self::ReorderingTolerance => {}
+            Self::Pacing(rate) => scenario.lab.pacing_rate = Some(rate),
+            // Simulated senders have RACK already.
+            Self::ReorderingTolerance => {}
             Self::MtuProbing => sending.mtu_probing = true,
             Self::NoSlowStartAfterIdle => {
                 for host in [sending, receiving] {

@@ -1,6 +1,6 @@
 //! The way of the data that advice is about: which host sends it, which receives it, over which links.
 
-use crate::path::{HopSpec, LinkSpec};
+use crate::path::{HopSpec, LinkSpec, PolicerSpec};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::Settings;
 use crate::units::BitsPerSec;
@@ -60,6 +60,14 @@ pub(super) fn data_links(scenario: &Scenario) -> impl Iterator<Item = &LinkSpec>
 /// The slowest link that the data crosses.
 pub(super) fn data_rate(scenario: &Scenario) -> BitsPerSec {
     data_links(scenario).map(|link| link.rate).min().unwrap_or_else(|| scenario.bottleneck_rate())
+}
+
+/// The slowest policer on the way of the data, with its hop.
+pub(super) fn policer(scenario: &Scenario) -> Option<(&HopSpec, PolicerSpec)> {
+    let from = data_from(scenario);
+    let hops = scenario.path.hops.iter();
+    let policers = hops.filter_map(|hop| Some((hop, link_from(hop, from).policer?)));
+    policers.min_by_key(|(_, policer)| policer.rate)
 }
 
 #[cfg(test)]

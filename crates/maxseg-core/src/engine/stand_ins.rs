@@ -21,18 +21,27 @@ pub fn assumed_by_simulator(scenario: &Scenario) -> Vec<Caveat> {
         );
         caveats.push(Caveat::new("congestion", text));
     }
-    caveats.extend(lab_keys(scenario));
+    // Linux's own TCP paces bulk data as in the lab.
+    let is_linux = |flow: &Flow| flow.kind != FlowKind::Bulk || scenario.runs_linux(flow);
+    let paces = scenario.flows.iter().all(is_linux);
+    caveats.extend(lab_keys(scenario, paces));
     caveats
 }
 
 /// Keys without effect on the formulas; which law these take for a congestion control, they say themselves.
 pub fn assumed_by_formulas(scenario: &Scenario) -> Vec<Caveat> {
-    lab_keys(scenario).into_iter().collect()
+    lab_keys(scenario, false).into_iter().collect()
 }
 
-fn lab_keys(scenario: &Scenario) -> Option<Caveat> {
-    let text = "the keys under `lab` have no effect: they are for `--engine lab`";
-    (scenario.lab != LabOptions::default()).then(|| Caveat::new("lab-keys", text))
+/// Keys of the lab without effect, where bulk data is paced (`pacing_rate`) or not.
+fn lab_keys(scenario: &Scenario, paces: bool) -> Option<Caveat> {
+    let with_effect = scenario.lab.pacing_rate.filter(|_| paces);
+    let (others, except) = match with_effect {
+        Some(_) => (LabOptions { pacing_rate: None, ..scenario.lab }, " but `pacing_rate`"),
+        None => (scenario.lab, ""),
+    };
+    let text = format!("the keys under `lab`{except} have no effect: they are for `--engine lab`");
+    (others != LabOptions::default()).then(|| Caveat::new("lab-keys", text))
 }
 
 /// The ends that send in flows without Linux's own TCP, with a congestion control that only that has.

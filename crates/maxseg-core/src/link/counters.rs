@@ -24,7 +24,7 @@ pub struct Counters {
     pub repeats: u64,
     /// Packets that entered twice.
     pub doubled: u64,
-    /// Time on the wire, all packets together.
+    /// Time on the wire, all packets together: none of what tokens of a bucket let go at once.
     pub busy: Time,
     /// Time in the queue, all packets together.
     pub waited: Time,

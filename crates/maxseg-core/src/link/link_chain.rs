@@ -305,13 +305,12 @@ impl<P: Markable> LinkChain<P> {
         Time::from_nanos(sent.map(|link| link.waited.as_nanos() / link.sent).sum())
     }
 
-    /// Time on the wire up to `now`, of the busiest of these links.
-    pub fn busiest(&self, now: Time, hops: std::ops::RangeInclusive<usize>) -> Time {
-        let busy: Vec<Time> = match &self.mode {
+    /// Time on the wire up to `now`, of each of these links.
+    pub fn busy_until(&self, now: Time) -> Vec<Time> {
+        match &self.mode {
             Mode::Computed(route) => route.hops().iter().map(|hop| hop.busy_until(now)).collect(),
             Mode::Staged(stages) => stages.busy_until(now).collect(),
-        };
-        busy[hops].iter().copied().max().unwrap_or_default()
+        }
     }
 
     /// How long a packet that entered at `now` would wait in the longest queue on its way.

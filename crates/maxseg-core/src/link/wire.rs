@@ -186,8 +186,9 @@ impl Wire {
         self.carry = u64::try_from(carry).expect("below the rate");
         let whole = Time::from_nanos(u64::try_from(whole).unwrap_or(u64::MAX));
         more.drained = from.saturating_add(whole).min(LATEST_DEPARTURE);
-        let busy = more.drained.since(from);
         let departs = start.max(more.drained.since(more.ahead));
+        // What a bucket has tokens for goes at once: the link stands idle for others.
+        let busy = departs - start;
         self.more = Some(more);
         Transmission { departs, damaged, late, busy, repeats }
     }

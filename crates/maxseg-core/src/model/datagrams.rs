@@ -71,7 +71,9 @@ pub(super) fn echo(
     let outcome = Outcome {
         elapsed_s: Some(scenario.until.time.as_secs_f64()),
         segment_loss: Some(lost),
-        ping_mean_s: Some((flow_path.round_trip(packet, packet) + queue).as_secs_f64()),
+        // Where none is answered there is no mean.
+        ping_mean_s: (lost < 1.0)
+            .then(|| (flow_path.round_trip(packet, packet) + queue).as_secs_f64()),
         queue_mean_s: Some(queue.as_secs_f64()),
         ..Outcome::default()
     };

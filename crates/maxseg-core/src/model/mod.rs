@@ -162,7 +162,7 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
                 datagrams::constant_rate(scenario, flow, (size, header, interval), &shares)
             }
             (FlowKind::Ping { size, header, .. }, _) => {
-                let queues = Time::from_secs_f64(queues.of(flow));
+                let queues = Time::from_secs_f64(queues.mean_of(flow, scenario.until.time));
                 datagrams::echo(scenario, flow, IpPacket::from(size + header), queues, &shares)
             }
             (FlowKind::Request(_), _) => requests.next().expect("one for each such flow"),
@@ -196,8 +196,8 @@ fn forget_losses_beside_bulk(scenario: &Scenario, estimates: &mut [Estimate]) {
 
 /// What stands in queues, for all who meet them: what bulk flows leave there, or datagrams that do not fit.
 struct Queues<'a> {
-    /// Bulk flows with their standing queue, in seconds.
-    standing: Vec<(&'a Flow, f64)>,
+    /// Bulk flows with their standing queue, in seconds, and their end.
+    standing: Vec<(&'a Flow, f64, Time)>,
     shares: &'a Shares<'a>,
 }
 
@@ -210,19 +210,37 @@ impl<'a> Queues<'a> {
         let bulk = scenario.flows.iter().filter(|flow| is_met && flow.kind == FlowKind::Bulk);
         let standing = bulk.filter_map(|flow| {
             let outcome = bulk::estimate(scenario, flow, shares).outcome;
-            Some((flow, outcome.rtt_mean_s? - outcome.rtt_min_s?))
+            let queue = outcome.rtt_mean_s? - outcome.rtt_min_s?;
+            let end = outcome.elapsed_s.map_or(scenario.until.time, Time::from_secs_f64);
+            Some((flow, queue, end.min(flow.stop)))
         });
         Self { standing: standing.collect(), shares }
     }
 
-    /// How long a flow's packets and their answers wait.
+    /// How long a flow's packets and their answers wait while bulk flows send.
     fn of(&self, flow: &Flow) -> f64 {
+        self.weighed(flow, |_, _| 1.0)
+    }
+
+    /// The same as a mean over the flow's own time, which ends with the run at `end` or, by bytes, with the last bulk flow.
+    fn mean_of(&self, flow: &Flow, end: Time) -> f64 {
+        let of_bulk = self.standing.iter().map(|(_, _, end)| *end).max();
+        let end = flow.stop.min(of_bulk.unwrap_or(end).min(end));
+        let own = end.since(flow.start).as_secs_f64();
+        self.weighed(flow, |bulk, bulk_end| {
+            let common = bulk_end.min(end).since(bulk.start.max(flow.start)).as_secs_f64();
+            if own > 0.0 { common / own } else { 1.0 }
+        })
+    }
+
+    /// The longest queue of each direction, each bulk flow's by the share of the time that it is met.
+    fn weighed(&self, flow: &Flow, share: impl Fn(&Flow, Time) -> f64) -> f64 {
         let from = |end: End| {
             let met = self
                 .standing
                 .iter()
-                .filter(|(bulk, _)| bulk.from == end && bulk.hops.meets(flow.hops));
-            met.map(|(_, queue)| *queue).fold(0.0, f64::max)
+                .filter(|(bulk, ..)| bulk.from == end && bulk.hops.meets(flow.hops));
+            met.map(|(bulk, queue, end)| queue * share(bulk, *end)).fold(0.0, f64::max)
         };
         let ways = [*flow, flow.reversed()];
         let full: f64 = ways.iter().map(|way| self.shares.full_queues(way)).sum();

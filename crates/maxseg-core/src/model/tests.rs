@@ -108,6 +108,23 @@ fn a_window_beyond_the_path_stands_in_the_queue() {
     assert!((pinged - (0.08 + 2.0 * 84.0 * 8.0 / 1e7 + want)).abs() < 1e-6, "{pinged}");
 }
 
+/// Echoes meet the queue of a transfer while it runs, and have no mean where none is answered.
+#[test]
+fn a_ping_waits_while_a_transfer_runs() {
+    let ping = |start: &str| {
+        let text = format!(
+            "receiver = {{ window = \"150 kB\", delayed_ack = false }}\n\
+             flow = [{{ kind = \"bulk\", start = \"{start}\" }}, {{ kind = \"ping\" }}]\nuntil.time = \"20 s\""
+        );
+        outcome(&text).ping_mean_s.unwrap()
+    };
+    let idle = 0.08 + 2.0 * 84.0 * 8.0 / 1e7;
+    let (whole, half) = (ping("0 s") - idle, ping("10 s") - idle);
+    assert!(whole > 0.01 && (half / whole - 0.5).abs() < 1e-6, "{half} of {whole}");
+    let too_big = outcome("flow = [{ kind = \"ping\", size = 3000 }]");
+    assert_eq!((too_big.segment_loss, too_big.ping_mean_s), (Some(1.0), None));
+}
+
 #[test]
 fn datagrams_lose_what_is_damaged_and_what_does_not_fit() {
     let cbr = |rate: &str| {

@@ -51,7 +51,7 @@ impl LimitShare {
     }
 }
 
-/// How busy was what a flow shares with others: shares of the time from the first flow that used it to the end of the run.
+/// How busy was what a flow shares with others: shares of the time from its start to the end of the run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usage {
     /// The busiest link on the way of its data, or of its replies to requests.

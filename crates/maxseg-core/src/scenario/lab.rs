@@ -1,4 +1,4 @@
-//! How the lab is to run a scenario: what means nothing to formulas and simulator.
+//! How the lab is to run a scenario: what means nothing to formulas and, but for pacing, to the simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,13 +24,19 @@ pub struct LabOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-example" = "\"5 Mbit/s\"", "x-default" = "no bound", "x-engines" = "lab"))]
     pub write_rate: Option<BitsPerSec>,
-    /// Rate at which the kernel paces each bulk flow (`SO_MAX_PACING_RATE`, socket(7)); none unless given.
+    /// Rate at which Linux paces the payload of each bulk flow (`SO_MAX_PACING_RATE`, socket(7)); none unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-example" = "\"5 Mbit/s\"", "x-default" = "no bound", "x-engines" = "lab"))]
+    #[schemars(extend("x-example" = "\"5 Mbit/s\"", "x-default" = "no bound", "x-engines" = "sim, lab"))]
     pub pacing_rate: Option<BitsPerSec>,
 }
 
 impl LabOptions {
+    /// The pacing rate as the socket option has it, in bytes a second; `None` for no limit, as what 32 bits do not hold is
+    /// (`sk_setsockopt`, `net/core/sock.c`).
+    pub fn max_pacing_bytes(&self) -> Option<u64> {
+        self.pacing_rate.map(|rate| rate.get() / 8).filter(|bytes| *bytes < u64::from(u32::MAX))
+    }
+
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }

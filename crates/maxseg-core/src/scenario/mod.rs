@@ -207,7 +207,7 @@ pub struct Until {
 
 /// To be raised when the same scenario gives other results: stored rows are then not taken for fresh ones.
 /// `cargo xtask test` fails where results change and it is not (`testdata/results-guard`).
-pub const RESULTS_VERSION: u32 = 16;
+pub const RESULTS_VERSION: u32 = 17;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.
@@ -317,10 +317,16 @@ impl Scenario {
         }
     }
 
-    /// When the first flow starts that crosses a link of `flow`: before that they all stand idle.
-    pub fn links_used_from(&self, flow: &Flow) -> Time {
-        let meeting = self.flows.iter().filter(|other| other.hops.meets(flow.hops));
-        meeting.map(|other| other.start).fold(flow.start, Time::min)
+    /// When flows start whose links others use before, the latest first: how busy these kept them is not of the flow's time.
+    pub fn starts_behind_others(&self) -> Vec<Time> {
+        let is_behind = |flow: &&Flow| {
+            self.flows.iter().any(|other| other.start < flow.start && other.hops.meets(flow.hops))
+        };
+        let mut starts: Vec<Time> =
+            self.flows.iter().filter(is_behind).map(|flow| flow.start).collect();
+        starts.sort_unstable_by(|a, b| b.cmp(a));
+        starts.dedup();
+        starts
     }
 
     /// Whether any draw of chance can change the outcome: of a link, or of Linux's BBR, which draws the phase in which it begins to

@@ -90,12 +90,22 @@ impl Cargo {
     }
 }
 
+/// How long links and hosts were busy up to a time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BusyTimes {
+    /// Of each link, in the order in which packets cross them: towards the receiver, and towards the sender.
+    pub(super) links: [Vec<Time>; 2],
+    /// The busier of the flow's hosts.
+    pub(super) host: Time,
+}
+
 /// A flow with its two ends.
 #[derive(Debug)]
 pub(super) struct RunningFlow {
     pub(super) from: End,
     pub(super) start: Time,
-    pub(super) links_used_from: Time,
+    /// How long everything on its way was busy before it started; `None` for not at all.
+    pub(super) busy_before: Option<Box<BusyTimes>>,
     pub(super) traffic: Traffic,
     pub(super) losses: Losses,
     pub(super) hop_spans: HopSpans,
@@ -207,7 +217,7 @@ impl RunningFlow {
         Self {
             from: flow.from,
             start: flow.start,
-            links_used_from: scenario.links_used_from(flow),
+            busy_before: None,
             traffic,
             losses: Losses::default(),
             hop_spans: HopSpans::new(scenario, flow, index),

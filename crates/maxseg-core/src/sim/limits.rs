@@ -12,6 +12,7 @@ impl From<Limit> for LimitedBy {
             Limit::SendBuffer => Self::SendBuffer,
             Limit::Congestion => Self::Congestion,
             Limit::Rto => Self::Rto,
+            Limit::Paced => Self::Paced,
         }
     }
 }

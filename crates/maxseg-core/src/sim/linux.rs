@@ -72,7 +72,11 @@ impl LinuxConnection {
         let (near, far) = scenario.first_links(flow);
         let draws = Stream::named(scenario.seed, &format!("flow.{index}"));
         let hosts = (
-            Host { seed: draws.at(0), ..host(&config.sender, scenario.ip, near.mtu, config.mss()) },
+            Host {
+                seed: draws.at(0),
+                max_pacing_rate: scenario.lab.max_pacing_bytes().unwrap_or(u64::MAX),
+                ..host(&config.sender, scenario.ip, near.mtu, config.mss())
+            },
             Host {
                 seed: draws.at(1),
                 ..host(&config.receiver, scenario.ip, far.mtu, config.mss())

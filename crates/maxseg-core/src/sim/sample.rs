@@ -17,7 +17,7 @@ pub(super) fn sample_of(
         flow,
         cwnd: sender.cwnd(),
         window: sender.peer_window(),
-        in_flight: sender.in_flight(),
+        in_flight: sender.unacknowledged(),
         srtt: sender.rto().srtt(),
         rto: sender.rto().current(),
         queue,

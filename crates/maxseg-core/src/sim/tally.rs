@@ -1,6 +1,6 @@
 //! From what the flows counted to an outcome.
 
-use super::flow::{RunningFlow, Traffic};
+use super::flow::{BusyTimes, RunningFlow, Traffic};
 use super::meter::Meter;
 use super::request::RequestFlow;
 use super::world::World;
@@ -181,27 +181,52 @@ impl<E> World<E> {
         }
     }
 
-    /// How busy links and hosts of a flow were; its packets on the way back take `own` seconds of their first link.
+    /// How busy links and hosts of a flow were in its time; its packets on the way back take `own` seconds of their first link.
     fn usage(&self, (index, flow): (usize, &RunningFlow), own: f64) -> Usage {
         let from = sender_of_most(flow);
-        let used = self.now.since(flow.links_used_from).as_secs_f64().max(1e-9);
+        let used = self.now.since(flow.start).as_secs_f64().max(1e-9);
+        let (now, before) = (self.busy_times(index, self.now), flow.busy_before.as_deref());
         let busiest = |from: End| {
-            let links = self.net.links.towards(from.other());
-            links.busiest(self.now, hops(flow, from)).as_secs_f64() / used
+            let side = usize::from(from == End::Receiver);
+            let busy = |hop: usize| {
+                let earlier = before.map_or(Time::ZERO, |before| before.links[side][hop]);
+                now.links[side][hop].since(earlier)
+            };
+            hops(flow, from).map(busy).max().unwrap_or_default().as_secs_f64() / used
         };
-        let host = self.net.hosts.as_ref().map(|hosts| hosts.busiest(self.now, index));
+        let host = now.host.since(before.map_or(Time::ZERO, |before| before.host));
         Usage {
             link: busiest(from),
             way_back: busiest(from.other()),
             own_way_back: own / used,
-            host: host.unwrap_or_default().as_secs_f64() / used,
+            host: host.as_secs_f64() / used,
+        }
+    }
+
+    /// How long everything was busy up to `at` that the flow with this index may use.
+    fn busy_times(&self, index: usize, at: Time) -> BusyTimes {
+        let links = &self.net.links;
+        let host = self.net.hosts.as_ref().map(|hosts| hosts.busiest(at, index));
+        BusyTimes {
+            links: [End::Receiver, End::Sender].map(|to| links.towards(to).busy_until(at)),
+            host: host.unwrap_or_default(),
+        }
+    }
+
+    /// Notes for each flow that starts at `at` how long others kept its way busy before.
+    pub(super) fn note_busy_before(&mut self, at: Time) {
+        for index in 0..self.flows.len() {
+            if self.flows[index].start == at {
+                let busy = self.busy_times(index, at);
+                self.flows[index].busy_before = Some(Box::new(busy));
+            }
         }
     }
 
     /// How long each limit held, longest first.
     fn limits_of(
         &self,
-        times: [Time; 6],
+        times: [Time; Limit::ALL.len()],
         flow: (usize, &RunningFlow),
         own_way_back: f64,
     ) -> Vec<LimitShare> {

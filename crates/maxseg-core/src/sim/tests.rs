@@ -250,3 +250,101 @@ fn a_flow_that_starts_late_and_fills_its_link_is_limited_by_it() {
         assert_eq!(outcome.limited_by, Some(LimitedBy::Bandwidth), "{start}: {:?}", outcome.limits);
     }
 }
+
+/// `SO_MAX_PACING_RATE` holds the payload's rate, as in the lab, and is the limit.
+#[test]
+fn a_bulk_flow_is_paced_as_in_the_lab() {
+    let text = format!("{WIRED}[lab]\npacing_rate = \"4 Mbit/s\"\n[until]\ntime = \"20 s\"\n");
+    let outcome = run(&text);
+    let goodput = outcome.goodput_bps.unwrap();
+    assert!((3.9e6..=4e6).contains(&goodput), "{goodput}");
+    assert_eq!(outcome.limited_by, Some(LimitedBy::Paced));
+    let codes = |text: &str| -> Vec<String> {
+        Sim.caveats(&scenario(text)).into_iter().map(|caveat| caveat.code).collect()
+    };
+    assert!(!codes(&text).contains(&"lab-keys".to_owned()));
+    assert!(
+        codes(&text.replace("[lab]", "[lab]\ntraffic = \"iperf3\""))
+            .contains(&"lab-keys".to_owned())
+    );
+}
+
+/// What a token bucket lets go at once does not occupy the link, however many bytes it is.
+#[test]
+fn tokens_of_a_bucket_leave_a_link_idle() {
+    let run = |keys: &str| {
+        run(&format!("{WIRED}queue = \"1000 packets\"\n{keys}\n[until]\ntime = \"8 s\"\n"))
+    };
+    let windowed = "burst = \"40 MB\"\n[receiver]\nwindow = \"64 KiB\"";
+    let idle = run(windowed);
+    assert!(idle.goodput_bps.unwrap() > 12e6, "faster than the rate of the link");
+    assert_eq!(idle.limited_by, Some(LimitedBy::ReceiveWindow));
+    let emptied = run("burst = \"400 kB\"");
+    assert_eq!(
+        emptied.limited_by,
+        Some(LimitedBy::Bandwidth),
+        "an empty bucket lets the rate through"
+    );
+}
+
+/// A reply is written at once: what is out of it, on its way or lost, is no lack of data.
+#[test]
+fn a_reply_on_its_way_is_not_the_applications_wait() {
+    let share = |stack: &str, keys: &str, kind| {
+        let text = format!(
+            "sender.stack = \"{stack}\"\nreceiver.stack = \"{stack}\"\n[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"40 ms\"\n{keys}\n\
+             [[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"200 B\"\nreply = \"100 kB\"\ncount = 5\n"
+        );
+        let limits = run(&text).limits;
+        limits.iter().filter(|limit| limit.kind == kind).map(|limit| limit.share).sum::<f64>()
+    };
+    for stack in ["linux", "rfc"] {
+        let lossy = "queue = \"64 KiB\"";
+        let repairing =
+            share(stack, lossy, LimitedBy::Congestion) + share(stack, lossy, LimitedBy::Rto);
+        let idle = share(stack, lossy, LimitedBy::Application);
+        assert!(repairing > 0.5 && idle < 0.3, "{stack}: {repairing} {idle}");
+        let starting = share(stack, "queue = \"1000 packets\"", LimitedBy::StartUp);
+        assert!(starting > 0.5, "{stack}: {starting}");
+    }
+}
+
+/// What is in flight is what is not acknowledged: bytes, not full segments, and lost ones until they are repaired.
+#[test]
+fn in_flight_is_what_is_not_acknowledged() {
+    let mean = |stack: &str, keys: &str| {
+        let outcome = run(&format!(
+            "sender.stack = \"{stack}\"\nreceiver.stack = \"{stack}\"\n{WIRED}{keys}"
+        ));
+        outcome.in_flight_mean_bytes.unwrap()
+    };
+    let asked = "[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"1 B\"\nreply = \"1 B\"\ncount = 20\n";
+    let outage = "errors = [{ model = \"none\" }, { at = \"5 s\", model = \"uniform\", rate = 1.0 }, { at = \"15 s\", model = \"none\" }]\n\
+                  [until]\ntime = \"20 s\"\n";
+    for stack in ["linux", "rfc"] {
+        let bytes = mean(stack, asked);
+        assert!(bytes <= 2.0, "{stack}: {bytes} of the two that are ever out");
+        // Half of the time all that was out is lost: a queue and what the path holds.
+        let lost = mean(stack, outage);
+        assert!(lost > 60_000.0, "{stack}: {lost}");
+    }
+}
+
+/// The link's time before a flow is not the flow's, whoever used it.
+#[test]
+fn a_ping_beside_a_transfer_does_not_change_its_limit() {
+    let limits = |ping: &str| {
+        let text = format!(
+            "{WIRED}[[flow]]\nkind = \"bulk\"\nstart = \"10 s\"\n{ping}[until]\ntime = \"20 s\"\n"
+        );
+        let outcome = run(&text);
+        let bulk = outcome.flows.first().unwrap_or(&outcome);
+        bulk.limits
+            .iter()
+            .map(|limit| (limit.kind, (limit.share * 50.0).round()))
+            .collect::<Vec<_>>()
+    };
+    let alone = limits("");
+    assert_eq!(alone[0].0, LimitedBy::Bandwidth, "{alone:?}");
+    assert_eq!(limits("[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n"), alone);
+}

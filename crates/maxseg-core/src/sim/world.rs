@@ -24,6 +24,8 @@ pub(super) struct World<E> {
     until: Time,
     /// Flows that have an end and have not come to it: some for ever where time alone ends the run.
     unfinished: usize,
+    /// Starts of flows at which it is noted how busy others were before; the next one last.
+    starts: Vec<Time>,
     /// Events until the watcher is looked at.
     until_look: u32,
 }
@@ -82,13 +84,14 @@ impl<E: Observer> World<E> {
             flows,
             until: scenario.until.time,
             unfinished: scenario.flows_that_end().unwrap_or(usize::MAX),
+            starts: scenario.starts_behind_others(),
             until_look: EVENTS_PER_LOOK,
         }
     }
 
     /// Runs to the end.
     pub(super) fn run(&mut self, watch: &mut dyn Watch) -> Result<(), EngineError> {
-        self.run_until(self.until, watch)?;
+        self.run_to(self.until, watch)?;
         self.finish();
         Ok(())
     }
@@ -101,13 +104,23 @@ impl<E: Observer> World<E> {
     ) -> Result<(), EngineError> {
         let mut next = Time::ZERO;
         while next <= self.until && self.unfinished > 0 {
-            self.run_until(next, watch)?;
+            self.run_to(next, watch)?;
             // A sample costs as much as some events.
             self.until_look = self.until_look.saturating_sub(16);
             self.sample(next, watch);
             next = next.saturating_add(every.max(Time::from_nanos(1)));
         }
         self.run(watch)
+    }
+
+    /// Runs to `end`, and notes on the way how busy links were when a flow starts behind others.
+    fn run_to(&mut self, end: Time, watch: &mut dyn Watch) -> Result<(), EngineError> {
+        while let Some(start) = self.starts.last().copied().filter(|start| *start <= end) {
+            self.run_until(start, watch)?;
+            self.note_busy_before(start);
+            self.starts.pop();
+        }
+        self.run_until(end, watch)
     }
 
     /// The inner loop: the earliest of two arrivals and of all else, until nothing is left before or

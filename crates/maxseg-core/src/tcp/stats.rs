@@ -6,7 +6,7 @@ use crate::units::Time;
 /// What keeps a sender from sending more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// There is no more data.
+    /// There is no more data; time counts under it once all is acknowledged.
     Application,
     /// It has only begun: the handshake, or slow start before the first loss.
     StartUp,
@@ -18,17 +18,20 @@ pub enum Limit {
     Congestion,
     /// It waits for the retransmission timer.
     Rto,
+    /// The program's own limit of its rate (`SO_MAX_PACING_RATE`).
+    Paced,
 }
 
 impl Limit {
     /// All of them, in the order of [`SenderStats::limited`].
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Application,
         Self::StartUp,
         Self::ReceiveWindow,
         Self::SendBuffer,
         Self::Congestion,
         Self::Rto,
+        Self::Paced,
     ];
 }
 
@@ -58,7 +61,7 @@ pub struct SenderStats {
     /// Round trips of segments that were timed: one at a time, none that was resent.
     pub rtt: Histogram,
     /// Time spent under each limit, in the order of [`Limit::ALL`].
-    pub limited: [Time; 6],
+    pub limited: [Time; Limit::ALL.len()],
     /// Bytes in flight, summed over time in byte-nanoseconds.
     pub flight_byte_nanos: u128,
 }

@@ -237,8 +237,9 @@ fn counts(
     }
 }
 
-/// The airtime of bytes counted as on the wire.
+/// The airtime of bytes counted as on the wire, but for those that a full bucket lets go at once.
 fn busy(spec: &LinkSpec, bytes: u64) -> Time {
+    let bytes = bytes.saturating_sub(spec.burst.get());
     spec.rate.time_for_bits(bytes.saturating_mul(spec.framing.bits_per_byte()))
 }
 

@@ -31,6 +31,8 @@ pub(super) struct RunRecord {
     pub(super) flows: Vec<FlowCounts>,
     /// The counters of the links.
     pub(super) links: LinkReports,
+    /// How long links were busy when flows started behind others, by the time of that.
+    pub(super) busy_before: Vec<(Time, LinksBusy)>,
     /// Packets that the kernel dropped at the hosts' interfaces and sockets.
     pub(super) kernel_drops: u64,
     /// Packets that the capture could not take, where there is one.
@@ -39,6 +41,9 @@ pub(super) struct RunRecord {
     pub(super) cpu: Time,
 }
 
+/// How long each hop's links were busy, towards the receiver and towards the sender.
+pub(super) type LinksBusy = Vec<[Time; 2]>;
+
 /// Towards the receiver and towards the sender, of each hop in the path's order.
 #[derive(Debug)]
 pub(super) enum LinkReports {
@@ -46,6 +51,20 @@ pub(super) enum LinkReports {
     Relay(Vec<[Report; 2]>),
     /// The kernel's: of qdiscs and interfaces.
     Kernel(Vec<[KernelReport; 2]>),
+}
+
+impl LinkReports {
+    /// How long each link was busy.
+    pub(super) fn busy(&self) -> LinksBusy {
+        match self {
+            Self::Relay(links) => {
+                links.iter().map(|hop| hop.each_ref().map(|report| report.link.busy)).collect()
+            }
+            Self::Kernel(links) => {
+                links.iter().map(|hop| hop.each_ref().map(|report| report.busy)).collect()
+            }
+        }
+    }
 }
 
 impl RunRecord {
@@ -86,7 +105,8 @@ pub(super) fn run(
             PreparedFlow::new(&context, flow, spec).map_err(|error| LabError::Flow { flow, error })
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let statuses: Vec<Status> = scenario.flows.iter().map(|_| Status::default()).collect();
+    let statuses: Vec<Status> =
+        scenario.flows.iter().map(|flow| Status::of(scenario, flow)).collect();
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
@@ -107,11 +127,11 @@ pub(super) fn run(
             prepared.start(scope, status);
         }
         let watched = watch_over(&context, &statuses, (&carrier, recording.as_mut()), watch);
-        let elapsed = watched.as_ref().map_or_else(|_| clock.now(), |ended| *ended);
+        let elapsed = watched.as_ref().map_or_else(|_| clock.now(), |watched| watched.ended);
         let counted = statuses.iter().map(Status::counted).collect();
         drop(over);
         let links = carrier.stop(scenario, elapsed)?;
-        watched?;
+        let Watched { busy_before, .. } = watched?;
         let capture_drops =
             recording.map(Recording::finish).transpose().map_err(LabError::Capture)?;
         Ok(RunRecord {
@@ -119,6 +139,7 @@ pub(super) fn run(
             elapsed,
             flows: counted,
             links,
+            busy_before,
             kernel_drops: network.drops()?.saturating_sub(drops_before),
             cpu: cpu_of_process() - cpu_before,
         })
@@ -134,13 +155,20 @@ impl Drop for StopWhenDropped<'_> {
     }
 }
 
-/// Checks relay, flows and capture until the run ends. Gives the end: where flows end by themselves, that of the last.
+/// What was seen while a run lasted.
+struct Watched {
+    /// Its end: where flows end by themselves, that of the last.
+    ended: Time,
+    busy_before: Vec<(Time, LinksBusy)>,
+}
+
+/// Checks relay, flows and capture until the run ends.
 fn watch_over(
     context: &FlowContext<'_>,
     statuses: &[Status],
     (carrier, mut recording): (&Carrier<'_>, Option<&mut Recording<'_>>),
     watch: &mut dyn Watch,
-) -> Result<Time, LabError> {
+) -> Result<Watched, LabError> {
     let scenario = context.scenario;
     let until = scenario.until.time;
     let waits = scenario.flows.iter().any(|flow| is_foreign(scenario, flow));
@@ -148,10 +176,15 @@ fn watch_over(
     let ends = scenario.flows.iter().filter(|flow| has_end(scenario, flow)).count();
     let every = watch.sample_every();
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
+    let mut starts = scenario.starts_behind_others();
+    let mut busy_before = Vec::new();
     loop {
         let now = context.clock.now();
         if now >= latest {
-            return Ok(now);
+            return Ok(Watched { ended: now, busy_before });
+        }
+        if let Some(start) = starts.pop_if(|start| *start <= now) {
+            busy_before.push((start, carrier.busy(scenario, now)?));
         }
         let mut ended: Vec<Time> = Vec::new();
         for (flow, status) in statuses.iter().enumerate() {
@@ -163,7 +196,8 @@ fn watch_over(
             }
         }
         if ends > 0 && ended.len() >= ends {
-            return Ok(ended.into_iter().max().unwrap_or(now));
+            let ended = ended.into_iter().max().unwrap_or(now);
+            return Ok(Watched { ended, busy_before });
         }
         carrier.check()?;
         recording.as_deref_mut().map_or(Ok(()), Recording::check).map_err(LabError::Capture)?;
@@ -174,6 +208,7 @@ fn watch_over(
             sample_at = now + every;
         }
         let next = (now + CHECK_INTERVAL)
+            .min(starts.last().copied().unwrap_or(Time::NEVER).max(now + LEAST_CHECK_INTERVAL))
             .min(until.max(now + LEAST_CHECK_INTERVAL))
             .min(sample_at.max(now + LEAST_CHECK_INTERVAL));
         context.clock.sleep_until(next);
@@ -220,6 +255,17 @@ impl Carrier<'_> {
             Self::Relay(relays) => relays.check(),
             Self::Kernel(_) => Ok(()),
         }
+    }
+
+    /// How long links were busy up to `now`.
+    fn busy(&self, scenario: &Scenario, now: Time) -> Result<LinksBusy, LabError> {
+        let reports = match self {
+            Self::Relay(relays) => LinkReports::Relay(relays.reports()?),
+            Self::Kernel(boxes) => {
+                LinkReports::Kernel(kernel_links::reports(scenario, boxes, now)?)
+            }
+        };
+        Ok(reports.busy())
     }
 
     /// Ends it after `elapsed`. Gives what each link did.

@@ -1,5 +1,7 @@
 //! The outcome of a run, from its counters.
 
+use std::collections::BTreeMap;
+
 use maxseg_core::engine::name_flows;
 use maxseg_core::framing::{UDP_HEADER, ip_header};
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome, Usage};
@@ -209,21 +211,19 @@ fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
 }
 
-/// How busy the links of a flow were. What its own packets take of the way back only the relay counts.
+/// How busy the links of a flow were in its time. What its own packets take of the way back only the relay counts.
 fn usage(scenario: &Scenario, ran: &RunRecord, index: usize) -> Usage {
     let way = way_of_most(&scenario.flows[index]);
-    let used = ran.elapsed.since(scenario.links_used_from(&way)).as_secs_f64().max(SHORTEST);
-    let hops = way.hops.first..=way.hops.last;
+    let used = ran.elapsed.since(way.start).as_secs_f64().max(SHORTEST);
+    let (busy, before) =
+        (ran.links.busy(), ran.busy_before.iter().find(|(at, _)| *at == way.start));
     let busiest = |side: usize| {
-        let busy: Option<Time> = match &ran.links {
-            LinkReports::Relay(links) => {
-                links[hops.clone()].iter().map(|hop| hop[side].link.busy).max()
-            }
-            LinkReports::Kernel(links) => {
-                links[hops.clone()].iter().map(|hop| hop[side].busy).max()
-            }
+        let of_hop = |hop: usize| {
+            let earlier = before.map_or(Time::ZERO, |(_, links)| links[hop][side]);
+            busy[hop][side].since(earlier)
         };
-        busy.unwrap_or_default().as_secs_f64() / used
+        let busiest = (way.hops.first..=way.hops.last).map(of_hop).max();
+        busiest.unwrap_or_default().as_secs_f64() / used
     };
     let side = side_towards_receiver(&way);
     let (_, first_back) = scenario.first_links(&way);
@@ -248,20 +248,21 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
     let active = ended.since(flow.start).as_secs_f64().max(SHORTEST);
     let share = |time: Time| (time.as_secs_f64() / active).clamp(0.0, 1.0);
     let share_of = |time: Option<Time>| share(time.unwrap_or_default());
-    let (busy, window, buffer) =
-        (share_of(tcp.busy), share_of(tcp.window_limited), share_of(tcp.buffer_limited));
-    let kind_of_rest = match (tcp.retransmitted_packets > 0, tcp.acknowledged) {
-        // Without an acknowledgement only the timer repairs.
-        (true, 0) => LimitedBy::Rto,
-        (true, _) => LimitedBy::Congestion,
-        (false, _) => LimitedBy::StartUp,
-    };
-    let held = [
-        (LimitedBy::ReceiveWindow, window),
-        (LimitedBy::SendBuffer, buffer),
-        (kind_of_rest, (busy - window - buffer).max(0.0)),
-        (LimitedBy::Application, 1.0 - busy),
-    ];
+    // Without an acknowledgement only the timer repairs.
+    let is_unanswered = tcp.retransmitted_packets > 0 && tcp.acknowledged == 0;
+    let kind = |kind: LimitedBy| if is_unanswered { LimitedBy::Rto } else { kind };
+    let busy = share_of(tcp.busy);
+    let handshake = share(counted.opened.unwrap_or_default().since(flow.start)).min(1.0 - busy);
+    let mut held = BTreeMap::from([
+        (LimitedBy::ReceiveWindow, share_of(tcp.window_limited)),
+        (LimitedBy::SendBuffer, share_of(tcp.buffer_limited)),
+        (LimitedBy::Rto, share_of(tcp.timed_out)),
+        (LimitedBy::StartUp, handshake),
+        (LimitedBy::Application, 1.0 - busy - handshake),
+    ]);
+    for (limit, time) in &tcp.held {
+        *held.entry(kind(*limit)).or_default() += share(*time);
+    }
     let mut limits = LimitShare::of_times(held, &usage(scenario, ran, index));
     limits.retain(|limit| limit.share > LimitShare::LEAST);
     limits

@@ -2,7 +2,8 @@
 
 use super::bench::{AS_IT_IS, Bench};
 use crate::advise::Change;
-use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
+use crate::advise::data_flow::{data_flow, data_from, data_hosts, data_rate, link_from, policer};
+use crate::framing::Headers;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{FlowKind, Scenario};
 use crate::settings::LinuxRules;
@@ -26,6 +27,7 @@ pub(super) fn extras(bench: &Bench, best: usize) -> Vec<Change> {
     let mut changes = timers(scenario, outcome);
     changes.extend(beginnings(scenario, outcome));
     changes.extend(probing(scenario));
+    changes.extend(pacing(scenario, outcome));
     changes
 }
 
@@ -95,9 +97,45 @@ fn start_share(outcome: &Outcome) -> f64 {
     if busy > 0.0 { share(LimitedBy::StartUp) / busy } else { 0.0 }
 }
 
+/// A rate below that of a policer whose drops keep the congestion window small. Whether its burst lets more through, a run tells.
+fn pacing(scenario: &Scenario, outcome: &Outcome) -> Option<Change> {
+    let flow = data_flow(scenario).filter(|flow| flow.kind == FlowKind::Bulk)?;
+    let (hop, policer) = policer(scenario)?;
+    let is_slowed = outcome.limited_by == Some(LimitedBy::Congestion);
+    if !is_slowed || !scenario.runs_linux(&flow) || policer.rate >= data_rate(scenario) {
+        return None;
+    }
+    let decision = scenario.mss(&flow);
+    let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
+    let payload = decision.effective.bytes();
+    let link = link_from(hop, data_from(scenario));
+    Change::pacing_below(policer.rate, payload, link.wire_bytes(headers.packet(payload)))
+}
+
 /// Probing finds a size where full packets vanish without a word.
 fn probing(scenario: &Scenario) -> Option<Change> {
     let flow = data_flow(scenario)?;
     let vanishes = scenario.mss(&flow).is_too_large() && scenario.keeps_df(&flow);
     (vanishes && !scenario.endpoints(&flow).0.mtu_probing).then_some(Change::MtuProbing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux paces payload, and a policer counts what is on the wire: 95% of it with 1448 bytes of 1538 would be too much.
+    #[test]
+    fn pacing_stays_below_a_policer_on_the_wire() {
+        let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\nframing = \"ethernet\"\n\
+                    policer = { rate = \"10 Mbit/s\", burst = \"100 kB\" }\n[sender]\nmss = 268\n[until]\ntime = \"10 s\"";
+        let scenario = Scenario::from_toml("test", text).unwrap();
+        let of = |limit| Outcome { limited_by: Some(limit), ..Outcome::default() };
+        let Some(Change::Pacing(rate)) = pacing(&scenario, &of(LimitedBy::Congestion)) else {
+            panic!("no pacing")
+        };
+        // 256 bytes beside timestamps, in packets of 308 bytes and 38 around them.
+        let on_wire = rate.get() as f64 * 346.0 / 256.0;
+        assert!((on_wire / 9.5e6 - 1.0).abs() < 1e-6, "{on_wire}");
+        assert_eq!(pacing(&scenario, &of(LimitedBy::ReceiveWindow)), None);
+    }
 }

@@ -1,7 +1,8 @@
 //! What limits a path, in words.
 
-use crate::advise::data_flow::{data_flow, data_from, data_hosts};
+use crate::advise::data_flow::{data_flow, data_from, data_hosts, data_rate, policer};
 use crate::outcome::{LimitedBy, Outcome};
+use crate::path::PolicerSpec;
 use crate::scenario::{End, Scenario};
 use crate::units::{Time, approx};
 
@@ -31,6 +32,15 @@ pub(super) fn limit(scenario: &Scenario, outcome: &Outcome) -> String {
         (true, Some(LimitedBy::Unknown) | None) => "The limit is unknown".to_owned(),
         (true, Some(kind)) => format!("As it is, {}", ends.clause(kind)),
     }
+}
+
+/// What a policer drops of what the path carries, as a clause; empty where none drops any.
+pub(super) fn policed(scenario: &Scenario) -> String {
+    let slower = policer(scenario).filter(|(_, policer)| policer.rate < data_rate(scenario));
+    slower.map_or_else(String::new, |(hop, policer)| {
+        let (name, PolicerSpec { rate, burst }) = (hop.label(), policer);
+        format!(", of which {name} drops what exceeds {rate} beyond a burst of {burst}")
+    })
 }
 
 /// A host whose work for each packet is the limit, where the simulator finds that its windows and buffers are full meanwhile.

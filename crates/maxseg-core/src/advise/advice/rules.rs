@@ -2,16 +2,14 @@
 
 use super::{Advice, Request};
 use crate::advise::Change;
-use crate::advise::data_flow::{data_flow, data_from, data_rate, link_from};
-use crate::framing::Headers;
+use crate::advise::data_flow::{data_flow, link_from};
 use crate::path::{HopSpec, IcmpPolicy};
 use crate::scenario::Scenario;
 
 /// What is advised by rule, without a gain.
 pub(super) fn advice(request: &Request<'_>) -> Vec<Advice> {
     let by_rule = |(change, reason)| Advice::by_rule(change, reason, request);
-    let asked = [clamp(request.scenario), pacing(request.scenario)];
-    let advice = asked.into_iter().flatten().map(by_rule);
+    let advice = clamp(request.scenario).into_iter().map(by_rule);
     advice.filter(|advice| !request.ignored.contains(&advice.id)).collect()
 }
 
@@ -35,25 +33,4 @@ fn clamp(scenario: &Scenario) -> Option<(Change, String)> {
         );
         (Change::Clamp(decision.path_allows), reason)
     })
-}
-
-/// A rate below that of a policer, which drops what is above.
-fn pacing(scenario: &Scenario) -> Option<(Change, String)> {
-    let (hops, from) = (scenario.path.hops.iter(), data_from(scenario));
-    let policers = hops.filter_map(|hop| Some((hop, link_from(hop, from).policer?)));
-    let (hop, policer) = policers.min_by_key(|(_, policer)| policer.rate)?;
-    if policer.rate >= data_rate(scenario) {
-        return None;
-    }
-    let decision = scenario.mss(&data_flow(scenario)?);
-    let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
-    let payload = decision.effective.bytes();
-    let on_wire = link_from(hop, from).wire_bytes(headers.packet(payload));
-    let change = Change::pacing_below(policer.rate, payload, on_wire)?;
-    let reason = format!(
-        "{} drops what exceeds {}, and has no queue. No run shows pacing: the simulator's senders have no rate of their own",
-        hop.label(),
-        policer.rate
-    );
-    Some((change, reason))
 }

@@ -315,17 +315,14 @@ fn a_larger_segment_is_set_where_something_holds_it() {
     }
 }
 
-/// Linux paces payload, and a policer counts what is on the wire: 95% of it with 1448 bytes of 1538 would be too much.
+/// Pacing at a policer's rate would end the losses, and lose most of what its burst lets through.
 #[test]
-fn pacing_stays_below_a_policer_on_the_wire() {
-    let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\nframing = \"ethernet\"\n\
-                policer = { rate = \"10 Mbit/s\", burst = \"100 kB\" }\n[sender]\nmss = 268\n[until]\ntime = \"10 s\"";
+fn no_pacing_is_advised_that_lets_less_through_than_a_policers_burst() {
+    let text = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"500 packets\"\n\
+                policer = { rate = \"20 Mbit/s\", burst = \"25 MB\" }\n[until]\ntime = \"10 s\"";
     let advised = advised(text, Goal::Throughput);
-    let pacing = advised.advice.iter().find(|advice| advice.change.kind() == "pacing");
-    let rate = ChangeEntry::of(pacing.expect("pacing").change).value.unwrap();
-    // 256 bytes beside timestamps, in packets of 308 bytes and 38 around them.
-    let on_wire = rate * 346.0 / 256.0;
-    assert!((on_wire / 9.5e6 - 1.0).abs() < 1e-6, "{on_wire}");
+    let kinds: Vec<&str> = advised.advice.iter().map(|advice| advice.change.kind()).collect();
+    assert!(!kinds.contains(&"pacing"), "{kinds:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A change in words: where it is made, what was there before, why, and what may go wrong.
 
 use super::ends::{Ends, HostEnd};
-use super::limit::limit;
+use super::limit::{limit, policed};
 use crate::advise::Change;
 use crate::advise::data_flow::{data_flow, data_rate};
 use crate::advise::mss_caps::mss_caps;
@@ -243,7 +243,10 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
     let held = rate.bytes_in(rtt);
     let limit =
         outcome.map_or_else(String::new, |outcome| format!("{}. ", limit(scenario, outcome)));
-    let path = format!("The path carries {rate} with a round trip of {rtt}: it holds {held}");
+    let path = format!(
+        "The path carries {rate} with a round trip of {rtt}: it holds {held}{}",
+        policed(scenario)
+    );
     let ping = outcome.and_then(|outcome| outcome.ping_mean_s).map(approx::time);
     let under_load = ping
         .map_or_else(String::new, |ping| format!(", and a ping takes {ping} while data is sent"));
@@ -290,7 +293,7 @@ pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outco
                 });
             format!("{counts}{rtt}")
         }
-        Change::Pacing(_) => path,
+        Change::Pacing(_) => format!("{limit}{path}"),
         Change::NoSlowStartAfterIdle => format!(
             "{limit}After a pause of a retransmission timeout Linux begins anew with {} (RFC 5681 §4.1)",
             current(Change::InitialWindow(1), scenario)

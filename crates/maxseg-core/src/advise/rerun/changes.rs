@@ -68,8 +68,8 @@ impl Rerun {
     }
 }
 
-/// A sender at this rate in front of a policer that passes it. The simulator's senders have no rate of their own: a link of that rate stands
-/// for it, with room for all that the sender has ready.
+/// A sender at this rate in front of a policer that passes it, whose bucket a capture does not show: a link of that rate stands for both, with
+/// room for all that the sender has ready.
 fn shape(scenario: &mut Scenario, rate: BitsPerSec) {
     for link in scenario.path.hops.iter_mut().map(|hop| &mut hop.forward) {
         link.rate = link.rate.min(rate);

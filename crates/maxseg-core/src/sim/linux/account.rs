@@ -10,18 +10,18 @@ use crate::units::{Bytes, Time};
 #[derive(Debug, Clone, Copy)]
 pub(in crate::sim) struct Account {
     /// In the order of `Limit::ALL`.
-    limited: [Time; 6],
+    limited: [Time; Limit::ALL.len()],
     flight_byte_nanos: u128,
     until: Time,
 }
 
 impl Account {
     pub(in crate::sim) const fn new(start: Time) -> Self {
-        Self { limited: [Time::ZERO; 6], flight_byte_nanos: 0, until: start }
+        Self { limited: [Time::ZERO; Limit::ALL.len()], flight_byte_nanos: 0, until: start }
     }
 
-    /// Brings it up to `now`, before anything happens; `may_rest` says that an empty send queue is the
-    /// application's.
+    /// Brings it up to `now`, before anything happens; `may_rest` says that it is the application's if nothing is out and nothing
+    /// waits: what is out keeps a sender busy, in the lab as well (`tcpi_busy_time`), whether it is on its way or lost.
     #[inline]
     pub(in crate::sim) fn advance(&mut self, now: Time, sender: &Socket, may_rest: bool) {
         let span = now.since(self.until);
@@ -29,18 +29,20 @@ impl Account {
             return;
         }
         self.until = now;
-        let bytes = sender.in_flight() * sender.mss();
+        let bytes = sender.unacknowledged();
         self.flight_byte_nanos += u128::from(bytes) * u128::from(span.as_nanos());
         let (has_unsent, room) = sender.unsent();
         let limit = if sender.is_in_loss() {
             Limit::Rto
         } else if sender.waits_for_buffer() {
             Limit::SendBuffer
-        } else if !has_unsent && may_rest {
+        } else if may_rest && sender.is_idle() {
             Limit::Application
+        } else if has_unsent && room >= sender.mss() && sender.waits_for_own_pace() {
+            Limit::Paced
         } else if has_unsent && (room < sender.mss() || sender.peer_window_is_smaller()) {
             Limit::ReceiveWindow
-        } else if sender.is_in_first_slow_start() {
+        } else if sender.is_in_start_up() {
             Limit::StartUp
         } else {
             Limit::Congestion
@@ -95,7 +97,7 @@ pub(in crate::sim) fn sample(
         flow,
         cwnd: segments(info.cwnd),
         window: Bytes::new(info.snd_wnd),
-        in_flight: segments(socket.in_flight()),
+        in_flight: Bytes::new(socket.unacknowledged()),
         srtt: (info.srtt > 0).then(|| micros(info.srtt)),
         rto: micros(info.rto),
         queue,

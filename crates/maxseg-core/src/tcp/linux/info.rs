@@ -2,6 +2,7 @@
 
 use super::Socket;
 use super::cc::UNLIMITED;
+use super::constants::AFTER_SYN;
 use crate::units::Time;
 
 /// Counts of what a socket did.
@@ -140,9 +141,21 @@ impl Socket {
         self.snd_una.saturating_sub(1)
     }
 
-    /// Whether no threshold was ever set.
-    pub(crate) const fn is_in_first_slow_start(&self) -> bool {
-        self.window.ssthresh >= UNLIMITED
+    /// Payload bytes that are sent and not acknowledged: `FlightSize` (RFC 5681 §2), lost ones included.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.snd_nxt.saturating_sub(self.snd_una.max(AFTER_SYN))
+    }
+
+    /// Whether nothing has ended its start-up: no threshold was ever set, or `HyStart` set it and neither loss nor mark has reduced
+    /// the window since. BBR's start-up ends with a threshold, and reduces no window.
+    pub(crate) const fn is_in_start_up(&self) -> bool {
+        let is_reduced = self.window.prior_cwnd > 0 || self.congestion.is_rate_based();
+        self.window.ssthresh >= UNLIMITED || !is_reduced
+    }
+
+    /// Whether nothing is out and nothing waits to be sent (`tcp_write_queue_empty`, `tcp_rtx_queue_empty`).
+    pub(crate) fn is_idle(&self) -> bool {
+        self.write_queue.is_empty() && self.rtx_queue.is_empty()
     }
 
     /// What it did so far.

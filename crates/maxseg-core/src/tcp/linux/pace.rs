@@ -13,7 +13,13 @@ impl Socket {
     /// Whether anything paces what is sent: the socket or its first link (`sk_pacing_status`).
     #[inline]
     pub(super) const fn is_paced(&self) -> bool {
-        self.host.fq || self.congestion.is_rate_based()
+        self.host.fq || self.congestion.is_rate_based() || self.host.max_pacing_rate < u64::MAX
+    }
+
+    /// Whether the next packet waits for the rate that the program has set (`SO_MAX_PACING_RATE`).
+    #[inline]
+    pub(crate) const fn waits_for_own_pace(&self) -> bool {
+        self.pacing_rate == self.host.max_pacing_rate && self.last_sent_nanos > self.clock.nanos
     }
 
     /// Whether the next packet has to wait, for which the timer is set (`tcp_pacing_check`).

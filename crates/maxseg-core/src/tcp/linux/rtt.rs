@@ -161,7 +161,7 @@ impl Socket {
     #[inline(always)]
     pub(super) fn update_pacing_rate(&mut self) {
         if let Some(rate) = self.congestion.pacing_rate() {
-            self.pacing_rate = rate;
+            self.pacing_rate = rate.min(self.host.max_pacing_rate);
             return;
         }
         let percent = if self.window.cwnd < self.window.ssthresh / 2 {
@@ -173,6 +173,7 @@ impl Socket {
             * ((1_000_000 / 100) << 3)
             * percent
             * self.window.cwnd.max(self.packets_out);
-        self.pacing_rate = rate.checked_div(self.rtt.srtt8).unwrap_or(rate);
+        let rate = rate.checked_div(self.rtt.srtt8).unwrap_or(rate);
+        self.pacing_rate = rate.min(self.host.max_pacing_rate);
     }
 }

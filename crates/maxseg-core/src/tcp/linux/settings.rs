@@ -108,6 +108,8 @@ pub struct Host {
     pub up_before: Time,
     /// Whether the first link's queueing discipline is `fq`, which paces what the socket sends.
     pub fq: bool,
+    /// `SO_MAX_PACING_RATE` in bytes a second; the largest number for none. The socket itself paces then.
+    pub max_pacing_rate: u64,
     /// Whether a packet's data stay where the sender wrote them (scatter and gather, as most devices have it): then
     /// each counts its own length in a receive buffer, and else the block of memory that it was copied to.
     pub scatter_gather: bool,
@@ -160,6 +162,7 @@ impl Default for Host {
             hz: 250,
             up_before: Time::ZERO,
             fq: false,
+            max_pacing_rate: u64::MAX,
             scatter_gather: true,
             max_tcp_header: 320,
         }

@@ -213,6 +213,11 @@ impl Sender {
         }
     }
 
+    /// Bytes that are sent and not acknowledged: `FlightSize` (RFC 5681 §2), lost ones included.
+    pub fn unacknowledged(&self) -> Bytes {
+        Bytes::new(self.max.saturating_sub(self.una))
+    }
+
     /// Payload of a full segment at the current path MTU.
     pub fn mss(&self) -> Bytes {
         Bytes::new(self.mss)
@@ -263,10 +268,25 @@ impl Sender {
     #[inline(always)]
     pub fn account(&mut self, now: Time) {
         let span = now.since(self.since);
-        self.stats.limited[self.limit as usize] += span;
+        let limit = if self.limit == Limit::Application && self.una < self.end {
+            self.limit_of_rest()
+        } else {
+            self.limit
+        };
+        self.stats.limited[limit as usize] += span;
         self.stats.flight_byte_nanos +=
-            u128::from(self.nxt - self.una) * u128::from(span.as_nanos());
+            u128::from(self.max.saturating_sub(self.una)) * u128::from(span.as_nanos());
         self.since = now;
+    }
+
+    /// What takes the time of the last data that are out: they are on their way, or lost.
+    #[cold]
+    fn limit_of_rest(&self) -> Limit {
+        if self.recover.is_none() && self.cc.ssthresh() > self.cc.cwnd() {
+            Limit::StartUp
+        } else {
+            Limit::Congestion
+        }
     }
 
     /// Whether a loss is suspected, so that limited transmit (RFC 3042) or the burst limit of recovery applies besides

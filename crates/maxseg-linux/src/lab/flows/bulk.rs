@@ -80,6 +80,7 @@ fn send(
     status: &Status,
 ) -> io::Result<()> {
     status.opened(socket);
+    status.count(|counted| counted.opened = Some(context.clock.now()));
     let wanted = context.scenario.until.bytes.map_or(u64::MAX, Bytes::get);
     if let Some(rate) = context.scenario.lab.pacing_rate {
         set_pacing_rate(&socket.0, u32::try_from(rate.get() / 8).unwrap_or(u32::MAX))?;

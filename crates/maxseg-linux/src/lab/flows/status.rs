@@ -1,17 +1,23 @@
 //! Counters and state of a flow while it runs.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::scenario::{Flow, Scenario};
+use maxseg_core::settings::CongestionName;
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
-use maxseg_wire::tcp_info::TcpInfo;
+use maxseg_wire::tcp_info::{CaState, TcpInfo};
 
 use crate::sys::TcpSocket;
 
 /// A flow's state, shared by its threads and the run.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
+    /// Whether its sender has BBR, which reduces no window: its start-up ends without a loss.
+    is_rate_based: bool,
     inner: Mutex<Inner>,
 }
 
@@ -19,11 +25,19 @@ pub(crate) struct Status {
 struct Inner {
     counted: FlowCounts,
     /// The open connections whose data the flow's sender sends.
-    open: Vec<Arc<TcpSocket>>,
+    open: Vec<Open>,
     /// The other ends of them in this process.
     asking: Vec<Arc<TcpSocket>>,
     done: Option<Time>,
     error: Option<io::Error>,
+}
+
+/// An open connection.
+#[derive(Debug, Clone)]
+struct Open {
+    socket: Arc<TcpSocket>,
+    /// What of its time without a limit of the kernel's own account is charged to one already.
+    charged: Time,
 }
 
 /// The counters of a flow.
@@ -35,6 +49,8 @@ pub(crate) struct FlowCounts {
     pub(crate) report_pending: bool,
     /// Its duration, where that is not the run's.
     pub(crate) lasted: Option<Time>,
+    /// When its connection was established, on the run's clock: of bulk data.
+    pub(crate) opened: Option<Time>,
     /// When it ended by itself, on the run's clock.
     pub(crate) ended: Option<Time>,
     /// How often its connections were looked at, open or not.
@@ -71,6 +87,10 @@ pub(crate) struct TcpTotals {
     pub(crate) busy: Option<Time>,
     pub(crate) window_limited: Option<Time>,
     pub(crate) buffer_limited: Option<Time>,
+    /// Time from timeouts to the next acknowledgement (`tcpi_total_rto_time`).
+    pub(crate) timed_out: Option<Time>,
+    /// What else held the sender while it was busy, by what its socket showed each time.
+    pub(crate) held: BTreeMap<LimitedBy, Time>,
     /// MSS of the last connection, in bytes.
     pub(crate) mss: Option<u64>,
     pub(crate) rtt_min: Option<Time>,
@@ -99,6 +119,7 @@ impl TcpTotals {
             (&mut self.busy, info.busy_time),
             (&mut self.window_limited, info.rwnd_limited),
             (&mut self.buffer_limited, info.sndbuf_limited),
+            (&mut self.timed_out, info.total_rto_time),
         ] {
             if let Some(time) = time {
                 *sum = Some(sum.unwrap_or_default() + time.into());
@@ -110,12 +131,51 @@ impl TcpTotals {
         }
     }
 
+    /// Charges the time since the last look, as far as the kernel has it under no limit, to what holds the sender now.
+    fn charge(&mut self, info: &TcpInfo, is_rate_based: bool, charged: &mut Time) {
+        let Some(unexplained) = unexplained(info) else { return };
+        let since = unexplained.since(*charged);
+        *charged = unexplained.max(*charged);
+        if since > Time::ZERO {
+            *self.held.entry(holding(info, is_rate_based)).or_default() += since;
+        }
+    }
+
     fn sample(&mut self, info: &TcpInfo) {
         let in_flight = in_flight(info);
         self.samples += 1;
         self.rtt_sum += info.rtt.as_secs_f64();
         self.in_flight_sum += in_flight as f64;
         self.in_flight_most = self.in_flight_most.max(in_flight);
+    }
+}
+
+/// How long a sender was busy, but for the time under limits that the kernel counts itself; `None` of kernels that do not count.
+fn unexplained(info: &TcpInfo) -> Option<Time> {
+    let counted = [info.rwnd_limited, info.sndbuf_limited, info.total_rto_time];
+    let counted =
+        counted.into_iter().flatten().map(Time::from).fold(Time::ZERO, |sum, time| sum + time);
+    Some(Time::from(info.busy_time?).since(counted))
+}
+
+/// What holds a busy sender that its socket shows so.
+fn holding(info: &TcpInfo, is_rate_based: bool) -> LimitedBy {
+    let mss = u64::from(info.snd_mss);
+    let has_unsent = info.notsent_bytes.is_none_or(|bytes| bytes > 0);
+    let window = info.snd_wnd.map_or(u64::MAX, u64::from);
+    let is_paced = info.max_pacing_bps().is_some() && info.pacing_rate >= info.max_pacing_rate;
+    let is_reduced = info.total_retrans > 0 || info.delivered_ce.unwrap_or(0) > 0;
+    if info.ca_state() == Some(CaState::Loss) {
+        LimitedBy::Rto
+    } else if has_unsent && is_paced && in_flight(info) + mss <= window {
+        LimitedBy::Paced
+    } else if has_unsent && window < u64::from(info.snd_cwnd) * mss {
+        LimitedBy::ReceiveWindow
+    } else if info.snd_ssthresh.is_none() || !(is_reduced || is_rate_based) {
+        // `HyStart` sets a threshold as well, without a loss.
+        LimitedBy::StartUp
+    } else {
+        LimitedBy::Congestion
     }
 }
 
@@ -130,21 +190,30 @@ pub(crate) fn in_flight(info: &TcpInfo) -> u64 {
 }
 
 impl Status {
+    /// Of this flow.
+    pub(crate) fn of(scenario: &Scenario, flow: &Flow) -> Self {
+        let way = flow.ways_of_data().last().copied().unwrap_or(*flow);
+        let is_rate_based = scenario.endpoints(&way).0.congestion == CongestionName::Bbr;
+        Self { is_rate_based, ..Self::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A connection is established.
     pub(super) fn opened(&self, socket: &Arc<TcpSocket>) {
-        self.lock().open.push(Arc::clone(socket));
+        self.lock().open.push(Open { socket: Arc::clone(socket), charged: Time::ZERO });
     }
 
     /// A connection is about to be closed.
     pub(super) fn closing(&self, socket: &Arc<TcpSocket>) {
         let info = info_of(socket);
         let mut inner = self.lock();
-        inner.open.retain(|open| !Arc::ptr_eq(open, socket));
+        let place = inner.open.iter().position(|open| Arc::ptr_eq(&open.socket, socket));
+        let mut charged = place.map_or(Time::ZERO, |place| inner.open.swap_remove(place).charged);
         if let Some(info) = info {
+            inner.counted.tcp.charge(&info, self.is_rate_based, &mut charged);
             inner.counted.tcp.add(&info);
         }
     }
@@ -202,11 +271,16 @@ impl Status {
             self.lock().counted.asking.sample(&info);
         }
         let mut last = None;
-        for socket in &open {
-            if let Some(info) = info_of(socket) {
-                self.lock().counted.tcp.sample(&info);
-                last = Some(info);
+        for Open { socket, .. } in &open {
+            let Some(info) = info_of(socket) else { continue };
+            let mut inner = self.lock();
+            let Inner { counted, open, .. } = &mut *inner;
+            counted.tcp.sample(&info);
+            // It may have been closed meanwhile.
+            if let Some(open) = open.iter_mut().find(|open| Arc::ptr_eq(&open.socket, socket)) {
+                counted.tcp.charge(&info, self.is_rate_based, &mut open.charged);
             }
+            last = Some(info);
         }
         last
     }
@@ -216,8 +290,11 @@ impl Status {
         let inner = self.lock();
         let mut counted = inner.counted.clone();
         counted.ended = inner.done;
-        for info in inner.open.iter().filter_map(|socket| info_of(socket)) {
-            counted.tcp.add(&info);
+        for Open { socket, mut charged } in inner.open.iter().cloned() {
+            if let Some(info) = info_of(&socket) {
+                counted.tcp.charge(&info, self.is_rate_based, &mut charged);
+                counted.tcp.add(&info);
+            }
         }
         for info in inner.asking.iter().filter_map(|socket| info_of(socket)) {
             counted.asking.add(&info);
@@ -233,4 +310,64 @@ pub(crate) fn acknowledged(info: &TcpInfo) -> u64 {
 
 fn info_of(socket: &TcpSocket) -> Option<TcpInfo> {
     TcpInfo::decode(&socket.tcp_info().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const MSS: u32 = 1448;
+
+    /// A sender in the middle of a transfer, in slow start.
+    fn busy() -> TcpInfo {
+        let mut info = TcpInfo::decode(&[0; TcpInfo::LEN]).unwrap();
+        (info.snd_mss, info.snd_cwnd, info.snd_ssthresh) = (MSS, 20, None);
+        (info.snd_wnd, info.notsent_bytes) = (Some(1 << 20), Some(1 << 20));
+        info.max_pacing_rate = Some(u64::MAX);
+        info
+    }
+
+    #[test]
+    fn what_the_socket_shows_holds_a_busy_sender() {
+        let held = |change: fn(&mut TcpInfo)| {
+            let mut info = busy();
+            change(&mut info);
+            holding(&info, false)
+        };
+        assert_eq!(held(|_| ()), LimitedBy::StartUp);
+        assert_eq!(held(|info| info.snd_ssthresh = Some(10)), LimitedBy::StartUp, "by HyStart");
+        let reduced = |info: &mut TcpInfo| (info.snd_ssthresh, info.total_retrans) = (Some(10), 1);
+        assert_eq!(held(reduced), LimitedBy::Congestion);
+        assert_eq!(held(|info| info.snd_wnd = Some(6 * MSS)), LimitedBy::ReceiveWindow);
+        let paced = |info: &mut TcpInfo| {
+            (info.pacing_rate, info.max_pacing_rate) = (Some(1 << 20), Some(1 << 20));
+        };
+        assert_eq!(held(paced), LimitedBy::Paced);
+        assert_eq!(held(|info| info.ca_state = CaState::Loss as u8), LimitedBy::Rto);
+        let mut bbr = busy();
+        bbr.snd_ssthresh = Some(10);
+        assert_eq!(holding(&bbr, true), LimitedBy::Congestion, "its start-up is over");
+    }
+
+    /// What the kernel counts is its own; each look charges what has come since the one before.
+    #[test]
+    fn each_time_is_charged_once() {
+        let (mut totals, mut charged) = (TcpTotals::default(), Time::ZERO);
+        let mut look = |busy_ms: u64, rto_ms: u64, ca_state: CaState, is_reduced: bool| {
+            let mut info = busy();
+            info.busy_time = Some(Duration::from_millis(busy_ms));
+            info.total_rto_time = Some(Duration::from_millis(rto_ms));
+            info.ca_state = ca_state as u8;
+            info.total_retrans = u32::from(is_reduced);
+            info.snd_ssthresh = is_reduced.then_some(10);
+            totals.charge(&info, false, &mut charged);
+        };
+        look(100, 0, CaState::Open, false);
+        look(400, 250, CaState::Loss, true);
+        look(900, 250, CaState::Open, true);
+        let held = [(LimitedBy::StartUp, 100), (LimitedBy::Rto, 50), (LimitedBy::Congestion, 500)];
+        let held = held.map(|(kind, millis)| (kind, Time::from_millis(millis)));
+        assert_eq!(totals.held, BTreeMap::from(held));
+    }
 }

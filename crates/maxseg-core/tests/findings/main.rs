@@ -205,7 +205,10 @@ fn a_count_is_said_in_words() {
     let needless = |it: &mut Evidence| it.forward.spurious_retransmissions = 1;
     assert_eq!(text(needless), "1 retransmission was spurious");
     let lost = |it: &mut Evidence| (it.marks.capture_lost, it.forward.unseen_bytes) = (true, 1);
-    assert_eq!(text(lost), "The capture lost packets of 1 acknowledged byte");
+    assert_eq!(
+        text(lost),
+        "The capture lost packets of 1 acknowledged byte: what was in flight and sent again there is not counted"
+    );
     let shut = |times| {
         text(|it| {
             it.reverse.zero_windows = 5;

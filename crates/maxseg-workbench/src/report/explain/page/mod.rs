@@ -193,7 +193,7 @@ fn findings(case: &Case<'_>) -> Markup {
 }
 
 fn of_finding(case: &Case<'_>, finding: &Finding, remedy: &Remedy) -> Markup {
-    let since = |time: Time| words::time(time.since(case.evidence.begin).as_secs_f64());
+    let since = |time: Time| words::moment(time.since(case.evidence.begin).as_secs_f64());
     let mut said = vec![("when", format!("{} to {}", since(finding.from), since(finding.to)))];
     if !finding.frames.is_empty() {
         said.push(("packets", packets(&finding.frames)));

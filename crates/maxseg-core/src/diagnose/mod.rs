@@ -113,6 +113,16 @@ impl Diagnosis {
         (!is_one_way).then_some(evidence.stats(direction).in_flight_max_bytes)
     }
 
+    /// Timeouts of a direction; `None` where retransmissions are unknown, or only its own packets were captured: without what
+    /// acknowledges them a retransmission shows no cause.
+    pub fn timeouts(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
+        let (own, peer) = (evidence.stats(direction), evidence.stats(direction.other()));
+        let is_one_way = self.quality.reason(ReasonCode::OneWay).is_some();
+        let is_alone = is_one_way && peer.is_missing_beside(own);
+        let again = self.retransmitted_packets(evidence, direction).filter(|_| !is_alone);
+        again.map(|_| own.timeouts)
+    }
+
     /// Retransmitted packets of a direction; `None` where its payload was not captured, or where a file holds what two places saw of
     /// each packet, or has no order, which looks like what is sent twice.
     pub fn retransmitted_packets(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {

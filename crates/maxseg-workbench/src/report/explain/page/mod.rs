@@ -250,7 +250,7 @@ fn of_connection(case: &Case<'_>) -> Vec<Cell> {
         case.evidence.id.to_string().into(),
         case.evidence.sender(direction).to_string().into(),
         case.evidence.receiver(direction).to_string().into(),
-        Cell::number(size(data.acked_bytes), data.acked_bytes as f64),
+        Cell::number(size(case.data_bytes()), case.data_bytes() as f64),
         Cell::number(words::time(seconds), seconds),
         Cell::known(data.goodput_bps, words::rate),
         Cell::known(again.map(|again| again as f64), words::digits_whole),

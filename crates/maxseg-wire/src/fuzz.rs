@@ -199,6 +199,7 @@ pub fn fragments(bytes: &[u8]) {
         let record = Record {
             number,
             interface: 0,
+            interfaces: 1,
             at_nanos: Some(number << 30),
             original_len: 0,
             link_type: link_type::RAW,

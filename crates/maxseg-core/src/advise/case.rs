@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use crate::diagnose::{
-    Diagnosis, Finding, FindingKind, HostSystems, MUCH_LOSS, Severity, diagnose,
+    Diagnosis, Finding, FindingKind, HostSystems, MUCH_LOSS, ReasonCode, Severity, diagnose,
 };
 use crate::evidence::{Beside, Direction, DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
@@ -76,6 +76,14 @@ impl<'a> Case<'a> {
             (Some(first), Some(last)) => last.since(first).as_secs_f64(),
             _ => self.evidence.end.since(self.evidence.begin).as_secs_f64(),
         }
+    }
+
+    /// Bytes of the data: acknowledged ones, or those that were captured where nothing is that acknowledges them.
+    pub fn data_bytes(&self) -> u64 {
+        let (data, acks) = (self.data(), self.acks());
+        let is_one_way = self.diagnosis.quality.reason(ReasonCode::OneWay).is_some();
+        let is_alone = is_one_way && acks.is_missing_beside(data);
+        if is_alone { data.unique_bytes } else { data.acked_bytes }
     }
 
     /// The largest limit; `None` where there is no time that it could have a share of.

@@ -63,6 +63,15 @@ fn left_at_the_end(evidence: &Evidence, stats: &DirectionStats) -> String {
     format!("; the capture ended while losses were repaired, with {left} bytes outstanding")
 }
 
+/// The last retransmission, as far as is known: of many the events are the first, and then the interval tells that it was in.
+fn last_repair(evidence: &Evidence, stats: &DirectionStats) -> Time {
+    let causes = stats.events.of(|kind| matches!(kind, EventKind::Retransmission(_)));
+    let mut repairs = stats.bins.as_slice().iter().filter(|bin| bin.resent_bytes > 0);
+    let are_all = causes.count() as u64 >= stats.retransmitted_packets;
+    let end = repairs.next_back().map(Bin::end).filter(|_| !are_all);
+    end.map_or(Time::ZERO, |end| end.min(evidence.end))
+}
+
 pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
     let known = joined::known(evidence, direction);
@@ -80,8 +89,7 @@ pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding>
         severity: if share >= MUCH_LOSS { Severity::Problem } else { Severity::Warning },
         direction: Some(direction),
         from,
-        // Losses may follow the last acknowledgement.
-        to: stats.last_ack.map_or(to, |last| last.max(to)),
+        to: last_repair(evidence, stats).max(to),
         evidence: vec![
             number("retransmitted_packets", stats.retransmitted_packets as f64),
             number("needed_packets", lost as f64),

@@ -13,6 +13,7 @@ mod beside;
 mod capture;
 mod clock;
 mod congestion_control;
+mod counts;
 mod data_queue;
 mod ending;
 mod finding;
@@ -118,25 +119,6 @@ impl Diagnosis {
         } else {
             "A link of the path was full"
         }
-    }
-
-    /// The most bytes in flight of a direction; `None` where only one direction was captured: without the data nothing is sent, and
-    /// without the acknowledgements nothing arrives.
-    pub fn in_flight_max_bytes(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
-        let is_one_way = self.quality.reason(ReasonCode::OneWay).is_some();
-        (!is_one_way).then_some(evidence.stats(direction).in_flight_max_bytes)
-    }
-
-    /// Retransmitted packets of a direction; `None` where its payload was not captured, or where a file holds what two places saw of
-    /// each packet, or has no order, which looks like what is sent twice.
-    pub fn retransmitted_packets(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
-        let is_one_way = self.quality.reason(ReasonCode::OneWay).is_some();
-        let has_payload = evidence.forward.payload_bytes + evidence.reverse.payload_bytes > 0;
-        let stats = evidence.stats(direction);
-        let is_captured = !is_one_way || has_payload && stats.packets > 0;
-        let is_merged = self.quality.reason(ReasonCode::Merged).is_some();
-        let has_order = !overtaken::has_no_order(evidence);
-        (is_captured && !is_merged && has_order).then_some(stats.retransmitted_packets)
     }
 }
 

@@ -315,7 +315,10 @@ fn clock_jump(evidence: &Evidence) -> Option<Reason> {
     let text = if has_no_order(evidence) {
         format!("Times step back or far ahead {times}: the packets are not in their order")
     } else {
-        format!("The clock was set {times} during the capture: time goes on from the packet before")
+        format!(
+            "The clock was set {times} during the capture: time goes on from the packet before; where the file is out of order \
+             instead, reordercap sorts it"
+        )
     };
     Some(reason(ReasonCode::ClockJump, text))
 }
@@ -335,7 +338,10 @@ fn capture_loss(evidence: &Evidence) -> Option<Reason> {
     }
     Some(reason(
         ReasonCode::CaptureLoss,
-        format!("The capture lost packets of {}", counted(unseen, "acknowledged byte")),
+        format!(
+            "The capture lost packets of {}: what was in flight and sent again there is not counted",
+            counted(unseen, "acknowledged byte")
+        ),
     ))
 }
 

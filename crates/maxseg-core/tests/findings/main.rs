@@ -119,6 +119,25 @@ fn a_loss_tells_what_its_repair_took() {
     assert_eq!(told(true, 2, 9900), format!("{lost}{open}"));
 }
 
+/// Data flows for minutes behind the losses, of which events tell no more than the first.
+#[test]
+fn losses_end_with_their_last_repair() {
+    let found = found(|it| {
+        (it.forward.retransmitted_packets, it.forward.data_packets) = (30, 1000);
+        it.end = Time::from_secs(600);
+        it.forward.last_ack = Some(Time::from_secs(599));
+        for ms in [500, 1500] {
+            let (kind, at) = (EventKind::Retransmission(Cause::Sack), Time::from_millis(ms));
+            it.forward.bins.at(at).resent_bytes = 1448;
+            let event = Event { kind, at, frame: 9, offset: 0, bytes: 1448, lasted: Time::ZERO };
+            it.forward.events.note(event);
+        }
+        it.forward.bins.at(Time::from_secs(590));
+    });
+    let to = found.into_iter().find(|finding| finding.kind == FindingKind::Loss).unwrap().to;
+    assert!(to > Time::from_millis(1499) && to < Time::from_secs(3), "{to:?}");
+}
+
 /// Spurious retransmissions repeat what was not lost: they are none of the losses.
 #[test]
 fn spurious_retransmissions_are_no_losses() {
@@ -186,7 +205,10 @@ fn a_count_is_said_in_words() {
     let needless = |it: &mut Evidence| it.forward.spurious_retransmissions = 1;
     assert_eq!(text(needless), "1 retransmission was spurious");
     let lost = |it: &mut Evidence| (it.marks.capture_lost, it.forward.unseen_bytes) = (true, 1);
-    assert_eq!(text(lost), "The capture lost packets of 1 acknowledged byte");
+    assert_eq!(
+        text(lost),
+        "The capture lost packets of 1 acknowledged byte: what was in flight and sent again there is not counted"
+    );
     let shut = |times| {
         text(|it| {
             it.reverse.zero_windows = 5;

@@ -53,6 +53,8 @@ pub struct Record<'a> {
     pub number: u64,
     /// The interface, numbered from 0 over all sections of the file.
     pub interface: u32,
+    /// Interfaces that the file has described so far.
+    pub interfaces: usize,
     /// Timestamp in nanoseconds since 1970; `None` in a simple packet block.
     pub at_nanos: Option<u64>,
     /// The packet's length on the wire, in bytes.
@@ -210,6 +212,7 @@ impl<R: Read> CaptureFile<R> {
                 let record = Record {
                     number: self.count,
                     interface: found.interface,
+                    interfaces: self.interfaces.len(),
                     at_nanos: found.at_nanos,
                     original_len: found.original_len,
                     link_type: found.link_type,

@@ -76,6 +76,11 @@ impl Gaps {
         self.list.first().is_some_and(|gap| gap.start < offset)
     }
 
+    /// When the newest was opened, in nanoseconds; 0 without any.
+    pub(super) fn newest(&self) -> u64 {
+        self.list.last().map_or(0, |gap| gap.at)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -364,9 +364,11 @@ impl HalfConnection {
             direction.goodput_bps = Some(direction.acked_bytes as f64 * 8.0 / seconds);
         }
         if let Some(stream) = self.stream.take() {
-            // The time until the last acknowledgement of data, retransmission or probe is looked at; where none was seen, all of it.
+            // The time until the last acknowledgement of data, retransmission or probe is looked at; where none was captured, all of it.
             // How long the connection stays open behind its data says nothing of the transfer.
-            let last = self.last_data_ack.max(self.unanswered.last);
+            let is_alone = self.unanswered.since == 0;
+            let answered = self.last_data_ack.max(self.unanswered.last);
+            let last = if is_alone { stream.last_sent() } else { answered };
             let end = if last > self.first_data { last } else { end };
             direction.limits_end = Some(Time::from_nanos(end));
             let agreed = Agreed { peer, timestamps: self.offered.uses_timestamps, ip };

@@ -264,8 +264,7 @@ impl SendHistory {
         if !is_recovering && self.arrivals >= MANY {
             self.note_departure(data);
         }
-        let in_flight = self.sender.in_flight().max(0).cast_unsigned();
-        self.counts.in_flight_max = self.counts.in_flight_max.max(in_flight);
+        self.note_in_flight();
         if data.end > self.edge.saturating_add(full) && self.edge > i64::MIN {
             self.counts.beyond_window += 1;
         }

@@ -12,10 +12,9 @@ use maxseg_core::evidence::{Evidence, UnreachableEvent};
 use super::follower::Follower;
 use super::lanes::Lanes;
 use super::options::{FlowOptions, FlowResults};
-use super::owned_segment::OwnedSegment;
 use super::results::gather;
 use super::seen::Passing;
-use super::time_order::{TimeOrder, Turn};
+use super::time_order::{TimeOrder, Turn, Waiting};
 use super::{Decoded, DecodedPacket, Seen, TooBig};
 
 /// The connections that have been seen so far.
@@ -54,6 +53,12 @@ impl Flows {
         Self { order: TimeOrder::new(), count: 0, followers }
     }
 
+    /// The file has several interfaces, of which each may be in the order of its times for itself alone.
+    #[inline]
+    pub fn expect_several_interfaces(&mut self) {
+        self.order.expect_several_interfaces();
+    }
+
     /// A packet of the capture: what it is decides who hears of it.
     #[inline]
     pub fn on_packet(&mut self, packet: &DecodedPacket<'_>) {
@@ -62,8 +67,7 @@ impl Flows {
                 Turn::Now => self.on_ordered(seen, packet.fragments, false),
                 Turn::Waits => self.next_ordered(),
             },
-            Decoded::TooBig(notice) => self.on_too_big(notice),
-            Decoded::Unreachable(event) => self.on_unreachable(event),
+            Decoded::TooBig(_) | Decoded::Unreachable(_) => self.on_notice(&packet.what),
             Decoded::Fragment(_)
             | Decoded::Udp(_)
             | Decoded::Other(_)
@@ -85,8 +89,8 @@ impl Flows {
     #[cold]
     #[inline(never)]
     fn next_ordered(&mut self) {
-        while let Some(segment) = self.order.next() {
-            self.on_waited(&segment);
+        while let Some(next) = self.order.next() {
+            self.on_waited(&next);
         }
     }
 
@@ -94,20 +98,48 @@ impl Flows {
     #[cold]
     #[inline(never)]
     fn rest_ordered(&mut self) {
-        for segment in self.order.finish() {
-            self.on_waited(&segment);
+        for rest in self.order.finish() {
+            self.on_waited(&rest);
         }
     }
 
     #[inline(never)]
-    fn on_waited(&mut self, segment: &OwnedSegment) {
-        self.on_ordered(&segment.seen(), segment.fragments, segment.is_late);
+    fn on_waited(&mut self, waited: &Waiting) {
+        match waited {
+            Waiting::Segment(segment) => {
+                self.on_ordered(&segment.seen(), segment.fragments, segment.is_late);
+            }
+            Waiting::TooBig(notice) => self.on_too_big(notice),
+            Waiting::Unreachable(event) => self.on_unreachable(event),
+        }
+    }
+
+    /// A router or a host says something of a segment.
+    #[cold]
+    fn on_notice(&mut self, what: &Decoded<'_>) {
+        let has_wait = self.order.has_wait();
+        if !has_wait {
+            self.rest_ordered();
+        }
+        match what {
+            Decoded::TooBig(notice) if has_wait => {
+                self.order.keep(notice.at_nanos, Waiting::TooBig(Box::new(*notice)));
+            }
+            Decoded::Unreachable(event) if has_wait => {
+                self.order.keep(event.at.as_nanos(), Waiting::Unreachable(*event));
+            }
+            Decoded::TooBig(notice) => self.on_too_big(notice),
+            Decoded::Unreachable(event) => self.on_unreachable(event),
+            Decoded::Tcp(_)
+            | Decoded::Fragment(_)
+            | Decoded::Udp(_)
+            | Decoded::Other(_)
+            | Decoded::Undecodable(_) => {}
+        }
     }
 
     /// A hop says that a packet was too big for it.
-    #[cold]
     fn on_too_big(&mut self, notice: &TooBig) {
-        self.rest_ordered();
         self.count += 1;
         match &mut self.followers {
             Followers::Here(follower) => follower.on_too_big(notice, self.count),
@@ -116,9 +148,7 @@ impl Flows {
     }
 
     /// Somebody says that the destination of a segment is unreachable.
-    #[cold]
     fn on_unreachable(&mut self, event: &UnreachableEvent) {
-        self.rest_ordered();
         match &mut self.followers {
             Followers::Here(follower) => follower.on_unreachable(event),
             Followers::Lanes(lanes) => lanes.on_unreachable(event),

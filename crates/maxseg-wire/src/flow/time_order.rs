@@ -3,28 +3,56 @@
 //!
 //! A capture in order passes at once. From the first segment on that is older than the one before, segments wait in a
 //! bounded window, and the oldest leaves first; so they do at the beginning, until it is clear that order is kept.
+//!
+//! dumpcap, and Wireshark with it, reads each of several interfaces a block at a time: what one received stands behind what
+//! another received up to a quarter of a second later. Each interface alone is in order then, which tells this from a clock that
+//! was set back.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-use super::Seen;
+use maxseg_core::evidence::UnreachableEvent;
+
 use super::owned_segment::OwnedSegment;
+use super::{Seen, TooBig};
 
 /// The window.
 #[derive(Debug)]
 pub(super) struct TimeOrder {
-    /// In the order of their times.
-    waiting: VecDeque<OwnedSegment>,
+    /// In the order in which they leave.
+    waiting: BTreeMap<Place, Waiting>,
     newest: u64,
     /// Segments that came in order since the last that did not; `None` where nothing waits any more.
     in_order: Option<u32>,
+    /// How often the clock was set back: all that waits from before leaves first.
+    settings: u32,
+    /// What came so far, so that what has one time keeps its order.
+    count: u64,
+    /// The newest times of the interfaces, where the file has several.
+    interfaces: Option<Vec<(u32, u64)>>,
+}
+
+/// Where something stands among what waits: how often the clock had been set back, its time, and its place in the file.
+type Place = (u32, u64, u64);
+
+/// What waits for its turn.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    Segment(OwnedSegment),
+    TooBig(Box<TooBig>),
+    Unreachable(UnreachableEvent),
 }
 
 /// How long a segment waits for an older one, in nanoseconds. What is older than that by its time was stamped by
 /// another clock, or after the clock was set back.
 pub(super) const WINDOW: u64 = 50_000_000;
-/// Most segments that wait.
+/// The same between interfaces: dumpcap waits for a block for 250 ms (`CAP_READ_TIMEOUT`), and then for its turn.
+const BETWEEN_INTERFACES: u64 = 500_000_000;
+/// Most segments that wait: of one interface, and of several, whose blocks may hold a quarter of a second of a fast link.
 const MOST: usize = 2048;
-/// Segments in order after which they are taken to be so: at the beginning, and after one that was not.
+const MOST_OF_SEVERAL: usize = 1 << 16;
+/// Most interfaces whose times are kept; those beyond are taken to be in order.
+const MOST_INTERFACES: usize = 64;
+/// Segments in order after which they are taken to be so: at the beginning, and after one that was not or with several interfaces.
 const AT_FIRST: u32 = 256;
 const AGAIN: u32 = 1 << 16;
 
@@ -39,7 +67,23 @@ pub(super) enum Turn {
 
 impl TimeOrder {
     pub(super) const fn new() -> Self {
-        Self { waiting: VecDeque::new(), newest: 0, in_order: Some(AGAIN - AT_FIRST) }
+        Self {
+            waiting: BTreeMap::new(),
+            newest: 0,
+            in_order: Some(AGAIN - AT_FIRST),
+            settings: 0,
+            count: 0,
+            interfaces: None,
+        }
+    }
+
+    /// The file has several interfaces: what one of them received may stand long behind what another did.
+    #[inline]
+    pub(super) fn expect_several_interfaces(&mut self) {
+        if self.interfaces.is_none() {
+            self.interfaces = Some(Vec::new());
+            self.in_order = self.in_order.map(|_| 0);
+        }
     }
 
     /// A segment comes.
@@ -70,39 +114,66 @@ impl TimeOrder {
         let is_late = at < self.newest;
         let count = self.in_order.get_or_insert(0);
         *count = if is_late { 0 } else { count.saturating_add(1) };
-        let is_other_clock = at.saturating_add(WINDOW) < self.newest;
-        // All that waits is from before the clock was set back, and leaves first.
-        let place = if is_other_clock {
-            self.waiting.len()
-        } else {
-            let behind = self
-                .waiting
-                .iter()
-                .rev()
-                .take_while(|other| other.at() > at && other.at() <= at.saturating_add(WINDOW));
-            self.waiting.len() - behind.count()
-        };
+        if self.is_of_other_clock(at, seen.interface) {
+            self.settings = self.settings.saturating_add(1);
+            self.newest = at;
+            self.interfaces.iter_mut().for_each(Vec::clear);
+        }
+        self.newest = self.newest.max(at);
+        if let Some(interfaces) = &mut self.interfaces {
+            let is_own = |(interface, _): &&mut (u32, u64)| *interface == seen.interface;
+            if let Some((_, newest)) = interfaces.iter_mut().find(is_own) {
+                *newest = at.max(*newest);
+            } else if interfaces.len() < MOST_INTERFACES {
+                interfaces.push((seen.interface, at));
+            }
+        }
         let mut segment = OwnedSegment::of(seen, fragments);
         segment.is_late = is_late;
-        self.waiting.insert(place, segment);
-        self.newest = if is_other_clock { at } else { self.newest.max(at) };
+        self.keep(at, Waiting::Segment(segment));
     }
 
-    /// The next segment whose turn it is.
-    pub(super) fn next(&mut self) -> Option<OwnedSegment> {
-        let first = self.waiting.front()?.at();
-        let is_full = self.waiting.len() > MOST;
-        let is_old = first.saturating_add(WINDOW) < self.newest || first > self.newest;
+    /// Whether a time is of another clock than the newest, or of the same after it was set back.
+    fn is_of_other_clock(&self, at: u64, interface: u32) -> bool {
+        let is_behind = |newest: u64, window| at.saturating_add(window) < newest;
+        let Some(interfaces) = &self.interfaces else { return is_behind(self.newest, WINDOW) };
+        let own = interfaces.iter().find(|(other, _)| *other == interface);
+        is_behind(self.newest, BETWEEN_INTERFACES)
+            || own.is_some_and(|(_, newest)| is_behind(*newest, WINDOW))
+    }
+
+    /// Whether a notice that passed among the segments waits as they do, since what is older may follow.
+    pub(super) fn has_wait(&self) -> bool {
+        self.interfaces.is_some() && !self.waiting.is_empty()
+    }
+
+    /// Something waits that passed at this time.
+    pub(super) fn keep(&mut self, at: u64, what: Waiting) {
+        self.count += 1;
+        self.waiting.insert((self.settings, at, self.count), what);
+    }
+
+    /// The next whose turn it is.
+    pub(super) fn next(&mut self) -> Option<Waiting> {
+        let ((settings, first, _), _) = self.waiting.first_key_value()?;
+        let (window, most) = match self.interfaces {
+            Some(_) => (BETWEEN_INTERFACES, MOST_OF_SEVERAL),
+            None => (WINDOW, MOST),
+        };
+        let is_full = self.waiting.len() > most;
+        let is_old = first.saturating_add(window) < self.newest || *settings < self.settings;
         let is_over = self.in_order.is_none_or(|count| count >= AGAIN);
         if is_over {
             self.in_order = None;
         }
-        if is_full || is_old || is_over { self.waiting.pop_front() } else { None }
+        let (_, next) =
+            (is_full || is_old || is_over).then(|| self.waiting.pop_first()).flatten()?;
+        Some(next)
     }
 
     /// Nothing more comes: the rest in order.
-    pub(super) fn finish(&mut self) -> impl Iterator<Item = OwnedSegment> + use<> {
-        std::mem::take(&mut self.waiting).into_iter()
+    pub(super) fn finish(&mut self) -> impl Iterator<Item = Waiting> + use<> {
+        std::mem::take(&mut self.waiting).into_values()
     }
 }
 
@@ -113,20 +184,34 @@ mod tests {
 
     /// The times in which segments leave that come at these times.
     fn order(micros: impl IntoIterator<Item = u64>) -> Vec<u64> {
-        let zero = segment(0).at_nanos;
+        ordered(TimeOrder::new(), micros.into_iter().map(|at| (at, 0)))
+    }
+
+    /// The same in a file of several interfaces: times, each with its interface.
+    fn order_of_several(micros: impl IntoIterator<Item = (u64, u32)>) -> Vec<u64> {
         let mut order = TimeOrder::new();
+        order.expect_several_interfaces();
+        ordered(order, micros)
+    }
+
+    fn ordered(mut order: TimeOrder, micros: impl IntoIterator<Item = (u64, u32)>) -> Vec<u64> {
+        let zero = segment(0).at_nanos;
         let mut out = Vec::new();
         let mut leave = |at: u64| out.push((at - zero) / 1000);
-        for at in micros {
-            let seen = segment(at);
+        let time = |what: &Waiting| match what {
+            Waiting::Segment(segment) => segment.at(),
+            Waiting::TooBig(_) | Waiting::Unreachable(_) => 0,
+        };
+        for (at, interface) in micros {
+            let seen = Seen { interface, ..segment(at) };
             if order.on_segment(&seen, 0) == Turn::Now {
                 leave(seen.at_nanos);
             }
             while let Some(next) = order.next() {
-                leave(next.at());
+                leave(time(&next));
             }
         }
-        order.finish().for_each(|rest| leave(rest.at()));
+        order.finish().for_each(|rest| leave(time(&rest)));
         out
     }
 
@@ -161,5 +246,24 @@ mod tests {
         let backwards = (0..10_000).rev();
         let out = order(backwards);
         assert_eq!(out.len(), 10_000);
+    }
+
+    /// Blocks of 230 ms, as dumpcap stores them: first those of one interface, then what another received meanwhile.
+    #[test]
+    fn blocks_of_interfaces_are_put_in_order() {
+        let block = |number: u64, interface: u32| {
+            (0..230).map(move |n| ((number * 230 + n) * 1000 + u64::from(interface), interface))
+        };
+        let times: Vec<_> =
+            (0..20).flat_map(|number| block(number, 0).chain(block(number, 1))).collect();
+        let mut sorted: Vec<u64> = times.iter().map(|(at, _)| *at).collect();
+        sorted.sort_unstable();
+        assert_eq!(order_of_several(times), sorted);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_is_that_of_every_interface() {
+        let times = [(500_000, 0), (500_100, 1), (300_000, 0), (300_100, 1), (300_050, 0)];
+        assert_eq!(order_of_several(times), [500_000, 500_100, 300_000, 300_050, 300_100]);
     }
 }

@@ -103,6 +103,9 @@ fn read_packets<R: Read>(
     let mut packets = PacketReader::open(input, options.interface)?;
     let mut gathered = SummaryBuilder::new(options);
     let end = packets.for_each(|record, packet| {
+        if record.interfaces > 1 && options.interface.is_none() {
+            flows.expect_several_interfaces();
+        }
         flows.on_packet(packet);
         gathered.on_packet(record, packet);
         also(packet);

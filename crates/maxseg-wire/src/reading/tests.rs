@@ -1,8 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::capture_file::CaptureFile;
 use crate::flow::FlowOptions;
 use crate::link_type;
+use crate::pcapng::{Interface, Packet, Section, Writer};
 use crate::synthetic::Load;
 
 const LOAD: Load = Load { connections: 3, rounds: 4, at_once: 2, rounds_a_turn: 1, ends: true };
@@ -118,4 +120,43 @@ proptest! {
         let (summary, connections) = summary(&broken, &options);
         prop_assert!(connections as u64 <= summary.file.packets);
     }
+}
+
+/// dumpcap reads an interface a block at a time: what the other received meanwhile stands behind it.
+#[test]
+fn blocks_of_two_interfaces_come_to_the_same_as_packets_in_order() {
+    let load = Load { connections: 1, rounds: 100_000, at_once: 1, rounds_a_turn: 1, ends: true };
+    let mut plain = Vec::new();
+    load.write(&mut plain).unwrap();
+    let mut packets = Vec::new();
+    let mut file = CaptureFile::open(plain.as_slice()).unwrap();
+    while let Some(record) = file.next().unwrap() {
+        // The server answers from port 80, behind the addresses of Ethernet and IP.
+        let interface = u32::from(record.data[34..36] == 80_u16.to_be_bytes());
+        packets.push((record.at_nanos.unwrap(), interface, record.data.to_vec()));
+    }
+    let told = |packets: &[(u64, u32, Vec<u8>)]| {
+        let mut file = Writer::new(Vec::new(), &Section::default()).unwrap();
+        let card = Interface { link_type: link_type::ETHERNET, ..Interface::default() };
+        for _ in 0..2 {
+            file.interface(&card).unwrap();
+        }
+        for (at_nanos, interface, data) in packets {
+            let original_len = u32::try_from(data.len()).unwrap();
+            let (at_nanos, data) = (*at_nanos, data.as_slice().into());
+            let interface = *interface;
+            file.packet(&Packet { interface, at_nanos, original_len, data, ..Packet::default() })
+                .unwrap();
+        }
+        let written = file.finish().unwrap();
+        let reading = read(written.as_slice(), &ReadOptions::default()).unwrap();
+        let one = reading.connections.last().unwrap();
+        let sent = one.forward;
+        assert_eq!((one.capture.clock_steps, one.capture.is_merged), (0, false));
+        (sent.goodput_bps, sent.acked_bytes, sent.retransmitted_packets, sent.unseen_bytes)
+    };
+    let in_order = told(&packets);
+    assert!(packets.iter().any(|(_, interface, _)| *interface == 1));
+    packets.sort_by_key(|(at, interface, _)| (at / 230_000_000, *interface));
+    assert_eq!(told(&packets), in_order);
 }

@@ -240,6 +240,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::compare::Source;
 
     fn set(name: &str, scenario: Value, rows: Vec<Row>) -> RunSet {
         RunSet { scenario, ..RunSet::of_rows(name.to_owned(), rows) }
@@ -351,5 +352,27 @@ mod tests {
             Between { key: "engine".to_owned(), values: ["sim".to_owned(), "lab".to_owned()] };
         let error = matched([&both, &both], Some(&between)).unwrap_err().to_string();
         assert!(error.contains("invalid are left out: 0 on one side, 1 on the other"), "{error}");
+    }
+
+    #[test]
+    fn points_stand_in_the_order_of_the_sweep_and_not_in_which_they_were_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |errors: &str| {
+            let mut row = sim(&json!({"errors": errors}), 1.0);
+            errors.clone_into(&mut row.hash);
+            serde_json::to_string(&row).unwrap() + "\n"
+        };
+        std::fs::write(folder.path().join("rows.jsonl"), ["1%", "0%", "10%"].map(line).concat())
+            .unwrap();
+        let of = |errors: &str| json!({"engine": "sim", "point": {"errors": errors}});
+        let points = ["0%", "1%", "10%"].map(of);
+        let summary = json!({"scenario": {}, "summary": points});
+        std::fs::write(folder.path().join("run.json"), summary.to_string()).unwrap();
+        let set = match Source::read(folder.path(), None).unwrap() {
+            Source::Runs(set) => set,
+            Source::Capture(_) => unreachable!("a folder of runs"),
+        };
+        let errors: Vec<_> = set.rows.iter().map(|row| row.point["errors"].clone()).collect();
+        assert_eq!(errors, ["0%", "1%", "10%"]);
     }
 }

@@ -10,7 +10,7 @@ use maxseg_core::results::Row;
 use maxseg_wire::reading::ReadOptions;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::{CompareError, Error};
 use crate::explain::{self, Explanation};
@@ -65,6 +65,16 @@ struct Summary {
     experiments: Vec<Experiment>,
     #[serde(default)]
     environment: Option<Program>,
+    /// The points in the order of the sweep.
+    #[serde(default, rename = "summary")]
+    points: Vec<PointEntry>,
+}
+
+/// A point with its engine.
+#[derive(Deserialize)]
+struct PointEntry {
+    engine: EngineName,
+    point: Map<String, Value>,
 }
 
 /// The part of the environment that tells the program.
@@ -173,7 +183,7 @@ impl RunSet {
         let rows = rows(&file, &read(&file)?)?;
         // The summary has the scenario; rows of a run that was killed stand without it.
         let summary = fs::read(folder.join("run.json")).unwrap_or_default();
-        let Summary { scenario, experiments, environment } =
+        let Summary { scenario, experiments, environment, points } =
             serde_json::from_slice(&summary).unwrap_or_default();
         let mut set = Self {
             scenario,
@@ -183,6 +193,7 @@ impl RunSet {
         };
         set.keep_the_latest();
         set.keep_the_scenario();
+        set.put_in_order(&points);
         set.refuse_several(folder)?;
         Ok(set)
     }
@@ -234,12 +245,19 @@ impl RunSet {
         self.others = all - self.rows.len();
     }
 
+    /// Rows are kept as they are done, by several threads: their points are put in the order of the sweep.
+    fn put_in_order(&mut self, points: &[PointEntry]) {
+        let places: BTreeMap<_, usize> =
+            (0..).zip(points).map(|(place, of)| (point_key(of.engine, &of.point), place)).collect();
+        let place = |row: &Row| places.get(&point_key(row.engine, &row.point)).copied();
+        self.rows.sort_by_cached_key(|row| place(row).unwrap_or(usize::MAX));
+    }
+
     /// Refuses rows of several scenarios, where nothing tells them apart.
     fn refuse_several(&self, file: &Path) -> Result<(), Error> {
         let mut known: BTreeMap<(EngineName, String), &str> = BTreeMap::new();
         for row in &self.rows {
-            let point: BTreeMap<&String, &Value> = row.point.iter().collect();
-            let hash = known.entry((row.engine, format!("{point:?}"))).or_insert(&row.hash);
+            let hash = known.entry(point_key(row.engine, &row.point)).or_insert(&row.hash);
             if *hash != row.hash {
                 return Err(CompareError::SeveralScenarios { file: file.to_owned() }.into());
             }
@@ -251,6 +269,12 @@ impl RunSet {
     pub fn is_random(&self, rows: &[Row]) -> bool {
         rows.iter().any(|row| self.experiments.get(&row.hash) != Some(&false))
     }
+}
+
+/// An engine at a point, whatever the order of its keys.
+fn point_key(engine: EngineName, point: &Map<String, Value>) -> (EngineName, String) {
+    let point: BTreeMap<&String, &Value> = point.iter().collect();
+    (engine, format!("{point:?}"))
 }
 
 fn by_hash(experiments: Vec<Experiment>) -> BTreeMap<String, bool> {

@@ -6,6 +6,11 @@ pub use maxseg_core::units::approx::{digits, gain, percent, rate, rate_unit, tim
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
 use serde_json::Value;
 
+/// A time since a beginning, from a second on in thousandths: those of neighbours, and of hours, are told apart.
+pub(super) fn moment(seconds: f64) -> String {
+    if seconds < 1.0 { time(seconds) } else { format!("{seconds:.3} s") }
+}
+
 /// With a capital letter at its beginning.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
@@ -262,6 +267,12 @@ pub fn quantity(key: &str, value: &Value) -> Option<(Dimension, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_of_neighbours_are_told_apart_after_hours() {
+        let moments = [0.0564, 1.0796, 14_403.123, 14_403.125].map(moment);
+        assert_eq!(moments, ["56.4 ms", "1.080 s", "14403.123 s", "14403.125 s"]);
+    }
 
     #[test]
     fn gains_have_a_sign_unless_there_is_none() {

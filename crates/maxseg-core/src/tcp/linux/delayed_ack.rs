@@ -155,7 +155,7 @@ impl Socket {
 
     /// Duplicate acknowledgements beyond the third are held back a little, because the next says more.
     fn compress_ack(&mut self) {
-        if !self.sack_ok || self.ack.compressed >= self.host.tcp_comp_sack_nr {
+        if !self.sack_ok || self.ack.compressed >= self.host.tcp_comp_sack_nr.into() {
             return self.send_ack();
         }
         if self.ack.compressed_gap != self.rcv_nxt {

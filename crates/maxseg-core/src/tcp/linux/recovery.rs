@@ -349,7 +349,7 @@ impl Socket {
             return;
         }
         self.sacked_out = self.packets_out - holes;
-        self.reordering = (self.packets_out + more).min(self.host.tcp_max_reordering);
+        self.reordering = (self.packets_out + more).min(self.host.tcp_max_reordering.into());
         self.reord_seen += 1;
     }
 }

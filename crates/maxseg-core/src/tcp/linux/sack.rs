@@ -336,7 +336,7 @@ impl Socket {
         let distance = highest - lowest;
         if distance > self.reordering * self.mss_cache {
             let segments = distance.div_ceil(self.mss_cache);
-            self.reordering = segments.min(self.host.tcp_max_reordering);
+            self.reordering = segments.min(self.host.tcp_max_reordering.into());
         }
         self.reord_seen += 1;
     }

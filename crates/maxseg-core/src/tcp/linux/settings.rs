@@ -83,9 +83,9 @@ pub struct Host {
     /// `net.ipv4.tcp_reordering`, in segments.
     pub tcp_reordering: u64,
     /// `net.ipv4.tcp_max_reordering`.
-    pub tcp_max_reordering: u64,
+    pub tcp_max_reordering: u32,
     /// `net.ipv4.tcp_comp_sack_nr`.
-    pub tcp_comp_sack_nr: u64,
+    pub tcp_comp_sack_nr: u32,
     /// `net.ipv4.tcp_comp_sack_delay_ns`.
     pub tcp_comp_sack_delay_ns: u64,
     /// `net.ipv4.tcp_comp_sack_slack_ns`.

@@ -371,3 +371,30 @@ fn new_data_beyond_the_retransmission_timer_lacks_acknowledgements() {
     assert!((25..30).contains(&late(false)), "those after three seconds: {}", late(false));
     assert_eq!(late(true), 0, "the timer ran out");
 }
+
+/// Half of the packets of a path with asymmetric routes.
+#[test]
+fn the_time_of_data_alone_ends_with_its_last_segment() {
+    let again = |micros, n| Seen { ip_id: Some(999), ..data(micros, n) };
+    let mut packets: Vec<_> = (0..50).map(|n| data(10_000 * u64::from(n), n)).collect();
+    packets.insert(20, again(195_000, 3));
+    let there = evidence(&packets).forward;
+    assert_eq!((there.retransmitted_packets, there.goodput_bps), (1, None));
+    let lasted = there.limits_end.unwrap().since(there.first_data.unwrap());
+    assert_eq!(lasted.as_nanos(), 490_000_000);
+}
+
+/// The hole takes the acknowledgements as well.
+#[test]
+fn what_a_hole_of_the_capture_swallows_is_not_in_flight() {
+    let mut packets = vec![syn(0), syn_ack(100)];
+    for n in 0..200 {
+        let at = 1_000 + 1_000 * u64::from(n);
+        packets.extend([data(at, n), ack(at + 500, n + 1)]);
+    }
+    packets.drain(2 + 100..2 + 300);
+    let there = evidence(&packets).forward;
+    assert_eq!(there.unseen_bytes, 10_000);
+    // Acknowledgements behind the hole wait for their data for a few segments.
+    assert!(there.in_flight_max_bytes < 1_000, "{}", there.in_flight_max_bytes);
+}

@@ -30,8 +30,8 @@ pub(super) struct WayTo {
 /// Durations: all are counted, and a bounded number kept, evenly over time.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Samples {
-    /// In microseconds.
-    kept: Vec<u32>,
+    /// In microseconds, of which 32 bits hold 72 minutes: connections may wait for hours.
+    kept: Vec<u64>,
     /// One in `2^thinned` is kept.
     thinned: u8,
     pub(super) count: u32,
@@ -52,7 +52,7 @@ impl Samples {
                 self.kept = self.kept.iter().copied().step_by(2).collect();
                 self.thinned += 1;
             }
-            self.kept.push(u32::try_from(wait.took / 1000).unwrap_or(u32::MAX));
+            self.kept.push(wait.took / 1000);
         }
         self.count = self.count.saturating_add(1);
         self.sum = self.sum.saturating_add(wait.took);
@@ -86,7 +86,7 @@ impl Samples {
         let at = |hundredth: usize| {
             let rank = (sorted.len() * hundredth).div_ceil(100);
             let micros = sorted.get(rank.checked_sub(1)?)?;
-            let nanos = (u64::from(*micros) * 1000).saturating_sub(each);
+            let nanos = (*micros * 1000).saturating_sub(each);
             Some(nanos as f64 / 1e9)
         };
         let total = (self.sum - self.round_trips(way)).saturating_sub(on_link);
@@ -120,6 +120,15 @@ mod tests {
         let waits = samples.less(&WayTo::default());
         assert_eq!(waits.count, 100_000);
         assert!((waits.p50_s.unwrap() - 0.5).abs() < 0.1, "{waits:?}");
+    }
+
+    /// A database connection that is idle over night.
+    #[test]
+    fn a_wait_of_hours_is_no_shorter() {
+        let mut samples = Samples::default();
+        samples.add(&wait(14_400_000 * MS));
+        let waits = samples.less(&WayTo { round_trip: 20 * MS, arrival_bps: None });
+        assert_eq!((waits.p99_s, waits.total_s), (Some(14_399.98), 14_399.98));
     }
 
     /// A full segment takes 6 ms of a link of 2 Mbit/s.

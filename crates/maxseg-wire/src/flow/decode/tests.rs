@@ -8,7 +8,15 @@ use crate::tcp::Segment;
 
 fn record(link_type: u16, data: &[u8], original_len: usize) -> Record<'_> {
     let original_len = u32::try_from(original_len).unwrap();
-    Record { number: 7, interface: 2, at_nanos: Some(5), original_len, link_type, data }
+    Record {
+        number: 7,
+        interface: 2,
+        interfaces: 3,
+        at_nanos: Some(5),
+        original_len,
+        link_type,
+        data,
+    }
 }
 
 fn whole(link_type: u16, data: &[u8]) -> Record<'_> {

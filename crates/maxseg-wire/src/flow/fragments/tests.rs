@@ -50,6 +50,7 @@ fn run(packets: &[Vec<u8>]) -> (Vec<(u32, u32)>, FragmentCounts) {
         let record = Record {
             number: 1,
             interface: 0,
+            interfaces: 1,
             at_nanos: Some(second as u64 * 1_000_000_000),
             original_len: u32::try_from(data.len()).unwrap(),
             link_type: link_type::RAW,

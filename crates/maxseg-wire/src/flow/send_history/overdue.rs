@@ -8,6 +8,11 @@ pub(super) const LONGEST_TIMER: u64 = 3_000_000_000;
 const TIMERS: u64 = 3;
 
 impl SendHistory {
+    /// When the last payload passed, in nanoseconds.
+    pub(in crate::flow) const fn last_sent(&self) -> u64 {
+        self.last_send
+    }
+
     /// A new segment, so long after the last acknowledgement. Its sender's timer ran out before (RFC 6298 §5), and then what is not
     /// acknowledged leaves first: where it does not, acknowledgements were not captured. Behind a pause the clock may have been set.
     #[cold]

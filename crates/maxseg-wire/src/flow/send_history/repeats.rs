@@ -141,6 +141,16 @@ impl SendHistory {
         }
     }
 
+    /// What is in flight with a new segment. Behind a hole that is unknown until the next acknowledgement: those of the hole are missing
+    /// as well where the capture lost packets.
+    #[inline(always)]
+    pub(super) fn note_in_flight(&mut self) {
+        let in_flight = self.sender.in_flight().max(0).cast_unsigned();
+        if in_flight > self.counts.in_flight_max && self.gaps.newest() <= self.last_ack {
+            self.counts.in_flight_max = in_flight;
+        }
+    }
+
     /// Whether the segment begins with the byte of a zero window probe: no retransmission.
     fn begins_with_probe(&mut self, data: &DataSegment) -> bool {
         let before = data.start == self.nxt - 1 && data.end > self.nxt;

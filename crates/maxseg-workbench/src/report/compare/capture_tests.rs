@@ -167,6 +167,25 @@ fn of_one_direction_nothing_is_in_flight() {
     assert_eq!(said, [true, false]);
 }
 
+/// Without acknowledgements a retransmission has no cause: that is no lack of timeouts, nor of data.
+#[test]
+fn of_data_alone_timeouts_are_unknown() {
+    let mut whole = windowed(0);
+    (whole.forward.retransmitted_packets, whole.forward.timeouts) = (2, 2);
+    let mut data = windowed(0);
+    data.marks.one_way = true;
+    data.reverse = DirectionStats::default();
+    (data.forward.retransmitted_packets, data.forward.acked_bytes) = (2, 0);
+    let [whole, data] = [whole, data].map(|evidence| capture(vec![evidence]).explain());
+    let captures = CapturePairing::of([&whole, &data], [None, None]).unwrap();
+    let lines = captures.lines();
+    let texts = |key| lines.iter().find(|line| line.key == key).unwrap().texts();
+    assert_eq!(texts("timeouts"), ["2", "unknown"]);
+    assert_eq!(texts("retransmitted_packets"), ["2", "2"]);
+    let case = &captures.cases[1];
+    assert_eq!(case.data_bytes(), case.data().unique_bytes, "so much was captured");
+}
+
 /// What two captures of one transfer differ by is no change of anything, nor chance.
 #[test]
 fn one_transfer_that_was_captured_twice_is_named_as_such() {

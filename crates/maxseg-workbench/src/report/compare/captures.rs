@@ -157,7 +157,10 @@ const NUMBERS: [CaptureNumber; 9] = [
     CaptureNumber {
         key: "timeouts",
         title: "timeouts of data",
-        of: |case| resent(case).map(|_| case.data().timeouts as f64),
+        of: |case| {
+            let timeouts = case.diagnosis.timeouts(case.evidence, case.diagnosis.direction);
+            timeouts.map(|timeouts| timeouts as f64)
+        },
         write: words::digits_whole,
     },
     CaptureNumber {

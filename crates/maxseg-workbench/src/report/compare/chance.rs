@@ -72,10 +72,26 @@ pub(super) fn beside(alike: [Alike; 2], names: [&str; 2]) -> Option<String> {
     Some(format!("other such transfers show what chance does: {a}; {b}"))
 }
 
-/// Goodput goes with the square root of how often segments are lost, and of so many losses the standard deviation is the square root: what
-/// 95 of 100 pairs of transfers differ by at most, as the logarithm of a factor.
-fn by_losses(losses: [f64; 2]) -> f64 {
-    let [a, b] = losses.map(|count| 0.25 / count.max(1.0));
+/// Of so many losses the standard deviation is the square root, and goodput follows them: the standard deviation of its logarithm is about
+/// this by the square root of the recoveries.
+const BY_COUNT: f64 = 1.1;
+/// When the first losses come decides how far slow start opens the window, and the more so the fewer follow.
+const BY_START: f64 = 4.0;
+const LOSSES_OF_START: f64 = 2.0;
+/// From this factor on a number of its own says no more.
+const ANY_FACTOR: f64 = 10.0;
+
+/// The variance of the logarithm of a goodput that so many recoveries limit. Calibrated on simulated transfers of Reno and
+/// CUBIC over 14 paths (20 Mbit/s to 1 Gbit/s, 3 to 66 recoveries), 40 of each, which differ by nothing but the draws of their losses:
+/// 98 of 100 pairs are within, on the worst path 83.
+fn variance(recoveries: f64) -> f64 {
+    let count = recoveries.max(1.0);
+    BY_COUNT * BY_COUNT / count + (BY_START / (count + LOSSES_OF_START)).powi(2)
+}
+
+/// What most pairs of transfers with so many recoveries differ by at most, as the logarithm of a factor.
+fn by_losses(recoveries: [f64; 2]) -> f64 {
+    let [a, b] = recoveries.map(variance);
     1.96 * (a + b).sqrt()
 }
 
@@ -90,11 +106,16 @@ pub(super) fn of_losses(cases: &[Case<'_>; 2]) -> Option<String> {
 fn may_be_chance([a, b]: [f64; 2], recoveries: [u64; 2]) -> Option<String> {
     let most = by_losses(recoveries.map(|count| count as f64));
     let [first, second] = recoveries;
+    let factor = most.exp();
+    let by = if factor < ANY_FACTOR {
+        format!("by a factor of up to {}", words::digits(factor))
+    } else {
+        format!("more than {}-fold", words::digits_whole(ANY_FACTOR))
+    };
     ((b / a).ln().abs() <= most).then(|| {
         format!(
-            "losses limit both, and goodputs of {first} and {second} recoveries differ by a factor of up to {} by chance: the change \
-             of the goodput may be chance",
-            words::digits(most.exp())
+            "losses limit both, and by when they come goodputs of {first} and {second} recoveries often differ {by}: the change of the \
+             goodput may be chance"
         )
     })
 }
@@ -108,15 +129,20 @@ mod tests {
         // Two transfers each of a path with errors of 0.5% and 1%: 6.6 and 4.9 Mbit/s, 3.3 and 3.7 Mbit/s.
         assert!(by_losses([13.0, 23.0]) > (6.6_f64 / 4.87).ln());
         assert!(by_losses([34.0, 82.0]) > (3.67_f64 / 3.29).ln());
-        assert!(by_losses([100.0, 100.0]) < 0.15);
+        assert!(by_losses([1000.0, 1000.0]) < 0.1);
     }
 
-    /// e^(1.96 √(1/4 + 1/4)) = 4: of one loss each, chance alone makes as much as that.
+    /// Two simulated captures of one path, 20 Mbit/s with errors of 0.5%, whose goodputs of 6 recoveries each differ by 4.91.
     #[test]
     fn what_chance_makes_of_goodputs_is_a_factor() {
-        let said = may_be_chance([1e6, 3.9e6], [1, 1]).unwrap();
-        assert!(said.contains("differ by a factor of up to 4.00 by chance"), "{said}");
-        assert_eq!(may_be_chance([1e6, 4.1e6], [1, 1]), None);
+        let said = may_be_chance([1e6, 4.91e6], [6, 6]).unwrap();
+        assert!(
+            said.contains("6 and 6 recoveries often differ by a factor of up to 6.44"),
+            "{said}"
+        );
+        assert_eq!(may_be_chance([1e6, 7e6], [6, 6]), None);
+        let said = may_be_chance([1e6, 12e6], [1, 1]).unwrap();
+        assert!(said.contains("often differ more than 10-fold"), "{said}");
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(super) struct Burst {
     pub(super) last: SegmentPoint,
     /// Captured ones, each of which may stand for several segments.
     pub(super) packets: u64,
+    /// Those of them whose bytes the capture has at no earlier time, as where it lost packets.
+    pub(super) unseen: u64,
     pub(super) bytes: u64,
 }
 
@@ -61,6 +63,7 @@ impl Burst {
             first: again().min_by_key(by_time)?,
             last: again().max_by_key(by_time)?,
             packets: of.len() as u64,
+            unseen: of.iter().filter(|repair| repair.sent.is_none()).count() as u64,
             bytes: most,
         })
     }

@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use maxseg_core::advise::Case;
 use maxseg_core::evidence::{DirectionStats, Evidence, FileInterface};
 
 use crate::file_error::for_shell;
@@ -61,15 +62,30 @@ pub(super) fn frames_filter(frames: &[u64]) -> String {
 /// What Wireshark itself takes for sent again; of several in a row it calls all but the first out of order.
 const RESENT: &str = "tcp.analysis.retransmission || tcp.analysis.out_of_order";
 
-/// What Wireshark takes for sent again of a connection.
-pub(super) fn resent_filter(evidence: &Evidence) -> String {
-    format!("({RESENT}) && {}", connection_filter(evidence))
+/// The sender of the data, where the other end sent some as well: what that sent again is no part of what the page tells.
+fn sender_filter(case: &Case<'_>) -> Option<String> {
+    let sender = case.evidence.sender(case.diagnosis.direction);
+    let source = match sender.ip().to_canonical() {
+        IpAddr::V4(address) => format!("ip.src == {address}"),
+        IpAddr::V6(address) => format!("ipv6.src == {address}"),
+    };
+    (case.acks().data_packets > 0).then(|| format!("{source} && tcp.srcport == {}", sender.port()))
+}
+
+/// What Wireshark takes for sent again among these packets, of the direction that carried the data.
+fn resent_of(case: &Case<'_>, packets: &str) -> String {
+    let sender = sender_filter(case).map_or_else(String::new, |sender| format!("{sender} && "));
+    format!("({RESENT}) && {sender}{packets}")
+}
+
+/// What Wireshark takes for sent again of a connection's data.
+pub(super) fn resent_filter(case: &Case<'_>) -> String {
+    resent_of(case, &connection_filter(case.evidence))
 }
 
 /// The same, from one number to another.
-pub(super) fn resent_in_filter(evidence: &Evidence, first: u64, last: u64) -> String {
-    let range = range_filter(evidence, first, last);
-    format!("({RESENT}) && {range}")
+pub(super) fn resent_in_filter(case: &Case<'_>, first: u64, last: u64) -> String {
+    resent_of(case, &range_filter(case.evidence, first, last))
 }
 
 /// Packets of a connection that are named one by one in a filter, at most.
@@ -93,9 +109,11 @@ pub(super) fn named_resent(
 }
 
 /// A command that writes the packets of a connection to a file of their own, and the filter there for what was sent again.
-pub(super) fn resent_alone(evidence: &Evidence, file: &str) -> [String; 2] {
-    let (file, filter) = (for_shell(file), connection_filter(evidence));
-    [format!("tshark -r {file} -Y '{filter}' -w connection.pcapng"), RESENT.to_owned()]
+pub(super) fn resent_alone(case: &Case<'_>, file: &str) -> [String; 2] {
+    let (file, filter) = (for_shell(file), connection_filter(case.evidence));
+    let again = sender_filter(case)
+        .map_or_else(|| RESENT.to_owned(), |sender| format!("({RESENT}) && {sender}"));
+    [format!("tshark -r {file} -Y '{filter}' -w connection.pcapng"), again]
 }
 
 #[cfg(test)]

@@ -134,7 +134,7 @@ fn all_resent(case: &Case<'_>, file: &str) -> Markup {
         return place(ALL, &said, &Markup::default(), Some(filter));
     }
     if evidence.capture.interface.is_some() {
-        let [command, filter] = resent_alone(evidence, file);
+        let [command, filter] = resent_alone(case, file);
         let said = "what Wireshark takes for retransmitted or out of order, in a file of this connection at this interface alone: it \
                     takes the same packet at another one for sent again";
         return html! {
@@ -148,7 +148,7 @@ fn all_resent(case: &Case<'_>, file: &str) -> Markup {
         ""
     };
     let said = format!("what Wireshark takes for retransmitted or out of order{twice}");
-    place(ALL, &said, &Markup::default(), Some(resent_filter(evidence)))
+    place(ALL, &said, &Markup::default(), Some(resent_filter(case)))
 }
 
 /// The flight of which most was sent again, and the filter for all that was.
@@ -177,9 +177,13 @@ fn most_lost(case: &Case<'_>, file: &str) -> Markup {
     let count = format!("{bound}{} ({})", counted(burst.packets, "packet"), size(burst.bytes));
     let again = from_to(burst.first, burst.last);
     let was = if burst.packets == 1 { "was" } else { "were" };
+    let unseen = match burst.unseen {
+        0 => String::new(),
+        unseen => format!(" ({unseen} of them not captured when they were sent first)"),
+    };
     let said = match burst.sent {
         Some((first, last)) => format!(
-            "the flight of {}: {count} of it {was} sent again, in {again}{needless}",
+            "the flight of {}: {count} of it {was} sent again, in {again}{unseen}{needless}",
             from_to(first, last)
         ),
         None => format!("{count} {was} sent again in {again}{needless}"),
@@ -187,11 +191,13 @@ fn most_lost(case: &Case<'_>, file: &str) -> Markup {
     let from = burst.sent.map_or(burst.first.at, |(first, _)| first.at);
     let sent = burst.sent.map(|(a, b)| range_filter(case.evidence, a.frame, b.frame));
     let (first, last) = (burst.first.frame, burst.last.frame);
-    let again = if case.evidence.capture.interface.is_none() {
-        resent_in_filter(case.evidence, first, last)
-    } else {
+    // Wireshark takes copies of packets for sent again, at another interface or in the same.
+    let has_copies = case.evidence.capture.interface.is_some() || data.capture_duplicates > 0;
+    let again = if has_copies {
         let named = named_resent(data, (first, last));
         named.map_or_else(|| range_filter(case.evidence, first, last), |(_, filter)| filter)
+    } else {
+        resent_in_filter(case, first, last)
     };
     let label = if is_needless { "most sent again" } else { "most lost" };
     html! { (place(label, &said, &link(case, from, burst.last.at), sent.into_iter().chain([again]))) (all) }
@@ -236,7 +242,7 @@ fn link(case: &Case<'_>, from: Time, to: Time) -> Markup {
 }
 
 fn since(case: &Case<'_>, at: Time) -> String {
-    words::time(at.since(case.evidence.begin).as_secs_f64())
+    words::moment(at.since(case.evidence.begin).as_secs_f64())
 }
 
 #[cfg(test)]

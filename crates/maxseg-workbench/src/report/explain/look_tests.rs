@@ -40,7 +40,7 @@ fn most_was_lost_of_the_flight_of_which_most_was_sent_again() {
     assert_eq!((burst.first.frame, burst.last.frame, burst.packets), (5000, 5004, 5));
     let text = text(&evidence);
     for wanted in [
-        "the flight of packets 13 to 19 (6.00 ms to 18.0 ms): 5 packets (7.24 kB) of it were sent again, in packets 5000 to 5004 (100 ms to 1.08 s)",
+        "the flight of packets 13 to 19 (6.00 ms to 18.0 ms): 5 packets (7.24 kB) of it were sent again, in packets 5000 to 5004 (100 ms to 1.080 s)",
         "frame.number &gt;= 5000 &amp;&amp; frame.number &lt;= 5004 &amp;&amp; ip.addr == 10.0.0.1 &amp;&amp; tcp.port == 40000",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
@@ -126,4 +126,41 @@ fn the_place_is_that_of_what_the_headline_names() {
         Some(Outage { from: at(2490), to: at(6070), retransmissions: 4, of_payload: false });
     let stalled = longest(&Case::of(&evidence), LimitedBy::Rto);
     assert_eq!(stalled, Some((at(2490), at(6070))));
+}
+
+/// `-i any` of a router: its copies are in one interface.
+#[test]
+fn where_the_capture_has_copies_packets_are_named_one_by_one() {
+    let mut evidence = lossy();
+    evidence.forward.capture_duplicates = 40;
+    let shown = text(&evidence);
+    let named = "frame.number == 5000 || frame.number == 5001 || frame.number == 5002";
+    assert_eq!(shown.matches(named).count(), 2, "of the flight, and all: {shown}");
+    assert!(!shown.contains("tcp.analysis"), "{shown}");
+}
+
+#[test]
+fn a_filter_is_of_the_data_where_the_other_direction_has_some_as_well() {
+    let mut evidence = lossy();
+    let of_data =
+        "out_of_order) &amp;&amp; ip.src == 10.0.0.1 &amp;&amp; tcp.srcport == 40000 &amp;&amp;";
+    assert_eq!(text(&evidence).matches(of_data).count(), 0);
+    evidence.reverse.data_packets = 30;
+    assert_eq!(text(&evidence).matches(of_data).count(), 2, "of the flight, and all");
+}
+
+/// What fell into a hole of the capture was sent before, with a flight that is not known.
+#[test]
+fn what_a_hole_hides_of_a_flight_is_said() {
+    let mut evidence = lossy();
+    evidence.forward.path_rtt_loaded_s = Some(0.2);
+    let trace = evidence.forward.trace.as_mut().unwrap();
+    let kept: Vec<SegmentPoint> =
+        trace.segments.iter().filter(|it| it.is_resent || it.offset != 3 * 1448).copied().collect();
+    trace.segments = Points::default();
+    for segment in kept {
+        trace.segments.note(segment, segment.is_resent);
+    }
+    let shown = text(&evidence);
+    assert!(shown.contains("(1 of them not captured when they were sent first)"), "{shown}");
 }

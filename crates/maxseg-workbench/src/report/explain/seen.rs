@@ -45,6 +45,7 @@ const OF_RECEIVER: &[&str] = &[
     "idle_s",
     "idle_restarts",
     "idle_restart_s",
+    "timeouts",
     "spurious_timeouts",
 ];
 

@@ -68,7 +68,7 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
     vec![
         case.evidence.sender(direction).to_string(),
         case.evidence.receiver(direction).to_string(),
-        size(data.acked_bytes),
+        size(case.data_bytes()),
         words::time(case.goodput_seconds()),
         data.goodput_bps.map_or_else(unknown, words::rate),
         if option == used { used } else { format!("{used}/{option}") },

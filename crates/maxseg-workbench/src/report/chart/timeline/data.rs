@@ -13,7 +13,7 @@ const MOST_POINTS: usize = 40_000;
 #[derive(Serialize)]
 struct TimelineData<'a> {
     /// Microseconds since 1970: whole numbers of a script hold no nanoseconds.
-    begin_us: u64,
+    begin_us: Option<u64>,
     from: f64,
     to: f64,
     tick_s: f64,
@@ -72,7 +72,7 @@ impl Timeline {
     /// As JSON that may stand in a script element of HTML, and of XML.
     pub(super) fn data(&self) -> String {
         let data = TimelineData {
-            begin_us: self.begin.as_nanos() / 1000,
+            begin_us: self.begin.map(|begin| begin.as_nanos() / 1000),
             from: self.from,
             to: self.to,
             tick_s: TICK_S,

@@ -15,8 +15,8 @@ use super::super::words;
 /// Graphs that share their time.
 #[derive(Debug, Clone)]
 pub(crate) struct Timeline {
-    /// The time that stands at 0, since 1970.
-    pub(crate) begin: Time,
+    /// The time that stands at 0, since 1970; `None` where that does not tell the time of day of all.
+    pub(crate) begin: Option<Time>,
     /// From where to where, in seconds.
     pub(crate) from: f64,
     /// See `from`.

@@ -50,7 +50,7 @@ fn panel(layers: Vec<Layer>) -> Panel {
 
 fn timeline(panels: Vec<Panel>) -> Timeline {
     let (others, filter, filter_in_range) = (Vec::new(), String::new(), String::new());
-    let begin = Time::from_millis(1_700_000_000_123);
+    let begin = Some(Time::from_millis(1_700_000_000_123));
     Timeline { begin, from: 0.0, to: 3.0, panels, packets: 0, others, filter, filter_in_range }
 }
 
@@ -67,6 +67,9 @@ fn the_script_gets_every_packet_with_its_number() {
     let data: serde_json::Value = serde_json::from_str(&timeline.data()).unwrap();
     assert_eq!(data["filter"], timeline.filter);
     assert_eq!(data["begin_us"], 1_700_000_000_123_000_u64);
+    let undated: serde_json::Value =
+        serde_json::from_str(&Timeline { begin: None, ..timeline.clone() }.data()).unwrap();
+    assert!(undated["begin_us"].is_null());
     let layer = &data["panels"][0]["layers"][0];
     let summed = |key: &str| -> Vec<i64> {
         let values = layer[key].as_array().unwrap().iter().map(|value| value.as_i64().unwrap());

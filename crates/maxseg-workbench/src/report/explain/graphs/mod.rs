@@ -40,7 +40,8 @@ pub(super) fn graphs(headline: &Headline<'_>) -> Timeline {
     panels.extend(back);
     let end = clock.s(case.evidence.end).max(1e-6);
     Timeline {
-        begin: case.evidence.begin,
+        // Behind a clock that was set the capture's times are others.
+        begin: (case.evidence.capture.clock_steps == 0).then_some(case.evidence.begin),
         from: 0.0,
         to: end,
         panels,

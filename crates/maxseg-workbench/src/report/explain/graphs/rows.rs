@@ -14,7 +14,8 @@ pub(super) fn limits(case: &Case<'_>, clock: Clock) -> Option<Panel> {
         let of = spans.iter().filter(|span| span.kind == limit.kind);
         let bars = of.map(|span| {
             let (from, to) = (clock.s(span.from), clock.s(span.to));
-            let text = format!("{} from {} to {}", span.kind, words::time(from), words::time(to));
+            let text =
+                format!("{} from {} to {}", span.kind, words::moment(from), words::moment(to));
             Span { from, to, text }
         });
         Row {

@@ -81,7 +81,7 @@ pub(super) fn events_table(
     let line = |event: &Event| -> Vec<Cell> {
         let time = clock.s(event.at);
         vec![
-            Cell::number(words::time(time), time),
+            Cell::number(words::moment(time), time),
             event.frame.to_string().into(),
             Cell::number(words::grouped(event.offset), event.offset as f64),
             event.bytes.to_string().into(),
@@ -130,7 +130,7 @@ pub(super) fn bins_table(data: &DirectionStats, clock: Clock) -> Option<Markup> 
         outstanding = outstanding.saturating_add(bin.sent_bytes).saturating_sub(bin.acked_bytes);
         let rate = 8.0 * bin.acked_bytes as f64 / bin.duration.as_secs_f64().max(1e-9);
         vec![
-            Cell::number(words::time(time), time),
+            Cell::number(words::moment(time), time),
             Cell::number(words::rate(rate), rate),
             bytes(bin.resent_bytes),
             Cell::known(bin.rtt_mean().map(Time::as_secs_f64), words::time),

@@ -193,7 +193,7 @@ fn findings(case: &Case<'_>) -> Markup {
 }
 
 fn of_finding(case: &Case<'_>, finding: &Finding, remedy: &Remedy) -> Markup {
-    let since = |time: Time| words::time(time.since(case.evidence.begin).as_secs_f64());
+    let since = |time: Time| words::moment(time.since(case.evidence.begin).as_secs_f64());
     let mut said = vec![("when", format!("{} to {}", since(finding.from), since(finding.to)))];
     if !finding.frames.is_empty() {
         said.push(("packets", packets(&finding.frames)));
@@ -250,7 +250,7 @@ fn of_connection(case: &Case<'_>) -> Vec<Cell> {
         case.evidence.id.to_string().into(),
         case.evidence.sender(direction).to_string().into(),
         case.evidence.receiver(direction).to_string().into(),
-        Cell::number(size(data.acked_bytes), data.acked_bytes as f64),
+        Cell::number(size(case.data_bytes()), case.data_bytes() as f64),
         Cell::number(words::time(seconds), seconds),
         Cell::known(data.goodput_bps, words::rate),
         Cell::known(again.map(|again| again as f64), words::digits_whole),

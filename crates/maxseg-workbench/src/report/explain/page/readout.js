@@ -89,14 +89,16 @@ class Readout {
     this.box.hidden = view.at === null;
     if (view.at === null) return;
     this.time.textContent = timeWithin(view.at, view.span);
-    this.timeOfDay.textContent = timeOfDay(this.data.begin_us, view.at);
+    this.timeOfDay.textContent = this.data.begin_us === null ? "" : timeOfDay(this.data.begin_us, view.at);
     this.state.textContent = view.isPinned ? "kept; Esc, or a click in a graph, lets go" : "click or Enter keeps this time";
     const near = packetsNear(this.data, view.at, NEAR);
     this.numbers = near.map((packet) => packet.frame);
     this.packets.replaceChildren();
+    // Neighbours are told apart, however much the view shows.
+    const apart = near.length > 1 ? near.at(-1).t - near[0].t : view.span;
     for (const packet of near) {
       const words = [...packet.words.values()].join("; ");
-      htmlElement("li", {}, this.packets, `packet ${packet.frame}: ${timeWithin(packet.t, view.span)}, ${words}`);
+      htmlElement("li", {}, this.packets, `packet ${packet.frame}: ${timeWithin(packet.t, Math.min(view.span, Math.max(apart, 1e-6)))}, ${words}`);
     }
     if (near.length === 0) htmlElement("li", {}, this.packets, "the page has no packets of this connection");
     this.filter.textContent = near.length ? rangeFilter(this.data, Math.min(...this.numbers), Math.max(...this.numbers)) : this.data.filter;

@@ -140,8 +140,11 @@ fn linux_s_segments_have_the_window_and_the_flags_of_its_sockets() {
     let text = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[sender]\necn = true\n[receiver]\necn = true\n\
                 [until]\ntime = \"1 s\"\n";
     let (_, _, seen) = tapped(text);
-    // Its sockets do not ask for ECN, which a caveat says.
-    assert!(seen.iter().filter_map(tcp).all(|tcp| !tcp.echoes_marks && !tcp.reduced));
+    // A SYN asks for ECN and a SYN-ACK agrees (RFC 3168 §6.1.1); nothing is marked here.
+    for tcp in seen.iter().filter_map(tcp) {
+        let has_asked = tcp.syn && tcp.ack.is_none();
+        assert_eq!((tcp.echoes_marks, tcp.reduced), (tcp.syn, has_asked), "{tcp:?}");
+    }
     let sent = at(&seen, CapturePoint::Host(End::Sender));
     let sent = sent.filter(|sighting| sighting.packet.from == End::Sender).filter_map(tcp);
     let windows: Vec<u16> = sent.map(|tcp| tcp.window).collect();

@@ -36,9 +36,9 @@ impl Account {
             Limit::Rto
         } else if sender.waits_for_buffer() {
             Limit::SendBuffer
-        } else if may_rest && sender.is_idle() {
+        } else if !has_unsent && may_rest && sender.is_idle() {
             Limit::Application
-        } else if has_unsent && room >= sender.mss() && sender.waits_for_own_pace() {
+        } else if sender.waits_for_own_pace() && has_unsent && room >= sender.mss() {
             Limit::Paced
         } else if has_unsent && (room < sender.mss() || sender.peer_window_is_smaller()) {
             Limit::ReceiveWindow

@@ -212,6 +212,8 @@ pub struct Socket {
     snd_cwnd_stamp: u64,
     /// In bytes a second (`sk_pacing_rate`).
     pacing_rate: u64,
+    /// Anything paces what is sent: the socket or its first link (`sk_pacing_status`).
+    is_paced: bool,
 
     // Round trips and timeouts.
     rtt: RoundTrip,
@@ -243,6 +245,7 @@ impl Socket {
     /// A socket of this host, as `tcp_init_sock` (`net/ipv4/tcp.c`) leaves it.
     fn new(host: Host, now: Time, state: State) -> Self {
         let clock = Clock::new(host.hz, host.up_before, now);
+        let congestion = Congestion::new(&host);
         Self {
             skb_overhead: host.skb_overhead(),
             clock,
@@ -301,7 +304,8 @@ impl Socket {
             ca_state: CaState::Open,
             is_timed_out: false,
             window: Window { cwnd: 10, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 },
-            congestion: Congestion::new(&host),
+            is_paced: host.fq || congestion.is_rate_based() || host.max_pacing_rate < u64::MAX,
+            congestion,
             prior_ssthresh: 0,
             high_seq: 0,
             prr_delivered: 0,

@@ -10,12 +10,6 @@ use super::timers::Retransmit;
 const UNPACED_SEGMENTS: u64 = 10;
 
 impl Socket {
-    /// Whether anything paces what is sent: the socket or its first link (`sk_pacing_status`).
-    #[inline]
-    pub(super) const fn is_paced(&self) -> bool {
-        self.host.fq || self.congestion.is_rate_based() || self.host.max_pacing_rate < u64::MAX
-    }
-
     /// Whether the next packet waits for the rate that the program has set (`SO_MAX_PACING_RATE`).
     #[inline]
     pub(crate) const fn waits_for_own_pace(&self) -> bool {
@@ -25,7 +19,7 @@ impl Socket {
     /// Whether the next packet has to wait, for which the timer is set (`tcp_pacing_check`).
     #[inline]
     pub(super) fn must_wait_for_pace(&mut self) -> bool {
-        if self.last_sent_nanos <= self.clock.nanos || !self.is_paced() || self.host.fq {
+        if self.last_sent_nanos <= self.clock.nanos || !self.is_paced || self.host.fq {
             return false;
         }
         let when = self.clock.time_of_nanos(self.last_sent_nanos);
@@ -37,9 +31,7 @@ impl Socket {
     /// (`tcp_update_skb_after_send`).
     #[inline]
     pub(super) fn pace(&mut self, skb: &Skb, before: u64) {
-        if !self.is_paced()
-            || self.pacing_rate == 0
-            || self.counters.data_segments < UNPACED_SEGMENTS
+        if !self.is_paced || self.pacing_rate == 0 || self.counters.data_segments < UNPACED_SEGMENTS
         {
             return;
         }

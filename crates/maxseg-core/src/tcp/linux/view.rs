@@ -15,7 +15,7 @@ impl Socket {
             snd_nxt: self.snd_nxt,
             last_sent_jiffies: self.last_sent_jiffies,
             pacing_rate: self.pacing_rate,
-            is_paced: self.is_paced(),
+            is_paced: self.is_paced,
             gso_max_size: self.host.gso_max_size(),
         }
     }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use crate::diagnose::{
-    Diagnosis, Finding, FindingKind, HostSystems, MUCH_LOSS, ReasonCode, Severity, diagnose,
+    Diagnosis, Finding, FindingKind, HostSystems, MUCH_LOSS, Severity, diagnose,
 };
 use crate::evidence::{Beside, Direction, DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
@@ -80,9 +80,8 @@ impl<'a> Case<'a> {
 
     /// Bytes of the data: acknowledged ones, or those that were captured where nothing is that acknowledges them.
     pub fn data_bytes(&self) -> u64 {
-        let (data, acks) = (self.data(), self.acks());
-        let is_one_way = self.diagnosis.quality.reason(ReasonCode::OneWay).is_some();
-        let is_alone = is_one_way && acks.is_missing_beside(data);
+        let (data, direction) = (self.data(), self.diagnosis.direction);
+        let is_alone = self.diagnosis.is_alone(self.evidence, direction);
         if is_alone { data.unique_bytes } else { data.acked_bytes }
     }
 

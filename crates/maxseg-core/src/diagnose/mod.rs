@@ -247,7 +247,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         && trip_view::sees_round_trips(data, acks)
         && Pace::of(data, acks).leaves_window_unused;
     let (waits_for_room, may_wait_for_room) = if quality.fit && sender.may_be_linux() {
-        room_in_buffer::is_awaited(evidence, direction, limited_by)
+        room_in_buffer::waits(evidence, direction, limited_by)
     } else {
         (false, false)
     };

@@ -8,13 +8,13 @@ use crate::units::{Bytes, Mss};
 pub const SUSPICIOUS: u32 = 3;
 /// How long after the first retransmission, in seconds, a timeout of Linux makes a segment suspicious: as long as a timer of 200 ms
 /// takes that expires once and doubles for each of `tcp_retries1` retransmissions (`retransmits_timed_out`, `tcp_model_timeout`).
-pub const SUSPICIOUS_AFTER: f64 = 3.0;
+pub const SUSPICIOUS_AFTER: f64 = SUSPICIOUS_AFTER_MILLIS as f64 / 1e3;
 /// The same in milliseconds.
 pub(crate) const SUSPICIOUS_AFTER_MILLIS: u64 = 3000;
 /// The size with which probing begins: Linux's `tcp_base_mss`.
 pub const BASE: u64 = 1024;
 /// The size below which it does not go: Linux's `tcp_mtu_probe_floor`.
-pub(crate) const FLOOR: u64 = 48;
+const FLOOR: u64 = 48;
 
 /// The size that a sender takes to pass once segments are suspicious (`search_low` of `icsk_mtup`), in bytes of payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Search {
     /// payload of a segment from now on; `None` at the floor.
     pub fn on_suspicion(&mut self) -> Option<u64> {
         if self.has_begun {
-            let half = (self.low / 2).max(FLOOR);
+            let half = halved(self.low);
             if half >= self.low {
                 return None;
             }
@@ -44,6 +44,11 @@ impl Search {
         self.has_begun = true;
         Some(self.low)
     }
+}
+
+/// The size to try once this one is suspicious, in bytes of payload.
+pub(crate) fn halved(size: u64) -> u64 {
+    (size / 2).clamp(FLOOR, BASE)
 }
 
 /// After how many timeouts in a row Linux finds what [`found`] gives after `timeouts` of them, where the first one comes after so

@@ -36,7 +36,7 @@ impl Account {
             Limit::Rto
         } else if sender.waits_for_buffer() {
             Limit::SendBuffer
-        } else if !has_unsent && may_rest && sender.is_idle() {
+        } else if !has_unsent && may_rest && sender.is_all_acknowledged() {
             Limit::Application
         } else if sender.waits_for_own_pace() && has_unsent && room >= sender.mss() {
             Limit::Paced

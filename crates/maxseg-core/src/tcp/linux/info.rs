@@ -153,9 +153,9 @@ impl Socket {
         self.window.ssthresh >= UNLIMITED || !is_reduced
     }
 
-    /// Whether nothing is out and nothing waits to be sent (`tcp_write_queue_empty`, `tcp_rtx_queue_empty`).
-    pub(crate) fn is_idle(&self) -> bool {
-        self.write_queue.is_empty() && self.rtx_queue.is_empty()
+    /// Whether nothing is out (`tcp_rtx_queue_empty`).
+    pub(crate) fn is_all_acknowledged(&self) -> bool {
+        self.rtx_queue.is_empty()
     }
 
     /// What it did so far.

@@ -2,9 +2,8 @@
 //! pass (`tcp_mtu_probing`, `net/ipv4/tcp_timer.c`; `tcp_mtu_probe`, `net/ipv4/tcp_output.c`). Sizes are MTUs, in bytes.
 
 use super::clock::Clock;
-use super::settings::Host;
 use super::{CaState, Socket, State};
-use crate::mss::black_hole::{BASE, FLOOR, SUSPICIOUS_AFTER_MILLIS};
+use crate::mss::black_hole::{BASE, SUSPICIOUS_AFTER_MILLIS, halved};
 use crate::mss::linux::MIN_SND_MSS;
 
 /// `tcp_probe_threshold`: a range of fewer bytes is not searched further.
@@ -46,13 +45,6 @@ pub(super) enum Probing {
     Sent,
 }
 
-impl Host {
-    /// Whether `tcp_mtu_probing` is on.
-    const fn probes_mtu(&self) -> bool {
-        self.tcp_mtu_probing > 0
-    }
-}
-
 impl Socket {
     /// Payload of a segment that fills a packet of this size (`tcp_mtu_to_mss`).
     pub(super) fn mss_of_mtu(&self, mtu: u64) -> u64 {
@@ -72,7 +64,7 @@ impl Socket {
 
     /// The connection is open (`tcp_mtup_init`).
     pub(super) fn init_mtu_probing(&mut self) {
-        if !self.host.probes_mtu() {
+        if self.host.tcp_mtu_probing == 0 {
             return;
         }
         self.mtu_probing = Some(Box::new(MtuProbing {
@@ -101,14 +93,15 @@ impl Socket {
         if !is_open || self.retransmits == 0 || since < SUSPICIOUS_AFTER_MILLIS {
             return;
         }
-        let changed = if probing.is_enabled {
-            let half = self.mss_of_mtu(probing.search_low) / 2;
-            let mss = half.clamp(FLOOR, BASE).max(MIN_SND_MSS.get());
-            MtuProbing { search_low: self.mtu_of_mss(mss), ..probing }
-        } else {
-            MtuProbing { is_enabled: true, begun: self.clock.jiffies, ..probing }
-        };
-        self.mtu_probing = Some(Box::new(changed));
+        let half = halved(self.mss_of_mtu(probing.search_low)).max(MIN_SND_MSS.get());
+        let (smaller, now) = (self.mtu_of_mss(half), self.clock.jiffies);
+        if let Some(probing) = &mut self.mtu_probing {
+            if probing.is_enabled {
+                probing.search_low = smaller;
+            } else {
+                (probing.is_enabled, probing.begun) = (true, now);
+            }
+        }
         self.sync_mss();
     }
 

@@ -126,11 +126,6 @@ impl Outcome {
         asked.or_else(|| number(self))
     }
 
-    /// The goodput of all flows beside the [asked one](Self::asked_flow), in bits per second; `None` where none carries data.
-    pub fn others_goodput_bps(&self) -> Option<f64> {
-        Some(self.goodputs_beside(self.asked_flow()?).sum())
-    }
-
     /// The place of the flow that is asked about, the first TCP flow, where others carry data beside it:
     /// `goodput_bps` is a sum then.
     pub fn asked_flow(&self) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! The way of the data that advice is about: which host sends it, which receives it, over which links.
 
+use crate::outcome::Outcome;
 use crate::path::{HopSpec, LinkSpec, PolicerSpec};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::Settings;
@@ -20,6 +21,55 @@ fn larger_way(flow: &Flow) -> Option<Flow> {
         FlowKind::Request(_) => Some(*flow),
         FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Ping { .. } => None,
     }
+}
+
+/// Whether the settings of the hosts that advice is about are those of this flow too, so that whatever changes there changes both:
+/// it is [that flow](data_flow), or bulk data on the same way.
+fn is_of_data(scenario: &Scenario, flow: &Flow) -> bool {
+    let Some(data) = data_flow(scenario) else { return false };
+    let is_itself = *flow == data || larger_way(flow) == Some(data);
+    is_itself || [data, *flow].iter().all(|it| it.kind == FlowKind::Bulk) && on_way(flow, &data)
+}
+
+fn on_way(flow: &Flow, data: &Flow) -> bool {
+    (flow.from, flow.hops) == (data.from, data.hops)
+}
+
+/// The goodput of each flow of the data, in bits per second: of [that which advice is about](data_flow) and of the bulk flows beside it
+/// on the same way.
+pub(super) fn data_goodputs(scenario: &Scenario, outcome: &Outcome) -> Vec<f64> {
+    if outcome.flows.is_empty() {
+        return outcome.goodput_bps.into_iter().collect();
+    }
+    let flows = scenario.flows.iter().zip(&outcome.flows);
+    let of_data = flows.filter(|(flow, _)| is_of_data(scenario, flow));
+    of_data.filter_map(|(_, outcome)| outcome.goodput_bps).collect()
+}
+
+/// Their goodput together; `None` where it is unknown.
+pub(super) fn data_goodput_bps(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    data_goodputs(scenario, outcome).into_iter().reduce(|sum, one| sum + one)
+}
+
+/// The outcome with what limits the flows of the data, and with their timeouts and needless retransmissions: without that it has those of
+/// the flow that carries most, and of all.
+pub(super) fn of_data(scenario: &Scenario, outcome: Outcome) -> Outcome {
+    let flows = scenario.flows.iter().zip(&outcome.flows);
+    let of_data = flows.filter(|(flow, _)| is_of_data(scenario, flow));
+    let of_data: Vec<Outcome> = of_data.map(|(_, outcome)| outcome.clone()).collect();
+    if of_data.is_empty() {
+        return outcome;
+    }
+    let Outcome { limited_by, limits, timeouts, spurious_retransmissions, mss_used_bytes, .. } =
+        Outcome::total(of_data, Outcome::default());
+    Outcome { limited_by, limits, timeouts, spurious_retransmissions, mss_used_bytes, ..outcome }
+}
+
+/// The goodput of all other flows together, in bits per second; `None` where none carries data.
+pub(super) fn others_goodput_bps(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    let flows = scenario.flows.iter().zip(&outcome.flows);
+    let others = flows.filter(|(flow, _)| !is_of_data(scenario, flow));
+    others.filter_map(|(_, outcome)| outcome.goodput_bps).reduce(|sum, one| sum + one)
 }
 
 /// The end from which the data comes; the path's first one where there is none.

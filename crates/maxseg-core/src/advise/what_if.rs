@@ -1,7 +1,7 @@
 //! What would be, if a limit were gone: each change alone, then together.
 
 use super::change::{Change, changed};
-use super::data_flow::data_rate;
+use super::data_flow::{data_goodput_bps, data_rate, of_data, others_goodput_bps};
 use crate::engine::{Engine, EngineError, Unwatched};
 use crate::model::Model;
 use crate::outcome::{LimitedBy, Outcome};
@@ -16,7 +16,7 @@ pub struct Trial {
     pub changes: Vec<Change>,
     /// The scenario with the changes made.
     pub scenario: Scenario,
-    /// Goodput in bits per second over the seeds.
+    /// Goodput in bits per second over the seeds: of all bulk flows on the way of the first together, or of the first with requests.
     pub goodput: Summary,
     /// Round trip of echo requests under load, in seconds, over the seeds; of no samples where none are sent.
     pub ping: Summary,
@@ -63,26 +63,34 @@ fn try_out(
             engine.run(&run, &mut Unwatched)
         })
         .collect::<Result<_, _>>()?;
-    let summary = |of: fn(&Outcome) -> Option<f64>| {
-        Summary::of(&outcomes.iter().filter_map(of).collect::<Vec<_>>())
-    };
-    let outcome = Outcome::first_of(&outcomes).unwrap_or_default();
-    Ok(Trial {
-        changes,
-        goodput: summary(Outcome::headline_goodput_bps),
-        ping: summary(|outcome| outcome.ping_mean_s),
-        request: summary(|outcome| outcome.request_mean_s),
-        others: summary(Outcome::others_goodput_bps),
-        limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
-        outcome,
-        scenario,
-    })
+    Ok(Trial::of_runs(changes, scenario, outcomes))
 }
 
 impl Trial {
+    /// A scenario with these changes made, by its runs.
+    pub fn of_runs(changes: Vec<Change>, scenario: Scenario, outcomes: Vec<Outcome>) -> Self {
+        let outcomes: Vec<Outcome> =
+            outcomes.into_iter().map(|outcome| of_data(&scenario, outcome)).collect();
+        let summary = |of: &dyn Fn(&Outcome) -> Option<f64>| {
+            Summary::of(&outcomes.iter().filter_map(of).collect::<Vec<_>>())
+        };
+        let outcome = Outcome::first_of(&outcomes).unwrap_or_default();
+        Self {
+            changes,
+            goodput: summary(&|outcome| data_goodput_bps(&scenario, outcome)),
+            ping: summary(&|outcome| outcome.ping_mean_s),
+            request: summary(&|outcome| outcome.request_mean_s),
+            others: summary(&|outcome| others_goodput_bps(&scenario, outcome)),
+            limited_by: outcome.limited_by.unwrap_or(LimitedBy::Unknown),
+            outcome,
+            scenario,
+        }
+    }
+
     /// What formulas say of its goodput; `None` where they know nothing of it.
     pub fn model_bps(&self) -> Option<f64> {
-        Model.run(&self.scenario, &mut Unwatched).ok()?.headline_goodput_bps()
+        let outcome = Model.run(&self.scenario, &mut Unwatched).ok()?;
+        data_goodput_bps(&self.scenario, &outcome)
     }
 }
 

@@ -22,12 +22,10 @@ pub use measured::of_path;
 pub use state::{ADVICE, State};
 
 use maxseg_core::advise::{
-    self, Advised, Change, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request,
+    self, Advised, Change, Ends, Goal, Guide, GuideName, Judged, ProofRow, Request, Trial,
 };
 use maxseg_core::engine::{EngineName, Unwatched};
-use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;
-use maxseg_core::stats::Summary;
 use maxseg_core::units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -244,20 +242,12 @@ fn by_lab(advised: &Advised) -> Result<Vec<ProofRow>, Error> {
     for trial in advised.trials.first().into_iter().chain(advised.best()) {
         let mut run = trial.scenario.clone();
         run.until.time = run.until.time.min(LAB_TIME);
-        let mut proven = trial.clone();
-        let (mut goodputs, mut pings) = (Vec::new(), Vec::new());
         let mut outcomes = Vec::new();
         for number in 0..LAB_RUNS {
             run.seed = trial.scenario.seed.wrapping_add(number);
-            let outcome = lab.run(&run, &mut Unwatched)?;
-            goodputs.extend(outcome.headline_goodput_bps());
-            pings.extend(outcome.ping_mean_s);
-            outcomes.push(outcome);
+            outcomes.push(lab.run(&run, &mut Unwatched)?);
         }
-        proven.outcome = Outcome::first_of(&outcomes).unwrap_or_default();
-        proven.limited_by = proven.outcome.limited_by.unwrap_or(proven.limited_by);
-        proven.goodput = Summary::of(&goodputs);
-        proven.ping = Summary::of(&pings);
+        let proven = Trial::of_runs(trial.changes.clone(), trial.scenario.clone(), outcomes);
         rows.push(ProofRow::of(&proven, EngineName::Lab));
     }
     Ok(rows)

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::advise::data_flow::{data_flow, data_hosts, data_rate};
+use crate::advise::data_flow::{
+    data_flow, data_goodputs, data_hosts, data_rate, of_data, others_goodput_bps,
+};
 use crate::advise::{Change, Trial, changed};
 use crate::engine::{Engine as _, EngineError, Unwatched};
 use crate::outcome::{LimitedBy, Outcome};
@@ -107,7 +109,7 @@ impl Bench {
             due.iter().map(|(point, number)| self.scenario_of(*point, *number)).collect();
         let outcomes = (self.simulate)(&runs);
         for (((point, number), run), outcome) in due.into_iter().zip(&runs).zip(outcomes) {
-            let outcome = outcome?;
+            let outcome = of_data(run, outcome?);
             self.points[point].runs.push((number, standing(run, &outcome), outcome));
         }
         Ok(())
@@ -286,15 +288,17 @@ pub(super) fn standing(scenario: &Scenario, outcome: &Outcome) -> Standing {
     } else {
         goodput(scenario, outcome).unwrap_or(0.0)
     };
-    Standing { rate, ping_s: outcome.ping_mean_s, others_bps: outcome.others_goodput_bps() }
+    let others_bps = others_goodput_bps(scenario, outcome);
+    Standing { rate, ping_s: outcome.ping_mean_s, others_bps }
 }
 
-/// Goodput that counts: what is acknowledged and waits in a buffer to be read is of no use to the program, and a larger buffer
+/// Goodput of the data that counts: what is acknowledged and waits in a buffer to be read is of no use to the program, and a larger buffer
 /// only holds more of it.
 fn goodput(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
     let [_, receiving] = data_hosts(scenario);
     let read = receiving.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64);
-    outcome.headline_goodput_bps().map(|goodput| goodput.min(read))
+    let counts = data_goodputs(scenario, outcome).into_iter().map(|goodput| goodput.min(read));
+    counts.reduce(|sum, one| sum + one)
 }
 
 /// About how long runs last that end so.

@@ -114,7 +114,7 @@ pub struct ProofRow {
     pub engine: EngineName,
     /// Its runs.
     pub runs: usize,
-    /// Mean goodput.
+    /// Mean goodput; of several bulk flows on the same way together.
     pub goodput_bps: f64,
     /// Half of its 95% interval; null where one run tells nothing of it.
     pub goodput_half_bps: Option<f64>,

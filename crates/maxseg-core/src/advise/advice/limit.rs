@@ -1,6 +1,8 @@
 //! What limits a path, in words.
 
-use crate::advise::data_flow::{data_flow, data_from, data_hosts, data_rate, policer};
+use crate::advise::data_flow::{
+    data_flow, data_from, data_goodputs, data_hosts, data_rate, policer,
+};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::PolicerSpec;
 use crate::scenario::{End, Scenario};
@@ -107,7 +109,7 @@ impl Ends {
 fn why_full(scenario: &Scenario, outcome: &Outcome) -> Option<String> {
     let [_, receiving] = data_hosts(scenario);
     if let Some(rate) = receiving.read_rate
-        && outcome.headline_goodput_bps()? >= READS * rate.get() as f64
+        && *data_goodputs(scenario, outcome).first()? >= READS * rate.get() as f64
     {
         return Some(format!(", as its program reads {rate}"));
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::advise::CommandKind;
+use crate::outcome::LimitedBy;
 use crate::settings::CongestionName;
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 
@@ -40,6 +41,27 @@ fn what_other_flows_lose_is_told() {
     assert!(had > 44e6 && has < 0.98 * had, "{had} {has}");
     let told = advised.advice[0].gain.others_pct.unwrap();
     assert!((told - 100.0 * (has / had - 1.0)).abs() < 0.5, "{told}");
+}
+
+#[test]
+fn what_one_flow_takes_from_its_like_is_no_gain() {
+    // Two transfers of the same host begin at once. With Reno the first has a fifth more, and the second as much less.
+    let text = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"1000 packets\"\n\
+                [[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"bulk\"\n\
+                [[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n\
+                [[flow]]\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\nsize = 1000\n[until]\ntime = \"20 s\"";
+    let advised = advised(text, Goal::Throughput);
+    let as_it_is = &advised.trials[0];
+    let flows: Vec<f64> =
+        as_it_is.outcome.flows.iter().filter_map(|flow| flow.goodput_bps).collect();
+    let [first, second, back, datagrams] = flows.as_slice() else { panic!("{flows:?}") };
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.05;
+    assert!(near(as_it_is.goodput.mean, first + second), "{:?} {flows:?}", as_it_is.goodput);
+    assert!(near(as_it_is.others.mean, back + datagrams), "{:?} {flows:?}", as_it_is.others);
+    // The transfer back carries more than each of the two, and is in slow start for most of its time.
+    assert_eq!(as_it_is.limited_by, LimitedBy::Bandwidth, "{:?}", as_it_is.outcome.limits);
+    let gains: Vec<_> = advised.advice.iter().map(|one| (&one.id, one.gain.goodput_pct)).collect();
+    assert!(!gains.iter().any(|(id, _)| id.starts_with("congestion")), "{gains:?}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ const TCP_MIN_MSS: Bytes = Bytes::new(MIN_MSS);
 /// `net.ipv4.route.min_pmtu`.
 const MIN_PMTU: u16 = 552;
 /// `net.ipv4.tcp_min_snd_mss`: 40 bytes of options and 8 of data.
-pub(crate) const MIN_SND_MSS: Bytes = Bytes::new(48);
+pub const MIN_SND_MSS: Bytes = Bytes::new(48);
 /// What the window's bound leaves of a segment at least, its TCP header's options included: 68 bytes less a header of 20
 /// (`tcp_bound_to_half_wnd`).
 const LEAST_BOUND: Bytes = Bytes::new(48);

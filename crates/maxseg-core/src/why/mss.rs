@@ -39,6 +39,8 @@ pub struct MssFacts {
     pub route_advmss: Option<Bytes>,
     /// Whether `tcp_mtu_probing` is on.
     pub mtu_probing: bool,
+    /// `tcp_base_mss`: the payload with which its search begins.
+    pub base_mss: Bytes,
     /// `tcp_min_snd_mss`.
     pub least_mss: Bytes,
 }
@@ -152,6 +154,8 @@ fn sent(facts: &MssFacts) -> Chain {
         chain.let_win(Source::PeerWindow);
     } else if mss == floor {
         chain.let_win(Source::Floor);
+    } else if is_by_search(facts) {
+        by_search(facts, &mut chain);
     } else {
         by_clamp(facts, &mut chain, clamp);
     }
@@ -180,6 +184,22 @@ fn peer_window(facts: &MssFacts) -> Link {
 fn is_by_window(facts: &MssFacts) -> bool {
     let window = facts.peer_window.filter(|window| *window > Bytes::ZERO);
     window.is_some_and(|window| facts.by_window(window) == facts.mss)
+}
+
+/// Whether it is the size with which the search for the path MTU begins, or one that it halves that to where segments vanish
+/// (`tcp_mtu_probing`, `net/ipv4/tcp_timer.c`).
+fn is_by_search(facts: &MssFacts) -> bool {
+    let (base, mss) = (facts.base_mss.get(), facts.mss.get());
+    facts.mtu_probing && (0..u64::BITS).map(|halvings| base >> halvings).any(|size| size == mss)
+}
+
+fn by_search(facts: &MssFacts, chain: &mut Chain) {
+    if let Some(link) = chain.links.iter_mut().find(|link| link.source == Source::MtuProbing) {
+        (link.value, link.allows) = (Some(facts.base_mss), Some(facts.mss));
+        link.note =
+            Some("tcp_base_mss, with which the search begins; what vanishes halves it".to_owned());
+    }
+    chain.let_win(Source::MtuProbing);
 }
 
 /// The bound is `mss_clamp`, or one more that the socket does not show.

@@ -23,6 +23,7 @@ fn mss_facts(change: impl FnOnce(&mut MssFacts)) -> MssFacts {
         learnt_mtu: None,
         route_advmss: None,
         mtu_probing: false,
+        base_mss: Bytes::new(1024),
         least_mss: Bytes::new(48),
     };
     change(&mut facts);
@@ -75,6 +76,17 @@ fn what_a_socket_hides_is_one_group() {
     }));
     let one_of = &probing.sent.winner().unwrap().one_of;
     assert!(one_of.contains(&Source::MtuProbing) && one_of.contains(&Source::PeerWindow));
+    let searched = |base, mtu_probing| {
+        let why = why_mss(&mss_facts(|facts| {
+            (facts.mss, facts.mtu_probing, facts.base_mss) =
+                (Bytes::new(700), mtu_probing, Bytes::new(base));
+        }));
+        (winner(&why.sent), why.sent.winner().and_then(|link| link.value))
+    };
+    assert_eq!(searched(700, true), (Some(Source::MtuProbing), some(700)), "tcp_mtu_probing = 2");
+    assert_eq!(searched(1400, true), (Some(Source::MtuProbing), some(1400)), "1400 vanished");
+    assert_eq!(searched(700, false).0, Some(Source::MssClamp));
+    assert_eq!(searched(1024, true).0, Some(Source::MssClamp));
     let other = why_mss(&mss_facts(|_| {}));
     let clamp = other.sent.link(Source::MssClamp).unwrap();
     assert!(clamp.is_least && clamp.value == some(1460), "no less than that");

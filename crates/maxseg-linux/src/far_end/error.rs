@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use maxseg_core::units::approx;
 use maxseg_wire::responder::Refusal;
 use thiserror::Error;
 
@@ -30,6 +31,14 @@ pub enum FarEndError {
         asked: Duration,
         /// The limit.
         most_seconds: u32,
+    },
+    /// A throughput is asked for that is beyond its limit.
+    #[error("the responder holds transfers at {}, and {} are asked for", approx::rate(*most_bps), approx::rate(*asked_bps))]
+    TooFast {
+        /// What is asked for.
+        asked_bps: f64,
+        /// The limit.
+        most_bps: f64,
     },
     /// It answered something else.
     #[error("what answers at {0} is not a maxseg responder")]
@@ -96,6 +105,9 @@ impl FarEndError {
             }
             Self::TooLong { .. } => {
                 "raise --max-time of `maxseg responder`, or shorten the test with --duration".into()
+            }
+            Self::TooFast { .. } => {
+                "raise --max-rate of `maxseg responder`, or leave it out: what the path carries beyond it cannot be measured".into()
             }
             Self::Refused(Refusal::Limit) => {
                 "raise --max-time or --max-connections of `maxseg responder`, or shorten the test with --duration".into()

@@ -10,7 +10,8 @@ use super::FarEndError;
 use super::connection::{answer_to, next_answer};
 use super::responder::{Pings, ResponderClient};
 use crate::transfer::{
-    Frames, MARGIN, Sampler, SocketOptions, Zeros, congestion_name, discard, granted, send,
+    Frames, MARGIN, RateLimit, Sampler, SocketOptions, Zeros, congestion_name, discard, granted,
+    pace_to, send,
 };
 
 /// A transfer to be made. `None` leaves it to the kernels.
@@ -147,7 +148,9 @@ impl ResponderClient<'_> {
         began: Instant,
         time: Duration,
     ) -> (Vec<Result<End, FarEndError>>, Result<Pings, FarEndError>) {
-        let (stop, transfer) = (self.stop, self.transfer);
+        let (stop, transfer, limits) = (self.stop, self.transfer, self.limits());
+        // The responder reads no faster than that, and its kernel would take more meanwhile, the more the connections.
+        let rate = &RateLimit::of(limits, began);
         let all = u16::try_from(opened.len()).unwrap_or(u16::MAX);
         let has_failed = &AtomicBool::new(false);
         let is_over = &|| {
@@ -161,7 +164,8 @@ impl ResponderClient<'_> {
                 .map(|(connection, (plan, frames))| {
                     let request = plan.request(transfer, connection, all);
                     scope.spawn(move || {
-                        let end = one(plan, frames, request, began, is_over);
+                        let held = rate.as_ref().map(|rate| (rate, limits.bits_per_second));
+                        let end = one(plan, frames, (request, held), began, is_over);
                         has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
                         end
                     })
@@ -261,11 +265,12 @@ struct End {
     samples: Vec<SenderSample>,
 }
 
-/// One connection, from its request to its end, of a transfer that `began` then.
+/// One connection, from its request to its end, of a transfer that `began` then; its uploads hold a limit that all share, of so many bits
+/// per second.
 fn one(
     plan: &BulkPlan,
     mut frames: Frames,
-    request: TransferRequest,
+    (request, held): (TransferRequest, Option<(&RateLimit, u64)>),
     began: Instant,
     is_over: &dyn Fn() -> bool,
 ) -> Result<End, FarEndError> {
@@ -284,7 +289,11 @@ fn one(
     match plan.towards {
         Towards::Responder => {
             let turns = Sampler::new(began, request.connections.into());
-            send(socket, &Zeros::new()?, turns, None, is_over, |sample| samples.push(sample))?;
+            if let Some((_, bits_per_second)) = held {
+                pace_to(socket, bits_per_second)?;
+            }
+            let keep = |sample| samples.push(sample);
+            send(socket, &Zeros::new()?, turns, held.map(|(rate, _)| rate), is_over, keep)?;
         }
         Towards::Client => {
             discard(socket, plan.window, None, is_over)?;

@@ -10,10 +10,10 @@ use maxseg_wire::responder::{
 
 use super::{Shared, Ticket, datagrams};
 use crate::probe::learnt::LearntMtu;
-use crate::sys::{TcpSocket, set_pacing_rate, set_tcp_option};
+use crate::sys::{TcpSocket, set_tcp_option};
 use crate::transfer::{
     Frames, MARGIN, ReadError, Sampler, SocketOptions, Zeros, congestion_name, discard, granted,
-    send,
+    pace_to, send,
 };
 
 /// A session without a message for so long is over. The client pings while it does something else.
@@ -122,8 +122,7 @@ fn transfer(
     // All connections share the limit, whatever a client says of their number; pacing makes the share of each even.
     let rate = shared.rate.as_ref();
     if limits.bits_per_second > 0 {
-        let bytes = u32::try_from(limits.bits_per_second / 8).unwrap_or(u32::MAX).max(1);
-        set_pacing_rate(&frames.socket.0, bytes)?;
+        pace_to(&frames.socket, limits.bits_per_second)?;
     }
     frames.send(&Message::Begun(granted(&frames.socket)))?;
     let began = Instant::now();

@@ -152,13 +152,12 @@ impl Responder {
         stop: &AtomicBool,
         on_event: &(dyn Fn(ResponderEvent) + Sync),
     ) -> io::Result<()> {
-        let rate = self.options.limits.bits_per_second;
         let shared = Shared {
             options: &self.options,
             sessions: Sessions::default(),
             datagrams: &self.datagrams,
             stop,
-            rate: (rate > 0).then(|| RateLimit::new(rate / 8, Instant::now())),
+            rate: RateLimit::of(self.options.limits, Instant::now()),
             sent_bytes: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             refused: Mutex::new(None),

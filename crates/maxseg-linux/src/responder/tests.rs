@@ -253,6 +253,26 @@ fn more_than_the_limits_is_refused() {
     });
 }
 
+/// The kernel of a receiver that reads at a rate takes more than that until its buffers are full: of each connection some megabytes.
+#[test]
+fn uploads_hold_the_limit_together_however_many_they_are() {
+    let stop = AtomicBool::new(false);
+    let limits = Limits { bits_per_second: 8_000_000, ..options().limits };
+    with(ResponderOptions { limits, ..options() }, |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let upload = BulkPlan { connections: 8, window: None, ..plan(Towards::Responder) };
+        let began = Instant::now();
+        let result = client.bulk(&upload).unwrap();
+        let seconds = began.elapsed().as_secs_f64();
+        let acked =
+            |series: &crate::far_end::BulkSeries| series.samples.last()?.sample.info.bytes_acked;
+        let acked: u64 = result.series.iter().filter_map(acked).sum();
+        // What may go at once at first, and requests and acknowledged SYNs.
+        let most = 1e6 * seconds + 65_536.0 + 10_000.0;
+        assert!(acked > 0 && (acked as f64) < most, "{acked} bytes in {seconds} s");
+    });
+}
+
 /// A transfer's connections may still be about to leave when those of the next one arrive.
 #[test]
 fn transfers_of_just_as_many_connections_as_allowed_follow_one_another() {

@@ -1,7 +1,12 @@
 //! A rate that connections share, however many there are.
 
+use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use maxseg_wire::responder::Limits;
+
+use crate::sys::{TcpSocket, set_pacing_rate};
 
 /// What may go at once after a pause: what the rate carries in so long,
 const BURST: Duration = Duration::from_millis(20);
@@ -9,6 +14,15 @@ const BURST: Duration = Duration::from_millis(20);
 const LEAST_BURST: f64 = 65_536.0;
 /// Less than a segment is waited for, and not sent by itself.
 const LEAST_AT_ONCE: usize = 1448;
+
+/// Has TCP pace a connection to a limit of all of them: what one sends is even, however many share it.
+///
+/// # Errors
+/// The socket is none of TCP.
+pub(crate) fn pace_to(socket: &TcpSocket, bits_per_second: u64) -> io::Result<()> {
+    let bytes = u32::try_from(bits_per_second / 8).unwrap_or(u32::MAX).max(1);
+    set_pacing_rate(&socket.0, bytes)
+}
 
 /// A token bucket (RFC 2697 §3 calls it one) that all connections draw from.
 #[derive(Debug)]
@@ -24,6 +38,12 @@ struct Tokens {
 }
 
 impl RateLimit {
+    /// That of a responder's [`Limits`], from now on; `None` where it has none.
+    pub(crate) fn of(limits: Limits, now: Instant) -> Option<Self> {
+        let bits = limits.bits_per_second;
+        (bits > 0).then(|| Self::new(bits / 8, now))
+    }
+
     /// A limit from now on.
     pub(crate) fn new(bytes_per_second: u64, now: Instant) -> Self {
         let bytes_per_second = bytes_per_second.max(1) as f64;

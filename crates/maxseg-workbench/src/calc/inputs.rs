@@ -44,7 +44,7 @@ impl<'a> Inputs<'a> {
             return Err(wrong(format!("`{key}` is given twice"), argument, self.example()));
         }
         let json = parameter.check(value).map_err(|what| {
-            let hint = format!("for example {}={}", parameter.name, parameter.example);
+            let hint = format!("for example {}={}", parameter.name, parameter.example());
             wrong(what, argument, hint)
         })?;
         self.json.insert(key.to_owned(), json);

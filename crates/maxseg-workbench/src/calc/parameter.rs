@@ -115,6 +115,14 @@ pub struct Described {
 }
 
 impl Described {
+    /// A value that will do: that which holds where none is given, and else one of its kind.
+    pub(super) const fn example(&self) -> &'static str {
+        match self.presence {
+            Presence::Default(value) => value,
+            Presence::Required | Presence::Without(_) => self.example,
+        }
+    }
+
     /// The value as a result holds it, or what is wrong with it.
     pub(super) fn check(&self, text: &str) -> Result<Value, String> {
         (self.read)(text, self.bounds)

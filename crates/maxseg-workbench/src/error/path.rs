@@ -28,8 +28,8 @@ impl std::fmt::Display for Sayer {
 /// Why a path cannot be tested.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// The resolver knows no such host.
-    #[error("the resolver knows no host {name}: {}", reason(source))]
+    /// The resolver has no address of it.
+    #[error("the resolver gives no address of {name}: {}", reason(source))]
     UnknownHost {
         /// The name.
         name: String,
@@ -43,6 +43,22 @@ pub enum PathError {
         name: String,
         /// 4 or 6.
         version: u8,
+    },
+    /// It is no address of one host.
+    #[error("{address} is {kind}")]
+    NoHost {
+        /// The address.
+        address: std::net::IpAddr,
+        /// Which kind of address it is, with its article.
+        kind: &'static str,
+    },
+    /// The kernel sends nothing there by its route.
+    #[error("this host may send nothing to {address}: {}", reason(source))]
+    Refused {
+        /// The address.
+        address: std::net::IpAddr,
+        /// What the kernel says.
+        source: io::Error,
     },
     /// This host has no route to it.
     #[error("this host has no route to {address}: {}", reason(source))]
@@ -102,8 +118,11 @@ impl PathError {
     /// What it is about.
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::UnknownHost { .. } | Self::NoSuchAddress { .. } => ErrorKind::Input,
+            Self::UnknownHost { .. } | Self::NoSuchAddress { .. } | Self::NoHost { .. } => {
+                ErrorKind::Input
+            }
             Self::NoRoute { .. }
+            | Self::Refused { .. }
             | Self::Unreachable { .. }
             | Self::Socket { .. }
             | Self::FarEnd { .. }
@@ -121,6 +140,12 @@ impl PathError {
             Self::NoSuchAddress { version, .. } => {
                 Some(format!("leave out -{version}, or name an IPv{version} address"))
             }
+            Self::NoHost { .. } => {
+                Some("name one host's own address, as `ip address` shows it there".to_owned())
+            }
+            Self::Refused { address, .. } => Some(format!(
+                "`ip route get {address}` shows which route that is: to the broadcast address of a link, or one that prohibits it"
+            )),
             Self::NoRoute { address, .. } => {
                 Some(format!("`ip route get {address}` says the same"))
             }

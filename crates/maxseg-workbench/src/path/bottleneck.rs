@@ -99,14 +99,26 @@ const AGREE: f64 = 0.05;
 /// A short train that was faster by more than this passed a token bucket, or other traffic came after it.
 const BURST: f64 = 1.2;
 
+/// A far end that holds transfers at a rate shows that rate: nearer to it than by this, a link is not told from it.
+const HELD: f64 = 0.9;
+
+fn is_held_at(bps: f64, most_bps: f64) -> bool {
+    bps >= HELD * most_bps
+}
+
 /// What a short train and what lasts have in common where a link is all that holds them.
 fn is_link(found: &TrainsFound) -> bool {
     found.limit == TrainLimit::Link && found.short_train_bps <= BURST * found.lasting_bps
 }
 
 impl BottleneckRate {
-    /// From what TCP filled, and what trains have shown; `None` where connections waited for their timers, and no trains were sent.
-    pub(super) fn of(filled: &Filled, trains: Option<&TrainsFound>) -> Option<Self> {
+    /// From what TCP filled, and what trains have shown, where the far end holds both at `most_bps`; `None` where connections waited for
+    /// their timers, and no trains were sent.
+    pub(super) fn of(
+        filled: &Filled,
+        trains: Option<&TrainsFound>,
+        most_bps: Option<f64>,
+    ) -> Option<Self> {
         let is_stalled = filled.is_stalled();
         let is_known = !is_stalled || trains.is_some();
         let settled =
@@ -114,7 +126,9 @@ impl BottleneckRate {
         let found = is_known.then(settled)?;
         let is_of_iperf3 = !filled.result.has_sockets && found.method == BottleneckMethod::Tcp;
         let method = if is_of_iperf3 { BottleneckMethod::Iperf3 } else { found.method };
-        Some(Self { method, ..found })
+        let is_held = most_bps.is_some_and(|most| is_held_at(found.bps, most));
+        let confidence = if is_held { BottleneckConfidence::AtLeast } else { found.confidence };
+        Some(Self { method, confidence, ..found })
     }
 
     fn settled(tcp: f64, is_tcp_held: bool, trains: Option<&TrainsFound>) -> Self {
@@ -185,6 +199,7 @@ impl Bottleneck {
 pub(super) fn note_bound(
     towards: Towards,
     (filled, found): (&Filled, Option<&BottleneckRate>),
+    most_bps: Option<f64>,
     report: &mut PathReport,
 ) {
     let connections = filled.run.connections;
@@ -208,16 +223,21 @@ pub(super) fn note_bound(
     if !found.is_some_and(BottleneckRate::is_lower_bound) {
         return;
     }
-    let why = match filled.limits.first() {
-        Some(_) if !filled.is_lower_bound => format!(
+    let held = most_bps.filter(|most| found.is_some_and(|found| is_held_at(found.bps, *most)));
+    let why = match (held, filled.limits.first()) {
+        (Some(most), _) => format!(
+            "the far end holds transfers at {} (`maxseg responder --max-rate`)",
+            approx::rate(most)
+        ),
+        (None, Some(_)) if !filled.is_lower_bound => format!(
             "trains of datagrams carried more than {connections} connections, and not evenly"
         ),
-        Some(limit) => format!(
+        (None, Some(limit)) => format!(
             "{connections} connections were limited by {} for {} of the time",
             limit.kind,
             approx::whole_percent(limit.share)
         ),
-        None => format!("losses without a queue held {connections} connections"),
+        (None, None) => format!("losses without a queue held {connections} connections"),
     };
     report.notes.push(format!(
         "{}: the path may carry more than was measured, as {why}",

@@ -123,6 +123,13 @@ impl<'a> FarEnd<'a> {
         }
     }
 
+    /// The rate that it holds transfers at, bits per second of payload; `None` where it holds none.
+    pub(super) fn most_bps(&self) -> Option<f64> {
+        let Self::Responder(client) = self else { return None };
+        let most = client.limits().bits_per_second;
+        (most > 0).then_some(most as f64)
+    }
+
     pub(super) fn most_connections(&self) -> u16 {
         match self {
             Self::Responder(client) => client.limits().connections,

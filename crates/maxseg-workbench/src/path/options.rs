@@ -7,6 +7,7 @@ use maxseg_core::framing::Framing;
 use maxseg_core::rfc6349::{ROUND_TRIPS_OF_SLOW_START, Thresholds};
 use maxseg_core::units::{BitsPerSec, approx};
 use maxseg_linux::far_end::FarEndError;
+use maxseg_wire::responder::Limits;
 
 /// What is tested, and how.
 #[derive(Debug, Clone)]
@@ -106,11 +107,16 @@ impl FarEndOptions {
         [equilibrium, row].into_iter().flatten().fold(self.step, Duration::max)
     }
 
-    /// Refuses a far end that takes no transfer as long as the longest: all before it would be in vain.
-    pub(super) fn refuse_limit(&self, most_seconds: u32) -> Result<(), FarEndError> {
-        let asked = self.longest();
+    /// Refuses a far end that takes no transfer as long as the longest, or as fast as one is to be: all before it would be in vain.
+    pub(super) fn refuse_limits(&self, limits: Limits) -> Result<(), FarEndError> {
+        let (asked, most_seconds) = (self.longest(), limits.seconds);
         if asked > Duration::from_secs(most_seconds.into()) {
             return Err(FarEndError::TooLong { asked, most_seconds });
+        }
+        let asked_bps = self.rfc6349.and_then(|asked| asked.thresholds.throughput_min_bps);
+        let most_bps = limits.bits_per_second as f64;
+        if let Some(asked_bps) = asked_bps.filter(|asked| most_bps > 0.0 && *asked > most_bps) {
+            return Err(FarEndError::TooFast { asked_bps, most_bps });
         }
         Ok(())
     }
@@ -226,8 +232,9 @@ mod tests {
         assert!(said.contains("up to 108 s more"), "{said}");
         assert_eq!(options.for_round_trip(Some(0.02)).step, second);
         assert_eq!(options.for_round_trip(None).step, second);
-        assert!(long.refuse_limit(9).is_ok());
-        let refused = long.refuse_limit(8).unwrap_err().to_string();
+        let limits = |seconds, bits_per_second| Limits { seconds, bits_per_second, connections: 4 };
+        assert!(long.refuse_limits(limits(9, 0)).is_ok());
+        let refused = long.refuse_limits(limits(8, 0)).unwrap_err().to_string();
         assert!(refused.contains("at most 8 s, and one of 9 s"), "{refused}");
         let one = FarEndOptions { connections: 1, ..options }.warning();
         assert!(one.contains("hold one connection,"), "{one}");

@@ -62,6 +62,7 @@ pub(super) fn path_part(report: &PathReport) -> String {
         if let Some(mtu) = link.mtu {
             let remark = mtu_remark(&report.path_mtu, mtu);
             let _ = writeln!(text, "{remark}mtu = {mtu}");
+            text += &is_last.then(|| way_back(&report.path_mtu)).flatten().unwrap_or_default();
         }
         if link.is_silent {
             text += "icmp = \"drop\"\n";
@@ -104,6 +105,17 @@ fn mtu_remark(found: &MtuReport, mtu: u32) -> &'static str {
     }
 }
 
+/// What is said where larger packets arrive there than come back: a hop has one MTU.
+fn way_back(found: &MtuReport) -> Option<String> {
+    let back = found.reverse.as_ref()?;
+    let bytes =
+        back.bytes.filter(|back| found.forward_bytes.is_some_and(|forward| *back < forward))?;
+    let vanish = if back.vanishes_bytes.is_some() { ", and larger ones vanish" } else { "" };
+    Some(format!(
+        "# Of the way back packets up to {bytes} bytes arrive{vanish}: a hop here has one MTU for both ways.\n"
+    ))
+}
+
 fn bits(bps: f64) -> String {
     format!("{bps:.0} bit/s")
 }
@@ -122,7 +134,8 @@ struct Rates {
 }
 
 /// What is said above a rate that is a lower bound, and above one of the other direction.
-const AT_LEAST: &str = "# Lower bound: losses or an end host limited the transfer.\n";
+const AT_LEAST: &str =
+    "# Lower bound: losses, an end host or the responder's --max-rate limited the transfer.\n";
 const OTHER_WAY: &str = "# Not measured: the other direction's rate is used.\n";
 
 /// Fewer bytes in a queue are not told from what hosts take: two packets.

@@ -65,8 +65,26 @@ impl PathTarget {
                 let source = std::io::Error::other("it has no address");
                 Err(PathError::UnknownHost { name: self.host.clone(), source })
             }
-            (false, _) => Ok(Resolved { addresses }),
+            (false, _) => {
+                match addresses.iter().find_map(|it| Some((*it, kind_of_no_host(*it)?))) {
+                    Some((address, kind)) => Err(PathError::NoHost { address, kind }),
+                    None => Ok(Resolved { addresses }),
+                }
+            }
         }
+    }
+}
+
+/// Which kind of address it is, if it is none that a host has on any link.
+fn kind_of_no_host(address: IpAddr) -> Option<&'static str> {
+    match address {
+        _ if address.is_unspecified() => Some("the unspecified address"),
+        _ if address.is_multicast() => Some("a multicast address"),
+        IpAddr::V4(address) if address.is_broadcast() => Some("the broadcast address"),
+        IpAddr::V6(address) if address.is_unicast_link_local() => {
+            Some("a link-local address, of which each link has its own")
+        }
+        IpAddr::V4(_) | IpAddr::V6(_) => None,
     }
 }
 

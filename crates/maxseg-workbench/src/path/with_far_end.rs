@@ -46,7 +46,7 @@ fn measure_all(
     probing.observer.on_step("reaching the far end");
     let mut end = FarEnd::reach(report.address, options, probing.stop)?;
     if let FarEnd::Responder(client) = &end {
-        options.refuse_limit(client.limits().seconds)?;
+        options.refuse_limits(client.limits())?;
     }
     let baseline = baseline(&mut end, report)?;
     if let FarEnd::Responder(client) = &mut end {
@@ -101,8 +101,8 @@ fn fill_both_ways(
                 continue;
             }
         };
-        let found = BottleneckRate::of(&filled, shown.as_ref());
-        note_bound(towards, (&filled, found.as_ref()), report);
+        let found = BottleneckRate::of(&filled, shown.as_ref(), end.most_bps());
+        note_bound(towards, (&filled, found.as_ref()), end.most_bps(), report);
         rows.extend(loaded_row(towards, &filled, baseline));
         if let Some(found) = found {
             bottleneck.set(towards, found);

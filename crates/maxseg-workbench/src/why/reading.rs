@@ -1,6 +1,7 @@
 //! From a socket and its path to the facts that the core judges.
 
 use maxseg_core::framing::IpVersion;
+use maxseg_core::mss::black_hole;
 use maxseg_core::units::Bytes;
 use maxseg_core::why::{MssFacts, WindowFacts, WindowOptions};
 use maxseg_linux::observe::path::PathReading;
@@ -34,6 +35,7 @@ pub(super) fn mss_facts(connection: &Connection, sample: &Sample, path: &PathRea
             .map(|(mtu, _)| bytes(mtu)),
         route_advmss: metric(path, "advmss"),
         mtu_probing: probing.is_some_and(|probing| probing != "0"),
+        base_mss: number(path, "net.ipv4.tcp_base_mss", 0).unwrap_or(Bytes::new(black_hole::BASE)),
         least_mss: number(path, "net.ipv4.tcp_min_snd_mss", 0).unwrap_or(Bytes::new(LEAST_MSS)),
     }
 }

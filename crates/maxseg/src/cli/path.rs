@@ -180,7 +180,8 @@ fn test_all(
                 let (target, why) = (host.host.clone(), error.to_string());
                 tested.untested.push(PathReport::failed(target, address, why));
                 // A host of both versions may have a route for one of them alone.
-                let is_fault = !matches!(error, PathError::NoRoute { .. });
+                let is_fault =
+                    !matches!(error, PathError::NoRoute { .. } | PathError::Refused { .. });
                 tested.failed = Some((Failure::from(Error::from(error)), is_fault));
             }
         }

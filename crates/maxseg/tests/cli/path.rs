@@ -238,11 +238,23 @@ fn hosts_that_are_none_are_told() {
     let output = maxseg(&["path", "no-such-host.invalid"]);
     assert_eq!(output.status.code(), Some(1));
     let told = stderr(&output);
-    assert!(told.contains("knows no host no-such-host.invalid"), "{told}");
+    assert!(told.contains("gives no address of no-such-host.invalid"), "{told}");
     assert!(told.contains("hint: "), "{told}");
     for wrong in ["", "a b", "host:0", "host:99999"] {
         let output = maxseg(&["path", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}: {}", stderr(&output));
+    }
+    for (address, kind) in [
+        ("0.0.0.0", "the unspecified address"),
+        ("224.0.0.1", "a multicast address"),
+        ("255.255.255.255", "the broadcast address"),
+        ("fe80::1", "a link-local address"),
+    ] {
+        let output = maxseg(&["path", address]);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{address}: {told}");
+        assert!(told.contains(&format!("{address} is {kind}")), "{told}");
+        assert!(told.contains("hint: "), "{told}");
     }
     let output = maxseg(&["path", "-6", "127.0.0.1"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

@@ -91,6 +91,10 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("delayed_ack", latency.delayed_ack, Unit::Seconds)
         .number("goodput", size.bits() as f64 / latency.total(), Unit::BitsPerSec)
         .count("segments", count, Unit::Segments)
-        .number("sent_in_slow_start", model.sent_in_slow_start(), Unit::Segments);
+        .number("sent_in_slow_start", model.sent_in_slow_start(), Unit::Segments)
+        .warn_if(
+            model.segments <= model.initial_window && latency.slow_start < model.rtt,
+            "all segments go in the first flight, which is acknowledged after a round trip: the formula's logarithm gives less",
+        );
     Ok(pftk_range(answer, loss))
 }

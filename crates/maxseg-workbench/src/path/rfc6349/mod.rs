@@ -149,8 +149,8 @@ impl Rfc6349Test<'_> {
             if found.negotiated.is_none() {
                 found.negotiated = NegotiatedEntry::of(&filled.result);
             }
-            let narrowest = BottleneckRate::of(&filled, shown.as_ref());
-            note_bound(towards, (&filled, narrowest.as_ref()), report);
+            let narrowest = BottleneckRate::of(&filled, shown.as_ref(), end.most_bps());
+            note_bound(towards, (&filled, narrowest.as_ref()), end.most_bps(), report);
             report.under_load.extend(loaded_row(towards, &filled, baseline));
             let Some(narrowest) = narrowest else { continue };
             found.bottleneck.set(towards, narrowest);

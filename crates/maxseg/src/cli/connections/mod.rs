@@ -16,6 +16,7 @@ use maxseg_workbench::report::connections::{
     ColumnName, ConnectionsDocument, without_unit, write_csv,
 };
 
+use crate::cli::explain::at_least_one;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -65,7 +66,7 @@ pub(crate) struct ConnectionsArgs {
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
     /// List no more connections than these
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     limit: Option<usize>,
     /// Print JSON: one document, or one a line with --watch
     #[arg(long, conflicts_with = "csv")]

@@ -60,9 +60,10 @@ impl FromStr for PrefixArg {
     }
 }
 
-/// The states by their names.
+/// The states of connections by their names: a socket that listens has none.
 fn states() -> impl TypedValueParser<Value = State> {
-    PossibleValuesParser::new(State::ALL.map(State::name)).map(|name| {
+    let of_connections = State::ALL.into_iter().filter(|state| *state != State::Listen);
+    PossibleValuesParser::new(of_connections.map(State::name)).map(|name| {
         let found = State::ALL.into_iter().find(|state| state.name() == name);
         found.unwrap_or(State::Established)
     })

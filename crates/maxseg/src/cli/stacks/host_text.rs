@@ -26,6 +26,9 @@ pub(super) fn host_text(host: &HostReading, sysctl: Sysctl<'_>, to: Option<IpAdd
     stack.switch("timestamps", "net.ipv4.tcp_timestamps", |value| value != "0");
     stack.switch("ecn", "net.ipv4.tcp_ecn", |value| value == "1");
     stack.switch("mtu_probing", "net.ipv4.tcp_mtu_probing", |value| value != "0");
+    if sysctl("net.ipv4.tcp_mtu_probing").is_ok_and(|value| value == "2") {
+        stack.note("net.ipv4.tcp_mtu_probing = 2 begins with segments of tcp_base_mss (the simulator's begin when full ones are lost)");
+    }
     // Every socket begins with what it says (`inet_create`, `net/ipv4/af_inet.c`).
     stack.switch("df", "net.ipv4.ip_no_pmtu_disc", |value| value == "0");
     stack.window_scaling();

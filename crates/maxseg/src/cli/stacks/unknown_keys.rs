@@ -1,5 +1,7 @@
 //! Sysctls that a stack has no key for.
 
+use maxseg_core::mss::black_hole;
+use maxseg_core::mss::linux::MIN_SND_MSS;
 use maxseg_core::tcp::linux::Host;
 
 /// Those of which the simulator's Linux has nothing.
@@ -20,6 +22,8 @@ const NOT_SIMULATED: [&str; 10] = [
 pub(super) fn sysctls() -> impl Iterator<Item = (&'static str, Option<String>)> {
     let host = Host::default();
     let fixed = [
+        ("net.ipv4.tcp_base_mss", black_hole::BASE),
+        ("net.ipv4.tcp_min_snd_mss", MIN_SND_MSS.get()),
         ("net.ipv4.tcp_dsack", u64::from(host.tcp_dsack)),
         ("net.ipv4.tcp_moderate_rcvbuf", u64::from(host.tcp_moderate_rcvbuf)),
         ("net.ipv4.tcp_reordering", host.tcp_reordering),

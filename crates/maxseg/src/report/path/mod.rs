@@ -133,16 +133,20 @@ fn times(chance: f64) -> u64 {
 fn flows(mtu: &MtuReport) -> Option<String> {
     let known: Vec<u32> = mtu.flows.iter().filter_map(|flow| flow.mtu_bytes).collect();
     let (least, most) = (known.iter().min()?, known.iter().max()?);
-    if known.len() < 2 {
+    let several = mtu.flows.len();
+    if several < 2 {
         return None;
     }
-    let several = mtu.flows.len();
     Some(if least == most {
         let silent = several - known.len();
-        let silent =
-            if silent > 0 { format!("; {silent} were not answered") } else { String::new() };
+        let silent = if silent > 0 {
+            format!("; {silent} {} not answered", if silent == 1 { "was" } else { "were" })
+        } else {
+            String::new()
+        };
+        let have = if known.len() == 1 { "has" } else { "have" };
         format!(
-            "flows: {} of {several} have that MTU, each with ports of its own{silent}",
+            "flows: {} of {several} {have} that MTU, each with ports of its own{silent}",
             known.len()
         )
     } else {

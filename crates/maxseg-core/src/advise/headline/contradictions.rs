@@ -1,7 +1,8 @@
 //! What the evidence says against a prediction: a gain that contradicts it is not given.
 
-use super::next_limit::lifts_window;
-use super::{queues, stalls};
+use super::next_limit::{lifts_window, mend_losses};
+use super::queues::{self, BURST};
+use super::stalls;
 use crate::advise::gain::{CLOSE, Gain, NoGain};
 use crate::advise::path::ObservedPath;
 use crate::advise::scenario_text::LossModel;
@@ -33,11 +34,7 @@ pub(super) fn uncontradicted(
 }
 
 /// While the link is full, losses cost at most the rest of its rate.
-fn within_full_link(
-    case: &Case<'_>,
-    changes: &[Change],
-    gain: Gain,
-) -> Result<Gain, NoGain> {
+fn within_full_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let full = case.share(LimitedBy::Bandwidth);
     let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth;
     match gain.relative() {
@@ -55,9 +52,8 @@ fn within_full_link(
 const MUCH_LOST: f64 = 0.05;
 const LEAST_LOST: u64 = 10;
 
-/// So many segments are lost at once by no error, and with less in flight than this share of what the path holds by no full queue of its link.
+/// What is lost at once ([`BURST`]), with less in flight than this share of what the path holds, was lost in no full queue of its link.
 /// So they were in 14 transfers of drawn captures with a policer, and in three of 459 others whose losses were as unknown.
-pub(super) const BURST: u32 = 5;
 const FAR_FROM_FULL: f64 = 0.3;
 
 /// The segments that were lost at once, and the share of what the path holds that was in flight, where that is far from full at every loss.
@@ -240,11 +236,6 @@ fn in_own_queue(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain,
         Some(nearby) => Err(NoGain::SharedInPart(nearby)),
         None => Ok(gain),
     }
-}
-
-/// Whether fewer losses are what some of these changes bring.
-pub(super) fn mend_losses(changes: &[Change]) -> bool {
-    changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))
 }
 
 #[cfg(test)]

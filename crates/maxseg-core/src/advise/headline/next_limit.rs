@@ -33,7 +33,9 @@ fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> {
         && matches!(lost_by, LossCause::Errors | LossCause::Unknown)
         && case.data().needed_retransmissions() > 0
     {
-        return Some("unless a policer drops them, or other traffic or a program limits it next".to_owned());
+        return Some(
+            "unless a policer drops them, or other traffic or a program limits it next".to_owned(),
+        );
     }
     None
 }
@@ -49,4 +51,9 @@ pub(super) fn lifts_window(changes: &[Change]) -> bool {
                 | Change::SendBuffer(_)
         )
     })
+}
+
+/// Whether fewer losses are what some of these changes bring.
+pub(super) fn mend_losses(changes: &[Change]) -> bool {
+    changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))
 }

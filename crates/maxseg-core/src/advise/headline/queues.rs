@@ -1,13 +1,15 @@
 //! What the queue of the path, and packets of others in it, say against a prediction.
 
-use super::contradictions::{BURST, mend_losses};
-use super::next_limit::lifts_window;
+use super::next_limit::{lifts_window, mend_losses};
 use crate::advise::gain::{Gain, NoGain};
 use crate::advise::path::ObservedPath;
 use crate::advise::{Case, Change};
 use crate::diagnose::{CLOCK_STEP, LossCause, is_at_sender};
 use crate::evidence::{Bin, DirectionStats};
 use crate::outcome::LimitedBy;
+
+/// So many segments are lost at once by no error: what drops by rate or room does.
+pub(super) const BURST: u32 = 5;
 
 /// A window that is full for so much of the time goes round once for what it carries (Little's law).
 const FULL_WINDOW: f64 = 0.9;

@@ -75,9 +75,8 @@ impl Rerun {
                 hop.forward.queue = QueueLimit::Bytes(Bytes::new(short));
             }
         }
-        let run = |scenario: &Scenario| {
-            Some(self.runs(&mut Sim, EngineName::Sim, scenario)?.goodput_bps)
-        };
+        let run =
+            |scenario: &Scenario| Some(self.runs(&mut Sim, EngineName::Sim, scenario)?.goodput_bps);
         let with_sack = if is_queue_open { run(&scenario) } else { None };
         if !is_sack_open {
             return with_sack;

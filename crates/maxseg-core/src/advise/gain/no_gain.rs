@@ -171,7 +171,8 @@ pub enum NoGain {
     },
     /// A window too small for a queue of its own takes longer to go round than the path is long.
     #[error(
-        "no gain is given: the full window took {} to go round, on a path of {}: others' packets wait on it, and the rerun has none of them",
+        "no gain is given: the full window took {} to go round, on a path of {}: its packets wait on it, maybe for others', and the rerun has \
+         none of that",
         approx::time(*.round_s), approx::time(*.least_s)
     )]
     WaitsForOthers {

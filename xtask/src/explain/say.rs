@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use maxseg_core::advise::{Case, Headline};
 use maxseg_core::diagnose::FindingKind;
-use maxseg_core::evidence::Evidence;
+use maxseg_core::evidence::{Evidence, note_beside};
 use maxseg_wire::reading::{ReadOptions, read};
 
 use super::promise::Promise;
@@ -27,7 +27,9 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
         let stats = evidence.stats(evidence.data_direction());
         stats.payload_bytes + stats.packets
     };
-    let largest = reading.connections.filter(is_it).max_by_key(carried);
+    let mut connections: Vec<Evidence> = reading.connections.collect();
+    note_beside(&mut connections);
+    let largest = connections.into_iter().filter(is_it).max_by_key(carried);
     let evidence = largest.context("the transfer is not in it")?;
     let headline = Headline::of(Case::of(&evidence), "capture.pcapng");
     let promise = Promise::of(&headline);

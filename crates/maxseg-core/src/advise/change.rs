@@ -124,6 +124,11 @@ impl Change {
         self.describe_from(from)
     }
 
+    /// Whether it is of the queue before the bottleneck link.
+    pub(super) const fn is_of_queue(self) -> bool {
+        matches!(self, Self::Queue(_) | Self::FairQueue)
+    }
+
     /// Whether it lets the receiver offer a window that needs scaling which the ends of the data do not have yet.
     pub(super) fn needs_scaling(self, scenario: &Scenario) -> bool {
         self.window().is_some_and(|window| needs_scaling(data_hosts(scenario), window))

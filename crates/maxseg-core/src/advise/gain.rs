@@ -47,8 +47,8 @@ pub struct Prediction {
     /// Goodput after the change, in bits per second; `None` where the baseline misses what was observed, and what it misses
     /// may be what the change depends on.
     pub without_bps: Option<f64>,
-    /// The same with a third of a queue that is assumed, in bits per second: a flight that overflows it costs what no run with
-    /// more room shows. `None` where the queue was seen, or the change sends no larger flight.
+    /// The same with a third of a queue that is assumed, and without SACK where it may not be in use, in bits per second: a flight that overflows
+    /// a queue costs what no run with more room, or with SACK, shows. `None` where both were seen, or the change sends no larger flight.
     pub short_queue_bps: Option<f64>,
     /// Standard deviation of one run's goodput as it is, over its mean: what chance does.
     pub baseline_spread: f64,

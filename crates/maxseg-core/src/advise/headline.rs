@@ -2,6 +2,7 @@
 
 mod contradictions;
 mod next_limit;
+mod queues;
 mod without_gain;
 
 use std::fmt::Write as _;
@@ -15,10 +16,7 @@ use crate::diagnose::{Finding, FindingKind, LossCause, Severity, System, counted
 use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
-use contradictions::{
-    at_least_the_stall, beyond_what_was_used, in_order, in_own_queue, not_policed, on_own_link,
-    while_lost, with_known_queue, within_full_link,
-};
+use contradictions::{at_least_the_stall, uncontradicted};
 use next_limit::lifts_window;
 use without_gain::{instead_of, with_prompt_reader};
 
@@ -62,17 +60,11 @@ impl<'a> Headline<'a> {
             }
             Ok(rerun) if !can_be_tried(&case, subject) => (Some(rerun), Err(NoGain::Unfit)),
             Ok(rerun) => {
+                let told_queue = rerun.path.queue_bytes.value;
                 let (rerun, gain) = rerun.gain(&case, file, changes);
                 let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
-                let gain = gain.and_then(|gain| within_full_link(&case, changes, gain));
-                let path = &rerun.path;
-                let gain = gain.and_then(|gain| not_policed(&case, path, changes, gain));
-                let gain = gain.and_then(|gain| on_own_link(&case, changes, gain));
-                let gain = gain.and_then(|gain| beyond_what_was_used(changes, gain));
-                let gain = gain.and_then(|gain| while_lost(&case, changes, gain));
-                let gain = gain.and_then(|gain| in_order(&case, changes, gain));
-                let gain = gain.and_then(|gain| with_known_queue(&case, path, changes, gain));
-                let gain = gain.and_then(|gain| in_own_queue(&case, changes, gain));
+                let gain = gain
+                    .and_then(|gain| uncontradicted(&case, &rerun.path, told_queue, changes, gain));
                 (Some(rerun), gain)
             }
         };

@@ -291,7 +291,7 @@ impl Rerun {
         });
         let mut predictions: Vec<Prediction> = [simulated, formula].into_iter().flatten().collect();
         if let Some(simulated) = predictions.first_mut().filter(|it| it.without_bps.is_some()) {
-            simulated.short_queue_bps = self.in_short_queue(changes, &after);
+            simulated.short_queue_bps = self.at_worst(changes, &after);
         }
         for prediction in &mut predictions {
             prediction.baseline_bps = prediction.baseline_bps.min(most_bps);

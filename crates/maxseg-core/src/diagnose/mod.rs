@@ -69,6 +69,7 @@ pub use socket::{
     SocketDiagnosis, SocketFinding, closed_and_still, closing_in_words, diagnose_socket,
     fills_receive_window, holds_small_segments, sends_in_vain, socket_findings, waits_for_reader,
 };
+pub(crate) use trip_view::{CLOCK_STEP, is_at_sender};
 
 use crate::evidence::{CaptureFacts, Direction, DirectionStats, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};

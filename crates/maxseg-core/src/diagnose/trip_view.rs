@@ -8,7 +8,7 @@ use crate::units::Time;
 /// Round trips are flat while nine of ten under load are within so many times the least,
 const FLAT: f64 = 1.15;
 /// and a step of a coarse clock.
-pub(super) const CLOCK_STEP: Time = Time::from_millis(1);
+pub(crate) const CLOCK_STEP: Time = Time::from_millis(1);
 /// A queue is seen where one round trip of twenty under load is so many times the least.
 const QUEUED: f64 = 1.3;
 /// The capture point is at the sender where the path behind it has this share of the round trip.
@@ -74,7 +74,7 @@ pub(super) fn waits_for_second_segment(data: &DirectionStats) -> bool {
 }
 
 /// Whether the capture point is at the sender, or next to it, where round trips are known.
-pub(super) fn is_at_sender(data: &DirectionStats) -> bool {
+pub(crate) fn is_at_sender(data: &DirectionStats) -> bool {
     let ends = data.rtt_min_s.zip(data.path_rtt_min_s);
     ends.is_some_and(|(behind, path)| path > 0.0 && behind >= AT_SENDER * path)
 }

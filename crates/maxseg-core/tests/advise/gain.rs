@@ -69,8 +69,12 @@ fn a_larger_flight_is_tried_in_a_short_queue_where_none_was_seen() {
     let (short, without) = (sim.short_queue_bps.unwrap(), sim.without_bps.unwrap());
     assert!(short < without, "{sim:?}");
     assert!(gain.expected().unwrap().low_bps <= short, "{gain:?}");
-    let gain = rerun(&evidence, &[Change::NoErrors]);
-    assert!(gain.is_err() || gain.unwrap().leading().unwrap().short_queue_bps.is_none());
+    let is_tried = |evidence: &Evidence| {
+        let gain = rerun(evidence, &[Change::NoErrors]).unwrap();
+        gain.leading().unwrap().short_queue_bps.is_some()
+    };
+    assert!(is_tried(&evidence), "without SACK the end of losses costs an overflow as well");
+    assert!(!is_tried(&windowed(0)), "with SACK it does not");
 }
 
 /// Whoever runs the written scenario is told by what it differs from the capture.
@@ -164,6 +168,40 @@ fn where_packets_overtake_each_other_a_larger_flight_is_not_promised_to_gain() {
     assert_eq!(told(overtaken(8)).unwrap_err(), NoGain::Overtaken);
 }
 
+/// What others of the host send the same way may take what the link has left.
+#[test]
+fn beside_others_of_one_of_the_hosts_a_larger_window_is_not_promised_to_gain() {
+    let nearby = Beside { connections: 1, bytes: 5_000_000, path_rtt_min_s: None };
+    let why = told(|evidence| evidence.forward.nearby = Some(nearby)).unwrap_err();
+    assert!(matches!(why, NoGain::SharedInPart(_)), "{why}");
+}
+
+/// A window of 64 KiB carries 6.5 Mbit/s over 80 ms, and less where each of its segments waits behind others'.
+#[test]
+fn a_full_window_that_goes_round_slowly_waits_for_others() {
+    let slower = |share: f64| {
+        told(|evidence| {
+            let data = &mut evidence.forward;
+            data.goodput_bps = data.goodput_bps.map(|bps| share * bps);
+        })
+    };
+    assert!(!matches!(slower(0.9), Err(NoGain::WaitsForOthers { .. })));
+    let why = slower(0.75).unwrap_err();
+    assert!(matches!(why, NoGain::WaitsForOthers { .. }), "{why}");
+}
+
+/// Without the handshake nobody knows whether SACK is in use: what a larger flight loses without it is a part of the interval.
+#[test]
+fn a_larger_flight_is_tried_without_sack_where_that_is_unknown() {
+    let mut evidence = windowed(0);
+    (evidence.handshake.syn, evidence.handshake.syn_ack) = (false, false);
+    let window = [Change::Window(Bytes::new(1 << 19))];
+    let least = |evidence: &Evidence| {
+        rerun(evidence, &window).unwrap().leading().unwrap().short_queue_bps.unwrap()
+    };
+    assert!(least(&evidence) < least(&windowed(0)));
+}
+
 #[test]
 fn a_long_transfer_is_shortened_and_says_so() {
     let mut evidence = windowed(0);
@@ -187,6 +225,7 @@ fn behind_a_narrow_hop_the_growth_of_the_window_is_what_a_transfer_without_the_s
     evidence.forward.goodput_bps = evidence.forward.goodput_bps.map(|bps| 0.8 * bps);
     let slow = without_stall(&evidence).unwrap();
     assert_eq!(slow.missing(), None, "{slow:?}");
+    assert!(!slow.is_bound, "a full link showed its rate");
     let (low, high) = slow.relative_interval().unwrap();
     assert!(low > 0.0 && high < 0.35, "{low} to {high}");
 }

@@ -143,6 +143,44 @@ pub enum NoGain {
         /// What was in flight, over what the path holds.
         share: f64,
     },
+    /// Several segments were lost at once, and nothing ever waited in a queue.
+    #[error(
+        "no gain is given: {lost} segments were lost at once, and none ever waited in a queue: it may be a policer, through which less loss \
+         brings no more"
+    )]
+    BurstWithoutWait {
+        /// How many.
+        lost: u32,
+    },
+    /// A full queue may have dropped all that was lost.
+    #[error(
+        "no gain is given: about as much as the path holds, or more, was in flight at every loss: a queue that is long enough may have \
+         dropped them all"
+    )]
+    LostAtFullPath,
+    /// The rerun has what was observed only in front of a queue that is shorter than was seen.
+    #[error(
+        "no gain is given: the rerun has what was observed with a queue of {} kB, and the capture shows one of {} kB",
+        fitted.div_ceil(1000), told.div_ceil(1000)
+    )]
+    ShorterQueue {
+        /// What the capture shows, in bytes.
+        told: u64,
+        /// That of the rerun.
+        fitted: u64,
+    },
+    /// A window too small for a queue of its own takes longer to go round than the path is long.
+    #[error(
+        "no gain is given: the full window took {} to go round, on a path of {}: its packets wait on it, maybe for others', and the rerun has \
+         none of that",
+        approx::time(*.round_s), approx::time(*.least_s)
+    )]
+    WaitsForOthers {
+        /// How long a window took, in seconds.
+        round_s: f64,
+        /// The least round trip, in seconds.
+        least_s: f64,
+    },
     /// The connection stalled: the gain is the stalled time, which no run shows.
     #[error("no gain is given: it is the stalled time, which no run shows")]
     Stalled,
@@ -174,6 +212,10 @@ impl NoGain {
                 | Self::MayBePoliced { .. }
                 | Self::LosesMuch { .. }
                 | Self::BurstFarFromFull { .. }
+                | Self::BurstWithoutWait { .. }
+                | Self::LostAtFullPath
+                | Self::ShorterQueue { .. }
+                | Self::WaitsForOthers { .. }
         )
     }
 }

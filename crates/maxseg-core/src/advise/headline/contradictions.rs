@@ -1,6 +1,7 @@
 //! What the evidence says against a prediction: a gain that contradicts it is not given.
 
-use super::next_limit::lifts_window;
+use super::next_limit::{lifts_window, mend_losses};
+use super::queues::{self, BURST};
 use super::stalls;
 use crate::advise::gain::{CLOSE, Gain, NoGain};
 use crate::advise::path::ObservedPath;
@@ -12,12 +13,28 @@ use crate::diagnose::{
 use crate::outcome::LimitedBy;
 use crate::stats::median;
 
-/// While the link is full, losses cost at most the rest of its rate.
-pub(super) fn within_full_link(
+/// The gain, where nothing that the capture shows contradicts it, or leaves open what it depends on. `told_queue` is the size of the queue in bytes
+/// as the capture tells it: that of `path` is the one with which a rerun has what was observed.
+pub(super) fn uncontradicted(
     case: &Case<'_>,
+    path: &ObservedPath,
+    told_queue: u64,
     changes: &[Change],
     gain: Gain,
 ) -> Result<Gain, NoGain> {
+    within_full_link(case, changes, gain)
+        .and_then(|gain| not_policed(case, path, changes, gain))
+        .and_then(|gain| on_own_link(case, changes, gain))
+        .and_then(|gain| beyond_what_was_used(changes, gain))
+        .and_then(|gain| while_lost(case, changes, gain))
+        .and_then(|gain| in_order(case, changes, gain))
+        .and_then(|gain| with_known_queue(case, path, changes, gain))
+        .and_then(|gain| in_own_queue(case, changes, gain))
+        .and_then(|gain| queues::checked(case, path, told_queue, changes, gain))
+}
+
+/// While the link is full, losses cost at most the rest of its rate.
+fn within_full_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let full = case.share(LimitedBy::Bandwidth);
     let is_full = case.diagnosis.limited_by == LimitedBy::Bandwidth;
     match gain.relative() {
@@ -35,9 +52,8 @@ pub(super) fn within_full_link(
 const MUCH_LOST: f64 = 0.05;
 const LEAST_LOST: u64 = 10;
 
-/// So many segments are lost at once by no error, and with less in flight than this share of what the path holds by no full queue of its link.
+/// What is lost at once ([`BURST`]), with less in flight than this share of what the path holds, was lost in no full queue of its link.
 /// So they were in 14 transfers of drawn captures with a policer, and in three of 459 others whose losses were as unknown.
-const BURST: u32 = 5;
 const FAR_FROM_FULL: f64 = 0.3;
 
 /// The segments that were lost at once, and the share of what the path holds that was in flight, where that is far from full at every loss.
@@ -68,7 +84,7 @@ const LONG_FULL: f64 = 0.1;
 const ABOVE: f64 = 1.1;
 
 /// Where the capture does not show what drops packets, what a path without loss would carry is no gain of one with a policer.
-pub(super) fn not_policed(
+fn not_policed(
     case: &Case<'_>,
     path: &ObservedPath,
     changes: &[Change],
@@ -90,6 +106,11 @@ pub(super) fn not_policed(
         && let Some((lost, share)) = burst_far_from_full(case, path)
     {
         return Err(NoGain::BurstFarFromFull { lost, share });
+    }
+    if lost_by == LossCause::Unknown
+        && let Some(lost) = queues::burst_without_wait(data)
+    {
+        return Err(NoGain::BurstWithoutWait { lost });
     }
     let lost = data.needed_retransmissions();
     let share = lost as f64 / data.segments().max(1) as f64;
@@ -128,7 +149,7 @@ const SPREAD: f64 = 2.0;
 const LITTLE: f64 = 0.25;
 
 /// What a larger window brings is not known where the rate of the path is known to be hardly more than what was used of it.
-pub(super) fn beyond_what_was_used(changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+fn beyond_what_was_used(changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let is_little = gain.relative().is_some_and(|relative| relative < LITTLE);
     if gain.is_bound && lifts_window(changes) && is_little && gain.missing().is_none() {
         return Err(NoGain::RateUnknown { is_window: true });
@@ -137,7 +158,7 @@ pub(super) fn beyond_what_was_used(changes: &[Change], gain: Gain) -> Result<Gai
 }
 
 /// What the rest of a link brings is not known where trains show that others have a part of it.
-pub(super) fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let data = case.data();
     let needs_room = mend_losses(changes) || lifts_window(changes);
     // What such a sender paces below the link's rate comes out as it was sent.
@@ -162,7 +183,7 @@ pub(super) fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Re
 }
 
 /// What a window or a buffer brings while nothing is lost is in no run with losses all along: neither how much, nor that it is little.
-pub(super) fn while_lost(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+fn while_lost(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let stretch = LossyStretch::of(case.data()).filter(|_| gain.loss == LossModel::Errors);
     match stretch.filter(|_| !changes.is_empty() && !mend_losses(changes)) {
         Some(stretch) => {
@@ -175,7 +196,7 @@ pub(super) fn while_lost(case: &Case<'_>, changes: &[Change], gain: Gain) -> Res
 }
 
 /// A sender that takes what is overtaken for lost reduces a larger flight more often. BBR with SACK does not reduce its flight for it.
-pub(super) fn in_order(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+fn in_order(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
     let data = case.data();
     let is_overtaken = case.diagnosis.loss.cause == LossCause::Reordering || is_overtaken(data);
     let bears_it =
@@ -191,7 +212,7 @@ const OFTEN_FULL: f64 = 0.4;
 
 /// A longer queue in front of a link that is often full brings what losses cost, where it is short: near the receiver, and where hardly a packet was
 /// seen to queue, it may be longer than it seems.
-pub(super) fn with_known_queue(
+fn with_known_queue(
     case: &Case<'_>,
     path: &ObservedPath,
     changes: &[Change],
@@ -205,23 +226,16 @@ pub(super) fn with_known_queue(
     Ok(gain)
 }
 
-/// What a longer queue brings is not known where other connections of the file, of one of the hosts, may fill it as well.
-pub(super) fn in_own_queue(
-    case: &Case<'_>,
-    changes: &[Change],
-    gain: Gain,
-) -> Result<Gain, NoGain> {
-    let is_of_queue =
-        changes.iter().any(|change| matches!(change, Change::Queue(_) | Change::FairQueue));
-    match case.data().nearby.filter(|_| is_of_queue && gain.missing().is_none()) {
+/// What a queue, a window or the end of losses brings is not known where other connections of the file, of one of the hosts, may fill the same
+/// link: what this one leaves of it is theirs.
+fn in_own_queue(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+    let needs_room = mend_losses(changes)
+        || lifts_window(changes)
+        || changes.iter().any(|change| change.is_of_queue());
+    match case.data().nearby.filter(|_| needs_room && gain.missing().is_none()) {
         Some(nearby) => Err(NoGain::SharedInPart(nearby)),
         None => Ok(gain),
     }
-}
-
-/// Whether fewer losses are what some of these changes bring.
-fn mend_losses(changes: &[Change]) -> bool {
-    changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ impl Headline<'_> {
 /// `unless other traffic, a policer, or the program or buffer of 10.0.0.1 limits it next`: behind a window or a buffer that a transfer never
 /// exceeded, neither what others send, nor what drops above a rate, nor the pace of a program, nor the size of the other buffer shows. The link's rate, losses and the window
 /// that is offered do, and are in the runs. Losses of a policer whose bucket is smaller than a burst look like those of errors, or of a short
-/// queue, and behind errors no program that writes or reads more slowly than the path shows. `None` of other changes: what they remove is what the transfer met.
+/// queue, and behind errors neither other traffic shows nor a program that writes or reads more slowly than the path. `None` of other changes: what they remove is what the transfer met.
 fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> {
     let sender = case.evidence.sender(case.diagnosis.direction).ip().to_canonical();
     let lifts_buffer = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)));
@@ -33,7 +33,9 @@ fn next_limit(case: &Case<'_>, changes: &[Change]) -> Option<String> {
         && matches!(lost_by, LossCause::Errors | LossCause::Unknown)
         && case.data().needed_retransmissions() > 0
     {
-        return Some("unless a policer drops them, or a program limits it next".to_owned());
+        return Some(
+            "unless a policer drops them, or other traffic or a program limits it next".to_owned(),
+        );
     }
     None
 }
@@ -49,4 +51,9 @@ pub(super) fn lifts_window(changes: &[Change]) -> bool {
                 | Change::SendBuffer(_)
         )
     })
+}
+
+/// Whether fewer losses are what some of these changes bring.
+pub(super) fn mend_losses(changes: &[Change]) -> bool {
+    changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))
 }

@@ -3,6 +3,7 @@
 use super::Rerun;
 use crate::advise::Change;
 use crate::advise::path::{Confidence, LEAST_QUEUE};
+use crate::diagnose::LossCause;
 use crate::engine::EngineName;
 use crate::path::QueueLimit;
 use crate::scenario::Scenario;
@@ -51,19 +52,31 @@ impl Rerun {
 }
 
 impl Rerun {
-    /// Goodput after changes that send larger flights, in bits per second, with a third of a queue that is assumed; `None` of others.
-    pub(super) fn in_short_queue(&self, changes: &[Change], after: &Scenario) -> Option<f64> {
+    /// Goodput after changes that send larger flights, in bits per second, with a third of a queue that is assumed, and without SACK where the
+    /// capture does not show whether it is in use: an overflow costs far more without it. So where there is none, a queue that did not overflow is
+    /// assumed as well, and the end of losses sends such flights, too.
+    /// `None` of others.
+    pub(super) fn at_worst(&self, changes: &[Change], after: &Scenario) -> Option<f64> {
         let lifts_flight = changes.iter().any(|change| {
             matches!(change, Change::Window(_) | Change::SendBuffer(_) | Change::ReadsAtOnce)
         });
-        if !lifts_flight || self.path.queue_bytes.confidence > Confidence::Low {
+        let is_cut_by_overflow = changes == [Change::NoErrors] && self.path.sack == Some(false);
+        let overflowed = self.path.loss_cause == LossCause::Queue;
+        let is_queue_open = self.path.queue_bytes.confidence == Confidence::Low
+            || self.path.sack == Some(false) && !overflowed;
+        let is_sack_open = lifts_flight && self.path.sack.is_none();
+        if !(lifts_flight || is_cut_by_overflow) || !(is_queue_open || is_sack_open) {
             return None;
         }
         let mut scenario = after.clone();
-        let short = (self.path.queue_bytes.value / SHORT_QUEUE).max(LEAST_QUEUE);
-        for hop in &mut scenario.path.hops {
-            hop.forward.queue = QueueLimit::Bytes(Bytes::new(short));
+        if is_queue_open {
+            let short = (self.path.queue_bytes.value / SHORT_QUEUE).max(LEAST_QUEUE);
+            for hop in &mut scenario.path.hops {
+                hop.forward.queue = QueueLimit::Bytes(Bytes::new(short));
+            }
         }
+        // One run for both: without SACK no overflow is repaired sooner.
+        scenario.receiver.sack &= !is_sack_open;
         Some(self.runs(&mut Sim, EngineName::Sim, &scenario)?.goodput_bps)
     }
 }

@@ -47,7 +47,7 @@ impl Rerun {
         let is_policed = changes.iter().any(|change| matches!(change, Change::Pacing(_)));
         let is_of_queue = self.path.loss_with_queue || self.loss != LossModel::Errors;
         let depends_on_queue =
-            removes_losses && is_of_queue || changes.contains(&Change::FairQueue);
+            removes_losses && is_of_queue || changes.iter().any(|change| change.is_of_queue());
         // What loses them may be neither errors nor a queue.
         let is_open = removes_losses && self.path.loss_cause == LossCause::Unknown;
         !depends_on_queue

@@ -38,8 +38,8 @@ impl Rerun {
         let runs = self.runs(&mut Sim, EngineName::Sim, &scenario).ok_or(NoGain::Stalled)?;
         let of_rest = observed_bps / (1.0 - share).max(LEAST_REST);
         let of_path = runs.goodput_bps;
-        let is_bound = of_path < of_rest / MOST_BETWEEN || of_path > of_rest * MOST_BETWEEN;
-        let (middle, apart) = if is_bound {
+        let contradicts = of_path < of_rest / MOST_BETWEEN || of_path > of_rest * MOST_BETWEEN;
+        let (middle, apart) = if contradicts {
             // As much as the lower end of the interval would be.
             (of_path.min(libm::sqrt(of_path * of_rest)), 0.0)
         } else {
@@ -66,7 +66,8 @@ impl Rerun {
             misses: Vec::new(),
             loss: self.loss,
             shortened_to: self.shortened_to,
-            is_bound,
+            // What no full flight tried, as while segments shrink that vanish, may be far more.
+            is_bound: contradicts || !self.path.rate_is_seen,
         })
     }
 }

@@ -37,6 +37,11 @@ const DROPS_OF_FLIGHT: u32 = 8;
 /// Losses at one rate, and at about one flight, may be of a policer whose bucket is smaller than a burst, or of a short queue, however irregular
 /// they are: of 173 transfers with errors three are so.
 const ABOUT_ONE_RATE: f64 = 0.15;
+/// A policer drops what comes faster than it passes. It is none where single segments, as this share of the losses are, were lost at one flight in
+/// ten or more that carried less than this share of what passed another time.
+const SINGLE: f64 = 0.6;
+const FAR_BELOW: f64 = 0.6;
+const ONE_IN: usize = 10;
 
 /// Payload that was sent for the first time between recoveries, over the time between them, in bits per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,19 +57,11 @@ pub(crate) struct RatesBetweenLosses {
 }
 
 impl RatesBetweenLosses {
-    /// `None` below three. The first of more begins while what a token bucket holds at first is still used up.
+    /// `None` below three.
     pub(crate) fn of(data: &DirectionStats) -> Option<Self> {
         let begin = recoveries(data);
         let is_line = is_line(data, begin.get(1..).unwrap_or_default());
-        let rates = begin.windows(2).filter_map(|pair| {
-            let seconds = pair[1].at.since(pair[0].at).as_secs_f64();
-            let bytes = pair[1].sent_bytes.saturating_sub(pair[0].sent_bytes);
-            (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds)
-        });
-        let mut rates: Vec<f64> = rates.collect();
-        if rates.len() > LEAST_RATES {
-            rates.remove(0);
-        }
+        let rates = rates_between(&begin);
         let (count, variation) =
             (rates.len(), variation(&rates) * data.loss_episodes.thinned_by().sqrt());
         let usual_bps = median(rates).filter(|_| count >= LEAST_RATES)?;
@@ -91,6 +88,40 @@ impl RatesBetweenLosses {
         let is_of_bucket = self.is_line && over_goodput > TRIED;
         is_of_bucket || (is_burst || is_regular) && self.variation < same && over_goodput > tried
     }
+}
+
+/// What passed between each two recoveries, in bits per second. The first of more than a few begins while what a token bucket holds at first is
+/// still used up.
+fn rates_between(begin: &[&LossEpisode]) -> Vec<f64> {
+    let rates = begin.windows(2).filter_map(|pair| {
+        let seconds = pair[1].at.since(pair[0].at).as_secs_f64();
+        let bytes = pair[1].sent_bytes.saturating_sub(pair[0].sent_bytes);
+        (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds)
+    });
+    let mut rates: Vec<f64> = rates.collect();
+    if rates.len() > LEAST_RATES {
+        rates.remove(0);
+    }
+    rates
+}
+
+/// Whether single segments were lost while far less was sent than passed another time, as errors strike them: no policer, and no full queue, drops
+/// those.
+fn strikes_below_its_rate(data: &DirectionStats) -> bool {
+    let begin = recoveries(data);
+    let Some(most) = rates_between(&begin).into_iter().reduce(f64::max) else { return false };
+    let later = begin.get(1..).unwrap_or_default();
+    let without_queue_s = data.path_rtt_min_s.unwrap_or(0.0);
+    let tried = |episode: &LossEpisode| {
+        let round_trip = episode.rtt.map_or(without_queue_s, Time::as_secs_f64);
+        8.0 * episode.in_flight as f64 / round_trip.max(1e-9)
+    };
+    let below = later.iter().filter(|episode| tried(episode) < FAR_BELOW * most).count();
+    let single = begin.iter().filter(|episode| episode.lost == 1).count();
+    begin.len() > LEAST_RATES
+        && single as f64 >= SINGLE * begin.len() as f64
+        && below > 0
+        && below * ONE_IN >= later.len()
 }
 
 /// Whether the payload that had passed when a policer would have dropped lies on a line, by time: the first of what a recovery sends again left
@@ -141,7 +172,8 @@ pub(crate) fn policed_rate(data: &DirectionStats) -> Option<f64> {
 pub(crate) fn rate_of_possible_policer(data: &DirectionStats) -> Option<f64> {
     let link_bps = fastest_bps(data);
     let between = RatesBetweenLosses::of(data)
-        .filter(|rates| rates.are_below(link_bps) && rates.variation < SAME_RATE);
+        .filter(|rates| rates.are_below(link_bps) && rates.variation < SAME_RATE)
+        .filter(|_| !strikes_below_its_rate(data));
     between.map(|rates| rates.usual_bps).or_else(|| rate_of_flight(data))
 }
 
@@ -227,5 +259,32 @@ mod tests {
         };
         assert!(is_policed(6, 1.42) && is_policed(3, 1.6));
         assert!(!is_policed(3, 1.42) && !is_policed(6, 1.05));
+    }
+
+    #[test]
+    fn what_is_lost_far_below_what_passes_is_no_policers() {
+        let strikes = |flights: [u64; 5], lost| {
+            let mut loss_episodes = LossEpisodes::default();
+            for (n, in_flight) in (1..).zip(flights) {
+                loss_episodes.begin(LossEpisode {
+                    rtt: Some(Time::from_millis(40)),
+                    in_flight,
+                    lost,
+                    sent_bytes: 420_000 * n,
+                    sent_since: 420,
+                    at: Time::from_secs(n),
+                });
+            }
+            let mss_used_bytes = Some(1000);
+            strikes_below_its_rate(&DirectionStats {
+                mss_used_bytes,
+                loss_episodes,
+                ..DirectionStats::default()
+            })
+        };
+        // 3.4 Mbit/s pass, and 1.6 Mbit/s were sent.
+        assert!(strikes([50_000, 50_000, 8_000, 50_000, 50_000], 1));
+        assert!(!strikes([50_000; 5], 1), "more was tried each time");
+        assert!(!strikes([50_000, 50_000, 8_000, 50_000, 50_000], 4), "a bucket drops several");
     }
 }

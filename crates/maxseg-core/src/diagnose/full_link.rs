@@ -62,7 +62,7 @@ pub(super) fn is_just_of_link(gaps: AckGaps) -> bool {
 }
 
 /// Whether a larger window would only make the queue longer. Behind a link that is always busy acknowledgements come as far apart
-/// as what they cover took on it; where segments are so slow that each is a train of its own, that alone shows it. Or the queue
+/// as what they cover took on it, and no further; where segments are so slow that each is a train of its own, that alone shows it. Or the queue
 /// never empties while the goodput is that of the trains. A first flight that was much faster shows that the link carries more: then
 /// a sender with a clock of its own spaces its segments, or the queue is somebody else's, unless more is in flight than the path
 /// holds.
@@ -72,7 +72,7 @@ pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
     let first = data.first_flight_bps.zip(goodput_while_read(data));
     let carries_more = first.is_some_and(|(first, rest)| first >= FASTER * rest);
     let has_link_gaps =
-        data.ack_gaps.is_some_and(is_of_link) && (highest.is_none() || is_as_trains);
+        data.ack_gaps.is_some_and(is_just_of_link) && (highest.is_none() || is_as_trains);
     has_link_gaps && (is_clocked || !carries_more || needs_queue(data))
         || queue_never_empties(data)
             && (is_as_trains && !carries_more
@@ -145,10 +145,18 @@ pub(super) fn queue_never_empties(data: &DirectionStats) -> bool {
     let segment = f64::from(data.full_segment()) * 8.0;
     let shortest = data.bins.as_slice().iter().filter_map(|bin| bin.rtt_min);
     let shortest = decile(shortest.map(Time::as_secs_f64).collect(), EMPTIED_TENTHS);
-    let known = shortest.zip(data.path_rtt_min_s).zip(data.goodput_bps);
+    let known = shortest.zip(least_in_order_s(data)).zip(data.goodput_bps);
     known.is_some_and(|((shortest, least), goodput)| {
         shortest >= least + QUEUED_SEGMENTS * segment / goodput
     })
+}
+
+/// The least round trip of packets that keep their order, in seconds: what overtakes others on the way takes less, as the handshake shows,
+/// of which nothing overtakes anything.
+pub(super) fn least_in_order_s(data: &DirectionStats) -> Option<f64> {
+    let handshake = data.epochs.opening.round_trip.as_secs_f64();
+    let has_overtaken = data.spurious_retransmissions + data.out_of_order_packets > 0;
+    data.path_rtt_min_s.map(|least| if has_overtaken { least.max(handshake) } else { least })
 }
 
 #[cfg(test)]
@@ -183,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn what_overtakes_others_shows_no_queue_of_the_rest() {
+        let mut data = transfer(|_| Time::from_millis(42));
+        data.path_rtt_min_s = Some(0.02);
+        assert!(queue_never_empties(&data));
+        data.epochs.opening.round_trip = Time::from_millis(40);
+        assert!(queue_never_empties(&data), "the handshake may have waited as well");
+        data.spurious_retransmissions = 3;
+        assert!(!queue_never_empties(&data), "a packet in the middle was early");
+    }
+
+    #[test]
     fn a_window_in_front_of_a_full_link_limits_nothing() {
         let gaps = AckGaps { count: 400, ratio: 2.0, deviation: 0.01 };
         let slow = DirectionStats {
@@ -191,6 +210,9 @@ mod tests {
             ..DirectionStats::default()
         };
         assert!(keeps_link_full(&slow, false), "each segment is a train of its own");
+        let ticks = AckGaps { ratio: 4.2, ..gaps };
+        let ticks = DirectionStats { ack_gaps: Some(ticks), ..slow.clone() };
+        assert!(!keeps_link_full(&ticks, true), "the time between two bursts of a pace");
         let pauses = DirectionStats { capacity_bps: Some(9e6), ..slow };
         assert!(!keeps_link_full(&pauses, true));
         let queued = |first| DirectionStats {

@@ -319,7 +319,8 @@ impl<'a> Judge<'a> {
             && !marks_take(self.stats);
         let fills_link = is_full && is_queueing
             || self.pace.fills_link
-            || !is_shut && around.is_some_and(|around| around.is_filled_by_window(bin));
+            || !is_shut && around.is_some_and(|around| around.is_filled_by_window(bin))
+            || !self.acks_may_queue && self.course.is_held_full(bin);
         // While a hole is open the right edge of the window stands still: it is full because of the loss.
         let is_repairing = bin.losses > 0 && self.before != LimitedBy::ReceiveWindow && !is_shut;
         let path = self.stats.path_rtt_min_s;

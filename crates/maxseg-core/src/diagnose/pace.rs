@@ -239,7 +239,7 @@ impl Pace {
             // A program's even messages are acknowledged as evenly.
             fills_link: !(is_dialogue && trips == RoundTripView::Flat)
                 && (keeps_link_full(data, is_clocked)
-                    || is_as_trains && data.begins_late && is_clocked
+                    || is_as_trains && data.begins_late && is_clocked && !acks.has_slow_reader()
                     || has_first
                         && is_as_fast_as_first(data)
                         && is_even()

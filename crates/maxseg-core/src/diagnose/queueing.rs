@@ -8,8 +8,11 @@
 
 use std::cell::OnceCell;
 
-use super::full_link::{fastest_bps, is_opening_faster, overfull, queue_never_empties};
-use super::trip_view::{is_flat, ways_are_flat};
+use super::data_queue::is_read;
+use super::full_link::{
+    FASTER, fastest_bps, is_opening_faster, least_in_order_s, overfull, queue_never_empties,
+};
+use super::trip_view::{is_flat, sees_round_trips, ways_are_flat};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::{Summary, median};
 
@@ -36,6 +39,14 @@ const ABOUT_EVEN: f64 = 0.3;
 /// A window that holds a queue in front of a link of one rate: rate and round trip vary by no more.
 const STEADY: f64 = 0.1;
 
+/// A window that is always full holds a queue where the shortest round trip of an interval is so many times the least, and longer by more
+/// than so many segments take: the handshake has not the time of one on the link, the first of two waits for the second to be acknowledged,
+/// and others may be sent at once with it.
+const HOLDS_QUEUE: f64 = 1.1;
+const HOLDS_SEGMENTS: f64 = 3.0;
+/// Of fewer in flight a receiver delays the acknowledgement until its timer ends.
+const LEAST_IN_FLIGHT: u64 = 4;
+
 /// The first intervals are slow start's.
 const OPENING: usize = 4;
 /// Fewer intervals show no ceiling.
@@ -56,6 +67,10 @@ pub(super) struct Course<'a> {
     least: Option<f64>,
     /// A flight of so many bytes waits for a good part, at the highest rate that was seen; `None` where none was.
     overfull: Option<f64>,
+    /// A round trip of so many seconds holds a queue if a full window is all that fills it; `None` where others may.
+    held_s: Option<f64>,
+    /// Payload of as many segments as show it.
+    least_flight: u64,
 }
 
 /// The surroundings of an interval with long round trips.
@@ -78,13 +93,26 @@ type Point = [f64; 3];
 impl<'a> Course<'a> {
     /// Of these intervals, each about a round trip long.
     pub(super) fn of(bins: &'a [Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
-        let least = data.path_rtt_min_s.filter(|least| *least > 0.0);
+        let least = least_in_order_s(data).filter(|least| *least > 0.0);
         let least = least.filter(|_| !ways_are_flat(data, acks));
         let fastest = Some(fastest_bps(data)).filter(|fastest| *fastest > 0.0);
         let overfull = least.zip(fastest).filter(|(least, _)| is_of_data(data, acks, *least)).map(
             |(least, fastest)| overfull(fastest * least / 8.0, f64::from(data.full_segment())),
         );
-        Self { bins, points: OnceCell::new(), least, overfull }
+        let held_s = least.zip(data.goodput_bps).filter(|_| is_held_by_window(data, acks));
+        let segment = u64::from(data.full_segment());
+        let held_s = held_s.map(|(least, goodput)| {
+            let segments = HOLDS_SEGMENTS * 8.0 * segment as f64 / goodput;
+            (HOLDS_QUEUE * least).max(least + segments)
+        });
+        let least_flight = LEAST_IN_FLIGHT * segment;
+        Self { bins, points: OnceCell::new(), least, overfull, held_s, least_flight }
+    }
+
+    /// Whether a window that is full in an interval holds a queue all along it: a larger one would only make that longer.
+    pub(super) fn is_held_full(&self, bin: &Bin) -> bool {
+        bin.in_flight_max >= self.least_flight
+            && bin.rtt_min.zip(self.held_s).is_some_and(|(trip, held)| trip.as_secs_f64() >= held)
     }
 
     /// The least round trip, in seconds, where longer ones may be of a queue.
@@ -181,6 +209,14 @@ fn is_of_data(data: &DirectionStats, acks: &DirectionStats, least: f64) -> bool 
     let is_ack_path_empty = acks.way_delay.is_some_and(|back| is_flat(back, least));
     let has_lost = data.needed_retransmissions() > 0;
     has_lost && data.sack_permitted && is_ack_path_empty && queue_never_empties(data)
+}
+
+/// Whether nobody but a window can keep a queue: its reader keeps up, so that acknowledgements do not wait for that, and the first flight came
+/// out no faster than the rest, as it does in front of a link that others share, or of one that a reader leaves idle.
+fn is_held_by_window(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let rates = data.first_flight_bps.zip(data.goodput_bps);
+    let is_faster = rates.is_some_and(|(first, rest)| first >= FASTER * rest);
+    !data.begins_late && !is_faster && is_read(acks) && sees_round_trips(data, acks)
 }
 
 fn is_long(bin: &Bin, least: f64) -> bool {
@@ -309,5 +345,30 @@ mod tests {
         assert!(course(&bins).around(10, &bins[10]).unwrap().is_filled_by_window(&bins[10]));
         let small = vec![bin(30_000, 0.0); 20];
         assert!(course(&small).around(10, &small[10]).is_none(), "no queue");
+    }
+
+    /// A window of 50 kB on a path that holds 40 kB: a queue of 10 ms, in which three segments of 1460 bytes take 4.4 ms.
+    #[test]
+    fn a_window_that_is_little_larger_than_the_path_holds_a_queue() {
+        let held = |change: fn(&mut DirectionStats), trip_ms, reader: DirectionStats| {
+            let bins = [Bin { rtt_min: Some(Time::from_millis(trip_ms)), ..bin(50_000, 0.0) }];
+            let mut data = DirectionStats {
+                path_rtt_min_s: Some(LEAST),
+                rtt_min_s: Some(LEAST),
+                goodput_bps: Some(8e6),
+                first_flight_bps: Some(8.2e6),
+                mss_used_bytes: Some(1460),
+                ..DirectionStats::default()
+            };
+            change(&mut data);
+            Course::of(&bins, &data, &reader).is_held_full(&bins[0])
+        };
+        let prompt = DirectionStats::default;
+        assert!(held(|_| (), 50, prompt()));
+        assert!(!held(|_| (), 43, prompt()), "as long as acknowledgements are delayed");
+        assert!(!held(|data| data.first_flight_bps = Some(16e6), 50, prompt()), "others wait too");
+        assert!(!held(|data| data.begins_late = true, 50, prompt()));
+        let slow = DirectionStats { low_windows: Some(0.8), ..prompt() };
+        assert!(!held(|_| (), 50, slow), "acknowledgements wait for the reader");
     }
 }

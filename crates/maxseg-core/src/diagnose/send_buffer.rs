@@ -9,7 +9,8 @@ use super::pauses::{
     writes_late,
 };
 use super::stops::goodput_while_read;
-use super::trip_view::{RoundTripView, flight_by_trips, is_flat};
+use super::trip_view::{BUSY, RoundTripView, flight_by_trips, is_flat};
+use super::windows::full_share;
 use crate::evidence::{Bin, Direction, DirectionStats, Evidence};
 use crate::units::Time;
 
@@ -82,6 +83,8 @@ const ACKED_IN_PAUSES: f64 = 0.3;
 const ACKED_IN_FEW: f64 = 0.2;
 /// A path keeps the order of packets where no more than one in so many is overtaken.
 const OVERTAKEN: u64 = 100;
+/// A receive window that has no room for so much of the time ends the flights: a smaller buffer would end them before.
+const FULL_WINDOW: f64 = 0.5;
 /// What was sent after one pause is acknowledged before the next: a program that writes by a clock waits for no acknowledgement.
 const ROUND_TRIPS: f64 = 0.95;
 
@@ -162,7 +165,12 @@ pub(super) fn fills_in_turns(data: &DirectionStats, acks: &DirectionStats) -> bo
     let rates = goodput_while_read(data).zip(trains_bps(data));
     let Some((goodput, link)) = rates else { return false };
     let carries_more = data.first_flight_bps.is_some_and(|first| first >= FASTER * link);
-    if goodput < IN_TURNS * link || carries_more || !repairs_at_once(data) {
+    // A faster link carries the flight in each round trip without a queue, which is more than this one carries where the flight is more
+    // than the path holds; a larger buffer brings no more than this one carries.
+    let holds_more = data.needed_retransmissions() > 0
+        && usual_flight(data, acks).is_some_and(|flight| flight >= 1.0);
+    let least = if holds_more { BUSY } else { IN_TURNS };
+    if goodput < least * link || carries_more || !repairs_at_once(data) {
         return false;
     }
     if data.needed_retransmissions() > 0 {
@@ -221,6 +229,7 @@ pub(super) fn lets_flight_drain(data: &DirectionStats) -> bool {
 /// the way lets acknowledgements pass as well.
 fn drains(data: &DirectionStats, least: u32, acked: f64) -> bool {
     data.capacity_bps.is_some()
+        && full_share(data) < FULL_WINDOW
         && data.out_of_order_packets * OVERTAKEN <= data.data_packets
         && !holds_tails(data)
         && !is_by_clock(data)

@@ -126,10 +126,11 @@ impl Judge<'_> {
         let idle = bin.idle.as_secs_f64().min(all);
         let rest = (all - idle - window - buffer).max(0.0);
         let (kind, why) = self.congestion_window();
-        let keeps_link_full = self.is_queueing()
-            && self.fills_window()
-            && self.is_at_line_rate()
-            && !self.is_reordered();
+        let keeps_link_full = self.window_keeps_queue()
+            || self.is_queueing()
+                && self.fills_window()
+                && self.is_at_line_rate()
+                && !self.is_reordered();
         if self.is_bbr_at(COUNTED_OF_BBR, window + buffer, all - idle) {
             let kind =
                 if window >= buffer { LimitedBy::ReceiveWindow } else { LimitedBy::SendBuffer };
@@ -182,7 +183,8 @@ impl Judge<'_> {
     /// either, and no queue forms.
     fn is_bbr_at(&self, share: f64, counted_s: f64, busy_s: f64) -> bool {
         let is_cruising = self.state.bbr_pacing_gain.is_some_and(|gain| gain <= BBR_STARTUP_GAIN);
-        let has_no_queue = !self.is_queueing() || self.is_reordered();
+        let has_no_queue =
+            (!self.is_queueing() || self.is_reordered()) && !self.window_keeps_queue();
         is_cruising && has_no_queue && counted_s >= share * busy_s
     }
 
@@ -214,6 +216,9 @@ impl Judge<'_> {
     /// What a window was that the kernel counts as the limit for nearly all of the time, though the round trips show a queue: its
     /// reader's, or the link's that it keeps full.
     fn counted_window(&self) -> LimitedBy {
+        if self.window_keeps_queue() {
+            return LimitedBy::Bandwidth;
+        }
         let state = self.state;
         let (rtt, deviation) = (state.rtt.as_secs_f64(), state.rtt_deviation.as_secs_f64());
         let (Some(least), Some(window), Some(rate), false) =

@@ -14,7 +14,7 @@ const QUEUED: f64 = 1.3;
 /// The capture point is at the sender where the path behind it has this share of the round trip.
 const AT_SENDER: f64 = 0.9;
 /// A link that is busy for less of the time is no limit.
-const BUSY: f64 = 0.6;
+pub(super) const BUSY: f64 = 0.6;
 /// Segments of a first window (RFC 6928).
 const FIRST_WINDOW: f64 = 10.0;
 

@@ -16,6 +16,8 @@ pub struct RatePoint {
     pub fills_send_buffer: bool,
     /// Whether less than a segment waited for an acknowledgement.
     pub holds_small_segment: bool,
+    /// The peer's receive window in bytes; `None` from kernels before 5.4.
+    pub window_bytes: Option<u32>,
 }
 
 /// The quartiles of several looks at a socket.
@@ -31,6 +33,8 @@ pub struct RateSpread {
     pub send_buffer_share: f64,
     /// The share of the looks at which less than a segment waited for an acknowledgement.
     pub small_segment_share: f64,
+    /// Whether every look shows the same receive window: that of a reader who is behind is what its buffer has free, and changes.
+    pub window_stays: bool,
 }
 
 /// The lower and the upper quartile of rate and window.
@@ -60,7 +64,9 @@ impl RateSpread {
         let share = |of: fn(&RatePoint) -> bool| {
             points.iter().filter(|point| of(point)).count() as f64 / points.len() as f64
         };
+        let window = points[0].window_bytes;
         Some(Self {
+            window_stays: window.is_some() && points.iter().all(|it| it.window_bytes == window),
             rtt_median: round_trips[round_trips.len() / 2],
             rates: (rates.len() >= Self::LEAST).then(|| RateQuartiles {
                 delivery_bps: quartiles(|(_, delivery_bps)| *delivery_bps),
@@ -92,6 +98,7 @@ mod tests {
             delivery_bps: Some(f64::from(n) * 2e6),
             fills_send_buffer: n <= 3,
             holds_small_segment: false,
+            window_bytes: Some(if n == 1 { 65_160 } else { 65_536 }),
         };
         let mut points: Vec<RatePoint> = (1..=9).rev().map(point).collect();
         let spread = RateSpread::of(&points).unwrap();
@@ -102,6 +109,7 @@ mod tests {
         points.iter_mut().take(4).for_each(|point| point.rate = None);
         let without = RateSpread::of(&points).unwrap();
         assert_eq!((without.rtt_median, without.rates), (spread.rtt_median, None));
+        assert!(!spread.window_stays && RateSpread::of(&points[..8]).unwrap().window_stays);
         assert_eq!(RateSpread::of(&points[..RateSpread::LEAST - 1]), None);
     }
 }

@@ -66,6 +66,7 @@ impl Sample {
                 delivery_bps,
                 fills_send_buffer: state.fills_send_buffer(),
                 holds_small_segment: state.holds_small_segment(),
+                window_bytes: state.window_bytes,
             }
         })
     }

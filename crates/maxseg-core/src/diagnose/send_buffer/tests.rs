@@ -101,6 +101,9 @@ fn a_program_that_waits_for_room_lets_the_flight_fall_to_the_same_mark() {
     assert!(waits_for_room(&whole), "writes of 64 KiB into a buffer of 45 kB");
     whole.refills = whole.refills.map(|it| Refills { late_percent: 45, ..it });
     assert!(!waits_for_room(&whole), "all there was: nothing woke it");
+    let mut full = refills(20, 90, 600_000);
+    (0..40).for_each(|n| full.bins.at(Time::from_millis(40 * n)).window_left_min = Some(0));
+    assert!(!waits_for_room(&full), "the receive window ends its flights");
     let overtaken =
         DirectionStats { data_packets: 900, out_of_order_packets: 50, ..refills(20, 90, 600_000) };
     assert!(!waits_for_room(&overtaken), "packets are overtaken");
@@ -181,6 +184,15 @@ fn a_buffer_fills_the_link_in_turns_that_holds_more_than_the_path() {
     assert!(!fills_in_turns(&lost, &DirectionStats::default()), "without SACK");
     let repaired = DirectionStats { sack_permitted: true, ..lost };
     assert!(fills_in_turns(&repaired, &DirectionStats::default()), "path and queue were full");
+    let twice = |lost| DirectionStats {
+        retransmitted_packets: lost,
+        sack_permitted: true,
+        rtt_min_s: Some(0.04),
+        path_rtt_mean_s: Some(0.08),
+        ..data(130_000, 12.5)
+    };
+    assert!(fills_in_turns(&twice(40), &DirectionStats::default()), "the path holds less");
+    assert!(!fills_in_turns(&twice(0), &DirectionStats::default()), "no queue was full");
     let late = DirectionStats { begins_late: true, ..data(130_000, 14.0) };
     assert!(
         !fills_in_turns(&late, &DirectionStats::default()),

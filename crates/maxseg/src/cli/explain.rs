@@ -19,6 +19,7 @@ use maxseg_wire::reading::{CaptureSummary, ConnectionFilter, FileFacts, Problem,
 
 use super::broken_capture;
 use super::output_file::{BegunFile, is_same_file, refuse_stdout};
+use crate::cli::count::at_least_one;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Detail, explain_text, problem_text};
@@ -246,13 +247,6 @@ fn show(
         printer.text(&explain_text(explanation, headline, detail, printer))?;
     }
     Ok(())
-}
-
-pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("it is a whole number from 1, such as 100000".to_owned()),
-        Ok(count) => Ok(count),
-    }
 }
 
 fn connection_number(text: &str) -> Result<u32, String> {

@@ -10,6 +10,7 @@ mod compare;
 mod completions;
 #[cfg(feature = "lab")]
 mod connections;
+mod count;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;

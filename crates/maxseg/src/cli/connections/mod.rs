@@ -16,7 +16,7 @@ use maxseg_workbench::report::connections::{
     ColumnName, ConnectionsDocument, without_unit, write_csv,
 };
 
-use crate::cli::explain::at_least_one;
+use crate::cli::count::at_least_one;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;

@@ -24,6 +24,8 @@ pub struct CongestionEpoch {
     pub last: u64,
     /// Round trips since the flight was last the largest.
     pub flat_rounds: u32,
+    /// Further round trips, behind the first: the program had no more data at their end, and they count in nothing else here.
+    pub short_rounds: u32,
     /// The sum of the flights of all round trips, in bytes.
     pub sum: u64,
     /// Whether the receive window had less room than a segment: it was the limit, not the congestion window.

@@ -159,6 +159,7 @@ impl EpochTracker {
         // A flight that ended where its program had no more data is as large as the congestion window by chance alone
         // (`tcp_is_cwnd_limited` in `include/net/tcp.h`).
         if flight == 0 || self.short_end == nxt {
+            epoch.short_rounds += u32::from(flight > 0 && epoch.rounds > 0);
             return;
         }
         if epoch.rounds == 0 {
@@ -308,19 +309,15 @@ mod tests {
             sender.round(window);
         }
         sender.epochs.finish(sender.at);
-        let epochs = sender.epochs.list.as_slice();
-        assert_eq!(epochs.len(), 2, "{epochs:?}");
-        assert_eq!((epochs[0].first, epochs[0].most, epochs[0].peak), (10_000, 40_000, 0));
-        assert!(epochs[0].by_loss && !epochs[1].by_loss);
-        assert_eq!((epochs[1].peak, epochs[1].first, epochs[1].last), (40_000, 20_000, 22_000));
-        assert_eq!(epochs[1].rounds, 3);
-        assert_eq!((epochs[1].before.in_flight, epochs[1].before.resent), (43_000, 1));
-        let flights = sender.epochs.list.flights_of(&epochs[1]);
-        let flights: Vec<(u32, u32)> = flights.iter().map(|it| (it.most, it.acked)).collect();
-        assert_eq!(flights, [(20_000, 20_000), (21_000, 21_000), (22_000, 22_000)]);
-        let losses = sender.epochs.list.losses();
-        assert_eq!(losses.len(), 1);
-        assert_eq!((losses[0].in_flight, losses[0].sent_since), (43_000, 153_000));
+        let [one, two] = sender.epochs.list.as_slice() else { panic!() };
+        assert_eq!((one.first, one.most, one.peak), (10_000, 40_000, 0));
+        assert!(one.by_loss && !two.by_loss);
+        assert_eq!((two.peak, two.first, two.last, two.rounds), (40_000, 20_000, 22_000, 3));
+        assert_eq!((two.before.in_flight, two.before.resent), (43_000, 1));
+        let flights = sender.epochs.list.flights_of(two).iter().map(|it| (it.most, it.acked));
+        assert!(flights.eq([(20_000, 20_000), (21_000, 21_000), (22_000, 22_000)]));
+        let [loss] = sender.epochs.list.losses() else { panic!() };
+        assert_eq!((loss.in_flight, loss.sent_since), (43_000, 153_000));
     }
 
     /// A reply that is smaller than the congestion window tells nothing of its growth.
@@ -341,9 +338,12 @@ mod tests {
             sender.epochs.on_short(sender.nxt + 3 * SEGMENT);
             sender.round(window);
         }
+        sender.epochs.on_short(sender.nxt + 6 * SEGMENT);
+        sender.round(6);
         sender.epochs.finish(sender.at);
         let [epoch] = sender.epochs.list.as_slice() else { panic!() };
-        assert_eq!((epoch.rounds, epoch.first, epoch.most), (3, 10_000, 40_000));
+        let rounds = (epoch.rounds, epoch.short_rounds);
+        assert_eq!((rounds, epoch.first, epoch.most), ((3, 1), 10_000, 40_000));
     }
 
     /// One segment that overtook three others is one, and these belong to the opening.

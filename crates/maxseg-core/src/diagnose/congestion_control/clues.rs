@@ -3,7 +3,7 @@
 //! Likelihoods are those of captures in the lab at the sender and the receiver, by the law of succession: 342 of Reno, 365 of CUBIC and
 //! 256 of BBR, of runs that lost packets or were under load.
 
-use super::first_loss::{Flight, path_bytes};
+use super::first_loss::{FEW_SEGMENTS, Flight, path_bytes};
 use super::weights::{Weights, normal};
 use super::{CongestionAlgorithm, View};
 use crate::evidence::{CongestionEpoch, DirectionStats, FlightAtLoss, RoundFlight};
@@ -56,7 +56,6 @@ const FILLING: u64 = 8;
 /// BBR keeps twice what the path holds in flight (`bbr_cwnd_gain` in `net/ipv4/tcp_bbr.c`), a few segments more than that where acknowledgements
 /// come together, and less than its start-up's 2.89 times: a flight of so many times that is held by a buffer or a window, as any sender's is.
 const BEYOND_BBR: f64 = 2.5;
-const FEW_SEGMENTS: f64 = 10.0;
 /// Slow start ended without a loss where so many round trips of growth are no doublings.
 const SLOW_ROUNDS: f64 = 5.0;
 /// It went on until the end where at most so many are none, and there are so many doublings.

@@ -56,6 +56,11 @@ const DOUBLED_ON_SHORT_PATH: [f64; 3] = [1.0, 0.27, 0.03];
 const LOST_BY_HALF: [f64; 3] = [1.0, 0.23, 0.23];
 /// and a flight that grew on behind slow start, of which none, 7 and 1 were.
 const GREW_ON: [f64; 3] = [0.07, 1.0, 0.28];
+/// Others' packets, or an error, may end what BBR has kept in flight since its start-up, which ends without a loss as well: up to what start-up keeps, and
+/// a few segments where acknowledgements come together, the same says less against it.
+const GREW_ON_AS_BBR: [f64; 3] = [0.07, 1.0, 0.5];
+const STARTUP: f64 = 2.89;
+pub(super) const FEW_SEGMENTS: f64 = 10.0;
 
 /// The flight at the first loss.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +134,11 @@ impl Flight {
             && self.sent_again >= MUCH_LOST
     }
 
+    /// It is what BBR may keep in flight.
+    fn is_within_bbr(&self) -> bool {
+        self.segments <= STARTUP * self.path + FEW_SEGMENTS
+    }
+
     /// It grew on into a queue behind slow start, and lost only what it grew by.
     fn grew_on(&self) -> bool {
         self.sent >= BY_GROWING && self.over() >= FULL && self.sent_again <= LITTLE_LOST
@@ -166,7 +176,8 @@ fn at(flight: &Flight, grows_freely: bool) -> Clue {
         Clue::new(LOST_BY_HALF, MOST, &[Reno], text)
     } else if grows_freely && flight.grew_on() {
         let text = "slow start ended before the first loss, and the flight went on growing";
-        Clue::new(GREW_ON, MOST, &[Cubic], text.to_owned())
+        let seen = if flight.is_within_bbr() { GREW_ON_AS_BBR } else { GREW_ON };
+        Clue::new(seen, MOST, &[Cubic], text.to_owned())
     } else {
         Clue::default()
     }
@@ -215,6 +226,15 @@ mod tests {
         assert_eq!(spoken_for(&direction(200, 390, 95)), [Reno, Bbr]);
         assert_eq!(shown(&direction(300, 590, 150)), Some(Reno));
         assert_eq!(shown(&direction(120, 1400, 6)), Some(Cubic));
+    }
+
+    /// Twice what the path holds is what BBR keeps: a packet of others may end that, too.
+    #[test]
+    fn a_flight_within_what_bbr_keeps_speaks_less_against_it() {
+        let probability =
+            |segments| of(&direction(segments, 1400, 6), LimitedBy::Bandwidth).weights.best().1;
+        assert!(probability(120) < super::super::NAMED, "{}", probability(120));
+        assert!(probability(180) > super::super::NAMED, "{}", probability(180));
     }
 
     /// From 10 segments on slow start sends 10, 20, 40 and so on: about twice the flight. BBR keeps 2.89 times the path at most.

@@ -49,6 +49,10 @@ const CUBIC_WITHOUT_MAX: f64 = 0.048_790_164;
 const SHARE_OFF: f64 = 0.15;
 /// BBR's flight follows what it measures: that it grows evenly for so long is chance.
 const BY_CHANCE: f64 = 0.15;
+/// Where a larger share of round trips than one in so many ended with a program that had no more data, the window grew in some of them, too, and
+/// nobody knows in how many: none to all are looked at, in so many steps.
+pub(super) const SHORT: u32 = 8;
+const STEPS: u32 = 4;
 /// It speaks against an algorithm by this at most.
 const MOST: f64 = 3.0;
 
@@ -62,8 +66,9 @@ pub(super) struct SteadyGrowth {
 /// How a flight grew.
 #[derive(Debug, Clone, Copy)]
 struct Growth {
-    /// Segments a round trip.
+    /// Segments a round trip, and at least: of those as well that ended with a program that had no more data.
     slope: f64,
+    at_least: f64,
     rounds: f64,
     is_bent: bool,
 }
@@ -96,9 +101,11 @@ impl SteadyGrowth {
     /// What it shows for an algorithm, as a clause.
     pub(super) fn sentence(&self, name: CongestionAlgorithm) -> Option<String> {
         let found = self.found.filter(|_| self.weights.best().0 == name)?;
-        let Growth { slope, rounds, is_bent } = found;
+        let Growth { slope, at_least, rounds, is_bent } = found;
         let text = if is_bent {
             format!("the flight grew along a curve in {rounds:.0} round trips")
+        } else if at_least < slope {
+            format!("the flight grew by {at_least:.2} to {slope:.2} segments a round trip")
         } else {
             format!(
                 "the flight grew evenly by {slope:.2} segments in each of {rounds:.0} round trips"
@@ -144,7 +151,9 @@ fn growth(epoch: &CongestionEpoch, segment: f64) -> Option<Growth> {
     let is_bent = (LEAST_BEND..=MOST_BEND * grown).contains(&beyond)
         && !epoch.is_capped
         && is_flat_for(FLAT_OF_BEND);
-    (is_growth && (is_even || is_bent)).then_some(Growth { slope: grown / rounds, rounds, is_bent })
+    let short = if SHORT * epoch.short_rounds > epoch.rounds { epoch.short_rounds } else { 0 };
+    let (slope, at_least) = (grown / rounds, grown / (rounds + f64::from(short)));
+    (is_growth && (is_even || is_bent)).then_some(Growth { slope, at_least, rounds, is_bent })
 }
 
 impl Growth {
@@ -153,18 +162,27 @@ impl Growth {
         if self.is_bent {
             return BENT;
         }
-        let Self { slope, rounds, .. } = *self;
-        let expected = |slope: f64| (1.0 - LOST_SLOPE) * slope;
-        let unused = if NOT_ALWAYS_USED.contains(&slope) {
-            SELDOM / (NOT_ALWAYS_USED.end() - NOT_ALWAYS_USED.start())
-        } else {
-            0.0
-        };
-        let reno = normal(slope, expected(1.0), SLOPE_OFF + ENDS_OFF / rounds);
-        let as_reno =
-            normal(slope, expected(CUBIC_AS_RENO), SLOPE_OFF_CUBIC + ENDS_OFF_CUBIC / rounds);
-        [(1.0 - SELDOM) * reno + unused, 0.5 * as_reno + 0.5 / CUBIC_SLOPES, BY_CHANCE]
+        let step = (self.slope - self.at_least) / f64::from(STEPS);
+        let slopes = (0..=STEPS).map(|n| self.at_least + f64::from(n) * step);
+        let all = slopes.map(|slope| by_slope(slope, self.rounds));
+        let sum = all.fold([0.0; 3], |sum, [reno, cubic, bbr]| {
+            [sum[0] + reno, sum[1] + cubic, sum[2] + bbr]
+        });
+        sum.map(|one| one / f64::from(STEPS + 1))
     }
+}
+
+/// The likelihoods of an even slope in so many round trips.
+fn by_slope(slope: f64, rounds: f64) -> [f64; 3] {
+    let expected = |slope: f64| (1.0 - LOST_SLOPE) * slope;
+    let unused = if NOT_ALWAYS_USED.contains(&slope) {
+        SELDOM / (NOT_ALWAYS_USED.end() - NOT_ALWAYS_USED.start())
+    } else {
+        0.0
+    };
+    let reno = normal(slope, expected(1.0), SLOPE_OFF + ENDS_OFF / rounds);
+    let as_reno = normal(slope, expected(CUBIC_AS_RENO), SLOPE_OFF_CUBIC + ENDS_OFF_CUBIC / rounds);
+    [(1.0 - SELDOM) * reno + unused, 0.5 * as_reno + 0.5 / CUBIC_SLOPES, BY_CHANCE]
 }
 
 #[cfg(test)]
@@ -257,5 +275,22 @@ mod tests {
         assert_eq!(shown(&direction(40, |round| 250.0 + 2.5 * round)), Some(Cubic));
         data.begins_late = false;
         assert_eq!(shown(&data), None);
+    }
+
+    /// 40 round trips that count, and 30 between them in which a program left some of the window unused.
+    #[test]
+    fn round_trips_that_do_not_count_may_have_grown_as_well() {
+        let mut data = direction(40, |round| 100.0 + 1.4 * round);
+        assert_eq!(shown(&data), Some(Cubic));
+        let Some(mut epoch) = data.epochs.as_slice().first().copied() else { panic!() };
+        epoch.short_rounds = 30;
+        data.epochs = CongestionEpochs::default();
+        data.epochs.push(epoch);
+        assert_eq!(shown(&data), Some(Reno));
+        let found = SteadyGrowth::of(&data, LimitedBy::Bandwidth);
+        assert!(
+            found.sentence(Reno).is_some_and(|text| text.contains("0.78 to 1.38")),
+            "{found:?}"
+        );
     }
 }

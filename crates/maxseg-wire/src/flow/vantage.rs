@@ -18,8 +18,8 @@ pub(super) struct Distance {
     stamps: VecDeque<Stamp>,
     /// What the last acknowledgement acknowledged whose timestamp a segment echoed: its sender knew that much.
     echoed: Option<Echo>,
-    /// Acknowledgements on their way to the sender, with the time of their arrival there.
-    under_way: VecDeque<(u64, AckUpdate)>,
+    /// Acknowledgements on their way to the sender.
+    under_way: VecDeque<UnderWay>,
     /// Least round trips of this period and of the one before.
     least: u64,
     least_before: u64,
@@ -30,6 +30,16 @@ pub(super) struct Distance {
     first: Option<u64>,
     /// The least that was ever seen, that of the handshake among them.
     least_ever: u64,
+}
+
+/// An acknowledgement on its way to the sender.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct UnderWay {
+    /// When it passed, in nanoseconds.
+    passed: u64,
+    /// When it is there by the least round trip.
+    arrives: u64,
+    news: AckUpdate,
 }
 
 /// How a segment of the sender passes.
@@ -115,7 +125,8 @@ impl Distance {
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
         }
-        self.under_way.push_back((at.saturating_add(self.get()), news));
+        let arrives = at.saturating_add(self.get());
+        self.under_way.push_back(UnderWay { passed: at, arrives, news });
     }
 
     /// An acknowledgement has this timestamp. Where the path is shorter than a tick, others have it still when a segment has echoed the
@@ -142,7 +153,7 @@ impl Distance {
 
     /// Windows are so many times as large as was taken for granted.
     pub(super) fn scale_windows(&mut self, times: i64) {
-        for (_, news) in &mut self.under_way {
+        for UnderWay { news, .. } in &mut self.under_way {
             let una = news.una;
             news.edge = news.edge.map(|edge| una + (edge - una).saturating_mul(times));
         }
@@ -212,12 +223,16 @@ impl Distance {
         self.stamps.clear();
     }
 
-    /// The next acknowledgement that has reached the sender by `at`.
+    /// The next acknowledgement that has reached the sender by `at`, and when: by the least round trip, or as a segment has echoed it, of a sender
+    /// that took less for once.
     pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, AckUpdate)> {
-        if self.under_way.front()?.0 > at {
+        let UnderWay { passed, arrives, news } = *self.under_way.front()?;
+        let is_echoed = || self.echoed.is_some_and(|echoed| passed <= echoed.at);
+        if arrives > at && !is_echoed() {
             return None;
         }
-        self.under_way.pop_front()
+        self.under_way.pop_front();
+        Some((arrives.min(at), news))
     }
 }
 
@@ -259,8 +274,21 @@ mod tests {
             distance.on_segment(at + 400 + u64::from(n), n, PASSED);
         }
         assert_eq!(distance.get(), 400);
-        assert_eq!(distance.arrived_by(0), None);
         assert_eq!(distance.arrived_by(7), Some((7, news)));
+    }
+
+    /// A sender on this host takes 30 microseconds, and 20 for once: the acknowledgement that it echoes has arrived.
+    #[test]
+    fn what_a_segment_echoes_has_arrived() {
+        let mut distance = Distance::new(Some(30_000));
+        let news = |una| AckUpdate { una, edge: None, delivered: 1 };
+        distance.on_ack(0, Some(1), news(1));
+        distance.on_ack(5_000, Some(1), news(2));
+        assert_eq!(distance.arrived_by(20_000), None);
+        distance.on_segment(20_000, 1, Passed { is_ahead: true, ..PASSED });
+        assert_eq!(distance.arrived_by(20_000), Some((20_000, news(1))));
+        assert_eq!(distance.arrived_by(20_000), None, "the second has the same timestamp");
+        assert_eq!(distance.arrived_by(35_000), Some((35_000, news(2))));
     }
 
     /// Ticks of a millisecond, acknowledgements every 200 microseconds, a path of 500: of five with one timestamp two pass after the

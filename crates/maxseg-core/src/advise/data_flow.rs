@@ -62,7 +62,7 @@ pub(super) fn of_data(scenario: &Scenario, outcome: Outcome) -> Outcome {
     }
     let Outcome { limited_by, limits, timeouts, spurious_retransmissions, mss_used_bytes, .. } =
         Outcome::total(of_data, Outcome::default());
-    Outcome { limited_by, limits, timeouts, spurious_retransmissions, mss_used_bytes, ..outcome }
+    Outcome { timeouts, spurious_retransmissions, mss_used_bytes, limited_by, limits, ..outcome }
 }
 
 /// The goodput of all other flows together, in bits per second; `None` where none carries data.

@@ -104,9 +104,12 @@ impl<'t> Probing<'t> {
         observer: &'t mut dyn PathObserver,
         stop: &'t AtomicBool,
     ) -> Result<Self, PathError> {
-        let no_route = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::PermissionDenied => PathError::Refused { address: to, source },
-            _ => PathError::NoRoute { address: to, source },
+        let no_route = |source: std::io::Error| {
+            if source.kind() == std::io::ErrorKind::PermissionDenied {
+                PathError::Refused { address: to, source }
+            } else {
+                PathError::NoRoute { address: to, source }
+            }
         };
         let route = maxseg_linux::probe::route_to_host(to).map_err(no_route)?;
         let mut notes = Vec::new();

@@ -262,13 +262,13 @@ mod tests {
 
     #[test]
     fn what_is_no_more_than_a_bound_agrees_with_nothing() {
+        use BottleneckConfidence::{AtLeast, Confirmed};
         let rate =
             |confidence| BottleneckRate { bps: 2e7, method: BottleneckMethod::Both, confidence };
         let method = |forward, reverse| {
             let (forward, reverse) = (Some(rate(forward)), Some(rate(reverse)));
             Bottleneck { forward, reverse }.method().unwrap()
         };
-        use BottleneckConfidence::{AtLeast, Confirmed};
         assert!(method(Confirmed, Confirmed).ends_with("which agree within 5%"));
         assert!(!method(AtLeast, AtLeast).contains("agree"));
         let words = method(AtLeast, Confirmed);

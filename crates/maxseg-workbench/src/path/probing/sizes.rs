@@ -110,18 +110,18 @@ impl Sizes {
     /// Sends larger datagrams than the echoes that arrive: if they arrive, UDP goes on.
     fn check(&mut self, probing: &mut Probing<'_>) -> Result<(), PathError> {
         probing.wait(RATE_LIMIT)?;
-        let (arrives, small) = (self.search.at_least(), probing.small());
-        let sizes = [arrives + 1, arrives + 1, arrives, small];
+        let (by_echo, small) = (self.search.at_least(), probing.small());
+        let sizes = [by_echo + 1, by_echo + 1, by_echo, small];
         let round = probing.round(Which::Udp, &sizes.map(probe), RoundEnd::LastAnswered)?;
         self.note(&round, probing);
         let arrived = self.search.at_least();
-        if arrived > arrives {
+        if arrived > by_echo {
             self.which = Which::Udp;
             self.is_unequal = true;
             // That larger echoes were silent shows nothing of datagrams: the reply was lost, or echoes take another path.
             self.search = Self::search(probing, arrived);
             probing.notes.push(format!(
-                "echoes above {arrives} bytes are not answered, and datagrams of {arrived} bytes arrive: the way back takes less, or paths of \
+                "echoes above {by_echo} bytes are not answered, and datagrams of {arrived} bytes arrive: the way back takes less, or paths of \
                  equal cost differ"
             ));
         }

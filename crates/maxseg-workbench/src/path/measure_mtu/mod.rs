@@ -95,7 +95,7 @@ fn by_messages(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, 
 fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
     let mut report =
         MtuReport { interface_bytes: Some(probing.route.interface_mtu), ..MtuReport::default() };
-    let mut reached = Reached::default();
+    let (mut reached, mut is_unequal) = (Reached::default(), false);
     if let Some(mut sizes) = Sizes::new(probing) {
         sizes.run(probing)?;
         probing.listen()?;
@@ -104,6 +104,7 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
             Which::Echo => MtuMethod::IcmpEcho,
         });
         report.take(&mut sizes, probing)?;
+        is_unequal = sizes.is_unequal;
         reached.take(&sizes.search, probing, report.black_hole.as_ref());
     } else {
         let refusals = probing.follow_refusals()?;
@@ -111,10 +112,11 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
         reached.take_refusals(&refusals);
         report.dropped_here = probing.dropped_datagrams(Which::Udp, 0)?;
     }
-    if report.wrong_message.is_none()
-        && let Some((size, refusal)) = probing.contradicted.first_key_value()
-    {
-        report.wrong_message = Some(contradiction((*size, *refusal), *size));
+    if report.wrong_message.is_none() {
+        let heard = probing.contradicted.first_key_value();
+        report.wrong_message = heard
+            .map(|(size, refusal)| contradiction((*size, *refusal), *size))
+            .or_else(|| report.wrongly_learnt(probing).filter(|_| !is_unequal));
     }
     if let Some(dropped) = report.dropped_here.as_ref().filter(|dropped| dropped.is_certain) {
         reached.take_refusals(&[dropped.refusal()]);
@@ -178,6 +180,21 @@ impl MtuReport {
         let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
         self.forward_bytes = least.or(self.forward_bytes);
         Ok(())
+    }
+
+    /// A message that came too late for the probes, of which the kernel has learnt: of less than every flow carries.
+    fn wrongly_learnt(&self, probing: &Probing<'_>) -> Option<String> {
+        let arrived = self.forward_bytes.filter(|_| self.confidence == Confidence::Confirmed)?;
+        let is_carried = self.flows.iter().all(|flow| flow.mtu_bytes == Some(arrived));
+        let learnt = learnt_now(probing.to).filter(|_| is_carried)?;
+        let is_wrong = learnt.mtu < arrived && learnt.is_news(probing.route.learnt.as_ref());
+        is_wrong.then(|| {
+            format!(
+                "a router said that packets above {} bytes are too big, as this host's kernel has learnt, and {arrived} bytes arrive: a forgery, \
+                 or a faulty router",
+                learnt.mtu
+            )
+        })
     }
 
     /// Larger echoes are not answered: whether this host drops what routers say of them.

@@ -296,7 +296,7 @@ fn one(
             send(socket, &Zeros::new()?, turns, held.map(|(rate, _)| rate), is_over, keep)?;
         }
         Towards::Client => {
-            discard(socket, plan.window, None, is_over)?;
+            discard(socket, plan.window, None, is_over, |_| ())?;
         }
     }
     let (sender, receiver) = match plan.towards {

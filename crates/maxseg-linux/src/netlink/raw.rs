@@ -13,6 +13,7 @@ use netlink_packet_core::{NLM_F_ACK, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST}
 
 pub(crate) use hops::{Hop, hops_taken_back};
 
+use super::routes::LOCKED_MTU;
 use super::routes::USER_HZ;
 use super::{Netlink, RouteException, dumped, end_of_list, interrupted};
 
@@ -76,6 +77,8 @@ const KIND_MASK: u16 = 0x3fff;
 const CLONED: u32 = 0x200;
 /// `RTAX_MTU`.
 const METRIC_MTU: u16 = 2;
+/// `RTAX_LOCK`.
+const METRIC_LOCK: u16 = 1;
 
 impl Netlink {
     /// Every route of an IP version, of all tables, with what was learnt of paths.
@@ -307,7 +310,13 @@ impl RawRoute {
     pub(crate) fn learnt(&self) -> Option<(IpAddr, RouteException)> {
         let metrics = self.metrics();
         let (_, value) = metrics.iter().find(|(kind, _)| *kind == METRIC_MTU)?;
-        let exception = RouteException { mtu: u32_at(value, 0)?, expires_s: self.expires_s()? };
+        let locked = metrics.iter().find(|(kind, _)| *kind == METRIC_LOCK);
+        let locked = locked.and_then(|(_, value)| u32_at(value, 0)).unwrap_or(0);
+        let exception = RouteException {
+            mtu: u32_at(value, 0)?,
+            expires_s: self.expires_s()?,
+            is_locked: locked & LOCKED_MTU != 0,
+        };
         self.is_learnt().then(|| (self.destination().address(), exception))
     }
 }

@@ -57,6 +57,18 @@ pub(crate) struct RouteException {
     pub(crate) mtu: u32,
     /// For how many seconds it remembers it.
     pub(crate) expires_s: f64,
+    /// Whether it changes it no more until then: IPv4 locks what a message states below `net.ipv4.route.min_pmtu`.
+    pub(crate) is_locked: bool,
+}
+
+/// The bit of the MTU among the metrics that are locked (`RTAX_MTU` of `RTAX_LOCK`, `linux/rtnetlink.h`).
+pub(super) const LOCKED_MTU: u32 = 1 << 2;
+
+/// Whether the metrics of a route have a lock on its MTU.
+pub(crate) fn locks_mtu(metrics: &[RouteMetric]) -> bool {
+    let is_of_mtu =
+        |metric: &RouteMetric| matches!(metric, RouteMetric::Lock(bits) if bits & LOCKED_MTU != 0);
+    metrics.iter().any(is_of_mtu)
 }
 
 /// Ticks a second in which the kernel tells times (`USER_HZ`).
@@ -222,7 +234,8 @@ impl FoundRoute {
 
     /// The exception that it is; `None` of a route that was set.
     fn exception(&self) -> Option<RouteException> {
-        Some(RouteException { mtu: self.mtu()?, expires_s: self.expires_s? })
+        let is_locked = locks_mtu(&self.metrics);
+        Some(RouteException { mtu: self.mtu()?, expires_s: self.expires_s?, is_locked })
     }
 
     /// What was learnt, of a route as it is used, where `set` is the same as it was set: a route of a router advertisement expires

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use maxseg_core::units::Time;
 use netlink_packet_route::route::RouteMetric;
 
-use crate::netlink::{Netlink, RouteFacts};
+use crate::netlink::{Netlink, RouteFacts, locks_mtu};
 use crate::sys::{Offload, coarse_tick, has_offload};
 
 /// The settings of this host.
@@ -126,16 +126,6 @@ fn interface(netlink: &mut Netlink, route: &RouteFacts) -> io::Result<Interface>
         ("gro", offload(Offload::Gro)),
     ];
     Ok(Interface { offloads, name: facts.name, mtu: facts.mtu, qdisc: facts.qdisc })
-}
-
-/// The bit of `RTAX_MTU` among the locks of a route.
-const MTU_LOCK: u32 = 1 << 2;
-
-/// Whether the metrics of a route have a lock on its MTU.
-pub(super) fn locks_mtu(metrics: &[RouteMetric]) -> bool {
-    let is_of_mtu =
-        |metric: &RouteMetric| matches!(metric, RouteMetric::Lock(bits) if bits & MTU_LOCK != 0);
-    metrics.iter().any(is_of_mtu)
 }
 
 /// A metric under the name that ip-route(8) has for it; none of what the kernel keeps for itself.

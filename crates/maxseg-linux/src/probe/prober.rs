@@ -50,6 +50,8 @@ pub struct Shot {
     pub refusal: Option<Refusal>,
     /// It exceeds the interface's MTU, and was not sent.
     pub is_local_too_big: bool,
+    /// A firewall of this host refused it, and it was not sent: silence shows nothing.
+    pub is_refused_here: bool,
 }
 
 /// An answer.
@@ -249,7 +251,7 @@ impl Prober {
         loop {
             self.collect(first, late)?;
             let round = self.shots.get(first..).unwrap_or_default();
-            let is_over = |shot: &Shot| shot.answer.is_some() || shot.is_local_too_big;
+            let is_over = |shot: &Shot| shot.answer.is_some() || shot.is_unsent();
             if round.iter().all(is_over) {
                 return Ok(());
             }
@@ -274,7 +276,7 @@ impl Prober {
     ) -> io::Result<()> {
         while self.is_one_at_a_time && !self.is_unclear {
             let Some(last) = self.shots.get(first..).and_then(<[Shot]>::last) else { break };
-            let is_over = last.answer.is_some() || last.refusal.is_some() || last.is_local_too_big;
+            let is_over = last.answer.is_some() || last.refusal.is_some() || last.is_unsent();
             let until = last.at + patience;
             if is_over || Instant::now() >= until {
                 break;
@@ -314,7 +316,8 @@ impl Prober {
         let bytes = self.packet(probe.size, number);
         let at = Instant::now();
         let result = self.socket.send(&bytes, probe.hop)?;
-        let is_local_too_big = result == SendResult::TooBig;
+        let [is_local_too_big, is_refused_here] =
+            [SendResult::TooBig, SendResult::Refused].map(|unsent| result == unsent);
         match result {
             SendResult::Sent => self.sent_bytes += u64::from(probe.size),
             SendResult::Refused => self.refused_here += 1,
@@ -325,7 +328,8 @@ impl Prober {
         if self.sent_bytes == 0 && self.dropped >= NOTHING_LEAVES {
             return Err(io::Error::from_raw_os_error(libc::ENOBUFS));
         }
-        self.shots.push(Shot { probe, at, answer: None, refusal: None, is_local_too_big });
+        let (answer, refusal) = (None, None);
+        self.shots.push(Shot { probe, at, answer, refusal, is_local_too_big, is_refused_here });
         Ok(())
     }
 
@@ -378,11 +382,17 @@ impl Shot {
         })
     }
 
+    /// Whether it never left this host.
+    pub const fn is_unsent(&self) -> bool {
+        self.is_local_too_big || self.is_refused_here
+    }
+
     /// What became of it.
     pub fn fate(&self, interface_mtu: u32) -> ProbeFate {
         match (self.arrival(), self.refusal) {
             (Some(_), _) => ProbeFate::Arrived,
             (_, Some(refusal)) => ProbeFate::TooBig(refusal),
+            _ if self.is_refused_here => ProbeFate::LocalTooBig { mtu: None },
             _ if self.is_local_too_big => ProbeFate::LocalTooBig { mtu: Some(interface_mtu) },
             _ => ProbeFate::NoAnswer,
         }

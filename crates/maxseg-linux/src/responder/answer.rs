@@ -1,5 +1,6 @@
 //! What a connection whose token is proven may ask.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -130,21 +131,29 @@ fn transfer(
     let TransferRequest { transfer, connection, connections, .. } = *asked;
     match asked.towards {
         Towards::Client => {
+            let counted = Cell::new(0);
+            let count = |bytes: Option<u64>| {
+                let more = bytes.unwrap_or_default().saturating_sub(counted.get());
+                counted.set(counted.get() + more);
+                shared.sent_bytes.fetch_add(more, Ordering::Relaxed);
+            };
             let keep = |sample: SenderSample| {
+                count(sample.sample.info.bytes_sent);
                 shared.sessions.keep(ticket.session, transfer, connection, &sample);
             };
             let sampler = Sampler::new(began, connections.into());
             let sent = send(&frames.socket, &Zeros::new()?, sampler, rate, is_done, keep);
-            let bytes = frames.socket.sample().ok().and_then(|sample| sample.info.bytes_sent);
-            shared.sent_bytes.fetch_add(bytes.unwrap_or_default(), Ordering::Relaxed);
+            count(frames.socket.sample().ok().and_then(|sample| sample.info.bytes_sent));
             // What a client did not take must not outlive the transfer.
             frames.socket.0.set_linger(Some(Duration::ZERO))?;
             sent
         }
         Towards::Responder => {
-            let taken = discard(&frames.socket, window, rate, is_done)?;
-            shared.received_bytes.fetch_add(taken, Ordering::Relaxed);
-            Ok(())
+            // As they come: a client that is killed ends the session before its connections end.
+            let count = |bytes| {
+                shared.received_bytes.fetch_add(bytes, Ordering::Relaxed);
+            };
+            discard(&frames.socket, window, rate, is_done, count)
         }
     }
 }

@@ -80,7 +80,7 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// Reads and discards until `is_over` or the peer has closed; how many bytes there were. With `MSG_TRUNC` TCP does not copy
+/// Reads and discards until `is_over` or the peer has closed; tells how many bytes each time. With `MSG_TRUNC` TCP does not copy
 /// them (tcp(7)). A window is held by setting the clamp after each read, as a segment of another size makes the kernel raise it
 /// (`tcp_measure_rcv_mss` in `net/ipv4/tcp_input.c`); a rate, by not reading faster.
 ///
@@ -91,14 +91,14 @@ pub(crate) fn discard(
     window: Option<u32>,
     limit: Option<&RateLimit>,
     is_over: impl Fn() -> bool,
-) -> io::Result<u64> {
+    mut on_read: impl FnMut(u64),
+) -> io::Result<()> {
     /// Most at once, where a rate is to be held.
     const SLICE: usize = 64 << 10;
     socket.0.set_nonblocking(false)?;
     socket.0.set_read_timeout(Some(TURN))?;
     let mut buffer = vec![MaybeUninit::uninit(); 1 << 20];
     let most = if limit.is_some() { SLICE } else { buffer.len() };
-    let mut taken = 0_u64;
     while !is_over() {
         let room = limit.map_or(most, |limit| limit.take(most, Instant::now()));
         if room == 0 {
@@ -111,7 +111,7 @@ pub(crate) fn discard(
         }
         match read {
             Ok(0) => break,
-            Ok(read) => taken += read as u64,
+            Ok(read) => on_read(read as u64),
             Err(error) if is_later(&error) => continue,
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
             Err(error) => return Err(error),
@@ -120,7 +120,7 @@ pub(crate) fn discard(
             set_tcp_option(&socket.0, libc::TCP_WINDOW_CLAMP, window)?;
         }
     }
-    Ok(taken)
+    Ok(())
 }
 
 /// Whether a blocking call has only run out of time.

@@ -94,6 +94,9 @@ impl BottleneckConfidence {
     }
 }
 
+/// What both methods show where neither shows what limits: that they are alike confirms nothing.
+const BOTH_AT_LEAST: &str = "several TCP connections at once, and trains of UDP datagrams: both carry this much, and neither shows that a link is full";
+
 /// Rates that differ by less agree.
 const AGREE: f64 = 0.05;
 /// A short train that was faster by more than this passed a token bucket, or other traffic came after it.
@@ -159,6 +162,14 @@ impl BottleneckRate {
         trains.filter(|_| has_trains).map(|found| found.lasting_bps)
     }
 
+    /// How it was measured, in words.
+    pub const fn method_words(&self) -> &'static str {
+        match (self.method, self.confidence) {
+            (BottleneckMethod::Both, BottleneckConfidence::AtLeast) => BOTH_AT_LEAST,
+            (method, _) => method.words(),
+        }
+    }
+
     /// Whether the path may carry more.
     pub fn is_lower_bound(&self) -> bool {
         self.confidence == BottleneckConfidence::AtLeast
@@ -185,12 +196,12 @@ impl Bottleneck {
 
     /// How it was measured, of each direction where they differ.
     pub fn method(&self) -> Option<String> {
-        let [forward, reverse] = [self.forward, self.reverse].map(|way| way.map(|way| way.method));
-        match (forward, reverse) {
-            (Some(forward), Some(reverse)) if forward != reverse => {
-                Some(format!("upload: {}; download: {}", forward.words(), reverse.words()))
+        let words = |way: Option<BottleneckRate>| way.map(|way| way.method_words());
+        match [self.forward, self.reverse].map(words) {
+            [Some(forward), Some(reverse)] if forward != reverse => {
+                Some(format!("upload: {forward}; download: {reverse}"))
             }
-            (forward, reverse) => forward.or(reverse).map(|method| method.words().to_owned()),
+            [forward, reverse] => forward.or(reverse).map(str::to_owned),
         }
     }
 }
@@ -248,6 +259,21 @@ pub(super) fn note_bound(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_more_than_a_bound_agrees_with_nothing() {
+        use BottleneckConfidence::{AtLeast, Confirmed};
+        let rate =
+            |confidence| BottleneckRate { bps: 2e7, method: BottleneckMethod::Both, confidence };
+        let method = |forward, reverse| {
+            let (forward, reverse) = (Some(rate(forward)), Some(rate(reverse)));
+            Bottleneck { forward, reverse }.method().unwrap()
+        };
+        assert!(method(Confirmed, Confirmed).ends_with("which agree within 5%"));
+        assert!(!method(AtLeast, AtLeast).contains("agree"));
+        let words = method(AtLeast, Confirmed);
+        assert!(words.contains("neither shows that a link is full; download: "), "{words}");
+    }
 
     fn settled(tcp: f64, is_held: bool, trains: Option<(f64, TrainLimit, f64)>) -> (f64, String) {
         let trains = trains.map(|(lasting_bps, limit, short_train_bps)| TrainsFound {

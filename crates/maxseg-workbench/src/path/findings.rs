@@ -280,6 +280,22 @@ fn name(mtu: &MtuReport) -> String {
 }
 
 fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
+    let flows = &report.path_mtu.flows;
+    let vanish: Vec<u32> = flows.iter().filter_map(|flow| flow.vanishes_bytes).collect();
+    if let Some(size) = vanish.first() {
+        let (count, all, kind) = (vanish.len(), flows.len(), message(report.address));
+        return Some(PathFinding {
+            kind: PathFindingKind::UnequalFlows,
+            confidence: report.path_mtu.confidence,
+            text: format!(
+                "paths of equal cost differ: on {count} of {all} flows packets of {size} bytes vanish without {kind}, and small ones arrive"
+            ),
+            remedy: Some(format!(
+                "give the links of all these paths the same MTU, or let {kind} pass there; with an open TCP port (HOST:PORT, as root) the test \
+                 finds which size passes and where"
+            )),
+        });
+    }
     let mut sizes: Vec<u32> =
         report.path_mtu.flows.iter().filter_map(|flow| flow.mtu_bytes).collect();
     sizes.sort_unstable();

@@ -45,6 +45,7 @@ pub use mtu::{
 pub use options::{
     FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,
 };
+pub use remedies::flush;
 pub use rfc6349::{
     BaselineEntry, BothAtOnce, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry,
     Preconditions, Rfc6349Report, SweepStep,

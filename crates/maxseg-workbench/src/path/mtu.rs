@@ -130,6 +130,8 @@ pub struct TaughtKernel {
     pub mtu_bytes: u32,
     /// Until when, seconds since 1970.
     pub until_s: f64,
+    /// Whether the kernel changes it no more until then, so that `path --forget` cannot remove it.
+    pub is_locked: bool,
 }
 
 /// A hop.
@@ -206,4 +208,6 @@ pub struct FlowMtu {
     pub destination_port: u16,
     /// Its path MTU; null where nothing answered.
     pub mtu_bytes: Option<u32>,
+    /// Packets of this size vanish on it, where its path MTU is not known, while small ones arrive.
+    pub vanishes_bytes: Option<u32>,
 }

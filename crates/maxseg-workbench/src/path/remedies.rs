@@ -43,8 +43,18 @@ fn at_both_ends(report: &PathReport, mtu: u32) -> String {
     format!("use an MTU of {mtu} at both ends{here}")
 }
 
+/// What passes both ways, where packets vanish both ways: one MTU at both ends mends both.
+fn passes_both_ways(report: &PathReport, passes: u32) -> u32 {
+    let mtu = &report.path_mtu;
+    let back = mtu.reverse.as_ref().filter(|reverse| reverse.vanishes_bytes.is_some());
+    let back = back.and_then(|reverse| reverse.bytes);
+    let forth = mtu.black_hole.as_ref().map(|hole| hole.passes_bytes);
+    [back, forth].into_iter().flatten().fold(passes, u32::min)
+}
+
 /// What mends a black hole that only the far end's packets meet.
 pub(super) fn of_the_way_back(report: &PathReport, passes: u32) -> String {
+    let passes = passes_both_ways(report, passes);
     let (kind, mss) = (message(report.address), segment_in(passes, report.address));
     format!(
         "let {kind} reach {}, or {}, or clamp the MSS of SYNs to {mss}",
@@ -56,12 +66,13 @@ pub(super) fn of_the_way_back(report: &PathReport, passes: u32) -> String {
 /// What mends a black hole; what is done already is said to be.
 pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> String {
     let (passes, kind) = (hole.passes_bytes, message(report.address));
-    let mss = segment_in(passes, report.address);
-    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= passes).map(|mtu| {
+    let both = passes_both_ways(report, passes);
+    let mss = segment_in(both, report.address);
+    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= both).map(|mtu| {
         format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
     });
     let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
-        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {passes}")
+        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {both}")
     });
     let mend = match (by_mtu.or(by_mss), hole.after_hop) {
         // The first link: no router is there that could say anything.
@@ -74,7 +85,7 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
                  --set interface.{name}.mtu={passes}`)"
             )
         }
-        (None, _) => format!("let {kind} pass there, or {}", at_both_ends(report, passes)),
+        (None, _) => format!("let {kind} pass there, or {}", at_both_ends(report, both)),
     };
     format!("{mend}, or clamp the MSS to {mss}")
 }
@@ -117,9 +128,55 @@ pub(super) fn of_dropped(
 }
 
 /// How the kernel is made to forget a path MTU. It takes no single destination of IPv4.
-pub(super) fn flush(address: IpAddr) -> String {
+pub fn flush(address: IpAddr) -> String {
     let version = if address.is_ipv4() { "-4" } else { "-6" };
     format!(
         "`ip {version} route flush cache` removes it, and what was learnt about every other destination (root)"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::path_mtu::Confidence;
+
+    use super::*;
+    use crate::path::{MtuReport, ReverseMtu, RttMethod, RttReport};
+
+    #[test]
+    fn one_mtu_at_both_ends_mends_both_ways() {
+        let hole = BlackHole {
+            after_hop: Some(1),
+            after_address: None,
+            before_hop: Some(2),
+            before_address: None,
+            passes_bytes: 1404,
+            vanishes_bytes: 1500,
+        };
+        let reverse = ReverseMtu {
+            bytes: Some(1400),
+            confidence: Confidence::Confirmed,
+            vanishes_bytes: Some(1500),
+            ..ReverseMtu::UNKNOWN
+        };
+        let path_mtu = MtuReport {
+            black_hole: Some(hole.clone()),
+            reverse: Some(reverse),
+            ..MtuReport::default()
+        };
+        let rtt = RttReport::of(RttMethod::IcmpEcho, &[Some(0.01); 3]);
+        let address = "192.0.2.7".parse().unwrap();
+        let report = PathReport::begun("host".to_owned(), address, rtt, path_mtu);
+        let route = RouteToHost {
+            interface: "eth0".to_owned(),
+            kind: None,
+            interface_mtu: 1500,
+            route_mtu: None,
+            source: "192.0.2.1".parse().unwrap(),
+            learnt: None,
+        };
+        for remedy in [of_black_hole(&hole, &report, &route), of_the_way_back(&report, 1400)] {
+            assert!(remedy.contains("an MTU of 1400 at both ends"), "{remedy}");
+            assert!(!remedy.contains("1404") && remedy.contains("MSS"), "{remedy}");
+        }
+    }
 }

@@ -20,7 +20,7 @@ use far_end::FarEndArgs;
 use judgement::{judge, with_other_version};
 use maxseg_workbench::Error;
 use maxseg_workbench::path::{
-    FarEndOptions, PathError, PathObserver, PathOptions, PathReport, PathTarget, PathTest,
+    FarEndOptions, PathError, PathObserver, PathOptions, PathReport, PathTarget, PathTest, flush,
     forget_learnt,
 };
 use maxseg_workbench::report::path::{ForgetDocument, PathDocument, page, scenario};
@@ -235,7 +235,11 @@ fn forget(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     failed.map_or(Ok(()), |(destination, error)| {
         Err(Failure::with_hint(
             format!("what was learnt about {destination} cannot be removed: {error}"),
-            "run it as root; `ip route flush cache` removes what was learnt about every destination",
+            if error.kind() == io::ErrorKind::PermissionDenied {
+                "run it as root".to_owned()
+            } else {
+                flush(destination)
+            },
         ))
     })
 }

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 pub use clamps::{Clamp, Clamps, NotRead};
 
-use super::host::{locks_mtu, named, sysctl};
+use super::host::{named, sysctl};
 use super::sockets::{NamespaceError, Place, PlaceName};
-use crate::netlink::{FoundRoute, Netlink, RouteQuestion};
+use crate::netlink::{FoundRoute, Netlink, RouteQuestion, locks_mtu};
 use crate::sys::find_program;
 
 /// A socket, as far as the kernel chooses its route by it.

@@ -242,7 +242,8 @@ fn here() -> io::Result<Here> {
 
 impl From<Remembered> for LearntMtu {
     fn from(remembered: Remembered) -> Self {
-        Self { mtu: remembered.mtu_bytes, until_s: remembered.until_s }
+        // The log does not have it: the kernel is asked before anything is removed.
+        Self { mtu: remembered.mtu_bytes, until_s: remembered.until_s, is_locked: false }
     }
 }
 

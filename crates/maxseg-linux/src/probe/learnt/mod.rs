@@ -31,6 +31,8 @@ pub struct LearntMtu {
     pub mtu: u32,
     /// Until when, seconds since 1970.
     pub until_s: f64,
+    /// Whether the kernel changes it no more until then: IPv4 locks what a message states below `net.ipv4.route.min_pmtu`.
+    pub is_locked: bool,
 }
 
 impl LearntMtu {
@@ -57,7 +59,8 @@ impl LearntMtu {
 
 impl From<RouteException> for LearntMtu {
     fn from(exception: RouteException) -> Self {
-        Self { mtu: exception.mtu, until_s: now_s() + exception.expires_s }
+        let RouteException { mtu, expires_s, is_locked } = exception;
+        Self { mtu, until_s: now_s() + expires_s, is_locked }
     }
 }
 

@@ -4,6 +4,8 @@
 //! about every destination. So the exception is made to expire: for a moment what is learnt is remembered for no time
 //! (`net.ipv4.route.mtu_expires`), and in that moment a message of this host to itself says one byte less about this destination.
 //! Whatever another connection learns in that moment is forgotten as well, and learnt again with its next large packet.
+//!
+//! What is locked takes no message (`ip_mtu_locked` in the kernel's `net/ipv4/route.c`), and stays until it expires.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -39,6 +41,16 @@ pub(super) fn remove(
 ) -> io::Result<()> {
     match destination {
         IpAddr::V6(_) => Netlink::new()?.remove_exception(destination)?,
+        IpAddr::V4(_) if learnt.is_locked => {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!(
+                    "a message stated less than net.ipv4.route.min_pmtu, and the kernel locks such a path MTU until it expires, in {:.0} s: \
+                     no message about this destination alone changes it",
+                    learnt.left_s()
+                ),
+            ));
+        }
         IpAddr::V4(address) => let_expire(log, address, learnt.mtu)?,
     }
     wait_until_gone(destination)

@@ -174,8 +174,9 @@ mod tests {
 
     fn send(prober: &mut Prober, size: u32) {
         let (probe, at) = (Probe { size, hop: None }, Instant::now());
-        let shot = Shot { probe, at, answer: None, refusal: None, is_local_too_big: false };
-        prober.shots.push(shot);
+        let (answer, refusal) = (None, None);
+        let [is_local_too_big, is_refused_here] = [false; 2];
+        prober.shots.push(Shot { probe, at, answer, refusal, is_local_too_big, is_refused_here });
     }
 
     fn too_big(mtu: u32, quoted: &[u8]) -> QueuedError {

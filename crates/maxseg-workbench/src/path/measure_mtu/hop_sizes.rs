@@ -25,8 +25,12 @@ impl Reached {
     ) {
         let end = probing.distance.unwrap_or(u8::MAX);
         self.sizes.push((end, search.at_least()));
-        let refusals: Vec<(u32, Refusal)> =
-            search.refusals().filter(|(size, _)| *size > search.at_least()).collect();
+        let numbers = probing.numbers();
+        let refusals: Vec<(u32, Refusal)> = search
+            .refusals()
+            .filter(|(size, _)| *size > search.at_least())
+            .map(|(size, refusal)| (size, refusal.numbered(&numbers)))
+            .collect();
         self.take_refusals(&refusals);
         if let Some(hole) = hole
             && let Some(after) = hole.after_hop

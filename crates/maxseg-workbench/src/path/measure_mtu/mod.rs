@@ -4,7 +4,7 @@ mod hop_sizes;
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::{Confidence, Search, well_known_mtu};
+use maxseg_core::path_mtu::{Confidence, ProbeFate, Refusal, Search, well_known_mtu};
 use maxseg_linux::probe::learnt::{LearntMtu, TeachLog};
 use maxseg_linux::probe::route_to_host;
 
@@ -69,9 +69,9 @@ pub(super) fn logged<'t, T>(
     {
         probing.notes.push(format!("the end of the test is not logged: {error}"));
     }
-    let taught = learnt_now(probing.to)
-        .filter(|after| after.is_news(known_before.as_ref()))
-        .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
+    let taught = learnt_now(probing.to).filter(|after| after.is_news(known_before.as_ref())).map(
+        |LearntMtu { mtu, until_s, is_locked }| TaughtKernel { mtu_bytes: mtu, until_s, is_locked },
+    );
     Ok((done, taught))
 }
 
@@ -95,20 +95,28 @@ fn by_messages(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, 
 fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
     let mut report =
         MtuReport { interface_bytes: Some(probing.route.interface_mtu), ..MtuReport::default() };
-    let mut reached = Reached::default();
+    let (mut reached, mut is_unequal) = (Reached::default(), false);
     if let Some(mut sizes) = Sizes::new(probing) {
         sizes.run(probing)?;
+        probing.listen()?;
         report.method = Some(match sizes.which {
             Which::Udp => MtuMethod::Udp,
             Which::Echo => MtuMethod::IcmpEcho,
         });
         report.take(&mut sizes, probing)?;
+        is_unequal = sizes.is_unequal;
         reached.take(&sizes.search, probing, report.black_hole.as_ref());
     } else {
         let refusals = probing.follow_refusals()?;
         report.take_refusals(&refusals, probing);
         reached.take_refusals(&refusals);
         report.dropped_here = probing.dropped_datagrams(Which::Udp, 0)?;
+    }
+    if report.wrong_message.is_none() {
+        let heard = probing.contradicted.first_key_value();
+        report.wrong_message = heard
+            .map(|(size, refusal)| contradiction((*size, *refusal), *size))
+            .or_else(|| report.wrongly_learnt(probing).filter(|_| !is_unequal));
     }
     if let Some(dropped) = report.dropped_here.as_ref().filter(|dropped| dropped.is_certain) {
         reached.take_refusals(&[dropped.refusal()]);
@@ -135,35 +143,93 @@ impl MtuReport {
             return Ok(());
         };
         self.wrong_message = wrong_message(search);
-        let is_by_echo = sizes.which == Which::Echo && !probing.is_udp_answered;
-        if is_by_echo && settled.vanishes.is_some() {
-            self.confidence = Confidence::AtLeast;
-            self.reason = Some(
-                "larger echoes are not answered, and a reply is as large: they may be lost on the way back".to_owned(),
-            );
+        if sizes.refused_here.contains(&(settled.mtu + 1)) {
+            self.take_refused_here(settled.mtu + 1, probing);
             return Ok(());
+        }
+        let is_by_echo = sizes.which == Which::Echo && !probing.is_udp_answered;
+        if let Some(vanishes) = settled.vanishes.filter(|_| is_by_echo) {
+            return self.take_silent_echoes((settled.mtu, vanishes), probing);
         }
         self.confidence = Confidence::Confirmed;
         if let Some(vanishes) = settled.vanishes {
             let found = (settled.mtu, vanishes);
             self.take_vanishing(sizes.which, Flow::Same, found, probing)?;
+            if let Some(arrived) = self.forward_bytes.filter(|size| *size > settled.mtu) {
+                sizes.search.on_fate(arrived, ProbeFate::Arrived);
+            }
             if self.confidence != Confidence::Confirmed {
                 return Ok(());
             }
         }
-        if sizes.is_rate_limited {
+        if sizes.is_rate_limited && !sizes.is_unequal {
             probing
                 .notes
                 .push("other flows were not tried: the destination limits its answers".to_owned());
         } else {
-            self.flows = probing.try_flows(settled.mtu)?;
+            let mtu = self.forward_bytes.unwrap_or(settled.mtu);
+            self.flows = if sizes.is_rate_limited {
+                probing.try_flows_apart(sizes.which, mtu)?
+            } else {
+                probing.try_flows(mtu)?
+            };
             // Another flow may have heard what a router that limits its messages did not say of the first.
             self.black_hole = self.black_hole.take().filter(|hole| !probing.is_told_of(hole));
         }
         probing.tell(&mut sizes.search);
         let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
-        self.forward_bytes = Some(least.unwrap_or(settled.mtu));
+        self.forward_bytes = least.or(self.forward_bytes);
         Ok(())
+    }
+
+    /// A message that came too late for the probes, of which the kernel has learnt: of less than every flow carries.
+    fn wrongly_learnt(&self, probing: &Probing<'_>) -> Option<String> {
+        let arrived = self.forward_bytes.filter(|_| self.confidence == Confidence::Confirmed)?;
+        let is_carried = self.flows.iter().all(|flow| flow.mtu_bytes == Some(arrived));
+        let learnt = learnt_now(probing.to).filter(|_| is_carried)?;
+        let is_wrong = learnt.mtu < arrived && learnt.is_news(probing.route.learnt.as_ref());
+        is_wrong.then(|| {
+            format!(
+                "a router said that packets above {} bytes are too big, as this host's kernel has learnt, and {arrived} bytes arrive: a forgery, \
+                 or a faulty router",
+                learnt.mtu
+            )
+        })
+    }
+
+    /// Larger echoes are not answered: whether this host drops what routers say of them.
+    fn take_silent_echoes(
+        &mut self,
+        (passes, vanishes): (u32, u32),
+        probing: &mut Probing<'_>,
+    ) -> Result<(), PathError> {
+        self.dropped_here = probing.dropped_of_echoes(passes, vanishes)?;
+        // A router has said so of what went there, as its message shows that came to this host.
+        let is_told = self
+            .dropped_here
+            .as_ref()
+            .is_some_and(|dropped| dropped.is_certain && dropped.stated_mtu_bytes == passes);
+        if is_told {
+            self.confidence = Confidence::Confirmed;
+        } else {
+            self.confidence = Confidence::AtLeast;
+            self.reason = Some(
+                "larger echoes are not answered, and a reply is as large: they may be lost on the way back".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Larger packets never left this host.
+    fn take_refused_here(&mut self, size: u32, probing: &Probing<'_>) {
+        self.confidence = Confidence::AtLeast;
+        self.error_chance = None;
+        self.reason = Some(format!(
+            "a firewall of this host refuses to send packets of {size} bytes (EPERM), so that they never left it"
+        ));
+        if self.forward_bytes.is_some_and(|mtu| mtu <= probing.small()) {
+            (self.forward_bytes, self.confidence) = (None, Confidence::Unknown);
+        }
     }
 
     /// Who is at fault that packets of `vanishes` bytes vanish, where larger ones than `passes` do not arrive.
@@ -177,12 +243,20 @@ impl MtuReport {
         let why = probing.why_vanished(which, by, (passes, vanishes))?;
         self.dropped_here = why.dropped_here.or(self.dropped_here.take());
         self.black_hole = why.black_hole;
+        if let Some(size) = why.refused_here {
+            self.take_refused_here(size, probing);
+        }
         if let Some(size) = why.arrived {
             self.forward_bytes = Some(size);
-            (self.confidence, self.error_chance) = (Confidence::AtLeast, None);
-            self.reason = Some(format!(
-                "packets of {size} bytes were lost at first, and one arrived later: losses leave open what the path takes"
-            ));
+            self.error_chance = None;
+            let lost = format!("packets of {size} bytes were lost at first, and one arrived later");
+            if size >= probing.route.interface_mtu {
+                // This host sends no larger one.
+                note_once(&mut probing.notes, format!("{lost}: losses, or paths of equal cost"));
+            } else {
+                self.confidence = Confidence::AtLeast;
+                self.reason = Some(format!("{lost}: losses leave open what the path takes"));
+            }
         }
         Ok(())
     }
@@ -203,11 +277,7 @@ impl MtuReport {
     }
 
     /// What routers say where nothing at the destination answers.
-    fn take_refusals(
-        &mut self,
-        refusals: &[(u32, maxseg_core::path_mtu::Refusal)],
-        probing: &Probing<'_>,
-    ) {
+    fn take_refusals(&mut self, refusals: &[(u32, Refusal)], probing: &Probing<'_>) {
         let nobody = "nothing at the destination answers UDP or ICMP echoes";
         if let Some((_, last)) = refusals.last() {
             self.method = Some(MtuMethod::Udp);
@@ -225,14 +295,18 @@ impl MtuReport {
 
 /// A message that a packet contradicts which arrived.
 pub(super) fn wrong_message(search: &Search) -> Option<String> {
-    let (size, refusal) = search.wrong_refusal()?;
+    let wrong = search.wrong_refusal()?;
+    Some(contradiction(wrong, search.at_least()))
+}
+
+/// That a message about a packet of a size is wrong, as a packet of `arrived` bytes shows.
+fn contradiction((size, refusal): (u32, Refusal), arrived: u32) -> String {
     let router = refusal.router.map_or_else(|| "a router".to_owned(), |router| router.to_string());
     let mtu = match refusal.mtu {
         0 => String::new(),
         mtu => format!(" for an MTU of {mtu}"),
     };
-    Some(format!(
-        "{router} said that a packet of {size} bytes is too big{mtu}, and {} bytes arrived: a forgery, or a faulty router",
-        search.at_least()
-    ))
+    format!(
+        "{router} said that a packet of {size} bytes is too big{mtu}, and {arrived} bytes arrived: a forgery, or a faulty router"
+    )
 }

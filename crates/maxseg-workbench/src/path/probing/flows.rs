@@ -3,13 +3,14 @@
 use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maxseg_core::framing::IpVersion;
-use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Refusal, Search};
+use maxseg_core::path_mtu::{LossEstimate, MOST_ERROR, ProbeFate, Refusal, Search};
 use maxseg_linux::probe::{ProbeKind, Prober, RoundEnd, Shot};
 
-use super::{Budget, FIRST_PORT, Probing, probe};
+use super::sizes::RATE_LIMIT;
+use super::{Budget, FIRST_PORT, Probing, Which, probe};
 use crate::path::{FlowMtu, PathError};
 
 /// Rounds for a flow whose path MTU is another.
@@ -18,6 +19,16 @@ const MOST_ROUNDS: u32 = 12;
 const MOST_SILENT: u32 = 1;
 /// Sizes of a round.
 const SIZES: usize = 4;
+/// More rounds are not sent on a flow that was not answered: losses that explain so many are no news.
+const MOST_AGAIN: u32 = 5;
+/// Packets of a size in such a round.
+const ALIKE: u32 = 2;
+
+/// Rounds without an answer to large packets that losses explain with a chance of no more than [`MOST_ERROR`].
+fn rounds_of_silence(loss: f64) -> u32 {
+    let enough = |rounds: &u32| loss.powi((rounds * ALIKE).cast_signed()) <= MOST_ERROR;
+    (1..=MOST_AGAIN).find(enough).unwrap_or(MOST_AGAIN + 1)
+}
 
 impl Probing<'_> {
     /// Checks on other flows what one has found, which comes first.
@@ -29,6 +40,7 @@ impl Probing<'_> {
             source_port,
             destination_port,
             mtu_bytes,
+            vanishes_bytes: None,
         };
         let mut flows = vec![flow(first, FIRST_PORT, Some(mtu))];
         if !self.is_udp_answered || self.options.flows < 2 || !self.has_budget() {
@@ -57,16 +69,108 @@ impl Probing<'_> {
                 .collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
         });
+        let mut probers = Vec::new();
         for tested in tested {
             // A thread that panics is a bug, and is told as one.
             let tested = tested.unwrap_or_else(|cause| std::panic::resume_unwind(cause))?;
             self.other_bytes += tested.sent_bytes;
+            let arrived = tested.flow.mtu_bytes.unwrap_or(0);
             for (size, refusal) in tested.heard {
-                self.heard.entry(size).or_insert(refusal);
+                let heard = if size > arrived { &mut self.heard } else { &mut self.contradicted };
+                heard.entry(size).or_insert(refusal);
             }
+            probers.push(tested.prober);
             flows.push(tested.flow);
         }
+        self.ask_again(flows.iter_mut().skip(1).zip(&mut probers), mtu)?;
+        self.note_unknown(&flows);
         Ok(flows)
+    }
+
+    /// The same where the destination limits its answers, one flow after the other; `which` has found the path MTU.
+    pub(in crate::path) fn try_flows_apart(
+        &mut self,
+        which: Which,
+        mtu: u32,
+    ) -> Result<Vec<FlowMtu>, PathError> {
+        let Some(udp) = self.udp.take() else { return Ok(Vec::new()) };
+        self.observer.on_step("other flows");
+        let socket = |source: io::Error| PathError::socket("send a probe", source);
+        let mut probers = vec![udp];
+        for number in 1..u16::from(self.options.flows) {
+            let kind = ProbeKind::Udp { port: FIRST_PORT + number };
+            probers.push(Prober::new(self.to, kind).map_err(socket)?);
+        }
+        let flow = |(prober, destination_port): (&Prober, u16)| FlowMtu {
+            source_port: prober.source().port(),
+            destination_port,
+            // What echoes have found is not this flow's.
+            mtu_bytes: (which == Which::Udp && destination_port == FIRST_PORT).then_some(mtu),
+            vanishes_bytes: None,
+        };
+        let mut flows: Vec<FlowMtu> = probers.iter().zip(FIRST_PORT..).map(flow).collect();
+        let asked = self.ask_again(flows.iter_mut().zip(&mut probers), mtu);
+        self.udp = probers.into_iter().next();
+        asked?;
+        self.note_unknown(&flows);
+        Ok(flows)
+    }
+
+    /// Asks flows that were not answered once more, at the pace at which a destination answers that limits its answers.
+    fn ask_again<'f>(
+        &mut self,
+        flows: impl Iterator<Item = (&'f mut FlowMtu, &'f mut Prober)>,
+        mtu: u32,
+    ) -> Result<(), PathError> {
+        let began = Instant::now();
+        let silences = rounds_of_silence(self.loss.chance());
+        for (flow, prober) in flows {
+            let before = prober.sent_bytes;
+            let (mut size, mut silent) = (mtu, 0);
+            for _ in 0..MOST_AGAIN {
+                if flow.mtu_bytes.is_some() || silent >= silences || !self.has_budget() {
+                    break;
+                }
+                self.wait(RATE_LIMIT)?;
+                let sizes = [size, size, self.small()].map(probe);
+                let (pause, patience) = (self.pause(), self.patience());
+                let round =
+                    prober.round(&sizes, pause, patience, RoundEnd::LastAnswered, self.stop);
+                let round = round.map_err(|source| PathError::socket("send a probe", source))?;
+                let [large @ .., last] = &round.shots[..] else { break };
+                let refusal = large.iter().find_map(|shot| shot.refusal);
+                if large.iter().any(|shot| shot.arrival().is_some()) {
+                    flow.mtu_bytes = Some(size);
+                } else if let Some(refusal) = refusal {
+                    let Some(stated) = refusal.stated_mtu(self.version(), size) else { break };
+                    (size, silent) = (stated, 0);
+                } else if last.arrival().is_some() && !large.iter().any(Shot::is_unsent) {
+                    silent += 1;
+                } else {
+                    break;
+                }
+            }
+            if flow.mtu_bytes.is_none() && silent >= silences {
+                flow.vanishes_bytes = Some(size);
+            }
+            self.other_bytes += prober.sent_bytes - before;
+        }
+        // The search has its time besides.
+        self.budget.extend(began.elapsed());
+        Ok(())
+    }
+
+    /// Says how many flows show nothing.
+    fn note_unknown(&mut self, flows: &[FlowMtu]) {
+        let unknown = |flow: &&FlowMtu| flow.mtu_bytes.is_none() && flow.vanishes_bytes.is_none();
+        let count = flows.iter().filter(unknown).count();
+        if count > 0 {
+            self.notes.push(format!(
+                "{count} of {} flows were not answered: what their paths carry, if they are others, is not known; an open TCP port shows it \
+                 (HOST:PORT, as root)",
+                flows.len()
+            ));
+        }
     }
 }
 
@@ -88,6 +192,7 @@ struct FlowTest<'t> {
 /// What one flow has found out.
 struct TestedFlow {
     flow: FlowMtu,
+    prober: Prober,
     /// The bytes that it took.
     sent_bytes: u64,
     /// What routers have said of packets of which sizes.
@@ -102,8 +207,8 @@ impl FlowTest<'_> {
         let mut heard = Vec::new();
         let mtu_bytes = self.search(&mut prober, &mut heard).map_err(socket)?;
         let source_port = prober.source().port();
-        let flow = FlowMtu { source_port, destination_port: port, mtu_bytes };
-        Ok(TestedFlow { flow, sent_bytes: prober.sent_bytes, heard })
+        let flow = FlowMtu { source_port, destination_port: port, mtu_bytes, vanishes_bytes: None };
+        Ok(TestedFlow { flow, sent_bytes: prober.sent_bytes, heard, prober })
     }
 
     fn search(
@@ -122,6 +227,10 @@ impl FlowTest<'_> {
             let fate = |shot: &Shot| (shot.probe.size, shot.fate(self.most));
             let fates: Vec<(u32, ProbeFate)> = round.shots.iter().map(fate).collect();
             search.on_round(&fates);
+            // What never leaves this host shows nothing of the path.
+            if round.shots.iter().any(|shot| shot.is_refused_here) {
+                return Ok(None);
+            }
             let all = round.shots.iter().chain(&round.late);
             heard.extend(all.filter_map(|shot| Some((shot.probe.size, shot.refusal?))));
             silent += u32::from(fates.iter().all(|(_, fate)| *fate != ProbeFate::Arrived));
@@ -147,5 +256,16 @@ impl FlowTest<'_> {
             sizes.splice(0..0, [self.likely + 1; 2]);
         }
         sizes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_is_lost_the_more_silence_it_takes() {
+        assert_eq!([0.05, 0.15, 0.35].map(rounds_of_silence), [2, 3, 5]);
+        assert!(rounds_of_silence(0.5) > MOST_AGAIN, "never");
     }
 }

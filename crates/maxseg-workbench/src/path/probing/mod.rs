@@ -24,7 +24,7 @@ use maxseg_linux::sys::sleeps;
 use super::{PathError, PathObserver, PathOptions, note_once};
 pub(super) use budget::Budget;
 pub(super) use dropped::Own;
-pub(super) use hole::LARGE;
+pub(super) use hole::{Asked, EndOf, LARGE};
 pub(super) use sizes::Sizes;
 pub(super) use trips::Trips;
 use unreachable::Unreachable;
@@ -38,6 +38,9 @@ const FIRST_PATIENCE: Duration = Duration::from_secs(1);
 const MORE_PATIENCE: Duration = Duration::from_millis(100);
 /// Pauses between packets: a burst may overflow a queue.
 const PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(8)];
+
+/// For so long messages may come that no answer has waited for.
+pub(super) const LATE: Duration = Duration::from_millis(50);
 
 /// What is said of `EPERM`.
 const REFUSED_HERE: &str = "a firewall of this host refuses some of the test's packets (EPERM; `nft list ruleset`): what they would show is left out";
@@ -63,6 +66,8 @@ pub(super) struct Probing<'t> {
     pub(super) heard: BTreeMap<u32, Refusal>,
     /// What finds the hops: what the destination answers.
     pub(super) hops_by: Which,
+    /// What routers have said of packets of each size that arrived all the same.
+    pub(super) contradicted: BTreeMap<u32, Refusal>,
     /// What somebody on the way says of packets to the destination.
     unreachable: Option<Unreachable>,
     /// Whether it answers echoes.
@@ -83,7 +88,7 @@ pub(super) struct Probing<'t> {
 
 /// A hop that answered, or did not.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Hop {
+pub(in crate::path) struct Hop {
     pub(super) address: Option<IpAddr>,
     pub(super) round_trip: Option<Duration>,
 }
@@ -133,6 +138,7 @@ impl<'t> Probing<'t> {
             echo,
             is_udp_answered: false,
             heard: BTreeMap::new(),
+            contradicted: BTreeMap::new(),
             hops_by: Which::Udp,
             unreachable: None,
             is_echo_answered: false,
@@ -175,6 +181,17 @@ impl<'t> Probing<'t> {
         Ok(round)
     }
 
+    /// Hears what comes late: a router's message may come after the answer that contradicts it.
+    pub(super) fn listen(&mut self) -> Result<(), PathError> {
+        self.wait(LATE)?;
+        let small = [probe(self.small())];
+        let answered = [(Which::Udp, self.is_udp_answered), (Which::Echo, self.is_echo_answered)];
+        for (which, _) in answered.into_iter().filter(|(_, is_answered)| *is_answered) {
+            self.round(which, &small, RoundEnd::AllAnswered)?;
+        }
+        Ok(())
+    }
+
     pub(super) const fn prober(&self, which: Which) -> Option<&Prober> {
         match which {
             Which::Udp => self.udp.as_ref(),
@@ -187,6 +204,9 @@ impl<'t> Probing<'t> {
         self.unreachable = self.unreachable.or_else(|| Unreachable::of(shot));
         if let Some(answer) = shot.arrival() {
             self.longest_trip = self.longest_trip.max(Some(answer.round_trip));
+            if let Some(refusal) = shot.refusal {
+                self.contradicted.entry(shot.probe.size).or_insert(refusal);
+            }
         } else if let Some(refusal) = shot.refusal {
             self.heard.entry(shot.probe.size).or_insert(refusal);
         }

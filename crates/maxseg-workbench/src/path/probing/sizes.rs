@@ -1,5 +1,6 @@
 //! The search for the largest packet that arrives.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use maxseg_core::path_mtu::{ProbeFate, Search};
@@ -14,7 +15,7 @@ const SIZES: usize = 10;
 /// So many packets in turn at the end of a round that nobody answers show a limit, and no loss.
 const TAIL: usize = 2;
 /// Linux allows one a second (`icmp_ratelimit`).
-const RATE_LIMIT: Duration = Duration::from_millis(1050);
+pub(super) const RATE_LIMIT: Duration = Duration::from_millis(1050);
 
 /// A search with the prober that drives it.
 pub(in crate::path) struct Sizes {
@@ -22,6 +23,12 @@ pub(in crate::path) struct Sizes {
     pub(in crate::path) which: Which,
     /// Whether the destination answers too few packets to go on quickly.
     pub(in crate::path) is_rate_limited: bool,
+    /// The packets that a firewall of this host refused to send.
+    pub(in crate::path) refused_here: BTreeSet<u32>,
+    /// Whether echoes and datagrams of one size fare differently: routers with paths of equal cost may send them by different ones.
+    pub(in crate::path) is_unequal: bool,
+    /// Sizes of which datagrams were not answered, while smaller ones behind them were.
+    silent: BTreeSet<u32>,
     /// Whether UDP has checked what echoes found.
     is_checked: bool,
 }
@@ -34,10 +41,24 @@ impl Sizes {
             (false, true) => Which::Echo,
             (false, false) => return None,
         };
+        let search = Self::search(probing, probing.small());
+        Some(Self {
+            search,
+            which,
+            is_rate_limited: false,
+            refused_here: BTreeSet::new(),
+            is_unequal: false,
+            silent: BTreeSet::new(),
+            is_checked: false,
+        })
+    }
+
+    /// A search that knows of nothing but a size that arrives.
+    fn search(probing: &Probing<'_>, arrives: u32) -> Search {
         let most = probing.route.interface_mtu.min(u32::from(u16::MAX));
-        let mut search = Search::new(probing.version(), probing.small(), most, SIZES);
+        let mut search = Search::new(probing.version(), arrives, most, SIZES);
         search.on_loss(probing.loss);
-        Some(Self { search, which, is_rate_limited: false, is_checked: false })
+        search
     }
 
     /// Goes on until it is over, or time and bytes are.
@@ -89,12 +110,20 @@ impl Sizes {
     /// Sends larger datagrams than the echoes that arrive: if they arrive, UDP goes on.
     fn check(&mut self, probing: &mut Probing<'_>) -> Result<(), PathError> {
         probing.wait(RATE_LIMIT)?;
-        let (arrives, small) = (self.search.at_least(), probing.small());
-        let sizes = [arrives + 1, arrives + 1, arrives, small];
+        let (by_echo, small) = (self.search.at_least(), probing.small());
+        let sizes = [by_echo + 1, by_echo + 1, by_echo, small];
         let round = probing.round(Which::Udp, &sizes.map(probe), RoundEnd::LastAnswered)?;
         self.note(&round, probing);
-        if self.search.at_least() > arrives {
+        let arrived = self.search.at_least();
+        if arrived > by_echo {
             self.which = Which::Udp;
+            self.is_unequal = true;
+            // That larger echoes were silent shows nothing of datagrams: the reply was lost, or echoes take another path.
+            self.search = Self::search(probing, arrived);
+            probing.notes.push(format!(
+                "echoes above {by_echo} bytes are not answered, and datagrams of {arrived} bytes arrive: the way back takes less, or paths of \
+                 equal cost differ"
+            ));
         }
         Ok(())
     }
@@ -115,6 +144,30 @@ impl Sizes {
         }
         let fates: Vec<_> = round.shots.iter().map(|shot| (shot.probe.size, fate(shot))).collect();
         self.search.on_round(&fates);
+        self.compare(&fates, probing);
+        let refused = round.shots.iter().filter(|shot| shot.is_refused_here);
+        self.refused_here.extend(refused.map(|shot| shot.probe.size));
+    }
+}
+
+impl Sizes {
+    /// Where an echo arrives that is as large as datagrams that were silent, these say nothing of echoes: the search begins again there.
+    fn compare(&mut self, fates: &[(u32, ProbeFate)], probing: &Probing<'_>) {
+        let is_arrival = |(_, fate): &(u32, ProbeFate)| *fate == ProbeFate::Arrived;
+        if self.which == Which::Udp {
+            let last = fates.iter().rposition(is_arrival).unwrap_or(0);
+            let silent = fates[..last].iter().filter(|(_, fate)| *fate == ProbeFate::NoAnswer);
+            self.silent.extend(silent.map(|(size, _)| *size));
+            return;
+        }
+        let arrived = fates.iter().filter(|fate| is_arrival(fate)).map(|(size, _)| *size).max();
+        let Some(arrived) = arrived else { return };
+        let larger = self.silent.split_off(&(arrived + 1));
+        if !std::mem::replace(&mut self.silent, larger).is_empty() {
+            self.silent.clear();
+            self.is_unequal = true;
+            self.search = Self::search(probing, self.search.at_least());
+        }
     }
 }
 

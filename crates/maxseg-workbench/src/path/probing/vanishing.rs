@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use maxseg_core::path_mtu::{Refusal, Search};
 use maxseg_linux::probe::{RoundEnd, Shot};
 
-use super::{Probing, Which, probe};
+use super::{EndOf, Probing, Which, probe};
 use crate::path::{BlackHole, DroppedBy, DroppedHere, PathError, note_once};
 
 /// Between two packets of the size: a router that limits its messages to one a second (`icmp_ratelimit`) has sent one after two of these,
@@ -29,6 +29,8 @@ pub(in crate::path) struct WhyVanished {
     pub(in crate::path) black_hole: Option<BlackHole>,
     /// They do not always: one of this size arrived.
     pub(in crate::path) arrived: Option<u32>,
+    /// A firewall of this host refuses to send packets of this size: what vanishes may never have left.
+    pub(in crate::path) refused_here: Option<u32>,
 }
 
 /// Whether packets are sent again on the flow on which they vanished.
@@ -45,6 +47,7 @@ enum Again {
     Silent,
     Refused(Refusal),
     Arrived,
+    RefusedHere,
 }
 
 impl Probing<'_> {
@@ -71,7 +74,10 @@ impl Probing<'_> {
         let mut size = vanishes;
         for _ in 0..MOST_STEPS {
             let refusal = match self.again(which, by, size)? {
-                Again::Silent => return self.fault_of_silence(which, passes, size),
+                Again::Silent => return self.fault_of_silence((which, by), passes, size),
+                Again::RefusedHere => {
+                    return Ok(WhyVanished { refused_here: Some(size), ..WhyVanished::default() });
+                }
                 Again::Arrived => {
                     return Ok(WhyVanished { arrived: Some(size), ..WhyVanished::default() });
                 }
@@ -108,6 +114,9 @@ impl Probing<'_> {
             if let Some(refusal) = self.heard.get(&size) {
                 return Ok(Again::Refused(*refusal));
             }
+            if round.shots.iter().any(|shot| shot.is_refused_here) {
+                return Ok(Again::RefusedHere);
+            }
         }
         Ok(Again::Silent)
     }
@@ -115,7 +124,7 @@ impl Probing<'_> {
     /// Whose fault it is that routers are not heard.
     fn fault_of_silence(
         &mut self,
-        which: Which,
+        (which, by): (Which, Flow),
         passes: u32,
         vanishes: u32,
     ) -> Result<WhyVanished, PathError> {
@@ -127,7 +136,11 @@ impl Probing<'_> {
         if why.dropped_here.is_some() {
             return Ok(why);
         }
-        let hole = self.locate(passes, vanishes)?;
+        let asked = match by {
+            Flow::Same => (which, EndOf::SameFlow),
+            Flow::Other => (self.hops_by, EndOf::OtherFlow),
+        };
+        let hole = self.locate(asked, passes, vanishes)?;
         if let Some(refusal) = self.heard.get(&vanishes) {
             note_once(&mut self.notes, limited(refusal));
             return Ok(why);
@@ -136,11 +149,28 @@ impl Probing<'_> {
             return Ok(why);
         }
         if self.watch.is_none() && hole.after_hop != Some(0) {
-            why.dropped_here = self.dropped_likely(which, &hole)?;
+            why.dropped_here = self.dropped_likely(which, hole.after_hop, vanishes)?;
             note_once(&mut self.notes, NOT_HEARD.to_owned());
         }
         why.black_hole = Some(hole);
         Ok(why)
+    }
+
+    /// What this host drops of messages about echoes of `vanishes` bytes, whose replies may as well be lost on the way back.
+    pub(in crate::path) fn dropped_of_echoes(
+        &mut self,
+        passes: u32,
+        vanishes: u32,
+    ) -> Result<Option<DroppedHere>, PathError> {
+        let began = Instant::now();
+        let dropped = if self.watch.is_some() {
+            self.dropped_datagrams(Which::Echo, passes)
+        } else {
+            self.dropped_likely(Which::Echo, None, vanishes)
+        };
+        // The search has its time besides.
+        self.budget.extend(began.elapsed());
+        dropped
     }
 
     /// Whether the router before a black hole has said of a packet that is no larger that it is too big: it speaks, and limits what it
@@ -168,14 +198,15 @@ impl Probing<'_> {
     fn dropped_likely(
         &mut self,
         which: Which,
-        hole: &BlackHole,
+        hop: Option<u8>,
+        vanishes: u32,
     ) -> Result<Option<DroppedHere>, PathError> {
-        let messages = self.likely_dropped(which, hole.vanishes_bytes)?;
+        let messages = self.likely_dropped(which, vanishes)?;
         Ok(messages.map(|messages| DroppedHere {
             router: None,
-            hop: hole.after_hop,
+            hop,
             stated_mtu_bytes: 0,
-            size_bytes: hole.vanishes_bytes,
+            size_bytes: vanishes,
             messages,
             is_certain: false,
             by: DroppedBy::Firewall,

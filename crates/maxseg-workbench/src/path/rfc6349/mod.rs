@@ -229,7 +229,7 @@ impl Rfc6349Test<'_> {
         Ok(DirectionReport {
             direction: word.to_owned(),
             bottleneck_bps: packet_bps,
-            bottleneck_method: found.method.words().to_owned(),
+            bottleneck_method: found.method_words().to_owned(),
             bottleneck_confidence: found.confidence.word().to_owned(),
             is_lower_bound: found.is_lower_bound(),
             trains,

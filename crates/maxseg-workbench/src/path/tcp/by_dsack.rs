@@ -2,18 +2,14 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use maxseg_core::path_mtu::{Confidence, ProbeFate, Reach};
-use maxseg_linux::probe::tcp::raw::{Contradiction, RawError, RawProbe};
+use maxseg_core::path_mtu::{Confidence, ProbeFate};
+use maxseg_linux::probe::tcp::raw::{Contradiction, RawError, RawFate, RawProbe};
 use maxseg_wire::ip::protocol;
 
 use super::dsack::DsackTest;
-use crate::path::probing::{LARGE, Own, Probing, limited};
+use crate::path::probing::{Asked, EndOf, LARGE, LATE, Own, Probing, limited};
 use crate::path::{BlackHole, DroppedHere, FlowMtu, MtuMethod, MtuReport, PathError, note_once};
-
-/// For so long messages may come that no answer has waited for.
-const LATE: Duration = Duration::from_millis(50);
 
 impl Probing<'_> {
     /// Finds the path MTU by old bytes on connections to this port; `None` where there is no right to it, or nothing answers. The
@@ -78,11 +74,15 @@ impl Probing<'_> {
         if self.distance.is_none() {
             self.find_end_by_dsack(&mut test, flow)?;
         }
-        if let Some(vanishes) = test.settled(flow).and_then(|settled| settled.vanishes) {
-            let mut ask = |probing: &mut Self, hops: &[u8], reach: &mut Reach| {
-                probing.ask_by_dsack(&mut test, flow, hops, vanishes, reach)
+        let vanishes = test.settled(flow).and_then(|settled| settled.vanishes);
+        if vanishes.is_some() || report.has_unequal_flows() {
+            self.trace_by_dsack(&mut test, flow)?;
+        }
+        if let Some(vanishes) = vanishes {
+            let mut ask = |probing: &mut Self, hops: &[u8], asked: &mut Asked| {
+                probing.ask_by_dsack(&mut test, flow, (hops, vanishes), asked)
             };
-            let hole = self.locate_with(at_least, vanishes, &mut ask)?;
+            let hole = self.locate_with(EndOf::SameFlow, (at_least, vanishes), &mut ask)?;
             report.black_hole = self.not_told(&mut test, flow, hole);
         }
         if let Some(search) = test.search_of(flow) {
@@ -163,9 +163,8 @@ impl Probing<'_> {
         &self,
         test: &mut DsackTest,
         flow: usize,
-        hops: &[u8],
-        vanishes: u32,
-        reach: &mut Reach,
+        (hops, vanishes): (&[u8], u32),
+        asked: &mut Asked,
     ) -> Result<(), PathError> {
         let stop = self.stop;
         let least = test.prober.least_size();
@@ -186,9 +185,9 @@ impl Probing<'_> {
         for fates in fates.chunks(LARGE + 1) {
             let Some((control, large)) = fates.split_last() else { continue };
             let Some(hop) = control.probe.hop else { continue };
+            let from = |fate: &RawFate| fate.from.filter(|_| fate.fate == ProbeFate::Arrived);
             for fate in large {
-                let is_answered = |fate| fate == ProbeFate::Arrived;
-                reach.on_answers(hop, is_answered(fate.fate), is_answered(control.fate));
+                asked.on_answers(hop, from(fate), from(control));
             }
         }
         Ok(())
@@ -205,6 +204,7 @@ impl MtuReport {
                 source_port: test.prober.source_port(flow).unwrap_or_default(),
                 destination_port: port,
                 mtu_bytes: test.settled(flow).map(|settled| settled.mtu),
+                vanishes_bytes: test.vanishes(flow).filter(|_| test.settled(flow).is_none()),
             })
             .collect();
         let settled: Vec<_> = flows.filter_map(|flow| test.settled(flow)).collect();

@@ -4,3 +4,4 @@ mod by_dsack;
 mod by_sizes;
 mod dsack;
 mod sized;
+mod trace;

@@ -8,7 +8,7 @@ mod segments;
 pub(crate) use forget::forget_text;
 
 use maxseg_core::units::approx;
-use maxseg_workbench::path::{MtuReport, PathFinding, PathReport, RttMethod, RttReport};
+use maxseg_workbench::path::{MtuReport, PathFinding, PathReport, RttMethod, RttReport, flush};
 use maxseg_workbench::report::path::{sentence, told_fault, untold};
 use maxseg_workbench::report::words;
 
@@ -138,7 +138,11 @@ fn flows(mtu: &MtuReport) -> Option<String> {
         return None;
     }
     Some(if least == most {
-        let silent = several - known.len();
+        let vanish: Vec<u32> = mtu.flows.iter().filter_map(|flow| flow.vanishes_bytes).collect();
+        let vanishing = vanish.first().map_or_else(String::new, |size| {
+            format!("; on {} packets of {size} bytes vanish", vanish.len())
+        });
+        let silent = several - known.len() - vanish.len();
         let silent = if silent > 0 {
             format!("; {silent} {} not answered", if silent == 1 { "was" } else { "were" })
         } else {
@@ -146,7 +150,7 @@ fn flows(mtu: &MtuReport) -> Option<String> {
         };
         let have = if known.len() == 1 { "has" } else { "have" };
         format!(
-            "flows: {} of {several} {have} that MTU, each with ports of its own{silent}",
+            "flows: {} of {several} {have} that MTU, each with ports of its own{vanishing}{silent}",
             known.len()
         )
     } else {
@@ -164,9 +168,13 @@ fn taught(report: &PathReport) -> Option<String> {
     let taught = report.path_mtu.taught_the_kernel?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
     let left = (taught.until_s - now.as_secs_f64()).max(0.0);
+    let removes = if taught.is_locked {
+        format!("the kernel has locked it, and {}", flush(report.address))
+    } else {
+        "`maxseg path --forget` removes that (root)".to_owned()
+    };
     Some(format!(
-        "left behind: this host remembers a path MTU of {} to {} for {} more: connections there send no larger packets; `maxseg path \
-         --forget` removes that (root)",
+        "left behind: this host remembers a path MTU of {} to {} for {} more: connections there send no larger packets; {removes}",
         taught.mtu_bytes,
         report.address,
         approx::time(left.round())

@@ -1,6 +1,7 @@
 //! `maxseg path` to hosts that answer TCP, between network namespaces of the test's own. They take root; without it, or without
 //! `nft` or `setpriv`, the tests say what is skipped.
 
+mod equal_cost;
 mod far_end;
 mod net;
 mod ports;
@@ -10,7 +11,7 @@ use maxseg_testkit::{is_its_turn, sampled};
 use serde_json::Value;
 
 use super::kernel::wait_until;
-use super::stdout;
+use super::{stderr, stdout, unwrapped};
 use net::{LIAR, Liar, Net, PORT, TO, in_background};
 
 /// Of a sample, one in so many.
@@ -218,6 +219,17 @@ fn a_forged_message_is_shown_up_or_called_what_it_is() {
     assert_eq!(report["path_mtu"]["taught_the_kernel"]["mtu_bytes"], 552);
 }
 
+/// The packet is answered, and the message about it is wrong all the same: the kernel goes by it.
+#[test]
+fn a_forged_message_is_found_although_the_packet_arrives() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    let _liar = Liar::new(&net, 600);
+    let (report, code) = net.report(&[TO[0]]);
+    assert_eq!((mtu(&report).0, mtu(&report).2, code), (1500, "confirmed", 3), "{report:#}");
+    assert_eq!(findings(&report)[0], "wrong-message", "{report:#}");
+    assert_eq!(report["path_mtu"]["taught_the_kernel"]["mtu_bytes"], 600, "{report:#}");
+}
+
 #[test]
 fn an_option_that_is_lowered_on_the_way_shows() {
     let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
@@ -295,6 +307,22 @@ fn what_was_taught_is_forgotten_and_nothing_else() {
     assert!(said.contains("Nothing to remove"), "{said}");
     let expires = stdout(&net.a.run("sysctl -n net.ipv4.route.mtu_expires"));
     assert_eq!(expires.trim(), "600", "as it was");
+}
+
+/// Below 552 the kernel locks it (`net.ipv4.route.min_pmtu`).
+#[test]
+fn what_the_kernel_locks_is_said_to_stay() {
+    let Some(net) = Net::with_mtu(508) else { return };
+    let text = unwrapped(&stdout(&net.path(&[TO[0]])));
+    assert_eq!(net.learnt(TO[0]), Some(552), "{text}");
+    assert!(text.contains("the kernel has locked it") && !text.contains("--forget"), "{text}");
+    let output = net.path(&["--forget"]);
+    let said = unwrapped(&stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("locks such a path MTU until it expires, in "), "{said}");
+    assert!(said.contains("route flush cache") && !said.contains("as root"), "{said}");
+    net.a.must("ip -4 route flush cache");
+    assert_eq!(net.learnt(TO[0]), None);
 }
 
 #[test]

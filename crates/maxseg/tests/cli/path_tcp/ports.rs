@@ -69,6 +69,21 @@ fn a_firewall_of_this_host_is_a_note() {
     assert!(report["notes"].to_string().contains("EPERM"), "{report:#}");
 }
 
+/// By the size: they never leave, and the link is not to blame.
+#[test]
+fn packets_that_a_firewall_of_this_host_refuses_do_not_vanish() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    if !net.a_rules("output", &["meta length > 1200 drop"]) {
+        return;
+    }
+    for to in TO {
+        let (report, code) = net.report(&[to]);
+        assert_eq!((mtu(&report).0, mtu(&report).2, code), (1200, "at-least", 0), "{report:#}");
+        assert_eq!(findings(&report), [""; 0], "{report:#}");
+        assert!(report["path_mtu"]["reason"].to_string().contains("EPERM"), "{report:#}");
+    }
+}
+
 #[test]
 fn the_fifty_bytes_of_a_tunnel_are_named() {
     let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };

@@ -68,3 +68,20 @@ fn what_this_host_drops_is_no_fault_of_a_router() {
     assert_eq!((mtu(&report).0, code), (1300, 3), "{report:#}");
     assert_eq!(findings(&report)[0], "message-dropped-here", "{report:#}");
 }
+
+/// No port is open, and nothing but echoes and their answers come in.
+#[test]
+fn messages_about_echoes_that_this_host_drops_are_no_loss_on_the_way_back() {
+    let Some(net) = Net::with_mtu(1300) else { return };
+    let drops =
+        ["icmp type destination-unreachable drop", "icmpv6 type { 1, packet-too-big } drop"];
+    if !net.a_rules("input", &drops) {
+        return;
+    }
+    for (to, router) in TO.into_iter().zip(["10.9.1.1", "fd09:1::1"]) {
+        let (report, code) = net.report(&[to]);
+        assert_eq!((mtu(&report), code), ((1300, "icmp-echo", "confirmed"), 3), "{report:#}");
+        assert_eq!(findings(&report)[0], "message-dropped-here", "{report:#}");
+        assert_eq!(report["path_mtu"]["dropped_here"]["router"], router, "{report:#}");
+    }
+}

@@ -27,8 +27,9 @@ const HALF_OF_THE_TIME: f64 = 0.5;
 /// A link is not busy for more than all of the time, and its rate is known to a tenth.
 const ALL_OF_THE_TIME: f64 = 1.1;
 
-/// A queue with which the rerun has what was observed is about that which round trips at losses show from this share on.
-const ABOUT_AS_SEEN: f64 = 0.75;
+/// A queue with which the rerun has what was observed is about that which round trips at losses show from this share on: either may be a third aside
+/// of what the link has.
+const ABOUT_AS_SEEN: f64 = 0.6;
 
 /// Less than this share of what the path holds fills no queue.
 const FILLS_NONE: f64 = 0.7;

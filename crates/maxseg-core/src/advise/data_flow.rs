@@ -28,11 +28,22 @@ fn larger_way(flow: &Flow) -> Option<Flow> {
 fn is_of_data(scenario: &Scenario, flow: &Flow) -> bool {
     let Some(data) = data_flow(scenario) else { return false };
     let is_itself = *flow == data || larger_way(flow) == Some(data);
-    is_itself || [data, *flow].iter().all(|it| it.kind == FlowKind::Bulk) && on_way(flow, &data)
+    let is_beside = (flow.from, flow.hops) == (data.from, data.hops);
+    is_itself || [data, *flow].iter().all(|it| it.kind == FlowKind::Bulk) && is_beside
 }
 
-fn on_way(flow: &Flow, data: &Flow) -> bool {
-    (flow.from, flow.hops) == (data.from, data.hops)
+/// The outcomes of the flows of the data, and of all others.
+fn apart<'o>(scenario: &Scenario, outcome: &'o Outcome) -> (Vec<&'o Outcome>, Vec<&'o Outcome>) {
+    let (mut of_data, mut others) = (Vec::new(), Vec::new());
+    for (flow, outcome) in scenario.flows.iter().zip(&outcome.flows) {
+        let side = if is_of_data(scenario, flow) { &mut of_data } else { &mut others };
+        side.push(outcome);
+    }
+    (of_data, others)
+}
+
+fn goodputs(outcomes: &[&Outcome]) -> impl Iterator<Item = f64> {
+    outcomes.iter().filter_map(|outcome| outcome.goodput_bps)
 }
 
 /// The goodput of each flow of the data, in bits per second: of [that which advice is about](data_flow) and of the bulk flows beside it
@@ -41,9 +52,7 @@ pub(super) fn data_goodputs(scenario: &Scenario, outcome: &Outcome) -> Vec<f64> 
     if outcome.flows.is_empty() {
         return outcome.goodput_bps.into_iter().collect();
     }
-    let flows = scenario.flows.iter().zip(&outcome.flows);
-    let of_data = flows.filter(|(flow, _)| is_of_data(scenario, flow));
-    of_data.filter_map(|(_, outcome)| outcome.goodput_bps).collect()
+    goodputs(&apart(scenario, outcome).0).collect()
 }
 
 /// Their goodput together; `None` where it is unknown.
@@ -51,25 +60,22 @@ pub(super) fn data_goodput_bps(scenario: &Scenario, outcome: &Outcome) -> Option
     data_goodputs(scenario, outcome).into_iter().reduce(|sum, one| sum + one)
 }
 
+/// The goodput of all other flows together, in bits per second; `None` where none carries data.
+pub(super) fn others_goodput_bps(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    goodputs(&apart(scenario, outcome).1).reduce(|sum, one| sum + one)
+}
+
 /// The outcome with what limits the flows of the data, and with their timeouts and needless retransmissions: without that it has those of
 /// the flow that carries most, and of all.
 pub(super) fn of_data(scenario: &Scenario, outcome: Outcome) -> Outcome {
-    let flows = scenario.flows.iter().zip(&outcome.flows);
-    let of_data = flows.filter(|(flow, _)| is_of_data(scenario, flow));
-    let of_data: Vec<Outcome> = of_data.map(|(_, outcome)| outcome.clone()).collect();
+    let (of_data, _) = apart(scenario, &outcome);
     if of_data.is_empty() {
         return outcome;
     }
+    let of_data = of_data.into_iter().cloned().collect();
     let Outcome { limited_by, limits, timeouts, spurious_retransmissions, mss_used_bytes, .. } =
         Outcome::total(of_data, Outcome::default());
     Outcome { timeouts, spurious_retransmissions, mss_used_bytes, limited_by, limits, ..outcome }
-}
-
-/// The goodput of all other flows together, in bits per second; `None` where none carries data.
-pub(super) fn others_goodput_bps(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
-    let flows = scenario.flows.iter().zip(&outcome.flows);
-    let others = flows.filter(|(flow, _)| !is_of_data(scenario, flow));
-    others.filter_map(|(_, outcome)| outcome.goodput_bps).reduce(|sum, one| sum + one)
 }
 
 /// The end from which the data comes; the path's first one where there is none.

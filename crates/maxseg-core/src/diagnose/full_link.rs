@@ -51,14 +51,12 @@ pub(super) fn fastest_bps(data: &DirectionStats) -> f64 {
     data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0))
 }
 
-/// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do.
+/// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do, and no longer:
+/// nothing else holds them back.
 pub(super) fn is_of_link(gaps: AckGaps) -> bool {
-    gaps.count >= ENOUGH_GAPS && gaps.ratio >= TWICE && gaps.deviation < STEADY_GAPS
-}
-
-/// Whether they come about that long after it, and no longer: nothing else holds them back.
-pub(super) fn is_just_of_link(gaps: AckGaps) -> bool {
-    is_of_link(gaps) && gaps.ratio < ABOUT_TWICE
+    gaps.count >= ENOUGH_GAPS
+        && (TWICE..ABOUT_TWICE).contains(&gaps.ratio)
+        && gaps.deviation < STEADY_GAPS
 }
 
 /// Whether a larger window would only make the queue longer. Behind a link that is always busy acknowledgements come as far apart
@@ -72,7 +70,7 @@ pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
     let first = data.first_flight_bps.zip(goodput_while_read(data));
     let carries_more = first.is_some_and(|(first, rest)| first >= FASTER * rest);
     let has_link_gaps =
-        data.ack_gaps.is_some_and(is_just_of_link) && (highest.is_none() || is_as_trains);
+        data.ack_gaps.is_some_and(is_of_link) && (highest.is_none() || is_as_trains);
     has_link_gaps && (is_clocked || !carries_more || needs_queue(data))
         || queue_never_empties(data)
             && (is_as_trains && !carries_more

@@ -6,7 +6,7 @@ use std::cell::LazyCell;
 use super::ack_path::come_by_clock;
 use super::clock::{CLOCKED, clocked_share, is_idle_between, may_have_clock, ticks};
 use super::full_link::{
-    AS_TRAINS, FASTER, has_no_trains, is_as_fast_as_first, is_at_trains, is_just_of_link,
+    AS_TRAINS, FASTER, has_no_trains, is_as_fast_as_first, is_at_trains, is_of_link,
     is_opening_faster, keeps_link_full, needs_queue,
 };
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
@@ -173,7 +173,7 @@ impl Pace {
         let may_fill_unseen = trips == RoundTripView::Unseen
             && data.capacity_bps.is_none()
             && !faster_first
-            && data.ack_gaps.is_some_and(is_just_of_link);
+            && data.ack_gaps.is_some_and(is_of_link);
         let pauses_are_paced = !is_dialogue
             && !may_fill_unseen
             && !has_application_window
@@ -245,7 +245,7 @@ impl Pace {
                         && is_even()
                         && !is_out_of_data(data)
                         && !come_by_clock(data)),
-            gaps_are_of_link: data.ack_gaps.is_some_and(is_just_of_link),
+            gaps_are_of_link: data.ack_gaps.is_some_and(is_of_link),
             is_at_rate_of_link: has_losses
                 && !(trips == RoundTripView::Flat && has_no_trains(data))
                 && !(faster_first && (trips == RoundTripView::Flat || data.begins_late))

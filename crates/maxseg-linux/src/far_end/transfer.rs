@@ -11,7 +11,7 @@ use super::connection::{answer_to, next_answer};
 use super::responder::{Pings, ResponderClient};
 use crate::transfer::{
     Frames, MARGIN, RateLimit, Sampler, SocketOptions, Zeros, congestion_name, discard, granted,
-    pace_to, send,
+    send,
 };
 
 /// A transfer to be made. `None` leaves it to the kernels.
@@ -148,9 +148,9 @@ impl ResponderClient<'_> {
         began: Instant,
         time: Duration,
     ) -> (Vec<Result<End, FarEndError>>, Result<Pings, FarEndError>) {
-        let (stop, transfer, limits) = (self.stop, self.transfer, self.limits());
+        let (stop, transfer) = (self.stop, self.transfer);
         // The responder reads no faster than that, and its kernel would take more meanwhile, the more the connections.
-        let rate = &RateLimit::of(limits, began);
+        let rate = &RateLimit::of(self.limits(), began);
         let all = u16::try_from(opened.len()).unwrap_or(u16::MAX);
         let has_failed = &AtomicBool::new(false);
         let is_over = &|| {
@@ -164,8 +164,7 @@ impl ResponderClient<'_> {
                 .map(|(connection, (plan, frames))| {
                     let request = plan.request(transfer, connection, all);
                     scope.spawn(move || {
-                        let held = rate.as_ref().map(|rate| (rate, limits.bits_per_second));
-                        let end = one(plan, frames, (request, held), began, is_over);
+                        let end = one(plan, frames, (request, rate.as_ref()), began, is_over);
                         has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
                         end
                     })
@@ -265,12 +264,11 @@ struct End {
     samples: Vec<SenderSample>,
 }
 
-/// One connection, from its request to its end, of a transfer that `began` then; its uploads hold a limit that all share, of so many bits
-/// per second.
+/// One connection, from its request to its end, of a transfer that `began` then; its uploads hold a limit that all share.
 fn one(
     plan: &BulkPlan,
     mut frames: Frames,
-    (request, held): (TransferRequest, Option<(&RateLimit, u64)>),
+    (request, rate): (TransferRequest, Option<&RateLimit>),
     began: Instant,
     is_over: &dyn Fn() -> bool,
 ) -> Result<End, FarEndError> {
@@ -289,11 +287,11 @@ fn one(
     match plan.towards {
         Towards::Responder => {
             let turns = Sampler::new(began, request.connections.into());
-            if let Some((_, bits_per_second)) = held {
-                pace_to(socket, bits_per_second)?;
+            if let Some(rate) = rate {
+                rate.pace(socket)?;
             }
             let keep = |sample| samples.push(sample);
-            send(socket, &Zeros::new()?, turns, held.map(|(rate, _)| rate), is_over, keep)?;
+            send(socket, &Zeros::new()?, turns, rate, is_over, keep)?;
         }
         Towards::Client => {
             discard(socket, plan.window, None, is_over, |_| ())?;

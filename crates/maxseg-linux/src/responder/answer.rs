@@ -14,7 +14,7 @@ use crate::probe::learnt::LearntMtu;
 use crate::sys::{TcpSocket, set_tcp_option};
 use crate::transfer::{
     Frames, MARGIN, ReadError, Sampler, SocketOptions, Zeros, congestion_name, discard, granted,
-    pace_to, send,
+    send,
 };
 
 /// A session without a message for so long is over. The client pings while it does something else.
@@ -122,8 +122,8 @@ fn transfer(
     options.apply(&frames.socket.0)?;
     // All connections share the limit, whatever a client says of their number; pacing makes the share of each even.
     let rate = shared.rate.as_ref();
-    if limits.bits_per_second > 0 {
-        pace_to(&frames.socket, limits.bits_per_second)?;
+    if let Some(rate) = rate {
+        rate.pace(&frames.socket)?;
     }
     frames.send(&Message::Begun(granted(&frames.socket)))?;
     let began = Instant::now();

@@ -16,7 +16,7 @@ use maxseg_core::framing::{UDP_HEADER, ip_header};
 pub(crate) use bulk::{Zeros, discard, send};
 pub(crate) use frames::{Frames, ReadError};
 pub(crate) use options::{SocketOptions, congestion_name, granted};
-pub(crate) use rate_limit::{RateLimit, pace_to};
+pub(crate) use rate_limit::RateLimit;
 pub(crate) use samples::Sampler;
 pub(crate) use token::make_token;
 pub(crate) use token::{is_proven, proof, random};

@@ -15,15 +15,6 @@ const LEAST_BURST: f64 = 65_536.0;
 /// Less than a segment is waited for, and not sent by itself.
 const LEAST_AT_ONCE: usize = 1448;
 
-/// Has TCP pace a connection to a limit of all of them: what one sends is even, however many share it.
-///
-/// # Errors
-/// The socket is none of TCP.
-pub(crate) fn pace_to(socket: &TcpSocket, bits_per_second: u64) -> io::Result<()> {
-    let bytes = u32::try_from(bits_per_second / 8).unwrap_or(u32::MAX).max(1);
-    set_pacing_rate(&socket.0, bytes)
-}
-
 /// A token bucket (RFC 2697 §3 calls it one) that all connections draw from.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
@@ -49,6 +40,15 @@ impl RateLimit {
         let bytes_per_second = bytes_per_second.max(1) as f64;
         let bytes = burst(bytes_per_second);
         Self { bytes_per_second, state: Mutex::new(Tokens { at: now, bytes }) }
+    }
+
+    /// Has TCP pace a connection to it: what one sends is even, however many share it.
+    ///
+    /// # Errors
+    /// The socket is none of TCP.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within u32")]
+    pub(crate) fn pace(&self, socket: &TcpSocket) -> io::Result<()> {
+        set_pacing_rate(&socket.0, self.bytes_per_second.min(f64::from(u32::MAX)) as u32)
     }
 
     /// How many of `most` bytes may go now; 0 where the rate is used up.

@@ -1,7 +1,7 @@
 //! What the flight becomes after a loss, and how it grows until the next.
 
 use super::replayed_window::{Rule, Window};
-use super::steady_growth::SHORT;
+use super::steady_growth::may_have_grown_unseen;
 use super::weights::{Weights, normal};
 use super::{CUBIC_AS_RENO, CUBIC_FACTOR, CUBIC_LEAVES, RENO_LEAVES, SMALL_FLIGHT, View};
 use crate::diagnose::intervals::{OFTEN_OUT_OF_DATA, share_out_of_data};
@@ -174,9 +174,7 @@ impl EpochClues {
         // Slow start, after a timer that was not seen.
         let is_doubling = first < LEAST_LEFT * peak;
         let is_reduced = grown < -1.0 - SHRINKS * first;
-        // It grew in round trips that do not count, as well.
-        let is_more = SHORT * epoch.short_rounds > epoch.rounds;
-        if !is_long || is_more || first < 2.0 || is_doubling || is_reduced {
+        if !is_long || may_have_grown_unseen(epoch) || first < 2.0 || is_doubling || is_reduced {
             return;
         }
         let trip_s = trip_s(epoch);

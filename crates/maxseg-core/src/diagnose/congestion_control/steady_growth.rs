@@ -51,7 +51,7 @@ const SHARE_OFF: f64 = 0.15;
 const BY_CHANCE: f64 = 0.15;
 /// Where a larger share of round trips than one in so many ended with a program that had no more data, the window grew in some of them, too, and
 /// nobody knows in how many: none to all are looked at, in so many steps.
-pub(super) const SHORT: u32 = 8;
+const SHORT: u32 = 8;
 const STEPS: u32 = 4;
 /// It speaks against an algorithm by this at most.
 const MOST: f64 = 3.0;
@@ -151,9 +151,14 @@ fn growth(epoch: &CongestionEpoch, segment: f64) -> Option<Growth> {
     let is_bent = (LEAST_BEND..=MOST_BEND * grown).contains(&beyond)
         && !epoch.is_capped
         && is_flat_for(FLAT_OF_BEND);
-    let short = if SHORT * epoch.short_rounds > epoch.rounds { epoch.short_rounds } else { 0 };
+    let short = if may_have_grown_unseen(&epoch) { epoch.short_rounds } else { 0 };
     let (slope, at_least) = (grown / rounds, grown / (rounds + f64::from(short)));
     (is_growth && (is_even || is_bent)).then_some(Growth { slope, at_least, rounds, is_bent })
+}
+
+/// Whether the window may have grown in round trips that do not count, as well.
+pub(super) const fn may_have_grown_unseen(epoch: &CongestionEpoch) -> bool {
+    SHORT * epoch.short_rounds > epoch.rounds
 }
 
 impl Growth {

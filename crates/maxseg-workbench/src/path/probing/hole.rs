@@ -127,10 +127,14 @@ impl Probing<'_> {
 
     /// Whether others answered than the hops that are known: the path is another one.
     fn is_elsewhere(&self, asked: &Asked) -> bool {
-        asked.routers.iter().any(|(number, routers)| {
-            let known = self.hops.get(usize::from(*number) - 1).and_then(|hop| hop.address);
-            known.is_some_and(|known| routers.iter().any(|router| *router != known))
-        })
+        let mut answers = asked.routers.iter();
+        answers.any(|(hop, routers)| routers.iter().any(|from| self.is_other_router(*hop, *from)))
+    }
+
+    /// Whether another router is known at a hop than that which answered.
+    pub(in crate::path) fn is_other_router(&self, hop: u8, from: IpAddr) -> bool {
+        let known = self.hops.get(usize::from(hop) - 1).and_then(|hop| hop.address);
+        known.is_some_and(|known| known != from)
     }
 
     /// Large packets to each hop, and a small one behind them: a router that answers it would have answered them.

@@ -52,11 +52,7 @@ impl Probing<'_> {
     }
 
     fn take_hops(&mut self, answers: &Answers, port: Option<u16>) {
-        let is_other = answers.iter().any(|(number, (from, _))| {
-            let known = self.hops.get(usize::from(*number) - 1).and_then(|hop| hop.address);
-            known.is_some_and(|known| known != *from)
-        });
-        if !is_other {
+        if !answers.iter().any(|(hop, (from, _))| self.is_other_router(*hop, *from)) {
             return;
         }
         self.distance = end_of(answers, self.to);

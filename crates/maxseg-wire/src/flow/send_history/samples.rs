@@ -12,7 +12,7 @@ impl SendHistory {
     /// Data that passed at `sent_at` is acknowledged.
     #[inline]
     pub(super) fn on_sample(&mut self, ack: &AckSegment, sent_at: u64, how: Sample) {
-        let sample = ack.at.saturating_sub(sent_at);
+        let (sample, fills_gap) = (ack.at.saturating_sub(sent_at), how.fills_gap);
         let shift = self.distance.as_ref().map_or(0, Distance::of_late);
         // Of a delay that has just begun the sender learns later.
         let known = self.distance.as_ref().map(|distance| sample.saturating_add(distance.get()));
@@ -29,7 +29,8 @@ impl SendHistory {
             Some(_) => self.sender.in_flight() > 2 * self.sender.full(),
             None => ack.una < self.nxt,
         };
-        if is_loaded && !ack.has_payload {
+        // What arrived behind a hole waited for the repair, not in a queue.
+        if is_loaded && !ack.has_payload && !fills_gap {
             self.loaded.add(Time::from_nanos(path));
             self.sender.on_round_trip(ack.at.saturating_add(shift), path);
         }

@@ -58,6 +58,8 @@ pub struct Prediction {
     pub runs: [usize; 2],
     /// Half of the 95% interval of the mean of each, in bits per second; `None` where that is not known of the runs.
     pub half_bps: [Option<f64>; 2],
+    /// Mean time from a request to the end of its reply, in seconds, as it is and after the change; `None` of transfers.
+    pub request_s: [Option<f64>; 2],
     /// The limit of the path as it is; `None` where that was not run.
     pub limited_by: Option<LimitedBy>,
     /// The limit after the change.
@@ -206,6 +208,12 @@ impl Gain {
     fn whole_bps(&self, busy_bps: f64) -> f64 {
         let busy = (1.0 - self.idle_share) * self.observed_bps / busy_bps;
         self.observed_whole_bps() / (self.idle_share + busy)
+    }
+
+    /// Mean time from a request to the end of its reply in the runs, in seconds, as it is and after the change; `None` of transfers.
+    pub fn request_s(&self) -> Option<[f64; 2]> {
+        let [now, then] = self.leading()?.request_s;
+        Some([now?, then?])
     }
 
     /// The observed goodput of the whole connection, idle times included, in bits per second.

@@ -146,6 +146,13 @@ impl<'a> Headline<'a> {
                 approx::rate(gain.observed_whole_bps()),
                 approx::gain(relative)
             );
+            if let Some([now, then]) = gain.request_s() {
+                let (now, then) = (approx::time(now), approx::time(then));
+                let _ = write!(
+                    text,
+                    ", {then} instead of {now} from a request to the end of its reply"
+                );
+            }
             if let Some(unless) = self.unless() {
                 let _ = write!(text, ", {unless}");
             }

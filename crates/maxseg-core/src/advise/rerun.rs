@@ -12,18 +12,17 @@ use std::sync::OnceLock;
 use super::case::Case;
 use super::change::Change;
 use super::gain::{Gain, Miss, NoGain, Prediction, RerunError};
-use super::path::ObservedPath;
+use super::path::{ObservedPath, waited_s};
 use super::scenario_text::{LossModel, ScenarioRequest, scenario_text};
 use crate::diagnose::LossCause;
 use crate::engine::EngineName;
 use crate::errors::{ErrorModel, Schedule};
-use crate::evidence::Requests;
 use crate::model::Model;
 use crate::outcome::LimitedBy;
 use crate::scenario::Scenario;
 use crate::sim::Sim;
 use crate::units::Bytes;
-use runs::Runs;
+use runs::{Runs, limit_requests};
 
 /// The observed path as a scenario.
 #[derive(Debug, Clone)]
@@ -92,7 +91,13 @@ impl Rerun {
         let mut scenario = Scenario::from_toml("the observed path", &text)
             .map_err(|error| RerunError::Scenario(error.what))?;
         let shortened_to = (path.bytes > most).then_some(most);
-        scenario.until.bytes = Some(Bytes::new(path.bytes.clamp(1, most)));
+        match &path.dialogue {
+            Some(dialogue) => {
+                let count = (most / dialogue.bytes_of(1).max(1)).clamp(1, dialogue.count);
+                limit_requests(&mut scenario, count);
+            }
+            None => scenario.until.bytes = Some(Bytes::new(path.bytes.clamp(1, most))),
+        }
         let baseline = OnceLock::new();
         Ok(Self {
             connection,
@@ -141,6 +146,7 @@ impl Rerun {
             .chain(iter::once_with(|| self.with_send_buffer(case, file)))
             .chain(iter::once_with(other_cause))
             .chain(iter::once_with(|| self.with_errors_since_overflow(case, file)))
+            .chain(iter::once_with(|| self.in_place_of_dialogue(case, file)))
             .flatten()
             .chain(self.with_other_congestion(case, file));
         for fitted in candidates {
@@ -166,6 +172,9 @@ impl Rerun {
     ) -> (Self, Result<Gain, NoGain>) {
         if let Err(why) = self.can_gain(case, changes) {
             return (self, Err(why));
+        }
+        if let Some(transfer) = self.in_place_of_dialogue(case, file) {
+            return transfer.gain(case, file, changes);
         }
         let waits_for_room = case.diagnosis.waits_for_room;
         let is_open = case.diagnosis.limited_by == LimitedBy::Unknown && !waits_for_room;
@@ -226,16 +235,13 @@ impl Rerun {
         self.path.goodput_bps / (1.0 - self.idle_share(case))
     }
 
-    /// The share of the time in which there was nothing to send. The pauses behind a small send buffer are its own. Before each reply its
-    /// request crosses the path: that time remains, whatever limits the rest.
+    /// The share of the time in which there was nothing to send. The pauses behind a small send buffer are its own, and a run of requests
+    /// has theirs. Before each reply its request crosses the path: that time remains, whatever limits the rest.
     fn idle_share(&self, case: &Case<'_>) -> f64 {
-        if self.path.send_buffer_size.is_some() {
+        if self.path.send_buffer_size.is_some() || self.path.dialogue.is_some() {
             return 0.0;
         }
-        let waits = |requests: &Requests| {
-            requests.round_trips_s + requests.server.total_s + requests.think.total_s
-        };
-        let waited_s = case.evidence.requests.as_ref().map_or(0.0, waits);
+        let waited_s = case.evidence.requests.as_ref().map_or(0.0, waited_s);
         let waited = waited_s / self.path.seconds.max(1e-9);
         case.share(LimitedBy::Application).max(waited).min(MOST_IDLE)
     }
@@ -250,7 +256,7 @@ impl Rerun {
         let share = case.share(LimitedBy::Application);
         let is_by_itself = case.evidence.requests.is_none() && self.path.send_buffer_size.is_none();
         let most = if is_by_itself { MOST_IDLE_WRITING } else { MOST_IDLE };
-        if share > most {
+        if share > most && self.path.dialogue.is_none() {
             return Err(NoGain::ApplicationLimited { share });
         }
         if !self.path.shows_room() {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::path::{Known, ObservedPath, four_digits, micros};
+use super::path::{Dialogue, Known, ObservedPath, four_digits, micros};
 use crate::framing::Headers;
 use crate::units::{Bytes, Mtu};
 use crate::window::LARGEST;
@@ -42,15 +42,30 @@ pub fn scenario_text(path: &ObservedPath, request: &ScenarioRequest<'_>) -> Stri
     hop(&mut text, path, request.loss);
     sender(&mut text, path);
     receiver(&mut text, path);
-    let _ = write!(
-        text,
-        "\n[until]\nbytes = \"{}\" # of {} acknowledged in {:.3} s\ntime = \"{}\" # limit of a run\n",
-        Bytes::new(request.bytes.max(1)),
-        Bytes::new(path.bytes),
-        path.seconds,
-        micros(4.0 * path.seconds + 10.0)
-    );
+    if let Some(dialogue) = &path.dialogue {
+        requests(&mut text, dialogue);
+    }
+    text.push_str("\n[until]\n");
+    let acked = format!("{} acknowledged in {:.3} s", Bytes::new(path.bytes), path.seconds);
+    let _ = match &path.dialogue {
+        Some(_) => writeln!(text, "# the requests above end a run: {acked}"),
+        None => writeln!(text, "bytes = \"{}\" # of {acked}", Bytes::new(request.bytes.max(1))),
+    };
+    let _ = writeln!(text, "time = \"{}\" # limit of a run", micros(4.0 * path.seconds + 10.0));
     text
+}
+
+fn requests(text: &mut String, dialogue: &Dialogue) {
+    text.push_str("\n[[flow]]\nkind = \"request\"\n");
+    let client = if dialogue.data_is_replies { "receiver" } else { "sender" };
+    let _ = writeln!(text, "from = \"{client}\" # the client");
+    let size = |bytes: u64| format!("\"{}\"", Bytes::new(bytes));
+    let (request, reply) = (&dialogue.request_bytes, &dialogue.reply_bytes);
+    key(text, "request", &size(request.value), request);
+    key(text, "reply", &size(reply.value), reply);
+    key(text, "think", &format!("\"{}\"", dialogue.think.value), &dialogue.think);
+    key(text, "pause", &format!("\"{}\"", dialogue.pause.value), &dialogue.pause);
+    let _ = writeln!(text, "count = {} # requests with a reply", dialogue.count);
 }
 
 fn hop(text: &mut String, path: &ObservedPath, loss: LossModel) {

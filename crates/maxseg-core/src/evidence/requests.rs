@@ -15,6 +15,9 @@ pub struct Requests {
     pub server: Waits,
     /// From the arrival of the last byte of a reply, or the SYN-ACK, to the first byte of the next request, likewise.
     pub think: Waits,
+    /// How much of `think` came before the first request, from the SYN-ACK on, in seconds; 0 where the SYN-ACK was not captured.
+    #[serde(default)]
+    pub first_think_s: f64,
     /// Round trips that requests and replies took, in seconds: one for each turn.
     pub round_trips_s: f64,
     /// How long the last bytes of requests were on their way beyond the least round trip, in seconds, as far as their acknowledgements

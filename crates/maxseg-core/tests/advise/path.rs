@@ -1,7 +1,7 @@
 //! The observed path.
 
 use maxseg_core::advise::{Case, Confidence, ObservedPath, Overflow, PathError};
-use maxseg_core::evidence::{Beside, Direction, Evidence, LossEpisode};
+use maxseg_core::evidence::{Beside, Direction, Evidence, LossEpisode, Requests, Waits};
 use maxseg_core::units::Time;
 use maxseg_testkit::{black_hole_before, full_link, packet_too_big, windowed};
 
@@ -174,4 +174,31 @@ fn of_a_link_that_others_may_use_the_rate_is_a_lower_bound() {
     let shared = rate(&evidence);
     assert_eq!(shared.confidence, Confidence::Low);
     assert!(shared.how.starts_with("at least: its share of a full link"), "{shared:?}");
+}
+
+/// A hundred requests of 300 bytes in thirty seconds: the client waited half a second before the first, and 100 ms before each other.
+#[test]
+fn requests_are_a_dialogue_with_their_means() {
+    let waits = |count, total_s| Waits { count, total_s, ..Waits::default() };
+    let mut evidence = windowed(0);
+    evidence.requests = Some(Requests {
+        turns: 100,
+        span_s: 30.0,
+        round_trips_s: 8.0,
+        server: waits(100, 5.0),
+        think: waits(100, 10.4),
+        first_think_s: 0.5,
+        ..Requests::default()
+    });
+    (evidence.forward.unique_bytes, evidence.reverse.unique_bytes) = (2_000_000, 30_000);
+    let path = ObservedPath::of(&Case::of(&evidence)).unwrap();
+    let dialogue = path.dialogue.unwrap();
+    assert_eq!((dialogue.request_bytes.value, dialogue.reply_bytes.value), (20_000, 300));
+    assert_eq!((dialogue.count, dialogue.data_is_replies), (100, false));
+    assert_eq!(dialogue.think.value, Time::from_millis(50));
+    assert_eq!(dialogue.pause.value, Time::from_millis(100), "the first wait is none between");
+    assert!((dialogue.busy_s - 6.6).abs() < 1e-9, "what neither end waited for the other");
+
+    evidence.requests.as_mut().unwrap().turns = 4;
+    assert!(ObservedPath::of(&Case::of(&evidence)).unwrap().dialogue.is_none(), "transfers");
 }

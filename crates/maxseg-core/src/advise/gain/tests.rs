@@ -17,6 +17,7 @@ fn gain(baseline_bps: f64, without_bps: f64) -> Gain {
             spread: 0.0,
             runs: [3, 3],
             half_bps: [None, None],
+            request_s: [None, None],
             limited_by: None,
             then_limited_by: None,
         }],

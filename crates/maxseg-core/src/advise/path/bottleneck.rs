@@ -30,8 +30,14 @@ const OF_FULL: std::ops::RangeInclusive<f64> = 0.7..=1.2;
 /// than the link carried in it.
 const LARGEST_JOINED: u64 = 1 << 16;
 
-/// The rate of the bottleneck link, headers included, and whether it was measured.
-pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
+/// The rate of the bottleneck link, headers included, and whether it was measured. `busy_bps` is what the data of requests had while
+/// neither end waited for the other.
+pub(super) fn rate(
+    case: &Case<'_>,
+    segment: u32,
+    headers: u32,
+    busy_bps: Option<f64>,
+) -> (Known<f64>, bool) {
     let data = case.data();
     let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
     // No link carries less than the connection reached.
@@ -65,7 +71,8 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let is_joined = 4 * data.offloaded_packets > data.data_packets;
     let is_bunched = data.offloaded_packets > 0 && (is_joined || !near_receiver(case));
     let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
-    let reached = peak(data).unwrap_or(0.0).max(goodput);
+    let while_busy = busy_bps.or_else(|| in_largest_flight(case)).unwrap_or(0.0).max(goodput);
+    let reached = peak(data).unwrap_or(0.0).max(while_busy);
     // A mode above what the connection reached is no pace of the sender, unless that has one and waits for a window.
     let is_paced = near_receiver(case) && paces_within_window(case);
     let is_mode = |mode: &f64| *mode >= ROOM * goodput && !is_paced;
@@ -92,9 +99,17 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         return (Known::new(rate, Confidence::Low, how), false);
     }
     // No trains tell the link: what arrives in batches, or waits for a link that repeats what it loses, is faster for a round trip.
-    let reached = peak_of_batches(data).map_or(goodput, |peak| peak.max(goodput));
+    let reached = peak_of_batches(data).map_or(while_busy, |peak| peak.max(while_busy));
     let how = "at least: the highest rate that the connection reached, headers included";
     (Known::new(reached * with_headers, Confidence::Low, how), false)
+}
+
+/// What a transfer that ended in slow start had in its largest flight, in bits per second: it passed in a round trip.
+fn in_largest_flight(case: &Case<'_>) -> Option<f64> {
+    let data = case.data();
+    let round_trip = data.path_rtt_mean_s.filter(|trip| *trip > 0.0)?;
+    let is_of_start = case.diagnosis.limited_by == LimitedBy::StartUp;
+    is_of_start.then(|| 8.0 * data.in_flight_max_bytes as f64 / round_trip)
 }
 
 /// A sender that paces sends no more segments at once than an initial window has (RFC 6928).
@@ -195,21 +210,14 @@ fn sustained(data: &DirectionStats, seconds: f64) -> Vec<f64> {
     rates
 }
 
-/// The round trip through a full queue, in seconds: at the losses, where a queue is their cause; else the highest mean of an
-/// interval.
-pub(super) fn worst_round_trip(case: &Case<'_>) -> Option<f64> {
-    let data = case.data();
-    if case.diagnosis.loss.cause == LossCause::Queue
-        && let Some(at_losses) = round_trip_at_losses(data)
-    {
-        return Some(at_losses);
-    }
+/// The longest round trip, in seconds: the highest mean of an interval.
+pub(super) fn worst_round_trip(data: &DirectionStats) -> Option<f64> {
     let means = data.bins.as_slice().iter().filter_map(Bin::rtt_mean);
     means.max().map(Time::as_secs_f64)
 }
 
-/// The round trip at most losses: a few are of segments that came late.
-fn round_trip_at_losses(data: &DirectionStats) -> Option<f64> {
+/// The round trip at most losses, in seconds: a few are of segments that came late.
+pub(super) fn round_trip_at_losses(data: &DirectionStats) -> Option<f64> {
     let mut trips: Vec<f64> = data
         .loss_episodes
         .as_slice()

@@ -2,6 +2,7 @@
 //! confidence.
 
 mod bottleneck;
+mod dialogue;
 mod ends;
 mod known;
 mod losses;
@@ -16,6 +17,8 @@ use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::path::PolicerSpec;
 use crate::settings::CongestionName;
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
+pub use dialogue::Dialogue;
+pub(in crate::advise) use dialogue::waited_s;
 pub use known::{Confidence, Known};
 pub use losses::Overflow;
 
@@ -88,6 +91,8 @@ pub struct ObservedPath {
     pub send_buffer_size: Option<Known<u64>>,
     /// Rate at which the receiving application reads, in bits per second; `None` unless the window closed.
     pub read_rate_bps: Option<Known<f64>>,
+    /// The requests that its data is asked for by, or consists of; `None` of a transfer.
+    pub dialogue: Option<Dialogue>,
     /// Bytes sent before the first acknowledgement.
     pub initial_window: Option<Known<u64>>,
     /// Acknowledged payload, in bytes.
@@ -144,19 +149,22 @@ impl ObservedPath {
         };
         let timestamps = case.evidence.uses_timestamps();
         let headers = headers(ip, timestamps);
-        let (rate_bps, rate_is_seen) = bottleneck::rate(case, segment.value, headers);
+        let dialogue = Dialogue::of(case);
+        let busy_bps = dialogue.as_ref().and_then(|it| it.busy_bps(data.acked_bytes));
+        let (rate_bps, rate_is_seen) = bottleneck::rate(case, segment.value, headers, busy_bps);
         let loss = losses::rate(data);
-        let worst_rtt = bottleneck::worst_round_trip(case).unwrap_or(rtt_s.value);
-        let overflows = case.diagnosis.loss.cause == LossCause::Queue && loss.value > 0.0;
-        let queue_bytes = bottleneck::queue(rate_bps.value, rtt_s.value, worst_rtt, overflows);
+        let at_losses = bottleneck::round_trip_at_losses(data);
+        let worst_rtt = bottleneck::worst_round_trip(data).unwrap_or(rtt_s.value);
         let is_queued = match case.diagnosis.loss.cause {
             LossCause::Queue => true,
             LossCause::Errors | LossCause::Policer => false,
             LossCause::Reordering | LossCause::Needless | LossCause::None | LossCause::Unknown => {
-                worst_rtt > QUEUED * rtt_s.value
+                at_losses.unwrap_or(worst_rtt) > QUEUED * rtt_s.value
             }
         };
         let loss_with_queue = loss.value > 0.0 && is_queued;
+        let full_rtt = if loss_with_queue { at_losses.unwrap_or(worst_rtt) } else { worst_rtt };
+        let queue_bytes = bottleneck::queue(rate_bps.value, rtt_s.value, full_rtt, loss_with_queue);
         let segment_bytes = segment.value;
         // What each packet carries: flights are counted without headers.
         let payload = f64::from(segment_bytes) / f64::from(segment_bytes + headers);
@@ -175,6 +183,7 @@ impl ObservedPath {
             send_buffer: ends::send_buffer(case),
             send_buffer_size: None,
             read_rate_bps: ends::read_rate(data, acks, goodput_bps),
+            dialogue,
             initial_window: ends::initial_window(case),
             segment,
             rate_bps,
@@ -262,12 +271,13 @@ impl ObservedPath {
     }
 
     /// The share by which a goodput that follows from the path may be another: a full link's rate is counted over the whole
-    /// transfer, that of trains over a few packets each.
+    /// transfer, that of trains over a few packets each. How long the ends of a dialogue waited is known.
     pub(super) fn uncertainty(&self) -> f64 {
-        match self.rate_bps.confidence {
+        let of_link = match self.rate_bps.confidence {
             Confidence::High => 0.05,
             Confidence::Medium | Confidence::Low => 0.15,
-        }
+        };
+        of_link * self.dialogue.as_ref().map_or(1.0, |it| it.busy_share(self.seconds))
     }
 
     /// Why the capture shows too little of the path to predict anything of it; `None` where it shows enough.

@@ -102,9 +102,17 @@ fn saved(facts: &Facts<'_>) -> Option<(f64, f64)> {
 pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
     const KEY: &str = "net.ipv4.tcp_slow_start_after_idle";
     let on = &facts.sender_host;
-    Remedy::new(format!("let {on} keep its congestion window over pauses (no slow start after idle)"))
+    let remedy = Remedy::new(format!(
+        "let {on} keep its congestion window over pauses (no slow start after idle)"
+    ));
+    // Only runs of requests have the pauses.
+    let remedy = if facts.path.is_some_and(|path| path.dialogue.is_some()) {
+        remedy.tries(Change::NoSlowStartAfterIdle)
+    } else {
+        remedy.advises(Change::NoSlowStartAfterIdle)
+    };
+    remedy
         .look_linux(on, format!("sysctl {KEY}"))
-        .advises(Change::NoSlowStartAfterIdle)
         .linux(on, format!("sysctl -w {KEY}=0"))
         .only_where("the first command prints 1")
         .undo(format!("sysctl -w {KEY}=1"))

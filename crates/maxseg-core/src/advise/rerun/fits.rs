@@ -24,6 +24,15 @@ const BUFFER_STEPS: u32 = 6;
 const QUEUES: [f64; 3] = [1.0, 0.6, 1.6];
 
 impl Rerun {
+    /// A transfer of as much in the place of requests that differ too much for runs of their mean; `None` where these have what was
+    /// observed.
+    pub(super) fn in_place_of_dialogue(&self, case: &Case<'_>, file: &str) -> Option<Self> {
+        self.path.dialogue.as_ref()?;
+        let misses = self.fitted(case, file).missed(case)?;
+        let path = ObservedPath { dialogue: None, ..self.path.clone() };
+        if misses.is_empty() { None } else { Self::with(case, file, path, self.loss).ok() }
+    }
+
     /// The same path with another cause of loss; `None` where nothing was lost.
     pub(super) fn with_other_cause(&self, case: &Case<'_>, file: &str) -> Option<Self> {
         let other = match self.loss {

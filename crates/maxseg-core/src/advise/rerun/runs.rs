@@ -5,7 +5,7 @@ use crate::advise::Case;
 use crate::advise::gain::{CLOSE, FOUR_FIFTHS, Prediction};
 use crate::engine::{Engine, EngineName, Unwatched};
 use crate::outcome::{LimitedBy, Outcome};
-use crate::scenario::Scenario;
+use crate::scenario::{FlowKind, Scenario};
 use crate::settings::CongestionName;
 use crate::sim::Sim;
 use crate::stats::Summary;
@@ -35,6 +35,22 @@ fn vary(run: &mut Scenario, scenario: &Scenario, number: u64) {
     }
 }
 
+/// Lets a run have so many requests.
+pub(super) fn limit_requests(scenario: &mut Scenario, count: u64) {
+    for flow in &mut scenario.flows {
+        if let FlowKind::Request(plan) = &mut flow.kind {
+            plan.count = Some(count);
+        }
+    }
+}
+
+/// How many requests a run has; `None` of a transfer.
+fn requests_of(scenario: &Scenario) -> Option<u64> {
+    let count =
+        |kind: &FlowKind| if let FlowKind::Request(plan) = kind { plan.count } else { None };
+    scenario.flows.iter().find_map(|flow| count(&flow.kind))
+}
+
 /// The means of some runs of a scenario.
 #[derive(Debug, Clone)]
 pub(super) struct Runs {
@@ -48,6 +64,8 @@ pub(super) struct Runs {
     pub(super) retransmissions: f64,
     /// `None` of formulas, which know no round trips under load.
     pub(super) rtt_s: Option<f64>,
+    /// From a request to the end of its reply, in seconds; `None` of a transfer.
+    pub(super) request_s: Option<f64>,
     /// The limit of most of them.
     pub(super) limited_by: Option<LimitedBy>,
 }
@@ -72,6 +90,7 @@ impl Runs {
             spread: goodput.coefficient_of_variation().unwrap_or(0.0),
             retransmissions: mean(&|outcome| outcome.retransmitted_packets.map(|n| n as f64))
                 .unwrap_or(0.0),
+            request_s: mean(&|outcome| outcome.request_mean_s),
             rtt_s: mean(&|outcome| outcome.rtt_mean_s).filter(|_| name == EngineName::Sim),
             limited_by: LimitedBy::of_most(outcomes.iter().filter_map(|(_, it)| it.limited_by)),
             goodput_bps: goodput.mean,
@@ -90,6 +109,7 @@ impl Prediction {
             spread: after.map_or(0.0, |after| after.spread),
             runs: [baseline.count, after.map_or(0, |after| after.count)],
             half_bps: [baseline.half_bps, after.and_then(|after| after.half_bps)],
+            request_s: [baseline.request_s, after.and_then(|after| after.request_s)],
             limited_by: baseline.limited_by,
             then_limited_by: after.and_then(|after| after.limited_by),
         }
@@ -123,8 +143,7 @@ impl Rerun {
         scenario: &Scenario,
         are_enough: impl Fn(&[(f64, Outcome)], u64) -> bool,
     ) -> Option<Runs> {
-        let bytes = scenario.until.bytes.map_or(0, Bytes::get);
-        let packets = bytes / u64::from(self.path.segment.value.max(1)) + 1;
+        let packets = self.payload_of_run(scenario) / u64::from(self.path.segment.value.max(1)) + 1;
         let is_chance = scenario.is_random() || scenario.sender.congestion == CongestionName::Bbr;
         let (least, most) = match (name, is_chance) {
             (EngineName::Model, _) => (1, 1),
@@ -151,15 +170,31 @@ impl Rerun {
         Some(runs)
     }
 
-    /// Goodput from the first data on, as a capture counts it: a run's elapsed time includes the handshake.
+    /// Payload that a run carries, in bytes.
+    fn payload_of_run(&self, scenario: &Scenario) -> u64 {
+        let of_requests = self.path.dialogue.as_ref().zip(requests_of(scenario));
+        let bytes = || scenario.until.bytes.map_or(0, Bytes::get);
+        of_requests.map_or_else(bytes, |(dialogue, count)| dialogue.bytes_of(count))
+    }
+
+    /// Goodput from the first data on, as a capture counts it: a run's elapsed time includes the handshake, and that of requests a round
+    /// trip and the server's time before the first reply, or behind the last request.
     pub(super) fn goodput(
         &self,
         engine: &mut dyn Engine,
         scenario: &Scenario,
     ) -> Option<(f64, Outcome)> {
         let outcome = engine.run(scenario, &mut Unwatched).ok()?;
-        let (bytes, elapsed) = (outcome.payload_bytes? as f64, outcome.elapsed_s?);
-        let since_data = elapsed - Time::from_secs_f64(self.path.rtt_s.value).as_secs_f64();
+        let elapsed = outcome.elapsed_s?;
+        let handshake_s = Time::from_secs_f64(self.path.rtt_s.value).as_secs_f64();
+        let (bytes, before_s) = match &self.path.dialogue {
+            Some(dialogue) => {
+                let done = outcome.requests?.checked_mul(dialogue.data_bytes())?;
+                (done as f64, handshake_s + dialogue.think.value.as_secs_f64())
+            }
+            None => (outcome.payload_bytes? as f64, handshake_s),
+        };
+        let since_data = elapsed - before_s;
         (since_data > 0.0 && bytes > 0.0).then(|| (8.0 * bytes / since_data, outcome))
     }
 }
@@ -176,6 +211,7 @@ mod tests {
             count: 3,
             spread,
             retransmissions: 0.0,
+            request_s: None,
             rtt_s,
             limited_by: None,
         }

@@ -54,6 +54,7 @@ impl Rerun {
             spread: libm::hypot(runs.spread, apart / FOUR_FIFTHS),
             runs: [0, runs.count],
             half_bps: [None, None],
+            request_s: [None, None],
             limited_by: None,
             then_limited_by: runs.limited_by,
         };

@@ -225,7 +225,9 @@ impl Turns {
         let taken = |samples: &Samples, way: &WayTo| samples.round_trips(way) as f64 / 1e9;
         let none = WayTo::default();
         let corked = waits.corked.unwrap_or_default();
+        let first = self.first.map_or(0, |took| took.saturating_sub(to_client.round_trip));
         Some(Requests {
+            first_think_s: first as f64 / 1e9,
             held_of_client: waits.nagle.of(client),
             corked: corked.times.less(&none),
             corked_of_client: corked.of(client),
@@ -369,7 +371,7 @@ mod tests {
         turns.talk(&first);
         turns.talk(&talk(Endpoint::High, 510 * MS, 100));
         let requests = turns.requests(Endpoint::Low, &way(200 * MS), &way(0)).unwrap();
-        assert_eq!(requests.think.p50_s, Some(0.3));
+        assert_eq!((requests.think.p50_s, requests.first_think_s), (Some(0.3), 0.3));
         assert!((requests.span_s - 0.51).abs() < 1e-9);
     }
 }

@@ -73,6 +73,10 @@ struct PredictionEntry {
     without_bps: Option<f64>,
     /// Standard deviation of one run's goodput after the change, over its mean.
     spread: f64,
+    /// Mean time from a request to the end of its reply; null of transfers.
+    baseline_request_s: Option<f64>,
+    /// The same after the change.
+    then_request_s: Option<f64>,
     /// The limit after the change.
     then_limited_by: Option<LimitedBy>,
 }
@@ -144,6 +148,8 @@ impl<'a> HeadlineEntry<'a> {
                         baseline_bps: prediction.baseline_bps,
                         without_bps: prediction.without_bps,
                         spread: prediction.spread,
+                        baseline_request_s: prediction.request_s[0],
+                        then_request_s: prediction.request_s[1],
                         then_limited_by: prediction.then_limited_by,
                     })
                     .collect(),

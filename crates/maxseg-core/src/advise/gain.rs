@@ -113,6 +113,9 @@ impl fmt::Display for Miss {
 /// A baseline explains the observed goodput within this relative difference, and what chance adds.
 pub const CLOSE: f64 = 0.15;
 
+/// What gains less at worst, as a share, is printed as no gain.
+const LEAST_GAIN: f64 = 0.005;
+
 /// A smaller relative gain is worth no change.
 pub const SMALL_GAIN: f64 = 0.03;
 
@@ -248,7 +251,7 @@ impl Gain {
             return Some(NoGain::TooSmall);
         }
         let (low, high) = self.relative_interval()?;
-        (low <= 0.0).then_some(NoGain::Uncertain { low, high })
+        (low < LEAST_GAIN).then_some(NoGain::Uncertain { low, high })
     }
 }
 

@@ -113,7 +113,11 @@ fn not_policed(
         return Err(NoGain::BurstWithoutWait { lost });
     }
     let lost = data.needed_retransmissions();
-    let share = lost as f64 / data.segments().max(1) as f64;
+    // An overflow that ended slow start is no policer's, which drops as large a share of what follows.
+    let share = match &path.overflow {
+        Some(overflow) => overflow.later_loss.as_ref().map_or(0.0, |loss| loss.value),
+        None => lost as f64 / data.segments().max(1) as f64,
+    };
     if lost >= LEAST_LOST && share > MUCH_LOST {
         return Err(NoGain::LosesMuch { share });
     }

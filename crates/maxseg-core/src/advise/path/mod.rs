@@ -4,6 +4,7 @@
 mod bottleneck;
 mod dialogue;
 mod ends;
+mod fitted;
 mod known;
 mod losses;
 
@@ -119,9 +120,6 @@ pub(super) const LEAST_QUEUE: u64 = 15_000;
 const LEAST_SEGMENTS: u64 = 50;
 const LEAST_ROUND_TRIPS: f64 = 10.0;
 
-/// Two full packets.
-const LEAST_FITTED_QUEUE: u64 = 3000;
-
 /// The MTU of Ethernet, assumed where nothing larger was sent.
 pub(super) const ETHERNET: u32 = Mtu::ETHERNET.octets();
 
@@ -203,38 +201,6 @@ impl ObservedPath {
             seconds,
             goodput_bps,
         })
-    }
-
-    /// The path with the queue that ended slow start, and errors since; `None` where no queue did, or nothing was lost since.
-    pub(super) fn with_errors_since_overflow(&self) -> Option<Self> {
-        let overflow = self.overflow.clone()?;
-        Some(Self {
-            queue_bytes: overflow.queue_bytes,
-            loss: overflow.later_loss?,
-            loss_burst: None,
-            lost_packets: overflow.later_packets,
-            loss_with_queue: false,
-            ..self.clone()
-        })
-    }
-
-    /// A queue of so many times the room: one by which a rerun explains more.
-    pub(super) fn scale_queue(&mut self, times: f64) {
-        let how = "so large that the rerun has the observed goodput and round trip";
-        let bytes = whole(self.queue_bytes.value as f64 * times).max(LEAST_FITTED_QUEUE);
-        self.queue_bytes = Known::new(bytes, Confidence::Low, how);
-    }
-
-    /// Whether a small send buffer is run as a receive window: how much memory its payload takes depends on how it was written,
-    /// which no capture shows; how much it lets be in flight is seen.
-    pub(super) const fn runs_buffer_as_window(&self) -> bool {
-        self.send_buffer.is_some() && self.send_buffer_size.is_none()
-    }
-
-    /// A send buffer of this size: one by which a rerun explains more than by its flight.
-    pub(super) fn set_send_buffer_size(&mut self, bytes: f64) {
-        let how = "so large that the rerun has what was observed";
-        self.send_buffer_size = Some(Known::new(whole(bytes), Confidence::Low, how));
     }
 
     /// Headers of a data packet, in bytes.

@@ -12,6 +12,8 @@ use crate::settings::CongestionName;
 /// A queue is looked for in so many steps, of this factor until they turn.
 const MOST_STEPS: u32 = 6;
 const QUEUE_STEP: f64 = 1.6;
+/// A policer's bucket is looked for in as many: what passed before the first drop tells it less well.
+const BUCKET_STEP: f64 = 2.0;
 
 /// A queue with which the goodput of the rerun is off by less, on a logarithmic scale, is long enough.
 const WELL_FITTED: f64 = 0.03;
@@ -75,25 +77,29 @@ impl Rerun {
 
     /// The same with a queue with which the rerun has what was observed, where a queue overflowed and such a one is found: no
     /// capture elsewhere than at the sender shows round trips through a full queue well. Where no queue was seen, of those found the one is
-    /// taken whose goodput is nearest.
+    /// taken whose goodput is nearest. So a policer's bucket is.
     pub(super) fn fitted(&self, case: &Case<'_>, file: &str) -> Self {
-        let overflows = self.loss == LossModel::QueueOverflow || self.is_since_overflow;
+        let is_policed = self.loss == LossModel::Policer;
+        let is_fitted =
+            self.loss == LossModel::QueueOverflow || self.is_since_overflow || is_policed;
         // What is known of the path as it is goes with each clone.
-        if !overflows || self.path.loss.value <= 0.0 || self.baseline(case).is_none() {
+        if !is_fitted || self.path.loss.value <= 0.0 || self.baseline(case).is_none() {
             return self.clone();
         }
         let observed_bps = self.observed_bps(case);
-        let is_seen = self.path.queue_bytes.confidence > Confidence::Low;
+        let is_seen = is_policed || self.path.queue_bytes.confidence > Confidence::Low;
         let mut fitted = self.clone();
-        let (mut step, mut was_larger) = (QUEUE_STEP, None);
+        let mut step = if is_policed { BUCKET_STEP } else { QUEUE_STEP };
+        let mut was_larger = None;
         let mut best: Option<(f64, Self)> = None;
         for _ in 0..MOST_STEPS {
             let Some(baseline) = fitted.as_observed(case) else { break };
             let misses = fitted.misses(case, observed_bps, &baseline);
             let off = libm::log(observed_bps / baseline.goodput_bps);
-            // A longer queue brings more goodput, and longer round trips.
+            // A longer queue brings more goodput, and longer round trips; a larger bucket more goodput.
             let told = |of| misses.iter().find(|miss| miss.of == of);
-            let miss = told(Measured::Goodput).or_else(|| told(Measured::RoundTrip));
+            let by_trip = || if is_policed { None } else { told(Measured::RoundTrip) };
+            let miss = told(Measured::Goodput).or_else(by_trip);
             if miss.is_none() && best.as_ref().is_none_or(|(least, _)| off.abs() < *least) {
                 // It takes the place of this one.
                 best = Some((
@@ -110,7 +116,12 @@ impl Rerun {
             }
             was_larger = Some(larger);
             let mut path = fitted.path.clone();
-            path.scale_queue(if larger { step } else { 1.0 / step });
+            let times = if larger { step } else { 1.0 / step };
+            if is_policed {
+                path.scale_bucket(times);
+            } else {
+                path.scale_queue(times);
+            }
             let Some(next) = Self::alternative(case, file, path, self.loss) else { break };
             fitted = Self { is_since_overflow: self.is_since_overflow, ..next };
         }

@@ -96,10 +96,10 @@ impl Rerun {
             let Some(baseline) = fitted.as_observed(case) else { break };
             let misses = fitted.misses(case, observed_bps, &baseline);
             let off = libm::log(observed_bps / baseline.goodput_bps);
-            // A longer queue brings more goodput, and longer round trips; a larger bucket more goodput.
+            // A longer queue brings more goodput, and longer round trips; a larger bucket more goodput, and a larger flight whose end it drops.
             let told = |of| misses.iter().find(|miss| miss.of == of);
-            let by_trip = || if is_policed { None } else { told(Measured::RoundTrip) };
-            let miss = told(Measured::Goodput).or_else(by_trip);
+            let beside = if is_policed { Measured::Retransmissions } else { Measured::RoundTrip };
+            let miss = told(Measured::Goodput).or_else(|| told(beside));
             if miss.is_none() && best.as_ref().is_none_or(|(least, _)| off.abs() < *least) {
                 // It takes the place of this one.
                 best = Some((

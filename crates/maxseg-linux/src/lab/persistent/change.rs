@@ -9,6 +9,7 @@ use super::lab::{PersistentLab, notes, set_congestion, unmet};
 use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
+use crate::lab::header_limits::of_any_program;
 use crate::lab::host::fits;
 use crate::lab::network::Network;
 use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
@@ -163,7 +164,10 @@ fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabE
             if link.mtu < was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
-            if link != was || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to) {
+            if link != was
+                || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to)
+                || of_any_program(new, hop, to) != of_any_program(old, hop, to)
+            {
                 lab.relays.change(new, hop, to)?;
             }
             if link.mtu > was.mtu {

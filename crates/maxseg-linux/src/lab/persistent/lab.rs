@@ -8,6 +8,7 @@ use super::{LabStatus, address, status};
 use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
+use crate::lab::header_limits;
 use crate::lab::host::{get, set};
 use crate::lab::host_setup::left_to_the_kernel;
 use crate::lab::network::Network;
@@ -43,7 +44,13 @@ impl PersistentLab {
         feasible::mtus(&scenario)?;
         let mut network = Network::build(&scenario)?;
         let clock = Clock::start();
-        let relays = Relays::start(&scenario, network.tun_pairs(), clock, |_, _| None)?;
+        let relays = Relays::start(
+            &scenario,
+            network.tun_pairs(),
+            clock,
+            header_limits::of_any_program,
+            |_, _| None,
+        )?;
         let notes = notes(&set_congestion(&mut network, &scenario));
         let drops_before = network.drops()?;
         let name = name.to_owned();

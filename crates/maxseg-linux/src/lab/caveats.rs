@@ -7,7 +7,7 @@ use maxseg_core::scenario::{Flow, FlowKind, LabBackend, Scenario};
 use maxseg_core::settings::CongestionName;
 
 use super::flows::{congestion_of, is_foreign};
-use super::host_setup::{is_one_segment, left_to_the_kernel};
+use super::host_setup::{bounded_by_the_kernel, is_one_segment, left_to_the_kernel};
 use super::kernel_links;
 
 /// The caveats of a lab run.
@@ -15,6 +15,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     caveats.extend(beyond(scenario));
     caveats.extend(kernel(scenario));
+    caveats.extend(bounds(scenario));
     caveats.extend(headers(scenario));
     if scenario.lab.backend == LabBackend::Netem {
         caveats.extend(kernel_links::caveats(scenario));
@@ -90,6 +91,17 @@ fn headers(scenario: &Scenario) -> Option<Caveat> {
             Caveat::new("lab-header", text)
         })
     })
+}
+
+/// Values that the hosts' kernels bound.
+fn bounds(scenario: &Scenario) -> Vec<Caveat> {
+    let has_tcp = scenario.flows.iter().any(|flow| flow.kind.is_tcp());
+    let ends = [("sender", &scenario.sender), ("receiver", &scenario.receiver)];
+    let of_end = |(end, settings)| {
+        let caveat = move |what| Caveat::new("kernel", format!("{end}: {what}"));
+        bounded_by_the_kernel(settings).into_iter().map(caveat)
+    };
+    ends.into_iter().filter(|_| has_tcp).flat_map(of_end).collect()
 }
 
 /// Settings that hosts approximate, and those that this kernel's TCP decides itself.

@@ -11,6 +11,7 @@ use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
 use crate::lab::header_limits::of_any_program;
 use crate::lab::host::fits;
+use crate::lab::host_setup::bounded_by_the_kernel;
 use crate::lab::network::Network;
 use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
 
@@ -93,6 +94,9 @@ fn without_effect(key: &str, new: &Scenario) -> LabError {
     let (own, index, end) = match key {
         "sender.mss" => (new.sender.mss, 0, End::Sender),
         "receiver.mss" => (new.receiver.mss, last, End::Receiver),
+        "sender.rto.max" | "receiver.rto.max" | "sender.rto.min" | "receiver.rto.min" => {
+            return bounded(key, new);
+        }
         _ => return LabError::NotAKernelSetting(key.to_owned()),
     };
     let fits = fits(new, index, end).get();
@@ -100,6 +104,17 @@ fn without_effect(key: &str, new: &Scenario) -> LabError {
         Some(mss) => LabError::NoSuchSegments { key: key.to_owned(), mss, fits },
         None => LabError::NotAKernelSetting(key.to_owned()),
     }
+}
+
+/// Why a timeout has no effect: the kernel takes another value for it, which it may have already.
+fn bounded(key: &str, new: &Scenario) -> LabError {
+    let (end, timeout) = key.split_once('.').unwrap_or_default();
+    let settings = if end == "sender" { &new.sender } else { &new.receiver };
+    let bound = bounded_by_the_kernel(settings).into_iter().find(|what| what.starts_with(timeout));
+    bound.map_or_else(
+        || LabError::NotAKernelSetting(key.to_owned()),
+        |bound| LabError::Bounded { key: key.to_owned(), bound },
+    )
 }
 
 /// Whether a changed key has an effect on the hosts' kernels, alone or as the last of the changes: a key without effect
@@ -270,6 +285,7 @@ mod tests {
             ("ip=6", "the hosts were built with it"),
             ("lab.as_netem=true", "the hosts were built with it"),
             ("sender.limited_transmit=false", "not a setting of the Linux kernel"),
+            ("sender.rto.max=200 s", "rto.max = 200 s is 120 s here"),
         ];
         for (assignment, why) in cases {
             let Some((what, hint)) = refusal(&[assignment]) else {

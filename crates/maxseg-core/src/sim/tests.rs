@@ -361,7 +361,7 @@ fn echo_replies_above_the_mtu_of_the_way_back_are_fragmented() {
         let ping = if ip == 6 { ping.replace("1100", "1300") } else { ping.to_owned() };
         let text = format!("ip = {ip}\n{WIRED}{}{ping}", narrow.replace("mtu = 1000", mtu));
         let scenario = scenario(&text);
-        let told = crate::engine::size_caveats(&scenario);
+        let told = size_caveats(&scenario);
         assert!(
             told.iter().any(|it| it.text.starts_with("echo replies") && it.text.contains(fate))
         );

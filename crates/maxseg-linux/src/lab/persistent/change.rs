@@ -1,7 +1,7 @@
 //! Setting keys of the scenario while the lab is up.
 
 use maxseg_core::path::LinkSpec;
-use maxseg_core::scenario::{Draft, End, Scenario};
+use maxseg_core::scenario::{Draft, End, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub(super) fn set(
     lab.check()?;
     let mut draft = lab.draft.clone();
     for assignment in assignments {
-        draft.set_argument(assignment)?;
+        draft.set_argument(assignment).map_err(without_option)?;
     }
     let new = draft.scenario()?;
     let changed = differences(&lab.draft, &draft);
@@ -56,6 +56,11 @@ pub(super) fn set(
     lab.draft = draft;
     lab.scenario = new;
     Ok(changed)
+}
+
+/// `lab set` takes assignments alone, without `--set`.
+fn without_option(error: ScenarioError) -> ScenarioError {
+    ScenarioError { hint: error.hint.replace("--set ", ""), ..error }
 }
 
 /// Refuses changes of what is fixed while a lab is up.
@@ -316,6 +321,12 @@ mod tests {
         for key in ["receiver.mss", "sender.limited_transmit"] {
             assert!(told(key).contains("not a setting of the Linux kernel"), "{}", told(key));
         }
+    }
+
+    #[test]
+    fn a_key_without_a_value_gets_a_hint_that_lab_set_takes() {
+        let error = Draft::parse("test", FILE).unwrap().set_argument("hop.radio.rate").unwrap_err();
+        assert_eq!(without_option(error).hint, "write for example sender.mss=536");
     }
 
     #[test]

@@ -141,7 +141,9 @@ fn walk_options(options: &mut [u8], mss: Option<u16>) -> u8 {
         let Some(option) = options.get_mut(at..at + len).filter(|_| len > 0) else { break };
         match (kind, option) {
             (MSS, [_, _, value @ ..]) if value.len() == 2 => {
-                mss.into_iter().for_each(|mss| lower(value, mss));
+                if let Some(mss) = mss {
+                    lower(value, mss);
+                }
             }
             (WINDOW_SCALE, [_, _, value]) => shift = *value,
             _ => {}

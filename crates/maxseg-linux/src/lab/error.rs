@@ -327,9 +327,8 @@ impl LabError {
             Self::NoSuchSegments { .. } => {
                 "set a larger MTU with it, as hop.NAME.mtu=1500".to_owned()
             }
-            Self::NotAKernelSetting(_) | Self::Bounded { .. } => {
-                "use --engine sim, which has it".to_owned()
-            }
+            Self::NotAKernelSetting(_) => "use --engine sim, which has it".to_owned(),
+            Self::Bounded { .. } => "set a value that the kernel takes".to_owned(),
             Self::Refused { hint, .. } => return hint.clone(),
             Self::Host { .. }
             | Self::Flow { .. }

@@ -211,8 +211,14 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
                 .iter()
                 .filter_map(|way| mss_caveat(scenario, way, &scenario.mss(way)))
                 .collect(),
-            FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
+            FlowKind::Cbr { size, header, .. } => {
                 packet_caveat(scenario, flow, size + header).into_iter().collect::<Vec<_>>()
+            }
+            FlowKind::Ping { size, header, .. } => {
+                let request = packet_caveat(scenario, flow, size + header);
+                let arrives = !scenario.is_too_big(flow, size + header);
+                let reply = arrives.then(|| reply_caveat(scenario, flow, size + header)).flatten();
+                request.into_iter().chain(reply).collect()
             }
         })
         .collect();
@@ -288,6 +294,22 @@ fn resized(
 
 /// What becomes of packets larger than some link on their way.
 fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Caveat> {
+    let df = scenario.forbids_fragments_of(flow, flow.from);
+    above_mtu(scenario, flow, df, ("packets", packet))
+}
+
+/// The same of the replies to the echo requests of `flow`.
+fn reply_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Caveat> {
+    let df = scenario.forbids_fragments_of(flow, flow.from.other());
+    above_mtu(scenario, &flow.reversed(), df, ("echo replies", packet))
+}
+
+fn above_mtu(
+    scenario: &Scenario,
+    flow: &Flow,
+    df: bool,
+    (what, packet): (&str, Bytes),
+) -> Option<Caveat> {
     let links = scenario.links_from_sender_of(flow);
     let index = links.iter().position(|link| packet > link.mtu.bytes())?;
     let link = links[index];
@@ -296,7 +318,7 @@ fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Cave
         End::Sender => &hops[index],
         End::Receiver => &hops[hops.len() - 1 - index],
     };
-    let fate = match (scenario.forbids_fragments(flow.from), link.icmp) {
+    let fate = match (df, link.icmp) {
         (false, _) => "is fragmented there; fragments are queued and lost one by one",
         (true, IcmpPolicy::Send) => {
             "is dropped there because of DF; the sender gets an ICMP message, but its packet size is fixed"
@@ -306,7 +328,7 @@ fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Cave
         }
     };
     let text = format!(
-        "packets of {packet} exceed the MTU of hop `{}`, {}: each {fate}",
+        "{what} of {packet} exceed the MTU of hop `{}`, {}: each {fate}",
         hop.label(),
         link.mtu
     );

@@ -58,7 +58,8 @@ pub(super) fn echo(
     shares: &Shares<'_>,
 ) -> Estimate {
     let flow_path = FlowPath::of(scenario, flow);
-    let damaged = flow_path.loss(packet).or(flow_path.loss_back(packet));
+    let back = FlowPath::of_replies(scenario, flow);
+    let damaged = flow_path.loss(packet).or(back.loss(packet));
     // Full queues refuse echoes as they do datagrams.
     let passed = shares.carried(flow) * shares.carried(&flow.reversed());
     let lost = 1.0 - passed * damaged.complement();
@@ -73,7 +74,7 @@ pub(super) fn echo(
         segment_loss: Some(lost),
         // Where none is answered there is no mean.
         ping_mean_s: (lost < 1.0)
-            .then(|| (flow_path.round_trip(packet, packet) + queue).as_secs_f64()),
+            .then(|| (flow_path.echo_time(&back, packet) + queue).as_secs_f64()),
         queue_mean_s: Some(queue.as_secs_f64()),
         ..Outcome::default()
     };

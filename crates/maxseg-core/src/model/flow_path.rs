@@ -58,6 +58,12 @@ impl<'a> FlowPath<'a> {
         Self { there, back, until: scenario.until.time, df, hosts, costs, per_ack }
     }
 
+    /// That of the replies to the echo requests of `flow`.
+    pub(super) fn of_replies(scenario: &'a Scenario, flow: &Flow) -> Self {
+        let df = scenario.forbids_fragments_of(flow, flow.from.other());
+        Self { df, ..Self::of(scenario, &flow.reversed()) }
+    }
+
     /// The same for a flow that ends then: what changes over time has its mean up to there.
     pub(super) const fn up_to(mut self, until: Time) -> Self {
         self.until = until;
@@ -68,6 +74,12 @@ impl<'a> FlowPath<'a> {
     pub(super) fn round_trip(&self, there: IpPacket, back: IpPacket) -> Time {
         let links = self.one_way(&self.there, there).saturating_add(self.one_way(&self.back, back));
         links.saturating_add(self.hosts)
+    }
+
+    /// From sending a packet to having its reply of the same length by the path `back`, nothing queued.
+    pub(super) fn echo_time(&self, back: &Self, packet: IpPacket) -> Time {
+        let there = self.one_way(&self.there, packet);
+        there.saturating_add(back.one_way(&back.there, packet)).saturating_add(self.hosts)
     }
 
     /// The chance that a packet is lost on the way there: damaged, with it any of its

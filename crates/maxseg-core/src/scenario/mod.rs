@@ -287,6 +287,13 @@ impl Scenario {
         host.df || self.ip == IpVersion::V6
     }
 
+    /// Whether hops must not fragment what the host at `end` sends of `flow`. An echo reply of IPv4 has no DF, whatever
+    /// the host's other packets have (Linux: `icmp_sk_init` of `net/ipv4/icmp.c`, `IP_PMTUDISC_DONT`).
+    pub fn forbids_fragments_of(&self, flow: &Flow, end: End) -> bool {
+        let is_reply = matches!(flow.kind, FlowKind::Ping { .. }) && end != flow.from;
+        self.forbids_fragments(end) && !(is_reply && self.ip == IpVersion::V4)
+    }
+
     /// Whether hops must not fragment the packets of `flow` once its sender knows the path.
     pub fn keeps_df(&self, flow: &Flow) -> bool {
         self.forbids_fragments(flow.from) && !(flow.kind.is_tcp() && self.mss(flow).clears_df)

@@ -342,7 +342,7 @@ fn hop_span(scenario: &Scenario, flow: &Flow, from: End) -> HopSpan {
     HopSpan {
         first: index(hops.first),
         last: index(hops.last),
-        df: scenario.forbids_fragments(from),
+        df: scenario.forbids_fragments_of(flow, from),
         ect: false,
     }
 }

@@ -348,3 +348,30 @@ fn a_ping_beside_a_transfer_does_not_change_its_limit() {
     assert_eq!(alone[0].0, LimitedBy::Bandwidth, "{alone:?}");
     assert_eq!(limits("[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n"), alone);
 }
+
+/// The kernel sends echo replies without DF (`net/ipv4/icmp.c`); in IPv6 no router fragments.
+#[test]
+fn echo_replies_above_the_mtu_of_the_way_back_are_fragmented() {
+    let narrow = WIRED.replace("wired", "narrow") + "[hop.reverse]\nmtu = 1000\n";
+    let ping =
+        "[[flow]]\nkind = \"ping\"\nsize = 1100\ninterval = \"100 ms\"\n[until]\ntime = \"4 s\"\n";
+    for (ip, answered, fate) in [(4, true, "is fragmented there"), (6, false, "is dropped there")] {
+        // 1280 bytes are IPv6's least.
+        let mtu = if ip == 6 { "mtu = 1280" } else { "mtu = 1000" };
+        let ping = if ip == 6 { ping.replace("1100", "1300") } else { ping.to_owned() };
+        let text = format!("ip = {ip}\n{WIRED}{}{ping}", narrow.replace("mtu = 1000", mtu));
+        let scenario = scenario(&text);
+        let told = size_caveats(&scenario);
+        assert!(
+            told.iter().any(|it| it.text.starts_with("echo replies") && it.text.contains(fate))
+        );
+        let [sim, model] = [&mut Sim as &mut dyn Engine, &mut crate::model::Model]
+            .map(|engine| engine.run(&scenario, &mut Unwatched).unwrap());
+        // What was sent shortly before the end is still on its way.
+        assert_eq!(sim.segment_loss.unwrap() < 0.1, answered, "{sim:?}");
+        assert_eq!(model.segment_loss, Some(if answered { 0.0 } else { 1.0 }));
+        let means = sim.ping_mean_s.zip(model.ping_mean_s);
+        assert_eq!(means.is_some(), answered);
+        assert!(means.is_none_or(|(sim, model)| (sim / model - 1.0).abs() < 0.01), "{means:?}");
+    }
+}

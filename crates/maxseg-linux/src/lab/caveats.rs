@@ -4,10 +4,10 @@ use maxseg_core::engine::Caveat;
 use maxseg_core::framing::{ICMP_ECHO_HEADER, UDP_HEADER, ip_header};
 use maxseg_core::mss::linux::MAXSEG;
 use maxseg_core::scenario::{Flow, FlowKind, LabBackend, Scenario};
-use maxseg_core::settings::CongestionName;
+use maxseg_core::settings::{CongestionName, WindowSize};
 
 use super::flows::{congestion_of, is_foreign};
-use super::host_setup::{is_one_segment, left_to_the_kernel};
+use super::host_setup::{bounded_by_the_kernel, is_one_segment, left_to_the_kernel};
 use super::kernel_links;
 
 /// The caveats of a lab run.
@@ -15,9 +15,11 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     caveats.extend(beyond(scenario));
     caveats.extend(kernel(scenario));
+    caveats.extend(bounds(scenario));
     caveats.extend(headers(scenario));
     if scenario.lab.backend == LabBackend::Netem {
         caveats.extend(kernel_links::caveats(scenario));
+        caveats.extend(unbounded_window(scenario));
     }
     if scenario.lab.as_netem {
         let text = "losses take whole super-packets, as netem does on a host with segmentation offload: bursts of \
@@ -89,6 +91,30 @@ fn headers(scenario: &Scenario) -> Option<Caveat> {
             );
             Caveat::new("lab-header", text)
         })
+    })
+}
+
+/// Values that the hosts' kernels bound.
+fn bounds(scenario: &Scenario) -> Vec<Caveat> {
+    let has_tcp = scenario.flows.iter().any(|flow| flow.kind.is_tcp());
+    let ends = [("sender", &scenario.sender), ("receiver", &scenario.receiver)];
+    let of_end = |(end, settings)| {
+        let caveat = move |what| Caveat::new("kernel", format!("{end}: {what}"));
+        bounded_by_the_kernel(settings).into_iter().map(caveat)
+    };
+    ends.into_iter().filter(|_| has_tcp).flat_map(of_end).collect()
+}
+
+/// Nobody but the relay bounds the window of another program, and on netem links there is none.
+fn unbounded_window(scenario: &Scenario) -> Option<Caveat> {
+    let is_unbounded = |flow: &Flow| {
+        let (_, receiver) = scenario.endpoints(flow);
+        is_foreign(scenario, flow) && !matches!(receiver.window, WindowSize::Auto { .. })
+    };
+    scenario.flows.iter().any(is_unbounded).then(|| {
+        let text = "`window` bounds iperf3's connections up to the first segment only: a route's window lasts no longer, \
+                    and netem links do not bound it as the relay does";
+        Caveat::new("kernel", text)
     })
 }
 

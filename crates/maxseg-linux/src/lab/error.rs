@@ -212,6 +212,14 @@ pub enum LabError {
         /// The payload that fits.
         fits: u64,
     },
+    /// A value that the kernel bounds to the one that it has.
+    #[error("`{key}` would change nothing: {bound}")]
+    Bounded {
+        /// The key.
+        key: String,
+        /// What the kernel takes the value for, and why.
+        bound: String,
+    },
     /// A change failed, and so did its undo.
     #[error("{error}; undoing the part that was applied failed: {undo}")]
     HalfApplied {
@@ -320,6 +328,7 @@ impl LabError {
                 "set a larger MTU with it, as hop.NAME.mtu=1500".to_owned()
             }
             Self::NotAKernelSetting(_) => "use --engine sim, which has it".to_owned(),
+            Self::Bounded { .. } => "set a value that the kernel takes".to_owned(),
             Self::Refused { hint, .. } => return hint.clone(),
             Self::Host { .. }
             | Self::Flow { .. }

@@ -182,7 +182,7 @@ pub(super) fn fits(scenario: &Scenario, index: usize, end: End) -> Bytes {
 }
 
 /// Payload of the largest segments of any flow, in which a window in segments is counted.
-fn largest_segment(scenario: &Scenario) -> Bytes {
+pub(super) fn largest_segment(scenario: &Scenario) -> Bytes {
     let of_flows = scenario.flows.iter().filter(|flow| flow.kind.is_tcp());
     let sizes = of_flows.flat_map(|flow| [scenario.mss(flow), scenario.mss(&flow.reversed())]);
     sizes.map(|mss| mss.unbound.bytes()).max().unwrap_or(Bytes::new(1460))

@@ -1,10 +1,12 @@
 //! A host's settings as Linux has them: sysctls of its namespace and metrics of its routes. They apply to every program
 //! in the host, iperf3 or a shell included.
 
+use std::path::Path;
+
 use maxseg_core::settings::{
-    InitialWindow, LinuxRules, Settings, SocketMemory, WindowScale, WindowSize, stack,
+    InitialWindow, LinuxRules, RtoRule, Settings, SocketMemory, WindowScale, WindowSize, stack,
 };
-use maxseg_core::units::Bytes;
+use maxseg_core::units::{Bytes, Time};
 use netlink_packet_route::route::RouteMetric;
 
 /// Sysctls and route metrics of a host.
@@ -20,6 +22,11 @@ pub(crate) struct HostSetup {
 
 /// `RTAX_RTO_MIN` (linux/rtnetlink.h): the kernel uses it only where the metric is locked.
 const LOCK_RTO_MIN: u32 = 1 << 13;
+
+/// What `net.ipv4.tcp_rto_max_ms` takes (`net/ipv4/sysctl_net_ipv4.c`): `TCP_RTO_MAX_MIN_SEC` to `TCP_RTO_MAX_SEC`.
+const LEAST_RTO_MAX: Time = Time::from_secs(1);
+const MOST_RTO_MAX: Time = Time::from_secs(120);
+const NANOS_PER_MS: u64 = 1_000_000;
 
 impl HostSetup {
     /// For `settings`, segments of `mss` from the peer, and an interface that has room for `fits`.
@@ -48,8 +55,8 @@ impl HostSetup {
                 ("ipv4/tcp_slow_start_after_idle", flag(rules.tcp_slow_start_after_idle)),
             ]
         }));
-        let rto_max = settings.rto.max.as_nanos() / 1_000_000;
-        let newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.clamp(1000, 120_000).to_string())];
+        let rto_max = settings.rto.max.clamp(LEAST_RTO_MAX, MOST_RTO_MAX).as_nanos() / NANOS_PER_MS;
+        let newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.to_string())];
         Self { sysctls, newer_sysctls, metrics: metrics(settings, memory.clamp, (mss, fits)) }
     }
 }
@@ -67,7 +74,7 @@ fn metrics(
     (mss, fits): (Bytes, Bytes),
 ) -> Vec<RouteMetric> {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let rto_min = settings.rto.min.as_nanos() / 1_000_000;
+    let rto_min = settings.rto.min.as_nanos() / NANOS_PER_MS;
     let mut metrics =
         vec![RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(number(rto_min.max(1)))];
     metrics.extend(window.map(|window| RouteMetric::Window(number(route_window(window)))));
@@ -105,7 +112,16 @@ pub(crate) fn left_to_the_kernel(settings: &Settings) -> Vec<&'static str> {
     let known = [
         ("recovery", differs(|a, b| a.recovery == b.recovery)),
         ("rto.initial", differs(|a, b| a.rto.initial == b.rto.initial)),
-        ("rto.rule", linux.is_some_and(|linux| linux.rto.rule != settings.rto.rule)),
+        ("rto.rule", linux.is_some() && tick_of(settings).is_none()),
+        (
+            "rto.tick",
+            tick_of(settings)
+                .is_some_and(|tick| linux.is_some_and(|linux| tick_of(linux) != Some(tick))),
+        ),
+        (
+            "rto.forget_after",
+            linux.is_some_and(|linux| linux.rto.forget_after != settings.rto.forget_after),
+        ),
         ("initial_ssthresh", differs(|a, b| a.initial_ssthresh == b.initial_ssthresh)),
         ("limited_transmit", differs(|a, b| a.limited_transmit == b.limited_transmit)),
         (
@@ -123,6 +139,40 @@ pub(crate) fn left_to_the_kernel(settings: &Settings) -> Vec<&'static str> {
         ("linux.hz", rules(|rules| rules.hz)),
     ];
     known.into_iter().filter(|(_, asks)| *asks).map(|(key, _)| key).collect()
+}
+
+/// The tick of Linux's rule; `None` of another rule.
+fn tick_of(settings: &Settings) -> Option<Time> {
+    match settings.rto.rule {
+        RtoRule::Linux { tick } => Some(tick),
+        RtoRule::Rfc6298 { .. } | RtoRule::Ticks { .. } => None,
+    }
+}
+
+/// Values of a host's settings that this kernel takes another one for, with the reason.
+pub(crate) fn bounded_by_the_kernel(settings: &Settings) -> Vec<String> {
+    let has_rto_max = Path::new("/proc/sys/net/ipv4/tcp_rto_max_ms").exists();
+    rto_max_bound(settings.rto.max, has_rto_max)
+        .into_iter()
+        .chain(rto_min_bound(settings))
+        .collect()
+}
+
+fn rto_max_bound(asked: Time, has_sysctl: bool) -> Option<String> {
+    let (used, reason) = if has_sysctl {
+        let used = asked.clamp(LEAST_RTO_MAX, MOST_RTO_MAX);
+        (used, format!("net.ipv4.tcp_rto_max_ms takes {LEAST_RTO_MAX} to {MOST_RTO_MAX}"))
+    } else {
+        (MOST_RTO_MAX, "this kernel has no net.ipv4.tcp_rto_max_ms (Linux 6.15)".to_owned())
+    };
+    (used != asked).then(|| format!("rto.max = {asked} is {used} here: {reason}"))
+}
+
+fn rto_min_bound(settings: &Settings) -> Option<String> {
+    let asked = settings.rto.min;
+    let used = Time::from_millis((asked.as_nanos() / NANOS_PER_MS).max(1));
+    (used != asked)
+        .then(|| format!("rto.min = {asked} is {used} here: a route's rto_min is in milliseconds"))
 }
 
 /// Whether the window holds no more than one full segment: Linux's receiver opens it only by whole
@@ -150,5 +200,39 @@ mod tests {
             let metrics = HostSetup::of(&settings, mss, mss).metrics;
             assert!(metrics.contains(&RouteMetric::InitCwnd(segments)), "{mss}: {metrics:?}");
         }
+    }
+    #[test]
+    fn a_timeout_that_the_kernel_does_not_take_is_told() {
+        let told = |asked, has_sysctl| rto_max_bound(asked, has_sysctl).unwrap_or_default();
+        assert_eq!(
+            told(Time::from_millis(500), true),
+            "rto.max = 500 ms is 1 s here: net.ipv4.tcp_rto_max_ms takes 1 s to 120 s"
+        );
+        assert!(told(Time::from_secs(200), true).starts_with("rto.max = 200 s is 120 s here"));
+        assert!(told(Time::from_secs(64), false).starts_with("rto.max = 64 s is 120 s here: this"));
+        assert_eq!(
+            (told(Time::from_secs(64), true), told(MOST_RTO_MAX, false)),
+            Default::default()
+        );
+    }
+
+    #[test]
+    fn a_key_of_the_timer_is_told_by_its_own_name() {
+        let left = |rto: &str| {
+            let text =
+                format!("[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[sender.rto]\n{rto}\n");
+            left_to_the_kernel(&Scenario::from_toml("test", &text).unwrap().sender)
+        };
+        assert_eq!(left("min = \"200 ms\""), Vec::<&str>::new());
+        assert_eq!(left("tick = \"10 ms\""), ["rto.tick"]);
+        assert_eq!(left("rule = \"rfc6298\"\ngranularity = \"1 ms\""), ["rto.rule"]);
+        assert_eq!(left("forget_after = 8"), ["rto.forget_after"]);
+        let text =
+            "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[sender.rto]\nmin = \"500 us\"\n";
+        let sender = Scenario::from_toml("test", text).unwrap().sender;
+        assert_eq!(
+            rto_min_bound(&sender).unwrap_or_default(),
+            "rto.min = 500 us is 1 ms here: a route's rto_min is in milliseconds"
+        );
     }
 }

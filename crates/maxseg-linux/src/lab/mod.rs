@@ -13,6 +13,7 @@ mod caveats;
 mod error;
 mod feasible;
 pub(crate) mod flows;
+mod header_limits;
 mod host;
 mod host_setup;
 mod kernel_links;

@@ -11,6 +11,7 @@ use maxseg_core::scenario::{End, Scenario};
 
 use super::capture::RecordQueue;
 use super::error::LabError;
+use super::header_limits::LimitsOf;
 use super::network::TunPair;
 use super::relay::{Command, RelayConfig, Report};
 use super::topology::{DIRECTIONS, icmp_blocked, link_name};
@@ -24,6 +25,7 @@ pub(super) struct Relays {
     thread_exit: Arc<Waker>,
     /// Of each hop in the path's order, towards the receiver and towards the sender.
     threads: Vec<RelayThread>,
+    limits_of: LimitsOf,
 }
 
 #[derive(Debug)]
@@ -52,17 +54,19 @@ impl Drop for ExitNotifier {
 }
 
 impl Relays {
-    /// Starts the threads. A capture's records of a hop and direction go to `record_queue`, if there is one.
+    /// Starts the threads. TCP headers are bounded by `limits_of`; a capture's records of a hop and direction go to
+    /// `record_queue`, if there is one.
     pub(super) fn start(
         scenario: &Scenario,
         pairs: &[TunPair],
         clock: Clock,
+        limits_of: LimitsOf,
         record_queue: impl Fn(usize, End) -> Option<Arc<RecordQueue>>,
     ) -> Result<Self, LabError> {
         let thread_exit =
             Waker::new().map_err(|error| LabError::Link { link: "all".to_owned(), error })?;
         let (stop, thread_exit) = (Arc::new(AtomicBool::new(false)), Arc::new(thread_exit));
-        let mut relays = Self { stop, thread_exit, threads: Vec::new() };
+        let mut relays = Self { stop, thread_exit, threads: Vec::new(), limits_of };
         for (hop, (spec, pair)) in scenario.path.hops.iter().zip(pairs).enumerate() {
             for to in DIRECTIONS {
                 let link = link_name(&spec.name, to);
@@ -94,9 +98,15 @@ impl Relays {
             End::Receiver => (&spec.forward, 0),
             End::Sender => (&spec.reverse, 1),
         };
-        let icmp_blocked = icmp_blocked(scenario, hop, to);
+        let (icmp_blocked, limits) =
+            (icmp_blocked(scenario, hop, to), (self.limits_of)(scenario, hop, to));
         let thread = &self.threads[2 * hop + side];
-        thread.ask(|done| Command::Change { spec: Box::new(spec.clone()), icmp_blocked, done })
+        thread.ask(|done| Command::Change {
+            spec: Box::new(spec.clone()),
+            icmp_blocked,
+            limits,
+            done,
+        })
     }
 
     /// The counters of each hop so far, towards the receiver and towards the sender.
@@ -211,6 +221,7 @@ impl Relays {
             seed: scenario.seed,
             as_netem: scenario.lab.as_netem,
             icmp_blocked: icmp_blocked(scenario, hop, to),
+            limits: (self.limits_of)(scenario, hop, to),
             from: from.try_clone()?,
             to: into.try_clone()?,
             clock,
@@ -239,7 +250,7 @@ mod tests {
         let thread =
             RelayThread::start(names, (waker, commands), &thread_exit, move || work(&stop_flag))
                 .unwrap();
-        Relays { stop, thread_exit, threads: vec![thread] }
+        Relays { stop, thread_exit, threads: vec![thread], limits_of: |_, _, _| None }
     }
 
     #[test]

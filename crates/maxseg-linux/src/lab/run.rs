@@ -15,6 +15,7 @@ use super::error::LabError;
 use super::flows::{
     FlowContext, FlowCounts, PreparedFlow, Status, acknowledged, has_end, in_flight, is_foreign,
 };
+use super::header_limits;
 use super::kernel_links::{self, KernelReport};
 use super::netem_bridge::NetemBridge;
 use super::network::{Hops, Network};
@@ -118,9 +119,13 @@ pub(super) fn run(
         let record_queue =
             |hop, to| recording.as_ref().map(|recording| recording.record_queue(hop, to));
         let carrier = match &network.hops {
-            Hops::Relay(pairs) => {
-                Carrier::Relay(Relays::start(scenario, pairs, clock, record_queue)?)
-            }
+            Hops::Relay(pairs) => Carrier::Relay(Relays::start(
+                scenario,
+                pairs,
+                clock,
+                header_limits::of_run,
+                record_queue,
+            )?),
             Hops::Kernel(boxes) => Carrier::Kernel(boxes),
         };
         for (prepared, status) in prepared.into_iter().zip(&statuses) {

@@ -10,7 +10,8 @@ use super::value::{Table, quoted, text};
 const ADDRESSES: &str = "the lab gives its own addresses and routes";
 const COMMANDS: &str = "not run";
 const OUTSIDE: &str = "the lab takes no interface of this machine";
-const PROCESSORS: &str = "the lab's hosts share all processors; for a slow host, see packet_cost";
+const PROCESSORS: &str =
+    "the lab's hosts share all processors; packet_cost slows a host in model and sim";
 const EXPORTS: &str = "nothing exports flow records here";
 
 /// Keys that say nothing a path depends on: names, counts, and who controls a switch.

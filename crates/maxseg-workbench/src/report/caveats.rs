@@ -7,7 +7,7 @@ use maxseg_core::results::Row;
 
 use super::words;
 
-/// A kind of caveat with the points that it concerns.
+/// A caveat with the points that it concerns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Gathered {
     /// Whose it is.
@@ -22,10 +22,11 @@ pub struct Gathered {
     pub is_same_everywhere: bool,
 }
 
-/// Gathers caveats as they come, each with its engine and what identifies its point.
+/// Gathers caveats as they come, those of a run together.
 #[derive(Debug, Default)]
 pub struct Gathering {
-    kinds: BTreeMap<(String, EngineName), Kind>,
+    /// A run may have several of one code, of different hosts, flows or hops: the number counts them.
+    kinds: BTreeMap<(String, EngineName, usize), Kind>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -36,20 +37,32 @@ struct Kind {
 }
 
 impl Gathering {
-    /// Adds a caveat of an engine at a point, which is known by its hash or place.
-    pub fn add(&mut self, engine: EngineName, point: &str, caveat: &Caveat) {
-        let kind = self.kinds.entry((caveat.code.clone(), engine)).or_default();
-        kind.points.insert(point.to_owned());
-        kind.texts.insert(caveat.text.clone());
-        kind.last.clone_from(&caveat.text);
+    /// Adds the caveats of an engine's run at a point, which is known by its hash or place.
+    pub fn add(&mut self, engine: EngineName, point: &str, caveats: &[Caveat]) {
+        for (at, caveat) in caveats.iter().enumerate() {
+            let before = &caveats[..at];
+            if before.contains(caveat) {
+                continue;
+            }
+            let others: BTreeSet<&str> = before
+                .iter()
+                .filter(|other| other.code == caveat.code)
+                .map(|other| other.text.as_str())
+                .collect();
+            let key = (caveat.code.clone(), engine, others.len());
+            let kind = self.kinds.entry(key).or_default();
+            kind.points.insert(point.to_owned());
+            kind.texts.insert(caveat.text.clone());
+            kind.last.clone_from(&caveat.text);
+        }
     }
 
     /// By code; what engines have in common once.
     pub fn gathered(&self) -> Vec<Gathered> {
         let mut all: Vec<(Gathered, &Kind)> = Vec::new();
-        for ((code, engine), kind) in &self.kinds {
-            match all.last_mut().filter(|(last, same)| last.code == *code && *same == kind) {
-                Some((last, _)) => last.engines.push(*engine),
+        for ((code, engine, _), kind) in &self.kinds {
+            match all.iter_mut().find(|(known, same)| known.code == *code && *same == kind) {
+                Some((known, _)) => known.engines.push(*engine),
                 None => all.push((
                     Gathered {
                         engines: vec![*engine],
@@ -79,13 +92,11 @@ impl Gathered {
     }
 }
 
-/// A line for each kind of caveat: whose it is, how many points it concerns, and what it says.
+/// A line for each caveat of a run: whose it is, how many points have one like it, and what it says.
 pub fn caveat_lines(rows: &[Row]) -> Vec<String> {
     let mut gathering = Gathering::default();
     for row in rows {
-        for caveat in &row.caveats {
-            gathering.add(row.engine, &row.hash, caveat);
-        }
+        gathering.add(row.engine, &row.hash, &row.caveats);
     }
     gathering.gathered().iter().map(Gathered::line).collect()
 }
@@ -99,7 +110,7 @@ mod tests {
         use EngineName::{Model, Sim};
         let mut gathering = Gathering::default();
         let mut add = |engine, point, code, text: &str| {
-            gathering.add(engine, point, &Caveat::new(code, text));
+            gathering.add(engine, point, &[Caveat::new(code, text)]);
         };
         add(Model, "a", "mixed-stacks", "one end is ns-2's");
         add(Model, "b", "mixed-stacks", "one end is ns-2's");
@@ -117,6 +128,31 @@ mod tests {
                 "model, accuracy (at 2 points; the text is the last one's): at 2%",
                 "model and sim, mixed-stacks (2 points): one end is ns-2's",
                 "sim, unfinished: 20 bytes",
+            ]
+        );
+    }
+    #[test]
+    fn a_run_s_caveats_of_one_code_are_all_said() {
+        use EngineName::{Lab, Model, Sim};
+        let caveats = |code: &str, texts: &[&str]| -> Vec<Caveat> {
+            texts.iter().map(|text| Caveat::new(code, *text)).collect()
+        };
+        let mut gathering = Gathering::default();
+        for engine in [Model, Sim] {
+            let texts = ["flow 0: 1348", "flow 0: 1348", "flow 2: 1398"];
+            gathering.add(engine, "a", &caveats("mss-lowered", &texts));
+        }
+        gathering.add(Lab, "a", &caveats("mss-lowered", &["flow 2: 1398"]));
+        gathering.add(Sim, "a", &caveats("linux-keys", &["of the sender", "of the receiver"]));
+        gathering.add(Sim, "b", &caveats("linux-keys", &["of the sender", "of both"]));
+        let lines: Vec<String> = gathering.gathered().iter().map(Gathered::line).collect();
+        assert_eq!(
+            lines,
+            [
+                "sim, linux-keys (2 points): of the sender",
+                "sim, linux-keys (at 2 points; the text is the last one's): of both",
+                "model and sim, mss-lowered: flow 0: 1348",
+                "model, sim and lab, mss-lowered: flow 2: 1398",
             ]
         );
     }

@@ -98,9 +98,8 @@ impl Check {
         for (place, point) in sample.iter().enumerate() {
             check.note_mss(&point.scenario);
             for name in &experiment.engines {
-                for caveat in engine(*name)?.caveats(&point.scenario) {
-                    caveats.add(*name, &place.to_string(), &caveat);
-                }
+                let of_engine = engine(*name)?.caveats(&point.scenario);
+                caveats.add(*name, &place.to_string(), &of_engine);
             }
         }
         check.caveats = caveats.gathered();

@@ -1,8 +1,8 @@
 //! `maxseg run --engine lab --traffic iperf3`: the iperf3 that is installed sends, if one is.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
-use super::kernel::{can_have_a_lab, skipped};
+use super::kernel::{can_have_a_lab, skipped, wait_until};
 use super::{command, json, stderr};
 
 /// Two seconds over a link that any machine carries.
@@ -40,6 +40,42 @@ fn iperf3_sends_what_fits_and_its_report_is_the_outcome() {
     assert_eq!(flow["mss_effective"], 8948, "{flow}");
     let reason = flow["mss_reason"].as_str().unwrap();
     assert!(reason.contains("9000 less 40") && reason.contains("timestamps take 12"), "{reason}");
+}
+
+/// A route's `advmss` bounds nothing that its host sends, and a route's `window` lasts for one segment.
+#[test]
+fn a_persistent_lab_holds_segment_size_and_window_of_any_program() {
+    if !can_have_a_lab() || !is_iperf3_installed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("path.toml");
+    std::fs::write(&file, PATH.replace("mss = 9000", "mss = 500")).unwrap();
+    let name = format!("iperf3-{}", std::process::id());
+    let lab = |arguments: &[&str]| -> Output {
+        let arguments = [&["lab"], arguments].concat();
+        command(&arguments).env("MAXSEG_LAB", &name).output().unwrap()
+    };
+    let up = lab(&["up", file.to_str().unwrap(), "--set", "receiver.window=20 kB"]);
+    assert!(up.status.success(), "{}", stderr(&up));
+    assert!(lab(&["exec", "receiver", "--", "iperf3", "-s", "-1", "-D"]).status.success());
+    let mut client = None;
+    // Until the server listens the client is refused.
+    wait_until("iperf3's server listens", || {
+        let transfer = ["iperf3", "-c", "receiver", "-n", "2M", "-i", "0.1", "-J"];
+        let output = lab(&[&["exec", "sender", "--"], &transfer[..]].concat());
+        client = Some(output.stdout).filter(|_| output.status.success());
+        client.is_some()
+    });
+    assert!(lab(&["down"]).status.success());
+    let report: serde_json::Value = serde_json::from_slice(&client.unwrap()).unwrap();
+    // 500 less the 12 of timestamps.
+    assert_eq!(report["start"]["tcp_mss_default"], 488, "{report}");
+    let intervals = report["intervals"].as_array().unwrap();
+    let windows: Vec<u64> =
+        intervals.iter().filter_map(|it| it["streams"][0]["snd_wnd"].as_u64()).collect();
+    // iperf3 tells the window from 3.10 on.
+    assert!(windows.iter().all(|window| *window <= 20_000), "{windows:?}");
 }
 
 #[test]

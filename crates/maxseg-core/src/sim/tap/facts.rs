@@ -69,7 +69,7 @@ impl FlowFacts {
             sack: config.uses_sack(),
             // Linux's packets carry their flags themselves.
             ecn: config.uses_ecn() && !runs_linux,
-            df: [End::Sender, End::Receiver].map(|end| scenario.forbids_fragments(end)),
+            df: [End::Sender, End::Receiver].map(|end| scenario.forbids_fragments_of(flow, end)),
             interval: match flow.kind {
                 FlowKind::Ping { interval, .. } => interval,
                 FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Request(_) => Time::NEVER,

@@ -1,7 +1,7 @@
 //! Setting keys of the scenario while the lab is up.
 
 use maxseg_core::path::LinkSpec;
-use maxseg_core::scenario::{Draft, End, Scenario};
+use maxseg_core::scenario::{Draft, End, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +9,9 @@ use super::lab::{PersistentLab, notes, set_congestion, unmet};
 use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
+use crate::lab::header_limits::of_any_program;
 use crate::lab::host::fits;
+use crate::lab::host_setup::bounded_by_the_kernel;
 use crate::lab::network::Network;
 use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
 
@@ -36,7 +38,7 @@ pub(super) fn set(
     lab.check()?;
     let mut draft = lab.draft.clone();
     for assignment in assignments {
-        draft.set_argument(assignment)?;
+        draft.set_argument(assignment).map_err(without_option)?;
     }
     let new = draft.scenario()?;
     let changed = differences(&lab.draft, &draft);
@@ -54,6 +56,11 @@ pub(super) fn set(
     lab.draft = draft;
     lab.scenario = new;
     Ok(changed)
+}
+
+/// `lab set` takes assignments alone, without `--set`.
+fn without_option(error: ScenarioError) -> ScenarioError {
+    ScenarioError { hint: error.hint.replace("--set ", ""), ..error }
 }
 
 /// Refuses changes of what is fixed while a lab is up.
@@ -92,6 +99,9 @@ fn without_effect(key: &str, new: &Scenario) -> LabError {
     let (own, index, end) = match key {
         "sender.mss" => (new.sender.mss, 0, End::Sender),
         "receiver.mss" => (new.receiver.mss, last, End::Receiver),
+        "sender.rto.max" | "receiver.rto.max" | "sender.rto.min" | "receiver.rto.min" => {
+            return bounded(key, new);
+        }
         _ => return LabError::NotAKernelSetting(key.to_owned()),
     };
     let fits = fits(new, index, end).get();
@@ -99,6 +109,17 @@ fn without_effect(key: &str, new: &Scenario) -> LabError {
         Some(mss) => LabError::NoSuchSegments { key: key.to_owned(), mss, fits },
         None => LabError::NotAKernelSetting(key.to_owned()),
     }
+}
+
+/// Why a timeout has no effect: the kernel takes another value for it, which it may have already.
+fn bounded(key: &str, new: &Scenario) -> LabError {
+    let (end, timeout) = key.split_once('.').unwrap_or_default();
+    let settings = if end == "sender" { &new.sender } else { &new.receiver };
+    let bound = bounded_by_the_kernel(settings).into_iter().find(|what| what.starts_with(timeout));
+    bound.map_or_else(
+        || LabError::NotAKernelSetting(key.to_owned()),
+        |bound| LabError::Bounded { key: key.to_owned(), bound },
+    )
 }
 
 /// Whether a changed key has an effect on the hosts' kernels, alone or as the last of the changes: a key without effect
@@ -163,7 +184,10 @@ fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabE
             if link.mtu < was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
-            if link != was || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to) {
+            if link != was
+                || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to)
+                || of_any_program(new, hop, to) != of_any_program(old, hop, to)
+            {
                 lab.relays.change(new, hop, to)?;
             }
             if link.mtu > was.mtu {
@@ -266,6 +290,7 @@ mod tests {
             ("ip=6", "the hosts were built with it"),
             ("lab.as_netem=true", "the hosts were built with it"),
             ("sender.limited_transmit=false", "not a setting of the Linux kernel"),
+            ("sender.rto.max=200 s", "rto.max = 200 s is 120 s here"),
         ];
         for (assignment, why) in cases {
             let Some((what, hint)) = refusal(&[assignment]) else {
@@ -296,6 +321,12 @@ mod tests {
         for key in ["receiver.mss", "sender.limited_transmit"] {
             assert!(told(key).contains("not a setting of the Linux kernel"), "{}", told(key));
         }
+    }
+
+    #[test]
+    fn a_key_without_a_value_gets_a_hint_that_lab_set_takes() {
+        let error = Draft::parse("test", FILE).unwrap().set_argument("hop.radio.rate").unwrap_err();
+        assert_eq!(without_option(error).hint, "write for example sender.mss=536");
     }
 
     #[test]

@@ -8,8 +8,9 @@ use super::{LabStatus, address, status};
 use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
+use crate::lab::header_limits;
 use crate::lab::host::{get, set};
-use crate::lab::host_setup::left_to_the_kernel;
+use crate::lab::host_setup::{bounded_by_the_kernel, left_to_the_kernel};
 use crate::lab::network::Network;
 use crate::lab::relays::Relays;
 use crate::lab::topology::settings_at;
@@ -43,7 +44,13 @@ impl PersistentLab {
         feasible::mtus(&scenario)?;
         let mut network = Network::build(&scenario)?;
         let clock = Clock::start();
-        let relays = Relays::start(&scenario, network.tun_pairs(), clock, |_, _| None)?;
+        let relays = Relays::start(
+            &scenario,
+            network.tun_pairs(),
+            clock,
+            header_limits::of_any_program,
+            |_, _| None,
+        )?;
         let notes = notes(&set_congestion(&mut network, &scenario));
         let drops_before = network.drops()?;
         let name = name.to_owned();
@@ -69,7 +76,7 @@ impl PersistentLab {
             lateness: status::lateness(&reports),
             kernel_drops,
             relay_cpu_s: reports.iter().flatten().map(|report| report.cpu.as_secs_f64()).sum(),
-            notes: self.notes.iter().cloned().chain(without_effect(&self.scenario)).collect(),
+            notes: self.notes.iter().cloned().chain(settings_notes(&self.scenario)).collect(),
         })
     }
 
@@ -162,6 +169,15 @@ fn of_hosts<'a>(said: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
         hosts => format!("{}: {what}", hosts.concat()),
     };
     notes.into_iter().map(line).collect()
+}
+
+/// What the hosts' settings ask for and this lab does otherwise.
+fn settings_notes(scenario: &Scenario) -> Vec<String> {
+    let ends = [("sender", &scenario.sender), ("receiver", &scenario.receiver)];
+    let bounds = ends.into_iter().flat_map(|(host, settings)| {
+        bounded_by_the_kernel(settings).into_iter().map(move |what| (host, what))
+    });
+    without_effect(scenario).into_iter().chain(of_hosts(bounds)).collect()
 }
 
 /// Keys of the hosts that this kernel decides for itself, and those that only a run's own programs heed.

@@ -15,6 +15,7 @@ use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Mtu, Time};
 
 use super::buffer::{Pool, SegmentRange};
+use super::header_limiter::{HeaderLimiter, HeaderLimits};
 use super::lateness::LatenessMeter;
 use super::layout::{Layout, too_big_reporter};
 use super::meter::Meter;
@@ -37,6 +38,8 @@ pub(crate) struct RelayConfig {
     pub(crate) as_netem: bool,
     /// Addresses whose ICMP messages about packets that are too large are withheld: a black hole.
     pub(crate) icmp_blocked: BTreeSet<IpAddr>,
+    /// Bounds of the sending host's TCP headers, for programs that do not set them.
+    pub(crate) limits: Option<HeaderLimits>,
     /// The interface from which packets are read.
     pub(crate) from: Tun,
     /// The interface to which they are written.
@@ -62,6 +65,8 @@ pub(crate) enum Command {
         spec: Box<LinkSpec>,
         /// As [`RelayConfig::icmp_blocked`], from now on.
         icmp_blocked: BTreeSet<IpAddr>,
+        /// As [`RelayConfig::limits`], for connections from now on.
+        limits: Option<HeaderLimits>,
         /// Gets a message when the link has changed.
         done: Sender<()>,
     },
@@ -113,6 +118,7 @@ impl RelayConfig {
 struct LinkRelay {
     config: RelayConfig,
     chain: LinkChain<SegmentRange>,
+    limiter: HeaderLimiter,
     pool: Rc<Pool>,
     scratch: Box<[u8]>,
     quantum: Time,
@@ -145,6 +151,7 @@ impl LinkRelay {
             scratch: pool.largest(),
             pool,
             chain,
+            limiter: HeaderLimiter::new(config.limits.clone()),
             quantum: quantum(&spec),
             wakeup: wakeup::latency(),
             lateness: LatenessMeter::default(),
@@ -203,8 +210,12 @@ impl LinkRelay {
         while let Ok(command) = self.config.commands.try_recv() {
             // Sending an answer fails when the caller no longer waits: that is no error here.
             match command {
-                Command::Change { spec, icmp_blocked, done } => {
-                    self.change(*spec);
+                Command::Change { spec, icmp_blocked, limits, done } => {
+                    // The link's random streams go on where it stays the same.
+                    if *spec != self.config.spec {
+                        self.change(*spec);
+                    }
+                    self.limiter.change(limits);
                     self.config.icmp_blocked = icmp_blocked;
                     let _ = done.send(());
                 }
@@ -242,6 +253,7 @@ impl LinkRelay {
             self.meter.withhold();
             return Ok(true);
         }
+        self.limiter.apply(&mut self.scratch[..len], &layout);
         self.meter.take(&self.scratch[..len], &layout, &self.config.spec);
         let packet = Rc::new(self.pool.keep(&mut self.scratch, len, layout));
         if self.config.as_netem {

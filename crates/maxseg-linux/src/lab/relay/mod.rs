@@ -9,6 +9,7 @@
 //! carry the time at which they are due; one that leaves late delays none after it.
 
 mod buffer;
+mod header_limiter;
 mod lateness;
 mod layout;
 mod link_relay;
@@ -18,6 +19,7 @@ mod tap;
 mod wakeup;
 mod wire_packet;
 
+pub(crate) use header_limiter::HeaderLimits;
 pub(crate) use lateness::LatenessMeter;
 pub(crate) use link_relay::{Command, RelayConfig, Report};
 pub(crate) use meter::FlowMeter;

@@ -12,6 +12,8 @@ use super::split::{Header, NEEDS_CSUM, payload};
 use super::wire_packet::{Length, write_wire_packet};
 use crate::sys::VNET_HEADER;
 
+mod header_limiter;
+
 const PORTS: (u16, u16) = (40_000, 5201);
 const ID: u16 = 0xfffe;
 const SEQUENCE: u32 = u32::MAX - 5000;

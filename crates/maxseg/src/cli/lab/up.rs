@@ -25,8 +25,8 @@ Each host and router is a network namespace, each hop a link between two interfa
 process until `maxseg lab down`; when that process ends, namespaces and interfaces are gone. Root is not needed where \
 users may create namespaces: see `maxseg doctor`.
 
-The scenario's flows are not started. Its settings (segment size, window, timers, congestion control) are route \
-metrics and sysctls of the hosts.")]
+The scenario's flows are not started. Its settings (segment size, window, timers, congestion control) hold for every \
+program in the hosts, by route metrics, sysctls and the TCP headers that leave a host.")]
 pub(crate) struct UpArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,

@@ -62,6 +62,11 @@ pub enum Change {
 /// Linux's own limit of `fq_codel` (tc-fq_codel(8)).
 const FQ_CODEL_LIMIT: u32 = 10_240;
 
+/// Whether fewer losses are what some of these changes bring.
+pub(super) fn mend_losses(changes: &[Change]) -> bool {
+    changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))
+}
+
 impl Change {
     /// Whether a host's settings can make it.
     pub const fn is_setting(self) -> bool {

@@ -31,6 +31,8 @@ pub struct Gain {
     pub misses: Vec<Miss>,
     /// What lost packets in the runs, where anything did.
     pub loss: LossModel,
+    /// Whether the runs lose the packets that were lost, and no others, for these were lost in a part of the transfer.
+    pub loses_as_observed: bool,
     /// Payload of a run in bytes, where the transfer was longer.
     pub shortened_to: Option<u64>,
     /// Whether the gain is a lower bound: where the path's rate is one, and where `misses` are.

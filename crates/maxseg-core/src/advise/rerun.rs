@@ -10,7 +10,7 @@ use std::iter;
 use std::sync::OnceLock;
 
 use super::case::Case;
-use super::change::Change;
+use super::change::{Change, mend_losses};
 use super::gain::{Gain, Miss, NoGain, Prediction, RerunError};
 use super::path::{ObservedPath, waited_s};
 use super::scenario_text::{LossModel, ScenarioRequest, scenario_text};
@@ -289,7 +289,8 @@ impl Rerun {
         let line_bps = if is_full && is_of_size { line_bps.min(of_headers) } else { line_bps };
         let most_bps = line_bps.max(observed_bps);
         let after = self.changed(changes);
-        let (simulated, misses) = self.simulated(case, observed_bps, changes, &after);
+        let (simulated, misses, loses_as_observed) =
+            self.simulated(case, observed_bps, changes, &after);
         let formula = self.runs(&mut Model, EngineName::Model, &self.scenario).map(|baseline| {
             let is_close = self.misses(case, observed_bps, &baseline).is_empty();
             let runs = is_close.then(|| self.runs(&mut Model, EngineName::Model, &after)).flatten();
@@ -312,6 +313,7 @@ impl Rerun {
             predictions,
             misses,
             loss: self.loss,
+            loses_as_observed,
             shortened_to: self.shortened_to,
             // Behind a beginning that was not captured the transfer goes on: a run begins with slow start.
             is_bound: !self.path.rate_is_seen || is_missed || case.evidence.marks.mid_stream,
@@ -324,35 +326,43 @@ impl Rerun {
         gain
     }
 
-    /// The simulator's prediction, and what its baseline misses. Where errors struck, the same packets are lost first: when
-    /// they came matters as much as how many. Else as many by chance.
+    /// The simulator's prediction, what its baseline misses, and whether both lose the same packets. Where errors struck, these are lost
+    /// first: when they came matters as much as how many. Else as many by chance. What was lost in a part of the transfer is so after the
+    /// change.
     fn simulated(
         &self,
         case: &Case<'_>,
         observed_bps: f64,
         changes: &[Change],
         after: &Scenario,
-    ) -> (Option<Prediction>, Vec<Miss>) {
+    ) -> (Option<Prediction>, Vec<Miss>, bool) {
         let mut last = None;
         let as_lost = || {
-            let scenario = self.with_lost_packets()?;
+            let scenario = self.with_lost_packets(&self.scenario)?;
             self.runs_until_far(case, &scenario)
         };
         let by_chance = || self.baseline(case).cloned();
+        let in_a_part = || {
+            let is_of_errors = !mend_losses(changes) && self.loses_in_a_part(case);
+            is_of_errors.then(|| self.with_lost_packets(after)).flatten()
+        };
         for baseline in [&as_lost as &dyn Fn() -> Option<Runs>, &by_chance] {
             let Some(baseline) = baseline() else { continue };
             let misses = self.misses(case, observed_bps, &baseline);
             if misses.is_empty() {
-                let runs = self.runs(&mut Sim, EngineName::Sim, after);
-                return (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses);
+                let in_a_part = if last.is_none() { in_a_part() } else { None };
+                let runs =
+                    self.runs(&mut Sim, EngineName::Sim, in_a_part.as_ref().unwrap_or(after));
+                let prediction = Prediction::of(EngineName::Sim, &baseline, runs.as_ref());
+                return (Some(prediction), misses, in_a_part.is_some());
             }
             last = Some((baseline, misses));
         }
-        let Some((baseline, misses)) = last else { return (None, Vec::new()) };
+        let Some((baseline, misses)) = last else { return (None, Vec::new(), false) };
         let runs = (!self.is_alternative && self.bounds(changes, &misses))
             .then(|| self.runs(&mut Sim, EngineName::Sim, after))
             .flatten();
-        (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses)
+        (Some(Prediction::of(EngineName::Sim, &baseline, runs.as_ref())), misses, false)
     }
 
     /// The runs of the path as it is, by the simulator; of an alternative no more than it takes to see that it is none.
@@ -367,10 +377,15 @@ impl Rerun {
         self.baseline.get_or_init(runs).as_ref()
     }
 
-    /// The path with errors that strike the packets that were lost.
-    fn with_lost_packets(&self) -> Option<Scenario> {
+    /// Whether what errors struck was lost in a part of the transfer.
+    fn loses_in_a_part(&self, case: &Case<'_>) -> bool {
+        self.loss == LossModel::Errors && self.path.lossy_stretch(case.data()).is_some()
+    }
+
+    /// A scenario of the path with errors that strike the packets that were lost.
+    fn with_lost_packets(&self, scenario: &Scenario) -> Option<Scenario> {
         let lost = self.path.lost_packets.as_ref().filter(|_| self.loss == LossModel::Errors)?;
-        let mut scenario = self.scenario.clone();
+        let mut scenario = scenario.clone();
         let errors = &mut scenario.path.hops.first_mut()?.forward.errors;
         *errors = Schedule::constant(ErrorModel::List { lost: lost.as_slice().into() });
         Some(scenario)

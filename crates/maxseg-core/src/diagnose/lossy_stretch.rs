@@ -25,13 +25,21 @@ pub(crate) struct LossyStretch {
 impl LossyStretch {
     /// Of a direction; `None` where losses come all along it, or hardly any do.
     pub(crate) fn of(data: &DirectionStats) -> Option<Self> {
+        let lossy = data.bins.as_slice().iter().filter(|bin| bin.losses > 0).count();
+        Self::of_losses(data, data.loss_episodes.count().min(lossy as u64))
+    }
+
+    /// The same, as if errors struck each of its packets by itself: what was lost at once is no one loss then.
+    pub(crate) fn of_single_losses(data: &DirectionStats) -> Option<Self> {
+        Self::of_losses(data, data.needed_retransmissions())
+    }
+
+    fn of_losses(data: &DirectionStats, losses: u64) -> Option<Self> {
         let bins = data.bins.as_slice();
         let has_lost = |bin: &Bin| bin.losses > 0;
         let (first, last) = bins.iter().position(has_lost).zip(bins.iter().rposition(has_lost))?;
         let (before, behind) = (bins.get(..first)?, bins.get(last + 1..)?);
-        let episodes = i32::try_from(data.loss_episodes.count()).unwrap_or(i32::MAX);
-        let lossy = bins.iter().filter(|bin| has_lost(bin)).count();
-        let losses = episodes.min(i32::try_from(lossy).unwrap_or(i32::MAX));
+        let losses = i32::try_from(losses).unwrap_or(i32::MAX);
         // Without SACK the repairs of one overflow take many round trips, each a recovery of its own.
         let come_by_chance = data.sack_permitted && data.needed_retransmissions() > 0;
         if losses < LEAST_LOSSES || !come_by_chance {

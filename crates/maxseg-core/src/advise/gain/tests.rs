@@ -23,6 +23,7 @@ fn gain(baseline_bps: f64, without_bps: f64) -> Gain {
         }],
         misses: Vec::new(),
         loss: LossModel::Errors,
+        loses_as_observed: false,
         shortened_to: None,
         is_bound: false,
     }

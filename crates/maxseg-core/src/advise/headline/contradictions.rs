@@ -1,14 +1,15 @@
 //! What the evidence says against a prediction: a gain that contradicts it is not given.
 
-use super::next_limit::{lifts_window, mend_losses};
+use super::next_limit::lifts_window;
 use super::queues::{self, BURST};
 use super::stalls;
+use crate::advise::change::mend_losses;
 use crate::advise::gain::{CLOSE, Gain, NoGain};
 use crate::advise::path::ObservedPath;
 use crate::advise::scenario_text::LossModel;
 use crate::advise::{Case, Change, Subject};
 use crate::diagnose::{
-    CongestionAlgorithm, FULL_LINK, LossCause, LossyStretch, is_overtaken, rate_of_possible_policer,
+    CongestionAlgorithm, FULL_LINK, LossCause, is_overtaken, rate_of_possible_policer,
 };
 use crate::outcome::LimitedBy;
 use crate::stats::median;
@@ -26,7 +27,7 @@ pub(super) fn uncontradicted(
         .and_then(|gain| not_policed(case, path, changes, gain))
         .and_then(|gain| on_own_link(case, changes, gain))
         .and_then(|gain| beyond_what_was_used(changes, gain))
-        .and_then(|gain| while_lost(case, changes, gain))
+        .and_then(|gain| while_lost(case, path, changes, gain))
         .and_then(|gain| in_order(case, changes, gain))
         .and_then(|gain| with_known_queue(case, path, changes, gain))
         .and_then(|gain| in_own_queue(case, changes, gain))
@@ -187,8 +188,14 @@ fn on_own_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, 
 }
 
 /// What a window or a buffer brings while nothing is lost is in no run with losses all along: neither how much, nor that it is little.
-fn while_lost(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
-    let stretch = LossyStretch::of(case.data()).filter(|_| gain.loss == LossModel::Errors);
+fn while_lost(
+    case: &Case<'_>,
+    path: &ObservedPath,
+    changes: &[Change],
+    gain: Gain,
+) -> Result<Gain, NoGain> {
+    let is_all_along = gain.loss == LossModel::Errors && !gain.loses_as_observed;
+    let stretch = path.lossy_stretch(case.data()).filter(|_| is_all_along);
     match stretch.filter(|_| !changes.is_empty() && !mend_losses(changes)) {
         Some(stretch) => {
             let [from_s, to_s] =

@@ -52,8 +52,3 @@ pub(super) fn lifts_window(changes: &[Change]) -> bool {
         )
     })
 }
-
-/// Whether fewer losses are what some of these changes bring.
-pub(super) fn mend_losses(changes: &[Change]) -> bool {
-    changes.iter().any(|change| matches!(change, Change::NoErrors | Change::Queue(_)))
-}

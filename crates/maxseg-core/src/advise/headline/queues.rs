@@ -1,6 +1,7 @@
 //! What the queue of the path, and packets of others in it, say against a prediction.
 
-use super::next_limit::{lifts_window, mend_losses};
+use super::next_limit::lifts_window;
+use crate::advise::change::mend_losses;
 use crate::advise::gain::{Gain, NoGain};
 use crate::advise::path::ObservedPath;
 use crate::advise::{Case, Change};

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 use super::Case;
 use super::what_if::covering_window;
-use crate::diagnose::{LossCause, counted};
+use crate::diagnose::{LossCause, LossyStretch, counted};
 use crate::evidence::DirectionStats;
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::path::PolicerSpec;
@@ -201,6 +201,14 @@ impl ObservedPath {
             seconds,
             goodput_bps,
         })
+    }
+
+    /// The part of the transfer in which packets were lost, by errors as they struck; `None` where they were all along.
+    pub(super) fn lossy_stretch(&self, data: &DirectionStats) -> Option<LossyStretch> {
+        match self.loss_burst {
+            Some(_) => LossyStretch::of(data),
+            None => LossyStretch::of_single_losses(data),
+        }
     }
 
     /// Headers of a data packet, in bytes.

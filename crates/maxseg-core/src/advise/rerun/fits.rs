@@ -131,7 +131,7 @@ impl Rerun {
     /// Runs of the path as it is: with the packets lost that were, where errors struck since an overflow, for the few that did may strike
     /// at any time.
     fn as_observed(&self, case: &Case<'_>) -> Option<Runs> {
-        let as_lost = || self.runs_until_far(case, &self.with_lost_packets()?);
+        let as_lost = || self.runs_until_far(case, &self.with_lost_packets(&self.scenario)?);
         let as_lost = if self.is_since_overflow { as_lost() } else { None };
         as_lost.or_else(|| self.baseline(case).cloned())
     }

@@ -66,6 +66,7 @@ impl Rerun {
             predictions: vec![prediction],
             misses: Vec::new(),
             loss: self.loss,
+            loses_as_observed: false,
             shortened_to: self.shortened_to,
             // What no full flight tried, as while segments shrink that vanish, may be far more.
             is_bound: contradicts || !self.path.rate_is_seen,

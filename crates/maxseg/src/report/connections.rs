@@ -134,7 +134,11 @@ fn shown_end(end: SocketAddr, connection: &Connection) -> String {
         return end.to_string();
     }
     let name = match &connection.netns {
-        None => nix::net::if_::if_indextoname(connection.interface).ok(),
+        None => {
+            // The C library gives no name, and no error, for some numbers that no interface has.
+            let name = nix::net::if_::if_indextoname(connection.interface).ok();
+            name.filter(|name| !name.is_empty())
+        }
         Some(_) => None,
     };
     let zone = match &name {

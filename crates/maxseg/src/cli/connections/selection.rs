@@ -19,7 +19,7 @@ pub(in crate::cli) struct SelectionArgs {
     /// Only connections with one of these ports at either end
     #[arg(long, value_name = "PORT", value_delimiter = ',')]
     port: Vec<u16>,
-    /// Only connections to one of these addresses or prefixes, as 192.0.2.0/24 or fe80::1%eth0
+    /// Only connections to one of these addresses or prefixes, as 192.0.2.0/24
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     dst: Vec<PrefixArg>,
     /// Only connections of processes with one of these names or numbers

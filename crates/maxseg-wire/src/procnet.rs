@@ -49,6 +49,23 @@ impl Counters {
     }
 }
 
+/// What the kernel counts of all listening sockets of a network namespace together, since that began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListenCounters {
+    /// SYNs and handshakes that were dropped (`ListenDrops`), mostly because an accept queue was full.
+    pub dropped: u64,
+    /// Acknowledgements without data that `TCP_DEFER_ACCEPT` ignores on purpose (`TCPDeferAcceptDrop`).
+    pub deferred: u64,
+}
+
+impl ListenCounters {
+    /// Those among the counters of `netstat`; `None` where the kernel has not both.
+    pub fn of(counters: &Counters) -> Option<Self> {
+        let counter = |name| u64::try_from(counters.get("TcpExt", name)?).ok();
+        Some(Self { dropped: counter("ListenDrops")?, deferred: counter("TCPDeferAcceptDrop")? })
+    }
+}
+
 /// One direction of an interface.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DirectionCounters {

@@ -40,6 +40,7 @@ pub fn watch(options: &WatchArgs) -> Result<()> {
             filter: Some(Filter::port(PORT)),
         },
         processes: false,
+        wanted: Vec::new(),
         closed: false,
         messages: true,
     })?;

@@ -12,12 +12,17 @@ pub(super) struct Host {
     pub(super) is_root: bool,
     /// The container engine; `None` outside a container or where it cannot be recognised.
     pub(super) container: Option<&'static str>,
+    /// Whether there are modules for this kernel: where all is built in, or in a container, there is nothing to load.
+    has_modules: bool,
 }
 
 impl Host {
     pub(super) fn read() -> Self {
+        let release = sysctl("kernel.osrelease");
+        let modules = release.as_ref().map(|release| Path::new("/lib/modules").join(release));
         Self {
-            release: sysctl("kernel.osrelease"),
+            has_modules: modules.is_some_and(|folder| folder.is_dir()),
+            release,
             is_root: nix::unistd::geteuid().is_root(),
             container: container(),
         }
@@ -25,7 +30,22 @@ impl Host {
 
     #[cfg(test)]
     pub(super) fn of(is_root: bool, container: Option<&'static str>) -> Self {
-        Self { release: None, is_root, container }
+        Self { release: None, is_root, container, has_modules: true }
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_modules() -> Self {
+        Self { has_modules: false, ..Self::of(true, None) }
+    }
+
+    /// The command that loads a module; `None` where there are none.
+    pub(super) fn modprobe(&self, module: &str) -> Option<String> {
+        self.has_modules.then(|| format!("sudo modprobe {module}"))
+    }
+
+    /// What is said of a kernel that has nothing to load.
+    pub(super) const fn lacks_modules(&self) -> &'static str {
+        if self.has_modules { "" } else { "; there are no modules for it in /lib/modules" }
     }
 }
 
@@ -103,7 +123,7 @@ mod tests {
             ("", State::Limited),
         ];
         for (release, state) in cases {
-            let host = Host { release: Some(release.to_owned()), is_root: false, container: None };
+            let host = Host { release: Some(release.to_owned()), ..Host::of(false, None) };
             assert_eq!(kernel(&host).state, state, "{release}");
         }
     }

@@ -1,18 +1,22 @@
 //! What `maxseg connections` and `maxseg explain HOST` can read as this user, and the right that the rest takes.
 
-use nix::unistd::Uid;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
 
+use super::host::Host;
 use super::programs::installed;
 use super::{Check, State};
 use crate::netlink::SockDiag;
 use crate::observe::path::{Clamps, NotRead};
-use crate::observe::sockets::{NotIterated, probe_task_files};
+use crate::observe::sockets::{NotIterated, Processes, Selection, SocketLister, probe_task_files};
+use crate::sys::NetNs;
+use maxseg_wire::inet_diag::{Filter, StateSet};
 
-pub(super) fn check() -> [Check; 6] {
+pub(super) fn check(host: &Host) -> [Check; 6] {
     [
-        sockets(),
+        sockets(host),
         processes(probe_task_files()),
-        options(Uid::effective().is_root()),
+        options(Rights::here(), host.is_root),
         firewall(&Clamps::read()),
         installed("nft", "`maxseg explain HOST`: clamps of the MSS option", "nftables"),
         installed("iptables", "`maxseg explain HOST`: clamps of iptables", "iptables"),
@@ -20,14 +24,16 @@ pub(super) fn check() -> [Check; 6] {
 }
 
 /// The kernel's list, which everyone may read.
-fn sockets() -> Check {
+fn sockets(host: &Host) -> Check {
     let purpose = "`maxseg connections`, `maxseg explain HOST`: the kernel's list of TCP sockets";
     match SockDiag::open().and_then(|mut list| list.probe()) {
         Ok(()) => Check::new("sockets", purpose, "the kernel lists its TCP sockets"),
         Err(error) => {
-            Check::new("sockets", purpose, format!("the kernel lists no TCP sockets ({error})"))
+            let found =
+                format!("the kernel lists no TCP sockets ({error}){}", host.lacks_modules());
+            Check::new("sockets", purpose, found)
                 .state(State::Missing)
-                .mend(["sudo modprobe tcp_diag"])
+                .mend(host.modprobe("tcp_diag"))
         }
     }
 }
@@ -42,16 +48,66 @@ fn processes(by_kernel: Result<(), &NotIterated>) -> Check {
     Check::new("processes", purpose, found).value("bpf_iterator", by_kernel.is_ok())
 }
 
-/// What only the socket itself tells, and whose it is.
-fn options(is_root: bool) -> Check {
-    let purpose = "process, TCP_WINDOW_CLAMP, and whether SO_RCVBUF was set, of each connection";
-    if is_root {
-        let found = "process, clamp and buffers of every connection; marks; other namespaces";
-        return Check::new("options", purpose, found);
+/// What root may, and others may who have the capability; root without it may not.
+#[derive(Debug, Clone, Copy)]
+struct Rights {
+    /// Processes whose sockets are hidden: `CAP_SYS_PTRACE` shows them.
+    hidden_processes: usize,
+    /// Whether the kernel tells the marks of sockets: `CAP_NET_ADMIN`.
+    marks: bool,
+    /// Whether another network namespace may be entered: `CAP_SYS_ADMIN`.
+    namespaces: bool,
+}
+
+impl Rights {
+    /// What works.
+    fn here() -> Self {
+        Self {
+            hidden_processes: Processes::find(1).hidden(),
+            marks: tells_marks().unwrap_or(false),
+            // To enter the own one takes the same right.
+            namespaces: NetNs::current().and_then(|own| own.run(|| Ok(()))).is_ok(),
+        }
     }
-    let found = "process, clamp and buffers of this user's own connections; of those of others segment sizes, windows, timers and \
-                 counters alone. No marks, no other namespace";
-    Check::new("options", purpose, found).state(State::Limited).mend(["sudo maxseg connections"])
+}
+
+/// Whether the mark of a socket of our own is in the kernel's list.
+fn tells_marks() -> io::Result<bool> {
+    let own = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let filter = Filter::port(own.local_addr()?.port());
+    let states = StateSet::NONE.with(maxseg_wire::tcp_info::State::Listen);
+    let mut tells = false;
+    SocketLister::list_here(&Selection { states, filter: Some(filter) }, |socket| {
+        tells |= socket.mark.is_some();
+    })?;
+    Ok(tells)
+}
+
+/// What only the socket itself tells, and whose it is.
+fn options(rights: Rights, is_root: bool) -> Check {
+    let purpose = "process, TCP_WINDOW_CLAMP, and whether SO_RCVBUF was set, of each connection";
+    let Rights { hidden_processes, marks, namespaces } = rights;
+    let processes = match hidden_processes {
+        0 => "process, clamp and buffers of every connection".to_owned(),
+        count => format!(
+            "process, clamp and buffers but for the sockets of {count} {}, which are hidden (CAP_SYS_PTRACE is missing, or an LSM \
+             forbids it)",
+            if count == 1 { "process" } else { "processes" }
+        ),
+    };
+    let marks_found = if marks { "marks" } else { "no marks (CAP_NET_ADMIN)" };
+    let others_found =
+        if namespaces { "other namespaces" } else { "no other namespace (CAP_SYS_ADMIN)" };
+    let check =
+        Check::new("options", purpose, format!("{processes}; {marks_found}; {others_found}"))
+            .value("hidden_processes", hidden_processes)
+            .value("marks", marks)
+            .value("other_namespaces", namespaces);
+    if hidden_processes == 0 && marks && namespaces {
+        return check;
+    }
+    let check = check.state(State::Limited);
+    if is_root { check } else { check.mend(["sudo maxseg connections"]) }
 }
 
 /// Rules that change the MSS option.
@@ -77,10 +133,25 @@ mod tests {
 
     #[test]
     fn what_takes_root_is_told_with_the_way_to_it() {
-        assert_eq!(options(true).state, State::Ok);
-        let check = options(false);
+        let all = Rights { hidden_processes: 0, marks: true, namespaces: true };
+        assert_eq!(options(all, true).state, State::Ok);
+        let none = Rights { hidden_processes: 80, marks: false, namespaces: false };
+        let check = options(none, false);
         assert_eq!((check.state, check.required), (State::Limited, false));
         assert!(check.found.contains("clamp") && check.mend[0].starts_with("sudo "), "{check:?}");
+        for (lacking, capability) in [
+            (Rights { hidden_processes: 1, ..all }, "CAP_SYS_PTRACE"),
+            (Rights { marks: false, ..all }, "CAP_NET_ADMIN"),
+            (Rights { namespaces: false, ..all }, "CAP_SYS_ADMIN"),
+        ] {
+            let check = options(lacking, true);
+            assert_eq!(
+                (check.state, check.mend.len()),
+                (State::Limited, 0),
+                "root is root already"
+            );
+            assert!(check.found.contains(capability), "{check:?}");
+        }
         let by_proc = processes(Err(&NotIterated::NoRight));
         assert_eq!(by_proc.state, State::Ok, "nothing is missing from what is found");
         assert!(by_proc.found.starts_with("through /proc") && by_proc.found.contains("CAP_BPF"));

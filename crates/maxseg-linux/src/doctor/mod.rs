@@ -103,16 +103,16 @@ impl Diagnosis {
         let mut checks = vec![host::kernel(&host), namespaces];
         checks.push(tun::device(way, &host));
         checks.push(tun::offload(way));
-        checks.push(tcp::congestion(way));
+        checks.push(tcp::congestion(way, &host));
         checks.push(tcp::buffers());
         checks.push(tcp::memory());
         checks.push(host::cores());
         checks.push(timing::wake_up());
         checks.push(timing::clock_source());
-        checks.push(qdiscs::check(way));
+        checks.push(qdiscs::check(way, &host));
         checks.push(packets::check());
         checks.extend(programs::check());
-        checks.extend(live::check());
+        checks.extend(live::check(&host));
         Self::of(checks)
     }
 

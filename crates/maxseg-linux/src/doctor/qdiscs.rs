@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use super::host::Host;
 use super::{Check, State, find_program};
 use crate::sys::NamespaceAccess;
 use crate::sys::probe::with_steps;
@@ -13,7 +14,7 @@ const KINDS: [(&str, &[&str]); 2] = [
 ];
 
 /// Tries each qdisc on the loopback interface of a temporary namespace.
-pub(super) fn check(way: Option<NamespaceAccess>) -> Check {
+pub(super) fn check(way: Option<NamespaceAccess>, host: &Host) -> Check {
     let check = Check::new("qdiscs", "`--lab-backend netem`; the relay does not use it", "");
     let Some(tc) = find_program("tc") else {
         return Check { found: "tc is not installed".to_owned(), ..check }
@@ -33,17 +34,18 @@ pub(super) fn check(way: Option<NamespaceAccess>) -> Check {
     let (have, lack): (Vec<_>, Vec<_>) = KINDS.into_iter().partition(takes);
     let [have, lack] =
         [have, lack].map(|kinds| kinds.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>());
-    judged(check, &have, &lack)
+    judged(check, &have, &lack, host)
 }
 
-fn judged(check: Check, have: &[&str], lack: &[&str]) -> Check {
+fn judged(check: Check, have: &[&str], lack: &[&str], host: &Host) -> Check {
     let check = check.value("available", have);
     if lack.is_empty() {
         return Check { found: have.join(", "), ..check };
     }
     let has = if have.is_empty() { String::new() } else { format!("; it has {}", have.join(", ")) };
-    let found = format!("the kernel has no {}{has}", lack.join(" and no "));
-    let mend = lack.iter().map(|kind| format!("sudo modprobe sch_{kind}"));
+    let lacking = lack.join(" and no ");
+    let found = format!("the kernel has no {lacking}{has}{}", host.lacks_modules());
+    let mend = lack.iter().filter_map(|kind| host.modprobe(&format!("sch_{kind}")));
     Check { found, ..check }.state(State::Missing).mend(mend)
 }
 
@@ -54,12 +56,19 @@ mod tests {
     #[test]
     fn what_the_kernel_lacks_is_named() {
         let check = || Check::new("qdiscs", "", "");
-        let lacking = judged(check(), &["tbf"], &["netem"]);
+        let host = Host::of(true, None);
+        let lacking = judged(check(), &["tbf"], &["netem"], &host);
         assert_eq!(lacking.found, "the kernel has no netem; it has tbf");
         assert_eq!(
             (lacking.state, &lacking.mend[..]),
             (State::Missing, &["sudo modprobe sch_netem".to_owned()][..])
         );
-        assert_eq!(judged(check(), &["netem", "tbf"], &[]).state, State::Ok);
+        assert_eq!(judged(check(), &["netem", "tbf"], &[], &host).state, State::Ok);
+        let built_in = judged(check(), &["tbf"], &["netem"], &Host::without_modules());
+        assert_eq!(
+            built_in.found,
+            "the kernel has no netem; it has tbf; there are no modules for it in /lib/modules"
+        );
+        assert!(built_in.mend.is_empty(), "nothing can be loaded: {built_in:?}");
     }
 }

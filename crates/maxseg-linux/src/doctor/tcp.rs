@@ -4,6 +4,7 @@
 use maxseg_core::window::MEMORY_PER_PAYLOAD;
 use serde_json::json;
 
+use super::host::Host;
 use super::{Check, State, sysctl};
 use crate::lab::flows::RECEIVE_BUFFER;
 use crate::sys::NamespaceAccess;
@@ -13,7 +14,7 @@ use crate::sys::probe::{ProbeStep, page_bytes, run_probe};
 const WANTED: [&str; 3] = ["reno", "cubic", "bbr"];
 
 /// The congestion controls that the lab's sockets can use.
-pub(super) fn congestion(way: Option<NamespaceAccess>) -> Check {
+pub(super) fn congestion(way: Option<NamespaceAccess>, host: &Host) -> Check {
     let names = |setting| words_of(sysctl(setting).as_deref());
     let available = names("net.ipv4.tcp_available_congestion_control");
     let allowed = names("net.ipv4.tcp_allowed_congestion_control");
@@ -24,7 +25,7 @@ pub(super) fn congestion(way: Option<NamespaceAccess>) -> Check {
         run_probe(&steps).is_ok()
     };
     let usable = available.iter().filter(settable).cloned().collect();
-    judged(&Controls { available, allowed, usable })
+    judged(&Controls { available, allowed, usable }, host)
 }
 
 struct Controls {
@@ -36,7 +37,7 @@ struct Controls {
     usable: Vec<String>,
 }
 
-fn judged(controls: &Controls) -> Check {
+fn judged(controls: &Controls, host: &Host) -> Check {
     let Controls { available, allowed, usable } = controls;
     let check = Check::new(
         "congestion",
@@ -52,7 +53,8 @@ fn judged(controls: &Controls) -> Check {
         return check;
     }
     let unloaded = lacking.iter().filter(|name| !available.iter().any(|have| have == *name));
-    let mut mend: Vec<String> = unloaded.map(|name| format!("sudo modprobe tcp_{name}")).collect();
+    let mut mend: Vec<String> =
+        unloaded.filter_map(|name| host.modprobe(&format!("tcp_{name}"))).collect();
     if lacking.iter().any(|name| available.iter().any(|have| have == name)) {
         let wanted: Vec<&str> =
             allowed.iter().map(String::as_str).chain(lacking.iter().copied()).collect();
@@ -138,10 +140,11 @@ mod tests {
             allowed: list("reno"),
             usable: list("reno cubic bbr"),
         };
-        assert_eq!((judged(&all).state, judged(&all).mend), (State::Ok, vec![]));
+        let host = Host::of(true, None);
+        assert_eq!((judged(&all, &host).state, judged(&all, &host).mend), (State::Ok, vec![]));
         let some =
             Controls { available: list("reno cubic"), allowed: list("reno"), usable: list("reno") };
-        let check = judged(&some);
+        let check = judged(&some, &host);
         assert_eq!(check.found, "reno; not cubic, bbr");
         let commands = [
             "sudo modprobe tcp_bbr",

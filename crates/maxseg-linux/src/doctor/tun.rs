@@ -31,7 +31,7 @@ pub(super) fn device(way: Option<NamespaceAccess>, host: &Host) -> Check {
 
 fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String>) {
     let number = refusal.error.raw_os_error();
-    let command = |text: &str| vec![text.to_owned()];
+    let modprobe = || host.modprobe("tun").into_iter().collect();
     match (&refusal.step, number) {
         (ProbeStep::OpenTun, _) if !exists => match host.container {
             Some(engine @ ("docker" | "podman")) => (
@@ -40,11 +40,13 @@ fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String
             ),
             Some(_) | None => (
                 format!("there is no {DEVICE}"),
-                vec![
-                    "sudo modprobe tun".to_owned(),
-                    format!("sudo mkdir -p /dev/net && sudo mknod {DEVICE} c 10 200"),
-                    format!("sudo chmod 0666 {DEVICE}"),
-                ],
+                host.modprobe("tun")
+                    .into_iter()
+                    .chain([
+                        format!("sudo mkdir -p /dev/net && sudo mknod {DEVICE} c 10 200"),
+                        format!("sudo chmod 0666 {DEVICE}"),
+                    ])
+                    .collect(),
             ),
         },
         (ProbeStep::OpenTun, Some(libc::EACCES)) => {
@@ -55,9 +57,9 @@ fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String
             vec![format!("{} run --device {DEVICE} …", host.container.unwrap_or("docker"))],
         ),
         (ProbeStep::OpenTun, _) => {
-            (format!("{DEVICE} has no driver"), command("sudo modprobe tun"))
+            (format!("{DEVICE} has no driver{}", host.lacks_modules()), modprobe())
         }
-        _ => ("the kernel refuses a TUN interface".to_owned(), command("sudo modprobe tun")),
+        _ => ("the kernel refuses a TUN interface".to_owned(), modprobe()),
     }
 }
 

@@ -69,10 +69,15 @@ impl Netlink {
     }
 
     /// The route that packets to `address` take (`ip route get ADDRESS`).
-    pub(crate) fn route_to(&mut self, address: IpAddr) -> io::Result<RouteFacts> {
+    pub(crate) fn route_to(
+        &mut self,
+        address: IpAddr,
+        interface: Option<u32>,
+    ) -> io::Result<RouteFacts> {
         let mut message = RouteMessage::default();
         (message.header.address_family, message.header.destination_prefix_length) = of_one(address);
         message.attributes = vec![RouteAttribute::Destination(of_family(address))];
+        message.attributes.extend(interface.map(RouteAttribute::Oif));
         let answers = self.answers(RouteNetlinkMessage::GetRoute(message), 0)?;
         let route = answers.iter().find_map(|answer| match answer {
             RouteNetlinkMessage::NewRoute(route) => Some(facts_of(route)),

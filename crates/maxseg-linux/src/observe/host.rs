@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use maxseg_core::units::Time;
+use maxseg_wire::procnet::Counters;
 use netlink_packet_route::route::RouteMetric;
 
 use crate::netlink::{Netlink, RouteFacts, locks_mtu};
@@ -53,14 +54,15 @@ pub struct Interface {
 }
 
 impl HostReading {
-    /// Reads them, with the route to `to`, or else the default route.
-    pub fn here(to: Option<IpAddr>) -> Self {
+    /// Reads them, with the route to `to`, or else the default route. A link-local address is reached by the `interface` with its index
+    /// alone.
+    pub fn here(to: Option<IpAddr>, interface: Option<u32>) -> Self {
         let hystart = text_of("/sys/module/tcp_cubic/parameters/hystart");
         Self {
             kernel: text_of("/proc/sys/kernel/osrelease"),
             tick: coarse_tick(),
             hystart: hystart.map(|text| !matches!(text.as_str(), "0" | "N")),
-            route: route(to),
+            route: route(to, interface),
         }
     }
 }
@@ -102,10 +104,10 @@ fn text_of(file: &str) -> Option<String> {
     Some(fs::read_to_string(file).ok()?.trim().to_owned())
 }
 
-fn route(to: Option<IpAddr>) -> io::Result<Option<Route>> {
+fn route(to: Option<IpAddr>, by: Option<u32>) -> io::Result<Option<Route>> {
     let mut netlink = Netlink::new()?;
     let facts = match to {
-        Some(address) => Some(netlink.route_to(address)?),
+        Some(address) => Some(netlink.route_to(address, by)?),
         None => netlink.default_route()?,
     };
     Ok(facts.map(|facts| Route {
@@ -128,6 +130,12 @@ fn interface(netlink: &mut Netlink, route: &RouteFacts) -> io::Result<Interface>
     Ok(Interface { offloads, name: facts.name, mtu: facts.mtu, qdisc: facts.qdisc })
 }
 
+/// The counters of this network namespace in `netstat` or `snmp`; `None` where the kernel does not tell.
+pub(crate) fn counters(file: &str) -> Option<Counters> {
+    let text = fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok()?;
+    Some(Counters::parse(&text))
+}
+
 /// A metric under the name that ip-route(8) has for it; none of what the kernel keeps for itself.
 #[expect(clippy::wildcard_enum_match_arm, reason = "locks and hop limits are not TCP's")]
 pub(super) fn named(metric: &RouteMetric) -> Option<(&'static str, String)> {
@@ -135,8 +143,8 @@ pub(super) fn named(metric: &RouteMetric) -> Option<(&'static str, String)> {
         RouteMetric::CcAlgo(name) => return Some(("congctl", name.clone())),
         RouteMetric::Mtu(n) => ("mtu", n),
         RouteMetric::Window(n) => ("window", n),
-        RouteMetric::Rtt(n) => ("rtt", n),
-        RouteMetric::RttVar(n) => ("rttvar", n),
+        RouteMetric::Rtt(n) => return millis("rtt", *n, 8),
+        RouteMetric::RttVar(n) => return millis("rttvar", *n, 4),
         RouteMetric::SsThresh(n) => ("ssthresh", n),
         RouteMetric::Cwnd(n) => ("cwnd", n),
         RouteMetric::Advmss(n) => ("advmss", n),
@@ -150,4 +158,22 @@ pub(super) fn named(metric: &RouteMetric) -> Option<(&'static str, String)> {
         _ => return None,
     };
     (*value != 0).then(|| (name, value.to_string()))
+}
+
+/// A time of which the kernel keeps so many parts a millisecond (`dst_metric_rtt` in `include/net/dst.h`, and `RTAX_RTTVAR`).
+fn millis(name: &'static str, count: u32, parts: u32) -> Option<(&'static str, String)> {
+    (count != 0).then(|| (name, (f64::from(count) / f64::from(parts)).to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_a_route_are_in_milliseconds() {
+        let named = |metric| named(&metric).unwrap();
+        assert_eq!(named(RouteMetric::Rtt(800)), ("rtt", "100".to_owned()));
+        assert_eq!(named(RouteMetric::RttVar(201)), ("rttvar", "50.25".to_owned()));
+        assert_eq!(named(RouteMetric::RtoMin(70)), ("rto_min", "70".to_owned()));
+    }
 }

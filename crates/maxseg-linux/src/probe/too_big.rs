@@ -15,10 +15,10 @@ use maxseg_wire::Checksum;
 use maxseg_wire::bpf::{Protocol as Selected, Selection, compile};
 use maxseg_wire::icmp::{Icmp, Message};
 use maxseg_wire::ip::{Header, Packet, protocol};
-use maxseg_wire::procnet::Counters;
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 
 use crate::observe::capture::{LINKS, link_header_len};
+use crate::observe::host::counters;
 use crate::sys::PacketSocket;
 
 /// Hears messages "too big" that come to this host, at the interface and behind its firewall.
@@ -269,10 +269,4 @@ pub fn undelivered(is_v4: bool) -> Option<i64> {
 /// Packets that the reverse path filter of this network namespace has dropped (`TcpExt: IPReversePathFilter`).
 fn reverse_path_drops() -> Option<u64> {
     counters("netstat")?.get("TcpExt", "IPReversePathFilter")?.try_into().ok()
-}
-
-/// The counters of this network namespace in `netstat` or `snmp`; `None` where the kernel does not tell.
-fn counters(file: &str) -> Option<Counters> {
-    let text = std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok()?;
-    Some(Counters::parse(&text))
 }

@@ -4,6 +4,8 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::{AsRawFd as _, RawFd};
 
+use nix::errno::Errno;
+
 /// Bytes of a target that are read: of longer ones the rest is left out.
 const TARGET: usize = 32;
 /// Bytes of a name: the digits of a number, and the zero behind them.
@@ -14,15 +16,22 @@ const NAME: usize = 12;
 pub(crate) struct LinkReader {
     folder: File,
     target: [u8; TARGET],
+    is_denied: bool,
 }
 
 impl LinkReader {
     pub(crate) const fn of(folder: File) -> Self {
-        Self { folder, target: [0; TARGET] }
+        Self { folder, target: [0; TARGET], is_denied: false }
     }
 
     pub(crate) const fn folder(&self) -> &File {
         &self.folder
+    }
+
+    /// Whether there was a link that may not be read: root without `CAP_SYS_PTRACE` opens `/proc/PID/fd` of every process, and may see
+    /// the numbers alone (`proc_fd_access_allowed` in `fs/proc/base.c`).
+    pub(crate) const fn is_denied(&self) -> bool {
+        self.is_denied
     }
 
     /// The first bytes of the target of the link with this number; `None` where there is no such link, or it may not be read.
@@ -39,7 +48,9 @@ impl LinkReader {
                 self.target.len(),
             )
         };
-        self.target.get(..usize::try_from(length).ok()?)
+        let length = usize::try_from(length)
+            .inspect_err(|_| self.is_denied |= Errno::last() == Errno::EACCES);
+        self.target.get(..length.ok()?)
     }
 }
 
@@ -77,5 +88,6 @@ mod tests {
         let target = links.read(file.as_raw_fd()).unwrap();
         assert!(whole.to_str().unwrap().as_bytes().starts_with(target), "{whole:?}");
         assert_eq!(links.read(RawFd::MAX), None);
+        assert!(!links.is_denied(), "there is no such link");
     }
 }

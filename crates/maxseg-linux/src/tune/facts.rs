@@ -172,7 +172,7 @@ fn congestion_controls() -> Option<Vec<String>> {
 
 /// Index of the interface through which packets to an address leave; `None` without a route.
 fn interface_to(address: IpAddr) -> io::Result<Option<u32>> {
-    match Netlink::new()?.route_to(address) {
+    match Netlink::new()?.route_to(address, None) {
         Ok(route) => Ok(route.interface),
         Err(error) if error.raw_os_error() == Some(libc::ENETUNREACH) => Ok(None),
         Err(error) => Err(error),

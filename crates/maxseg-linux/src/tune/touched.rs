@@ -137,7 +137,7 @@ fn listed(target: &Target, narrower: &Narrower) -> io::Result<Vec<Connection>> {
             all.retain(|connection| {
                 let to = connection.remote.ip();
                 let is_through =
-                    || netlink.route_to(to).is_ok_and(|route| route.interface == Some(index));
+                    || netlink.route_to(to, None).is_ok_and(|route| route.interface == Some(index));
                 *through.entry(to).or_insert_with(is_through)
             });
         }

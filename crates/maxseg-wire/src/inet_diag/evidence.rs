@@ -29,7 +29,10 @@ impl Sample {
     pub fn evidence(&self, before: Option<(&Self, Duration)>) -> SocketEvidence {
         SocketEvidence {
             bin: self.bin(before),
-            received_bytes: grown(self.info.bytes_received, before, |info| info.bytes_received),
+            received_bytes: payload(
+                grown(self.info.bytes_received, before, |info| info.bytes_received),
+                self.info.state(),
+            ),
             is_since_start: before.is_none(),
             spread: None,
             state: self.state(before.map(|(before, _)| before)),
@@ -91,9 +94,14 @@ impl Sample {
             duration: time(duration),
             sent_bytes: long(|info| info.bytes_sent).saturating_sub(resent_bytes),
             resent_bytes,
-            acked_bytes: long(|info| info.bytes_acked),
+            acked_bytes: payload(long(|info| info.bytes_acked), info.state()),
             segments: short(|info| info.data_segs_out.unwrap_or_default()),
-            losses: short(|info| info.total_retrans),
+            // Repeated SYNs and FINs have no data, and are no loss of it.
+            losses: if info.bytes_retrans.is_some() && resent_bytes == 0 {
+                0
+            } else {
+                short(|info| info.total_retrans)
+            },
             in_flight_max: in_flight,
             window_left_min: window.map(|window| window.saturating_sub(in_flight)),
             window_max: window.unwrap_or_default(),
@@ -190,6 +198,12 @@ fn grown(
     now.unwrap_or_default().saturating_sub(earlier)
 }
 
+/// What grew, less the FIN where that is all: the kernel counts the number that it takes as a byte.
+fn payload(bytes: u64, state: Option<State>) -> u64 {
+    let is_closing = closing(state).is_some() || state == Some(State::Closed);
+    if is_closing && bytes == 1 { 0 } else { bytes }
+}
+
 fn time(span: Duration) -> Time {
     Time::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
@@ -249,6 +263,25 @@ mod tests {
         alone.unacked_bytes = 0;
         let bin = alone.evidence(None).bin;
         assert_eq!((bin.duration, bin.idle), (Time::from_millis(5_700), Time::from_secs(5)));
+    }
+
+    #[test]
+    fn what_has_no_data_is_no_payload_and_no_loss() {
+        let after = |state: State, bytes: u64, resent_bytes: u64| {
+            let before = sample(|_| {});
+            let after = sample(|info| {
+                info.state = state as u8;
+                (info.bytes_acked, info.bytes_received) = (Some(bytes), Some(bytes));
+                (info.total_retrans, info.bytes_retrans) = (5, Some(resent_bytes));
+            });
+            let evidence = after.evidence(Some((&before, Duration::from_secs(1))));
+            (evidence.bin.acked_bytes, evidence.received_bytes, evidence.bin.losses)
+        };
+        assert_eq!(after(State::LastAck, 1, 0), (0, 0, 0), "FINs alone");
+        assert_eq!(after(State::Closed, 1, 0), (0, 0, 0));
+        assert_eq!(after(State::SynSent, 0, 0).2, 0, "SYNs");
+        assert_eq!(after(State::FinWait2, 1_449, 1_448), (1_449, 1_449, 5));
+        assert_eq!(after(State::Established, 1, 0), (1, 1, 0), "a byte of payload");
     }
 
     #[test]

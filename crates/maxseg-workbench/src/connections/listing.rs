@@ -102,6 +102,8 @@ impl<'a> Listing<'a> {
                 None => break,
             }
         }
+        // The counters of the host are not in the file.
+        listing.rest.listeners.iter_mut().for_each(|one| one.judge_drops(None, || None));
         listing.rest.is_cut = !is_ended;
         listing.messages = Cow::Borrowed(bytes);
         Ok(listing)

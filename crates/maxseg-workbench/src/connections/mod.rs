@@ -9,6 +9,7 @@
 mod comparison;
 mod growth;
 mod history;
+mod listener;
 mod listing;
 #[cfg(feature = "lab")]
 mod owners;
@@ -31,6 +32,7 @@ use maxseg_wire::tcp_info::{State, TcpInfo};
 pub use maxseg_wire::inet_diag::{Filter, StateSet};
 
 pub use history::{History, Point, Track, TrackKey};
+pub use listener::Listener;
 pub use listing::{Chosen, Connections, Listing};
 #[cfg(feature = "lab")]
 pub use maxseg_linux::observe::sockets::{NamespaceError, Place, Selection};
@@ -66,6 +68,13 @@ impl SocketOptions {
     }
 }
 
+impl Owner {
+    /// Whether it has this name or number.
+    pub fn is(&self, name_or_pid: &str) -> bool {
+        *self.name == *name_or_pid || name_or_pid.parse().is_ok_and(|pid: u32| pid == self.pid)
+    }
+}
+
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.name, self.pid)
@@ -95,7 +104,7 @@ pub struct Connection {
     pub uid: u32,
     /// The socket's inode; 0 where no process has it open.
     pub inode: u32,
-    /// The process that has it open; `None` where that is not known.
+    /// The process that has it open; of several the one that began first, or one that was asked for. `None` where that is not known.
     pub process: Option<Owner>,
     /// The congestion control.
     pub congestion: Option<Arc<str>>,
@@ -182,6 +191,11 @@ impl Connection {
         !self.is_closed && self.evidence().is_some_and(is_between)
     }
 
+    /// Whether it waits for the last segment of the handshake: the kernel has no `tcp_info` of it yet.
+    pub fn is_half_open(&self) -> bool {
+        self.sample.is_none() && self.state == Some(State::SynReceived) && !self.is_closed
+    }
+
     /// Whether it is what the kernel keeps of a connection that its process has closed, without `tcp_info` and with a number of its own:
     /// TIME-WAIT, or FIN-WAIT-2 before it (`tcp_time_wait` in `net/ipv4/tcp_minisocks.c`).
     pub fn is_remnant(&self) -> bool {
@@ -237,59 +251,6 @@ impl Connection {
         self.since_last.as_ref().map_or_else(since_start, |evidence| {
             evidence.bin.acked_bytes.saturating_add(evidence.received_bytes)
         })
-    }
-}
-
-/// A socket that waits for connections.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Listener {
-    /// The network namespace; `None` for the program's own.
-    pub netns: Option<Arc<str>>,
-    /// Where it listens.
-    pub local: SocketAddr,
-    /// The socket's inode.
-    pub inode: u32,
-    /// The process that has it open; `None` where that is not known.
-    pub process: Option<Owner>,
-    /// Connections that wait to be accepted.
-    pub queued: u32,
-    /// The limit of the queue: one more than it is taken (`sk_acceptq_is_full`), then SYNs are dropped.
-    pub limit: u32,
-    /// SYNs and handshakes that were dropped here, mostly because the queue was full (`sk_drops`, which
-    /// `tcp_listendrop` counts). `None` where the kernel does not tell.
-    pub overflows: Option<u32>,
-    /// The payload of the kernel's message; only where a recording is made.
-    pub message: Option<Box<[u8]>>,
-}
-
-impl Listener {
-    fn of(socket: &Socket<'_>, netns: Option<&Arc<str>>) -> Self {
-        Self {
-            netns: netns.cloned(),
-            local: socket.local,
-            inode: socket.inode,
-            process: None,
-            queued: socket.receive_queue,
-            limit: socket.send_queue,
-            overflows: socket.memory.map(|memory| memory.drops),
-            message: None,
-        }
-    }
-
-    /// Whether the next connection is refused a place.
-    pub const fn is_full(&self) -> bool {
-        self.queued > self.limit
-    }
-
-    /// The state of the accept queue: `full`, `has dropped` or `ok`.
-    pub fn queue_word(&self) -> &'static str {
-        if self.is_full() {
-            "full"
-        } else if self.overflows.is_some_and(|count| count > 0) {
-            "has dropped"
-        } else {
-            "ok"
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use maxseg_linux::observe::sockets::Processes;
+use maxseg_linux::observe::sockets::{Process, Processes};
 
 use super::{Owner, Snapshot};
 
@@ -18,6 +18,8 @@ pub(super) struct Owners {
     /// Sockets without a process that this user may see.
     without: HashSet<u32>,
     at: Option<Instant>,
+    /// Names or numbers of processes that were asked for: of several that have a socket open, one of them is its process.
+    wanted: Vec<String>,
 }
 
 impl Owners {
@@ -25,7 +27,7 @@ impl Owners {
     pub(super) fn set(&mut self, snapshot: &mut Snapshot, now: Instant) {
         let is_old = self.at.is_none_or(|at| now.duration_since(at) >= KEPT);
         if is_old || inodes(snapshot).any(|inode| !self.knows(inode)) {
-            self.found = Processes::find(inodes(snapshot).count());
+            self.find(inodes(snapshot).count());
             self.look_again_for(inodes(snapshot));
             self.without =
                 inodes(snapshot).filter(|inode| self.found.with(*inode).is_none()).collect();
@@ -57,26 +59,46 @@ impl Owners {
 
     /// The process at a place.
     pub(super) fn at(&self, place: u32) -> Option<Owner> {
-        let process = self.found.at(place)?;
-        Some(Owner { pid: process.pid, name: Arc::clone(&process.name) })
+        self.found.at(place).map(owner_of)
     }
 
-    /// Those of so many sockets.
-    pub(super) fn find(sockets: usize) -> Self {
-        Self { found: Processes::find(sockets), ..Self::default() }
+    /// None yet.
+    pub(super) fn wanting(wanted: Vec<String>) -> Self {
+        Self { wanted, ..Self::default() }
     }
 
-    /// Looks more closely where one of these sockets has no process, though this user sees all processes.
+    /// Finds those of so many sockets.
+    pub(super) fn find(&mut self, sockets: usize) {
+        self.found = Processes::find(sockets);
+        self.prefer_wanted();
+    }
+
+    fn prefer_wanted(&mut self) {
+        if !self.wanted.is_empty() {
+            let wanted = &self.wanted;
+            self.found.prefer(|process| {
+                let owner = owner_of(process);
+                wanted.iter().any(|name| owner.is(name))
+            });
+        }
+    }
+
+    /// Looks more closely where one of these sockets has no process, though this user sees most processes.
     pub(super) fn look_again_for(&mut self, mut inodes: impl Iterator<Item = u32>) {
         let is_missing = inodes.any(|inode| inode != 0 && self.found.with(inode).is_none());
-        if is_missing && self.found.hidden() == 0 {
+        if is_missing && !self.found.hides_most() {
             self.found.look_again();
+            self.prefer_wanted();
         }
     }
 
     fn knows(&self, inode: u32) -> bool {
         self.found.with(inode).is_some() || self.without.contains(&inode)
     }
+}
+
+fn owner_of(process: &Process) -> Owner {
+    Owner { pid: process.pid, name: Arc::clone(&process.name) }
 }
 
 /// The sockets' inodes; a connection that waits has none.

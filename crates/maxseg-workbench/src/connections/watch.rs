@@ -14,7 +14,7 @@ use maxseg_wire::inet_diag::StateSet;
 use super::comparison::PreviousSnapshot;
 use super::listing::too_many;
 use super::owners::Owners;
-use super::{Connection, Listing, Names, Snapshot, SocketOptions, sample_of};
+use super::{Connection, Listener, Listing, Names, Snapshot, SocketOptions, sample_of};
 
 /// What is watched.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub struct WatchOptions {
     pub selection: Selection,
     /// Whether to find the processes of sockets, which takes longer than the list itself.
     pub processes: bool,
+    /// Names or numbers of processes that are asked for: of several that have a socket open, one of them is its process.
+    pub wanted: Vec<String>,
     /// Whether connections are told that closed since the list before.
     pub closed: bool,
     /// Whether each socket's message is kept, for a recording.
@@ -36,7 +38,7 @@ impl Default for WatchOptions {
     fn default() -> Self {
         let selection = Selection { states: StateSet::ALL, filter: None };
         let (processes, closed, messages) = (false, false, false);
-        Self { place: Place::Here, selection, processes, closed, messages }
+        Self { place: Place::Here, selection, processes, wanted: Vec::new(), closed, messages }
     }
 }
 
@@ -72,7 +74,7 @@ impl Watch {
     pub fn new(options: WatchOptions) -> Result<Self, NamespaceError> {
         let listers = SocketLister::of(&options.place)?;
         let (names, before) = (Names::default(), PreviousSnapshot::default());
-        let owners = Owners::default();
+        let owners = Owners::wanting(options.wanted.clone());
         let ends = Vec::new();
         let mut watch = Self { options, listers, ends, names, owners, before, looked: None };
         watch.follow_ends()?;
@@ -184,11 +186,13 @@ impl Watch {
             rest.missed += reading.unreadable;
         }
         if self.options.processes {
-            let owners = Owners::find(listing.socket_count());
+            let mut owners = self.owners;
+            owners.find(listing.socket_count());
             listing.set_owners(owners);
         } else {
             listing.leave_unread(LEFT_OUT);
         }
+        judge_drops(&self.listers.each, &mut listing.rest_mut().listeners);
         Ok(listing)
     }
 
@@ -216,6 +220,7 @@ impl Watch {
         } else {
             leave_unread(&mut snapshot.connections, LEFT_OUT);
         }
+        judge_drops(&self.listers.each, &mut snapshot.listeners);
         Ok((snapshot, keys, now))
     }
 
@@ -248,6 +253,24 @@ impl Watch {
             snapshot.missed += lost;
         }
         Ok(all)
+    }
+}
+
+/// Tells which of the drops of listening sockets were connections, by the counters of their namespaces.
+fn judge_drops(listers: &[SocketLister], listeners: &mut [Listener]) {
+    let mut reader = SocketReader::default();
+    for lister in listers {
+        let netns = &lister.place().name;
+        let has_dropped = |one: &&mut Listener| one.netns == *netns && one.overflows > Some(0);
+        let mut with_drops = listeners.iter_mut().filter(has_dropped).peekable();
+        if with_drops.peek().is_none() {
+            continue;
+        }
+        let counters = lister.listen_counters();
+        for listener in with_drops {
+            let (pid, inode) = (listener.process.as_ref().map(|owner| owner.pid), listener.inode);
+            listener.judge_drops(counters, || reader.defers_accept(pid?, inode).ok());
+        }
     }
 }
 

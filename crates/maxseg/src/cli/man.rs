@@ -1,9 +1,10 @@
 //! `maxseg man`
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_mangen::Man;
@@ -26,7 +27,7 @@ pub(crate) struct ManArgs {
     /// Command, or `scenario` for the scenario file; default: the program itself
     #[arg(value_name = "COMMAND")]
     of: Vec<String>,
-    /// Write all pages to this folder
+    /// Write all pages to this folder; beside one called `man1`, those of section 5 to `man5`
     #[arg(long, short, value_name = "DIR", conflicts_with = "of")]
     out: Option<PathBuf>,
 }
@@ -49,15 +50,31 @@ pub(crate) fn run(args: &ManArgs, printer: Printer) -> Result<(), Failure> {
         return Ok(());
     };
     refuse_stdout("--out", "folder", folder, "man1")?;
-    fs::create_dir_all(folder).map_err(|error| Failure::file("make the folder", folder, &error))?;
+    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for page in &pages {
+        let folder = folder_of(page, folder);
+        fs::create_dir_all(&folder)
+            .map_err(|error| Failure::file("make the folder", &folder, &error))?;
         let file = folder.join(&page.file);
         WholeFile::create(&file)
             .and_then(|out| out.finish(page.text.as_bytes()))
             .map_err(|error| Failure::file("write", &file, &error))?;
+        *counts.entry(folder).or_default() += 1;
     }
-    printer.note(&format!("{} pages in {}", pages.len(), folder.display()));
+    for (folder, count) in counts {
+        let pages = if count == 1 { "page" } else { "pages" };
+        printer.note(&format!("{count} {pages} in {}", folder.display()));
+    }
     Ok(())
+}
+
+/// The folder of a page: man(1) finds those of section 5 only in `man5`, beside `man1`. A folder of any other name has all of them.
+fn folder_of(page: &ManPage, folder: &Path) -> PathBuf {
+    let section = page.file.rsplit_once('.').map_or("1", |(_, section)| section);
+    if folder.file_name().is_some_and(|name| name == "man1") {
+        return folder.with_file_name(format!("man{section}"));
+    }
+    folder.to_owned()
 }
 
 /// The page of a command: in words, each its own argument or not, or by the name that man(1) knows, `maxseg-run`.
@@ -188,6 +205,22 @@ mod tests {
         let scenario = page_of(&pages, &["scenario".to_owned()]).unwrap();
         assert_eq!(scenario.file, "maxseg-scenario.5");
         assert!(scenario.text.contains(".TP\n.B delay\nPropagation delay, one way.\n"));
+    }
+
+    #[test]
+    fn pages_of_section_5_are_where_man_finds_them() {
+        let pages = man_pages();
+        let folders = |into: &str| {
+            let [command, file] = ["maxseg-run.1", "maxseg-scenario.5"].map(|file| {
+                let page = pages.iter().find(|page| page.file == file).unwrap();
+                folder_of(page, Path::new(into)).display().to_string()
+            });
+            (command, file)
+        };
+        let both = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(folders("share/man/man1"), both("share/man/man1", "share/man/man5"));
+        assert_eq!(folders("man1"), both("man1", "man5"));
+        assert_eq!(folders("pages"), both("pages", "pages"));
     }
 
     #[test]

@@ -44,6 +44,8 @@ mod top;
 #[cfg(feature = "lab")]
 mod tune;
 mod usage;
+#[cfg(feature = "lab")]
+mod zoned_address;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

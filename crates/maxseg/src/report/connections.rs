@@ -1,7 +1,9 @@
 //! Connections and listening sockets on a terminal.
 
+use std::net::SocketAddr;
+
 use maxseg_core::units::approx;
-use maxseg_workbench::connections::{Listener, Owner, Snapshot};
+use maxseg_workbench::connections::{Connection, Listener, Owner, Snapshot};
 use maxseg_workbench::report::connections::{ColumnName, ConnectionEntry, value, without_unit};
 use maxseg_workbench::report::words;
 use serde_json::Value;
@@ -85,11 +87,15 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
     for connection in &snapshot.connections {
         let Ok(entry) = serde_json::to_value(ConnectionEntry::of(connection)) else { continue };
         let netns = has_netns.then(|| connection.netns.as_deref().unwrap_or("-").to_owned());
-        let ends = [connection.local.to_string(), connection.remote.to_string()];
+        let ends = [connection.local, connection.remote].map(|end| shown_end(end, connection));
         keys.push(netns.into_iter().chain(ends).collect());
         let shown = |name: &&str| match *name {
             "process" => owner(connection.process.as_ref()),
-            "limited_by" if connection.is_between() || connection.is_remnant() => {
+            "limited_by"
+                if connection.is_between()
+                    || connection.is_half_open()
+                    || connection.is_remnant() =>
+            {
                 connection.state_name().to_owned()
             }
             "limited_by" if connection.is_closed => {
@@ -118,6 +124,28 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
         table.push(key.into_iter().chain(kept.iter().map(|at| row[*at].clone())));
     }
     table.text(printer.table_width())
+}
+
+/// An end; a link-local address with the interface that its connection is bound to, as `ss` has it: by its name in this network
+/// namespace, by its number in others.
+fn shown_end(end: SocketAddr, connection: &Connection) -> String {
+    let SocketAddr::V6(v6) = end else { return end.to_string() };
+    if !v6.ip().is_unicast_link_local() || connection.interface == 0 {
+        return end.to_string();
+    }
+    let name = match &connection.netns {
+        None => {
+            // The C library gives no name, and no error, for some numbers that no interface has.
+            let name = nix::net::if_::if_indextoname(connection.interface).ok();
+            name.filter(|name| !name.is_empty())
+        }
+        Some(_) => None,
+    };
+    let zone = match &name {
+        Some(name) => name.to_string_lossy(),
+        None => connection.interface.to_string().into(),
+    };
+    format!("[{}%{zone}]:{}", v6.ip(), v6.port())
 }
 
 fn widest(rows: &[Vec<String>], at: usize) -> usize {
@@ -211,29 +239,43 @@ fn listeners(snapshot: &Snapshot, printer: Printer) -> String {
 
 /// What this user may not see.
 fn hidden_notes(snapshot: &Snapshot, is_root: bool) -> Vec<String> {
-    let note = |what: String, remedy: &str| {
-        let of_root = "not visible even to root here (a container, LSM or missing capability)";
-        format!("{what}: {}.", if is_root { of_root } else { remedy })
+    let note = |what: String, remedy: &str, capability: &str| {
+        if is_root {
+            format!(
+                "{what}: not visible even to root here ({capability} is missing, or an LSM forbids it)."
+            )
+        } else {
+            format!("{what}: {remedy}.")
+        }
+    };
+    let processes = |count: usize| {
+        let of_others = if is_root { "" } else { " of other users" };
+        format!("{}{of_others}", counted(count, "process", "processes"))
     };
     let mut notes = Vec::new();
     if snapshot.hidden_processes > 0 {
-        let count = snapshot.hidden_processes;
-        let what = format!("The sockets of {count} processes of other users have no process here");
-        notes.push(note(what, "sudo shows them"));
+        let what = format!(
+            "No process is shown for the sockets of {}",
+            processes(snapshot.hidden_processes)
+        );
+        notes.push(note(what, "sudo shows them", "CAP_SYS_PTRACE"));
     }
     if snapshot.denied_namespaces > 0 {
-        let count = snapshot.denied_namespaces;
-        let what = format!("{count} network namespaces may not be entered by this user");
-        notes.push(note(what, "sudo shows them"));
+        let namespaces =
+            counted(snapshot.denied_namespaces, "network namespace", "network namespaces");
+        let what = format!("{namespaces} may not be entered by this user");
+        notes.push(note(what, "sudo shows them", "CAP_SYS_ADMIN"));
     }
     if snapshot.processes_in_hidden_namespaces > 0 {
-        let count = snapshot.processes_in_hidden_namespaces;
-        let what = format!(
-            "The network namespaces of {count} processes of other users are not visible to this user"
-        );
-        notes.push(note(what, "sudo shows what they have"));
+        let hidden = processes(snapshot.processes_in_hidden_namespaces);
+        let what = format!("The network namespaces of {hidden} are not visible to this user");
+        notes.push(note(what, "sudo shows what they have", "CAP_SYS_PTRACE"));
     }
     notes
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// What a reader of the list has to know.
@@ -271,7 +313,52 @@ fn full_queue(listener: &Listener) -> String {
 
 #[cfg(test)]
 mod tests {
+    use maxseg_workbench::connections::Listing;
+
     use super::*;
+
+    /// A connection without `tcp_info`, as the kernel lists it.
+    fn bare(state: u8) -> Connection {
+        let mut message = vec![2, state, 0, 0];
+        message.extend([0, 80, 156, 64]); // ports 80 and 40000
+        message.extend([127, 0, 0, 1].into_iter().chain([0; 12]));
+        message.extend([127, 0, 0, 1].into_iter().chain([0; 12]));
+        message.extend([0; 32]);
+        let length = u32::try_from(16 + message.len()).unwrap();
+        let head = [&length.to_ne_bytes()[..], &20_u16.to_ne_bytes(), &[0; 10]].concat();
+        let bytes = [head, message].concat();
+        Listing::from_dump(&bytes).unwrap().into_snapshot().connections.remove(0)
+    }
+
+    #[test]
+    fn a_handshake_that_waits_has_its_state_for_a_limit() {
+        const ESTABLISHED: u8 = 1;
+        const SYN_RECEIVED: u8 = 3;
+        let shown = Shown { columns: Vec::new(), sort: None, listening: false };
+        let last_word = |state| {
+            let connections = vec![bare(state)];
+            let snapshot = Snapshot { connections, ..Snapshot::default() };
+            let text = text(&snapshot, &shown, Printer::silent());
+            text.lines().nth(2).unwrap().split_whitespace().last().unwrap().to_owned()
+        };
+        assert_eq!(last_word(SYN_RECEIVED), "syn-received");
+        assert_eq!(last_word(ESTABLISHED), "-", "nothing is known of it");
+    }
+
+    #[test]
+    fn a_link_local_end_is_shown_with_its_interface() {
+        let end = |address: &str, interface, netns: Option<&str>| {
+            let end = address.parse().unwrap();
+            let netns = netns.map(Into::into);
+            shown_end(end, &Connection { interface, netns, ..bare(1) })
+        };
+        assert_eq!(end("[fe80::1]:80", 1, None), "[fe80::1%lo]:80");
+        assert_eq!(end("[fe80::1]:80", 1, Some("blue")), "[fe80::1%1]:80");
+        assert_eq!(end("[fe80::1]:80", u32::MAX, None), "[fe80::1%4294967295]:80", "it has gone");
+        assert_eq!(end("[fe80::1]:80", 0, None), "[fe80::1]:80");
+        assert_eq!(end("[2001:db8::1]:80", 1, None), "[2001:db8::1]:80");
+        assert_eq!(end("127.0.0.1:80", 1, None), "127.0.0.1:80");
+    }
 
     #[test]
     fn root_is_not_told_to_become_root() {
@@ -283,7 +370,7 @@ mod tests {
         };
         let (of_user, of_root) = (hidden_notes(&snapshot, false), hidden_notes(&snapshot, true));
         assert!(of_user.iter().all(|note| note.contains("sudo")), "{of_user:?}");
-        let names_limit = |note: &String| note.contains("not visible even to root here");
+        let names_limit = |note: &String| note.contains("not visible even to root here (CAP_");
         assert!(of_root.len() == 3 && of_root.iter().all(names_limit), "{of_root:?}");
         assert!(!of_root.concat().contains("sudo"), "{of_root:?}");
     }

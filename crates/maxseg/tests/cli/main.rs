@@ -41,6 +41,8 @@ mod path_tcp;
 mod run;
 mod run_folder;
 #[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(target_os = "linux")]
 mod stacks;
 #[cfg(target_os = "linux")]
 mod top;

@@ -101,6 +101,10 @@ fn losses(evidence: &SocketEvidence) -> Option<SocketFinding> {
     if bin.losses < LEAST_RESENT || share < MUCH_LOSS {
         return None;
     }
+    // Repeated SYNs and FINs are among them, and not among the segments, which have data: of how many data is unknown.
+    if bin.losses > bin.segments {
+        return None;
+    }
     let (lost, all) = (bin.losses, counted(bin.segments.into(), "segment"));
     Some(found(
         FindingKind::Loss,
@@ -120,4 +124,23 @@ fn long_queue(evidence: &SocketEvidence) -> Option<SocketFinding> {
         FindingKind::Bufferbloat,
         format!("the round trip is {rtt} with data in flight, at least {least} without a queue"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::transfer;
+    use super::*;
+
+    #[test]
+    fn segments_sent_again_are_a_share_of_those_with_data() {
+        let told = |resent, segments| {
+            let mut evidence = transfer();
+            (evidence.bin.losses, evidence.bin.segments) = (resent, segments);
+            let found = losses(&evidence);
+            found.map(|found| found.text)
+        };
+        assert_eq!(told(5, 50).as_deref(), Some("5 of 50 segments were sent again (10%)"));
+        assert_eq!(told(5, 0), None, "SYNs or FINs");
+        assert_eq!(told(6, 4), None, "some of them");
+    }
 }

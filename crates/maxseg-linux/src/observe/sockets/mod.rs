@@ -15,6 +15,7 @@ use std::io;
 
 use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
+use maxseg_wire::procnet::ListenCounters;
 
 pub use namespaces::{
     NamespaceError, Place, PlaceName, interface_index, is_own_address, largest_buffers,
@@ -27,6 +28,7 @@ pub(crate) use task_files::{NotIterated, probe as probe_task_files};
 
 pub use crate::netlink::ListReading;
 use crate::netlink::{DestroyEvents, SockDiag};
+use crate::observe::host::counters;
 pub use crate::sys::prefer_huge_pages;
 
 /// Which sockets are listed.
@@ -120,6 +122,12 @@ impl SocketLister {
     /// The namespace.
     pub const fn place(&self) -> &PlaceName {
         &self.place
+    }
+
+    /// What the kernel counts of the listening sockets of the namespace together; `None` where it does not tell.
+    pub fn listen_counters(&self) -> Option<ListenCounters> {
+        let read = self.place.run(|| Ok(counters("netstat")));
+        read.ok().flatten().as_ref().and_then(ListenCounters::of)
     }
 
     /// Gives each socket to `on_socket`.

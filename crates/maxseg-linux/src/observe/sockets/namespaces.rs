@@ -8,6 +8,7 @@ use std::os::linux::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nix::unistd::Uid;
 use thiserror::Error;
 
 use crate::netlink::{InterfaceIndex, Netlink};
@@ -98,6 +99,10 @@ impl NamespaceError {
                 "`ps -e` lists the processes; for a container, give the PID of its first one"
                     .to_owned()
             }
+            Self::Denied(_) if Uid::effective().is_root() => {
+                "it takes CAP_SYS_ADMIN, which root has not here (a container, a unit's capabilities)"
+                    .to_owned()
+            }
             Self::Denied(_) => {
                 "root may, as may whoever has CAP_SYS_ADMIN: sudo maxseg … --netns …".to_owned()
             }
@@ -110,6 +115,12 @@ impl NamespaceError {
 }
 
 impl Place {
+    /// What a list calls by this name: a name, the PID of a process in it, or `pid:PID`.
+    pub fn called(name: &str) -> Self {
+        let pid = name.strip_prefix("pid:").unwrap_or(name).parse();
+        pid.map_or_else(|_| Self::Named(name.to_owned()), Self::Of)
+    }
+
     /// Its namespaces, the caller's own first; of all, those that this user may see.
     pub(in crate::observe) fn namespaces(&self) -> Result<Namespaces, NamespaceError> {
         let each = match self {
@@ -158,11 +169,7 @@ impl PlaceName {
 /// The most to which the kernel grows a send buffer (`tcp_wmem`) and a receive buffer (`tcp_rmem`), in a namespace by its name as
 /// [`PlaceName`] has it; `None` where that cannot be read.
 pub fn largest_buffers(netns: Option<&str>) -> Option<[u32; 2]> {
-    let place = match netns.map(|name| (name, name.strip_prefix("pid:"))) {
-        None => Place::Here,
-        Some((_, Some(pid))) => Place::Of(pid.parse().ok()?),
-        Some((name, None)) => Place::Named(name.to_owned()),
-    };
+    let place = netns.map_or(Place::Here, Place::called);
     let namespace = place.namespaces().ok()?.each.into_iter().next()?;
     let largest = |key| -> Option<u32> {
         let sizes = namespace.run(|| sysctl(key)).ok()?;
@@ -269,4 +276,17 @@ fn all() -> Namespaces {
     let own = fs::metadata("/proc/self/ns/net").map(|status| status.st_ino()).ok();
     let others = found.into_values().filter(|place| Some(place.id) != own);
     Namespaces { each: std::iter::once(PlaceName::own()).chain(others).collect(), hidden_of }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_is_called_as_lists_call_it() {
+        assert_eq!(Place::called("blue"), Place::Named("blue".to_owned()));
+        assert_eq!(Place::called("4711"), Place::Of(4711));
+        assert_eq!(Place::called("pid:4711"), Place::Of(4711));
+        assert_eq!(Place::called("pid:blue"), Place::Named("pid:blue".to_owned()));
+    }
 }

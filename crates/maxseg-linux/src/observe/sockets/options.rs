@@ -53,16 +53,7 @@ impl SocketReader {
     /// # Errors
     /// As of [`OptionsError`].
     pub fn options(&mut self, pid: u32, inode: u32) -> Result<SocketOptions, OptionsError> {
-        let files = self.descriptors.entry(pid).or_insert_with(|| {
-            // Of a process that may not be looked at, none are known.
-            all_sockets_of(pid).into_iter().flatten().collect()
-        });
-        let file = files.get(&inode).ok_or(OptionsError::Gone)?;
-        let socket = BorrowedSocket::of(pid, *file).map_err(|error| of(&error))?;
-        // The process may have closed it, and opened another under the same number.
-        if socket.inode().ok() != Some(inode.into()) {
-            return Err(OptionsError::Gone);
-        }
+        let socket = self.borrow(pid, inode)?;
         if socket.is_multipath() {
             return Err(OptionsError::Subflow);
         }
@@ -73,6 +64,29 @@ impl SocketReader {
             })
         };
         read().map_err(|error| of(&error))
+    }
+
+    /// Whether a listening socket ignores acknowledgements until data come (`TCP_DEFER_ACCEPT`).
+    ///
+    /// # Errors
+    /// As of [`OptionsError`].
+    pub fn defers_accept(&mut self, pid: u32, inode: u32) -> Result<bool, OptionsError> {
+        let read = self.borrow(pid, inode)?.number(libc::IPPROTO_TCP, libc::TCP_DEFER_ACCEPT);
+        read.map(|seconds| seconds > 0).map_err(|error| of(&error))
+    }
+
+    fn borrow(&mut self, pid: u32, inode: u32) -> Result<BorrowedSocket, OptionsError> {
+        let files = self.descriptors.entry(pid).or_insert_with(|| {
+            // Of a process that may not be looked at, none are known.
+            all_sockets_of(pid).into_iter().flatten().collect()
+        });
+        let file = files.get(&inode).ok_or(OptionsError::Gone)?;
+        let socket = BorrowedSocket::of(pid, *file).map_err(|error| of(&error))?;
+        // The process may have closed it, and opened another under the same number.
+        if socket.inode().ok() != Some(inode.into()) {
+            return Err(OptionsError::Gone);
+        }
+        Ok(socket)
     }
 }
 
@@ -116,6 +130,9 @@ mod tests {
         assert_eq!(set.buffers_set, Some([false, true]));
         let socket = Socket::from(listener.try_clone().unwrap());
         set_tcp_option(&socket, libc::TCP_WINDOW_CLAMP, 5_000).unwrap();
+        assert_eq!(reader.defers_accept(pid, inode), Ok(false));
+        set_tcp_option(&socket, libc::TCP_DEFER_ACCEPT, 30).unwrap();
+        assert_eq!(reader.defers_accept(pid, inode), Ok(true));
         assert_eq!(reader.options(pid, inode).unwrap().window_clamp, 5_000);
         assert_eq!(reader.options(pid, u32::MAX), Err(OptionsError::Gone));
         assert_eq!(reader.options(u32::MAX, inode), Err(OptionsError::Gone));

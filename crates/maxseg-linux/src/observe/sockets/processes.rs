@@ -26,6 +26,8 @@ pub struct Processes {
     found: Vec<Process>,
     /// By the socket's inode, the place of its process among them.
     by_inode: HashMap<u32, u32, RandomState>,
+    /// By the inode of a socket that several have open, the places of all of them.
+    sharing: HashMap<u32, Vec<u32>, RandomState>,
     /// Of processes that share sockets: whose child each is, and when it began.
     statuses: HashMap<u32, Option<ProcessStatus>, RandomState>,
     /// Processes whose descriptors this user may not see.
@@ -57,7 +59,7 @@ impl Processes {
         open_sockets(sockets).map_or_else(Self::scan, |open| Self::having(&open))
     }
 
-    /// Looks through /proc once more, with every folder read as a whole: for sockets whose process was not found, though none is hidden.
+    /// Looks through /proc once more, with every folder read as a whole: for sockets whose process was not found, though few are hidden.
     pub fn look_again(&mut self) {
         *self = Self::scan_by(all_sockets_of);
     }
@@ -103,7 +105,11 @@ impl Processes {
         for inode in inodes {
             let first = *self.by_inode.entry(inode).or_insert(place);
             let of_first = at(&self.found, first).map_or(pid, |process| process.pid);
-            if of_first != pid && self.is_before(pid, of_first) {
+            if of_first == pid {
+                continue;
+            }
+            self.sharing.entry(inode).or_insert_with(|| vec![first]).push(place);
+            if self.is_before(pid, of_first) {
                 self.by_inode.insert(inode, place);
             }
         }
@@ -122,7 +128,20 @@ impl Processes {
         }
     }
 
-    /// The process that has the socket of this inode open; the one that began first of several.
+    /// Has [`Self::with`] give, of the processes that share a socket, one that is wanted where there is such a one.
+    pub fn prefer(&mut self, is_wanted: impl Fn(&Process) -> bool) {
+        let is_wanted = |place: &u32| at(&self.found, *place).is_some_and(&is_wanted);
+        for (inode, sharing) in &self.sharing {
+            let Some(first) = self.by_inode.get_mut(inode) else { continue };
+            if !is_wanted(first)
+                && let Some(wanted) = sharing.iter().copied().find(is_wanted)
+            {
+                *first = wanted;
+            }
+        }
+    }
+
+    /// The process that has the socket of this inode open; of several the one that began first, or one that is preferred.
     pub fn with(&self, inode: u32) -> Option<&Process> {
         self.at(self.place(inode)?)
     }
@@ -140,6 +159,11 @@ impl Processes {
     /// Processes whose descriptors this user may not see: theirs are the sockets without a process.
     pub const fn hidden(&self) -> usize {
         self.hidden
+    }
+
+    /// Whether a socket without a process is likely one of those that are hidden.
+    pub const fn hides_most(&self) -> bool {
+        self.hidden > self.found.len()
     }
 }
 
@@ -173,6 +197,9 @@ fn sockets_of(pid: u32) -> io::Result<impl Iterator<Item = (u32, RawFd)>> {
         }
         next += 1;
     }
+    if links.is_denied() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     // Descriptors with higher numbers, or some were opened or closed meanwhile.
     if found < count || count == 0 || links.folder().metadata()?.len() != count {
         listed(&path, next, &mut links, &mut sockets)?;
@@ -201,7 +228,7 @@ fn listed(
         let inode = links.read(number).and_then(inode_of);
         sockets.extend(inode.map(|inode| (inode, number)));
     }
-    Ok(())
+    if links.is_denied() { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
 }
 
 /// Numbers without a descriptor that are tried before the folder is read.
@@ -219,131 +246,4 @@ fn inode_of(target: &[u8]) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::net::TcpListener;
-    use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-    use std::os::linux::fs::MetadataExt as _;
-    use std::process::{Command, Stdio};
-    use std::sync::mpsc;
-
-    use nix::fcntl::{FcntlArg, fcntl};
-    use nix::sched::{CloneFlags, unshare};
-
-    use super::super::task_files::probe;
-    use super::*;
-
-    #[test]
-    fn only_sockets_have_an_inode_here() {
-        assert_eq!(inode_of(b"socket:[4711]"), Some(4711));
-        for other in ["pipe:[4711]", "socket:[]", "socket:[x]", "/dev/null", "socket:[99999999999]"]
-        {
-            assert_eq!(inode_of(other.as_bytes()), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_socket_of_this_process_is_found() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let inode = inode_at(&listener);
-        for sockets in [1, MANY] {
-            let processes = Processes::find(sockets);
-            assert_eq!(processes.with(inode).unwrap().pid, std::process::id());
-        }
-    }
-
-    /// The number of the process of each socket.
-    fn owners(processes: &Processes) -> BTreeMap<u32, u32> {
-        let pid = |place: u32| processes.at(place).unwrap().pid;
-        processes.by_inode.iter().map(|(inode, place)| (*inode, pid(*place))).collect()
-    }
-
-    fn inode_at(file: impl AsFd) -> u32 {
-        let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
-        u32::try_from(fs::metadata(path).unwrap().st_ino()).unwrap()
-    }
-
-    #[test]
-    #[expect(clippy::print_stderr, reason = "what is skipped is said")]
-    fn the_kernel_finds_the_processes_that_proc_has() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let shared = inode_at(&listener);
-        let mut child = Command::new("cat")
-            .stdin(Stdio::piped())
-            .stdout(OwnedFd::from(listener.try_clone().unwrap()))
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let before = owners(&Processes::scan());
-        if let Err(why) = probe() {
-            eprintln!("skipped: through /proc alone: {why}");
-        } else {
-            let open = open_sockets(before.len()).unwrap();
-            let after = owners(&Processes::scan());
-            let of_child = open.iter().filter(|socket| socket.pid == child.id());
-            assert_eq!(of_child.map(|socket| socket.inode).collect::<Vec<_>>(), [shared]);
-            let found = owners(&Processes::having(&open));
-            assert_eq!(found[&shared], std::process::id(), "its child has it as well");
-            let stayed = before.iter().filter(|(inode, pid)| after.get(*inode) == Some(*pid));
-            for (inode, pid) in stayed {
-                assert_eq!(found.get(inode), Some(pid), "socket {inode}");
-            }
-            // The program is loaded once; what it finds is of each reading.
-            let later = TcpListener::bind("127.0.0.1:0").unwrap();
-            let again = open_sockets(before.len()).unwrap();
-            assert!(again.iter().any(|socket| socket.inode == inode_at(&later)));
-        }
-        drop(child.stdin.take());
-        child.wait().unwrap();
-    }
-
-    #[test]
-    fn what_a_thread_alone_has_open_is_found_neither_way() {
-        let (tell, told) = mpsc::channel();
-        let (end, ended) = mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
-            unshare(CloneFlags::CLONE_FILES).unwrap();
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let path = format!("/proc/thread-self/fd/{}", listener.as_raw_fd());
-            tell.send(fs::metadata(path).unwrap().st_ino()).unwrap();
-            // Until the test is done.
-            let _ = ended.recv();
-        });
-        let inode = u32::try_from(told.recv().unwrap()).unwrap();
-        for sockets in [1, MANY] {
-            assert_eq!(Processes::find(sockets).with(inode), None, "of {sockets}");
-        }
-        drop(end);
-        thread.join().unwrap();
-    }
-
-    #[test]
-    fn no_socket_is_missed_while_other_descriptors_come_and_go() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (inode, (end, ended)) = (inode_at(&listener), mpsc::channel::<()>());
-        let busy = std::thread::spawn(move || {
-            while ended.try_recv() == Err(mpsc::TryRecvError::Empty) {
-                drop([(); 4].map(|()| File::open("/dev/null").unwrap()));
-            }
-        });
-        for _ in 0..50 {
-            let mut processes = Processes::find(1);
-            if processes.with(inode).is_none() {
-                processes.look_again();
-            }
-            assert_eq!(processes.with(inode).map(|it| it.pid), Some(std::process::id()));
-        }
-        drop(end);
-        busy.join().unwrap();
-    }
-
-    #[test]
-    fn a_socket_is_found_behind_a_gap_of_descriptors() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let high = fcntl(&listener, FcntlArg::F_DUPFD_CLOEXEC(900)).unwrap();
-        let found: Vec<RawFd> =
-            sockets_of(std::process::id()).unwrap().map(|(_, file)| file).collect();
-        assert!(found.contains(&listener.as_raw_fd()) && found.contains(&high), "{found:?}");
-        nix::unistd::close(high).unwrap();
-    }
-}
+mod tests;

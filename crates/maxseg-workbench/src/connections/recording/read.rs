@@ -299,6 +299,8 @@ impl Section {
                 keys.push(number_of(netns));
             }
         }
+        // The counters of their namespaces are not recorded.
+        snapshot.listeners.iter_mut().for_each(|one| one.judge_drops(None, || None));
         if destroyed.is_empty() {
             first_closed = snapshot.connections.len();
         }

@@ -30,7 +30,7 @@ pub struct ConnectionEntry<'a> {
     remote: SocketAddr,
     /// The state, as `established`; `closed` of a connection that ended since the sample before.
     state: &'static str,
-    /// The process that has it open.
+    /// The process that has it open; of several the one that began first, or the one that was asked for.
     process: Option<ProcessEntry<'a>>,
     /// Payload of the largest segment that is sent.
     mss_bytes: Option<u32>,
@@ -64,9 +64,9 @@ pub struct ConnectionEntry<'a> {
     bytes_sent: Option<u64>,
     /// Payload sent again.
     bytes_retransmitted: Option<u64>,
-    /// Payload acknowledged, the SYN's byte among it.
+    /// Payload acknowledged, and a byte each for the SYN that this host sent and for its FIN.
     bytes_acked: Option<u64>,
-    /// Payload received in order.
+    /// Payload received in order, and a byte for the peer's FIN.
     bytes_received: Option<u64>,
     /// The latest sample of the rate at which data arrived.
     delivery_rate_bps: Option<f64>,
@@ -119,6 +119,8 @@ pub struct ConnectionEntry<'a> {
     timer: Option<TimerEntry>,
     /// The user that opened it.
     uid: u32,
+    /// Index of the interface to which it is bound, as those of link-local addresses are; null for none.
+    interface_index: Option<u32>,
 }
 
 /// A process.
@@ -158,13 +160,14 @@ pub(in crate::report) struct ListenerEntry<'a> {
     /// Where it listens.
     #[schemars(with = "String")]
     local: SocketAddr,
-    /// The process that has it open.
+    /// The process that has it open; of several the one that began first, or the one that was asked for.
     process: Option<ProcessEntry<'a>>,
     /// Connections that wait to be accepted.
     queued: u32,
     /// The limit of the queue.
     limit: u32,
-    /// SYNs and handshakes that were dropped at this socket, mostly because the queue was full.
+    /// SYNs and handshakes that were dropped at this socket, mostly because the queue was full. Null where they cannot be told from what
+    /// a socket drops on purpose (`TCP_DEFER_ACCEPT`), and where the counters of the host are not known.
     overflows: Option<u32>,
 }
 
@@ -240,6 +243,7 @@ impl<'a> ConnectionEntry<'a> {
                 expiries: timer.expiries,
             }),
             uid: connection.uid,
+            interface_index: Some(connection.interface).filter(|index| *index != 0),
         }
     }
 }

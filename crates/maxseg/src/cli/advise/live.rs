@@ -51,6 +51,7 @@ fn connection(
             filter: Some(Filter::Address(Endpoint::Remote, Prefix::host(remote.ip()))),
         },
         processes: true,
+        wanted: Vec::new(),
         closed: false,
         messages: false,
     };

@@ -18,6 +18,7 @@ use maxseg_linux::observe::capture::{
 use maxseg_linux::sys::Waker;
 use maxseg_wire::bpf::{Protocol, Selection};
 
+use crate::cli::zoned_address::ZonedAddress;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::monitor::{Manner, TimeFormat};
@@ -45,12 +46,12 @@ that the kernel dropped. Exit codes: 0 done, 1 no such interface, no privilege o
 --duration was reached.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct CaptureArgs {
-    /// Interface, or `any`; default: that of the default route
+    /// Interface, or `any`; default: that of a link-local --host (`fe80::1%eth0`), or of the default route
     #[arg(long, short, value_name = "NAME")]
     interface: Option<String>,
     /// Only packets from or to one of these addresses
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
-    host: Vec<std::net::IpAddr>,
+    host: Vec<ZonedAddress>,
     /// Only TCP and UDP from or to one of these ports
     #[arg(long, value_name = "PORT", value_delimiter = ',')]
     port: Vec<u16>,
@@ -331,7 +332,7 @@ impl CaptureArgs {
             ProtocolName::Icmp => Protocol::Icmp,
         };
         let selection = Selection {
-            hosts: self.host.clone(),
+            hosts: self.host.iter().map(|host| host.address).collect(),
             ports: self.port.clone(),
             protocols: self.protocol.iter().map(protocol).collect(),
         };
@@ -355,7 +356,9 @@ impl CaptureArgs {
     }
 
     fn place(&self) -> InterfaceChoice {
-        match self.interface.as_deref() {
+        // A link-local address is of one interface.
+        let zone = self.host.iter().find_map(|host| host.zone.as_deref());
+        match self.interface.as_deref().or(zone) {
             None => InterfaceChoice::default_here(),
             Some("any") => InterfaceChoice::Any,
             Some(name) => InterfaceChoice::Interface(name.to_owned()),

@@ -1,15 +1,16 @@
 //! Which connections are listed.
 
-use std::net::IpAddr;
 use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use maxseg_linux::observe::sockets::{Place, Selection};
+use maxseg_linux::observe::sockets::{Place, Selection, interface_index};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
 use maxseg_wire::tcp_info::State;
 use maxseg_workbench::connections::{Connection, Owner, Snapshot, WatchOptions};
 
+use super::namespace_failure;
+use crate::cli::zoned_address::ZonedAddress;
 use crate::failure::Failure;
 
 /// What `--port` and its like choose: values of one option are alternatives, different options all hold.
@@ -41,28 +42,34 @@ pub(in crate::cli) struct SelectionArgs {
     netns: Option<String>,
 }
 
-/// An address, or a prefix of addresses.
-#[derive(Debug, Clone, Copy)]
-struct PrefixArg(Prefix);
+/// An address, or a prefix of addresses, on the link of an interface where that is named.
+#[derive(Debug, Clone)]
+struct PrefixArg {
+    prefix: Prefix,
+    zone: Option<String>,
+}
 
 impl FromStr for PrefixArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (address, length) = text.split_once('/').map_or((text, None), |(a, l)| (a, Some(l)));
-        let address = address.trim_start_matches('[').trim_end_matches(']');
-        let address: IpAddr = address.parse().map_err(|_| "not an address".to_owned())?;
+        let ZonedAddress { address, zone } = address.parse()?;
         let whole = Prefix::host(address);
-        let Some(length) = length else { return Ok(Self(whole)) };
+        let Some(length) = length else { return Ok(Self { prefix: whole, zone }) };
         let length = length.parse().ok().filter(|length| *length <= whole.length);
         let length = length.ok_or_else(|| format!("a prefix has 0 to {} bits", whole.length))?;
-        Ok(Self(Prefix { address, length }))
+        Ok(Self { prefix: Prefix { address, length }, zone })
     }
 }
 
-/// The states of connections by their names: a socket that listens has none.
+/// The states of connections by their names: a socket that listens or is only bound is none. The kernel lists a handshake whose last
+/// segment it waits for as `syn-received` (`inet_req_diag_fill` in `net/ipv4/inet_diag.c`).
 fn states() -> impl TypedValueParser<Value = State> {
-    let of_connections = State::ALL.into_iter().filter(|state| *state != State::Listen);
+    let is_shown = |state: &State| {
+        !matches!(state, State::Listen | State::BoundInactive | State::NewSynReceived)
+    };
+    let of_connections = State::ALL.into_iter().filter(is_shown);
     PossibleValuesParser::new(of_connections.map(State::name)).map(|name| {
         let found = State::ALL.into_iter().find(|state| state.name() == name);
         found.unwrap_or(State::Established)
@@ -76,17 +83,41 @@ impl SelectionArgs {
         processes: bool,
         closed: bool,
     ) -> Result<WatchOptions, Failure> {
-        let place = match self.netns.as_deref() {
+        if self.netns.as_deref() == Some("") {
+            return Err(Failure::usage("--netns has no name", "`ip netns list` shows names"));
+        }
+        let place = self.place();
+        self.refuse_unknown_zones(&place)?;
+        let selection = Selection { states: self.states(), filter: self.filter() };
+        let (processes, wanted) = (self.finds_processes(processes), self.process.clone());
+        Ok(WatchOptions { place, selection, processes, wanted, closed, messages: false })
+    }
+
+    fn place(&self) -> Place {
+        match self.netns.as_deref() {
             None => Place::Here,
             Some("all") => Place::All,
-            Some("") => {
-                return Err(Failure::usage("--netns has no name", "`ip netns list` shows names"));
+            Some(name) => Place::called(name),
+        }
+    }
+
+    /// Refuses names of interfaces that there are not.
+    fn refuse_unknown_zones(&self, place: &Place) -> Result<(), Failure> {
+        for zone in self.dst.iter().filter_map(|dst| dst.zone.as_deref()) {
+            if *place == Place::All {
+                return Err(Failure::usage(
+                    format!("--dst with %{zone} takes one network namespace, not all"),
+                    "each has interfaces of its own: --netns NAME",
+                ));
             }
-            Some(text) => text.parse().map_or_else(|_| Place::Named(text.to_owned()), Place::Of),
-        };
-        let selection = Selection { states: self.states(), filter: self.filter() };
-        let processes = self.finds_processes(processes);
-        Ok(WatchOptions { place, selection, processes, closed, messages: false })
+            if interface_index(place, zone).map_err(|error| namespace_failure(&error))?.is_none() {
+                return Err(Failure::with_hint(
+                    format!("there is no interface {zone}"),
+                    "`ip link` lists them; those of containers need --netns",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Whether the processes of sockets are found: where they are shown, or chosen by.
@@ -104,10 +135,26 @@ impl SelectionArgs {
         named.with(State::Listen)
     }
 
+    /// The destinations, each with the index of its interface; none where no interface is named. The kernel binds sockets of link-local
+    /// addresses to their interface.
+    fn links(&self) -> Vec<(Filter, Option<u32>)> {
+        if self.dst.iter().all(|dst| dst.zone.is_none()) {
+            return Vec::new();
+        }
+        let place = self.place();
+        // No interface has the largest number: one that has gone meanwhile has no connections.
+        let index =
+            |zone: &String| interface_index(&place, zone).ok().flatten().unwrap_or(u32::MAX);
+        let link = |dst: &PrefixArg| {
+            (Filter::Address(Endpoint::Remote, dst.prefix), dst.zone.as_ref().map(index))
+        };
+        self.dst.iter().map(link).collect()
+    }
+
     fn filter(&self) -> Option<Filter> {
         let any = |parts: Vec<Filter>| (!parts.is_empty()).then_some(Filter::Any(parts));
         let ports = any(self.port.iter().map(|port| Filter::port(*port)).collect());
-        let remote = |prefix: &PrefixArg| Filter::Address(Endpoint::Remote, prefix.0);
+        let remote = |prefix: &PrefixArg| Filter::Address(Endpoint::Remote, prefix.prefix);
         let hosts = any(self.dst.iter().map(remote).collect());
         let all: Vec<Filter> = ports.into_iter().chain(hosts).collect();
         (!all.is_empty()).then_some(Filter::All(all))
@@ -126,6 +173,14 @@ impl SelectionArgs {
     /// Whether a connection is one of those that were asked for.
     pub(in crate::cli) fn chooser(&self) -> impl Fn(&Connection) -> bool + '_ {
         let (states, filter) = (self.states(), self.filter());
+        let links = self.links();
+        let has_link = move |connection: &Connection| {
+            let is_on = |(remote, interface): &(Filter, Option<u32>)| {
+                remote.matches(connection.local, connection.remote)
+                    && interface.is_none_or(|interface| interface == connection.interface)
+            };
+            links.is_empty() || links.iter().any(is_on)
+        };
         move |connection| {
             let is_in_state =
                 connection.is_closed || connection.state.is_some_and(|state| states.has(state));
@@ -134,17 +189,14 @@ impl SelectionArgs {
                 .is_none_or(|filter| filter.matches(connection.local, connection.remote));
             is_in_state
                 && has_ends
+                && has_link(connection)
                 && self.has_process(connection.process.as_ref())
                 && self.has_congestion_control(connection)
         }
     }
 
     fn has_process(&self, owner: Option<&Owner>) -> bool {
-        let is_it = |wanted: &String| {
-            owner.is_some_and(|owner| {
-                *owner.name == **wanted || wanted.parse().is_ok_and(|pid: u32| pid == owner.pid)
-            })
-        };
+        let is_it = |wanted: &String| owner.is_some_and(|owner| owner.is(wanted));
         self.process.is_empty() || self.process.iter().any(is_it)
     }
 

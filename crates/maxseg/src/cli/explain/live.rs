@@ -13,6 +13,7 @@ use maxseg_workbench::connections::{
 use maxseg_workbench::file_error::{for_shell, missing_hint, reason};
 use maxseg_workbench::report::why::WhyDocument;
 use maxseg_workbench::why::{Why, name_onward};
+use nix::unistd::geteuid;
 
 use super::super::connections::{host_name, namespace_failure, watches};
 use super::target::{Target, zones};
@@ -129,7 +130,7 @@ fn place(netns: Option<&str>) -> Result<Place, Failure> {
             "--netns takes one network namespace here",
             "a name of `ip netns list`, or the PID of a process in it; `maxseg connections --netns all` lists those of all",
         )),
-        Some(text) => Ok(text.parse().map_or_else(|_| Place::Named(text.to_owned()), Place::Of)),
+        Some(name) => Ok(Place::called(name)),
     }
 }
 
@@ -139,6 +140,7 @@ fn looked_at(place: &Place, wanted: &Wanted, interval: Time) -> Result<Snapshot,
         place: place.clone(),
         selection: Selection { states: StateSet::ALL, filter: wanted.filter() },
         processes: true,
+        wanted: wanted.process(),
         closed,
         messages: false,
     };
@@ -163,6 +165,7 @@ fn listeners(place: &Place, wanted: &Wanted) -> Result<Vec<Listener>, Failure> {
         place: place.clone(),
         selection: Selection { states: StateSet::NONE.with(State::Listen), filter: None },
         processes: true,
+        wanted: wanted.process(),
         closed: false,
         messages: false,
     };
@@ -238,6 +241,11 @@ impl Wanted {
         }
     }
 
+    /// The process that was asked for.
+    fn process(&self) -> Vec<String> {
+        if let Self::Process(pid) = self { vec![pid.to_string()] } else { Vec::new() }
+    }
+
     /// What the kernel leaves out already: it knows no processes.
     fn filter(&self) -> Option<Filter> {
         let remote = |address| Filter::Address(Endpoint::Remote, Prefix::host(address));
@@ -282,7 +290,12 @@ fn none_matches(
         }
         Target::Process(pid) if snapshot.hidden_processes > 0 => Failure::with_hint(
             format!("no connection is known to be of process {pid}{at}"),
-            "the sockets of other users' processes are shown to root alone: use sudo, or name the connection by its ends",
+            if geteuid().is_root() {
+                "the sockets of some processes are hidden even from root here (CAP_SYS_PTRACE is missing, or an LSM forbids it): name the \
+                 connection by its ends"
+            } else {
+                "the sockets of other users' processes are shown to root alone: use sudo, or name the connection by its ends"
+            },
         ),
         Target::Process(pid) => {
             Failure::with_hint(format!("process {pid} has no TCP connection{at}"), list)

@@ -1,14 +1,15 @@
 //! `maxseg stacks from-host`
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 use maxseg_linux::observe::host::{HostReading, sysctl};
+use maxseg_linux::observe::sockets::{Place, interface_index};
 use maxseg_workbench::whole_file::WholeFile;
 
 use super::host_text::host_text;
 use crate::cli::output_file::refuse_stdout;
+use crate::cli::zoned_address::ZonedAddress;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -27,23 +28,24 @@ to `run`, `check` and `lab up` with --stack, or write stack = \"./host.toml\" in
 Nothing needs a privilege. In a network namespace (`ip netns exec NAME maxseg stacks from-host`) the values are the \
 namespace's.")]
 pub(super) struct FromHostArgs {
-    /// Take the route to this address; default: the default route
+    /// Take the route to this address (`fe80::1%eth0`: a link-local one); default: the default route
     #[arg(long, value_name = "ADDRESS")]
-    to: Option<IpAddr>,
+    to: Option<ZonedAddress>,
     /// Write to this file; default: standard output
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &FromHostArgs, printer: Printer) -> Result<(), Failure> {
-    let host = HostReading::here(args.to);
-    if let (Some(to), Err(error)) = (args.to, &host.route) {
+    let to = args.to.as_ref().map(|to| to.address);
+    let host = HostReading::here(to, interface(args.to.as_ref())?);
+    if let (Some(to), Err(error)) = (to, &host.route) {
         return Err(Failure::with_hint(
             format!("the kernel gives no route to {to}: {error}"),
             format!("`ip route get {to}` asks the same; without --to the default route is taken"),
         ));
     }
-    let text = host_text(&host, &sysctl, args.to);
+    let text = host_text(&host, &sysctl, to);
     let Some(file) = &args.out else {
         printer.data(&text)?;
         return Ok(());
@@ -57,4 +59,15 @@ pub(super) fn run(args: &FromHostArgs, printer: Printer) -> Result<(), Failure> 
         file.display()
     ));
     Ok(())
+}
+
+/// The index of the interface that an address names.
+fn interface(to: Option<&ZonedAddress>) -> Result<Option<u32>, Failure> {
+    let Some(zone) = to.and_then(|to| to.zone.as_deref()) else { return Ok(None) };
+    match interface_index(&Place::Here, zone) {
+        Ok(Some(index)) => Ok(Some(index)),
+        _ => {
+            Err(Failure::with_hint(format!("there is no interface {zone}"), "`ip link` lists them"))
+        }
+    }
 }

@@ -14,6 +14,10 @@ use super::unknown_keys::sysctls;
 /// Reads a sysctl by its dotted name.
 type Sysctl<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
+/// Features of a route (`RTAX_FEATURE_*` in `linux/rtnetlink.h`), as ip-route(8) names them: `ecn` and `tcp_usec_ts`.
+const FEATURE_ECN: u32 = 1;
+const FEATURE_USEC_TS: u32 = 1 << 4;
+
 /// Headers of IP and TCP without options, in bytes.
 const HEADERS: [(u32, &str); 2] = [(40, "IPv4"), (60, "IPv6")];
 
@@ -24,7 +28,7 @@ pub(super) fn host_text(host: &HostReading, sysctl: Sysctl<'_>, to: Option<IpAdd
     stack.congestion(route);
     stack.switch("sack", "net.ipv4.tcp_sack", |value| value != "0");
     stack.switch("timestamps", "net.ipv4.tcp_timestamps", |value| value != "0");
-    stack.switch("ecn", "net.ipv4.tcp_ecn", |value| value == "1");
+    stack.ecn(route);
     stack.switch("mtu_probing", "net.ipv4.tcp_mtu_probing", |value| value != "0");
     if sysctl("net.ipv4.tcp_mtu_probing").is_ok_and(|value| value == "2") {
         stack.note("net.ipv4.tcp_mtu_probing = 2 begins with segments of tcp_base_mss (the simulator's begin when full ones are lost)");
@@ -106,6 +110,15 @@ impl<'a> StackText<'a> {
         ));
     }
 
+    /// A route can turn it on for the connections that go by it (`tcp_ecn_send_syn` in `net/ipv4/tcp_output.c`).
+    fn ecn(&mut self, route: Option<&Route>) {
+        if features(route) & FEATURE_ECN != 0 {
+            line(&mut self.top, "ecn", true, "features ecn of the route");
+        } else {
+            self.switch("ecn", "net.ipv4.tcp_ecn", |value| value == "1");
+        }
+    }
+
     fn window_scaling(&mut self) {
         if self.read("net.ipv4.tcp_window_scaling").is_some_and(|value| value == "0") {
             line(&mut self.top, "window_scale", "\"off\"", "net.ipv4.tcp_window_scaling = 0");
@@ -139,9 +152,16 @@ impl<'a> StackText<'a> {
         if let Some(bytes) = metric(route, "window") {
             line(&mut self.top, "window", format!("\"{bytes} B\""), "window of the route");
         }
-        let taken = ["congctl", "initcwnd", "advmss", "mtu", "rto_min", "quickack", "window"];
+        let taken =
+            ["congctl", "initcwnd", "advmss", "mtu", "rto_min", "quickack", "window", "features"];
         for (name, value) in route.metrics.iter().filter(|(name, _)| !taken.contains(name)) {
-            self.note(&format!("route: {name} {value} (not simulated)"));
+            let unit = if matches!(*name, "rtt" | "rttvar") { " ms" } else { "" };
+            self.note(&format!("route: {name} {value}{unit} (not simulated)"));
+        }
+        match features(Some(route)) & !FEATURE_ECN {
+            0 => {}
+            FEATURE_USEC_TS => self.note("route: features tcp_usec_ts (not simulated)"),
+            others => self.note(&format!("route: features {others:#x} (not simulated)")),
         }
     }
 
@@ -277,6 +297,12 @@ fn line(to: &mut String, key: &str, value: impl std::fmt::Display, source: &str)
 
 fn metric<'r>(route: &'r Route, name: &str) -> Option<&'r str> {
     route.metrics.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+}
+
+/// The bits of the route's features.
+fn features(route: Option<&Route>) -> u32 {
+    let bits = route.and_then(|route| metric(route, "features"));
+    bits.and_then(|bits| bits.parse().ok()).unwrap_or(0)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of error have advice of their own")]

@@ -88,13 +88,30 @@ fn sysctls_become_keys_and_the_route_goes_before_them() {
         "min = \"70 ms\"",
         "delayed_ack = false",
         "window = \"70000 B\"",
-        "# route: rtt 30 (not simulated)",
+        "# route: rtt 30 ms (not simulated)",
         "route_mtu = 1400",
     ] {
         assert!(has(&text, wanted), "{wanted}\n{text}");
     }
     assert!(text.contains("# route: its mtu is locked, so that DF is clear"), "{text}");
     StackFile::parse("host.toml", &text).unwrap();
+}
+
+#[test]
+fn a_route_turns_ecn_on() {
+    let with = |features: &str| {
+        let metrics = vec![("features", features.to_owned())];
+        let sysctl = |name: &str| match name {
+            "net.ipv4.tcp_ecn" => Ok("2".to_owned()),
+            name => Ok(plain(name)),
+        };
+        host_text(&host(metrics), &sysctl, None)
+    };
+    let (ecn, both, other) = (with("1"), with("17"), with("16"));
+    assert!(has(&ecn, "ecn = true") && !ecn.contains("# route: features"), "{ecn}");
+    assert!(has(&both, "ecn = true"), "{both}");
+    assert!(has(&both, "# route: features tcp_usec_ts (not simulated)"), "{both}");
+    assert!(has(&other, "ecn = false"), "{other}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ impl Sample {
             received_bytes: grown(self.info.bytes_received, before, |info| info.bytes_received),
             is_since_start: before.is_none(),
             spread: None,
+            beside_bps: 0.0,
             state: self.state(before.map(|(before, _)| before)),
         }
     }

@@ -118,7 +118,7 @@ impl fmt::Debug for Flags {
 pub struct Segment<'a> {
     /// The header.
     pub header: Tcp,
-    /// The options' bytes, as far as they are there; [`options::walk`] reads them.
+    /// The options' bytes, as far as they are there; [`Segment::walk_options`] reads them.
     pub options: &'a [u8],
     /// The payload, as far as it is there.
     pub payload: &'a [u8],
@@ -157,6 +157,17 @@ impl<'a> Segment<'a> {
             Sum::pseudo_header(ends, protocol::TCP, length).add_bytes(bytes).verdict()
         };
         Ok(Self { header, options, payload, payload_len: length - header_len, checksum })
+    }
+
+    /// Bytes of the options that the capture left out.
+    pub fn options_left_out(&self) -> usize {
+        let header_len = usize::from(self.header.header_words) * 4;
+        header_len.saturating_sub(Tcp::LEN + self.options.len())
+    }
+
+    /// The options, and where the capture cut them.
+    pub fn walk_options(&self) -> options::Walk<'a> {
+        options::walk_cut(self.options, self.options_left_out())
     }
 }
 

@@ -95,6 +95,19 @@ pub fn diagnose_socket(evidence: &SocketEvidence) -> SocketDiagnosis {
     }
 }
 
+/// Whether its window is in a queue that other connections fill as well: a larger one takes a share of the link from them.
+pub fn shares_queue(evidence: &SocketEvidence) -> bool {
+    let judge = Judge { evidence, state: &evidence.state };
+    window_waits_in_queue(evidence) && judge.is_sent_each_trip() && judge.queue_is_of_others()
+}
+
+/// Whether packets wait in a queue while the peer's window is the limit by the kernel's count, for a third of the time with data at least:
+/// who else is in that queue decides what limits it.
+pub fn window_waits_in_queue(evidence: &SocketEvidence) -> bool {
+    let judge = Judge { evidence, state: &evidence.state };
+    judge.window_is_counted(COUNTED_OF_BBR) && judge.is_queueing()
+}
+
 struct Judge<'a> {
     evidence: &'a SocketEvidence,
     state: &'a SocketState,
@@ -143,8 +156,7 @@ impl Judge<'_> {
             } else {
                 (kind, why)
             };
-        let is_counted = window > 0.0 && window >= COUNTED_WINDOW * (all - idle);
-        let is_either = keeps_link_full && is_counted;
+        let is_either = keeps_link_full && self.window_is_counted(COUNTED_WINDOW);
         let of_window = if is_either {
             self.counted_window()
         } else if keeps_link_full {
@@ -179,13 +191,22 @@ impl Judge<'_> {
         (shares(parts), why)
     }
 
+    /// The kernel counts the peer's window as the limit for this share of the time with data to send.
+    fn window_is_counted(&self, share: f64) -> bool {
+        let bin = &self.evidence.bin;
+        let busy = bin.duration.since(bin.idle).as_secs_f64();
+        let window = bin.rwnd_limited.as_secs_f64();
+        window > 0.0 && window >= share * busy
+    }
+
     /// BBR paces at the rate that it saw. Where a window or a buffer kept that rate down, it sends no faster in the rest of the time
-    /// either, and no queue forms.
+    /// either, and no queue forms but that of others.
     fn is_bbr_at(&self, share: f64, counted_s: f64, busy_s: f64) -> bool {
         let is_cruising = self.state.bbr_pacing_gain.is_some_and(|gain| gain <= BBR_STARTUP_GAIN);
         let has_no_queue =
             (!self.is_queueing() || self.is_reordered()) && !self.window_keeps_queue();
-        is_cruising && has_no_queue && counted_s >= share * busy_s
+        let is_beside = || self.is_sent_each_trip() && self.queue_is_of_others();
+        is_cruising && counted_s >= share * busy_s && (has_no_queue || is_beside())
     }
 
     /// The least round trip may be that of a packet which overtook others, and is then no sign of a queue.
@@ -216,19 +237,29 @@ impl Judge<'_> {
     /// What a window was that the kernel counts as the limit for nearly all of the time, though the round trips show a queue: its
     /// reader's, or the link's that it keeps full.
     fn counted_window(&self) -> LimitedBy {
+        if self.queue_is_of_others() {
+            return LimitedBy::ReceiveWindow;
+        }
         if self.window_keeps_queue() {
             return LimitedBy::Bandwidth;
         }
         let state = self.state;
         let (rtt, deviation) = (state.rtt.as_secs_f64(), state.rtt_deviation.as_secs_f64());
-        let (Some(least), Some(window), Some(rate), false) =
+        let (Some(least), Some(_), Some(_), false) =
             (state.min_rtt, state.window_bytes, self.rate_bps(), self.evidence.is_since_start)
         else {
             return LimitedBy::Unknown;
         };
-        let is_full = rate * rtt >= EACH_TRIP * 8.0 * f64::from(window);
+        let is_full = self.is_sent_each_trip();
         let stands_still = deviation <= STANDS_STILL * (rtt - least.as_secs_f64());
         if is_full && stands_still { LimitedBy::Bandwidth } else { LimitedBy::ReceiveWindow }
+    }
+
+    /// The peer's window is sent in each round trip (Little's law).
+    fn is_sent_each_trip(&self) -> bool {
+        let rtt = self.state.rtt.as_secs_f64();
+        let each = self.state.window_bytes.zip(self.rate_bps());
+        each.is_some_and(|(window, rate)| rate * rtt >= EACH_TRIP * 8.0 * f64::from(window))
     }
 
     /// The peer's window has no room for a segment, whatever is in flight.

@@ -25,6 +25,8 @@ pub struct RatePoint {
 pub struct RateSpread {
     /// The median of the smoothed round-trip time.
     pub rtt_median: Time,
+    /// Its lower and its upper quartile.
+    pub rtt_quartiles: [Time; 2],
     /// Rate and window; `None` where too few looks show them.
     pub rates: Option<RateQuartiles>,
     /// The upper quartile of the delivery rate, of all looks, bits a second; `None` where too few looks show it.
@@ -57,6 +59,7 @@ impl RateSpread {
         }
         let mut round_trips: Vec<Time> = points.iter().map(|point| point.rtt).collect();
         round_trips.sort_unstable();
+        let last = round_trips.len() - 1;
         let rates: Vec<(u32, f64)> = points.iter().filter_map(|point| point.rate).collect();
         let quartiles =
             |of: fn(&(u32, f64)) -> f64| quartiles_of(rates.iter().map(of).collect::<Vec<_>>());
@@ -68,6 +71,7 @@ impl RateSpread {
         Some(Self {
             window_stays: window.is_some() && points.iter().all(|it| it.window_bytes == window),
             rtt_median: round_trips[round_trips.len() / 2],
+            rtt_quartiles: [round_trips[last / 4], round_trips[last - last / 4]],
             rates: (rates.len() >= Self::LEAST).then(|| RateQuartiles {
                 delivery_bps: quartiles(|(_, delivery_bps)| *delivery_bps),
                 cwnd_segments: quartiles(|(cwnd, _)| f64::from(*cwnd)),
@@ -103,6 +107,7 @@ mod tests {
         let mut points: Vec<RatePoint> = (1..=9).rev().map(point).collect();
         let spread = RateSpread::of(&points).unwrap();
         assert_eq!(spread.rtt_median, Time::from_millis(5));
+        assert_eq!(spread.rtt_quartiles, [3, 7].map(Time::from_millis));
         let rates = spread.rates.unwrap();
         assert_eq!((rates.delivery_bps, rates.cwnd_segments), ([3e6, 7e6], [30.0, 70.0]));
         assert_eq!((spread.path_bps, spread.send_buffer_share), (Some(14e6), 3.0 / 9.0));

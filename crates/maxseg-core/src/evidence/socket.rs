@@ -16,6 +16,9 @@ pub struct SocketEvidence {
     pub is_since_start: bool,
     /// How much its rate and its congestion window vary; `None` where it was not looked at often enough.
     pub spread: Option<RateSpread>,
+    /// What other connections of this host to the same address deliver meanwhile in the same queue, held by neither a window nor a
+    /// buffer, bits a second; 0 where none is known.
+    pub beside_bps: f64,
     /// The state at the end.
     pub state: SocketState,
 }

@@ -394,7 +394,7 @@ fn option_order(options: &[u8]) -> OptionOrder {
             kind::TIMESTAMPS => OptionKind::Timestamps,
             _ => OptionKind::Other,
         },
-        Item::Truncated | Item::BadLength => OptionKind::Other,
+        Item::Truncated | Item::BadLength | Item::NotCaptured(_) => OptionKind::Other,
     };
     walk(options).map(kind_of).collect()
 }

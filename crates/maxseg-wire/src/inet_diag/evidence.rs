@@ -35,6 +35,7 @@ impl Sample {
             ),
             is_since_start: before.is_none(),
             spread: None,
+            beside_bps: 0.0,
             state: self.state(before.map(|(before, _)| before)),
         }
     }

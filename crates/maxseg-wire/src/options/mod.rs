@@ -9,7 +9,7 @@ mod walk;
 
 pub use raw::RawOption;
 pub use value::{SackBlock, SackBlocks, TcpOption};
-pub use walk::{Item, Walk, walk};
+pub use walk::{Item, Walk, walk, walk_cut};
 
 use crate::{EncodeError, Layer};
 

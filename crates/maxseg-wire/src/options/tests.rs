@@ -29,6 +29,27 @@ fn broken_options_are_told_as_they_stand() {
     }
 }
 
+/// `NOP NOP TS` as the snap length cuts it.
+#[test]
+fn what_the_capture_left_out_is_not_broken() {
+    let whole = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let cut = |kept: usize| {
+        walk_cut(&whole[..kept], whole.len() - kept)
+            .map(|item| item.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(cut(12), ["NOP", "NOP", "TS=1/2"]);
+    assert_eq!(cut(11), ["NOP", "NOP", "[1 byte not captured]"]);
+    for kept in [2, 3, 4, 9] {
+        let last = format!("[{} bytes not captured]", 12 - kept);
+        assert_eq!(cut(kept), ["NOP", "NOP", &last], "{kept}");
+    }
+    assert_eq!(cut(0), ["[12 bytes not captured]"]);
+    let broken: Vec<Item<'_>> = walk_cut(&[2, 9], 4).collect();
+    assert_eq!(broken, [Item::BadLength], "longer than what was left out, too");
+    assert_eq!(walk_cut(&[0], 3).collect::<Vec<_>>(), [Item::EndOfList]);
+}
+
 #[test]
 fn a_length_that_is_not_the_kinds_own_means_nothing() {
     let cases: [&[u8]; 7] = [

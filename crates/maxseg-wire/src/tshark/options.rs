@@ -50,7 +50,11 @@ impl TsharkOptions {
                 Item::Option(raw) if left >= raw.length() => options.take(raw, seen),
                 Item::Option(raw) => return options.take_part(raw, left, seen),
                 _ if left == 0 => return options,
-                Item::EndOfList | Item::NoOperation | Item::Truncated | Item::BadLength => {}
+                Item::EndOfList
+                | Item::NoOperation
+                | Item::Truncated
+                | Item::BadLength
+                | Item::NotCaptured(_) => {}
             }
             left -= if let Item::Option(raw) = item { raw.length() } else { 1 };
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use maxseg_core::evidence::{RatePoint, RateSpread, SocketEvidence};
 use maxseg_wire::inet_diag::Sample;
 
-use super::{Connection, Owner};
+use super::{Connection, Owner, beside};
 
 /// A connection: a number of its namespace, the kernel's number, which begins anew at each boot, and its ends.
 pub(super) type Key = (u64, u64, [SocketAddr; 2]);
@@ -95,6 +95,7 @@ impl PreviousSnapshot {
                 Known { sample: Arc::clone(sample), process: connection.process.clone(), points };
             seen.insert(key, now);
         }
+        beside::note(connections, netns);
         Self { connections: seen, at }
     }
 

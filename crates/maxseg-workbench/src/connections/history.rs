@@ -90,6 +90,14 @@ impl History {
         for connection in connections {
             let ends = [connection.local, connection.remote];
             let key = (connection.netns.clone(), connection.cookie, ends);
+            // What is left of a connection has its number where a list has shown it: the connection is closed, and stays as it was.
+            if connection.is_remnant()
+                && let Some(track) = before.get_mut(&key)
+                && !track.connection.is_remnant()
+            {
+                track.closed_s.get_or_insert(now_s);
+                continue;
+            }
             // It closed after the list of this snapshot was read, which has it as well.
             if let Some(listed) = self.tracks.get_mut(&key) {
                 listed.closed_s = connection.is_closed.then_some(now_s);

@@ -6,6 +6,7 @@
 //!                                                      Recording (a file) ←→ Snapshot …, History ←┘
 //! ```
 
+mod beside;
 mod comparison;
 mod growth;
 mod history;
@@ -196,8 +197,9 @@ impl Connection {
         self.sample.is_none() && self.state == Some(State::SynReceived) && !self.is_closed
     }
 
-    /// Whether it is what the kernel keeps of a connection that its process has closed, without `tcp_info` and with a number of its own:
-    /// TIME-WAIT, or FIN-WAIT-2 before it (`tcp_time_wait` in `net/ipv4/tcp_minisocks.c`).
+    /// Whether it is what the kernel keeps of a connection that its process has closed, without `tcp_info`: TIME-WAIT, or FIN-WAIT-2
+    /// before it (`tcp_time_wait` in `net/ipv4/tcp_minisocks.c`). It has the connection's number where a list has shown that before, else
+    /// one of its own (`inet_twsk_alloc` copies it).
     pub fn is_remnant(&self) -> bool {
         !self.is_closed
             && self.sample.is_none()

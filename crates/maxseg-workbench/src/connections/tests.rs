@@ -53,7 +53,7 @@ fn the_whole_messages_of_a_file_that_was_cut_are_listed() {
 }
 
 /// A socket with its number, as a list has it.
-fn connection(cookie: u64, state: u8, ports: [u16; 2]) -> Connection {
+pub(super) fn connection(cookie: u64, state: u8, ports: [u16; 2]) -> Connection {
     let bytes = message(state, ports, [0, 0]);
     let mut listed = Listing::from_dump(&bytes).unwrap().into_snapshot().connections;
     Connection { cookie, ..listed.remove(0) }
@@ -97,4 +97,27 @@ fn what_is_left_of_a_closed_connection_is_no_second_one() {
     assert_eq!(shown(30.0, left()), [1]);
     assert_eq!(shown(59.0, vec![connection(3, TIME_WAIT, [40_001, 80])]), [1, 3]);
     assert_eq!(shown(62.0, Vec::new()), Vec::<u64>::new(), "its time is over: that was no end");
+}
+
+/// `ss -e` has ESTAB with sk:282e, then TIME-WAIT with sk:282e (Linux 6.18).
+#[test]
+fn what_is_left_of_a_connection_does_not_replace_it() {
+    let owner = Some(Owner { pid: 7, name: "curl".into() });
+    let known =
+        || Connection { process: owner.clone(), ..connection(1, ESTABLISHED, [40_000, 80]) };
+    let left = || vec![connection(1, TIME_WAIT, [40_000, 80])];
+    let mut history = History::default();
+    let mut shown = |at_s: f64, connections: Vec<Connection>| {
+        history.add(Snapshot { time_s: Some(at_s), connections, ..Snapshot::default() });
+        let tracks = history.tracks().map(|(_, track)| &track.connection);
+        tracks.map(|one| (one.state_name(), one.process.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(0.0, vec![known()]), [("established", owner.clone())]);
+    for at_s in [1.0, 2.0, 59.0] {
+        assert_eq!(shown(at_s, left()), [("closed", owner.clone())], "{at_s}");
+    }
+    assert_eq!(shown(63.0, Vec::new()), []);
+    // The event of its end comes with the list.
+    assert_eq!(shown(70.0, vec![Connection { is_closed: true, ..known() }]).len(), 1);
+    assert_eq!(shown(71.0, left()), [("closed", owner.clone())]);
 }

@@ -9,8 +9,10 @@ use maxseg_linux::observe::sockets::{
     largest_buffers,
 };
 
-use maxseg_wire::inet_diag::StateSet;
+use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
+use maxseg_wire::tcp_info::State;
 
+use super::beside;
 use super::comparison::PreviousSnapshot;
 use super::listing::too_many;
 use super::owners::Owners;
@@ -126,6 +128,7 @@ impl Watch {
         let (mut snapshot, keys, now) = self.list()?;
         let interval = snapshot.interval;
         let seen = self.before.compare(&mut snapshot.connections, &keys, interval);
+        self.note_unlisted(&mut snapshot.connections, &keys)?;
         let closed = self.closed(&mut snapshot, interval)?;
         snapshot.add_closed(closed);
         (self.before, self.looked) = (seen, Some(now));
@@ -162,6 +165,7 @@ impl Watch {
         let (mut snapshot, keys, _) = self.list()?;
         if let Some(interval) = snapshot.interval {
             self.before.compare(&mut snapshot.connections, &keys, Some(interval));
+            self.note_unlisted(&mut snapshot.connections, &keys)?;
         }
         Ok(snapshot)
     }
@@ -222,6 +226,29 @@ impl Watch {
         }
         judge_drops(&self.listers.each, &mut snapshot.listeners);
         Ok((snapshot, keys, now))
+    }
+
+    /// Looks at connections to the same addresses that the filter leaves out, where they decide what limits one that it does not.
+    fn note_unlisted(
+        &mut self,
+        connections: &mut [Connection],
+        keys: &[u64],
+    ) -> Result<(), NamespaceError> {
+        if self.options.selection.filter.is_none() {
+            return Ok(());
+        }
+        let listers = &mut self.listers.each;
+        beside::note_unlisted(connections, keys, |netns, address| {
+            let filter = Some(Filter::Address(Endpoint::Remote, Prefix::host(address)));
+            let selection = Selection { states: StateSet::NONE.with(State::Established), filter };
+            let mut found = Vec::new();
+            for lister in listers.iter_mut().filter(|lister| lister.place().id() == netns) {
+                lister.list(&selection, |socket| {
+                    found.extend(sample_of(socket).map(|sample| (socket.cookie, sample)));
+                })?;
+            }
+            Ok(found)
+        })
     }
 
     /// What closed since the last look, with the process that an earlier list showed. What was missed of it is the snapshot's.

@@ -99,7 +99,19 @@ fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), 
         args.selection.retain(&mut snapshot);
         Ok::<_, Failure>(snapshot)
     };
-    top::live(app, every, printer.has_color(), look, recorder)
+    let ended = top::live(app, every, printer.has_color(), look, recorder)?;
+    match (ended, &args.record) {
+        (Some(error), Some(file)) => Err(recording_ended(file, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// A recording that ended before the screen did: what was recorded is not what was seen.
+fn recording_ended(file: &Path, error: &io::Error) -> Failure {
+    Failure::with_hint(
+        format!("the recording {} ended before the screen did: {error}", file.display()),
+        "the samples before that are in it; `maxseg top --open FILE` shows them",
+    )
 }
 
 fn replay(

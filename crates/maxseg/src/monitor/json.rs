@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use maxseg_wire::Checksum;
 use maxseg_wire::icmp::{Icmp, Message};
 use maxseg_wire::ip::{self, Header};
-use maxseg_wire::options::{Item, TcpOption, walk};
+use maxseg_wire::options::{Item, TcpOption};
 use maxseg_wire::tcp::{Flags, Segment};
 use serde::Serialize;
 
@@ -16,6 +16,11 @@ use super::hex::digits;
 use super::icmp_words;
 use super::line::{direction, udp_len};
 use super::view::View;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
 
 /// A line of JSON with its end.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
@@ -109,7 +114,11 @@ struct Tcp {
     urgent: u16,
     payload_bytes: usize,
     checksum: &'static str,
+    /// As far as they were captured.
     options: Vec<OptionPart>,
+    /// Bytes of options that the snap length left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    options_left_out_bytes: usize,
 }
 
 /// An option: its kind, its word, and what it says.
@@ -294,7 +303,8 @@ impl Tcp {
             urgent: header.urgent,
             payload_bytes: segment.payload_len,
             checksum: verdict(segment.checksum),
-            options: walk(segment.options).filter_map(OptionPart::of).collect(),
+            options: segment.walk_options().filter_map(OptionPart::of).collect(),
+            options_left_out_bytes: segment.options_left_out(),
         }
     }
 }

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
 
 use maxseg_linux::observe::capture::Direction;
-use maxseg_wire::Checksum;
 use maxseg_wire::ip::{self, Header};
-use maxseg_wire::options::{Item, RawOption, TcpOption, kind, walk};
+use maxseg_wire::options::{Item, RawOption, TcpOption, kind};
 use maxseg_wire::tcp::{Flags, Segment};
 use maxseg_wire::udp::{Datagram, Udp};
+use maxseg_wire::{Checksum, DecodeError};
+use maxseg_workbench::report::words::counted;
 
 use super::Manner;
 use super::connections::Numbers;
@@ -103,6 +104,9 @@ impl Line<'_> {
             Transport::LaterFragment | Transport::Other => {
                 words.push(format!("{name} length {}", packet.payload_len));
             }
+            Transport::Broken(DecodeError::Short { have, need, .. }) if self.view.is_cut() => {
+                words.push(format!("{name} [{have} of {need} bytes of its header captured]"));
+            }
             Transport::Broken(error) => words.push(format!("{name} broken: {error}")),
         }
         words.extend(packet.fragment.map(|fragment| {
@@ -140,7 +144,7 @@ impl Line<'_> {
             words.push(format!("urg {}", segment.header.urgent));
         }
         let begin = if self.manner.absolute_seq { 0 } else { numbers.begins[1] };
-        words.extend(walk(segment.options).filter_map(|item| self.option(item, begin)));
+        words.extend(segment.walk_options().filter_map(|item| self.option(item, begin)));
     }
 
     /// An option by its name; padding with `-v` only. `begin` is where the numbers of SACK blocks begin.
@@ -151,6 +155,9 @@ impl Line<'_> {
             }
             Item::Option(raw) => Some(option_words(raw, self.printer.is_verbose(), begin)),
             Item::Truncated | Item::BadLength => Some(item.to_string()),
+            Item::NotCaptured(bytes) => {
+                Some(format!("[{} of options not captured]", counted(bytes as u64, "byte")))
+            }
         }
     }
 

@@ -36,6 +36,11 @@ impl<'a> View<'a> {
             checksum_pending: sighting.checksum_pending,
         }
     }
+
+    /// Whether less of it was kept than it had: the snap length.
+    pub(super) fn is_cut(&self) -> bool {
+        u32::try_from(self.bytes.len()).is_ok_and(|kept| kept < self.original_len)
+    }
 }
 
 /// What packets of a link begin with, as files have it.

@@ -1,10 +1,11 @@
 //! What the screen shows, and what keys change of it. Nothing here knows a terminal or a kernel.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::net::SocketAddr;
 
 use maxseg_core::diagnose::SocketFinding;
 use maxseg_core::excerpt::escaped;
+use maxseg_wire::tcp_info::State;
 use maxseg_workbench::connections::{
     Connection, History, Listener, Owner, Snapshot, Track, TrackKey,
 };
@@ -64,10 +65,13 @@ pub(crate) struct App {
     pub(crate) filter: String,
     pub(crate) types_filter: bool,
     pub(crate) shows_help: bool,
+    /// The first line of the help on the screen, and the last that it can be: 0 where all of it has room.
+    pub(crate) help_line: usize,
+    pub(crate) last_help_line: usize,
     /// The selected connection has the whole screen.
     pub(crate) is_detailed: bool,
-    /// Something that the user has to know, until a key is pressed.
-    pub(crate) note: Option<String>,
+    /// Why the recording has ended before the screen: it stays in sight, and is told again at the end.
+    pub(crate) recording_ended: Option<String>,
     /// The connections in the order of their rows.
     pub(crate) rows: Vec<TrackKey>,
     pub(crate) selected: Option<TrackKey>,
@@ -92,8 +96,10 @@ impl App {
             filter: String::new(),
             types_filter: false,
             shows_help: false,
+            help_line: 0,
+            last_help_line: 0,
             is_detailed: false,
-            note: None,
+            recording_ended: None,
             rows: Vec::new(),
             selected: None,
             first_row: 0,
@@ -159,19 +165,38 @@ impl App {
 
     /// Whether a connection has the filter's text.
     fn matches(&self, connection: &Connection) -> bool {
-        if self.filter.is_empty() {
-            return true;
-        }
-        let wanted = self.filter.to_lowercase();
-        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let Some(has) = self.finder() else { return true };
         let process = connection.process.as_ref();
         has(&shown_end(connection.local))
             || has(&shown_end(connection.remote))
             || process.is_some_and(|owner| has(&owner.to_string()))
             || has(connection.state_name())
-            || connection.congestion.as_deref().is_some_and(has)
-            || connection.netns.as_deref().is_some_and(has)
+            || connection.congestion.as_deref().is_some_and(&has)
+            || connection.netns.as_deref().is_some_and(&has)
             || connection.diagnosis().is_some_and(|found| has(found.limited_by.word()))
+    }
+
+    /// Whether a text has the filter's; `None` without a filter.
+    fn finder(&self) -> Option<impl Fn(&str) -> bool> {
+        let wanted = self.filter.to_lowercase();
+        (!wanted.is_empty()).then_some(move |text: &str| text.to_lowercase().contains(&wanted))
+    }
+
+    /// The listening sockets that have the filter's text: full ones first, then those with the most that wait.
+    pub(super) fn listeners(&self) -> Vec<&Listener> {
+        let finder = self.finder();
+        let matches = |listener: &&Listener| {
+            let Some(has) = &finder else { return true };
+            has(&shown_end(listener.local))
+                || listener.process.as_ref().is_some_and(|owner| has(&owner.to_string()))
+                || listener.netns.as_deref().is_some_and(has)
+                || has(State::Listen.name())
+                || has(listener.queue_word())
+        };
+        let mut listeners: Vec<&Listener> =
+            self.history.latest().listeners.iter().filter(matches).collect();
+        listeners.sort_by_key(|one| (Reverse(one.is_full()), Reverse(one.queued), one.local));
+        listeners
     }
 
     /// The row of the selected connection.
@@ -218,7 +243,7 @@ impl App {
 
     /// What there is to know of the connections on the list, and of full accept queues, the gravest first.
     pub(crate) fn findings(&self) -> (Vec<&Listener>, Vec<(&Connection, SocketFinding)>) {
-        let full = self.history.latest().listeners.iter().filter(|one| one.is_full()).collect();
+        let full = self.listeners().into_iter().filter(|one| one.is_full()).collect();
         let mut found: Vec<(&Connection, SocketFinding)> = Vec::new();
         for track in self.rows.iter().filter_map(|key| self.history.track(key)) {
             let Some(evidence) = track.connection.evidence() else { continue };

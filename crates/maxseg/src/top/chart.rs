@@ -11,10 +11,15 @@ const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"
 /// Payload that was sent again: known by its pattern where there is no colour.
 const RESENT: &str = "▒";
 
+/// Payload a second, both ways, as the list has it.
+pub(super) fn payload_bps(point: &Point) -> f64 {
+    point.sent_bps + point.received_bps
+}
+
 /// Payload a second, with what was sent again above it. The largest that is shown.
 pub(super) fn throughput(points: &[Point], styles: Styles, area: Rect, buffer: &mut Buffer) -> f64 {
     let points = newest(points, area.width);
-    let all = |point: &Point| point.sent_bps.max(point.received_bps) + point.resent_bps;
+    let all = |point: &Point| payload_bps(point) + point.resent_bps;
     let most = points.iter().map(all).fold(0.0_f64, f64::max);
     if most <= 0.0 {
         return 0.0;
@@ -22,8 +27,7 @@ pub(super) fn throughput(points: &[Point], styles: Styles, area: Rect, buffer: &
     let first = area.right() - u16::try_from(points.len()).unwrap_or(area.width);
     let eighths = f64::from(area.height) * 8.0;
     for (point, x) in points.iter().zip(first..) {
-        let payload = point.sent_bps.max(point.received_bps);
-        let height = whole(payload / most * eighths);
+        let height = whole(payload_bps(point) / most * eighths);
         column(buffer, area, x, height, styles);
         if point.resent_bps > 0.0 {
             // However little it is, it is seen.

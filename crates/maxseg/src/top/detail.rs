@@ -24,9 +24,9 @@ const SERIES: [Series; 5] = [
     ("snd wnd", |point| point.window_bytes, size),
     ("in flight", |point| point.in_flight_bytes, size),
 ];
-/// Columns of a heading and of a number beside its line.
+/// Columns of a heading and of a number beside its line: `max 32.0 Mbit/s` and a blank.
 const NAME: usize = 10;
-const VALUE: usize = 12;
+const VALUE: usize = 16;
 
 fn time(seconds: f64) -> String {
     if seconds > 0.0 { approx::time(seconds) } else { "-".to_owned() }
@@ -100,8 +100,7 @@ fn over_time_of(track: &Track, styles: Styles, frame: &mut Frame<'_>, area: Rect
     .areas(chart);
     let most = chart::throughput(&points, styles, plot, frame.buffer_mut());
     frame.render_widget(Paragraph::new(legend(&points, styles)), heading);
-    let scale = if most > 0.0 { approx::rate(most) } else { String::new() };
-    frame.render_widget(Line::raw(scale).right_aligned(), value);
+    frame.render_widget(Paragraph::new(payload_now(&points, most)).right_aligned(), value);
     for ((name, of, shown), y) in SERIES.iter().zip(lines_area.y..lines_area.bottom()) {
         let row = Rect { y, height: 1, ..lines_area };
         let now = points.last().map_or_else(|| "-".to_owned(), |point| shown(of(point)));
@@ -113,6 +112,15 @@ fn over_time_of(track: &Track, styles: Styles, frame: &mut Frame<'_>, area: Rect
         ]);
         frame.render_widget(line, row);
     }
+}
+
+/// The payload a second of the last bar, as the list has it, and below it what the highest bar is.
+fn payload_now(points: &[Point], most_bps: f64) -> Vec<Line<'static>> {
+    let Some(last) = points.last() else { return Vec::new() };
+    let now = Metric::Payload.shown(Some(chart::payload_bps(last)));
+    let most = (most_bps > 0.0).then(|| format!("max {}", approx::rate(most_bps)));
+    let most = most.map(|most| Line::styled(most, DIM));
+    [Line::raw(now)].into_iter().chain(most).collect()
 }
 
 /// What the bars are; what was sent again is named where there is any.

@@ -10,11 +10,14 @@ use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 use super::app::{App, Position, Source, Tab};
 use super::style::{DIM, HEADING, SELECTED, Styles};
 use super::{connection_list, detail, keys, pages};
+use crate::wrap::wrapped;
 
 /// Below so many rows or columns there is no list.
 const LEAST: (u16, u16) = (24, 6);
 /// From so many columns on, the detail stands beside the list.
 const WIDE: u16 = 160;
+/// The help is no wider.
+const MOST_HELP: u16 = 92;
 /// Lines of the detail below a list.
 const DETAIL_LINES: u16 = 11;
 
@@ -47,7 +50,7 @@ pub(crate) fn draw(app: &mut App, color: bool, frame: &mut Frame<'_>) {
     }
     frame.render_widget(foot_line(app, styles), foot);
     if app.shows_help {
-        help(frame, area);
+        help(app, frame, area);
     }
 }
 
@@ -80,12 +83,13 @@ fn title_line(app: &App, width: u16) -> Line<'static> {
     };
     let clock = latest.time_s.map(|time_s| clock(time_s, days)).unwrap_or_default();
     let state = match &app.source {
-        Source::Live { .. } if app.is_paused => "PAUSED".to_owned(),
         Source::Live { interval_s, recorded_to } => {
             let recorded =
                 recorded_to.as_ref().map(|file| format!(", recorded to {}", escaped(file)));
-            let every = maxseg_core::units::approx::time(*interval_s);
-            format!("every {every}{}", recorded.unwrap_or_default())
+            let every = format!("every {}", maxseg_core::units::approx::time(*interval_s));
+            // What is paused is the screen alone.
+            let shown = if app.is_paused { "PAUSED" } else { &every };
+            format!("{shown}{}", recorded.unwrap_or_default())
         }
         Source::Recording(_) if app.is_paused => "recording, stopped".to_owned(),
         Source::Recording(_) => "recording, plays".to_owned(),
@@ -95,7 +99,10 @@ fn title_line(app: &App, width: u16) -> Line<'static> {
         0 => String::new(),
         missed => format!("  {missed} missed"),
     };
-    let count = app.rows.len();
+    let count = match app.tab {
+        Tab::Listening => app.listeners().len(),
+        Tab::Connections | Tab::Findings => app.rows.len(),
+    };
     let right = format!("{count} shown{missed}");
     let gap = usize::from(width).saturating_sub(title.chars().count() + right.chars().count());
     Line::from(vec![
@@ -123,8 +130,9 @@ fn tab_line(app: &App) -> Line<'static> {
 }
 
 fn foot_line(app: &App, styles: Styles) -> Line<'static> {
-    if let Some(note) = &app.note {
-        return Line::styled(escaped(note).into_owned(), styles.alarm());
+    if let Some(why) = app.recording_ended.as_ref().filter(|_| !app.types_filter) {
+        let note = format!("the recording has ended: {}", escaped(why));
+        return Line::styled(note, styles.alarm());
     }
     let keys = if app.types_filter {
         "Enter: done  Esc: no filter"
@@ -148,27 +156,41 @@ fn slider_line(position: &Position, width: u16) -> Line<'static> {
     Line::from(vec![Span::raw(line), Span::styled(count, DIM)])
 }
 
-fn help(frame: &mut Frame<'_>, area: Rect) {
-    let widest = keys::HELP.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
-    let lines: Vec<Line<'_>> = keys::HELP
-        .iter()
-        .map(|(key, what)| {
-            let pad = widest - key.chars().count();
-            Line::from(vec![
-                Span::styled((*key).to_owned(), HEADING),
-                Span::raw(" ".repeat(pad + 2)),
-                Span::raw(*what),
-            ])
-        })
-        .collect();
+fn help(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
+    let width = area.width.min(MOST_HELP);
+    let lines = help_lines(usize::from(width.saturating_sub(2)));
     let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
-    let width = area.width.min(92);
+    app.last_help_line = lines.len().saturating_sub(usize::from(height.saturating_sub(2)));
+    app.help_line = app.help_line.min(app.last_help_line);
     let x = area.x + (area.width - width) / 2;
     let y = area.y + (area.height - height) / 2;
     let window = Rect { x, y, width, height };
     frame.render_widget(Clear, window);
-    let block = Block::bordered().title(" Keys ");
+    let mut block = Block::bordered().title(" Keys ");
+    if app.last_help_line > 0 {
+        block = block.title_bottom(" ↑ ↓ scroll ");
+    }
+    let lines: Vec<Line<'_>> = lines.into_iter().skip(app.help_line).collect();
     frame.render_widget(Paragraph::new(lines).block(block), window);
+}
+
+/// Keys and what they do beside each other, or below where `width` has no room for that.
+fn help_lines(width: usize) -> Vec<Line<'static>> {
+    let widest = |of: fn(&(&str, &str)) -> usize| keys::HELP.iter().map(of).max().unwrap_or(0);
+    let (keys, words) = (widest(|(key, _)| key.chars().count()), widest(|(_, what)| what.len()));
+    let mut lines = Vec::new();
+    for (key, what) in keys::HELP {
+        let heading = Span::styled(key, HEADING);
+        if keys + 2 + words <= width {
+            let gap = Span::raw(" ".repeat(keys + 2 - key.chars().count()));
+            lines.push(Line::from(vec![heading, gap, Span::raw(what)]));
+        } else {
+            lines.push(Line::from(heading));
+            let text = wrapped(what, width, "  ");
+            lines.extend(text.lines().map(|line| Line::raw(line.to_owned())));
+        }
+    }
+    lines
 }
 
 /// Whether a recording begins on another day than it ends.

@@ -34,13 +34,14 @@ pub(crate) const HELP: [(&str, &str); 14] = [
     ("q, Ctrl-C", "quit"),
 ];
 
+/// Lines of the help that PgUp and PgDn go: fewer than any screen that has it shows.
+const HELP_PAGE: usize = 4;
 /// Looks of a large step.
 const LEAP: isize = 60;
 
 impl App {
     /// Does what a key is for.
     pub(crate) fn on_key(&mut self, key: KeyEvent) -> Action {
-        self.note = None;
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control && matches!(key.code, KeyCode::Char('c' | 'd')) {
             return Action::Quit;
@@ -50,6 +51,9 @@ impl App {
             return Action::Draw;
         }
         if self.shows_help {
+            if self.scrolls_help(key.code) {
+                return Action::Draw;
+            }
             self.shows_help = false;
             return if key.code == KeyCode::Char('q') { Action::Quit } else { Action::Draw };
         }
@@ -93,11 +97,28 @@ impl App {
             }
             KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
             KeyCode::Char('/') => self.types_filter = true,
-            KeyCode::Char('?') => self.shows_help = true,
+            KeyCode::Char('?') => (self.shows_help, self.help_line) = (true, 0),
             KeyCode::Esc => self.leave(),
             _ => {}
         }
         Action::Draw
+    }
+
+    /// Scrolls the help where the screen has no room for all of it; gives whether the key does that.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other keys close the help")]
+    fn scrolls_help(&mut self, key: KeyCode) -> bool {
+        let (at, last) = (self.help_line, self.last_help_line);
+        let to = match key {
+            KeyCode::Down | KeyCode::Char('j') => at + 1,
+            KeyCode::Up | KeyCode::Char('k') => at.saturating_sub(1),
+            KeyCode::PageDown => at + HELP_PAGE,
+            KeyCode::PageUp => at.saturating_sub(HELP_PAGE),
+            KeyCode::Home => 0,
+            KeyCode::End => last,
+            _ => return false,
+        };
+        self.help_line = to.min(last);
+        last > 0
     }
 
     fn open(&mut self, tab: Tab) {

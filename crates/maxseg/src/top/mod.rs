@@ -41,7 +41,7 @@ const PAST: usize = 300;
 /// A recording plays no faster than this, and no slower.
 const STEP: std::ops::RangeInclusive<f64> = 0.05..=2.0;
 
-/// Shows what `look` gives again and again, until the user quits.
+/// Shows what `look` gives again and again, until the user quits. Gives why the recording has ended before, if it has.
 ///
 /// # Errors
 /// The terminal fails, or `look` does: then with the terminal as it was.
@@ -51,17 +51,19 @@ pub(crate) fn live<E: From<io::Error>>(
     color: bool,
     mut look: impl FnMut() -> Result<Snapshot, E>,
     mut recorder: Option<Recorder>,
-) -> Result<(), E> {
-    on_terminal(|terminal| {
+) -> Result<Option<io::Error>, E> {
+    let mut ended = None;
+    on_terminal::<E>(|terminal| {
         let mut next = Instant::now();
         loop {
             if next <= Instant::now() {
                 let snapshot = look()?;
                 if let Some(error) = record(&mut recorder, &snapshot, &app.host) {
-                    app.note = Some(format!("the recording has ended: {error}"));
+                    app.recording_ended = Some(error.to_string());
                     // The title names no file any more.
                     app.source =
                         Source::Live { interval_s: every.as_secs_f64(), recorded_to: None };
+                    ended = Some(error);
                 }
                 app.take(snapshot);
                 next = (next + every).max(Instant::now());
@@ -71,7 +73,8 @@ pub(crate) fn live<E: From<io::Error>>(
                 return Ok(());
             }
         }
-    })
+    })?;
+    Ok(ended)
 }
 
 /// Adds a snapshot to a recording, which ends where that fails.

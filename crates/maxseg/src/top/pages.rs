@@ -54,17 +54,18 @@ fn finding_lines(app: &App, styles: Styles, width: usize) -> Vec<Line<'static>> 
 
 /// The listening sockets with their accept queues, full ones first.
 pub(super) fn listening(app: &mut App, styles: Styles, frame: &mut Frame<'_>, area: Rect) {
-    let count = app.history.latest().listeners.len();
+    let count = app.listeners().len();
     // Its first row is the header.
     app.scroll_within(count, usize::from(area.height.saturating_sub(1)));
-    let mut listeners: Vec<&Listener> = app.history.latest().listeners.iter().collect();
+    let listeners = app.listeners();
     if listeners.is_empty() {
-        frame.render_widget(Line::styled("no listening TCP sockets", DIM), area);
+        let none = match app.history.latest().listeners.len() {
+            0 => "no listening TCP sockets",
+            _ => "no listening TCP socket has the filter's text",
+        };
+        frame.render_widget(Line::styled(none, DIM), area);
         return;
     }
-    listeners.sort_by_key(|one| {
-        (std::cmp::Reverse(one.is_full()), std::cmp::Reverse(one.queued), one.local)
-    });
     let rows = listeners.iter().skip(app.first_line).map(|listener| row(listener, styles));
     let number = Constraint::Length(9);
     let widths =

@@ -10,7 +10,7 @@ use super::command::{Host, Remedy};
 use super::{System, linux};
 use crate::diagnose::{
     QUEUEING, SocketDiagnosis, counted, fills_receive_window, holds_small_segments, sends_in_vain,
-    waits_for_reader,
+    shares_queue, waits_for_reader,
 };
 use crate::evidence::SocketEvidence;
 use crate::outcome::LimitedBy;
@@ -214,9 +214,16 @@ impl SocketCase<'_> {
         }
         Some(match self.diagnosis.limited_by {
             LimitedBy::ReceiveWindow if self.is_receiving() => self.widen_window_here(&here),
-            LimitedBy::ReceiveWindow => look_there(Remedy::new(format!(
-                "let {peer} offer a larger receive window, or read faster: what holds it is seen there"
-            ))),
+            LimitedBy::ReceiveWindow => {
+                let remedy = look_there(Remedy::new(format!(
+                    "let {peer} offer a larger receive window, or read faster: what holds it is seen there"
+                )));
+                if shares_queue(self.evidence) {
+                    remedy.note("Other traffic fills the queue of the link as well: a larger window takes its share from that.")
+                } else {
+                    remedy
+                }
+            }
             LimitedBy::SendBuffer => self.raise_send_buffer(&here),
             LimitedBy::Application => self.examine(&here, "it had no data to send"),
             LimitedBy::Bandwidth if self.send_buffer_was_full() => self.fill_link(&here),

@@ -97,12 +97,17 @@ impl<'a> ConnectionsDocument<'a> {
     }
 }
 
-/// Writes the connections as CSV: a row each, with the columns of JSON; shares and findings are left out.
+/// Writes the connections as CSV: a row each, with these columns; with all of JSON's where there are none, shares and findings left out.
 ///
 /// # Errors
 /// Writing fails.
-pub fn write_csv(out: &mut dyn io::Write, connections: &dyn Connections) -> io::Result<()> {
-    let columns = ColumnName::all();
+pub fn write_csv(
+    out: &mut dyn io::Write,
+    connections: &dyn Connections,
+    columns: &[ColumnName],
+) -> io::Result<()> {
+    let all = ColumnName::all();
+    let columns = if columns.is_empty() { &all } else { columns };
     let header: Vec<&str> = columns.iter().map(ColumnName::key).collect();
     writeln!(out, "{}", header.join(","))?;
     connections.try_each(|connection| {

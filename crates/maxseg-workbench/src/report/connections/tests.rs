@@ -16,7 +16,7 @@ fn columns_are_found_with_and_without_their_unit() {
 fn an_empty_list_has_a_header_and_a_document() {
     let mut out = Vec::new();
     let none: &[Connection] = &[];
-    write_csv(&mut out, &none).unwrap();
+    write_csv(&mut out, &none, &[]).unwrap();
     let header = String::from_utf8(out).unwrap();
     assert!(
         header.starts_with("netns,local,remote,state,process.pid,process.name,mss_bytes,"),
@@ -27,6 +27,15 @@ fn an_empty_list_has_a_header_and_a_document() {
     let document: Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(document["schema_version"], 1);
     assert_eq!(document["connections"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_row_has_the_columns_that_were_asked_for() {
+    let one = vec![columns::empty_connection()];
+    let columns = ["state", "local"].map(|name| ColumnName::find(name).unwrap());
+    let mut out = Vec::new();
+    write_csv(&mut out, &one, &columns).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "state,local\nunknown,0.0.0.0:0\n");
 }
 
 #[test]

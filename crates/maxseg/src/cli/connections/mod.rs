@@ -59,8 +59,8 @@ pub(crate) struct ConnectionsArgs {
     /// Read what `ss -tinmO -D FILE` wrote; `-` for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "netns")]
     from_dump: Option<PathBuf>,
-    /// Columns, by the keys of JSON: `local,remote,rtt,limited_by`; `all` for every one
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Columns of the table or of CSV, by the keys of JSON: `local,remote,rtt,limited_by`; `all` for every one
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "json")]
     columns: Vec<String>,
     /// Sort by this column: numbers from the largest; default: the most traffic first
     #[arg(long, value_name = "COLUMN")]
@@ -221,7 +221,7 @@ impl ConnectionsArgs {
         listing.sort_by_traffic();
         let has = self.selection.chooser();
         let chosen = listing.chosen(&has, self.limit.unwrap_or(usize::MAX));
-        self.print_data(listing.rest(), &chosen, printer)
+        self.print_data(listing.rest(), &chosen, shown, printer)
     }
 
     fn print(
@@ -239,7 +239,7 @@ impl ConnectionsArgs {
             snapshot.connections.truncate(limit);
         }
         if self.json || self.csv {
-            self.print_data(&snapshot, &snapshot.connections, printer)
+            self.print_data(&snapshot, &snapshot.connections, shown, printer)
         } else {
             Ok(printer.text(&text(&snapshot, shown, printer))?)
         }
@@ -250,10 +250,11 @@ impl ConnectionsArgs {
         &self,
         snapshot: &Snapshot,
         connections: &dyn Connections,
+        shown: &Shown,
         printer: Printer,
     ) -> Result<(), Failure> {
         if self.csv {
-            return Ok(printer.stream(|out| write_csv(out, connections))?);
+            return Ok(printer.stream(|out| write_csv(out, connections, &shown.columns))?);
         }
         let host = self.from_dump.is_none().then(host_name).flatten();
         let none = Vec::new();

@@ -73,6 +73,71 @@ fn a_filter_leaves_what_has_its_text() {
 }
 
 #[test]
+fn a_filter_leaves_listening_sockets_that_have_its_text() {
+    let mut app = app_after(5, live());
+    press(&mut app, "/8080\n3");
+    let shown = text(&mut app);
+    assert!(shown.contains("0.0.0.0:8080") && shown.contains("1 shown"), "{shown}");
+    assert!(!shown.contains("0.0.0.0:443"), "{shown}");
+    press(&mut app, "/9\n");
+    let shown = text(&mut app);
+    assert!(shown.contains("no listening TCP socket has the filter's text"), "{shown}");
+    press(&mut app, "2");
+    assert!(!text(&mut app).contains("accept queue is full"), "{}", text(&mut app));
+    press(&mut app, "\u{1b}3");
+    assert!(text(&mut app).contains("2 shown"), "{}", text(&mut app));
+}
+
+/// What is paused is the screen: samples are recorded meanwhile.
+#[test]
+fn a_paused_screen_names_the_recording() {
+    let recorded_to = Some("r.pcapng".to_owned());
+    let mut app = app_after(5, Source::Live { interval_s: 1.0, recorded_to });
+    press(&mut app, "p");
+    assert!(text(&mut app).contains("PAUSED, recorded to r.pcapng"), "{}", text(&mut app));
+}
+
+#[test]
+fn a_recording_that_has_ended_is_told_whatever_is_pressed() {
+    let mut app = app_after(5, live());
+    app.recording_ended = Some("No space left on device".to_owned());
+    let is_told =
+        |app: &mut App| text(app).contains("the recording has ended: No space left on device");
+    for keys in ["", "h", "3", "1p", "/ng\n"] {
+        press(&mut app, keys);
+        assert!(is_told(&mut app), "after {keys:?}: {}", text(&mut app));
+    }
+    press(&mut app, "/");
+    assert!(!is_told(&mut app), "the keys that end a filter");
+}
+
+#[test]
+fn a_small_screen_has_all_of_the_help() {
+    let mut app = app_after(5, live());
+    press(&mut app, "?");
+    let small = |app: &mut App| characters(&screen(app, true, (40, 12)));
+    let mut seen = small(&mut app);
+    assert!(seen.contains("↑ ↓ scroll"), "{seen}");
+    for _ in 0..40 {
+        press(&mut app, "↓");
+        seen += &small(&mut app);
+    }
+    let ends = ["select a connection, or scroll", "forward", "the last", "this page", "quit"];
+    for words in ends {
+        assert!(seen.contains(words), "{words}: {}", small(&mut app));
+    }
+    app.on_key(KeyEvent::new(KeyCode::Home, KeyModifiers::NONE));
+    assert!(small(&mut app).contains("select a connection"), "{}", small(&mut app));
+    press(&mut app, "x");
+    assert!(!app.shows_help);
+    // All of it has room here, so that each key closes it.
+    press(&mut app, "?");
+    text(&mut app);
+    press(&mut app, "↓");
+    assert!(!app.shows_help);
+}
+
+#[test]
 fn letters_of_a_filter_are_no_commands() {
     let mut app = app_after(5, live());
     press(&mut app, "/q");

@@ -49,6 +49,23 @@ fn one_connection_has_the_whole_screen() {
     is("detail-80x30", &characters(&screen(&mut app, true, (80, 30))));
 }
 
+/// The list says 0 of a connection that rests, and so does the number beside its bars.
+#[test]
+fn the_number_beside_the_bars_is_of_now() {
+    let mut app = app_after(20, live());
+    let mut rests = at_second(20);
+    if let Some(evidence) = &mut rests.connections[0].since_last {
+        evidence.bin.acked_bytes = 0;
+    }
+    press(&mut app, "h");
+    app.take(rests);
+    press(&mut app, "↑↑\n");
+    let shown = characters(&screen(&mut app, true, (80, 30)));
+    let payload = shown.lines().find(|line| line.starts_with("payload")).unwrap();
+    assert!(payload.ends_with(" 0"), "{shown}");
+    assert!(shown.contains("max 32.0 Mbit/s"), "{shown}");
+}
+
 #[test]
 fn findings_and_listening_sockets_have_pages() {
     let mut app = app_after(20, live());

@@ -22,8 +22,14 @@ fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
         min_rtt: Some(Time::from_millis(20)),
         ..SocketState::default()
     };
-    let mut evidence =
-        SocketEvidence { bin, received_bytes: 0, is_since_start: false, spread: None, state };
+    let mut evidence = SocketEvidence {
+        bin,
+        received_bytes: 0,
+        is_since_start: false,
+        spread: None,
+        beside_bps: 0.0,
+        state,
+    };
     change(&mut evidence);
     evidence
 }
@@ -105,6 +111,24 @@ fn a_receive_window_is_examined_at_the_peer() {
     assert_eq!(six.commands[0].line, "maxseg explain '[2001:db8::2]:443-[2001:db8::1]:40000'");
     let mapped = of(["[::ffff:10.0.0.1]:40000", "[::ffff:10.0.0.2]:443"]).remedy.unwrap();
     assert_eq!(mapped.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
+}
+
+/// A window of 16 segments beside two CUBIC transfers through 30 Mbit/s (Linux 6.18).
+#[test]
+fn a_window_in_the_queue_of_others_is_not_left_without_help() {
+    let evidence = evidence(|evidence| {
+        evidence.bin.acked_bytes = 390_000;
+        evidence.bin.in_flight_max = 23_168;
+        evidence.bin.rwnd_limited = Time::from_millis(998);
+        evidence.state.window_bytes = Some(23_168);
+        (evidence.state.rtt, evidence.state.min_rtt) =
+            (Time::from_millis(59), Some(Time::from_millis(8)));
+        evidence.beside_bps = 25e6;
+    });
+    let found = verdict(&evidence, false, V4);
+    assert!(found.sentence.starts_with("The receive window of 10.0.0.2 limits"), "{found:?}");
+    let remedy = found.remedy.unwrap();
+    assert!(remedy.note.iter().any(|note| note.contains("takes its share")), "{remedy:?}");
 }
 
 /// A firewall of this host that drops what it sends, as the socket shows it: no window of the peer is to be changed.

@@ -11,7 +11,7 @@ use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
 use crate::lab::host::fits;
 use crate::lab::network::Network;
-use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
+use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked, upstream};
 
 /// A key whose value has changed; the values are as in the file, `null` where the file has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +163,10 @@ fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabE
             if link.mtu < was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
-            if link != was || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to) {
+            if link != was
+                || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to)
+                || upstream(new, hop, to) != upstream(old, hop, to)
+            {
                 lab.relays.change(new, hop, to)?;
             }
             if link.mtu > was.mtu {

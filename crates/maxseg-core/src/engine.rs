@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::framing::Framing;
 use crate::outcome::Outcome;
 use crate::path::{Discipline, HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
-use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
+use crate::scenario::{End, Flow, FlowKind, LabTraffic, MssDecision, Scenario};
 use crate::units::{Bytes, Time};
 pub use stand_ins::{assumed_by_formulas, assumed_by_simulator};
 
@@ -177,18 +177,34 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
     let outcomes =
         if outcome.flows.is_empty() { std::slice::from_ref(outcome) } else { &outcome.flows };
     let flows = scenario.flows.iter().zip(outcomes);
+    let is_by_iperf3 = outcome.lab.is_some() && scenario.lab.traffic == LabTraffic::Iperf3;
+    let bytes = if is_by_iperf3 {
+        "bytes received, when iperf3 had written the last"
+    } else {
+        "bytes acknowledged"
+    };
     let done = |(flow, outcome): (&Flow, &Outcome)| match flow.kind {
         FlowKind::Bulk => {
             let wanted = scenario.until.bytes?.get();
-            Some((outcome.payload_bytes?, wanted, "bytes acknowledged"))
+            Some((outcome.payload_bytes?, wanted, bytes))
         }
         FlowKind::Request(plan) => Some((outcome.requests?, plan.count?, "requests answered")),
         FlowKind::Cbr { .. } | FlowKind::Ping { .. } => None,
     };
     let short = flows.filter_map(done).filter(|(got, wanted, _)| got < wanted);
     let (got, wanted, of) = short.max_by_key(|(got, wanted, _)| wanted - got)?;
-    let text = format!("the run ended after {} with {got} of {wanted} {of}", scenario.until.time);
-    Some(Caveat::new("unfinished", text))
+    // iperf3 ends by itself, the others' runs at the time limit.
+    let own_end = outcome.elapsed_s.filter(|_| is_by_iperf3).map(rounded);
+    let after = own_end.unwrap_or(scenario.until.time);
+    Some(Caveat::new(
+        "unfinished",
+        format!("the run ended after {after} with {got} of {wanted} {of}"),
+    ))
+}
+
+/// To milliseconds.
+fn rounded(seconds: f64) -> Time {
+    Time::from_secs_f64(libm::round(seconds * 1e3) / 1e3)
 }
 
 /// Says of each flow of an outcome which flow of the scenario it is.

@@ -149,7 +149,11 @@ impl Group<'_> {
 
     /// The limit of most runs, of the flow that its goodput is of.
     pub fn limited_by(&self) -> Option<LimitedBy> {
-        self.limit_of_most(|outcome| outcome.headline(|of| of.limited_by))
+        self.limit_of_most(|outcome| match outcome.asked_flow() {
+            // Another flow's limit is none of its.
+            Some(flow) => outcome.flows[flow].limited_by,
+            None => outcome.limited_by,
+        })
     }
 
     /// The limit of most runs, of the flow that `of` takes it from.
@@ -267,6 +271,18 @@ mod tests {
         outcome.ping_mean_s = Some(0.1);
         assert_eq!(outcome.headline(|of| of.timeouts), Some(4));
         assert_eq!(outcome.headline(|of| of.ping_mean_s), Some(0.1));
+    }
+
+    /// iperf3 does not report what limits it; the cross traffic's limit is not it.
+    #[test]
+    fn an_unknown_limit_is_not_that_of_another_flow() {
+        let mut rows = [row(EngineName::Lab, 536, Some(1), 0.0)];
+        rows[0].outcome = with_cross_traffic(Some(2e6));
+        rows[0].outcome.limited_by = Some(LimitedBy::Bandwidth);
+        rows[0].outcome.flows[1].limited_by = Some(LimitedBy::Bandwidth);
+        assert_eq!(groups(&rows)[0].limited_by(), None);
+        rows[0].outcome.flows[0].limited_by = Some(LimitedBy::Rto);
+        assert_eq!(groups(&rows)[0].limited_by(), Some(LimitedBy::Rto));
     }
 
     #[test]

@@ -247,6 +247,25 @@ impl Hop {
         self.counters.busy.since(self.free_at.since(now))
     }
 
+    /// What this link did up to `now`, and how many packets wait: they have been counted as if they had left.
+    pub fn counters_at(&self, now: Time) -> (Counters, u64) {
+        let to_come = match &self.impaired {
+            None => self.slots.starts_after(now),
+            Some(link) => link.room.starts_after(now),
+        };
+        let waiting = to_come.len() as u64;
+        // The horizon has cut the waits already.
+        let left = to_come.iter().map(|start| start.min(&self.horizon).since(now));
+        let left = left.fold(Time::ZERO, Time::saturating_add);
+        let counters = Counters {
+            sent: self.counters.sent - waiting,
+            busy: self.busy_until(now),
+            waited: self.counters.waited.since(left),
+            ..self.counters
+        };
+        (counters, waiting)
+    }
+
     /// How long a packet that came at `now` would wait for the wire.
     pub fn backlog(&self, now: Time) -> Time {
         self.free_at.since(now)

@@ -298,6 +298,15 @@ impl<P: Markable> LinkChain<P> {
         }
     }
 
+    /// What each link did up to `now`, in order: of what will go on the wire only what has, and the time that the rest has waited;
+    /// and how many packets wait.
+    pub fn counters_at(&self, now: Time) -> Vec<(Counters, u64)> {
+        match &self.mode {
+            Mode::Computed(route) => route.hops().iter().map(|hop| hop.counters_at(now)).collect(),
+            Mode::Staged(stages) => stages.counters_at(now).collect(),
+        }
+    }
+
     /// Mean time that a packet spends in the queues of these links.
     pub fn mean_wait(&self, hops: std::ops::RangeInclusive<usize>) -> Time {
         let counters = self.counters();

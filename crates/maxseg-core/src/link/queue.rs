@@ -60,6 +60,14 @@ impl SlotQueue {
         departures
     }
 
+    /// When each packet goes on the wire that has not by `now`: when the one before it leaves.
+    pub(super) fn starts_after(&self, now: Time) -> Vec<Time> {
+        let mut departures = self.departures(now);
+        departures.pop();
+        departures.retain(|start| *start > now);
+        departures
+    }
+
     /// The place that a packet coming at `now` would take, if there is one: what stands there is over.
     #[inline(always)]
     pub(super) fn free_at(&mut self, now: Time) -> Option<&mut u64> {
@@ -115,6 +123,11 @@ impl ByteQueue {
         // Who is on the wire takes no room.
         let bytes = std::iter::once(0).chain(self.waiting.iter().map(|(_, bytes)| *bytes));
         departures.zip(bytes).map(|(departs, bytes)| PendingDeparture { departs, bytes }).collect()
+    }
+
+    /// When each packet goes on the wire that has not by `now`.
+    pub(super) fn starts_after(&self, now: Time) -> Vec<Time> {
+        self.waiting.iter().map(|(start, _)| *start).filter(|start| *start > now).collect()
     }
 
     /// Packets and bytes that wait at `now`.

@@ -239,6 +239,14 @@ impl<P> Staged<P> {
         self.counters.busy.since(left)
     }
 
+    /// What this link did up to `now`, and how many packets wait.
+    pub fn counters_at(&self, now: Time) -> (Counters, u64) {
+        let so_far = self.waiting.iter().map(|packet| now.since(packet.since));
+        let mut counters = Counters { busy: self.busy_until(now), ..self.counters };
+        so_far.for_each(|waited| counters.add_wait(waited));
+        (counters, self.waiting.len() as u64)
+    }
+
     /// How long a packet that came at `now` would wait for the wire, if none before it is dropped.
     pub fn backlog(&self, now: Time) -> Time {
         let left = self.sending.as_ref().map_or(Time::ZERO, |(done, _)| done.since(now));

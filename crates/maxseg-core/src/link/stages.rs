@@ -156,6 +156,10 @@ impl<P: Markable> Stages<P> {
         self.links.iter().map(|stage| stage.link.counters())
     }
 
+    pub(super) fn counters_at(&self, now: Time) -> impl Iterator<Item = (Counters, u64)> {
+        self.links.iter().map(move |stage| stage.link.counters_at(now))
+    }
+
     pub(super) fn busy_until(&self, now: Time) -> impl Iterator<Item = Time> {
         self.links.iter().map(move |stage| stage.link.busy_until(now))
     }

@@ -67,7 +67,7 @@ pub struct LabLink {
     /// Packets that went on the wire; `None` of a kernel's links.
     #[serde(default)]
     pub sent_packets: Option<u64>,
-    /// Time that these have waited in the queue, all together; `None` of a kernel's links.
+    /// Time that these, and those that wait at the end, have waited in the queue, all together; `None` of a kernel's links.
     #[serde(default)]
     pub waited_s: Option<f64>,
 }

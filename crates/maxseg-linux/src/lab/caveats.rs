@@ -17,6 +17,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
     caveats.extend(kernel(scenario));
     caveats.extend(bounds(scenario));
     caveats.extend(headers(scenario));
+    caveats.extend(bytes_of_iperf3(scenario));
     if scenario.lab.backend == LabBackend::Netem {
         caveats.extend(kernel_links::caveats(scenario));
         caveats.extend(unbounded_window(scenario));
@@ -71,6 +72,16 @@ fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
             "Linux does not run with a window of one segment of {mss}: its receiver closes a window below two segments, \
              and its sender then waits for a timer"
         )
+    })
+}
+
+/// What `until.bytes` is for iperf3.
+fn bytes_of_iperf3(scenario: &Scenario) -> Option<Caveat> {
+    scenario.until.bytes?;
+    scenario.flows.iter().any(|flow| is_foreign(scenario, flow)).then(|| {
+        let text = "iperf3 ends a transfer of `until.bytes` when it has written the last of them: what is on its way \
+                    then does not arrive, and `until.time` ends nothing";
+        Caveat::new("iperf3-bytes", text)
     })
 }
 

@@ -2,13 +2,15 @@
 
 use maxseg_core::framing::Headers;
 use maxseg_core::outcome::LabFlow;
+use maxseg_core::path::LinkSpec;
 use maxseg_core::scenario::{Flow, FlowKind, Scenario};
 use maxseg_core::settings::SocketMemory;
-use maxseg_core::units::{Bytes, Time};
+use maxseg_core::units::{Bytes, Probability, Time};
 
 use super::flows::{TcpTotals, congestion_of};
 use super::relay::FlowMeter;
 use super::run::{LinkReports, RunRecord};
+use super::topology::{DIRECTIONS, upstream};
 
 /// Allowed lateness as a share of the round trip.
 const SHARE_OF_ROUND_TRIP: f64 = 0.05;
@@ -44,11 +46,45 @@ pub(super) fn doubts(scenario: &Scenario, ran: &RunRecord, kernel_drops: u64) ->
         ));
     }
     doubts.extend(senders_behind(scenario, ran));
+    doubts.extend(bunched(scenario, ran));
     let too_big: u64 = ran.relayed().iter().flatten().map(|link| link.meter.too_big).sum();
     if too_big > 0 {
         doubts.push(format!("{too_big} packets were larger than the MTU of their link"));
     }
     doubts
+}
+
+/// A link that refused packets though they come from one no faster: those do not queue unless the relay was late.
+fn bunched(scenario: &Scenario, ran: &RunRecord) -> Option<String> {
+    let hops = scenario.path.hops.iter().zip(ran.relayed()).enumerate();
+    let mut links = hops.flat_map(|(index, (spec, reports))| {
+        let links = spec.links().into_iter().zip(reports).zip(DIRECTIONS);
+        links.map(move |((spec, report), to)| (spec, report, upstream(scenario, index, to)))
+    });
+    links.find_map(|(spec, report, upstream)| {
+        let refused = report.link.refused;
+        (refused > 0 && upstream.is_some_and(|upstream| never_fills(spec, upstream))).then(|| {
+            format!(
+                "{} refused {refused} packets that come no faster than it sends: the machine was busy, or the queue is \
+                 too short for this rate",
+                report.name
+            )
+        })
+    })
+}
+
+/// Whether no queue forms on `link` behind `upstream`: the same bytes take no longer on it.
+fn never_fills(link: &LinkSpec, upstream: &LinkSpec) -> bool {
+    /// A packet comes as the one before it leaves; another for rounded nanoseconds.
+    const ROOM: u8 = 2;
+    let wraps = |link: &LinkSpec| (link.tunnel, link.framing, link.frame, link.pad);
+    let room = Bytes::new(u64::from(ROOM) * link.wire_bytes(link.mtu.bytes()).get());
+    link.rate >= upstream.rate
+        && wraps(link) == wraps(upstream)
+        && link.mtu >= upstream.mtu
+        && link.queue.holds(ROOM.into(), room)
+        && link.arq.is_none()
+        && link.duplicate == Probability::NEVER
 }
 
 /// In milliseconds with one decimal.
@@ -67,7 +103,9 @@ fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
                 return Some(format!("flow {index}: no report from iperf3 in time"));
             }
             let FlowKind::Cbr { .. } = flow.kind else { return None };
-            let lasted = flow.stop.min(ran.elapsed).since(flow.start).as_secs_f64();
+            // The run may last longer, until another program reports.
+            let end = flow.stop.min(scenario.until.time).min(ran.elapsed);
+            let lasted = end.since(flow.start).as_secs_f64();
             let due = (lasted / flow.kind.interval_s()?).floor();
             ((counted.sent as f64) < due * ENOUGH).then(|| {
                 format!(
@@ -182,4 +220,27 @@ fn window_reason(
         reasons.push("congestion, the link or the application kept less in flight");
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::path::QueueLimit;
+    use maxseg_core::units::BitsPerSec;
+
+    use super::*;
+
+    #[test]
+    fn a_queue_fills_only_behind_a_faster_link() {
+        let link = |mbits: u64, packets: u32| LinkSpec {
+            queue: QueueLimit::Packets(packets),
+            ..LinkSpec::plain(BitsPerSec::new(mbits * 1_000_000).unwrap(), Time::ZERO)
+        };
+        assert!(never_fills(&link(100, 2), &link(100, 100)));
+        assert!(never_fills(&link(200, 2), &link(100, 100)));
+        assert!(!never_fills(&link(99, 2), &link(100, 100)));
+        assert!(!never_fills(&link(100, 1), &link(100, 100)), "no room for rounding");
+        let framed = LinkSpec { frame: Some(128), pad: true, ..link(100, 10) };
+        assert!(!never_fills(&framed, &link(100, 100)), "the same packet is longer there");
+        assert!(never_fills(&framed, &framed));
+    }
 }

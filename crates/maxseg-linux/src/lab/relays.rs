@@ -14,7 +14,7 @@ use super::error::LabError;
 use super::header_limits::LimitsOf;
 use super::network::TunPair;
 use super::relay::{Command, RelayConfig, Report};
-use super::topology::{DIRECTIONS, icmp_blocked, link_name};
+use super::topology::{DIRECTIONS, icmp_blocked, link_name, upstream};
 use crate::sys::{Clock, Waker};
 
 /// The relay threads of a network; dropping it ends them.
@@ -100,13 +100,10 @@ impl Relays {
         };
         let (icmp_blocked, limits) =
             (icmp_blocked(scenario, hop, to), (self.limits_of)(scenario, hop, to));
+        let upstream = upstream(scenario, hop, to).cloned().map(Box::new);
         let thread = &self.threads[2 * hop + side];
-        thread.ask(|done| Command::Change {
-            spec: Box::new(spec.clone()),
-            icmp_blocked,
-            limits,
-            done,
-        })
+        let spec = Box::new(spec.clone());
+        thread.ask(|done| Command::Change { spec, upstream, icmp_blocked, limits, done })
     }
 
     /// The counters of each hop so far, towards the receiver and towards the sender.
@@ -218,6 +215,7 @@ impl Relays {
         let config = RelayConfig {
             name: link.to_owned(),
             spec: spec.clone(),
+            upstream: upstream(scenario, hop, to).cloned(),
             seed: scenario.seed,
             as_netem: scenario.lab.as_netem,
             icmp_blocked: icmp_blocked(scenario, hop, to),

@@ -34,6 +34,8 @@ pub(super) struct RunRecord {
     pub(super) links: LinkReports,
     /// How long links were busy when flows started behind others, by the time of that.
     pub(super) busy_before: Vec<(Time, LinksBusy)>,
+    /// How long links were busy when this program's flows ended, where that was before the run did.
+    pub(super) busy_at_limit: Option<(Time, LinksBusy)>,
     /// Packets that the kernel dropped at the hosts' interfaces and sockets.
     pub(super) kernel_drops: u64,
     /// Packets that the capture could not take, where there is one.
@@ -97,9 +99,10 @@ pub(super) fn run(
     watch: &mut dyn Watch,
     capture: Option<&mut (dyn Write + Send)>,
 ) -> Result<RunRecord, LabError> {
-    let stop = AtomicBool::new(false);
+    let [stop, stop_own] = [const { AtomicBool::new(false) }; 2];
     let clock = Clock::start_in(BEFORE_START);
-    let context = FlowContext { scenario, hosts: &network.hosts, clock, stop: &stop };
+    let context =
+        FlowContext { scenario, hosts: &network.hosts, clock, stop: &stop, stop_own: &stop_own };
     let flows = scenario.flows.iter().enumerate();
     let prepared = flows
         .map(|(flow, spec)| {
@@ -111,7 +114,7 @@ pub(super) fn run(
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
-        let over = StopWhenDropped(&stop);
+        let over = StopWhenDropped([&stop, &stop_own]);
         let mut recording = capture
             .map(|out| Recording::start(scope, scenario, clock, out))
             .transpose()
@@ -136,15 +139,17 @@ pub(super) fn run(
         let counted = statuses.iter().map(Status::counted).collect();
         drop(over);
         let links = carrier.stop(scenario, elapsed)?;
-        let Watched { busy_before, .. } = watched?;
+        let Watched { busy_before, at_limit, .. } = watched?;
+        let (flows, busy_at_limit) = AtLimit::merge(at_limit, scenario, counted);
         let capture_drops =
             recording.map(Recording::finish).transpose().map_err(LabError::Capture)?;
         Ok(RunRecord {
             capture_drops,
             elapsed,
-            flows: counted,
+            flows,
             links,
             busy_before,
+            busy_at_limit,
             kernel_drops: network.drops()?.saturating_sub(drops_before),
             cpu: cpu_of_process() - cpu_before,
         })
@@ -152,11 +157,11 @@ pub(super) fn run(
 }
 
 /// Ends the flows' threads, however the run ends: the scope joins them.
-struct StopWhenDropped<'a>(&'a AtomicBool);
+struct StopWhenDropped<'a>([&'a AtomicBool; 2]);
 
 impl Drop for StopWhenDropped<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.iter().for_each(|stop| stop.store(true, Ordering::Relaxed));
     }
 }
 
@@ -165,6 +170,33 @@ struct Watched {
     /// Its end: where flows end by themselves, that of the last.
     ended: Time,
     busy_before: Vec<(Time, LinksBusy)>,
+    at_limit: Option<AtLimit>,
+}
+
+/// What was counted at the time limit, behind which a run waits for another program's report.
+struct AtLimit {
+    at: Time,
+    flows: Vec<FlowCounts>,
+    busy: LinksBusy,
+}
+
+impl AtLimit {
+    /// The counters of the flows, of this program's those at the limit; and how busy the links were then.
+    fn merge(
+        at_limit: Option<Self>,
+        scenario: &Scenario,
+        counted: Vec<FlowCounts>,
+    ) -> (Vec<FlowCounts>, Option<(Time, LinksBusy)>) {
+        let Some(Self { at, flows, busy }) = at_limit else { return (counted, None) };
+        let pairs = scenario.flows.iter().zip(flows.into_iter().zip(counted));
+        let counts = pairs.map(|(flow, (then, now))| {
+            if is_foreign(scenario, flow) {
+                return now;
+            }
+            FlowCounts { elapsed: Some(at), ..then }
+        });
+        (counts.collect(), Some((at, busy)))
+    }
 }
 
 /// Checks relay, flows and capture until the run ends.
@@ -182,11 +214,16 @@ fn watch_over(
     let every = watch.sample_every();
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
     let mut starts = scenario.starts_behind_others();
-    let mut busy_before = Vec::new();
+    let (mut busy_before, mut at_limit) = (Vec::new(), None);
     loop {
         let now = context.clock.now();
         if now >= latest {
-            return Ok(Watched { ended: now, busy_before });
+            return Ok(Watched { ended: now, busy_before, at_limit });
+        }
+        if waits && now >= until && at_limit.is_none() {
+            let flows = statuses.iter().map(Status::counted).collect();
+            at_limit = Some(AtLimit { at: now, flows, busy: carrier.busy(scenario, now)? });
+            context.stop_own.store(true, Ordering::Relaxed);
         }
         if let Some(start) = starts.pop_if(|start| *start <= now) {
             busy_before.push((start, carrier.busy(scenario, now)?));
@@ -202,7 +239,7 @@ fn watch_over(
         }
         if ends > 0 && ended.len() >= ends {
             let ended = ended.into_iter().max().unwrap_or(now);
-            return Ok(Watched { ended, busy_before });
+            return Ok(Watched { ended, busy_before, at_limit });
         }
         carrier.check()?;
         recording.as_deref_mut().map_or(Ok(()), Recording::check).map_err(LabError::Capture)?;

@@ -39,7 +39,7 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     let of_wire = |number: fn(&FlowMeter) -> u64| {
         meters.as_ref().map(|(sent, back)| number(sent) + number(back))
     };
-    let elapsed = counted.lasted.unwrap_or(ran.elapsed).as_secs_f64();
+    let elapsed = counted.elapsed.unwrap_or(ran.elapsed).as_secs_f64();
     let is_tcp = flow.kind.is_tcp();
     let (tcp, asking) = (&counted.tcp, &counted.asking);
     let payload = match flow.kind {
@@ -127,8 +127,9 @@ fn of_run(ran: &RunRecord) -> Outcome {
         samples += counted.tcp.samples;
         rtt += counted.tcp.rtt_sum;
     }
+    let ends = ran.flows.iter().map(|counted| counted.elapsed.unwrap_or(ran.elapsed));
     Outcome {
-        elapsed_s: Some(ran.elapsed.as_secs_f64()),
+        elapsed_s: Some(ends.max().unwrap_or(ran.elapsed).as_secs_f64()),
         segment_loss: unanswered(ran.flows.iter()),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
         ..Outcome::of_times(&pings, Some(&requests))
@@ -207,16 +208,19 @@ fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     let LinkReports::Relay(links) = &ran.links else { return None };
     let side = side_towards_receiver(&way_of_most(flow));
     let hops = &links[flow.hops.first..=flow.hops.last];
-    let sent = hops.iter().map(|hop| &hop[side].link).filter(|link| link.sent > 0);
-    Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
+    // Of all that came to the wire's queue, also of what still waits there: so far.
+    let came = hops.iter().map(|hop| &hop[side]).map(|hop| (hop.link, hop.link.sent + hop.waiting));
+    let means = came.filter(|(_, packets)| *packets > 0);
+    Some(means.map(|(link, packets)| link.waited.as_secs_f64() / packets as f64).sum())
 }
 
 /// How busy the links of a flow were in its time. What its own packets take of the way back only the relay counts.
 fn usage(scenario: &Scenario, ran: &RunRecord, index: usize) -> Usage {
     let way = way_of_most(&scenario.flows[index]);
-    let used = ran.elapsed.since(way.start).as_secs_f64().max(SHORTEST);
-    let (busy, before) =
-        (ran.links.busy(), ran.busy_before.iter().find(|(at, _)| *at == way.start));
+    let (ended, busy) =
+        ran.busy_at_limit.clone().unwrap_or_else(|| (ran.elapsed, ran.links.busy()));
+    let used = ended.since(way.start).as_secs_f64().max(SHORTEST);
+    let before = ran.busy_before.iter().find(|(at, _)| *at == way.start);
     let busiest = |side: usize| {
         let of_hop = |hop: usize| {
             let earlier = before.map_or(Time::ZERO, |(_, links)| links[hop][side]);
@@ -244,7 +248,8 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
     if !flow.kind.is_tcp() || tcp.connections == 0 {
         return Vec::new();
     }
-    let ended = counted.ended.unwrap_or(ran.elapsed).min(ran.elapsed);
+    let last = counted.elapsed.unwrap_or(ran.elapsed);
+    let ended = counted.ended.unwrap_or(last).min(last);
     let active = ended.since(flow.start).as_secs_f64().max(SHORTEST);
     let share = |time: Time| (time.as_secs_f64() / active).clamp(0.0, 1.0);
     let share_of = |time: Option<Time>| share(time.unwrap_or_default());

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use maxseg_core::framing::IpVersion;
-use maxseg_core::path::IcmpPolicy;
+use maxseg_core::path::{IcmpPolicy, LinkSpec};
 use maxseg_core::scenario::{End, Flow, Scenario};
 use maxseg_core::settings::Settings;
+use maxseg_core::units::{Bytes, Probability};
 
 /// A hop's number is a byte of its addresses: no more hops than that has room for, with some to spare.
 pub(crate) const MAX_HOPS: usize = 200;
@@ -121,6 +122,27 @@ pub(crate) fn icmp_blocked(scenario: &Scenario, hop: usize, to: End) -> BTreeSet
         .collect()
 }
 
+/// The link before that of a hop, if packets come to this one no closer than that one sends them: all flows pass both, and no packet of
+/// that one overtakes another, comes twice, or leaves faster than the rate. `None` with super-packets, which stay together.
+pub(crate) fn upstream(scenario: &Scenario, hop: usize, to: End) -> Option<&LinkSpec> {
+    let hops = &scenario.path.hops;
+    let (before, link) = match to {
+        End::Receiver => {
+            let before = hop.checked_sub(1)?;
+            (before, &hops[before].forward)
+        }
+        End::Sender => (hop + 1, &hops.get(hop + 1)?.reverse),
+    };
+    let passes = |flow: &Flow, hop: usize| (flow.hops.first..=flow.hops.last).contains(&hop);
+    let all_pass_both =
+        scenario.flows.iter().all(|flow| !passes(flow, hop) || passes(flow, before));
+    let is_spaced = link.burst == Bytes::ZERO
+        && !link.overtakes()
+        && link.duplicate == Probability::NEVER
+        && !scenario.lab.as_netem;
+    Some(link).filter(|_| all_pass_both && is_spaced)
+}
+
 /// Where the two ends of a flow are: the host at the sender's side of its first hop, and the one behind
 /// its last.
 pub(crate) fn ends(flow: &Flow) -> (usize, usize) {
@@ -154,6 +176,24 @@ pub(crate) fn settings_at(scenario: &Scenario, host: usize) -> Option<(End, &Set
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_is_spaced_by_the_one_before_it_where_that_keeps_all_packets_apart() {
+        let has = |more: &str| {
+            let hop = "rate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n";
+            let text = format!("[[hop]]\nname = \"a\"\n{hop}{more}\n[[hop]]\nname = \"b\"\n{hop}");
+            let scenario = Scenario::from_toml("test", &text).unwrap();
+            let has = |hop, to| upstream(&scenario, hop, to).is_some();
+            assert!(!has(0, End::Receiver) && !has(1, End::Sender), "first links");
+            [has(1, End::Receiver), has(0, End::Sender)]
+        };
+        assert_eq!(has(""), [true, true]);
+        assert_eq!(has("jitter = \"100 us\""), [false, true]);
+        assert_eq!(has("burst = \"15 kB\""), [false, true]);
+        assert_eq!(has("duplicate = 0.01"), [false, true]);
+        let beside = "[[flow]]\nkind = \"bulk\"\nhops = [\"b\"]";
+        assert_eq!(has(beside), [false, true], "a flow that begins at the router");
+    }
 
     fn interfaces(names: &[&str]) -> Vec<String> {
         let hop = |name: &&str| {

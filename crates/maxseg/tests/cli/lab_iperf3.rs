@@ -42,6 +42,49 @@ fn iperf3_sends_what_fits_and_its_report_is_the_outcome() {
     assert!(reason.contains("9000 less 40") && reason.contains("timestamps take 12"), "{reason}");
 }
 
+/// Its report comes behind the time limit: what it waits for is none of the other flow's time.
+#[test]
+fn times_count_from_the_start_of_the_run_and_other_flows_end_at_its_limit() {
+    if !can_have_a_lab() || !is_iperf3_installed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("late.toml");
+    let path = "[[hop]]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\n\
+                [[flow]]\nkind = \"bulk\"\nstart = \"1 s\"\n\
+                [[flow]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = 500\n\
+                [until]\ntime = \"2 s\"\n";
+    std::fs::write(&file, path).unwrap();
+    let run = ["run", file.to_str().unwrap(), "--engine", "lab", "--traffic", "iperf3"];
+    let document = json(&[&run[..], &["--allow-invalid", "--json"]].concat());
+    let outcome = &document["rows"][0]["outcome"];
+    let number = |flow: usize, key: &str| outcome["flows"][flow][key].as_f64().unwrap();
+    assert!(number(0, "elapsed_s") >= 2.0, "{outcome}");
+    let goodput = number(0, "payload_bytes") * 8.0 / number(0, "elapsed_s");
+    assert!((number(0, "goodput_bps") / goodput - 1.0).abs() < 1e-9, "{outcome}");
+    assert!((2.0..number(0, "elapsed_s")).contains(&number(1, "elapsed_s")), "{outcome}");
+    let reasons = outcome["lab"]["invalid_because"].to_string();
+    assert!(!reasons.contains("500 of"), "it sent all of its 500 datagrams: {reasons}");
+}
+
+#[test]
+fn a_transfer_of_bytes_that_iperf3_ends_is_said_to_be_none() {
+    if !can_have_a_lab() || !is_iperf3_installed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bytes.toml");
+    // So slow a link that much of it waits when the last byte is written.
+    let path = "[[hop]]\nrate = \"4 Mbit/s\"\ndelay = \"20 ms\"\n[until]\nbytes = \"500 kB\"\n";
+    std::fs::write(&file, path).unwrap();
+    let run = ["run", file.to_str().unwrap(), "--engine", "lab", "--traffic", "iperf3"];
+    let document = json(&[&run[..], &["--allow-invalid", "--json"]].concat());
+    let caveats = document["rows"][0]["caveats"].to_string();
+    assert!(caveats.contains("iperf3-bytes"), "{caveats}");
+    assert!(caveats.contains("bytes received, when iperf3 had written the last"), "{caveats}");
+    assert!(!caveats.contains("86400"), "not the default of until.time: {caveats}");
+}
+
 /// A route's `advmss` bounds nothing that its host sends, and a route's `window` lasts for one segment.
 #[test]
 fn a_persistent_lab_holds_segment_size_and_window_of_any_program() {

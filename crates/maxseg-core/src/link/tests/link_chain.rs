@@ -303,3 +303,28 @@ proptest! {
         prop_assert_eq!(who(staged(link, &traffic, seed)), who(staged(calm, &traffic, seed)));
     }
 }
+
+/// Ten packets of 10 ms at once: at any time the first have gone on the wire, and the rest have waited so far.
+#[test]
+fn counters_at_a_time_hold_what_has_happened_until_then() {
+    let link = LinkSpec::plain(BitsPerSec::new(1_000_000).unwrap(), Time::ZERO);
+    let in_bytes = LinkSpec { queue: QueueLimit::Bytes(Bytes::new(1 << 20)), ..link.clone() };
+    let ms = |ms: u64| Time::from_millis(ms);
+    let hop_span = HopSpan { first: 0, last: 0, df: true, ect: false };
+    for specs in [[link], [in_bytes]] {
+        let computed = LinkChain::new(&named(&specs), 1, Time::NEVER, true);
+        for mut line in [computed, LinkChain::staged(&named(&specs), 1)] {
+            for number in 0..10 {
+                let _ = line.send(Time::ZERO, Numbered(number, false), 1250, hop_span);
+            }
+            for (now, sent, busy, waited) in
+                [(0, 1, 0, 0), (5, 1, 5, 45), (25, 3, 25, 10 + 20 + 7 * 25), (200, 10, 100, 450)]
+            {
+                line.advance(ms(now));
+                let (counters, waiting) = line.counters_at(ms(now))[0];
+                let found = (counters.sent, counters.busy, counters.waited, waiting);
+                assert_eq!(found, (sent, ms(busy), ms(waited), 10 - sent), "{now} ms");
+            }
+        }
+    }
+}

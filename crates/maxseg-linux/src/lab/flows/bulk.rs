@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::thread::Scope;
 
+use maxseg_core::outcome::LimitedBy;
 use maxseg_core::scenario::Flow;
 use maxseg_core::settings::SlowReader;
 use maxseg_core::units::{BitsPerSec, Bytes, Time};
@@ -14,10 +15,11 @@ use nix::unistd::ftruncate;
 use socket2::Socket;
 
 use super::FlowContext;
+use super::holding::acknowledged;
 use super::open::{
     WindowClamp, accept, connect, is_timeout, listener, server_address, settings_of, tcp,
 };
-use super::status::{Status, acknowledged};
+use super::status::Status;
 use crate::sys::{TcpSocket, set_pacing_rate};
 
 /// A bulk flow whose receiver listens.
@@ -87,9 +89,15 @@ fn send(
     }
     let begun = context.clock.now();
     let mut written = 0;
+    status.starved_by(Some(LimitedBy::SendBuffer));
     while written < wanted && !context.is_over() {
         let allowed = context.scenario.lab.write_rate.map_or(u64::MAX, |rate| {
-            allowance(rate, context.clock.now().since(begun)).saturating_sub(written)
+            let allowed = allowance(rate, context.clock.now().since(begun)).saturating_sub(written);
+            // An application that is behind its rate waits for the buffer.
+            let is_behind = allowed > allowance(rate, WRITE_INTERVAL.times(BEHIND));
+            let limit = if is_behind { LimitedBy::SendBuffer } else { LimitedBy::Application };
+            status.starved_by(Some(limit));
+            allowed
         });
         if allowed == 0 {
             context.clock.sleep_until(context.clock.now() + WRITE_INTERVAL);
@@ -107,6 +115,7 @@ fn send(
             context.clock.sleep_until(context.clock.now() + WRITE_INTERVAL);
         }
     }
+    status.starved_by(None);
     // The transfer is complete when its last byte is acknowledged.
     while !context.is_over() {
         let info = socket.tcp_info()?;
@@ -125,6 +134,9 @@ const ACK_POLL: Time = Time::from_nanos(100_000);
 
 /// How often an application with a rate of writing writes.
 const WRITE_INTERVAL: Time = Time::from_millis(10);
+
+/// After so many intervals of its rate an application that has not written is behind it, and not only woken late.
+const BEHIND: u64 = 5;
 
 /// What a rate allows in a time, in whole bytes.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]

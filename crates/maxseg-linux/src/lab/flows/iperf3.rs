@@ -1,7 +1,8 @@
 //! Bulk transfer by the installed iperf3.
 
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::Duration;
 
@@ -82,7 +83,7 @@ impl<'a> Iperf3<'a> {
             status.count(|counted| counted.report_pending = true);
             match self.run() {
                 Ok(Some(report)) => {
-                    status.count(|counted| add_report(counted, &report));
+                    status.count(|counted| add_report(counted, &report, self.flow.start));
                     status.finished(self.context.clock.now());
                 }
                 Ok(None) => {}
@@ -98,13 +99,11 @@ impl<'a> Iperf3<'a> {
         command.args(self.bulk.client(self.version).map_err(io::Error::other)?);
         in_namespace(&mut command, &self.context.hosts[host].namespace)?;
         let output = run_to_end(command, self.context.stop, None)?;
-        if self.context.is_over() {
+        if self.context.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let report = Report::parse(&String::from_utf8_lossy(&output.stdout)).map_err(|_| {
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            io::Error::other(format!("{PROGRAM} gave no report: {}", stderr.trim()))
-        })?;
+        let report = Report::parse(&String::from_utf8_lossy(&output.stdout))
+            .map_err(|_| no_report(&output))?;
         match &report.error {
             Some(error) => {
                 Err(io::Error::other(format!("{PROGRAM} on port {}: {error}", port(self.index))))
@@ -112,6 +111,16 @@ impl<'a> Iperf3<'a> {
             None => Ok(Some(report)),
         }
     }
+}
+
+/// Why there is no report: what the program says on standard error, or how it ended.
+fn no_report(output: &Output) -> io::Error {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let why = match said.trim() {
+        "" => output.status.to_string(),
+        said => said.to_owned(),
+    };
+    io::Error::other(format!("{PROGRAM} gave no report: {why}"))
 }
 
 impl std::fmt::Debug for Server {
@@ -175,11 +184,13 @@ fn is_listener(line: &str, port: u16) -> bool {
     local.is_some_and(|local| local.ends_with(&format!(":{port:04X}"))) && state == Some("0A")
 }
 
-fn add_report(counted: &mut FlowCounts, report: &Report) {
+/// Adds the report of a flow that began at `start`; its times count from there.
+fn add_report(counted: &mut FlowCounts, report: &Report, start: Time) {
     counted.report_pending = false;
     let received = report.received.as_ref().or(report.sent.as_ref());
     counted.delivered = received.and_then(|sum| sum.bytes).unwrap_or(0);
-    counted.lasted = received.and_then(|sum| sum.end_s).map(Time::from_secs_f64);
+    let lasted = received.and_then(|sum| sum.end_s).map(Time::from_secs_f64);
+    counted.elapsed = lasted.map(|lasted| start + lasted);
     counted.tcp.retransmitted_packets =
         report.sent.as_ref().and_then(|sum| sum.retransmits).unwrap_or(0);
     let least = report.streams.iter().filter_map(|stream| stream.min_rtt).min();
@@ -189,5 +200,31 @@ fn add_report(counted: &mut FlowCounts, report: &Report) {
             counted.tcp.samples += 1;
             counted.tcp.rtt_sum += rtt.as_secs_f64();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    #[test]
+    fn the_elapsed_time_counts_from_the_start_of_the_run() {
+        let report = r#"{"end":{"sum_received":{"end":3.1,"bytes":2966000}}}"#;
+        let mut counted = FlowCounts::default();
+        add_report(&mut counted, &Report::parse(report).unwrap(), Time::from_millis(3000));
+        assert_eq!(counted.elapsed, Some(Time::from_millis(6100)));
+    }
+
+    #[test]
+    fn who_was_killed_says_nothing_and_its_signal_is_named() {
+        let ended = |stderr: &str| {
+            let (status, stdout) = (ExitStatus::from_raw(libc::SIGKILL), Vec::new());
+            no_report(&Output { status, stdout, stderr: stderr.into() }).to_string()
+        };
+        assert_eq!(ended(""), "iperf3 gave no report: signal: 9 (SIGKILL)");
+        assert_eq!(ended("no memory\n"), "iperf3 gave no report: no memory");
     }
 }

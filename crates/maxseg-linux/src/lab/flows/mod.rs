@@ -5,6 +5,7 @@
 
 mod bulk;
 mod cbr;
+mod holding;
 mod iperf3;
 mod open;
 mod ping;
@@ -18,9 +19,10 @@ use maxseg_core::scenario::{Flow, FlowKind, LabTraffic, RequestPlan, Scenario};
 use maxseg_core::units::Time;
 
 pub(crate) use cbr::RECEIVE_BUFFER;
+pub(crate) use holding::{acknowledged, in_flight};
 pub(crate) use iperf3::version as iperf3_version;
 pub(crate) use open::congestion_of;
-pub(crate) use status::{FlowCounts, Status, TcpTotals, acknowledged, in_flight};
+pub(crate) use status::{FlowCounts, Status, TcpTotals};
 
 use super::host::Host;
 use crate::sys::Clock;
@@ -33,11 +35,13 @@ pub(crate) struct FlowContext<'a> {
     pub(crate) clock: Clock,
     /// Set when the run ends.
     pub(crate) stop: &'a AtomicBool,
+    /// Set when this program's flows end: with the run, or at its time limit, behind which it waits for another program's report.
+    pub(crate) stop_own: &'a AtomicBool,
 }
 
 impl FlowContext<'_> {
     fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop_own.load(Ordering::Relaxed)
     }
 
     /// Sleeps until `then`, or until the run ends. Gives whether the run goes on.

@@ -9,21 +9,21 @@ use maxseg_core::scenario::{Flow, Scenario};
 use maxseg_core::settings::CongestionName;
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
-use maxseg_wire::tcp_info::{CaState, TcpInfo};
+use maxseg_wire::tcp_info::TcpInfo;
 
+use super::holding::{Charged, Sending, acknowledged, in_flight};
 use crate::sys::TcpSocket;
 
 /// A flow's state, shared by its threads and the run.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
-    /// Whether its sender has BBR, which reduces no window: its start-up ends without a loss.
-    is_rate_based: bool,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     counted: FlowCounts,
+    sending: Sending,
     /// The open connections whose data the flow's sender sends.
     open: Vec<Open>,
     /// The other ends of them in this process.
@@ -36,8 +36,7 @@ struct Inner {
 #[derive(Debug, Clone)]
 struct Open {
     socket: Arc<TcpSocket>,
-    /// What of its time without a limit of the kernel's own account is charged to one already.
-    charged: Time,
+    charged: Charged,
 }
 
 /// The counters of a flow.
@@ -47,8 +46,8 @@ pub(crate) struct FlowCounts {
     pub(crate) delivered: u64,
     /// Whether the flow is another program's, which has not reported yet.
     pub(crate) report_pending: bool,
-    /// Its duration, where that is not the run's.
-    pub(crate) lasted: Option<Time>,
+    /// From the start of the run to its own end, where that is not the run's.
+    pub(crate) elapsed: Option<Time>,
     /// When its connection was established, on the run's clock: of bulk data.
     pub(crate) opened: Option<Time>,
     /// When it ended by itself, on the run's clock.
@@ -131,13 +130,10 @@ impl TcpTotals {
         }
     }
 
-    /// Charges the time since the last look, as far as the kernel has it under no limit, to what holds the sender now.
-    fn charge(&mut self, info: &TcpInfo, is_rate_based: bool, charged: &mut Time) {
-        let Some(unexplained) = unexplained(info) else { return };
-        let since = unexplained.since(*charged);
-        *charged = unexplained.max(*charged);
-        if since > Time::ZERO {
-            *self.held.entry(holding(info, is_rate_based)).or_default() += since;
+    /// Charges the time since the last look to what holds the sender now.
+    fn charge(&mut self, info: &TcpInfo, sending: Sending, charged: &mut Charged) {
+        if let Some((kind, since)) = charged.look(info, sending) {
+            *self.held.entry(kind).or_default() += since;
         }
     }
 
@@ -150,51 +146,13 @@ impl TcpTotals {
     }
 }
 
-/// How long a sender was busy, but for the time under limits that the kernel counts itself; `None` of kernels that do not count.
-fn unexplained(info: &TcpInfo) -> Option<Time> {
-    let counted = [info.rwnd_limited, info.sndbuf_limited, info.total_rto_time];
-    let counted =
-        counted.into_iter().flatten().map(Time::from).fold(Time::ZERO, |sum, time| sum + time);
-    Some(Time::from(info.busy_time?).since(counted))
-}
-
-/// What holds a busy sender that its socket shows so.
-fn holding(info: &TcpInfo, is_rate_based: bool) -> LimitedBy {
-    let mss = u64::from(info.snd_mss);
-    let has_unsent = info.notsent_bytes.is_none_or(|bytes| bytes > 0);
-    let window = info.snd_wnd.map_or(u64::MAX, u64::from);
-    let is_paced = info.max_pacing_bps().is_some() && info.pacing_rate >= info.max_pacing_rate;
-    let is_reduced = info.total_retrans > 0 || info.delivered_ce.unwrap_or(0) > 0;
-    if info.ca_state() == Some(CaState::Loss) {
-        LimitedBy::Rto
-    } else if has_unsent && is_paced && in_flight(info) + mss <= window {
-        LimitedBy::Paced
-    } else if has_unsent && window < u64::from(info.snd_cwnd) * mss {
-        LimitedBy::ReceiveWindow
-    } else if info.snd_ssthresh.is_none() || !(is_reduced || is_rate_based) {
-        // `HyStart` sets a threshold as well, without a loss.
-        LimitedBy::StartUp
-    } else {
-        LimitedBy::Congestion
-    }
-}
-
-/// Bytes sent and not acknowledged.
-pub(crate) fn in_flight(info: &TcpInfo) -> u64 {
-    match (info.bytes_sent, info.bytes_retrans) {
-        (Some(sent), Some(retransmitted)) => {
-            sent.saturating_sub(retransmitted).saturating_sub(acknowledged(info))
-        }
-        _ => u64::from(info.unacked) * u64::from(info.snd_mss),
-    }
-}
-
 impl Status {
     /// Of this flow.
     pub(crate) fn of(scenario: &Scenario, flow: &Flow) -> Self {
         let way = flow.ways_of_data().last().copied().unwrap_or(*flow);
         let is_rate_based = scenario.endpoints(&way).0.congestion == CongestionName::Bbr;
-        Self { is_rate_based, ..Self::default() }
+        let sending = Sending { is_rate_based, ..Sending::default() };
+        Self { inner: Mutex::new(Inner { sending, ..Inner::default() }) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -203,7 +161,12 @@ impl Status {
 
     /// A connection is established.
     pub(super) fn opened(&self, socket: &Arc<TcpSocket>) {
-        self.lock().open.push(Open { socket: Arc::clone(socket), charged: Time::ZERO });
+        self.lock().open.push(Open { socket: Arc::clone(socket), charged: Charged::default() });
+    }
+
+    /// What a socket that lacks data lacks them for, from now on; `None`: its application has written all.
+    pub(super) fn starved_by(&self, limit: Option<LimitedBy>) {
+        self.lock().sending.starved_by = limit;
     }
 
     /// A connection is about to be closed.
@@ -211,9 +174,11 @@ impl Status {
         let info = info_of(socket);
         let mut inner = self.lock();
         let place = inner.open.iter().position(|open| Arc::ptr_eq(&open.socket, socket));
-        let mut charged = place.map_or(Time::ZERO, |place| inner.open.swap_remove(place).charged);
+        let mut charged =
+            place.map(|place| inner.open.swap_remove(place).charged).unwrap_or_default();
         if let Some(info) = info {
-            inner.counted.tcp.charge(&info, self.is_rate_based, &mut charged);
+            let sending = inner.sending;
+            inner.counted.tcp.charge(&info, sending, &mut charged);
             inner.counted.tcp.add(&info);
         }
     }
@@ -274,11 +239,11 @@ impl Status {
         for Open { socket, .. } in &open {
             let Some(info) = info_of(socket) else { continue };
             let mut inner = self.lock();
-            let Inner { counted, open, .. } = &mut *inner;
+            let Inner { counted, open, sending, .. } = &mut *inner;
             counted.tcp.sample(&info);
             // It may have been closed meanwhile.
             if let Some(open) = open.iter_mut().find(|open| Arc::ptr_eq(&open.socket, socket)) {
-                counted.tcp.charge(&info, self.is_rate_based, &mut open.charged);
+                counted.tcp.charge(&info, *sending, &mut open.charged);
             }
             last = Some(info);
         }
@@ -292,7 +257,7 @@ impl Status {
         counted.ended = inner.done;
         for Open { socket, mut charged } in inner.open.iter().cloned() {
             if let Some(info) = info_of(&socket) {
-                counted.tcp.charge(&info, self.is_rate_based, &mut charged);
+                counted.tcp.charge(&info, inner.sending, &mut charged);
                 counted.tcp.add(&info);
             }
         }
@@ -303,71 +268,6 @@ impl Status {
     }
 }
 
-/// Payload that the peer has acknowledged, in bytes: `tcpi_bytes_acked` without the SYN, which the kernel counts too.
-pub(crate) fn acknowledged(info: &TcpInfo) -> u64 {
-    info.bytes_acked.unwrap_or(0).saturating_sub(1)
-}
-
 fn info_of(socket: &TcpSocket) -> Option<TcpInfo> {
     TcpInfo::decode(&socket.tcp_info().ok()?).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    const MSS: u32 = 1448;
-
-    /// A sender in the middle of a transfer, in slow start.
-    fn busy() -> TcpInfo {
-        let mut info = TcpInfo::decode(&[0; TcpInfo::LEN]).unwrap();
-        (info.snd_mss, info.snd_cwnd, info.snd_ssthresh) = (MSS, 20, None);
-        (info.snd_wnd, info.notsent_bytes) = (Some(1 << 20), Some(1 << 20));
-        info.max_pacing_rate = Some(u64::MAX);
-        info
-    }
-
-    #[test]
-    fn what_the_socket_shows_holds_a_busy_sender() {
-        let held = |change: fn(&mut TcpInfo)| {
-            let mut info = busy();
-            change(&mut info);
-            holding(&info, false)
-        };
-        assert_eq!(held(|_| ()), LimitedBy::StartUp);
-        assert_eq!(held(|info| info.snd_ssthresh = Some(10)), LimitedBy::StartUp, "by HyStart");
-        let reduced = |info: &mut TcpInfo| (info.snd_ssthresh, info.total_retrans) = (Some(10), 1);
-        assert_eq!(held(reduced), LimitedBy::Congestion);
-        assert_eq!(held(|info| info.snd_wnd = Some(6 * MSS)), LimitedBy::ReceiveWindow);
-        let paced = |info: &mut TcpInfo| {
-            (info.pacing_rate, info.max_pacing_rate) = (Some(1 << 20), Some(1 << 20));
-        };
-        assert_eq!(held(paced), LimitedBy::Paced);
-        assert_eq!(held(|info| info.ca_state = CaState::Loss as u8), LimitedBy::Rto);
-        let mut bbr = busy();
-        bbr.snd_ssthresh = Some(10);
-        assert_eq!(holding(&bbr, true), LimitedBy::Congestion, "its start-up is over");
-    }
-
-    /// What the kernel counts is its own; each look charges what has come since the one before.
-    #[test]
-    fn each_time_is_charged_once() {
-        let (mut totals, mut charged) = (TcpTotals::default(), Time::ZERO);
-        let mut look = |busy_ms: u64, rto_ms: u64, ca_state: CaState, is_reduced: bool| {
-            let mut info = busy();
-            info.busy_time = Some(Duration::from_millis(busy_ms));
-            info.total_rto_time = Some(Duration::from_millis(rto_ms));
-            info.ca_state = ca_state as u8;
-            info.total_retrans = u32::from(is_reduced);
-            info.snd_ssthresh = is_reduced.then_some(10);
-            totals.charge(&info, false, &mut charged);
-        };
-        look(100, 0, CaState::Open, false);
-        look(400, 250, CaState::Loss, true);
-        look(900, 250, CaState::Open, true);
-        let held = [(LimitedBy::StartUp, 100), (LimitedBy::Rto, 50), (LimitedBy::Congestion, 500)];
-        let held = held.map(|(kind, millis)| (kind, Time::from_millis(millis)));
-        assert_eq!(totals.held, BTreeMap::from(held));
-    }
 }

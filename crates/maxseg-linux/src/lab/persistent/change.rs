@@ -13,7 +13,7 @@ use crate::lab::header_limits::of_any_program;
 use crate::lab::host::fits;
 use crate::lab::host_setup::bounded_by_the_kernel;
 use crate::lab::network::Network;
-use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
+use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked, upstream};
 
 /// A key whose value has changed; the values are as in the file, `null` where the file has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,6 +187,7 @@ fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabE
             if link != was
                 || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to)
                 || of_any_program(new, hop, to) != of_any_program(old, hop, to)
+                || upstream(new, hop, to) != upstream(old, hop, to)
             {
                 lab.relays.change(new, hop, to)?;
             }

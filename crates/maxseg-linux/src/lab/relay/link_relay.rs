@@ -19,6 +19,7 @@ use super::header_limiter::{HeaderLimiter, HeaderLimits};
 use super::lateness::LatenessMeter;
 use super::layout::{Layout, too_big_reporter};
 use super::meter::Meter;
+use super::spacing::Spacing;
 use super::split::{Header, payload};
 use super::tap::Tap;
 use super::wakeup;
@@ -32,6 +33,8 @@ pub(crate) struct RelayConfig {
     pub(crate) name: String,
     /// The link.
     pub(crate) spec: LinkSpec,
+    /// The link before it, if packets come no closer than that lets them.
+    pub(crate) upstream: Option<LinkSpec>,
     /// The seed of its random streams.
     pub(crate) seed: u64,
     /// Whether a super-packet meets the link as one packet.
@@ -63,6 +66,8 @@ pub(crate) enum Command {
     Change {
         /// The link from now on.
         spec: Box<LinkSpec>,
+        /// As [`RelayConfig::upstream`], from now on.
+        upstream: Option<Box<LinkSpec>>,
         /// As [`RelayConfig::icmp_blocked`], from now on.
         icmp_blocked: BTreeSet<IpAddr>,
         /// As [`RelayConfig::limits`], for connections from now on.
@@ -79,8 +84,11 @@ pub(crate) enum Command {
 pub(crate) struct Report {
     /// The link's name.
     pub(crate) name: String,
-    /// The link's counters.
+    /// The link's counters up to the report: of packets that went on the wire until then, with the time that those which wait have
+    /// waited.
     pub(crate) link: Counters,
+    /// Packets that wait for the wire.
+    pub(crate) waiting: u64,
     /// Lateness of the packets.
     pub(crate) lateness: LatenessMeter,
     /// Packets and bytes of each flow.
@@ -123,6 +131,7 @@ struct LinkRelay {
     scratch: Box<[u8]>,
     quantum: Time,
     wakeup: Time,
+    spacing: Spacing,
     lateness: LatenessMeter,
     meter: Meter,
     tap: Option<Tap>,
@@ -154,6 +163,7 @@ impl LinkRelay {
             limiter: HeaderLimiter::new(config.limits.clone()),
             quantum: quantum(&spec),
             wakeup: wakeup::latency(),
+            spacing: Spacing::behind(config.upstream.clone()),
             lateness: LatenessMeter::default(),
             meter: Meter::default(),
             tap: config.capture.clone().map(Tap::new),
@@ -210,11 +220,12 @@ impl LinkRelay {
         while let Ok(command) = self.config.commands.try_recv() {
             // Sending an answer fails when the caller no longer waits: that is no error here.
             match command {
-                Command::Change { spec, icmp_blocked, limits, done } => {
+                Command::Change { spec, upstream, icmp_blocked, limits, done } => {
                     // The link's random streams go on where it stays the same.
                     if *spec != self.config.spec {
                         self.change(*spec);
                     }
+                    self.spacing.change(upstream.map(|link| *link));
                     self.limiter.change(limits);
                     self.config.icmp_blocked = icmp_blocked;
                     let _ = done.send(());
@@ -227,6 +238,9 @@ impl LinkRelay {
     }
 
     fn change(&mut self, spec: LinkSpec) {
+        if spec == self.config.spec {
+            return;
+        }
         let now = self.config.clock.now();
         let effective = effective_spec(&spec, self.config.as_netem);
         self.changes += 1;
@@ -280,7 +294,8 @@ impl LinkRelay {
         let hop_span = HopSpan { first: 0, last: 0, df: true, ect: layout.ect };
         let seen = self.tap.is_some().then(|| segment.clone());
         let count = segment.count();
-        let sent = self.chain.send(now, segment, shape, hop_span);
+        let came = self.spacing.came(now, shape, &self.effective);
+        let sent = self.chain.send(came, segment, shape, hop_span);
         match sent {
             SendOutcome::InFlight | SendOutcome::Undecided => {}
             SendOutcome::Lost(fate) => self.meter.lose(&layout, count, fate),
@@ -367,14 +382,16 @@ impl LinkRelay {
     }
 
     fn report(&self) -> Report {
-        let link = self.chain.counters().first().copied().unwrap_or_default();
+        let at = self.config.clock.now();
+        let (link, waiting) = self.chain.counters_at(at).first().copied().unwrap_or_default();
         Report {
             name: self.config.name.clone(),
             link,
+            waiting,
             lateness: self.lateness.clone(),
             meter: self.meter.clone(),
             cpu: cpu_of_thread(),
-            at: self.config.clock.now(),
+            at,
         }
     }
 }

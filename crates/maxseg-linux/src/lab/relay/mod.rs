@@ -14,6 +14,7 @@ mod lateness;
 mod layout;
 mod link_relay;
 mod meter;
+mod spacing;
 mod split;
 mod tap;
 mod wakeup;

@@ -21,6 +21,8 @@ pub(crate) struct Shown {
     pub(crate) sort: Option<ColumnName>,
     /// Listening sockets instead of connections.
     pub(crate) listening: bool,
+    /// Whether they were chosen by their process.
+    pub(crate) of_process: bool,
 }
 
 /// The usual columns: what a connection is set to, what it carried since its beginning or carries now, and what limits it.
@@ -237,8 +239,17 @@ fn listeners(snapshot: &Snapshot, printer: Printer) -> String {
     table.text(printer.table_width())
 }
 
-/// What this user may not see.
-fn hidden_notes(snapshot: &Snapshot, is_root: bool) -> Vec<String> {
+/// Whether a socket of the list has a process that is not known. What the kernel keeps of a closed one has none.
+fn lacks_process(snapshot: &Snapshot, shown: &Shown) -> bool {
+    if shown.listening {
+        return snapshot.listeners.iter().any(|listener| listener.process.is_none());
+    }
+    let lacks = |it: &Connection| it.process.is_none() && !it.is_remnant() && !it.is_half_open();
+    snapshot.connections.iter().any(lacks)
+}
+
+/// What this user may not see; of processes where `asks_for_process`.
+fn hidden_notes(snapshot: &Snapshot, is_root: bool, asks_for_process: bool) -> Vec<String> {
     let note = |what: String, remedy: &str, capability: &str| {
         if is_root {
             format!(
@@ -253,7 +264,7 @@ fn hidden_notes(snapshot: &Snapshot, is_root: bool) -> Vec<String> {
         format!("{}{of_others}", counted(count, "process", "processes"))
     };
     let mut notes = Vec::new();
-    if snapshot.hidden_processes > 0 {
+    if snapshot.hidden_processes > 0 && asks_for_process {
         let what = format!(
             "No process is shown for the sockets of {}",
             processes(snapshot.hidden_processes)
@@ -286,7 +297,8 @@ fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
             snapshot.listeners.iter().filter(|listener| listener.is_full()).map(full_queue),
         );
     }
-    notes.extend(hidden_notes(snapshot, nix::unistd::geteuid().is_root()));
+    let asks_for_process = shown.of_process || lacks_process(snapshot, shown);
+    notes.extend(hidden_notes(snapshot, nix::unistd::geteuid().is_root(), asks_for_process));
     if snapshot.interrupted {
         notes.push(
             "The kernel's list changed while it was read: a socket may be missing.".to_owned(),
@@ -334,7 +346,7 @@ mod tests {
     fn a_handshake_that_waits_has_its_state_for_a_limit() {
         const ESTABLISHED: u8 = 1;
         const SYN_RECEIVED: u8 = 3;
-        let shown = Shown { columns: Vec::new(), sort: None, listening: false };
+        let shown = Shown { columns: Vec::new(), sort: None, listening: false, of_process: false };
         let last_word = |state| {
             let connections = vec![bare(state)];
             let snapshot = Snapshot { connections, ..Snapshot::default() };
@@ -368,7 +380,9 @@ mod tests {
             processes_in_hidden_namespaces: 3,
             ..Snapshot::default()
         };
-        let (of_user, of_root) = (hidden_notes(&snapshot, false), hidden_notes(&snapshot, true));
+        let [of_user, of_root] =
+            [false, true].map(|is_root| hidden_notes(&snapshot, is_root, true));
+        assert_eq!(hidden_notes(&snapshot, true, false).len(), 2, "each has its process");
         assert!(of_user.iter().all(|note| note.contains("sudo")), "{of_user:?}");
         let names_limit = |note: &String| note.contains("not visible even to root here (CAP_");
         assert!(of_root.len() == 3 && of_root.iter().all(names_limit), "{of_root:?}");

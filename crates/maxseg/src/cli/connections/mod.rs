@@ -173,7 +173,8 @@ impl ConnectionsArgs {
             self.columns.iter().map(|name| column(name)).collect::<Result<_, _>>()?
         };
         let sort = self.sort.as_deref().map(column).transpose()?;
-        Ok(Shown { columns, sort, listening: self.listening })
+        let of_process = self.selection.chooses_by_process();
+        Ok(Shown { columns, sort, listening: self.listening, of_process })
     }
 
     /// Lists again and again.

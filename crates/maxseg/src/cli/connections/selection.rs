@@ -120,9 +120,14 @@ impl SelectionArgs {
         Ok(())
     }
 
+    /// Whether a process is asked for.
+    pub(in crate::cli) fn chooses_by_process(&self) -> bool {
+        !self.process.is_empty()
+    }
+
     /// Whether the processes of sockets are found: where they are shown, or chosen by.
     pub(in crate::cli) fn finds_processes(&self, shown: bool) -> bool {
-        shown || !self.process.is_empty()
+        shown || self.chooses_by_process()
     }
 
     /// All states where none is named, but for that of a socket that is bound and does nothing.

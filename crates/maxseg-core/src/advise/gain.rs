@@ -31,7 +31,7 @@ pub struct Gain {
     pub misses: Vec<Miss>,
     /// What lost packets in the runs, where anything did.
     pub loss: LossModel,
-    /// Whether the runs lose the packets that were lost, and no others, for these were lost in a part of the transfer.
+    /// Whether the runs lose the packets that were lost, and no others, for these were lost in a part of the transfer, and none since.
     pub loses_as_observed: bool,
     /// Payload of a run in bytes, where the transfer was longer.
     pub shortened_to: Option<u64>,

@@ -327,8 +327,8 @@ impl Rerun {
     }
 
     /// The simulator's prediction, what its baseline misses, and whether both lose the same packets. Where errors struck, these are lost
-    /// first: when they came matters as much as how many. Else as many by chance. What was lost in a part of the transfer is so after the
-    /// change.
+    /// first: when they came matters as much as how many. Else as many by chance. What was lost in a part of the transfer, and no more since, is
+    /// lost so after the change.
     fn simulated(
         &self,
         case: &Case<'_>,
@@ -343,7 +343,7 @@ impl Rerun {
         };
         let by_chance = || self.baseline(case).cloned();
         let in_a_part = || {
-            let is_of_errors = !mend_losses(changes) && self.loses_in_a_part(case);
+            let is_of_errors = !mend_losses(changes) && self.lost_in_a_part(case);
             is_of_errors.then(|| self.with_lost_packets(after)).flatten()
         };
         for baseline in [&as_lost as &dyn Fn() -> Option<Runs>, &by_chance] {
@@ -377,9 +377,10 @@ impl Rerun {
         self.baseline.get_or_init(runs).as_ref()
     }
 
-    /// Whether what errors struck was lost in a part of the transfer.
-    fn loses_in_a_part(&self, case: &Case<'_>) -> bool {
-        self.loss == LossModel::Errors && self.path.lossy_stretch(case.data()).is_some()
+    /// Whether what errors struck was lost in a part of the transfer that was over before its end.
+    fn lost_in_a_part(&self, case: &Case<'_>) -> bool {
+        let stretch = self.path.lossy_stretch(case.data());
+        self.loss == LossModel::Errors && stretch.is_some_and(|it| it.is_over(case.data()))
     }
 
     /// A scenario of the path with errors that strike the packets that were lost.

@@ -61,6 +61,11 @@ impl LossyStretch {
         [self.from, self.to]
     }
 
+    /// Whether it ended long before the transfer did: what began late may go on.
+    pub(crate) fn is_over(self, data: &DirectionStats) -> bool {
+        data.bins.as_slice().last().is_some_and(|last| self.to < last.end())
+    }
+
     /// Whether an interval lies outside of it.
     fn leaves_out(self, bin: &Bin) -> bool {
         bin.end() <= self.from || bin.at >= self.to

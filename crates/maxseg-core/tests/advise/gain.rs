@@ -280,3 +280,26 @@ fn a_reader_that_stops_costs_the_time_that_it_stops() {
     // Ten sixths.
     assert!((0.5..0.8).contains(&relative), "{relative}: {text}");
 }
+
+/// An overflow at the beginning, of which 29 segments were lost at once: with as many all along a larger window would gain nothing.
+#[test]
+fn losses_that_are_over_do_not_hold_a_larger_window_down() {
+    let gain = told(|evidence| {
+        let data = &mut evidence.forward;
+        let mut bins = data.bins.as_slice().to_vec();
+        (bins[10].losses, bins[11].losses) = (1, 29);
+        for (at, lost, sent_since) in [(bins[10].at, 1, 300), (bins[11].at, 29, 57)] {
+            data.retransmitted_packets += u64::from(lost);
+            let in_flight = 60_000;
+            let episode = LossEpisode { at, lost, sent_since, in_flight, ..LossEpisode::default() };
+            data.loss_episodes.begin(episode);
+        }
+        data.bins.replace(bins);
+    });
+    let (low, high) = match &gain {
+        Ok(gain) => gain.relative_interval().unwrap(),
+        Err(NoGain::Uncertain { low, high }) => (*low, *high),
+        Err(why) => panic!("{why}"),
+    };
+    assert!(high > 1.0 && low < high, "{low} to {high}");
+}

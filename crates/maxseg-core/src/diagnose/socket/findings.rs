@@ -139,7 +139,7 @@ mod tests {
             let found = losses(&evidence);
             found.map(|found| found.text)
         };
-        assert_eq!(told(5, 50).as_deref(), Some("5 of 50 segments were sent again (10%)"));
+        assert_eq!(told(5, 50).as_deref(), Some("5 of 50 segments were sent again (10.0%)"));
         assert_eq!(told(5, 0), None, "SYNs or FINs");
         assert_eq!(told(6, 4), None, "some of them");
     }

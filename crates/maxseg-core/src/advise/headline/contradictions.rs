@@ -52,6 +52,9 @@ fn within_full_link(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<G
 /// as many for no reason that shows, four fifths were policed, and of 173 with errors at lower rates none.
 const MUCH_LOST: f64 = 0.05;
 const LEAST_LOST: u64 = 10;
+/// Where the overflow that ended slow start dropped most of them, and no more than this share was lost since: a policer drops again as often as the
+/// sender comes back to its rate, which is soon.
+const LITTLE_LATER: f64 = 0.01;
 
 /// What is lost at once ([`BURST`]), with less in flight than this share of what the path holds, was lost in no full queue of its link.
 /// So they were in 14 transfers of drawn captures with a policer, and in three of 459 others whose losses were as unknown.
@@ -114,12 +117,11 @@ fn not_policed(
         return Err(NoGain::BurstWithoutWait { lost });
     }
     let lost = data.needed_retransmissions();
-    // An overflow that ended slow start is no policer's, which drops as large a share of what follows.
-    let share = match &path.overflow {
-        Some(overflow) => overflow.later_loss.as_ref().map_or(0.0, |loss| loss.value),
-        None => lost as f64 / data.segments().max(1) as f64,
-    };
-    if lost >= LEAST_LOST && share > MUCH_LOST {
+    let share = lost as f64 / data.segments().max(1) as f64;
+    let is_of_start = path.overflow.as_ref().is_some_and(|overflow| {
+        overflow.later_loss.as_ref().is_none_or(|later| later.value <= LITTLE_LATER)
+    });
+    if lost >= LEAST_LOST && share > MUCH_LOST && !is_of_start {
         return Err(NoGain::LosesMuch { share });
     }
     Ok(gain)

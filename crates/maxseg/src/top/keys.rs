@@ -34,7 +34,7 @@ pub(crate) const HELP: [(&str, &str); 14] = [
     ("q, Ctrl-C", "quit"),
 ];
 
-/// Lines of the help that PgUp and PgDn go: fewer than any screen that has it shows.
+/// Lines of the help that Page Up and Page Down go: fewer than any screen that has it shows.
 const HELP_PAGE: usize = 4;
 /// Looks of a large step.
 const LEAP: isize = 60;

@@ -15,10 +15,8 @@ mod pairs;
 mod retransmissions;
 #[path = "captures/simulated.rs"]
 mod simulated;
-#[path = "captures/simulated_policer.rs"]
-mod simulated_policer;
-#[path = "captures/simulated_requests.rs"]
-mod simulated_requests;
+#[path = "captures/simulated_reruns.rs"]
+mod simulated_reruns;
 #[path = "captures/situations.rs"]
 mod situations;
 #[path = "captures/spoilt.rs"]

@@ -1,4 +1,4 @@
-//! A simulated capture of requests: `explain` writes them into the scenario, and predicts what no slow start after idle saves of them.
+//! Scenarios that `explain` writes of simulated captures: runs of them have what was observed.
 
 use std::path::Path;
 use std::process::Command;
@@ -43,6 +43,43 @@ fn requests_are_run_again_as_they_were() {
     let measured = number(&changed["goodput_bps"]) / number(&as_is["goodput_bps"])
         * number(&gain["observed_bps"]);
     assert!(measured >= number(&gain["low_bps"]), "{measured} bit/s, promised: {gain}");
+}
+
+/// What passes between losses is told a little low where a window grows slowly.
+const RATE_BPS: std::ops::Range<f64> = 8e6..10.5e6;
+
+#[test]
+fn a_policer_is_one_whose_bucket_has_what_was_observed() {
+    for (congestion, burst_kb) in [("reno", 30), ("reno", 60), ("cubic", 60), ("cubic", 120)] {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["policed.toml", "policed.pcapng", "observed.toml"];
+        let files = files.map(|name| folder.path().join(name));
+        let [policed, capture, observed] = files.each_ref().map(|path| path.to_str().unwrap());
+        let text = format!(
+            "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"15 ms\"\nqueue = \"200 kB\"\n\
+             policer = {{ rate = \"10 Mbit/s\", burst = \"{burst_kb} kB\" }}\n[hop.reverse]\npolicer = false\n\
+             [sender]\ncongestion = \"{congestion}\"\n[until]\nbytes = \"6 MB\"\ntime = \"60 s\"\n"
+        );
+        std::fs::write(policed, text).unwrap();
+        maxseg(&["run", policed, "--engine", "sim", "--json", "--pcap", capture]);
+        let document = maxseg(&[
+            "explain",
+            capture,
+            "--json",
+            "--interface",
+            "receiver",
+            "--scenario",
+            observed,
+        ]);
+        let what = format!("{congestion}, a bucket of {burst_kb} kB");
+        assert_eq!(document["connections"][0]["loss"]["cause"], "policer", "{what}");
+        let scenario = std::fs::read_to_string(observed).unwrap();
+        assert!(!scenario.contains("miss what was observed"), "{what}:\n{scenario}");
+        let scenario: toml::Table = scenario.parse().unwrap();
+        let rate = scenario["hop"][0]["policer"]["rate"].as_str().unwrap();
+        let megabits: f64 = rate.strip_suffix(" Mbit/s").unwrap().parse().unwrap();
+        assert!(RATE_BPS.contains(&(megabits * 1e6)), "{what}: {rate}");
+    }
 }
 
 fn same(what: &str, expected: &Value, found: &Value) {

@@ -146,7 +146,7 @@ impl Rerun {
             .chain(iter::once_with(|| self.with_send_buffer(case, file)))
             .chain(iter::once_with(other_cause))
             .chain(iter::once_with(|| self.with_errors_since_overflow(case, file)))
-            .chain(iter::once_with(|| self.in_place_of_dialogue(case, file)))
+            .chain(iter::once_with(|| self.as_transfer(case, file)))
             .flatten()
             .chain(self.with_other_congestion(case, file));
         for fitted in candidates {
@@ -173,7 +173,10 @@ impl Rerun {
         if let Err(why) = self.can_gain(case, changes) {
             return (self, Err(why));
         }
-        if let Some(transfer) = self.in_place_of_dialogue(case, file) {
+        let dialogue = self.path.dialogue.is_some().then(|| self.fitted(case, file));
+        let differs =
+            dialogue.as_ref().and_then(|it| it.missed(case)).is_some_and(|it| !it.is_empty());
+        if differs && let Some(transfer) = self.as_transfer(case, file) {
             return transfer.gain(case, file, changes);
         }
         let waits_for_room = case.diagnosis.waits_for_room;
@@ -202,7 +205,7 @@ impl Rerun {
                 return (mixed, Ok(gain));
             }
         }
-        let first = self.fitted(case, file);
+        let first = dialogue.unwrap_or_else(|| self.fitted(case, file));
         let gain = first.run(case, changes);
         if gain.explains() && !is_open {
             return (first, Ok(gain));

@@ -5,7 +5,7 @@ use crate::units::Time;
 
 /// A connection as the kernel knows it (`tcp_info`, `inet_diag`): what it counted between two samples, or since the
 /// connection's beginning where there is one sample alone.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SocketEvidence {
     /// What happened. Without an earlier sample its duration is the time with data to send or to be acknowledged: how
     /// long the connection has been there the kernel does not tell.
@@ -17,7 +17,7 @@ pub struct SocketEvidence {
     /// How much its rate and its congestion window vary; `None` where it was not looked at often enough.
     pub spread: Option<RateSpread>,
     /// What other connections of this host to the same address deliver meanwhile in the same queue, held by neither a window nor a
-    /// buffer, bits a second; 0 where none is known.
+    /// buffer, in bits per second; 0 where none is known.
     pub beside_bps: f64,
     /// The state at the end.
     pub state: SocketState,

@@ -143,14 +143,7 @@ mod tests {
             ..Bin::default()
         };
         let state = SocketState { rtt: Time::from_millis(rtt_ms), ..SocketState::default() };
-        let evidence = SocketEvidence {
-            bin,
-            received_bytes: 0,
-            is_since_start: false,
-            spread: None,
-            beside_bps: 0.0,
-            state,
-        };
+        let evidence = SocketEvidence { bin, state, ..SocketEvidence::default() };
         Connection { since_last: Some(Box::new(evidence)), ..connection(port.into(), 1, [port, 9]) }
     }
 

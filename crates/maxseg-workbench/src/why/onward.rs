@@ -110,14 +110,7 @@ mod tests {
     fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
         let bin = Bin { duration: Time::from_secs(1), ..Bin::default() };
         let state = SocketState { mss_bytes: 1448, ..SocketState::default() };
-        let mut evidence = SocketEvidence {
-            bin,
-            received_bytes: 0,
-            is_since_start: false,
-            spread: None,
-            beside_bps: 0.0,
-            state,
-        };
+        let mut evidence = SocketEvidence { bin, state, ..SocketEvidence::default() };
         change(&mut evidence);
         evidence
     }

@@ -25,14 +25,47 @@ const BUFFER_STEPS: u32 = 6;
 /// The queue that its bursts overflow is as told, or so many times that.
 const QUEUES: [f64; 3] = [1.0, 0.6, 1.6];
 
+/// What drops packets once it is full, and whose size is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// The queue before the link.
+    Queue,
+    /// A policer's bucket of tokens.
+    Bucket,
+}
+
+impl Room {
+    const fn step(self) -> f64 {
+        match self {
+            Self::Queue => QUEUE_STEP,
+            Self::Bucket => BUCKET_STEP,
+        }
+    }
+
+    /// What more of it brings beside more goodput: longer round trips through a queue, and a larger flight, whose end a policer drops.
+    const fn shows_by(self) -> Measured {
+        match self {
+            Self::Queue => Measured::RoundTrip,
+            Self::Bucket => Measured::Retransmissions,
+        }
+    }
+}
+
 impl Rerun {
-    /// A transfer of as much in the place of requests that differ too much for runs of their mean; `None` where these have what was
-    /// observed.
-    pub(super) fn in_place_of_dialogue(&self, case: &Case<'_>, file: &str) -> Option<Self> {
+    /// What dropped packets for lack of room; `None` where errors struck alone.
+    fn filled_room(&self) -> Option<Room> {
+        match self.loss {
+            LossModel::Policer => Some(Room::Bucket),
+            LossModel::QueueOverflow => Some(Room::Queue),
+            LossModel::Errors => self.is_since_overflow.then_some(Room::Queue),
+        }
+    }
+
+    /// A transfer of as much in the place of requests that differ too much for runs of their mean; `None` of a transfer.
+    pub(super) fn as_transfer(&self, case: &Case<'_>, file: &str) -> Option<Self> {
         self.path.dialogue.as_ref()?;
-        let misses = self.fitted(case, file).missed(case)?;
         let path = ObservedPath { dialogue: None, ..self.path.clone() };
-        if misses.is_empty() { None } else { Self::with(case, file, path, self.loss).ok() }
+        Self::with(case, file, path, self.loss).ok()
     }
 
     /// The same path with another cause of loss; `None` where nothing was lost.
@@ -79,27 +112,24 @@ impl Rerun {
     /// capture elsewhere than at the sender shows round trips through a full queue well. Where no queue was seen, of those found the one is
     /// taken whose goodput is nearest. So a policer's bucket is.
     pub(super) fn fitted(&self, case: &Case<'_>, file: &str) -> Self {
-        let is_policed = self.loss == LossModel::Policer;
-        let is_fitted =
-            self.loss == LossModel::QueueOverflow || self.is_since_overflow || is_policed;
+        let Some(room) = self.filled_room().filter(|_| self.path.loss.value > 0.0) else {
+            return self.clone();
+        };
         // What is known of the path as it is goes with each clone.
-        if !is_fitted || self.path.loss.value <= 0.0 || self.baseline(case).is_none() {
+        if self.baseline(case).is_none() {
             return self.clone();
         }
         let observed_bps = self.observed_bps(case);
-        let is_seen = is_policed || self.path.queue_bytes.confidence > Confidence::Low;
+        let is_seen = room == Room::Bucket || self.path.queue_bytes.confidence > Confidence::Low;
         let mut fitted = self.clone();
-        let mut step = if is_policed { BUCKET_STEP } else { QUEUE_STEP };
-        let mut was_larger = None;
+        let (mut step, mut was_larger) = (room.step(), None);
         let mut best: Option<(f64, Self)> = None;
         for _ in 0..MOST_STEPS {
             let Some(baseline) = fitted.as_observed(case) else { break };
             let misses = fitted.misses(case, observed_bps, &baseline);
             let off = libm::log(observed_bps / baseline.goodput_bps);
-            // A longer queue brings more goodput, and longer round trips; a larger bucket more goodput, and a larger flight whose end it drops.
             let told = |of| misses.iter().find(|miss| miss.of == of);
-            let beside = if is_policed { Measured::Retransmissions } else { Measured::RoundTrip };
-            let miss = told(Measured::Goodput).or_else(|| told(beside));
+            let miss = told(Measured::Goodput).or_else(|| told(room.shows_by()));
             if miss.is_none() && best.as_ref().is_none_or(|(least, _)| off.abs() < *least) {
                 // It takes the place of this one.
                 best = Some((
@@ -117,10 +147,9 @@ impl Rerun {
             was_larger = Some(larger);
             let mut path = fitted.path.clone();
             let times = if larger { step } else { 1.0 / step };
-            if is_policed {
-                path.scale_bucket(times);
-            } else {
-                path.scale_queue(times);
+            match room {
+                Room::Queue => path.scale_queue(times),
+                Room::Bucket => path.scale_bucket(times),
             }
             let Some(next) = Self::alternative(case, file, path, self.loss) else { break };
             fitted = Self { is_since_overflow: self.is_since_overflow, ..next };

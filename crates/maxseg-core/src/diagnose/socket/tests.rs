@@ -25,14 +25,7 @@ pub(super) fn transfer() -> SocketEvidence {
         acked_bytes: 1_250_000,
         ..Bin::default()
     };
-    SocketEvidence {
-        bin,
-        received_bytes: 0,
-        is_since_start: false,
-        spread: None,
-        beside_bps: 0.0,
-        state,
-    }
+    SocketEvidence { bin, state, ..SocketEvidence::default() }
 }
 
 pub(super) fn diagnosed(change: impl FnOnce(&mut SocketEvidence)) -> SocketDiagnosis {

@@ -22,14 +22,7 @@ fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
         min_rtt: Some(Time::from_millis(20)),
         ..SocketState::default()
     };
-    let mut evidence = SocketEvidence {
-        bin,
-        received_bytes: 0,
-        is_since_start: false,
-        spread: None,
-        beside_bps: 0.0,
-        state,
-    };
+    let mut evidence = SocketEvidence { bin, state, ..SocketEvidence::default() };
     change(&mut evidence);
     evidence
 }

@@ -24,7 +24,7 @@ pub struct Listener {
     /// The limit of the queue: one more than it is taken (`sk_acceptq_is_full`), then SYNs are dropped.
     pub limit: u32,
     /// SYNs and handshakes that were dropped here, mostly because the queue was full (`tcp_listendrop`). `None` where that is
-    /// unknown: the kernel counts other packets beside them (see [`Listener::judge_drops`]).
+    /// unknown: the kernel counts bare acknowledgements that `TCP_DEFER_ACCEPT` ignores, and others, beside them.
     pub overflows: Option<u32>,
     /// The payload of the kernel's message; only where a recording is made.
     pub message: Option<Box<[u8]>>,

@@ -79,10 +79,28 @@ fn hop(text: &mut String, path: &ObservedPath, loss: LossModel) {
         &path.mtu,
     );
     key(text, "queue", &format!("\"{}\"", Bytes::new(path.queue_bytes.value)), &path.queue_bytes);
-    losses(text, path, loss);
+    let mut reverse = String::new();
+    if let Some(way) = &path.way_back {
+        key(
+            &mut reverse,
+            "rate",
+            &format!("\"{}\"", four_digits(way.rate_bps.value)),
+            &way.rate_bps,
+        );
+        let queue = format!("\"{}\"", Bytes::new(way.queue_bytes.value));
+        key(&mut reverse, "queue", &queue, &way.queue_bytes);
+    }
+    if let Some(reorder) = &path.reorder {
+        key(text, "reorder", &format!("\"{:.2}%\"", 100.0 * reorder.value), reorder);
+        reverse.push_str("reorder = \"0%\" # acknowledgements in order, assumed\n");
+    }
+    losses(text, path, loss, &mut reverse);
+    if !reverse.is_empty() {
+        let _ = write!(text, "[hop.reverse]\n{reverse}");
+    }
 }
 
-fn losses(text: &mut String, path: &ObservedPath, model: LossModel) {
+fn losses(text: &mut String, path: &ObservedPath, model: LossModel, reverse: &mut String) {
     if path.loss.value <= 0.0 {
         let _ = writeln!(text, "# no errors: {}", path.loss.how);
         return;
@@ -111,7 +129,7 @@ fn losses(text: &mut String, path: &ObservedPath, model: LossModel) {
                 let (rate, burst) = (policer.value.rate, policer.value.burst);
                 let value = format!("{{ rate = \"{rate}\", burst = \"{burst}\" }}");
                 key(text, "policer", &value, policer);
-                text.push_str("[hop.reverse]\npolicer = false\n");
+                reverse.push_str("policer = false\n");
             }
         }
     }

@@ -51,35 +51,85 @@ const RATE_BPS: std::ops::Range<f64> = 8e6..10.5e6;
 #[test]
 fn a_policer_is_one_whose_bucket_has_what_was_observed() {
     for (congestion, burst_kb) in [("reno", 30), ("reno", 60), ("cubic", 60), ("cubic", 120)] {
-        let folder = tempfile::tempdir().unwrap();
-        let files = ["policed.toml", "policed.pcapng", "observed.toml"];
-        let files = files.map(|name| folder.path().join(name));
-        let [policed, capture, observed] = files.each_ref().map(|path| path.to_str().unwrap());
-        let text = format!(
+        let policed = format!(
             "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"15 ms\"\nqueue = \"200 kB\"\n\
              policer = {{ rate = \"10 Mbit/s\", burst = \"{burst_kb} kB\" }}\n[hop.reverse]\npolicer = false\n\
              [sender]\ncongestion = \"{congestion}\"\n[until]\nbytes = \"6 MB\"\ntime = \"60 s\"\n"
         );
-        std::fs::write(policed, text).unwrap();
-        maxseg(&["run", policed, "--engine", "sim", "--json", "--pcap", capture]);
-        let document = maxseg(&[
-            "explain",
-            capture,
-            "--json",
-            "--interface",
-            "receiver",
-            "--scenario",
-            observed,
-        ]);
+        let (document, scenario) = explained(&policed, "receiver");
         let what = format!("{congestion}, a bucket of {burst_kb} kB");
         assert_eq!(document["connections"][0]["loss"]["cause"], "policer", "{what}");
-        let scenario = std::fs::read_to_string(observed).unwrap();
-        assert!(!scenario.contains("miss what was observed"), "{what}:\n{scenario}");
-        let scenario: toml::Table = scenario.parse().unwrap();
-        let rate = scenario["hop"][0]["policer"]["rate"].as_str().unwrap();
-        let megabits: f64 = rate.strip_suffix(" Mbit/s").unwrap().parse().unwrap();
-        assert!(RATE_BPS.contains(&(megabits * 1e6)), "{what}: {rate}");
+        let rate = quantity(&scenario["hop"][0]["policer"]["rate"], "Mbit/s") * 1e6;
+        assert!(RATE_BPS.contains(&rate), "{what}: {rate}");
     }
+}
+
+/// 4% of the packets skip the delay; what overtakes nothing, for the last of a flight, is not seen to.
+const REORDERED: &str = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"15 ms\"\nqueue = \"100 kB\"\nreorder = \"4%\"\n\
+                         [hop.reverse]\nreorder = \"0%\"\n[receiver]\nwindow = \"23168 B\"\n[until]\nbytes = \"4 MB\"\n";
+const SHARE: std::ops::Range<f64> = 0.02..0.05;
+const DELAY_MS: std::ops::Range<f64> = 14.5..15.5;
+
+#[test]
+fn packets_overtake_others_as_they_did() {
+    for interface in ["sender", "receiver"] {
+        let (document, scenario) = explained(REORDERED, interface);
+        let hop = &scenario["hop"][0];
+        let share = quantity(&hop["reorder"], "%") / 100.0;
+        assert!(SHARE.contains(&share), "{interface}: {share}");
+        let delay_ms = quantity(&hop["delay"], "ms");
+        assert!(DELAY_MS.contains(&delay_ms), "{interface}: {delay_ms} ms");
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("reordered.toml");
+        std::fs::write(&file, REORDERED).unwrap();
+        let changed = run(&file, &["--set", "receiver.window=1 MB"]);
+        let gain = &document["matters_most"]["gain"];
+        let measured = number(&changed["goodput_bps"]);
+        assert!(measured >= number(&gain["low_bps"]), "{interface}: {measured}, promised: {gain}");
+    }
+}
+
+/// Intervals are counted in steps of a few per cent.
+const SAME_RATE: std::ops::Range<f64> = 0.95..1.05;
+
+#[test]
+fn the_link_of_the_acknowledgements_is_that_of_the_rerun() {
+    for (rate_kbps, queue_kb) in [(100, 20), (100, 4), (40, 6)] {
+        let narrow = format!(
+            "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"500 kB\"\n\
+             [hop.reverse]\nrate = \"{rate_kbps} kbit/s\"\nqueue = \"{queue_kb} kB\"\n[until]\nbytes = \"4 MB\"\n"
+        );
+        for interface in ["sender", "receiver"] {
+            let (_, scenario) = explained(&narrow, interface);
+            let what = format!("{rate_kbps} kbit/s, {queue_kb} kB, at the {interface}");
+            let found = quantity(&scenario["hop"][0]["reverse"]["rate"], "kbit/s");
+            assert!(SAME_RATE.contains(&(found / f64::from(rate_kbps))), "{what}: {found}");
+        }
+    }
+}
+
+/// What `explain` says of a scenario's run, captured there, and the scenario that it writes: runs of it miss nothing that was observed.
+fn explained(scenario: &str, interface: &str) -> (Value, toml::Table) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["scenario.toml", "run.pcapng", "observed.toml"];
+    let files = files.map(|name| folder.path().join(name));
+    let [file, capture, observed] = files.each_ref().map(|path| path.to_str().unwrap());
+    std::fs::write(file, scenario).unwrap();
+    maxseg(&["run", file, "--engine", "sim", "--json", "--pcap", capture]);
+    let common = ["explain", capture, "--json", "--interface", interface, "--scenario", observed];
+    let document = maxseg(&common);
+    let text = std::fs::read_to_string(observed).unwrap();
+    assert!(!text.contains("miss what was observed"), "{scenario}, at the {interface}:\n{text}");
+    (document, text.parse().unwrap())
+}
+
+/// A number with this unit.
+fn quantity(text: &toml::Value, unit: &str) -> f64 {
+    let number = text.as_str().and_then(|text| text.strip_suffix(unit));
+    number
+        .and_then(|it| it.trim().parse().ok())
+        .unwrap_or_else(|| panic!("{text} is not in {unit}"))
 }
 
 fn same(what: &str, expected: &Value, found: &Value) {

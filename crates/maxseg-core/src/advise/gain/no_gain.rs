@@ -102,7 +102,7 @@ pub enum NoGain {
     },
     /// Packets overtake each other, which sends more of a larger flight again.
     #[error(
-        "no gain is given: packets overtake each other, which costs a larger flight more, and the rerun has none of it"
+        "no gain is given: packets overtake each other, which costs a larger flight more than the rerun shows"
     )]
     Overtaken,
     /// The capture does not show how long the queue is that seems to be short.

@@ -28,7 +28,7 @@ pub(super) fn uncontradicted(
         .and_then(|gain| on_own_link(case, changes, gain))
         .and_then(|gain| beyond_what_was_used(changes, gain))
         .and_then(|gain| while_lost(case, path, changes, gain))
-        .and_then(|gain| in_order(case, changes, gain))
+        .and_then(|gain| in_order(case, path, changes, gain))
         .and_then(|gain| with_known_queue(case, path, changes, gain))
         .and_then(|gain| in_own_queue(case, changes, gain))
         .and_then(|gain| queues::checked(case, path, told_queue, changes, gain))
@@ -208,9 +208,18 @@ fn while_lost(
     }
 }
 
-/// A sender that takes what is overtaken for lost reduces a larger flight more often. BBR with SACK does not reduce its flight for it.
-fn in_order(case: &Case<'_>, changes: &[Change], gain: Gain) -> Result<Gain, NoGain> {
+/// A sender that takes what is overtaken for lost reduces a larger flight more often. BBR with SACK does not reduce its flight for it, and
+/// with SACK a rerun in which as many are overtaken has what it costs.
+fn in_order(
+    case: &Case<'_>,
+    path: &ObservedPath,
+    changes: &[Change],
+    gain: Gain,
+) -> Result<Gain, NoGain> {
     let data = case.data();
+    if path.reorder.is_some() && data.sack_permitted && gain.explains() {
+        return Ok(gain);
+    }
     let is_overtaken = case.diagnosis.loss.cause == LossCause::Reordering || is_overtaken(data);
     let bears_it =
         data.sack_permitted && case.diagnosis.congestion_control.name == CongestionAlgorithm::Bbr;

@@ -57,7 +57,9 @@ pub(super) fn checked(
     {
         return Err(NoGain::WaitsForOthers { round_s, least_s });
     }
-    if (mends || is_of_queue) && standing_share(data) * (1.0 + relative) > ALL_OF_THE_TIME {
+    if (mends || is_of_queue)
+        && standing_share(data, path.rtt_s.value) * (1.0 + relative) > ALL_OF_THE_TIME
+    {
         return Err(NoGain::BeyondFullLink);
     }
     let fitted = path.queue_bytes.value;
@@ -88,13 +90,14 @@ fn rounds_behind_others(case: &Case<'_>, path: &ObservedPath) -> Option<(f64, f6
     let is_long = round_s >= LONG_ROUND * least_s
         && round_s >= (1.0 + BEYOND_HELD) * least_s + held_s
         && data.resent_data() == 0;
-    let is_behind_queue = standing_share(data) > HALF_OF_THE_TIME;
+    let is_behind_queue = standing_share(data, path.rtt_s.value) > HALF_OF_THE_TIME;
     (is_full && is_small && (is_long || is_behind_queue)).then_some((round_s, least_s))
 }
 
-/// The share of the time in which a queue stood: the link carried all it could, of this connection or of others.
-fn standing_share(data: &DirectionStats) -> f64 {
-    let Some(least) = data.path_rtt_min_s else { return 0.0 };
+/// The share of the time in which a queue stood before a path of this round trip: the link carried all it could, of this connection or of others.
+/// What overtakes others has a shorter one.
+fn standing_share(data: &DirectionStats, path_s: f64) -> f64 {
+    let Some(least) = data.path_rtt_min_s.map(|least| least.max(path_s)) else { return 0.0 };
     let long = (1.0 + STANDS) * least + CLOCK_STEP.as_secs_f64();
     let seconds = |bin: &Bin| bin.duration.as_secs_f64();
     let stands = |bin: &&Bin| bin.rtt_min.is_some_and(|shortest| shortest.as_secs_f64() > long);
@@ -136,7 +139,8 @@ mod tests {
             let bin = data.bins.at(Time::from_millis(100 * n as u64));
             bin.rtt_min = Some(Time::from_millis(shortest));
         }
-        assert!((standing_share(&data) - 0.75).abs() < 1e-9);
+        assert!((standing_share(&data, 0.04) - 0.75).abs() < 1e-9);
+        assert!(standing_share(&data, 0.07) < 1e-9, "the least overtook others");
     }
 
     #[test]

@@ -7,6 +7,9 @@ mod ends;
 mod fitted;
 mod known;
 mod losses;
+mod overtaking;
+mod round_trip;
+mod way_back;
 
 use std::net::IpAddr;
 
@@ -22,6 +25,7 @@ pub use dialogue::Dialogue;
 pub(in crate::advise) use dialogue::waited_s;
 pub use known::{Confidence, Known};
 pub use losses::Overflow;
+pub use way_back::WayBack;
 
 /// Why a capture shows too little of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -58,10 +62,14 @@ pub struct ObservedPath {
     pub rate_bps: Known<f64>,
     /// Whether `rate_bps` was measured; otherwise it is the rate that the connection reached, a lower bound.
     pub rate_is_seen: bool,
+    /// The link of the acknowledgements, where it is the bottleneck.
+    pub way_back: Option<WayBack>,
     /// Whether the first flight had the rate of later trains: two measurements of it agree.
     pub(super) trains_agree: bool,
     /// Round-trip time without queueing, in seconds.
     pub rtt_s: Known<f64>,
+    /// Share of the data packets that overtake others, from 0 to 1; `None` where none do, as far as is seen.
+    pub reorder: Option<Known<f64>>,
     /// Lost share of the data packets, from 0 to 1.
     pub loss: Known<f64>,
     /// Mean number of packets that errors strike in a row; `None` where they strike single ones.
@@ -96,6 +104,9 @@ pub struct ObservedPath {
     pub dialogue: Option<Dialogue>,
     /// Bytes sent before the first acknowledgement.
     pub initial_window: Option<Known<u64>>,
+    /// Round trip between the sender and the point of capture without queueing, in seconds: a capture begins and ends by as much later and earlier
+    /// than the transfer.
+    pub(super) before_capture_s: f64,
     /// Acknowledged payload, in bytes.
     pub bytes: u64,
     /// Time from first data to last acknowledgement, in seconds.
@@ -139,7 +150,8 @@ impl ObservedPath {
             _ if data.acked_bytes > 0 => return Err(PathError::TooLittle),
             _ => return Err(PathError::NoGoodput),
         };
-        let rtt_s = round_trip(case).ok_or(PathError::NoRoundTrip)?;
+        let reorder = overtaking::share(case);
+        let rtt_s = round_trip::of(case, reorder.is_some()).ok_or(PathError::NoRoundTrip)?;
         let segment = segment(data).ok_or(PathError::NoData)?;
         let ip = match case.evidence.client.ip().to_canonical() {
             IpAddr::V4(_) => IpVersion::V4,
@@ -149,7 +161,11 @@ impl ObservedPath {
         let headers = headers(ip, timestamps);
         let dialogue = Dialogue::of(case);
         let busy_bps = dialogue.as_ref().and_then(|it| it.busy_bps(data.acked_bytes));
-        let (rate_bps, rate_is_seen) = bottleneck::rate(case, segment.value, headers, busy_bps);
+        let way_back = WayBack::of(case, headers);
+        let (rate_bps, rate_is_seen) = match &way_back {
+            Some(_) => (way_back::rate_of_data(case, segment.value, headers), false),
+            None => bottleneck::rate(case, segment.value, headers, busy_bps),
+        };
         let loss = losses::rate(data);
         let at_losses = bottleneck::round_trip_at_losses(data);
         let worst_rtt = bottleneck::worst_round_trip(data).unwrap_or(rtt_s.value);
@@ -161,7 +177,11 @@ impl ObservedPath {
             }
         };
         let loss_with_queue = loss.value > 0.0 && is_queued;
-        let full_rtt = if loss_with_queue { at_losses.unwrap_or(worst_rtt) } else { worst_rtt };
+        let full_rtt = match way_back {
+            Some(_) => rtt_s.value, // what they wait is there
+            None if loss_with_queue => at_losses.unwrap_or(worst_rtt),
+            None => worst_rtt,
+        };
         let queue_bytes = bottleneck::queue(rate_bps.value, rtt_s.value, full_rtt, loss_with_queue);
         let segment_bytes = segment.value;
         // What each packet carries: flights are counted without headers.
@@ -186,8 +206,11 @@ impl ObservedPath {
             segment,
             rate_bps,
             rate_is_seen,
+            before_capture_s: round_trip::before_capture(data),
+            way_back,
             trains_agree: bottleneck::first_flight_of_link(data).is_some(),
             rtt_s,
+            reorder,
             lost_packets: losses::positions(case, segment_bytes, loss_burst.is_some()),
             loss_burst,
             loss_cause: case.diagnosis.loss.cause,
@@ -281,8 +304,13 @@ impl ObservedPath {
     /// Propagation delay in one direction, to the microsecond: half the round trip less the time that a full packet
     /// and its acknowledgement take on the link.
     pub fn one_way_delay(&self) -> Time {
-        let packet = f64::from(self.segment.value + 2 * self.headers());
-        let on_wire = 8.0 * packet / self.rate_bps.value.max(1.0);
+        let on_wire = |bytes: f64, rate_bps: f64| 8.0 * bytes / rate_bps.max(1.0);
+        let packet = f64::from(self.segment.value + self.headers());
+        let on_wire = on_wire(packet, self.rate_bps.value)
+            + match &self.way_back {
+                Some(way) => on_wire(way.packet_bytes, way.rate_bps.value),
+                None => on_wire(self.headers().into(), self.rate_bps.value),
+            };
         micros(((self.rtt_s.value - on_wire) / 2.0).max(0.0))
     }
 
@@ -328,18 +356,6 @@ pub(super) fn uses_sack(case: &Case<'_>) -> Option<bool> {
     }
     // Retransmissions triggered by SACK blocks prove it.
     (data.resent.sack > 0).then_some(true)
-}
-
-fn round_trip(case: &Case<'_>) -> Option<Known<f64>> {
-    let data = case.data();
-    if let Some(rtt) = data.path_rtt_min_s.filter(|rtt| *rtt > 0.0) {
-        return Some(Known::new(rtt, Confidence::High, "minimum round trip of the whole path"));
-    }
-    if let Some(rtt) = case.evidence.handshake.rtt() {
-        return Some(Known::new(rtt.as_secs_f64(), Confidence::High, "the handshake"));
-    }
-    let how = "minimum round trip beyond the capture point: the path before it is not included";
-    data.rtt_min_s.filter(|rtt| *rtt > 0.0).map(|rtt| Known::new(rtt, Confidence::Low, how))
 }
 
 fn segment(data: &DirectionStats) -> Option<Known<u32>> {

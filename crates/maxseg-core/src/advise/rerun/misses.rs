@@ -48,10 +48,14 @@ impl Rerun {
         let is_of_queue = self.path.loss_with_queue || self.loss != LossModel::Errors;
         let depends_on_queue =
             removes_losses && is_of_queue || changes.iter().any(|change| change.is_of_queue());
+        // What else holds a transfer below what its window lets pass, as a slow reader does, may hold it after the change as well.
+        let is_window = changes.iter().any(|change| matches!(change, Change::Window(_)));
+        let is_held = is_window && misses.iter().any(|miss| miss.of == Measured::Goodput);
         // What loses them may be neither errors nor a queue.
         let is_open = removes_losses && self.path.loss_cause == LossCause::Unknown;
         !depends_on_queue
             && !is_open
+            && !is_held
             && misses.iter().all(|miss| match miss.of {
                 Measured::Goodput => (1.0..=MOST_MISSED).contains(&(miss.rerun / miss.observed)),
                 Measured::Retransmissions => {

@@ -170,6 +170,17 @@ impl Rerun {
         Some(runs)
     }
 
+    /// What a run takes before a packet of it would be captured, and behind the last, in seconds: acknowledgements that wait for a narrow link do so
+    /// behind a capture at their sender.
+    fn beside_capture_s(&self, outcome: &Outcome) -> f64 {
+        let (before, path) = (self.path.before_capture_s, self.path.rtt_s.value);
+        let waited = match (&self.path.way_back, outcome.rtt_mean_s) {
+            (Some(_), Some(mean)) if path > 0.0 => (mean - path).max(0.0) * before / path,
+            _ => 0.0,
+        };
+        before + waited
+    }
+
     /// Payload that a run carries, in bytes.
     fn payload_of_run(&self, scenario: &Scenario) -> u64 {
         let of_requests = self.path.dialogue.as_ref().zip(requests_of(scenario));
@@ -194,7 +205,7 @@ impl Rerun {
             }
             None => (outcome.payload_bytes? as f64, handshake_s),
         };
-        let since_data = elapsed - before_s;
+        let since_data = elapsed - before_s - self.beside_capture_s(&outcome);
         (since_data > 0.0 && bytes > 0.0).then(|| (8.0 * bytes / since_data, outcome))
     }
 }

@@ -109,14 +109,10 @@ pub(super) fn rate_of_data(case: &Case<'_>, segment: u32, headers: u32) -> Known
     let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
     let goodput = data.goodput_bps.unwrap_or(0.0);
     let first = data.first_flight_bps.filter(|first| near_receiver(case) && *first > goodput);
-    match first {
-        Some(first) => {
-            let how = "spacing of the first flight behind the link, headers included";
-            Known::new(first * with_headers, Confidence::Medium, how)
-        }
-        None => {
-            let how = "assumed: ten times what it carried, for the link of the acknowledgements is the bottleneck";
-            Known::new(FASTER * goodput * with_headers, Confidence::Low, how)
-        }
+    if let Some(first) = first {
+        let how = "spacing of the first flight behind the link, headers included";
+        return Known::new(first * with_headers, Confidence::Medium, how);
     }
+    let how = "assumed: ten times what it carried, for the link of the acknowledgements is the bottleneck";
+    Known::new(FASTER * goodput * with_headers, Confidence::Low, how)
 }

@@ -130,9 +130,10 @@ pub struct Bins {
     current: usize,
 }
 
-/// Between these numbers of intervals memory grows by a factor of four: most directions with a few soon have many.
+/// Between these numbers of intervals memory grows by so many: who keeps those before elsewhere has no more of them.
 const FEW: usize = 4;
-const MANY: usize = 64;
+const MANY: usize = 16;
+const MORE: usize = 8;
 
 impl Bins {
     /// Most intervals that are kept.
@@ -220,7 +221,7 @@ impl Bins {
         let slot = self.origin.saturating_add(Time::from_nanos(slots.saturating_mul(width)));
         let begin = slot.max(end);
         if (FEW..MANY).contains(&self.list.len()) && self.list.len() + 1 >= self.list.capacity() {
-            self.list.reserve_exact(self.list.len() * 3);
+            self.list.reserve_exact(MORE);
         }
         if begin > end {
             self.list.push(Bin { at: end, duration: begin.since(end), ..Bin::default() });

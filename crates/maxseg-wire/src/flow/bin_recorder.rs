@@ -22,7 +22,7 @@ pub(super) struct BinRecorder {
 /// interval between, and distances from the sender let acknowledgements count in one before.
 const RECENT: usize = 4;
 const MOST_RECENT: usize = 8;
-/// Memory has room for so many that are packed at first, and for four times as many when it grows.
+/// Memory has room for so many that are packed at first, and for twice as many when it grows, up to all there may be.
 const FIRST_ROOM: usize = 16;
 
 impl BinRecorder {
@@ -83,8 +83,7 @@ impl BinRecorder {
         let (older, _) = list.split_at(list.len().saturating_sub(RECENT));
         let room = self.older.capacity();
         if self.older.len() + older.len() > room {
-            // Most directions with a few soon have many.
-            let most = (4 * room).clamp(FIRST_ROOM, Bins::MOST);
+            let most = (2 * room).clamp(FIRST_ROOM, Bins::MOST);
             self.older.reserve_exact(most.saturating_sub(self.older.len()));
         }
         self.older.extend(older.iter().map(PackedBin::of));

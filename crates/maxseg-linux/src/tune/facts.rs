@@ -7,9 +7,9 @@ use maxseg_core::tune::{
     Facts, Floors, LargerRoute, LearntPathMtu, RouteMetricName, Session, Step, Target,
 };
 
-use super::interface_routes::{larger, locked_above};
 use super::interface::{held_by_v6, moved_with};
 use super::interface_image::mtu_of;
+use super::interface_routes::{larger, locked_above};
 use super::interface_v6::{has_own_sysctls, has_sized_routes, lowered};
 use super::route::{Image, interfaces_of, other_table, value_of};
 use super::sysctl::number;

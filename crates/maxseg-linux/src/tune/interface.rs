@@ -5,7 +5,7 @@ use std::io;
 use maxseg_core::tune::{Step, Target, Value};
 
 use super::interface_image::{InterfaceImage, mtu_of};
-use super::interface_v6::{OwnMtu, is_needed, own_mtu, sysctl_of};
+use super::interface_v6::{OwnMtu, is_needed, own_mtu, set_own_mtu, sysctl_of};
 use super::{Reading, TuneError, sysctl};
 use crate::netlink::{InterfaceFacts, InterfaceIndex, Link, Netlink, bridge_of};
 
@@ -112,6 +112,21 @@ pub(super) fn write(name: &str, value: &Value, image: Option<&str>) -> Result<()
         io::ErrorKind::ReadOnlyFilesystem => TuneError::open(&target(name), error),
         _ => TuneError::write(&target(name), value, error),
     })
+}
+
+/// Gives IPv6 its own MTU of an interface, and of a bridge that follows it, where the program ended while they were held for this step:
+/// the interface has the MTU of before.
+pub(super) fn let_go(step: &Step) -> Result<(), TuneError> {
+    let Target::InterfaceMtu(_) = step.target else { return Ok(()) };
+    let image = InterfaceImage::of_step(&step.target, step.image.as_deref());
+    let let_go = |image: InterfaceImage| {
+        let links = Netlink::new()?.links()?;
+        let held = |link: &&Link| image.indices().any(|index| index == link.index);
+        links.iter().filter(held).try_for_each(|link| set_own_mtu(link, image.of_v6(link)))
+    };
+    image
+        .map_or(Ok(()), let_go)
+        .map_err(|error| TuneError::write(&step.target, &step.before, error))
 }
 
 /// An interface that is given this MTU, and the bridge that it is a port of where the kernel moves that one's too: each with the MTU

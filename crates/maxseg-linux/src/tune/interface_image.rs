@@ -27,11 +27,7 @@ impl InterfaceImage {
     }
 
     /// The same with IPv6's own MTU, and with the bridge and its own.
-    pub(super) const fn with(
-        self,
-        of_v6: Option<u32>,
-        bridge: Option<(u32, Option<u32>)>,
-    ) -> Self {
+    pub(super) const fn with(self, of_v6: Option<u32>, bridge: Option<(u32, Option<u32>)>) -> Self {
         Self { of_v6, bridge, ..self }
     }
 

@@ -16,7 +16,7 @@ use super::route::{self, Image, exact, main_routes, same_key};
 use super::sysctl;
 use crate::netlink::raw::RawRoute;
 use crate::netlink::{Link, Netlink};
-use crate::observe::host::{sysctl_file, sysctl as text_of};
+use crate::observe::host::{sysctl as text_of, sysctl_file};
 
 /// The least MTU of IPv6 (RFC 8200).
 const LEAST: u32 = 1280;
@@ -32,11 +32,23 @@ pub(super) fn sysctl_of(interface: &str) -> String {
 /// routes with it, only while it is another.
 pub(super) fn own_mtu(interface: &str, index: u32, mtu: u32) -> Option<u32> {
     let own = sysctl::number(&sysctl_of(interface), mtu);
-    let is_advertised = || {
-        let routes = routes_by(index).unwrap_or_default();
-        routes.iter().any(|(route, _)| route.header.protocol == ROUTER_ADVERTISEMENT)
-    };
-    (own != mtu && !is_advertised()).then_some(own)
+    (own != mtu && !is_advertised(index)).then_some(own)
+}
+
+/// Sets IPv6's own MTU of an interface, which is the interface's where it has none, unless it is so already.
+pub(super) fn set_own_mtu(link: &Link, own: Option<u32>) -> io::Result<()> {
+    let name = sysctl_of(&link.name);
+    let wanted = own.filter(|own| *own <= link.mtu).unwrap_or(link.mtu);
+    let is_so = sysctl::number(&name, wanted) == wanted;
+    if is_so || own.is_none() && is_advertised(link.index) {
+        return Ok(());
+    }
+    std::fs::write(sysctl_file(&name), format!("{wanted}\n"))
+}
+
+fn is_advertised(index: u32) -> bool {
+    let routes = routes_by(index).unwrap_or_default();
+    routes.iter().any(|(route, _)| route.header.protocol == ROUTER_ADVERTISEMENT)
 }
 
 /// IPv6's own MTU of an interface while the interface's changes. Routes that have the same one would be raised with it, whether the interface's
@@ -73,9 +85,8 @@ impl OwnMtu {
             }
         }
         let restored = restored.filter(|restored| *restored <= after);
-        let file = (held.is_some() || restored.is_some()).then(|| {
-            OpenOptions::new().write(true).open(sysctl_file(&sysctl_of(&link.name)))
-        });
+        let file = (held.is_some() || restored.is_some())
+            .then(|| OpenOptions::new().write(true).open(sysctl_file(&sysctl_of(&link.name))));
         let file = file.transpose()?;
         Ok(Self { index: link.index, mtu: link.mtu, own, held, restored, put_back, file })
     }

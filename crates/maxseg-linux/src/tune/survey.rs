@@ -166,7 +166,8 @@ fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
         Target::InterfaceMtu(_) | Target::Sysctl(_)
             if *now == Value::Absent && interface::is_of_gone(&entry.step) =>
         {
-            let why = "the interface is gone: it was deleted, or moved to another network namespace";
+            let why =
+                "the interface is gone: it was deleted, or moved to another network namespace";
             Some(why.to_owned())
         }
         _ if *now == Value::Absent => None,

@@ -78,9 +78,9 @@ fn interface(name: &str, step: &Step, value: &Value) -> String {
     let held: Vec<(usize, HeldByV6)> = held_by_v6(step).into_iter().enumerate().collect();
     // The way back has the MTUs of routes behind it: it goes on where no other MTU is left.
     let or_not = if *value == step.before { " || :" } else { "" };
-    let hold = held.iter().map(|(number, of)| {
-        format!("was_{number}=$(hold {}{or_not})", quoted(&of.interface))
-    });
+    let hold = held
+        .iter()
+        .map(|(number, of)| format!("was_{number}=$(hold {}{or_not})", quoted(&of.interface)));
     let let_go = held.iter().map(|(number, of)| {
         let own = of.own.map(|own| format!(" {own}")).unwrap_or_default();
         format!("let_go {} $was_{number}{own}", quoted(&of.interface))

@@ -65,7 +65,8 @@ impl RawRoute {
 fn in_order(hops: &[u8]) -> Vec<u8> {
     let mut rest = hops;
     let mut each = Vec::new();
-    while let Some(length) = u16_at(rest, 0).map(usize::from).filter(|length| *length >= HOP_HEADER) {
+    while let Some(length) = u16_at(rest, 0).map(usize::from).filter(|length| *length >= HOP_HEADER)
+    {
         let (hop, after) = rest.split_at(length.next_multiple_of(4).min(rest.len()));
         each.push(hop);
         rest = after;

@@ -4,12 +4,12 @@ use super::super::kernel::skipped;
 use super::host::Host;
 
 /// The commands behind the plan's, which undo it.
-fn way_back(script: &str) -> String {
+pub(super) fn way_back(script: &str) -> String {
     let lines = script.lines().filter_map(|line| line.strip_prefix("#   "));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-fn run(host: &Host, script: &str) {
+pub(super) fn run(host: &Host, script: &str) {
     let output = host.command("sh").args(["-ec", script]).output().unwrap();
     assert!(output.status.success(), "{script}\n{}", super::super::stderr(&output));
 }

@@ -165,9 +165,12 @@ pub fn held_by_v6(step: &Step) -> Vec<HeldByV6> {
     let Target::InterfaceMtu(_) = step.target else { return Vec::new() };
     let image = InterfaceImage::of_step(&step.target, step.image.as_deref());
     let Some((image, after)) = image.zip(mtu_of(&step.after)) else { return Vec::new() };
-    let moved = moved_with(image.index(), after).unwrap_or_default().into_iter();
-    let needed = moved.filter(|(link, after)| is_needed(link, *after, image.of_v6(link)));
-    needed.map(|(link, _)| HeldByV6 { own: image.of_v6(&link), interface: link.name }).collect()
+    let links = Netlink::new().and_then(|mut netlink| netlink.links()).unwrap_or_default();
+    // A bridge that does not move with this port alone may with another one of the plan.
+    let moved = links.iter().filter(|link| image.indices().any(|index| index == link.index));
+    let needed = moved.filter(|link| is_needed(link, after, image.of_v6(link)));
+    let held = |link: &Link| HeldByV6 { own: image.of_v6(link), interface: link.name.clone() };
+    needed.map(held).collect()
 }
 
 /// The interfaces of this namespace.

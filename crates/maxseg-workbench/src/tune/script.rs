@@ -37,9 +37,10 @@ pub fn script(plan: &Plan) -> String {
 }
 
 /// Of routes as `ip -o route` lists them the one that is looked at here as well: of all services and sources, with the longest prefix and
-/// the least metric. One that sends nothing (`blackhole`) is none to copy.
+/// the least metric. One that sends nothing (`blackhole`) is none to copy; the `tos` of a tunnel's header is none of the route.
 const CHOSEN: &str = r#"chosen() { awk '
-    / (tos|from) / { next }
+    { plain = $0; sub(/ encap ip id .* ttl [0-9]+ tos [^ ]+/, "", plain) }
+    plain ~ / (tos|from) / { next }
     { held = $1 ~ /^[a-z]+$/ && $1 != "default"; prefix = held ? $2 : $1; split(prefix, part, "/") }
     { bits = prefix == "default" ? 0 : prefix ~ /\// ? part[2] + 0 : 128 }
     { metric = match($0, / metric [0-9]+/) ? substr($0, RSTART + 8, RLENGTH - 8) + 0 : 0 }

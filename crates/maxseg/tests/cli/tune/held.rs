@@ -53,18 +53,20 @@ fn kernel(host: &Host) -> String {
 }
 
 /// Applied and undone, and by a script and its way back: what was before is there again, and both do the same.
-fn assert_comes_back(host: &Host, assignment: &str) {
+fn assert_comes_back(host: &Host, wanted: &[&str]) {
     let before = kernel(host);
-    host.apply(&[assignment], &[]);
+    host.apply(wanted, &[]);
     let set = kernel(host);
-    assert_ne!(set, before, "{assignment}");
+    assert_ne!(set, before, "{wanted:?}");
     host.tune_ends(&["undo"], 0);
-    assert_eq!(kernel(host), before, "{assignment}");
-    let script = host.tune_ends(&["apply", "--script", "--set", assignment], 0);
+    assert_eq!(kernel(host), before, "{wanted:?}");
+    let sets = wanted.iter().flat_map(|assignment| ["--set", assignment]);
+    let arguments: Vec<&str> = ["apply", "--script"].into_iter().chain(sets).collect();
+    let script = host.tune_ends(&arguments, 0);
     run(host, &script);
-    assert_eq!(kernel(host), set, "{assignment}: {script}");
+    assert_eq!(kernel(host), set, "{wanted:?}: {script}");
     run(host, &way_back(&script));
-    assert_eq!(kernel(host), before, "{assignment}: {script}");
+    assert_eq!(kernel(host), before, "{wanted:?}: {script}");
 }
 
 /// The kernel raises a route whose MTU equals IPv6's own one of the interface, whether the interface's goes up or down.
@@ -76,7 +78,7 @@ fn a_route_of_the_mtu_of_ipv6_is_not_raised() {
     let route = || host.shows("ip -6 route show 2001:db8:1::/48");
     for (wanted, shown) in [("9000", "1450"), ("1480", "1450"), ("1400", "1400"), ("1280", "1280")]
     {
-        assert_comes_back(&host, &format!("interface.va.mtu={wanted}"));
+        assert_comes_back(&host, &[&format!("interface.va.mtu={wanted}")]);
         host.apply(&[&format!("interface.va.mtu={wanted}")], &[]);
         assert!(route().contains(&format!("mtu {shown} ")), "{wanted}: {}", route());
         host.tune_ends(&["undo"], 0);
@@ -87,8 +89,17 @@ fn a_route_of_the_mtu_of_ipv6_is_not_raised() {
 fn a_bridge_comes_back_with_its_port() {
     let Some(host) = with_bridge() else { return };
     for wanted in [1400, 1480, 2000, 1280] {
-        assert_comes_back(&host, &format!("interface.part.mtu={wanted}"));
+        assert_comes_back(&host, &[&format!("interface.part.mtu={wanted}")]);
     }
+    for line in ["ip link add more type veth peer name end", "ip link set more master bridge"] {
+        host.namespace.must(line);
+    }
+    for wanted in [[2000, 2000], [1400, 1300], [1400, 2000]] {
+        let [part, more] = wanted;
+        let more = format!("interface.more.mtu={more}");
+        assert_comes_back(&host, &[&format!("interface.part.mtu={part}"), &more]);
+    }
+    host.namespace.must("ip link del more");
     let told = host.apply(&["interface.part.mtu=1400"], &[]);
     assert!(told.contains("sets the MTU of bridge, of which it is a port, to 1400"), "{told}");
     assert!(told.contains("route.2001:db8:60::/48.mtu: 1480 -> 1400"), "{told}");

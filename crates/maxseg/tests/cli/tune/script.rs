@@ -125,3 +125,22 @@ fn a_script_copies_the_route_that_apply_copies() {
     host.apply(&wanted, &[]);
     assert_eq!(kernel(), by_script);
 }
+
+/// The header of a tunnel has a type of service too, which is none of the route.
+#[test]
+fn a_script_copies_a_route_with_a_tunnel() {
+    let Some(host) = Host::new() else { return };
+    let line = "ip route add 10.77.0.0/16 encap ip id 5 dst 10.9.0.2 via 10.9.0.9 dev va";
+    if !host.namespace.run(line).status.success() {
+        return skipped("a route with a tunnel: this kernel has none");
+    }
+    let before = host.kernel();
+    let wanted = "route.10.77.0.0/16.mtu=1400";
+    let script = host.tune_ends(&["apply", "--script", "--set", wanted], 0);
+    run(&host, &script);
+    let by_script = host.kernel();
+    run(&host, &way_back(&script));
+    assert_eq!(host.kernel(), before);
+    host.apply(&[wanted], &[]);
+    assert_eq!(host.kernel(), by_script);
+}

@@ -17,10 +17,8 @@ pub struct Facts {
     pub congestion_controls: Option<Vec<String>>,
     /// Whether the interface, or a bridge that follows it, has IPv6 addresses or routes.
     pub has_v6: bool,
-    /// Whether it has sysctls of IPv6 that differ from those with which a new interface begins.
-    pub has_v6_sysctls: bool,
-    /// Whether IPv6's own MTU of the interface has to be written, and `/proc/sys` is read-only.
-    pub is_held_read_only: bool,
+    /// What IPv6 of them would lose.
+    pub v6_loss: Option<V6Loss>,
     /// The table by which packets to one of these destinations go, where a rule leads there and not to the main table.
     pub other_table: Option<(IpAddr, u32)>,
     /// The interfaces that packets to the destinations of a route leave by, with their MTUs, bytes.
@@ -39,6 +37,15 @@ pub struct Facts {
     pub locked_routes: Vec<String>,
     /// The floors of this kernel.
     pub floors: Floors,
+}
+
+/// What IPv6 of an interface loses with its MTU, so that undoing would not bring it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum V6Loss {
+    /// Sysctls that differ from those with which a new interface begins: below 1280 bytes it has none.
+    Sysctls,
+    /// Its own MTU of the interface, or those of routes: they are held by a sysctl, and `/proc/sys` is read-only.
+    Held,
 }
 
 /// A route with a larger MTU than an interface by which it leads is to have.

@@ -244,7 +244,7 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
         refusals.push(Refusal::MayCutOff);
     }
     refusals.extend(loses(&step.target, &step.after).map(Refusal::Loses));
-    refusals.extend(loses_of_v6(step, facts).map(Refusal::Loses));
+    refusals.extend(facts.v6_loss.map(loses_of_v6).map(Refusal::Loses));
     refusals.extend(of_congestion_control(step, facts));
     refusals.extend(of_routes(step, facts));
     if let Target::Route { prefix, metric } = &step.target {

@@ -1,9 +1,8 @@
 //! Sysctls of which more depends than their value.
 
-use super::facts::Facts;
-use super::plan::{Step, Value};
+use super::facts::V6Loss;
+use super::plan::Value;
 use super::target::Target;
-use crate::units::Mtu;
 
 /// What a sysctl changes beside its value, so that the value before would not bring it back; `None` where nothing is known.
 ///
@@ -43,21 +42,18 @@ pub(super) fn loses(target: &Target, after: &Value) -> Option<&'static str> {
     }
 }
 
-/// What IPv6 loses with the MTU of an interface, so that the one before would not bring it back (`addrconf_notify` in
-/// `net/ipv6/addrconf.c`); `None` where that is nothing.
-pub(super) fn loses_of_v6(step: &Step, facts: &Facts) -> Option<&'static str> {
-    let Target::InterfaceMtu(_) = step.target else { return None };
-    let is_without_v6 = step.after.size().is_some_and(|mtu| mtu < u64::from(Mtu::IPV6_MIN));
-    if is_without_v6 && facts.has_v6_sysctls {
-        return Some(
+/// The same of IPv6 and the MTU of an interface (`addrconf_notify` in `net/ipv6/addrconf.c`).
+pub(super) const fn loses_of_v6(loss: V6Loss) -> &'static str {
+    match loss {
+        V6Loss::Sysctls => {
             "below 1280 bytes the kernel forgets the interface's sysctls of IPv6 (net.ipv6.conf.IFACE), such as \
-             disable_ipv6, and begins above with those of new interfaces",
-        );
+             disable_ipv6, and begins above with those of new interfaces"
+        }
+        V6Loss::Held => {
+            "IPv6's own MTU of the interface (net.ipv6.conf.IFACE.mtu), or routes of IPv6 by it, change with it, and \
+             /proc/sys, where they are held, is read-only here"
+        }
     }
-    facts.is_held_read_only.then_some(
-        "IPv6's own MTU of the interface (net.ipv6.conf.IFACE.mtu), or routes of IPv6 by it, change with it, and \
-         /proc/sys, where they are held, is read-only here",
-    )
 }
 
 /// Whether a sysctl may cut off connections, as far as is known here: what the catalogue does not have, such as `rp_filter`.

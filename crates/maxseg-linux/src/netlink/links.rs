@@ -190,6 +190,27 @@ mod tests {
     }
 
     #[test]
+    fn a_bridge_has_the_least_mtu_of_its_ports() {
+        let links = [
+            link(1, "", None, Some(3)),
+            link(2, "", None, Some(3)),
+            link(3, "bridge", None, None),
+            link(4, "", None, None),
+        ];
+        let bridge = bridge_of(&links, 1).unwrap();
+        assert_eq!((bridge.index, bridge_of(&links, 4)), (3, None));
+        for (wanted, least) in [
+            (&[][..], 1500),
+            (&[(1, 1400)], 1400),
+            (&[(1, 9000)], 1500),
+            (&[(1, 9000), (2, 8000)], 8000),
+            (&[(4, 1300)], 1500),
+        ] {
+            assert_eq!(bridge.as_least_of(&links, wanted), least, "{wanted:?}");
+        }
+    }
+
+    #[test]
     fn what_stands_on_a_bridge_is_lowered_with_a_port_of_it() {
         // A VLAN on a bridge of two ports, one of which is itself a VLAN.
         let mut links = [

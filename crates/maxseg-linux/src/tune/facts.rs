@@ -4,13 +4,13 @@ use std::io;
 use std::net::IpAddr;
 
 use maxseg_core::tune::{
-    Facts, Floors, LargerRoute, LearntPathMtu, RouteMetricName, Session, Step, Target,
+    Facts, Floors, LargerRoute, LearntPathMtu, RouteMetricName, Session, Step, Target, V6Loss,
 };
 
-use super::interface::{held_by_v6, moved_with};
+use super::interface::{HeldByV6, held_by_v6, moved_with};
 use super::interface_image::mtu_of;
 use super::interface_routes::{larger, locked_above};
-use super::interface_v6::{has_own_sysctls, has_sized_routes, lowered};
+use super::interface_v6::{LEAST, has_own_sysctls, has_sized_routes, lowered};
 use super::route::{Image, interfaces_of, other_table, value_of};
 use super::sysctl::number;
 use super::{TuneError, interface, sysctl};
@@ -73,9 +73,12 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
                     }
                 }
             }
-            facts.is_held_read_only = held_by_v6(step).iter().any(|held| {
+            let is_read_only = |held: &HeldByV6| {
                 matches!(sysctl::may_write(&held.sysctl(), None), Err(TuneError::ReadOnly { .. }))
-            });
+            };
+            if held_by_v6(step).iter().any(is_read_only) {
+                facts.v6_loss = facts.v6_loss.or(Some(V6Loss::Held));
+            }
             let links = Netlink::new()?.links()?;
             facts.is_bridge = links.iter().any(|link| link.name == *name && link.is_bridge());
             facts.forwards = forwards(false) || (facts.has_v6 && forwards(true));
@@ -98,7 +101,9 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
 /// What is known of an interface that is to have this MTU, or that the kernel gives it with another one.
 fn of_interface(facts: &mut Facts, link: &Link, mtu: u32, is_bridge: bool) -> io::Result<()> {
     facts.has_v6 |= interface::has_v6(&link.name) || has_sized_routes(link.index)?;
-    facts.has_v6_sysctls |= has_own_sysctls(&link.name);
+    if mtu < LEAST && has_own_sysctls(&link.name) {
+        facts.v6_loss = Some(V6Loss::Sysctls);
+    }
     facts.lowered_besides.extend(lowered(link.index, mtu)?.1);
     if mtu < link.mtu {
         // What leads by the interface that is named needs no word of it.

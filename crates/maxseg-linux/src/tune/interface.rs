@@ -4,10 +4,11 @@ use std::io;
 
 use maxseg_core::tune::{Step, Target, Value};
 
-use super::interface_image::{InterfaceImage, mtu_of};
+pub(super) use super::interface_image::index;
+use super::interface_image::{InterfaceImage, facts, is_gone, mtu_of, name_of};
 use super::interface_v6::{OwnMtu, is_needed, own_mtu, set_own_mtu, sysctl_of};
 use super::{Reading, TuneError, sysctl};
-use crate::netlink::{InterfaceFacts, InterfaceIndex, Link, Netlink, bridge_of};
+use crate::netlink::{InterfaceIndex, Link, Netlink, bridge_of};
 
 fn target(name: &str) -> Target {
     Target::InterfaceMtu(name.to_owned())
@@ -45,10 +46,6 @@ fn index_of(name: &str, image: Option<&str>) -> io::Result<InterfaceIndex> {
     image.map_or_else(|| Netlink::interface(name), |image| Ok(InterfaceIndex::new(image.index())))
 }
 
-fn facts(index: InterfaceIndex) -> io::Result<InterfaceFacts> {
-    Netlink::new()?.interface_facts(index.get())
-}
-
 /// The name that the interface of a step has now, where that is another one.
 pub(super) fn renamed(target: &Target, image: Option<&str>) -> Option<String> {
     let then = match target {
@@ -60,11 +57,6 @@ pub(super) fn renamed(target: &Target, image: Option<&str>) -> Option<String> {
     };
     let now = name_of(InterfaceImage::of_step(target, image)?.index()).ok()?;
     (now != then).then_some(now)
-}
-
-/// The name of an interface, by its index.
-pub(super) fn name_of(index: u32) -> io::Result<String> {
-    Ok(facts(InterfaceIndex::new(index))?.name)
 }
 
 /// The name that the kernel has for the interface of this name, which may be another one of it (`altname` of ip-link(8)): rules of
@@ -80,10 +72,6 @@ pub(super) fn is_of_gone(step: &Step) -> bool {
         Some(image) => name_of(image.index()).is_err_and(|error| is_gone(&error)),
         None => matches!(step.target, Target::InterfaceMtu(_)),
     }
-}
-
-pub(super) fn is_gone(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO))
 }
 
 pub(super) fn write(name: &str, value: &Value, image: Option<&str>) -> Result<(), TuneError> {
@@ -107,10 +95,12 @@ pub(super) fn write(name: &str, value: &Value, image: Option<&str>) -> Result<()
         let settled = of_v6.iter_mut().map(OwnMtu::settle).fold(Ok(()), Result::and);
         set.and(settled)
     };
-    set().map_err(|error| match error.kind() {
+    set().map_err(|error| {
         // Where IPv6's own MTU is written.
-        io::ErrorKind::ReadOnlyFilesystem => TuneError::open(&target(name), error),
-        _ => TuneError::write(&target(name), value, error),
+        if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+            return TuneError::open(&target(name), error);
+        }
+        TuneError::write(&target(name), value, error)
     })
 }
 
@@ -184,9 +174,4 @@ pub(super) fn names() -> Vec<String> {
 pub(super) fn has_v6(name: &str) -> bool {
     let text = std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
     text.lines().any(|line| line.split_whitespace().last() == Some(name))
-}
-
-/// Its index; `None` where there is none of this name.
-pub(super) fn index(name: &str) -> Option<u32> {
-    Netlink::interface(name).ok().map(InterfaceIndex::get)
 }

@@ -1,13 +1,14 @@
-//! What the journal keeps of an interface besides its value, so that the very same one is found and restored.
+//! What the journal keeps of an interface besides its value, so that the very same one is found and restored, and how it is found.
 //!
 //! `ifindex 5`, and behind it, where there is something: `mtu6 1450`, IPv6's own MTU of it; `bridge 7`, the bridge whose MTU follows
 //! it, and that one's `mtu6 1450`.
 
 use std::fmt;
+use std::io;
 
 use maxseg_core::tune::{Target, Value};
 
-use crate::netlink::Link;
+use crate::netlink::{InterfaceFacts, InterfaceIndex, Link, Netlink};
 
 /// What is kept of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,6 +91,26 @@ impl fmt::Display for InterfaceImage {
         write!(f, " bridge {bridge}")?;
         of_v6(f, own)
     }
+}
+
+/// What there is to know of an interface.
+pub(super) fn facts(index: InterfaceIndex) -> io::Result<InterfaceFacts> {
+    Netlink::new()?.interface_facts(index.get())
+}
+
+/// The name of an interface, by its index.
+pub(super) fn name_of(index: u32) -> io::Result<String> {
+    Ok(facts(InterfaceIndex::new(index))?.name)
+}
+
+/// Whether the interface that was asked for is not there.
+pub(super) fn is_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO))
+}
+
+/// Its index; `None` where there is none of this name.
+pub(super) fn index(name: &str) -> Option<u32> {
+    Netlink::interface(name).ok().map(InterfaceIndex::get)
 }
 
 /// The MTU that a value is.

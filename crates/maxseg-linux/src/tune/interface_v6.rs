@@ -19,7 +19,7 @@ use crate::netlink::{Link, Netlink};
 use crate::observe::host::{sysctl as text_of, sysctl_file};
 
 /// The least MTU of IPv6 (RFC 8200).
-const LEAST: u32 = 1280;
+pub(super) const LEAST: u32 = 1280;
 /// `RTPROT_RA`.
 const ROUTER_ADVERTISEMENT: u8 = 9;
 

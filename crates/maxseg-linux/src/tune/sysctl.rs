@@ -6,8 +6,8 @@ use std::io::{self, Write as _};
 use maxseg_core::similar::closest;
 use maxseg_core::tune::{Target, Value};
 
-use super::interface_image::InterfaceImage;
-use super::{Reading, TuneError, interface};
+use super::interface_image::{InterfaceImage, index, is_gone, name_of};
+use super::{Reading, TuneError};
 use crate::observe::host::{sysctl, sysctl_file};
 
 fn target(name: &str) -> Target {
@@ -20,8 +20,8 @@ const INTERFACE: usize = 3;
 /// The value; of a sysctl of an interface that of the interface of this image, whatever its name is by now.
 pub(super) fn read(name: &str, image: Option<&str>) -> Result<Reading, TuneError> {
     let Some(now) = name_now(name, image)? else { return Ok(Reading::plain(Value::Absent)) };
-    let index = || Some(InterfaceImage::of(interface::index(&interface_in(name)?)?).to_string());
-    let image = image.map(str::to_owned).or_else(index);
+    let of_index = || Some(InterfaceImage::of(index(&interface_in(name)?)?).to_string());
+    let image = image.map(str::to_owned).or_else(of_index);
     match sysctl(&now) {
         Ok(text) => Ok(Reading { value: Value::of(&text), image }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Reading::plain(Value::Absent)),
@@ -62,13 +62,13 @@ pub(super) fn interface_in(name: &str) -> Option<String> {
 fn name_now(name: &str, image: Option<&str>) -> Result<Option<String>, TuneError> {
     let image = image.and_then(InterfaceImage::parse);
     let Some((image, _)) = image.zip(interface_in(name)) else { return Ok(Some(name.to_owned())) };
-    match interface::name_of(image.index()) {
+    match name_of(image.index()) {
         Ok(now) => {
             let mut words: Vec<String> = name.split('.').map(str::to_owned).collect();
             words[INTERFACE] = now.replace('.', "/");
             Ok(Some(words.join(".")))
         }
-        Err(error) if interface::is_gone(&error) => Ok(None),
+        Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(TuneError::read(&target(name), error)),
     }
 }

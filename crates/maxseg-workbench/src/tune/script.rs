@@ -76,17 +76,17 @@ fn command(step: &Step, value: &Value) -> String {
 
 fn interface(name: &str, step: &Step, value: &Value) -> String {
     let set = format!("ip link set dev {} mtu {value}", quoted(name));
-    let held: Vec<(usize, HeldByV6)> = held_by_v6(step).into_iter().enumerate().collect();
+    let all: Vec<(usize, HeldByV6)> = held_by_v6(step).into_iter().enumerate().collect();
     // The way back has the MTUs of routes behind it: it goes on where no other MTU is left.
     let or_not = if *value == step.before { " || :" } else { "" };
-    let hold = held
+    let before = all
         .iter()
-        .map(|(number, of)| format!("was_{number}=$(hold {}{or_not})", quoted(&of.interface)));
-    let let_go = held.iter().map(|(number, of)| {
-        let own = of.own.map(|own| format!(" {own}")).unwrap_or_default();
-        format!("let_go {} $was_{number}{own}", quoted(&of.interface))
+        .map(|(number, held)| format!("was_{number}=$(hold {}{or_not})", quoted(&held.interface)));
+    let behind = all.iter().map(|(number, held)| {
+        let own = held.own.map(|own| format!(" {own}")).unwrap_or_default();
+        format!("let_go {} $was_{number}{own}", quoted(&held.interface))
     });
-    hold.chain([set]).chain(let_go).collect::<Vec<_>>().join("\n")
+    before.chain([set]).chain(behind).collect::<Vec<_>>().join("\n")
 }
 
 /// The route as it is, without the metric, and with it where there is to be one.

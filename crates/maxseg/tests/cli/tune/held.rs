@@ -20,7 +20,7 @@ fn host() -> Option<Host> {
     Some(host)
 }
 
-/// A bridge with addresses and routes, and a port of it without IPv6, as NetworkManager leaves one.
+/// A bridge with addresses and routes, and a port of it without IPv6, as programs that manage links leave one.
 fn with_bridge() -> Option<Host> {
     let host = host()?;
     for line in [

@@ -15,24 +15,37 @@ pub struct Facts {
     pub session: Session,
     /// The congestion controls that this kernel has or can load; `None` where that is unknown.
     pub congestion_controls: Option<Vec<String>>,
-    /// Whether the interface has IPv6 addresses.
+    /// Whether the interface, or a bridge that follows it, has IPv6 addresses or routes.
     pub has_v6: bool,
+    /// What IPv6 of them would lose.
+    pub v6_loss: Option<V6Loss>,
     /// The table by which packets to one of these destinations go, where a rule leads there and not to the main table.
     pub other_table: Option<(IpAddr, u32)>,
     /// The interfaces that packets to the destinations of a route leave by, with their MTUs, bytes.
     pub out: Vec<(String, u32)>,
     /// Whether the interface is a bridge.
     pub is_bridge: bool,
+    /// The bridge that it is a port of, where the kernel moves that one's MTU as well, and to how many bytes.
+    pub bridge: Option<(String, u32)>,
     /// The MSS that a route announces by its own metric (`advmss`), bytes.
     pub advmss: Option<u32>,
     /// Routes of IPv6 whose MTU the kernel lowers with that of an interface, and that undoing would not restore.
     pub lowered_besides: Vec<String>,
-    /// Routes of IPv4 by an interface whose MTU is above the one that it is to have, and that the kernel does not lower.
+    /// Routes of IPv4 by an interface, or by a bridge that follows it, whose MTU is above the one that it is to have, and that the kernel does not lower.
     pub larger_routes: Vec<LargerRoute>,
     /// The same of IPv6, whose MTU is locked, in words.
     pub locked_routes: Vec<String>,
     /// The floors of this kernel.
     pub floors: Floors,
+}
+
+/// What IPv6 of an interface loses with its MTU, so that undoing would not bring it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum V6Loss {
+    /// Sysctls that differ from those with which a new interface begins: below 1280 bytes it has none.
+    Sysctls,
+    /// Its own MTU of the interface, or those of routes: they are held by a sysctl, and `/proc/sys` is read-only.
+    Held,
 }
 
 /// A route with a larger MTU than an interface by which it leads is to have.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::facts::{Facts, LargerRoute, LearntPathMtu, Session};
-use super::hazards::{loses, may_cut_off};
+use super::hazards::{loses, loses_of_v6, may_cut_off};
 use super::plan::{Step, Value};
 use super::prefix::Prefix;
 use super::target::{RouteMetricName, Target};
@@ -217,6 +217,9 @@ pub(super) fn clamp_for(step: &Step) -> Option<u64> {
 }
 
 fn plain_command(target: &Target, value: &Value) -> String {
+    if let Target::InterfaceMtu(name) = target {
+        return format!("ip link set dev {name} mtu {value}");
+    }
     let name = target.to_string();
     // Some have several numbers.
     format!("sysctl -w '{}={value}'", name.trim_start_matches("sysctl."))
@@ -241,6 +244,7 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
         refusals.push(Refusal::MayCutOff);
     }
     refusals.extend(loses(&step.target, &step.after).map(Refusal::Loses));
+    refusals.extend(facts.v6_loss.map(loses_of_v6).map(Refusal::Loses));
     refusals.extend(of_congestion_control(step, facts));
     refusals.extend(of_routes(step, facts));
     if let Target::Route { prefix, metric } = &step.target {

@@ -1,5 +1,6 @@
 //! Sysctls of which more depends than their value.
 
+use super::facts::V6Loss;
 use super::plan::Value;
 use super::target::Target;
 
@@ -38,6 +39,20 @@ pub(super) fn loses(target: &Target, after: &Value) -> Option<&'static str> {
         "forwarding" if !is_v6 && is_on => Some("it turns LRO off, and nothing turns it on again"),
         "flush" => Some("the routes and path MTUs that the kernel has learnt are forgotten"),
         _ => None,
+    }
+}
+
+/// The same of IPv6 and the MTU of an interface (`addrconf_notify` in `net/ipv6/addrconf.c`).
+pub(super) const fn loses_of_v6(loss: V6Loss) -> &'static str {
+    match loss {
+        V6Loss::Sysctls => {
+            "below 1280 bytes the kernel forgets the interface's sysctls of IPv6 (net.ipv6.conf.IFACE), such as \
+             disable_ipv6, and begins above with those of new interfaces"
+        }
+        V6Loss::Held => {
+            "IPv6's own MTU of the interface (net.ipv6.conf.IFACE.mtu), or routes of IPv6 by it, change with it, and \
+             /proc/sys, where they are held, is read-only here"
+        }
     }
 }
 

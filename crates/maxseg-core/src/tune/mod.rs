@@ -41,7 +41,7 @@ pub use effect::{
     COMPARISONS_S, Compared, Counters, Difference, Effect, LEAST_CONNECTIONS, LEAST_SENDING_S,
     Period, Ratio, Sample, Verdict, incomparable, judge,
 };
-pub use facts::{Facts, Floors, LargerRoute, LearntPathMtu, Session};
+pub use facts::{Facts, Floors, LargerRoute, LearntPathMtu, Session, V6Loss};
 pub use guards::{Allowed, Refusal, refusals};
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};

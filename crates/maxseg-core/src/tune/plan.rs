@@ -113,12 +113,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// Whether both are of one thing: two interfaces may have had one name, one after the other, which their images tell.
+    /// Whether both are of one thing: two interfaces may have had one name, one after the other, which the images of their MTUs and
+    /// sysctls tell.
     pub fn sets_the_same_as(&self, other: &Self) -> bool {
         // The index is the second word; more may be behind it.
         let index = |image: &str| image.split(' ').nth(1).map(str::to_owned);
         let is_one = match (&self.target, &self.image, &other.image) {
-            (Target::InterfaceMtu(_), Some(image), Some(of_other)) => {
+            (Target::InterfaceMtu(_) | Target::Sysctl(_), Some(image), Some(of_other)) => {
                 index(image) == index(of_other)
             }
             _ => true,

@@ -23,6 +23,12 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
             "a bridge whose MTU was set does not follow its ports any more, also once this is undone".to_owned(),
         );
     }
+    if let Some((bridge, mtu)) = &facts.bridge {
+        warnings.push(format!(
+            "the kernel sets the MTU of {bridge}, of which it is a port, to {mtu} with it, and back when this is undone, unless that one's \
+             was set by hand"
+        ));
+    }
     if !facts.lowered_besides.is_empty() {
         warnings.push(format!(
             "the kernel lowers the MTU of routes of IPv6 with it, and undoing does not raise it again: {}",

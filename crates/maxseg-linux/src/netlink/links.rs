@@ -67,6 +67,16 @@ impl Link {
         self.kind == "bridge"
     }
 
+    /// The bridge's MTU by its ports, some of which are to have these MTUs (`br_mtu_min`).
+    pub(crate) fn as_least_of(&self, links: &[Link], wanted: &[(u32, u32)]) -> u32 {
+        let ports = links.iter().filter(|link| link.master == Some(self.index));
+        let mtu = |port: &Link| {
+            let of = wanted.iter().find(|(index, _)| *index == port.index);
+            of.map_or(port.mtu, |(_, mtu)| *mtu)
+        };
+        ports.map(mtu).min().unwrap_or(self.mtu)
+    }
+
     /// One of tests, named by its index: `i1`.
     #[cfg(test)]
     pub(crate) fn example(
@@ -119,12 +129,10 @@ pub(crate) fn followers(links: &[Link], index: u32, mtu: u32) -> Vec<&Link> {
 
 /// The bridge that an interface is a port of, where its MTU is the least of its ports: the kernel keeps it so unless it was set by
 /// hand (`br_mtu_auto_adjust` in `net/bridge/br_if.c`), which it does not tell.
-fn bridge_of(links: &[Link], port: u32) -> Option<&Link> {
+pub(crate) fn bridge_of(links: &[Link], port: u32) -> Option<&Link> {
     let port = links.iter().find(|link| link.index == port)?;
     let bridge = links.iter().find(|link| Some(link.index) == port.master)?;
-    let ports = links.iter().filter(|link| link.master == Some(bridge.index));
-    let least = ports.map(|port| port.mtu).min();
-    (bridge.kind == "bridge" && least == Some(bridge.mtu)).then_some(bridge)
+    (bridge.is_bridge() && bridge.as_least_of(links, &[]) == bridge.mtu).then_some(bridge)
 }
 
 /// How many interfaces it stands on whose MTU bounds its own.
@@ -179,6 +187,27 @@ mod tests {
         assert_eq!(names(1300), ["i3", "i2"]);
         assert_eq!(names(1500), [""; 0]);
         assert_eq!(names(1100), ["i3", "i2", "i5"]);
+    }
+
+    #[test]
+    fn a_bridge_has_the_least_mtu_of_its_ports() {
+        let links = [
+            link(1, "", None, Some(3)),
+            link(2, "", None, Some(3)),
+            link(3, "bridge", None, None),
+            link(4, "", None, None),
+        ];
+        let bridge = bridge_of(&links, 1).unwrap();
+        assert_eq!((bridge.index, bridge_of(&links, 4)), (3, None));
+        for (wanted, least) in [
+            (&[][..], 1500),
+            (&[(1, 1400)], 1400),
+            (&[(1, 9000)], 1500),
+            (&[(1, 9000), (2, 8000)], 8000),
+            (&[(4, 1300)], 1500),
+        ] {
+            assert_eq!(bridge.as_least_of(&links, wanted), least, "{wanted:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io;
 use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target, Value};
 
 use super::here::process_start;
+use super::interface::held_by_v6;
 use super::undo::{back_out, restore_forced};
 use super::watch::moved;
 use super::{Journal, TuneError, before, read, sysctl, verify, write};
@@ -80,8 +81,9 @@ pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, 
 /// That a step can be made as it was planned.
 fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
     if let Target::Sysctl(name) = &step.target {
-        sysctl::may_write(name)?;
+        sysctl::may_write(name, step.image.as_deref())?;
     }
+    held_by_v6(step).iter().try_for_each(|held| sysctl::may_write(&held.sysctl(), None))?;
     // A later step on a route that an earlier one makes: there is nothing to look at yet.
     let is_made_before = plan
         .steps

@@ -3,7 +3,7 @@
 use maxseg_core::tune::{Entry, History, Place, RouteMetricName, Step, Target, Value};
 
 use super::copies::changed_after_copying;
-use super::interface::index_in;
+use super::interface_image::InterfaceImage;
 use super::read;
 use super::route::{Image, interfaces_of, main_routes, parent, value_of};
 
@@ -53,10 +53,10 @@ pub(super) fn dependent(
 /// Whether a route would have a larger MTU than its interface without the earlier step, with what the kernel has of the later one: what
 /// somebody has changed since may fit.
 fn fits_by(earlier: &Step, later: &Step) -> bool {
-    let index = |step: &Step| index_in(step.image.as_deref()?);
     let leads_by = |route: &Step, interface: &Step| {
         let below = route.image.as_deref().map(interfaces_of).unwrap_or_default();
-        index(interface).is_some_and(|index| below.contains(&index))
+        let image = InterfaceImage::of_step(&interface.target, interface.image.as_deref());
+        image.is_some_and(|image| image.indices().any(|index| below.contains(&index)))
     };
     let is_mtu =
         |target: &Target| matches!(target, Target::Route { metric: RouteMetricName::Mtu, .. });

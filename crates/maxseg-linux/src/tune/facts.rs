@@ -3,16 +3,20 @@
 use std::io;
 use std::net::IpAddr;
 
-use maxseg_core::tune::{Facts, Floors, LearntPathMtu, RouteMetricName, Session, Step, Target};
+use maxseg_core::tune::{
+    Facts, Floors, LargerRoute, LearntPathMtu, RouteMetricName, Session, Step, Target, V6Loss,
+};
 
+use super::interface::{HeldByV6, held_by_v6, moved_with};
+use super::interface_image::mtu_of;
 use super::interface_routes::{larger, locked_above};
-use super::interface_v6::{has_sized_routes, lowered};
+use super::interface_v6::{LEAST, has_own_sysctls, has_sized_routes, lowered};
 use super::route::{Image, interfaces_of, other_table, value_of};
 use super::sysctl::number;
-use super::{TuneError, interface};
+use super::{TuneError, interface, sysctl};
 use crate::netlink::raw::RawRoute;
-use crate::netlink::{Netlink, below};
-use crate::observe::host::sysctl;
+use crate::netlink::{Link, Netlink, below};
+use crate::observe::host::sysctl as text_of;
 
 /// The other end of the connection over which this session runs (`SSH_CONNECTION`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,14 +64,20 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
             is_reached = session.is_some_and(|peer| prefix.includes(peer.address));
         }
         Target::InterfaceMtu(name) => {
-            facts.has_v6 = interface::has_v6(name);
-            if let (Some(index), Some(mtu)) = (interface::index(name), step.after.number()) {
-                facts.has_v6 |= has_sized_routes(index)?;
-                facts.lowered_besides = lowered(index, u32::try_from(mtu).unwrap_or(u32::MAX))?.1;
-                if step.before.number().is_some_and(|before| mtu < before) {
-                    facts.larger_routes = larger(index, mtu)?;
-                    facts.locked_routes = locked_above(index, mtu)?;
+            if let (Some(index), Some(mtu)) = (interface::index(name), mtu_of(&step.after)) {
+                for (link, mtu) in moved_with(index, mtu)? {
+                    let is_bridge = link.index != index;
+                    of_interface(&mut facts, &link, mtu, is_bridge)?;
+                    if is_bridge {
+                        facts.bridge = Some((link.name, mtu));
+                    }
                 }
+            }
+            let is_read_only = |held: &HeldByV6| {
+                matches!(sysctl::may_write(&held.sysctl(), None), Err(TuneError::ReadOnly { .. }))
+            };
+            if held_by_v6(step).iter().any(is_read_only) {
+                facts.v6_loss = facts.v6_loss.or(Some(V6Loss::Held));
             }
             let links = Netlink::new()?.links()?;
             facts.is_bridge = links.iter().any(|link| link.name == *name && link.is_bridge());
@@ -86,6 +96,24 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
         Some(_) => Session::Elsewhere,
     };
     Ok(facts)
+}
+
+/// What is known of an interface that is to have this MTU, or that the kernel gives it with another one.
+fn of_interface(facts: &mut Facts, link: &Link, mtu: u32, is_bridge: bool) -> io::Result<()> {
+    facts.has_v6 |= interface::has_v6(&link.name) || has_sized_routes(link.index)?;
+    if mtu < LEAST && has_own_sysctls(&link.name) {
+        facts.v6_loss = Some(V6Loss::Sysctls);
+    }
+    facts.lowered_besides.extend(lowered(link.index, mtu)?.1);
+    if mtu < link.mtu {
+        // What leads by the interface that is named needs no word of it.
+        let by = if is_bridge { format!(" dev {}", link.name) } else { String::new() };
+        let routes = larger(link.index, mtu.into())?.into_iter();
+        let named = routes.map(|route| LargerRoute { name: route.name + &by, ..route });
+        facts.larger_routes.extend(named);
+        facts.locked_routes.extend(locked_above(link.index, mtu.into())?);
+    }
+    Ok(())
 }
 
 /// Whether packets that arrive by some interface are forwarded. IPv4's are where that interface forwards (`ip_route_input_slow`);
@@ -156,9 +184,9 @@ fn carries(name: &str, to: &Peer) -> io::Result<bool> {
 
 /// The congestion controls that this namespace has, and those whose modules can be loaded; `None` where the kernel does not tell.
 fn congestion_controls() -> Option<Vec<String>> {
-    let there = sysctl("net.ipv4.tcp_available_congestion_control").ok()?;
+    let there = text_of("net.ipv4.tcp_available_congestion_control").ok()?;
     let mut names: Vec<String> = there.split_whitespace().map(str::to_owned).collect();
-    let release = sysctl("kernel.osrelease").unwrap_or_default();
+    let release = text_of("kernel.osrelease").unwrap_or_default();
     let modules = format!("/lib/modules/{release}/modules.dep");
     let modules = std::fs::read_to_string(modules).unwrap_or_default();
     // `kernel/net/ipv4/tcp_westwood.ko.xz: …`

@@ -8,7 +8,7 @@ use maxseg_core::tune::{RouteMetricName, Target, Value};
 use super::TuneError;
 use super::interface_v6::lowered;
 use super::route::{self, interfaces_of};
-use crate::netlink::{Link, Netlink, depth, followers};
+use crate::netlink::{Link, Netlink, bridge_of, depth, followers};
 
 /// A target and the value that it is to have.
 type Wanted = (Target, Value);
@@ -50,7 +50,7 @@ fn place_of(
     let now = route::read(prefix, RouteMetricName::Mtu, None)?;
     let below = now.image.as_deref().map(interfaces_of).unwrap_or_default();
     let is_above = |value: &Value, mtu: u32| value.size().is_some_and(|size| size > mtu.into());
-    let of_route = interfaces.iter().filter_map(|it| interface(it, links));
+    let of_route = moved(interfaces, links).into_iter();
     let places = of_route.filter(|(link, _)| below.contains(&link.index)).map(|(link, mtu)| {
         if is_above(&now.value, mtu) && mtu < link.mtu {
             Ordering::Less
@@ -68,6 +68,20 @@ fn is_interface((target, _): &Wanted) -> bool {
     matches!(target, Target::InterfaceMtu(_))
 }
 
+/// The interfaces, and the bridges that the kernel moves with them, with the MTUs that they are to have.
+fn moved<'a>(interfaces: &[Wanted], links: &'a [Link]) -> Vec<(&'a Link, u32)> {
+    let mut moved: Vec<(&Link, u32)> =
+        interfaces.iter().filter_map(|it| interface(it, links)).collect();
+    let wanted: Vec<(u32, u32)> = moved.iter().map(|(link, mtu)| (link.index, *mtu)).collect();
+    for bridge in wanted.iter().filter_map(|(index, _)| bridge_of(links, *index)) {
+        let mtu = bridge.as_least_of(links, &wanted);
+        if mtu != bridge.mtu && moved.iter().all(|(link, _)| link.index != bridge.index) {
+            moved.push((bridge, mtu));
+        }
+    }
+    moved
+}
+
 /// The routes of IPv6 whose MTU the kernel would lower with these interfaces, with the least of their MTUs.
 fn routes_lowered(
     interfaces: &[Wanted],
@@ -75,7 +89,7 @@ fn routes_lowered(
     links: &[Link],
 ) -> io::Result<Vec<Wanted>> {
     let mut routes: Vec<Wanted> = Vec::new();
-    for (link, mtu) in interfaces.iter().filter_map(|it| interface(it, links)) {
+    for (link, mtu) in moved(interfaces, links) {
         for prefix in lowered(link.index, mtu)?.0 {
             let target = Target::Route { prefix, metric: RouteMetricName::Mtu };
             let least = Value::Text(mtu.to_string());

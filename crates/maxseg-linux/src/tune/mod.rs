@@ -22,6 +22,7 @@ mod file;
 mod guard;
 mod here;
 mod interface;
+mod interface_image;
 mod interface_order;
 mod interface_routes;
 mod interface_v6;
@@ -45,6 +46,7 @@ pub use error::TuneError;
 pub use facts::{Peer, facts, forwards};
 pub use guard::guard;
 pub use here::{author, deadline, is_first_namespace, moment};
+pub use interface::{HeldByV6, held_by_v6};
 pub use journal::{Journal, root_journal_is_hidden, state_folder};
 pub use nowhere::Nowhere;
 pub use route::{PROTOCOL as ROUTE_PROTOCOL, made_way};
@@ -76,7 +78,7 @@ impl Reading {
 /// The kernel does not tell, or this user may not know.
 pub fn read(target: &Target, image: Option<&str>) -> Result<Reading, TuneError> {
     match target {
-        Target::Sysctl(name) => sysctl::read(name).map(Reading::plain),
+        Target::Sysctl(name) => sysctl::read(name, image),
         Target::Route { prefix, metric } => route::read(*prefix, *metric, image),
         Target::InterfaceMtu(name) => interface::read(name, image),
         Target::Socket { ends, option } => socket::read(ends, *option, image),
@@ -91,7 +93,7 @@ pub fn read(target: &Target, image: Option<&str>) -> Result<Reading, TuneError> 
 /// The kernel refuses, or this user may not.
 pub fn write(target: &Target, value: &Value, image: Option<&str>) -> Result<(), TuneError> {
     match target {
-        Target::Sysctl(name) => sysctl::write(name, value),
+        Target::Sysctl(name) => sysctl::write(name, value, image),
         Target::Route { prefix, metric } => route::write(*prefix, *metric, value, image),
         Target::InterfaceMtu(name) => interface::write(name, value, image),
         Target::Socket { ends, option } => socket::write(ends, *option, value, image),

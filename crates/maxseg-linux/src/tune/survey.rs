@@ -163,10 +163,13 @@ fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
             let was = Image::parse(entry.step.image.as_deref()?)?.raw()?;
             Some(route::gone_with(was.interface()))
         }
-        Target::InterfaceMtu(_) if *now == Value::Absent => Some(
-            "the interface is gone: it was deleted, or moved to another network namespace"
-                .to_owned(),
-        ),
+        Target::InterfaceMtu(_) | Target::Sysctl(_)
+            if *now == Value::Absent && interface::is_of_gone(&entry.step) =>
+        {
+            let why =
+                "the interface is gone: it was deleted, or moved to another network namespace";
+            Some(why.to_owned())
+        }
         _ if *now == Value::Absent => None,
         Target::Sysctl(name) => {
             let value = now.text()?;

@@ -12,7 +12,7 @@ use super::TuneError;
 use super::copies::{Copied, copied_of};
 use super::route::{MAIN, has_other_tables, main_routes};
 use super::socket::canonical;
-use crate::netlink::{Netlink, raw::RawRoute};
+use crate::netlink::{Netlink, bridge_of, raw::RawRoute};
 use crate::observe::sockets::{Selection, SocketLister};
 
 /// Segment sizes of the connections that a change reaches.
@@ -133,11 +133,16 @@ fn listed(target: &Target, narrower: &Narrower) -> io::Result<Vec<Connection>> {
         Target::InterfaceMtu(name) => {
             let index = Netlink::interface(name)?.get();
             let mut netlink = Netlink::new()?;
+            // What leaves by a bridge may leave by any port of it.
+            let links = netlink.links()?;
+            let bridge = bridge_of(&links, index).map(|bridge| bridge.index);
             let mut through: BTreeMap<IpAddr, bool> = BTreeMap::new();
             all.retain(|connection| {
                 let to = connection.remote.ip();
-                let is_through =
-                    || netlink.route_to(to, None).is_ok_and(|route| route.interface == Some(index));
+                let is_through = || {
+                    let out = netlink.route_to(to, None).ok().and_then(|route| route.interface);
+                    out.is_some() && [Some(index), bridge].contains(&out)
+                };
                 *through.entry(to).or_insert_with(is_through)
             });
         }

@@ -178,7 +178,9 @@ pub(super) fn recover_but(journal: &mut Journal, is_left_out: impl Fn(u64) -> bo
         } else if entry.progress == Progress::Undoing {
             // Undoing was cut off: where it had taken effect, only the line is missing.
             let now = read(&entry.step.target, entry.step.image.as_deref());
-            if now.is_ok_and(|now| now.value == entry.step.before) {
+            if now.is_ok_and(|now| now.value == entry.step.before)
+                && interface::let_go(&entry.step).is_ok()
+            {
                 let _ = journal.append(Event::IsUndone { entry: entry.id });
             }
             continue;
@@ -240,6 +242,9 @@ fn restore(
     };
     if found == step.before {
         append(undo(reason, found))?;
+        if matches!(entry.progress, Progress::Announced | Progress::Undoing) {
+            interface::let_go(step)?;
+        }
         append(Event::IsUndone { entry: entry.id })?;
         return Ok(UndoOutcome::WasSo);
     }

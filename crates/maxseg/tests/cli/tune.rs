@@ -5,6 +5,7 @@ mod apply;
 mod effect;
 mod follow;
 mod guard;
+mod held;
 mod host;
 mod interfaces;
 mod journal_owner;

@@ -21,14 +21,15 @@ pub(crate) struct Hop {
 }
 
 impl RawRoute {
-    /// Where it leads: everything by which the next hop is chosen, and nothing of how the links are doing.
+    /// Where it leads: everything by which the next hop is chosen, and nothing of how the links are doing. Several next hops are in one order,
+    /// whatever the one in which they were given: the kernel goes by their weights.
     pub(crate) fn next_hops(&self) -> Vec<(u16, Vec<u8>)> {
         use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};
         let hops = [OUT_INTERFACE, GATEWAY, MULTIPATH, VIA, NEXT_HOP_ID];
         let of_hops = self.attributes.iter().filter(|(kind, _)| hops.contains(kind));
         of_hops
             .map(|(kind, value)| match *kind {
-                MULTIPATH => (MULTIPATH, hops_taken_back(value)),
+                MULTIPATH => (MULTIPATH, in_order(&hops_taken_back(value))),
                 kind => (kind, value.clone()),
             })
             .collect()
@@ -58,6 +59,21 @@ impl RawRoute {
         let of_hops = self.hops().into_iter().map(|hop| hop.interface);
         self.interface().into_iter().chain(of_hops).collect()
     }
+}
+
+/// The same next hops (`struct rtnexthop`), each as it is, in the order of their bytes.
+fn in_order(hops: &[u8]) -> Vec<u8> {
+    let mut rest = hops;
+    let mut each = Vec::new();
+    while let Some(length) = u16_at(rest, 0).map(usize::from).filter(|length| *length >= HOP_HEADER)
+    {
+        let (hop, after) = rest.split_at(length.next_multiple_of(4).min(rest.len()));
+        each.push(hop);
+        rest = after;
+    }
+    each.push(rest);
+    each.sort_unstable();
+    each.concat()
 }
 
 /// Next hops (`struct rtnexthop`) without the flags that are the kernel's to tell.
@@ -107,5 +123,26 @@ mod tests {
             assert_eq!(route(flags).next_hops(), up.next_hops(), "{flags}");
         }
         assert_ne!(route(4).next_hops(), up.next_hops(), "onlink is part of a route");
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn the_order_of_next_hops_leads_nowhere_else() {
+        let given = route(0);
+        let hops = given.attribute(attribute::MULTIPATH).unwrap();
+        let with = |hops: Vec<u8>| {
+            let mut route = given.clone();
+            route.set_attribute(attribute::MULTIPATH, Some(hops));
+            route
+        };
+        let turned = with([&hops[16..], &hops[..16]].concat());
+        assert_ne!(turned.hops(), given.hops());
+        assert_eq!(turned.next_hops(), given.next_hops());
+        let mut weights = hops.to_vec();
+        weights.swap(3, 19);
+        assert_ne!(with(weights).next_hops(), given.next_hops(), "each has its own weight");
+        for length in 0..hops.len() {
+            let _ = with(hops[..length].to_vec()).next_hops(); // a cut one is no panic
+        }
     }
 }

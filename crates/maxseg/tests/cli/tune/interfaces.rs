@@ -39,6 +39,32 @@ fn of_two_interfaces_of_one_name_each_is_restored() {
     assert_eq!(mtu(&host, "va"), 1300, "that is another interface");
 }
 
+/// A sysctl has the name of its interface in its own.
+#[test]
+fn a_sysctl_of_a_renamed_interface_is_restored_there() {
+    let Some(host) = Host::new() else { return };
+    host.namespace.must("sysctl -qw net.ipv4.conf.vb.rp_filter=0");
+    host.apply(&["sysctl.net.ipv4.conf.vb.rp_filter=2"], &[]);
+    host.namespace.must("ip link set vb name wan");
+    let (entries, code) = host.status(&[]);
+    assert_eq!((entries[0]["state"].as_str(), code), (Some("set"), 0), "{entries:?}");
+    assert_eq!(entries[0]["note"], "the interface is named wan now");
+    // The old name is another's.
+    host.namespace.must("ip link add vb type veth peer name other");
+    host.namespace.must("sysctl -qw net.ipv4.conf.vb.rp_filter=2");
+    let told = host.tune_ends(&["undo"], 0);
+    assert!(told.contains("2 -> 0 (the interface is named wan now)"), "{told}");
+    let shown =
+        ["wan", "vb"].map(|it| host.shows(&format!("sysctl -n net.ipv4.conf.{it}.rp_filter")));
+    assert_eq!(shown, ["0\n", "2\n"]);
+    host.apply(&["sysctl.net.ipv4.conf.vb.rp_filter=1"], &[]);
+    host.namespace.must("ip link del vb");
+    let (entries, code) = host.status(&[]);
+    assert_eq!((&entries[1]["state"], code), (&"drifted".into(), 3));
+    assert!(entries[1]["changed_by"].as_str().unwrap().starts_with("the interface is gone"));
+    host.tune_ends(&["undo"], 0);
+}
+
 /// The journal of a version that knew interfaces by their names.
 #[test]
 fn a_change_without_an_index_is_undone_by_name() {

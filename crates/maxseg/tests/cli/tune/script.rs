@@ -4,12 +4,12 @@ use super::super::kernel::skipped;
 use super::host::Host;
 
 /// The commands behind the plan's, which undo it.
-fn way_back(script: &str) -> String {
+pub(super) fn way_back(script: &str) -> String {
     let lines = script.lines().filter_map(|line| line.strip_prefix("#   "));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-fn run(host: &Host, script: &str) {
+pub(super) fn run(host: &Host, script: &str) {
     let output = host.command("sh").args(["-ec", script]).output().unwrap();
     assert!(output.status.success(), "{script}\n{}", super::super::stderr(&output));
 }
@@ -124,4 +124,23 @@ fn a_script_copies_the_route_that_apply_copies() {
     assert_eq!(kernel(), before);
     host.apply(&wanted, &[]);
     assert_eq!(kernel(), by_script);
+}
+
+/// The header of a tunnel has a type of service too, which is none of the route.
+#[test]
+fn a_script_copies_a_route_with_a_tunnel() {
+    let Some(host) = Host::new() else { return };
+    let line = "ip route add 10.77.0.0/16 encap ip id 5 dst 10.9.0.2 via 10.9.0.9 dev va";
+    if !host.namespace.run(line).status.success() {
+        return skipped("a route with a tunnel: this kernel has none");
+    }
+    let before = host.kernel();
+    let wanted = "route.10.77.0.0/16.mtu=1400";
+    let script = host.tune_ends(&["apply", "--script", "--set", wanted], 0);
+    run(&host, &script);
+    let by_script = host.kernel();
+    run(&host, &way_back(&script));
+    assert_eq!(host.kernel(), before);
+    host.apply(&[wanted], &[]);
+    assert_eq!(host.kernel(), by_script);
 }

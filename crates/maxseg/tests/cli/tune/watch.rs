@@ -88,6 +88,24 @@ fn a_route_stays_while_a_link_of_its_parent_is_down() {
     assert!(told.contains(led), "{told}");
 }
 
+/// Whichever is named first, and after one was away for a while.
+#[test]
+fn a_route_stays_while_its_parent_has_the_same_next_hops() {
+    let Some(host) = Host::new() else { return };
+    let replace = |hops: [&str; 2]| {
+        let [one, other] = hops.map(|hop| format!("nexthop via {hop}"));
+        host.namespace.must(&format!("ip route replace 10.0.0.0/12 {one} {other}"));
+    };
+    replace(["10.9.0.3", "10.9.0.4 weight 2"]);
+    host.apply(&["route.10.1.0.0/16.mtu=1400"], &[]);
+    replace(["10.9.0.4 weight 2", "10.9.0.3"]);
+    assert_eq!(host.states(), ["set"]);
+    assert_eq!(host.tune_ends(&["watch", "--once"], 0), "");
+    replace(["10.9.0.4", "10.9.0.3 weight 2"]);
+    let told = host.tune_ends(&["watch", "--once"], 0);
+    assert!(told.contains("leads via 10.9.0.4 dev va weight 1 or via"), "{told}");
+}
+
 /// What somebody wants held back is not let out by a route from before.
 #[test]
 fn a_route_goes_when_its_destinations_are_held_back() {

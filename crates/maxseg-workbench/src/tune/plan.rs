@@ -4,6 +4,7 @@ use maxseg_core::tune::{
     Allowed, Facts, Plan, Refusal, RouteMetricName, SocketEnds, Step, Target, TargetError, Value,
     refusals, warnings,
 };
+use maxseg_core::units::Time;
 use maxseg_linux::tune::{Peer, facts, made_way, own_names, steps, touched};
 
 use crate::error::TuningError;
@@ -67,8 +68,19 @@ pub fn wanted(assignment: &str) -> Result<(Target, Value), TuningError> {
     Ok((target, value))
 }
 
+/// Milliseconds with a unit, as ip-route(8) takes a time: `300ms`, `1s`.
+fn whole_millis(text: &str) -> Option<u64> {
+    const NS_PER_MS: u64 = 1_000_000;
+    let time: Time = text.parse().ok()?;
+    time.as_nanos().is_multiple_of(NS_PER_MS).then(|| time.as_nanos() / NS_PER_MS)
+}
+
 /// A value as the kernel tells it: a number without leading zeros.
 fn normal(target: &Target, text: &str) -> Value {
+    let is_rto_min = matches!(target, Target::Route { metric: RouteMetricName::RtoMin, .. });
+    if let Some(ms) = whole_millis(text).filter(|_| is_rto_min) {
+        return Value::Text(ms.to_string());
+    }
     let value = Value::of(text);
     let is_number = match target {
         Target::Route { metric, .. } => *metric != RouteMetricName::CongestionControl,
@@ -244,6 +256,16 @@ fn pinned(step: &Step) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_timeout_of_a_route_may_have_its_unit() {
+        for (written, ms) in
+            [("300", "300"), ("300ms", "300"), ("3.5 s", "3500"), ("1us", "1us"), ("x", "x")]
+        {
+            let (_, value) = wanted(&format!("route.10.31.0.9/32.rto_min={written}")).unwrap();
+            assert_eq!(value, Value::of(ms), "{written}");
+        }
+    }
 
     #[test]
     fn an_option_is_refused_by_the_number_that_was_written() {

@@ -15,6 +15,8 @@ pub struct Facts {
     pub session: Session,
     /// The congestion controls that this kernel has or can load; `None` where that is unknown.
     pub congestion_controls: Option<Vec<String>>,
+    /// Those that the default of this network namespace can be; `None` in the machine's first one, and where that is unknown.
+    pub allowed_congestion_controls: Option<Vec<String>>,
     /// Whether the interface has IPv6 addresses.
     pub has_v6: bool,
     /// The table by which packets to one of these destinations go, where a rule leads there and not to the main table.

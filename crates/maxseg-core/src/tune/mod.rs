@@ -43,6 +43,7 @@ pub use effect::{
 };
 pub use facts::{Facts, Floors, LargerRoute, LearntPathMtu, Session};
 pub use guards::{Allowed, Refusal, refusals};
+pub use hazards::is_of_unknown_reach;
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};

@@ -8,7 +8,7 @@ use maxseg_core::tune::{Facts, Floors, LearntPathMtu, RouteMetricName, Session, 
 use super::interface_routes::{larger, locked_above};
 use super::interface_v6::{has_sized_routes, lowered};
 use super::route::{Image, interfaces_of, other_table, value_of};
-use super::sysctl::number;
+use super::sysctl::{is_read_only, number};
 use super::{TuneError, interface};
 use crate::netlink::raw::RawRoute;
 use crate::netlink::{Netlink, below};
@@ -43,6 +43,7 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
             .is_congestion_control()
             .then(congestion_controls)
             .flatten(),
+        allowed_congestion_controls: allowed_congestion_controls(&step.target),
         ..Facts::default()
     };
     let mut is_reached = false;
@@ -168,6 +169,17 @@ fn congestion_controls() -> Option<Vec<String>> {
     names.sort();
     names.dedup();
     Some(names)
+}
+
+/// What the default of a namespace other than the machine's first can be (`tcp_set_default_congestion_control`). Such a namespace shows
+/// the list and may not change it.
+fn allowed_congestion_controls(target: &Target) -> Option<Vec<String>> {
+    const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
+    let Target::Sysctl(_) = target else { return None };
+    if !target.is_congestion_control() || !is_read_only(ALLOWED) {
+        return None;
+    }
+    Some(sysctl(ALLOWED).ok()?.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Index of the interface through which packets to an address leave; `None` without a route.

@@ -1,5 +1,6 @@
 //! From what is asked for to a plan.
 
+use maxseg_core::tunables::Scope;
 use maxseg_core::tune::{
     Allowed, Facts, Plan, Refusal, RouteMetricName, SocketEnds, Step, Target, TargetError, Value,
     refusals, warnings,
@@ -7,6 +8,7 @@ use maxseg_core::tune::{
 use maxseg_core::units::Time;
 use maxseg_linux::tune::{Peer, facts, made_way, own_names, steps, touched};
 
+use super::zones::numbered;
 use crate::error::TuningError;
 
 /// What is asked for.
@@ -40,12 +42,19 @@ pub struct PreparedPlan {
 pub struct PlannedStep {
     /// The step.
     pub step: Step,
-    /// How many established connections it reaches; `None` where that cannot be seen here.
+    /// How many established connections of this network namespace it reaches; `None` where that cannot be seen here.
     pub connections: Option<usize>,
     /// What to know before.
     pub warnings: Vec<String>,
     /// Where the route that is made for it stays; `None` where none is.
     pub pinned: Option<String>,
+}
+
+impl PlannedStep {
+    /// Whether it reaches connections of other network namespaces as well, which are not counted.
+    pub fn counts_one_namespace(&self) -> bool {
+        self.connections.is_some() && self.step.target.scope() == Scope::Machine
+    }
 }
 
 /// Reads `TARGET=VALUE`.
@@ -56,7 +65,9 @@ pub fn wanted(assignment: &str) -> Result<(Target, Value), TuningError> {
     let (target, value) = assignment
         .split_once('=')
         .ok_or_else(|| TuningError::NotAnAssignment(assignment.to_owned()))?;
-    let target: Target = target.trim().parse()?;
+    let target = target.trim();
+    let target: Target =
+        if target.starts_with("socket.") { numbered(target)?.parse()? } else { target.parse()? };
     if matches!(target, Target::File(_)) {
         // `tune persist` alone writes files.
         return Err(TargetError::Kind(target.to_string()).into());
@@ -101,7 +112,7 @@ pub fn wanted_of_connection(
     connection: &str,
     assignment: &str,
 ) -> Result<(Target, Value), TuningError> {
-    let ends: SocketEnds = connection.parse()?;
+    let ends: SocketEnds = numbered(connection)?.parse()?;
     let option = assignment.split_once('=').map_or(assignment, |(option, _)| option).trim();
     if ["mss", "maxseg", "segment_size"].contains(&option.to_ascii_lowercase().as_str()) {
         return Err(TuningError::SegmentSize { remote: ends.remote.ip().to_canonical() });

@@ -78,7 +78,9 @@ fn the_capability_for_packets_leaves_the_lab_as_it_is() {
     };
     let set = Command::new("setcap").arg("cap_net_raw=ep").arg(&program).status();
     if !set.is_ok_and(|status| status.success()) {
-        return println!("skipped: setcap is not installed, or this file system has no capabilities");
+        return println!(
+            "skipped: setcap is not installed, or this file system has no capabilities"
+        );
     }
     assert_eq!(namespaces(), Some(before));
 }

@@ -99,6 +99,8 @@ struct StepEntry {
     after: String,
     /// How many established connections it reaches; null where that is unknown.
     connections: Option<usize>,
+    /// How many established connections of this network namespace it reaches; of a setting of the whole machine others are reached as well.
+    connections_here: Option<usize>,
     /// How many of them were seen to send segments of the new size; null where no segment size was changed.
     segments_seen: Option<usize>,
     /// What to know.
@@ -175,7 +177,8 @@ impl ApplyDocument {
                 acts: target.acts().map(Acts::word),
                 before: planned.step.before.to_string(),
                 after: planned.step.after.to_string(),
-                connections: planned.connections,
+                connections: planned.connections.filter(|_| !planned.counts_one_namespace()),
+                connections_here: planned.connections,
                 segments_seen: result.segments_seen.get(at).copied().flatten(),
                 warnings: planned.warnings.clone(),
                 undo: id.map(|id| format!("maxseg tune undo {id}")),

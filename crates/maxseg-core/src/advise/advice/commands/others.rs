@@ -266,8 +266,14 @@ mod tests {
     #[test]
     fn windows_gets_numbers_that_it_takes() {
         let rto = |wanted| MIN_RTO_MS.taken(wanted);
-        assert_eq!([15, 205, 300, 301, 3500].map(rto), [Some(20), Some(210), Some(300), None, None]);
-        assert_eq!([295, 3000, 3001].map(|ms| INITIAL_RTO_MS.taken(ms)), [Some(300), Some(3000), None]);
+        assert_eq!(
+            [15, 205, 300, 301, 3500].map(rto),
+            [Some(20), Some(210), Some(300), None, None]
+        );
+        assert_eq!(
+            [295, 3000, 3001].map(|ms| INITIAL_RTO_MS.taken(ms)),
+            [Some(300), Some(3000), None]
+        );
         assert_eq!([1, 9, 65].map(|n| INITIAL_WINDOW_SEGMENTS.taken(n)), [Some(2), Some(10), None]);
     }
 }

@@ -205,3 +205,33 @@ fn pretty(document: &impl Serialize) -> String {
     text.push('\n');
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::tune::Step;
+    use serde_json::Value as Json;
+
+    use super::*;
+    use crate::tune::PlannedStep;
+
+    #[test]
+    fn connections_of_other_namespaces_are_unknown_not_none() {
+        let of = |target: &str| {
+            let (before, after) = (Value::of("1"), Value::of("2"));
+            let step = Step { target: target.parse().unwrap(), before, after, image: None };
+            let steps = vec![PlannedStep {
+                step,
+                connections: Some(3),
+                warnings: Vec::new(),
+                pinned: None,
+            }];
+            let plan = PreparedPlan { steps, ..PreparedPlan::default() };
+            let json = ApplyDocument::new(&plan, &PlanResult::default()).json();
+            let document: Json = serde_json::from_str(&json).unwrap();
+            let step = &document["steps"][0];
+            [step["connections"].as_u64(), step["connections_here"].as_u64()]
+        };
+        assert_eq!(of("sysctl.net.core.rmem_max"), [None, Some(3)]);
+        assert_eq!(of("sysctl.net.ipv4.tcp_rmem"), [Some(3), Some(3)]);
+    }
+}

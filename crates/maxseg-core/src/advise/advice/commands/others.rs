@@ -138,10 +138,8 @@ impl Accepted {
     }
 }
 
-/// The documentation of `Set-NetTCPSetting` lists the parameters that Windows 10 has read-only.
-fn not_on_windows_10() -> Option<String> {
-    Some("it is not Windows 10, where this parameter is read-only".to_owned())
-}
+/// The condition for the parameters that the documentation of `Set-NetTCPSetting` lists as read-only on Windows 10.
+const NOT_ON_WINDOWS_10: &str = "it is not Windows 10, where this parameter is read-only";
 
 pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = Lines::default();
@@ -170,19 +168,19 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
             lines.look(&sender, "Get-NetTCPSetting");
             lines
                 .change(&sender, format!("{template} -CongestionProvider {provider}"))
-                .only_where = not_on_windows_10();
+                .only_where = Some(NOT_ON_WINDOWS_10.to_owned());
         }
         Change::InitialWindow(segments) => {
             if let Some(segments) = INITIAL_WINDOW_SEGMENTS.taken(segments.into()) {
                 lines
                     .change(&sender, format!("{template} -InitialCongestionWindowMss {segments}"))
-                    .only_where = not_on_windows_10();
+                    .only_where = Some(NOT_ON_WINDOWS_10.to_owned());
             }
         }
         Change::RtoMin(time) => {
             if let Some(ms) = MIN_RTO_MS.taken(time.as_millis_up()) {
                 lines.change(&sender, format!("{template} -MinRtoMs {ms}")).only_where =
-                    not_on_windows_10();
+                    Some(NOT_ON_WINDOWS_10.to_owned());
             }
         }
         Change::RtoInitial(time) => {

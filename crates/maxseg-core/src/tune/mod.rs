@@ -30,6 +30,7 @@ mod hazards;
 mod history;
 mod plan;
 mod prefix;
+mod reach;
 mod record;
 mod spelling;
 mod target;

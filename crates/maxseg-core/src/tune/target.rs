@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::hazards::is_of_machine;
 use super::prefix::{Prefix, PrefixError};
+use super::reach::is_of_machine;
 use crate::tunables::{Acts, Scope, Tunable, find};
 
 /// One setting of this host.

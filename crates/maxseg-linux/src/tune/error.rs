@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::nowhere::Nowhere;
 use super::socket_error::SocketError;
-use super::sysctl::is_read_only;
+use crate::observe::host::is_read_only;
 
 /// Why a setting cannot be read, set or undone.
 #[derive(Debug, Error)]

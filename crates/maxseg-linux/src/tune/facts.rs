@@ -8,11 +8,11 @@ use maxseg_core::tune::{Facts, Floors, LearntPathMtu, RouteMetricName, Session, 
 use super::interface_routes::{larger, locked_above};
 use super::interface_v6::{has_sized_routes, lowered};
 use super::route::{Image, interfaces_of, other_table, value_of};
-use super::sysctl::{is_read_only, number};
+use super::sysctl::number;
 use super::{TuneError, interface};
 use crate::netlink::raw::RawRoute;
 use crate::netlink::{Netlink, below};
-use crate::observe::host::sysctl;
+use crate::observe::host::{is_read_only, sysctl};
 
 /// The other end of the connection over which this session runs (`SSH_CONNECTION`).
 #[derive(Debug, Clone, PartialEq, Eq)]

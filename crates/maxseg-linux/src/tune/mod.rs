@@ -50,7 +50,6 @@ pub use nowhere::Nowhere;
 pub use route::{PROTOCOL as ROUTE_PROTOCOL, made_way};
 pub use steps::{own_names, steps};
 pub use survey::{Surveyed, survey};
-pub use sysctl::is_read_only;
 pub use touched::{SegmentsSeen, segments_seen, touched};
 pub use undo::{Because, UndoOutcome, Undone, recover, undo};
 pub use watch::{WatchEvent, Watcher};

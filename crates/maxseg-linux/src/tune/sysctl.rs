@@ -36,11 +36,6 @@ pub(super) fn may_write(name: &str) -> Result<(), TuneError> {
     open(name).map(|_| ())
 }
 
-/// Whether nobody may write it here: the kernel shows it so in network namespaces that do not have it for themselves.
-pub fn is_read_only(name: &str) -> bool {
-    sysctl_file(name).metadata().is_ok_and(|file| file.permissions().readonly())
-}
-
 fn open(name: &str) -> Result<std::fs::File, TuneError> {
     let opened = OpenOptions::new().write(true).open(sysctl_file(name));
     opened.map_err(|error| TuneError::open(&target(name), error))

@@ -4,7 +4,8 @@ use std::net::{IpAddr, UdpSocket};
 
 use maxseg_core::similar::closest;
 use maxseg_core::tune::{Target, Value};
-use maxseg_linux::tune::{is_read_only, read};
+use maxseg_linux::observe::host::is_read_only;
+use maxseg_linux::tune::read;
 use serde::Deserialize;
 
 use super::plan::wanted;

@@ -15,6 +15,8 @@ pub struct Facts {
     pub session: Session,
     /// The congestion controls that this kernel has or can load; `None` where that is unknown.
     pub congestion_controls: Option<Vec<String>>,
+    /// Those that the default of this network namespace can be; `None` in the machine's first one, and where that is unknown.
+    pub allowed_congestion_controls: Option<Vec<String>>,
     /// Whether the interface, or a bridge that follows it, has IPv6 addresses or routes.
     pub has_v6: bool,
     /// What IPv6 of them would lose.

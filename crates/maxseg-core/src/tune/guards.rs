@@ -1,5 +1,7 @@
 //! What must not be set, and what has to be said of it, as functions of facts (`docs/tune.md` has each with its reason).
 
+mod value;
+
 use std::fmt;
 
 use super::facts::{Facts, LargerRoute, LearntPathMtu, Session};
@@ -10,14 +12,7 @@ use super::target::{RouteMetricName, Target};
 use crate::framing::{Headers, IpVersion};
 use crate::similar::closest;
 use crate::tunables::ValueError;
-use crate::units::Mtu;
-
-/// What an MTU or an MSS can be at most.
-const MOST_SIZE: u64 = 65_535;
-/// The MTU that the loopback interface comes with.
-const MOST_OF_LOOPBACK: u64 = 65_536;
-/// The largest MTU of a route: the kernel lowers one above to it (`ip_metrics_convert`).
-const MOST_OF_ROUTE: u64 = 65_520;
+use value::of_value;
 
 /// What the user has allowed beyond the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,7 +63,10 @@ pub enum Refusal {
     /// The MTU of an interface is below that of routes that lead through it, which the kernel does not lower.
     BelowRoutes(Vec<LargerRoute>),
     /// A lock was given without the option.
-    Lock,
+    Lock {
+        /// Whether the route is one of IPv6.
+        is_v6: bool,
+    },
     /// The host forwards.
     Forwards,
     /// It is below the session over which this command runs.
@@ -83,6 +81,13 @@ pub enum Refusal {
         name: String,
         /// What there is.
         there: Vec<String>,
+    },
+    /// Only the machine's first network namespace may have this congestion control as its default.
+    NotAllowedHere {
+        /// What was given.
+        name: String,
+        /// What is allowed.
+        allowed: Vec<String>,
     },
 }
 
@@ -121,8 +126,12 @@ impl fmt::Display for Refusal {
                     sizes.join(", ")
                 )
             }
-            Self::Lock => f.write_str(
+            Self::Lock { is_v6: false } => f.write_str(
                 "a locked MTU clears DF and ignores what routers say: packets may be fragmented",
+            ),
+            Self::Lock { is_v6: true } => f.write_str(
+                "a locked MTU of IPv6 does not follow that of its interface: where that is lowered, larger packets \
+                 are not sent",
             ),
             Self::Forwards => f.write_str(
                 "this host forwards packets, and an MTU on its route shrinks other hosts' \
@@ -138,6 +147,12 @@ impl fmt::Display for Refusal {
             Self::NoCongestionControl { name, .. } => {
                 write!(f, "this kernel has no congestion control `{name}`, and no module of it")
             }
+            Self::NotAllowedHere { name, allowed } => write!(
+                f,
+                "a network namespace other than the machine's first takes what \
+                 net.ipv4.tcp_allowed_congestion_control has ({}), and {name} is not there",
+                allowed.join(", ")
+            ),
         }
     }
 }
@@ -166,7 +181,7 @@ impl Refusal {
                 step.after.size().unwrap_or_default()
             ),
             Self::BelowRoutes(routes) => lower_as_well(routes, &step.after),
-            Self::Lock => format!(
+            Self::Lock { .. } => format!(
                 "without a lock: --set {}={}; if it must be, add --lock",
                 step.target,
                 step.after.to_string().trim_start_matches("lock ")
@@ -184,6 +199,11 @@ impl Refusal {
             Self::Loses(_) => {
                 format!("without a way back: {}", plain_command(&step.target, &step.after))
             }
+            Self::NotAllowedHere { name, allowed } => format!(
+                "on the host: sysctl -w net.ipv4.tcp_allowed_congestion_control='{} {name}'; or for a route: \
+                 --set route.default.congctl={name}",
+                allowed.join(" ")
+            ),
             Self::NoCongestionControl { name, there } => {
                 match closest(name, there.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -250,7 +270,7 @@ pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
     if let Target::Route { prefix, metric } = &step.target {
         let is_mtu = *metric == RouteMetricName::Mtu;
         if is_mtu && step.after.is_locked() && !allowed.lock {
-            refusals.push(Refusal::Lock);
+            refusals.push(Refusal::Lock { is_v6: prefix.is_v6() });
         }
         if is_mtu && facts.forwards && !allowed.router {
             refusals.push(Refusal::Forwards);
@@ -268,9 +288,12 @@ fn of_congestion_control(step: &Step, facts: &Facts) -> Option<Refusal> {
     let there = facts.congestion_controls.as_ref()?;
     let name = step.after.text().filter(|_| step.target.is_congestion_control())?;
     let name = name.strip_prefix("lock ").unwrap_or(name);
-    let is_there = there.iter().any(|one| one == name);
-    (!is_there)
-        .then(|| Refusal::NoCongestionControl { name: name.to_owned(), there: there.clone() })
+    let is_in = |names: &[String]| names.iter().any(|one| one == name);
+    if !is_in(there) {
+        return Some(Refusal::NoCongestionControl { name: name.to_owned(), there: there.clone() });
+    }
+    let allowed = facts.allowed_congestion_controls.as_ref().filter(|allowed| !is_in(allowed))?;
+    Some(Refusal::NotAllowedHere { name: name.to_owned(), allowed: allowed.clone() })
 }
 
 /// A metric of a route is not bounded by the interface (`ip_dst_mtu_maybe_forward`, `ip6_mtu`).
@@ -304,82 +327,4 @@ fn of_learnt(
         Some(_) => Some(Refusal::AboveLearnt(*lowest)),
         None => Some(Refusal::ForgetsLearnt(*lowest)),
     }
-}
-
-fn most_mtu(target: &Target) -> u64 {
-    match target {
-        Target::Route { .. } => MOST_OF_ROUTE,
-        Target::InterfaceMtu(name) if name == "lo" => MOST_OF_LOOPBACK,
-        Target::InterfaceMtu(_)
-        | Target::Sysctl(_)
-        | Target::Socket { .. }
-        | Target::Clamp(_)
-        | Target::File(_) => MOST_SIZE,
-    }
-}
-
-fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
-    let (is_v6, metric) = match &step.target {
-        Target::Route { prefix, metric } => (prefix.is_v6(), *metric),
-        Target::InterfaceMtu(_) => (facts.has_v6, RouteMetricName::Mtu),
-        Target::File(_) => return None,
-        // What the catalogue does not have, the kernel judges alone.
-        Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) => {
-            let (tunable, text) = (step.target.tunable()?, step.after.text()?);
-            return tunable.check(text).err().map(Refusal::NotTaken);
-        }
-    };
-    if step.after == Value::Unset && matches!(step.target, Target::Route { .. }) {
-        return None;
-    }
-    let wrong = |takes| Refusal::NotAValue { value: step.after.to_string(), takes };
-    let named = |name: &str, value: u32| (u64::from(value), format!("{name} of this kernel"));
-    let (least, most, source) = match metric {
-        RouteMetricName::CongestionControl => {
-            // Programs do not override one that is locked (`TCP_CONGESTION`).
-            let name = step.after.text().map(|text| text.strip_prefix("lock ").unwrap_or(text));
-            let is_name = name.is_some_and(|text| {
-                let is_plain =
-                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-                !text.is_empty() && text.len() < 16 && text.bytes().all(is_plain)
-            });
-            return (!is_name).then(|| wrong("the name of a congestion control"));
-        }
-        RouteMetricName::QuickAck => (0, 1, "0 is off, 1 is on".to_owned()),
-        RouteMetricName::Mtu if is_v6 => (
-            u64::from(Mtu::IPV6_MIN),
-            most_mtu(&step.target),
-            "the least MTU of IPv6, RFC 8200".to_owned(),
-        ),
-        RouteMetricName::Mtu => {
-            let floor = facts
-                .floors
-                .min_pmtu
-                .max(facts.floors.min_snd_mss + Headers::plain(IpVersion::V4).octets());
-            let source =
-                "net.ipv4.route.min_pmtu: the least path MTU that this kernel learns".to_owned();
-            (u64::from(floor), most_mtu(&step.target), source)
-        }
-        RouteMetricName::Advmss => {
-            let (least, source) = named("net.ipv4.route.min_adv_mss", facts.floors.min_adv_mss);
-            (least, MOST_SIZE - Headers::plain(IpVersion::V4).bytes().get(), source)
-        }
-        RouteMetricName::Window => (
-            u64::from(facts.floors.min_snd_mss),
-            1 << 30,
-            "the largest scaled window, RFC 7323".to_owned(),
-        ),
-        RouteMetricName::InitCwnd | RouteMetricName::InitRwnd => {
-            (1, MOST_SIZE, "segments".to_owned())
-        }
-        RouteMetricName::RtoMin => (1, 120_000, "milliseconds; TCP_RTO_MAX is 120 s".to_owned()),
-    };
-    let Some(value) = step.after.size() else { return Some(wrong("a whole number")) };
-    let is_lock_of_another = step.after.is_locked()
-        && !matches!(step.target, Target::Route { metric: RouteMetricName::Mtu, .. });
-    if is_lock_of_another {
-        return Some(wrong("a whole number"));
-    }
-    let is_inside = (least..=most).contains(&value);
-    (!is_inside).then_some(Refusal::OutOfRange { value, least, most, source })
 }

@@ -101,7 +101,7 @@ pub enum EntryState {
     Drifted,
     /// Its time is over, and the kernel still has the value.
     Expired,
-    /// A later change of the same target holds.
+    /// A later change of the same target holds, or one that sets this target with its own.
     Superseded {
         /// Its number.
         by: u64,

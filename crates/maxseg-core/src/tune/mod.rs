@@ -30,6 +30,7 @@ mod hazards;
 mod history;
 mod plan;
 mod prefix;
+mod reach;
 mod record;
 mod spelling;
 mod target;
@@ -43,6 +44,7 @@ pub use effect::{
 };
 pub use facts::{Facts, Floors, LargerRoute, LearntPathMtu, Session, V6Loss};
 pub use guards::{Allowed, Refusal, refusals};
+pub use hazards::is_of_unknown_reach;
 pub use history::{Entry, EntryState, History, Moment, Progress, Undoing};
 pub use plan::{Plan, Step, Value};
 pub use prefix::{Prefix, PrefixError};

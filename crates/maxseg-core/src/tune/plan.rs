@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::target::Target;
+use super::target::{SocketOption, Target};
 
 /// What a target is set to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,8 +113,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// Whether both are of one thing: two interfaces may have had one name, one after the other, which the images of their MTUs and
-    /// sysctls tell.
+    /// Whether it sets what an earlier step has set, as the same target does: two interfaces may have had one name, one after the other,
+    /// which the images of their MTUs and sysctls tell. A receive buffer raises the window clamp of its socket with it.
     pub fn sets_the_same_as(&self, other: &Self) -> bool {
         // The index is the second word; more may be behind it.
         let index = |image: &str| image.split(' ').nth(1).map(str::to_owned);
@@ -124,7 +124,17 @@ impl Step {
             }
             _ => true,
         };
-        is_one && self.target == other.target
+        is_one && (self.target == other.target || self.raises_clamp_of(other))
+    }
+
+    fn raises_clamp_of(&self, other: &Self) -> bool {
+        match (&self.target, &other.target) {
+            (
+                Target::Socket { ends, option: SocketOption::ReceiveBuffer },
+                Target::Socket { ends: of_other, option: SocketOption::WindowClamp },
+            ) => ends == of_other,
+            _ => false,
+        }
     }
 }
 
@@ -162,5 +172,23 @@ impl Plan {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receive_buffer_sets_the_clamp_of_its_socket_and_none_the_buffer() {
+        let step = |target: &str| {
+            let (before, after) = (Value::of("1"), Value::of("2"));
+            Step { target: target.parse().unwrap(), before, after, image: None }
+        };
+        let clamp = step("socket.10.0.0.1:80-10.0.0.2:443.window_clamp");
+        let buffer = step("socket.10.0.0.1:80-10.0.0.2:443.rcvbuf");
+        let other = step("socket.10.0.0.1:81-10.0.0.2:443.rcvbuf");
+        assert!(buffer.sets_the_same_as(&clamp) && clamp.sets_the_same_as(&clamp));
+        assert!(!clamp.sets_the_same_as(&buffer) && !other.sets_the_same_as(&clamp));
     }
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::prefix::{Prefix, PrefixError};
+use super::reach::is_of_machine;
 use crate::tunables::{Acts, Scope, Tunable, find};
 
 /// One setting of this host.
@@ -205,6 +206,7 @@ impl Target {
     /// What a change of it reaches.
     pub fn scope(&self) -> Scope {
         let default = match self {
+            Self::Sysctl(name) if is_of_machine(name) => Scope::Machine,
             Self::Sysctl(_) | Self::File(_) => Scope::Namespace,
             Self::Route { .. } => Scope::Route,
             Self::InterfaceMtu(_) | Self::Clamp(_) => Scope::Interface,

@@ -337,6 +337,7 @@ fn sysctls_that_change_more_than_their_value_are_refused() {
         ("net.ipv6.conf.eth0.disable_ipv6", "0", ""),
         ("net.ipv6.conf.all.disable_ipv6", "0", "every interface"),
         ("net.ipv4.route.flush", "1", "forgotten"),
+        ("net.netfilter.nf_hooks_lwtunnel", "1", "takes no 0 again"),
         ("net.ipv4.tcp_sack", "0", ""),
     ] {
         let told = refusal(&format!("sysctl.{name}"), after, &Facts::default(), Allowed::default());
@@ -369,4 +370,17 @@ fn a_congestion_control_has_to_be_there() {
         assert_eq!(told("reno"), "");
         assert!(told("renoo").contains("no congestion control `renoo`"), "{}", told("renoo"));
     }
+    let allowed_congestion_controls = Some(vec!["reno".to_owned()]);
+    let facts = Facts { allowed_congestion_controls, ..facts };
+    let told =
+        |name| refusal("sysctl.net.ipv4.tcp_congestion_control", name, &facts, Allowed::default());
+    assert_eq!(told("reno"), "");
+    assert!(told("cubic").contains("(reno), and cubic is not there"), "{}", told("cubic"));
+}
+
+#[test]
+fn a_lock_of_ipv6_has_nothing_to_do_with_df() {
+    let lock = |target| refusal(target, "lock 1400", &Facts::default(), Allowed::default());
+    assert!(lock("route.default.mtu").contains("clears DF"));
+    assert!(lock("route.::/0.mtu").contains("does not follow that of its interface"));
 }

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, Session};
 use super::guards::clamp_for;
-use super::hazards::may_cut_off;
+use super::hazards::{is_of_unknown_reach, may_cut_off};
 use super::plan::Step;
 use super::target::{RouteMetricName, Target};
 use crate::units::Mtu;
@@ -41,13 +41,16 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
             facts.locked_routes.join(", ")
         ));
     }
-    if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
+    if let Target::Route { prefix, metric: RouteMetricName::Mtu } = step.target
         && step.after.is_locked()
     {
-        warnings.push(
+        // IPv6 has no DF, and its kernel takes Packet Too Big whatever is locked (`__ip6_rt_update_pmtu`).
+        let lock = if prefix.is_v6() {
+            "the lock keeps it from following the MTU of the interface: where that is lowered, larger packets are not sent"
+        } else {
             "the lock clears DF: packets may be fragmented on the way, and routers' messages are ignored"
-                .to_owned(),
-        );
+        };
+        warnings.push(lock.to_owned());
     }
     if step.target.decides_segment_size() {
         if let (Some(before), Some(after)) = (step.before.size(), step.after.size())
@@ -61,6 +64,12 @@ pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
         if facts.forwards && is_lowered(step) {
             warnings.push("other hosts' connections through this host shrink too".to_owned());
         }
+    }
+    if is_of_unknown_reach(&step.target) {
+        warnings.push(
+            "whether it is of this network namespace alone or of the whole machine is not known"
+                .to_owned(),
+        );
     }
     if let Some(stays) = step.target.tunable().and_then(|tunable| tunable.leaves_behind.as_ref()) {
         warnings.push(format!("what stays after it is undone: {stays}"));
@@ -168,6 +177,14 @@ mod tests {
             let has = told.iter().any(|line| line.contains("other hosts' connections"));
             assert_eq!(has, shrink, "{target}: {before} -> {after}: {told:?}");
         }
+    }
+
+    #[test]
+    fn a_lock_clears_df_of_ipv4_alone() {
+        let told = |target| of(target, "unset", "lock 1400", &Facts::default()).join("; ");
+        assert!(told("route.10.0.0.0/8.mtu").contains("clears DF"));
+        let told = told("route.fd50::/64.mtu");
+        assert!(told.contains("the MTU of the interface") && !told.contains("DF"), "{told}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Congestion controls and memory of the lab's sockets. TCP windows do not depend on `rmem_max`: the lab's hosts
 //! have their own `tcp_rmem` and `tcp_wmem`.
 
+use maxseg_core::units::approx;
 use maxseg_core::window::MEMORY_PER_PAYLOAD;
 use serde_json::json;
 
@@ -95,7 +96,9 @@ pub(super) fn memory() -> Check {
 }
 
 fn memory_of(tcp_mem: Option<&str>, page_bytes: u64) -> Check {
-    let pages = words_of(tcp_mem).get(1).and_then(|pages| pages.parse::<u64>().ok());
+    let now: Vec<Option<u64>> = words_of(tcp_mem).iter().map(|pages| pages.parse().ok()).collect();
+    let now = |index: usize| now.get(index).copied().flatten();
+    let pages = now(1);
     let pressure = pages.map(|pages| pages.saturating_mul(page_bytes));
     let check = Check::new(
         "tcp-memory",
@@ -110,6 +113,10 @@ fn memory_of(tcp_mem: Option<&str>, page_bytes: u64) -> Check {
     }
     let [low, middle, high] =
         [enough * 3 / 4, enough, enough * 3 / 2].map(|bytes| bytes / page_bytes.max(1));
+    // What is larger already stays: the last is a hard limit.
+    let low = low.max(now(0).unwrap_or(0));
+    let middle = middle.max(low);
+    let high = high.max(middle).max(now(2).unwrap_or(0));
     let command = format!("sudo sysctl -w net.ipv4.tcp_mem='{low} {middle} {high}'");
     check.state(State::Limited).mend([command])
 }
@@ -118,12 +125,12 @@ fn words_of(text: Option<&str>) -> Vec<String> {
     text.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-/// The size in the largest binary unit of which it has at least one.
+/// The size in the largest binary unit of which it has at least one, with three digits.
 fn size(bytes: Option<u64>) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let Some(bytes) = bytes else { return "an unknown size".to_owned() };
     match UNITS.into_iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{} {name}", approx::digits(bytes as f64 / unit as f64)),
         None => format!("{bytes} B"),
     }
 }
@@ -170,10 +177,12 @@ mod tests {
         let plenty = memory_of(Some("287898\t383867\t575796"), 4096);
         assert_eq!(
             (plenty.state, plenty.found.as_str()),
-            (State::Ok, "1 GiB before the kernel shrinks windows")
+            (State::Ok, "1.46 GiB before the kernel shrinks windows")
         );
         let little = memory_of(Some("3000 4000 6000"), 4096);
         assert_eq!(little.mend, ["sudo sysctl -w net.ipv4.tcp_mem='24576 32768 49152'"]);
+        let wide = memory_of(Some("20000 30000 1000000"), 4096);
+        assert_eq!(wide.mend, ["sudo sysctl -w net.ipv4.tcp_mem='24576 32768 1000000'"]);
         for odd in [None, Some(""), Some("1 x 3")] {
             assert_eq!(memory_of(odd, 4096).state, State::Ok);
         }

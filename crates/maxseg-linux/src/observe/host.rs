@@ -76,6 +76,11 @@ pub fn sysctl(name: &str) -> io::Result<String> {
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// Whether nobody may write a sysctl here: the kernel shows it so in network namespaces that do not have it for themselves.
+pub fn is_read_only(name: &str) -> bool {
+    sysctl_file(name).metadata().is_ok_and(|file| file.permissions().readonly())
+}
+
 /// The file of a sysctl: a dot within a word is a slash in the name, and the other way round (sysctl(8)).
 pub(crate) fn sysctl_file(name: &str) -> PathBuf {
     let swapped = name.chars().map(|c| match c {

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::prctl;
 use nix::sys::stat::Mode;
 use nix::unistd::{Gid, Uid, write};
 
@@ -51,6 +52,10 @@ impl RootMapping {
     /// As [`own_user_namespace`].
     pub(super) fn enter(&self) -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWUSER)?;
+        // A program whose file has capabilities is not dumpable, so that its files in /proc are root's (prctl(2),
+        // PR_SET_DUMPABLE) and it may not write its own maps. What that protects has gone: of the capabilities of the file,
+        // none is valid outside the new namespace.
+        prctl::set_dumpable(true)?;
         // An unprivileged process must deny `setgroups` before it writes a group map (user_namespaces(7)).
         put("/proc/self/setgroups", "deny")?;
         put("/proc/self/uid_map", &self.uid_map)?;

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::nowhere::Nowhere;
 use super::socket_error::SocketError;
+use crate::observe::host::is_read_only;
 
 /// Why a setting cannot be read, set or undone.
 #[derive(Debug, Error)]
@@ -267,9 +268,12 @@ impl TuneError {
                 "a container has it so: set it on the host, in the container's network namespace (nsenter -n), or by an option of the \
                  container".to_owned()
             }
-            Self::Denied { .. } if nix::unistd::Uid::effective().is_root() => {
-                "root may not either: the kernel has it read-only in this network namespace, or this process lacks CAP_NET_ADMIN"
+            Self::Denied { target: Target::Sysctl(name) } if is_read_only(name) => {
+                "the kernel has it read-only in this network namespace, for root as well: set it on the host, in the machine's first one"
                     .to_owned()
+            }
+            Self::Denied { .. } if nix::unistd::Uid::effective().is_root() => {
+                "root may not either: this process lacks CAP_NET_ADMIN, or a namespace may not have this value".to_owned()
             }
             Self::Denied { .. } => {
                 "root may, in its own network namespace: sudo maxseg tune apply …; or deploy what --script prints"

@@ -16,7 +16,7 @@ use super::sysctl::number;
 use super::{TuneError, interface, sysctl};
 use crate::netlink::raw::RawRoute;
 use crate::netlink::{Link, Netlink, below};
-use crate::observe::host::sysctl as text_of;
+use crate::observe::host::{is_read_only, sysctl as text_of};
 
 /// The other end of the connection over which this session runs (`SSH_CONNECTION`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,7 @@ fn gather(step: &Step, session: Option<&Peer>) -> io::Result<Facts> {
             .is_congestion_control()
             .then(congestion_controls)
             .flatten(),
+        allowed_congestion_controls: allowed_congestion_controls(&step.target),
         ..Facts::default()
     };
     let mut is_reached = false;
@@ -196,6 +197,17 @@ fn congestion_controls() -> Option<Vec<String>> {
     names.sort();
     names.dedup();
     Some(names)
+}
+
+/// What the default of a namespace other than the machine's first can be (`tcp_set_default_congestion_control`). Such a namespace shows
+/// the list and may not change it.
+fn allowed_congestion_controls(target: &Target) -> Option<Vec<String>> {
+    const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
+    let Target::Sysctl(_) = target else { return None };
+    if !target.is_congestion_control() || !is_read_only(ALLOWED) {
+        return None;
+    }
+    Some(text_of(ALLOWED).ok()?.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Index of the interface through which packets to an address leave; `None` without a route.

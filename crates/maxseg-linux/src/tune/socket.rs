@@ -286,15 +286,24 @@ fn listed(ends: &SocketEnds) -> Result<Option<(u64, u32)>, SocketError> {
     let states = StateSet::ALL.without(State::Listen).without(State::TimeWait);
     let selection = Selection { states, filter: Some(port) };
     let asked = [ends.local, ends.remote].map(canonical);
+    let zone = [ends.local, ends.remote].into_iter().find_map(zone_of);
     let mut found = None;
     let take = |socket: &Socket<'_>| {
-        if [socket.local, socket.remote].map(canonical) == asked {
+        // A socket of link-local ends is bound to their interface.
+        let is_of_zone = zone.is_none_or(|zone| zone == socket.interface);
+        if is_of_zone && [socket.local, socket.remote].map(canonical) == asked {
             // A socket without an inode is closed by its program, and nobody can set anything on it.
             found = (socket.inode != 0).then_some((socket.cookie, socket.inode));
         }
     };
     SocketLister::list_here(&selection, take).map_err(SocketError::NoList)?;
     Ok(found)
+}
+
+/// The interface of an address that has one (RFC 4007 §11).
+fn zone_of(end: SocketAddr) -> Option<u32> {
+    let SocketAddr::V6(end) = end else { return None };
+    Some(end.scope_id()).filter(|zone| *zone != 0)
 }
 
 /// An IPv4 address in the form of IPv6 is one of IPv4.

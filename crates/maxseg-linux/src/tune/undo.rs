@@ -30,8 +30,10 @@ pub enum UndoOutcome {
     },
     /// It was undone before.
     UndoneBefore,
-    /// It holds elsewhere: in another network namespace, or before the last boot.
+    /// It holds in another network namespace, and stays.
     Elsewhere,
+    /// It was set before the last boot, and has gone with it.
+    BeforeBoot,
     /// It could not be undone.
     Failed(TuneError),
 }
@@ -111,7 +113,8 @@ fn with_dependents(
             break UndoOutcome::UndoneBefore;
         }
         if !entry.is_at(place) {
-            break UndoOutcome::Elsewhere;
+            let is_of_boot = entry.place.boot == place.boot;
+            break if is_of_boot { UndoOutcome::Elsewhere } else { UndoOutcome::BeforeBoot };
         }
         let is_due = because.reason.is_due();
         let undone = match dependent(history, place, entry, &tried) {
@@ -206,7 +209,8 @@ pub(super) fn back_out(journal: &mut Journal, entry: &Entry) -> Result<(), TuneE
         | UndoOutcome::Gone
         | UndoOutcome::Blocked { .. }
         | UndoOutcome::UndoneBefore
-        | UndoOutcome::Elsewhere => Ok(()),
+        | UndoOutcome::Elsewhere
+        | UndoOutcome::BeforeBoot => Ok(()),
     }
 }
 

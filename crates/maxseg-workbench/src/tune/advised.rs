@@ -4,6 +4,7 @@ use std::net::{IpAddr, UdpSocket};
 
 use maxseg_core::similar::closest;
 use maxseg_core::tune::{Target, Value};
+use maxseg_linux::observe::host::is_read_only;
 use maxseg_linux::tune::read;
 use serde::Deserialize;
 
@@ -17,6 +18,8 @@ pub struct Advised {
     pub wanted: Vec<(Target, Value)>,
     /// Why: the reasons of the advice.
     pub why: String,
+    /// What a network namespace of its own may not set, and has no need of for its advice.
+    pub left: Vec<Target>,
 }
 
 /// Of the document of `advise --json`, what is needed here.
@@ -132,10 +135,26 @@ fn add(advised: &mut Advised, id: &str, setting: &StoredSetting) -> Result<(), T
         }
     }
     let one = wanted(&format!("{}={}", setting.target, setting.value))?;
-    if !is_raised_enough(&one) && !advised.wanted.contains(&one) {
-        advised.wanted.push(one);
+    if is_raised_enough(&one) || advised.wanted.contains(&one) {
+        return Ok(());
     }
+    if is_of_the_host(&one.0) {
+        if !advised.left.contains(&one.0) {
+            advised.left.push(one.0);
+        }
+        return Ok(());
+    }
+    advised.wanted.push(one);
     Ok(())
+}
+
+/// Limits of what programs ask for (`SO_RCVBUF`, `SO_SNDBUF`), which advice raises beside those of autotuning.
+const ASKED_FOR: [&str; 2] = ["net.core.rmem_max", "net.core.wmem_max"];
+
+/// Whether only the machine's first network namespace may raise such a limit. The limits of autotuning act without it.
+fn is_of_the_host(target: &Target) -> bool {
+    let Target::Sysctl(name) = target else { return false };
+    ASKED_FOR.contains(&name.as_str()) && is_read_only(name)
 }
 
 /// Limits that advice raises and never lowers.

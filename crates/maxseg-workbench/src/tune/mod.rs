@@ -12,6 +12,7 @@ pub mod persist;
 mod plan;
 mod script;
 mod sysctl_files;
+mod zones;
 
 pub use advised::{Advised, advised};
 pub use maxseg_linux::tune::{

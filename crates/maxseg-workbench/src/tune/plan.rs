@@ -1,11 +1,14 @@
 //! From what is asked for to a plan.
 
+use maxseg_core::tunables::Scope;
 use maxseg_core::tune::{
     Allowed, Facts, Plan, Refusal, RouteMetricName, SocketEnds, Step, Target, TargetError, Value,
     refusals, warnings,
 };
+use maxseg_core::units::Time;
 use maxseg_linux::tune::{Peer, facts, made_way, own_names, steps, touched};
 
+use super::zones::numbered;
 use crate::error::TuningError;
 
 /// What is asked for.
@@ -39,12 +42,19 @@ pub struct PreparedPlan {
 pub struct PlannedStep {
     /// The step.
     pub step: Step,
-    /// How many established connections it reaches; `None` where that cannot be seen here.
+    /// How many established connections of this network namespace it reaches; `None` where that cannot be seen here.
     pub connections: Option<usize>,
     /// What to know before.
     pub warnings: Vec<String>,
     /// Where the route that is made for it stays; `None` where none is.
     pub pinned: Option<String>,
+}
+
+impl PlannedStep {
+    /// Whether it reaches connections of other network namespaces as well, which are not counted.
+    pub fn counts_one_namespace(&self) -> bool {
+        self.connections.is_some() && self.step.target.scope() == Scope::Machine
+    }
 }
 
 /// Reads `TARGET=VALUE`.
@@ -55,7 +65,9 @@ pub fn wanted(assignment: &str) -> Result<(Target, Value), TuningError> {
     let (target, value) = assignment
         .split_once('=')
         .ok_or_else(|| TuningError::NotAnAssignment(assignment.to_owned()))?;
-    let target: Target = target.trim().parse()?;
+    let target = target.trim();
+    let target: Target =
+        if target.starts_with("socket.") { numbered(target)?.parse()? } else { target.parse()? };
     if matches!(target, Target::File(_)) {
         // `tune persist` alone writes files.
         return Err(TargetError::Kind(target.to_string()).into());
@@ -67,8 +79,19 @@ pub fn wanted(assignment: &str) -> Result<(Target, Value), TuningError> {
     Ok((target, value))
 }
 
+/// Milliseconds with a unit, as ip-route(8) takes a time: `300ms`, `1s`.
+fn whole_millis(text: &str) -> Option<u64> {
+    const NS_PER_MS: u64 = 1_000_000;
+    let time: Time = text.parse().ok()?;
+    time.as_nanos().is_multiple_of(NS_PER_MS).then(|| time.as_nanos() / NS_PER_MS)
+}
+
 /// A value as the kernel tells it: a number without leading zeros.
 fn normal(target: &Target, text: &str) -> Value {
+    let is_rto_min = matches!(target, Target::Route { metric: RouteMetricName::RtoMin, .. });
+    if let Some(ms) = whole_millis(text).filter(|_| is_rto_min) {
+        return Value::Text(ms.to_string());
+    }
     let value = Value::of(text);
     let is_number = match target {
         Target::Route { metric, .. } => *metric != RouteMetricName::CongestionControl,
@@ -89,7 +112,7 @@ pub fn wanted_of_connection(
     connection: &str,
     assignment: &str,
 ) -> Result<(Target, Value), TuningError> {
-    let ends: SocketEnds = connection.parse()?;
+    let ends: SocketEnds = numbered(connection)?.parse()?;
     let option = assignment.split_once('=').map_or(assignment, |(option, _)| option).trim();
     if ["mss", "maxseg", "segment_size"].contains(&option.to_ascii_lowercase().as_str()) {
         return Err(TuningError::SegmentSize { remote: ends.remote.ip().to_canonical() });
@@ -244,6 +267,16 @@ fn pinned(step: &Step) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_timeout_of_a_route_may_have_its_unit() {
+        for (written, ms) in
+            [("300", "300"), ("300ms", "300"), ("3.5 s", "3500"), ("1us", "1us"), ("x", "x")]
+        {
+            let (_, value) = wanted(&format!("route.10.31.0.9/32.rto_min={written}")).unwrap();
+            assert_eq!(value, Value::of(ms), "{written}");
+        }
+    }
 
     #[test]
     fn an_option_is_refused_by_the_number_that_was_written() {

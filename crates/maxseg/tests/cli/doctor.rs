@@ -58,6 +58,33 @@ fn an_ordinary_user_gets_an_answer_too() {
     }
 }
 
+/// A program whose file has capabilities is not dumpable, and may not write its own `uid_map` then.
+#[test]
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+fn the_capability_for_packets_leaves_the_lab_as_it_is() {
+    const NOBODY: u32 = 65_534;
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let program = for_everybody(env!("CARGO_BIN_EXE_maxseg"), folder.path()).unwrap();
+    let namespaces = || {
+        let mut command = Command::new(&program);
+        command.args(["doctor", "--json"]).stdin(Stdio::null()).uid(NOBODY).gid(NOBODY);
+        let output = command.output().ok()?;
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut checks = document["checks"].as_array().unwrap().iter();
+        checks.find(|check| check["name"] == "namespaces").cloned()
+    };
+    let Some(before) = namespaces() else {
+        return println!("skipped: this user cannot become another one");
+    };
+    let set = Command::new("setcap").arg("cap_net_raw=ep").arg(&program).status();
+    if !set.is_ok_and(|status| status.success()) {
+        return println!(
+            "skipped: setcap is not installed, or this file system has no capabilities"
+        );
+    }
+    assert_eq!(namespaces(), Some(before));
+}
+
 fn assert_agrees(output: &Output) {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["schema_version"], 1);

@@ -14,6 +14,7 @@ mod killed;
 mod persist;
 mod refused;
 mod script;
+mod sockets;
 mod stacked;
 mod together;
 mod trouble;

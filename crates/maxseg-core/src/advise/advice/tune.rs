@@ -112,9 +112,7 @@ pub(super) fn settings(
         Change::InitialWindow(segments) => {
             route(sender, receiver, "initcwnd", segments.to_string())
         }
-        Change::RtoMin(time) => {
-            route(sender, receiver, "rto_min", format!("{}ms", time.as_millis_up()))
-        }
+        Change::RtoMin(time) => route(sender, receiver, "rto_min", time.as_millis_up().to_string()),
         Change::MtuProbing => vec![sysctl(sender, "net.ipv4.tcp_mtu_probing", "1")],
         Change::NoSlowStartAfterIdle => {
             vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
@@ -140,4 +138,30 @@ fn on_route(host: &HostEnd, peer: &HostEnd, attribute: &str, value: String) -> O
 /// One address as a prefix.
 fn prefix(address: IpAddr) -> String {
     format!("{address}/{}", if address.is_ipv6() { 128 } else { 32 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::remedy::linux::tune_route;
+    use crate::framing::IpVersion;
+    use crate::tunables::tunable;
+    use crate::units::Time;
+
+    /// Of `ip route` the value has a unit.
+    #[test]
+    fn the_least_timeout_is_a_number_of_the_kernels_unit() {
+        let mut ends = Ends::default();
+        ends.sender.address = "10.31.0.1".parse().ok();
+        ends.receiver.address = "10.31.0.9".parse().ok();
+        let change = Change::RtoMin(Time::from_millis(3500));
+        let set = settings(change, &ends, false, None).remove(0);
+        assert_eq!(
+            (set.target.as_str(), set.value.as_str()),
+            ("route.10.31.0.9/32.rto_min", "3500")
+        );
+        assert_eq!(tunable(&set.target).unwrap().check(&set.value), Ok(()));
+        let line = tune_route(IpVersion::V4, "10.31.0.9", "rto_min 3500ms");
+        assert_eq!(line, "maxseg tune apply --set route.10.31.0.9/32.rto_min=3500");
+    }
 }

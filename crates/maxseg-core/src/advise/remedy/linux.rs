@@ -81,6 +81,8 @@ pub(in crate::advise) fn tune_route(
         IpVersion::V6 => 128,
     };
     let (name, value) = attribute.split_once(' ').unwrap_or((attribute, ""));
+    // ip-route(8) wants the unit of a time; this program has the kernel's own number.
+    let value = if name == "rto_min" { value.trim_end_matches("ms") } else { value };
     format!("maxseg tune apply --set route.{to}/{bits}.{name}={value}")
 }
 

@@ -99,6 +99,8 @@ struct StepEntry {
     after: String,
     /// How many established connections it reaches; null where that is unknown.
     connections: Option<usize>,
+    /// How many established connections of this network namespace it reaches; of a setting of the whole machine others are reached as well.
+    connections_here: Option<usize>,
     /// How many of them were seen to send segments of the new size; null where no segment size was changed.
     segments_seen: Option<usize>,
     /// What to know.
@@ -175,7 +177,8 @@ impl ApplyDocument {
                 acts: target.acts().map(Acts::word),
                 before: planned.step.before.to_string(),
                 after: planned.step.after.to_string(),
-                connections: planned.connections,
+                connections: planned.connections.filter(|_| !planned.counts_one_namespace()),
+                connections_here: planned.connections,
                 segments_seen: result.segments_seen.get(at).copied().flatten(),
                 warnings: planned.warnings.clone(),
                 undo: id.map(|id| format!("maxseg tune undo {id}")),
@@ -201,4 +204,34 @@ fn pretty(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::tune::Step;
+    use serde_json::Value as Json;
+
+    use super::*;
+    use crate::tune::PlannedStep;
+
+    #[test]
+    fn connections_of_other_namespaces_are_unknown_not_none() {
+        let of = |target: &str| {
+            let (before, after) = (Value::of("1"), Value::of("2"));
+            let step = Step { target: target.parse().unwrap(), before, after, image: None };
+            let steps = vec![PlannedStep {
+                step,
+                connections: Some(3),
+                warnings: Vec::new(),
+                pinned: None,
+            }];
+            let plan = PreparedPlan { steps, ..PreparedPlan::default() };
+            let json = ApplyDocument::new(&plan, &PlanResult::default()).json();
+            let document: Json = serde_json::from_str(&json).unwrap();
+            let step = &document["steps"][0];
+            [step["connections"].as_u64(), step["connections_here"].as_u64()]
+        };
+        assert_eq!(of("sysctl.net.core.rmem_max"), [None, Some(3)]);
+        assert_eq!(of("sysctl.net.ipv4.tcp_rmem"), [Some(3), Some(3)]);
+    }
 }

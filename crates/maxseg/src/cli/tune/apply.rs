@@ -202,7 +202,12 @@ fn note_undoing(args: &ApplyArgs, result: &PlanResult, printer: Printer) {
 fn request(args: &ApplyArgs, printer: Printer) -> Result<Request, Failure> {
     let is_file = |what: &&String| document::is_named(what);
     let (files, ids): (Vec<&String>, Vec<&String>) = args.what.iter().partition(is_file);
-    let Advised { mut wanted, why } = of_advice(&ids, printer)?;
+    let Advised { mut wanted, why, left } = of_advice(&ids, printer)?;
+    for target in left {
+        printer.note(&format!(
+            "{target} stays: this network namespace has it read-only, and it limits only what programs ask for; raise it on the host"
+        ));
+    }
     let mut reasons = Vec::new();
     let mut why = args.why.clone().or((!why.is_empty()).then_some(why));
     for file in files {

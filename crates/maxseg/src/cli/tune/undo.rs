@@ -150,12 +150,21 @@ fn end(undone: Vec<Undone>) -> Result<(), Failure> {
                     own_command(&format!("tune undo {by} {}", entry.id)),
                 ));
             }
+            UndoOutcome::Elsewhere => {
+                return Err(Failure::with_hint(
+                    format!("change {} holds in another network namespace, and stays", entry.id),
+                    format!(
+                        "in that one (nsenter -t PID -n): {}; one that is gone has nothing left to undo",
+                        own_command(&format!("tune undo {}", entry.id))
+                    ),
+                ));
+            }
             UndoOutcome::Drifted { .. } => was_left = true,
             UndoOutcome::Restored { .. }
             | UndoOutcome::WasSo
             | UndoOutcome::Gone
             | UndoOutcome::UndoneBefore
-            | UndoOutcome::Elsewhere => {}
+            | UndoOutcome::BeforeBoot => {}
         }
     }
     if was_left { Err(Failure::Found) } else { Ok(()) }
@@ -196,9 +205,8 @@ pub(super) fn line(undone: &Undone) -> String {
         ),
         UndoOutcome::Blocked { by } => format!("left as it is: change {by} came later"),
         UndoOutcome::UndoneBefore => "was undone before".to_owned(),
-        UndoOutcome::Elsewhere => {
-            "holds elsewhere: in another network namespace, or before the last boot".to_owned()
-        }
+        UndoOutcome::Elsewhere => "holds in another network namespace".to_owned(),
+        UndoOutcome::BeforeBoot => "has gone when the machine was booted".to_owned(),
         UndoOutcome::Failed(error) => format!("could not be undone: {error}"),
     };
     let renamed = renamed.as_ref().map(|now| format!(" (the interface is named {now} now)"));

@@ -7,7 +7,7 @@ mod journal_owner;
 use std::fmt::Write as _;
 
 use maxseg_core::tunables::{Acts, Scope};
-use maxseg_core::tune::{Effect, Entry, EntryState, Step, Target, Value};
+use maxseg_core::tune::{Effect, Entry, EntryState, Step, Target, Value, is_of_unknown_reach};
 use maxseg_linux::tune::{SegmentsSeen, Surveyed};
 use maxseg_workbench::environment::utc;
 use maxseg_workbench::tune::{PlannedStep, PreparedPlan};
@@ -49,6 +49,9 @@ fn lines(planned: &PlannedStep) -> Vec<String> {
     let step = &planned.step;
     let reach = match step.target.scope() {
         Scope::Machine => "all connections of this machine",
+        Scope::Namespace if is_of_unknown_reach(&step.target) => {
+            "connections of this network namespace"
+        }
         Scope::Namespace => "all connections of this network namespace",
         Scope::Route => "connections to these destinations",
         Scope::Interface => "what goes through this interface",
@@ -67,11 +70,14 @@ fn lines(planned: &PlannedStep) -> Vec<String> {
         Some(Acts::Never) => "acts on no connection",
         None => "whether it acts on existing connections is not known",
     };
-    let connections = match planned.connections {
+    let mut connections = match planned.connections {
         Some(1) => "1 is established".to_owned(),
         Some(count) => format!("{count} are established"),
         None => "number of connections not known".to_owned(),
     };
+    if planned.counts_one_namespace() {
+        connections += " in this network namespace, and those of others are not counted";
+    }
     let undone = match (&step.target, &step.before) {
         (_, Value::Absent) => "undoing removes the route that is made for it".to_owned(),
         (Target::Clamp(_), Value::Unset) => "undoing removes it".to_owned(),

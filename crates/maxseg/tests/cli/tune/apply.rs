@@ -254,6 +254,27 @@ fn advice_is_applied_by_its_name() {
     assert!(told.contains("the path to 10.5.0.7 has changed"), "{told}");
 }
 
+/// What a program may ask for is read-only in a network namespace of its own, and the limit of autotuning is not.
+#[test]
+fn advice_about_a_buffer_is_applied_where_its_limit_is_the_hosts() {
+    let Some(host) = Host::new() else { return };
+    let setting = |target: &str, value: &str| serde_json::json!({"target": target, "value": value, "on": "10.9.0.1", "here": true});
+    let mut document = advice("1400");
+    document["advice"][0]["settings"] = serde_json::json!([
+        setting("sysctl.net.ipv4.tcp_wmem", "- - >=1073741824"),
+        setting("sysctl.net.core.wmem_max", ">=1073741824"),
+    ]);
+    std::fs::create_dir_all(host.folder()).unwrap();
+    std::fs::set_permissions(host.folder(), std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .unwrap();
+    std::fs::write(host.folder().join("advice.json"), document.to_string()).unwrap();
+    let told = host.tune_ends(&["apply", "mtu-a", "--yes"], 0);
+    assert!(host.shows("sysctl -n net.ipv4.tcp_wmem").trim().ends_with("1073741824"));
+    if host.namespace.run("sysctl -n net.core.wmem_max").status.success() {
+        assert!(told.contains("sysctl.net.core.wmem_max stays"), "{told}");
+    }
+}
+
 #[test]
 fn the_loopback_interface_takes_the_mtu_that_it_comes_with() {
     let Some(host) = Host::new() else { return };

@@ -32,6 +32,23 @@ fn wrong_targets_and_values_are_refused() {
     assert!(told.contains("route.default.mtu is set twice"), "{told}");
 }
 
+/// `tcp_set_default_congestion_control`: other namespaces than the first take what `tcp_allowed_congestion_control` has.
+#[test]
+fn a_namespace_has_the_congestion_controls_that_are_allowed() {
+    let Some(host) = Host::new() else { return };
+    let names = |which: &str| {
+        let shown = host.shows(&format!("sysctl -n net.ipv4.tcp_{which}_congestion_control"));
+        shown.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (available, allowed) = (names("available"), names("allowed"));
+    let Some(other) = available.iter().find(|name| !allowed.contains(name)) else {
+        return super::super::kernel::skipped("a congestion control that is not allowed");
+    };
+    let told = host.refused(&[&format!("sysctl.net.ipv4.tcp_congestion_control={other}")], &[]);
+    assert!(told.contains("tcp_allowed_congestion_control has") && told.contains(other), "{told}");
+    host.apply(&[&format!("route.default.congctl={other}")], &[]);
+}
+
 /// The kernel goes by the route's MTU, and the interface sends no packet of that size.
 #[test]
 fn a_route_takes_no_mtu_above_that_of_its_interfaces() {

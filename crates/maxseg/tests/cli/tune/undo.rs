@@ -87,6 +87,8 @@ fn another_boot_and_another_namespace_are_told() {
     assert_eq!((&entries[0]["state"], code), (&"unknown".into(), 0));
     assert_eq!(entries[0]["note"], "in another network namespace");
     assert!(other.tune_ends(&["undo", "--all"], 0).contains("nothing to undo"));
+    let told = other.tune_ends(&["undo", "1"], 1);
+    assert!(told.contains("change 1 holds in another network namespace, and stays"), "{told}");
     host.apply(&["sysctl.net.ipv4.tcp_sack=0"], &["--for", "1h"]);
     std::fs::copy(host.journal(), other.journal()).unwrap();
     let note = other.status(&["--all"]).0[1]["note"].as_str().unwrap().to_owned();
@@ -97,6 +99,7 @@ fn another_boot_and_another_namespace_are_told() {
     let (entries, _) = host.status(&["--all"]);
     assert_eq!(entries[0]["state"], "undone");
     assert!(entries[0]["note"].as_str().unwrap().contains("booted"), "{entries:?}");
+    assert!(host.tune_ends(&["undo", "1"], 0).contains("has gone when the machine was booted"));
 }
 
 fn set_mode(path: &std::path::Path, mode: u32) {

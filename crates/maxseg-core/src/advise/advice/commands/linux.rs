@@ -230,8 +230,7 @@ fn wider_window(lines: &mut Lines, case: &Case<'_>, window: u64) {
         lines.change(&on, linux::without_attribute(ip, &to, "window")).only_where =
             Some("the route has `window`: it holds every new connection's".to_owned());
         lines.change(&on, linux::raise("net.core.rmem_max", window)).only_where = Some(
-            "the program sets SO_RCVBUF; a network namespace of its own does not have it"
-                .to_owned(),
+            "the program sets SO_RCVBUF; a network namespace of its own may not set it".to_owned(),
         );
     }
     if !(is_fixed && has_room) {
@@ -244,7 +243,7 @@ fn send_buffer(lines: &mut Lines, case: &Case<'_>, bytes: u64) {
     lines.look(&on, "sysctl net.ipv4.tcp_wmem net.core.wmem_max");
     lines.change(&on, linux::raise_third("net.ipv4.tcp_wmem", bytes));
     lines.change(&on, linux::raise("net.core.wmem_max", bytes)).only_where =
-        Some("programs set SO_SNDBUF; a network namespace of its own does not have it".to_owned());
+        Some("programs set SO_SNDBUF; a network namespace of its own may not set it".to_owned());
 }
 
 fn scaling(lines: &mut Lines, case: &Case<'_>) {

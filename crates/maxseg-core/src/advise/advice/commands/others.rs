@@ -118,6 +118,29 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
     lines.sorted()
 }
 
+/// The numbers that a parameter of `Set-NetTCPSetting` takes, as its documentation has them.
+struct Accepted {
+    least: u64,
+    most: u64,
+    /// They are multiples of this.
+    step: u64,
+}
+
+const MIN_RTO_MS: Accepted = Accepted { least: 20, most: 300, step: 10 };
+const INITIAL_RTO_MS: Accepted = Accepted { least: 300, most: 3000, step: 10 };
+const INITIAL_WINDOW_SEGMENTS: Accepted = Accepted { least: 2, most: 64, step: 2 };
+
+impl Accepted {
+    /// The next larger number that it takes; `None` where Windows has no such setting.
+    fn taken(&self, wanted: u64) -> Option<u64> {
+        let number = wanted.next_multiple_of(self.step);
+        (self.least..=self.most).contains(&number).then_some(number)
+    }
+}
+
+/// The condition for the parameters that the documentation of `Set-NetTCPSetting` lists as read-only on Windows 10.
+const NOT_ON_WINDOWS_10: &str = "it is not Windows 10, where this parameter is read-only";
+
 pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
     let mut lines = Lines::default();
     let ((sender, _), (receiver, _)) = (case.sender(), case.receiver());
@@ -143,16 +166,27 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
                 CongestionName::Reno | CongestionName::Ns2Reno => "NewReno",
             };
             lines.look(&sender, "Get-NetTCPSetting");
-            lines.change(&sender, format!("{template} -CongestionProvider {provider}"));
+            lines
+                .change(&sender, format!("{template} -CongestionProvider {provider}"))
+                .only_where = Some(NOT_ON_WINDOWS_10.to_owned());
         }
         Change::InitialWindow(segments) => {
-            lines.change(&sender, format!("{template} -InitialCongestionWindowMss {segments}"));
+            if let Some(segments) = INITIAL_WINDOW_SEGMENTS.taken(segments.into()) {
+                lines
+                    .change(&sender, format!("{template} -InitialCongestionWindowMss {segments}"))
+                    .only_where = Some(NOT_ON_WINDOWS_10.to_owned());
+            }
         }
         Change::RtoMin(time) => {
-            lines.change(&sender, format!("{template} -MinRtoMs {}", time.as_millis_up()));
+            if let Some(ms) = MIN_RTO_MS.taken(time.as_millis_up()) {
+                lines.change(&sender, format!("{template} -MinRtoMs {ms}")).only_where =
+                    Some(NOT_ON_WINDOWS_10.to_owned());
+            }
         }
         Change::RtoInitial(time) => {
-            lines.change(&sender, format!("{template} -InitialRtoMs {}", time.as_millis_up()));
+            if let Some(ms) = INITIAL_RTO_MS.taken(time.as_millis_up()) {
+                lines.change(&sender, format!("{template} -InitialRtoMs {ms}"));
+            }
         }
         Change::ReceiveBuffer(_)
         | Change::SendBuffer(_)
@@ -221,4 +255,23 @@ fn windows_mtu(lines: &mut Lines, case: &Case<'_>, on: &str, mtu: u64) {
 fn pf(lines: &mut Lines, mss: u16) {
     let entry = format!("scrub out all max-mss {mss}");
     lines.add(CommandKind::Change, Form::Settings, "the gateway, /etc/pf.conf", entry);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_gets_numbers_that_it_takes() {
+        let rto = |wanted| MIN_RTO_MS.taken(wanted);
+        assert_eq!(
+            [15, 205, 300, 301, 3500].map(rto),
+            [Some(20), Some(210), Some(300), None, None]
+        );
+        assert_eq!(
+            [295, 3000, 3001].map(|ms| INITIAL_RTO_MS.taken(ms)),
+            [Some(300), Some(3000), None]
+        );
+        assert_eq!([1, 9, 65].map(|n| INITIAL_WINDOW_SEGMENTS.taken(n)), [Some(2), Some(10), None]);
+    }
 }

@@ -65,11 +65,14 @@ impl SocketCase<'_> {
         format!("{what} this connection {share}: the peer fills it in each round trip{rtt}.")
     }
 
-    /// The buffer that the program has set holds the window, and no clamp does.
+    /// The buffer that the program has set holds the window, and no clamp does. In a small one what has arrived, and how far the window
+    /// had grown, are bounds of the moment that come from the buffer.
     fn is_window_of_buffer(&self) -> bool {
-        self.window
-            .winner()
-            .is_some_and(|link| matches!(link.source, Source::SocketBuffer | Source::RmemMax))
+        let of_moment = |source| matches!(source, Source::Growth | Source::UnreadData);
+        self.window.winner().is_some_and(|link| {
+            matches!(link.source, Source::SocketBuffer | Source::RmemMax)
+                || of_moment(link.source) && self.has_small_buffer()
+        })
     }
 
     pub(super) fn widen_window_here(&self, here: &Host) -> Remedy {

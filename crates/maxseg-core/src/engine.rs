@@ -207,10 +207,34 @@ fn rounded(seconds: f64) -> Time {
     Time::from_secs_f64(libm::round(seconds * 1e3) / 1e3)
 }
 
-/// Says of each flow of an outcome which flow of the scenario it is.
+/// Says of each flow of an outcome which flow of the scenario it is, and whether it is on the way of the first TCP flow.
 pub fn name_flows(outcome: &mut Outcome, scenario: &Scenario) {
+    let is_tcp = |flow: &&Flow| matches!(flow.kind, FlowKind::Bulk | FlowKind::Request(_));
+    let way = |flow: &Flow| (flow.from, flow.hops);
+    let first = scenario.flows.iter().find(is_tcp).map(way);
     for (index, (flow, spec)) in outcome.flows.iter_mut().zip(&scenario.flows).enumerate() {
         flow.kind = Some(spec.kind.word().to_owned());
         flow.name = Some(format!("flow.{index}"));
+        flow.on_first_way = is_tcp(&spec).then(|| first == Some(way(spec)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_on_the_way_of_the_first_one_are_told_from_others() {
+        let flows = "[[flow]]\nkind = \"ping\"\n[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"bulk\"\nstart = \"1 s\"\n\
+                     [[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n";
+        let text = format!(
+            "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n{flows}[until]\ntime = \"2 s\""
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let flows = vec![Outcome::default(); scenario.flows.len()];
+        let mut outcome = Outcome { flows, ..Outcome::default() };
+        name_flows(&mut outcome, &scenario);
+        let ways: Vec<_> = outcome.flows.iter().map(|flow| flow.on_first_way).collect();
+        assert_eq!(ways, [None, Some(true), Some(true), Some(false)]);
     }
 }

@@ -28,6 +28,10 @@ pub struct Outcome {
     pub elapsed_s: Option<f64>,
     /// Payload acknowledged (TCP) or delivered (datagrams, replies to requests).
     pub payload_bytes: Option<u64>,
+    /// Payload of a bulk flow that has arrived when the run ends, each byte once, with what waits behind a hole: what a full link has
+    /// carried by then, whatever is acknowledged later. Simulator only, and no part of its results: advice is judged by it.
+    #[serde(skip)]
+    pub arrived_bytes: Option<u64>,
     /// Packets with payload, retransmissions included.
     pub data_packets: Option<u64>,
     /// Pure acknowledgements.
@@ -60,6 +64,10 @@ pub struct Outcome {
     pub ping_mean_s: Option<f64>,
     /// 99th percentile of the RTT of the echo requests.
     pub ping_p99_s: Option<f64>,
+    /// The least that the mean RTT of the echo requests may be where those without an answer yet count with how long they have waited:
+    /// the answers that came before a queue filled are all fast. Simulator only, and no part of its results: advice is judged by it.
+    #[serde(skip)]
+    pub ping_floor_s: Option<f64>,
     /// Requests whose reply is complete.
     pub requests: Option<u64>,
     /// Mean time from a request to its complete reply; from the SYN where each request opens a connection.
@@ -96,6 +104,10 @@ pub struct Outcome {
     /// Of an outcome in `flows`: the flow as keys and tables name it, `flow.0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Of an outcome in `flows`: whether it is a TCP flow between the hosts of the first one, from the same end: tables and charts show
+    /// the goodput of these together. `None` for datagrams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_first_way: Option<bool>,
     /// The outcome of each flow, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Outcome>,
@@ -112,31 +124,50 @@ impl Outcome {
         self.invalid_because().is_empty()
     }
 
-    /// The goodput by which results are shown and compared, in bits per second: that of the
-    /// [asked flow](Self::asked_flow) where there is one, and else [`goodput_bps`](Self::goodput_bps). `None` where it is
-    /// unknown.
+    /// The goodput by which results are shown and compared, in bits per second: that of the [asked flows](Self::asked_flows) together
+    /// where others carry data beside them, and else [`goodput_bps`](Self::goodput_bps). What one of several flows on a way takes from
+    /// another is no gain. `None` where it is unknown.
     pub fn headline_goodput_bps(&self) -> Option<f64> {
-        self.asked_flow().map_or(self.goodput_bps, |flow| self.flows[flow].goodput_bps)
+        let asked = self.asked_flows();
+        if asked.is_empty() {
+            return self.goodput_bps;
+        }
+        let goodputs = asked.into_iter().filter_map(|flow| self.flows[flow].goodput_bps);
+        goodputs.reduce(|sum, one| sum + one)
     }
 
     /// A number by which results are shown beside [that goodput](Self::headline_goodput_bps): of the
-    /// [asked flow](Self::asked_flow) where it knows it, and else of the whole run, as the time of another flow's pings.
+    /// [asked flows](Self::asked_flows) where they know it, and else of the whole run, as the time of another flow's pings.
     pub fn headline<T>(&self, number: impl Fn(&Self) -> Option<T>) -> Option<T> {
-        let asked = self.asked_flow().and_then(|flow| number(&self.flows[flow]));
+        let asked = match self.asked_flows().as_slice() {
+            [] => None,
+            [only] => number(&self.flows[*only]),
+            several => {
+                let flows = several.iter().map(|flow| self.flows[*flow].clone()).collect();
+                number(&Self::total(flows, self.clone()))
+            }
+        };
         asked.or_else(|| number(self))
     }
 
-    /// The place of the flow that is asked about, the first TCP flow, where others carry data beside it:
-    /// `goodput_bps` is a sum then.
-    pub fn asked_flow(&self) -> Option<usize> {
-        let asked = self.flows.iter().position(Self::is_of_tcp)?;
-        self.goodputs_beside(asked).next().map(|_| asked)
+    /// Mean RTT of the echo requests, in seconds: of those that were answered, or with those that wait for an answer where that is more.
+    pub fn ping_with_waiting_s(&self) -> Option<f64> {
+        let floors = self.flows.iter().filter_map(|flow| flow.ping_floor_s);
+        self.ping_mean_s.into_iter().chain(floors).reduce(f64::max)
     }
 
-    /// What each other flow that carries data has.
-    fn goodputs_beside(&self, asked: usize) -> impl Iterator<Item = f64> {
-        let others = self.flows.iter().enumerate().filter(move |(place, _)| *place != asked);
-        others.filter_map(|(_, flow)| flow.goodput_bps)
+    /// The places of the flows that are asked about, the first TCP flow and those on its way, where others carry data beside them:
+    /// `goodput_bps` is a sum with theirs then. Empty where all is asked about.
+    pub fn asked_flows(&self) -> Vec<usize> {
+        let Some(first) = self.flows.iter().position(Self::is_of_tcp) else { return Vec::new() };
+        let is_asked = |place: usize, flow: &Self| {
+            place == first || flow.is_of_tcp() && flow.on_first_way == Some(true)
+        };
+        let all = || self.flows.iter().enumerate();
+        let has_others =
+            all().any(|(place, flow)| !is_asked(place, flow) && flow.goodput_bps.is_some());
+        let asked = all().filter(|(place, flow)| has_others && is_asked(*place, flow));
+        asked.map(|(place, _)| place).collect()
     }
 
     /// Whether this is the outcome of a TCP flow: only these have segments or retransmissions.

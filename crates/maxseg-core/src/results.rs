@@ -137,9 +137,10 @@ impl Group<'_> {
         self.summary(Outcome::headline_goodput_bps)
     }
 
-    /// The place of the flow that its goodput is of, where several carry data ([`Outcome::asked_flow`]).
-    pub fn asked_flow(&self) -> Option<usize> {
-        self.rows.iter().find_map(|row| row.outcome.asked_flow())
+    /// The places of the flows that its goodput is of, where others carry data beside them ([`Outcome::asked_flows`]).
+    pub fn asked_flows(&self) -> Vec<usize> {
+        let asked = self.rows.iter().map(|row| row.outcome.asked_flows());
+        asked.into_iter().find(|asked| !asked.is_empty()).unwrap_or_default()
     }
 
     /// The same of another number that is shown beside it ([`Outcome::headline`]).
@@ -147,12 +148,17 @@ impl Group<'_> {
         self.summary(|outcome| outcome.headline(&number))
     }
 
-    /// The limit of most runs, of the flow that its goodput is of.
+    /// The limit of most runs, of the flow that its goodput is of; of several that which carries most.
     pub fn limited_by(&self) -> Option<LimitedBy> {
-        self.limit_of_most(|outcome| match outcome.asked_flow() {
+        self.limit_of_most(|outcome| match outcome.asked_flows().as_slice() {
+            [] => outcome.limited_by,
             // Another flow's limit is none of its.
-            Some(flow) => outcome.flows[flow].limited_by,
-            None => outcome.limited_by,
+            [only] => outcome.flows[*only].limited_by,
+            several => {
+                let limited = several.iter().map(|flow| &outcome.flows[*flow]);
+                let limited = limited.filter(|flow| flow.limited_by.is_some());
+                limited.max_by_key(|flow| flow.payload_bytes)?.limited_by
+            }
         })
     }
 
@@ -201,8 +207,17 @@ impl Group<'_> {
 pub fn numbers(outcome: &Outcome) -> Map<String, Value> {
     match serde_json::to_value(outcome) {
         Ok(Value::Object(mut map)) => {
-            for word in ["limited_by", "formula", "limits", "lab", "links", "kind", "name", "flows"]
-            {
+            for word in [
+                "limited_by",
+                "formula",
+                "limits",
+                "lab",
+                "links",
+                "kind",
+                "name",
+                "on_first_way",
+                "flows",
+            ] {
                 map.remove(word);
             }
             map
@@ -254,11 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_compared_by_the_goodput_of_the_first_tcp_flow() {
+    fn groups_are_compared_by_the_goodput_of_tcp() {
         let mut rows = [row(EngineName::Sim, 536, Some(1), 0.0)];
         rows[0].outcome = with_cross_traffic(Some(2e6));
         let group = &groups(&rows)[0];
-        assert_eq!(group.asked_flow(), Some(0));
+        assert_eq!(group.asked_flows(), [0]);
         assert!((group.goodput().unwrap().mean - 2e6).abs() < 1e-6);
         assert_eq!(group.to_json()["goodput_bps"]["mean"], 1e7, "the document keeps the sum");
     }
@@ -293,7 +308,17 @@ mod tests {
         assert_eq!(datagrams_only.headline_goodput_bps(), Some(8e6));
         let mut second = with_cross_traffic(Some(2e6));
         second.flows[1].mss_used_bytes = Some(1460);
-        assert_eq!(second.headline_goodput_bps(), Some(2e6), "not the sum of two TCP flows");
+        assert_eq!(second.headline_goodput_bps(), Some(2e6), "not with the sum of the other way");
+        second.flows[1].on_first_way = Some(true);
+        assert_eq!(
+            second.headline_goodput_bps(),
+            Some(1e7),
+            "what one takes from the other is no gain"
+        );
+        assert!(second.asked_flows().is_empty(), "all of it is asked about");
+        second.flows.extend(with_cross_traffic(None).flows);
+        assert_eq!(second.asked_flows(), [0, 1]);
+        assert_eq!(second.headline_goodput_bps(), Some(1e7), "without datagrams beside them");
     }
 
     #[test]

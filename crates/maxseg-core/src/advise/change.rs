@@ -55,6 +55,8 @@ pub enum Change {
     Queue(Bytes),
     /// A fair queue before the bottleneck link, which controls the delay of each flow (FQ-CoDel, RFC 8290).
     FairQueue,
+    /// `CoDel` in the place of tail drop in every queue of the path, of both directions: one queue for all flows (RFC 8289).
+    Codel,
     /// No packet errors. No setting achieves that; it shows what the errors cost.
     NoErrors,
 }
@@ -90,19 +92,21 @@ impl Change {
             | Self::IcmpSent
             | Self::Queue(_)
             | Self::FairQueue
+            | Self::Codel
             | Self::NoErrors => false,
         }
     }
 
-    /// A rate below that of a policer, so that the bursts of the sender find tokens; `None` where no rate is left. Linux's TCP
+    /// So much of a policer's rate, so that the bursts of the sender find tokens; `None` where no rate is left. Linux's TCP
     /// counts payload (`tcp_update_skb_after_send`, `net/ipv4/tcp_output.c`), and a policer what a full packet is on the wire.
     pub(super) fn pacing_below(
         policer: BitsPerSec,
+        percent: u32,
         payload: Bytes,
         on_wire: Bytes,
     ) -> Option<Self> {
-        const PERCENT: u128 = 95;
-        let of_payload = u128::from(policer.get()) * PERCENT * u128::from(payload.get());
+        let of_payload =
+            u128::from(policer.get()) * u128::from(percent) * u128::from(payload.get());
         let rate = of_payload / (100 * u128::from(on_wire.get().max(1)));
         BitsPerSec::new(u64::try_from(rate).ok()?).map(Self::Pacing)
     }
@@ -156,7 +160,10 @@ impl Change {
             Self::ReceiveBuffer(bytes) => format!("{receiver}.linux.tcp_rmem up to {bytes}"),
             Self::FirstReceiveBuffer(bytes) => format!("{receiver}.linux.tcp_rmem from {bytes} on"),
             Self::SendBuffer(bytes) => format!("{sender}.send_buffer = \"{bytes}\""),
-            Self::SegmentSize(mss) => format!("{sender}.mss = {}", mss.get()),
+            // Both, as they are run: what a host offers bounds what it receives.
+            Self::SegmentSize(mss) => {
+                format!("{sender}.mss = {mss}, {receiver}.mss = {mss}", mss = mss.get())
+            }
             Self::Mtu(mtu) => format!("packets of at most {} bytes", mtu.get()),
             Self::Clamp(mss) => format!("the MSS clamped to {} at the gateway", mss.get()),
             Self::Congestion(name) => format!("{sender}.congestion = \"{}\"", name.word()),
@@ -173,6 +180,7 @@ impl Change {
             Self::IcmpSent => "every hop sends ICMP for packets too large for it".to_owned(),
             Self::Queue(bytes) => format!("hop.path.queue = \"{bytes}\""),
             Self::FairQueue => "a fair queue before the bottleneck link".to_owned(),
+            Self::Codel => "CoDel in every queue of the path".to_owned(),
             Self::NoErrors => "no packet damaged on the path".to_owned(),
         }
     }
@@ -267,6 +275,15 @@ impl Change {
                     // One flow has a queue of its own, with CoDel (RFC 8290 §4).
                     link.discipline = Discipline::Codel(CodelSettings::default());
                     link.queue = QueueLimit::Packets(FQ_CODEL_LIMIT);
+                }
+            }
+            Self::Codel => {
+                for hop in &mut scenario.path.hops {
+                    for link in [&mut hop.forward, &mut hop.reverse] {
+                        if link.discipline == Discipline::TailDrop {
+                            link.discipline = Discipline::Codel(CodelSettings::default());
+                        }
+                    }
                 }
             }
             Self::NoErrors => {

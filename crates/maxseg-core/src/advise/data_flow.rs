@@ -65,6 +65,26 @@ pub(super) fn others_goodput_bps(scenario: &Scenario, outcome: &Outcome) -> Opti
     goodputs(&apart(scenario, outcome).1).reduce(|sum, one| sum + one)
 }
 
+/// What each flow of the data has carried, in bits per second: payload that has arrived when the run ends, where that is known. What is
+/// acknowledged lags behind it by as much as waits behind a hole then, seconds of a slow link's time: where a run ends would be a gain.
+pub(super) fn data_carried(scenario: &Scenario, outcome: &Outcome) -> Vec<f64> {
+    if outcome.flows.is_empty() {
+        return carried_bps(outcome).into_iter().collect();
+    }
+    apart(scenario, outcome).0.into_iter().filter_map(carried_bps).collect()
+}
+
+/// The same of all other flows together; `None` where none carries data.
+pub(super) fn others_carried_bps(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    let others = apart(scenario, outcome).1;
+    others.into_iter().filter_map(carried_bps).reduce(|sum, one| sum + one)
+}
+
+fn carried_bps(outcome: &Outcome) -> Option<f64> {
+    let arrived = outcome.arrived_bytes.zip(outcome.elapsed_s.filter(|elapsed| *elapsed > 0.0));
+    arrived.map(|(bytes, elapsed)| bytes as f64 * 8.0 / elapsed).or(outcome.goodput_bps)
+}
+
 /// The outcome with what limits the flows of the data, and with their timeouts and needless retransmissions: without that it has those of
 /// the flow that carries most, and of all.
 pub(super) fn of_data(scenario: &Scenario, outcome: Outcome) -> Outcome {

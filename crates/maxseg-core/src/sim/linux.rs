@@ -236,6 +236,11 @@ impl LinuxConnection {
         (SenderStats { packets, ..sent }, account::seen(&self.receiver))
     }
 
+    /// Payload that the receiver has, in order or not.
+    pub(super) fn arrived(&self) -> u64 {
+        self.receiver.arrived()
+    }
+
     /// Its state for those who watch.
     pub(super) fn sample(&self, at: Time, flow: usize, queue: Time) -> Sample {
         account::sample(&self.sender, at, flow, queue, Bytes::new(self.acknowledged()))

@@ -7,7 +7,7 @@ use super::world::World;
 use crate::engine::name_flows;
 use crate::outcome::{LimitShare, LimitedBy, Outcome, Usage};
 use crate::path::LinkSpec;
-use crate::scenario::{End, Flow, Scenario};
+use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::stats::Histogram;
 use crate::tcp::{Limit, ReceiverStats, SenderStats};
 use crate::units::{Bytes, Time};
@@ -18,6 +18,8 @@ struct BulkCounts<'a> {
     seen: &'a ReceiverStats,
     /// Acknowledged.
     payload: Bytes,
+    /// What the receiver has, in order or not.
+    arrived: u64,
     /// `None` before there is an answer to the SYN.
     mss: Option<Bytes>,
     /// What each end put on its own wire.
@@ -57,6 +59,7 @@ impl<E> World<E> {
                     sent: connection.sender.stats(),
                     seen: connection.receiver.stats(),
                     payload: connection.sender.acknowledged(),
+                    arrived: connection.receiver.arrived().get(),
                     mss: connection.sender.is_established().then(|| connection.sender.mss()),
                     wires: (&connection.sent, &connection.answered),
                 };
@@ -68,6 +71,7 @@ impl<E> World<E> {
                     sent: &sent,
                     seen: &seen,
                     payload: Bytes::new(connection.acknowledged()),
+                    arrived: connection.arrived(),
                     mss: (connection.sender.is_established() || connection.acknowledged() > 0)
                         .then(|| Bytes::new(connection.sender.mss())),
                     wires: (&connection.sent, &connection.answered),
@@ -98,6 +102,7 @@ impl<E> World<E> {
         };
         let from = sender_of_most(flow);
         tally.lost = flow.losses.by(self.now);
+        tally.ping_floor_s = ping_floor(&tally, spec);
         tally.queue = self.net.links.towards(from.other()).mean_wait(hops(flow, from));
         tally
     }
@@ -109,11 +114,12 @@ impl<E> World<E> {
         flow: (usize, &RunningFlow),
         far: &LinkSpec,
     ) -> Tally {
-        let BulkCounts { sent, seen, payload, mss, wires } = *counts;
+        let BulkCounts { sent, seen, payload, arrived, mss, wires } = *counts;
         let elapsed = self.now.as_secs_f64();
         let limits = self.limits_of(sent.limited, flow, seconds_on(far, wires.1));
         Tally {
             payload: Some(payload.get()),
+            arrived: Some(arrived.max(payload.get())),
             data_packets: Some(sent.data_packets),
             ack_packets: Some(seen.packets),
             duplicate_bytes: Some(seen.duplicate_bytes),
@@ -247,6 +253,7 @@ impl<E> World<E> {
                 .map(|payload| payload as f64 * 8.0 / elapsed),
             elapsed_s: Some(elapsed),
             payload_bytes: tally.payload,
+            arrived_bytes: tally.arrived,
             data_packets: tally.data_packets,
             ack_packets: tally.ack_packets,
             packets: Some(tally.packets),
@@ -266,6 +273,7 @@ impl<E> World<E> {
             mss_used_bytes: tcp.and_then(|tcp| tcp.mss),
             limited_by: tally.limited_by,
             limits: tally.limits.clone(),
+            ping_floor_s: tally.ping_floor_s,
             ..Outcome::of_times(&tally.ping, tally.requests.as_ref())
         }
     }
@@ -275,6 +283,8 @@ impl<E> World<E> {
 #[derive(Debug, Clone, Default)]
 struct Tally {
     payload: Option<u64>,
+    /// Of a bulk flow, what its receiver has, in order or not.
+    arrived: Option<u64>,
     data_packets: Option<u64>,
     ack_packets: Option<u64>,
     /// Payload that arrived once more.
@@ -289,6 +299,7 @@ struct Tally {
     tcp: Option<TcpTally>,
     rtt: Histogram,
     ping: Histogram,
+    ping_floor_s: Option<f64>,
     /// From request to whole reply.
     requests: Option<Histogram>,
     limited_by: Option<LimitedBy>,
@@ -329,6 +340,17 @@ impl Tally {
         let sent = self.data_packets.unwrap_or(self.echoes);
         (sent > 0).then(|| self.lost as f64 / sent as f64)
     }
+}
+
+/// The mean round trip of a flow's echo requests where those that wait for an answer, the last ones at best, have waited since they were
+/// sent.
+fn ping_floor(tally: &Tally, spec: &Flow) -> Option<f64> {
+    let FlowKind::Ping { interval, .. } = spec.kind else { return None };
+    let answered = tally.ping.count();
+    let waiting = tally.echoes.saturating_sub(answered + tally.lost);
+    let waited = interval.as_secs_f64() * (waiting * waiting.saturating_sub(1)) as f64 / 2.0;
+    let took = tally.ping.mean().map_or(0.0, |mean| mean.as_secs_f64() * answered as f64);
+    (answered + waiting > 0).then(|| (took + waited) / (answered + waiting) as f64)
 }
 
 /// The end that sends what the flow is about: data, or the replies to requests.

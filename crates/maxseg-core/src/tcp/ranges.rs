@@ -20,6 +20,11 @@ impl Ranges {
         &self.ranges
     }
 
+    /// The bytes in all of them.
+    pub(super) fn total(&self) -> u64 {
+        self.ranges.iter().map(|(begin, stop)| stop - begin).sum()
+    }
+
     /// The range that holds `at`.
     pub(super) fn containing(&self, at: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|&(_, stop)| stop <= at);

@@ -206,6 +206,11 @@ impl Receiver {
         Bytes::new(self.next.saturating_sub(1))
     }
 
+    /// Payload bytes that have arrived, each once, with those behind a hole.
+    pub fn arrived(&self) -> Bytes {
+        self.delivered() + Bytes::new(self.beyond.total())
+    }
+
     /// What was seen so far.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats

@@ -26,7 +26,7 @@ use maxseg_core::advise::{
 };
 use maxseg_core::engine::{EngineName, Unwatched};
 use maxseg_core::scenario::Scenario;
-use maxseg_core::units::Time;
+use maxseg_core::units::{Time, approx};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -115,6 +115,34 @@ pub struct PathAdvice {
 const LAB_RUNS: u64 = 3;
 const LAB_TIME: Time = Time::from_secs(10);
 
+/// Where nothing gains goodput and a ping waits in a queue: which question finds a shorter round trip.
+fn long_ping(goal: Goal, advised: &Advised) -> Option<String> {
+    let as_it_is = advised.trials.first().filter(|trial| trial.ping.n > 0)?;
+    let (loaded, alone) =
+        (as_it_is.ping.mean, as_it_is.scenario.path.propagation_rtt().as_secs_f64());
+    let is_long = goal == Goal::Throughput
+        && advised.advice.is_empty()
+        && loaded > MANY_ROUND_TRIPS * alone
+        && loaded > LONG_PING_S;
+    is_long.then(|| {
+        format!(
+            "A ping takes {} while data is sent, {} without: for shorter round trips at little less goodput ask with `--goal latency` or \
+             `--goal balanced`.",
+            approx::time(loaded),
+            approx::time(alone)
+        )
+    })
+}
+
+/// A round trip under load that is worth a word: so many times as long as alone, and longer than people notice in a dialogue, in seconds
+/// (ITU-T G.114 has 150 ms each way).
+const MANY_ROUND_TRIPS: f64 = 2.0;
+const LONG_PING_S: f64 = 0.1;
+
+/// How its hosts hold a window that is set (`lab/flows/open.rs`): the commands have another way.
+const LAB_WINDOW: &str = "the lab's programs hold their window with TCP_WINDOW_CLAMP, set again after each read: to the multiple of the \
+     window's scale that is next to it.";
+
 /// A path that is known well enough to be run.
 #[derive(Debug, Clone)]
 struct Known {
@@ -160,6 +188,13 @@ impl Known {
         };
         let advised = advise::advise(&request)?;
         let lab_rows = if question.by_lab { by_lab(&advised)? } else { Vec::new() };
+        let mut notes = self.notes;
+        let holds_window =
+            |trial: &Trial| trial.changes.iter().any(|change| matches!(change, Change::Window(_)));
+        if question.by_lab && advised.best().is_some_and(holds_window) {
+            notes.push(LAB_WINDOW.to_owned());
+        }
+        notes.extend(long_ping(question.goal, &advised));
         let guides = question
             .guides
             .iter()
@@ -188,7 +223,7 @@ impl Known {
             lab_rows,
             guides,
             unknown,
-            notes: self.notes,
+            notes,
             ignored: question.ignored.clone(),
         })
     }

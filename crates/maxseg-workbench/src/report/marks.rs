@@ -26,13 +26,14 @@ pub(super) const DOUBTFUL: &str = "~";
 /// What the marks mean that stand somewhere among these, and which flow they are of.
 pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
     let groups: Vec<&Group<'_>> = groups.collect();
-    let asked = groups.iter().find_map(|group| group.asked_flow());
-    let of_one = asked.map(|flow| {
-        format!(
-            "goodput, RTT, losses and limit are of flow.{flow}, which shares the path with others"
-        )
-    });
-    sign_notes(groups.into_iter()).into_iter().chain(of_one).collect()
+    let shared = match asked_flows(groups.iter().copied()).as_slice() {
+        [] => None,
+        [only] => Some(format!("of flow.{only}, which shares")),
+        several => Some(format!("of {} together, which share", names(several))),
+    };
+    let of_asked =
+        shared.map(|of| format!("goodput, RTT, losses and limit are {of} the path with others"));
+    sign_notes(groups.into_iter()).into_iter().chain(of_asked).collect()
 }
 
 /// What the marks mean that stand somewhere among these.
@@ -43,10 +44,23 @@ pub(super) fn sign_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec
     notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
 }
 
-/// What the goodput of these is called: where several flows carry data, it is that of one.
+/// What the goodput of these is called: where others carry data beside those that are asked about, it is that of these.
 pub fn goodput_title<'a: 'g, 'g>(groups: impl IntoIterator<Item = &'g Group<'a>>) -> String {
-    let asked = groups.into_iter().find_map(Group::asked_flow);
-    asked.map_or_else(|| "goodput".to_owned(), |flow| format!("goodput of flow.{flow}"))
+    match asked_flows(groups).as_slice() {
+        [] => "goodput".to_owned(),
+        [only] => format!("goodput of flow.{only}"),
+        several => format!("goodput of {}", names(several)),
+    }
+}
+
+/// Several flows as keys name them.
+fn names(flows: &[usize]) -> String {
+    flows.iter().map(|flow| format!("flow.{flow}")).collect::<Vec<_>>().join(" + ")
+}
+
+fn asked_flows<'a: 'g, 'g>(groups: impl IntoIterator<Item = &'g Group<'a>>) -> Vec<usize> {
+    let asked = groups.into_iter().map(Group::asked_flows);
+    asked.into_iter().find(|asked| !asked.is_empty()).unwrap_or_default()
 }
 
 /// A line for each lab run that proves nothing: which it is, and why.

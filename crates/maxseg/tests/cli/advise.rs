@@ -8,6 +8,8 @@ use std::process::Output;
 use serde_json::Value;
 
 #[cfg(target_os = "linux")]
+use super::advise_window::is_nft_installed;
+#[cfg(target_os = "linux")]
 use super::kernel::skipped;
 use super::{command, stderr, stdout};
 
@@ -205,12 +207,14 @@ fn the_lines_of_linux_do_what_they_say() {
     }
     let program = Path::new(env!("CARGO_BIN_EXE_maxseg")).parent().unwrap();
     for (line, undo) in lines {
-        let by_tune = line.starts_with("maxseg tune apply");
-        let line = if by_tune { format!("{line} --yes") } else { line };
+        let line = line.replace("maxseg tune apply", "maxseg tune apply --yes");
         let undo = undo.map_or_else(
             || "true".to_owned(),
-            |undo| if by_tune { format!("{undo} --yes") } else { undo },
+            |undo| undo.replace("maxseg tune undo", "maxseg tune undo --yes"),
         );
+        if line.contains("nft ") && !is_nft_installed() {
+            continue;
+        }
         // What a host may have: one way, two ways, a route with what `ip` prints otherwise than it reads.
         for route in [
             "default dev lo metric 7",
@@ -276,7 +280,7 @@ fn in_namespace(program: &Path, state: &Path, route: &str, line: &str, undo: &st
     );
     let place =
         |line: &str| line.replace("RECEIVER", "198.51.100.7").replace("SENDER", "198.51.100.7");
-    let show = "ip route; sysctl net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_mtu_probing";
+    let show = "ip route; nft list ruleset 2>/dev/null; sysctl net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_mtu_probing";
     let script = format!(
         "{setup}; before=$({show}); {{ {}; }} >/dev/null || exit 3; {} >/dev/null || exit 4; \
          after=$({show}); [ \"$before\" = \"$after\" ] || exit 5",

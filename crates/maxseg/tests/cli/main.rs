@@ -5,6 +5,8 @@ mod advise;
 mod advise_cases;
 #[cfg(feature = "lab")]
 mod advise_live;
+#[cfg(target_os = "linux")]
+mod advise_window;
 mod check;
 mod compare;
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::advise::data_flow::{
-    data_flow, data_goodputs, data_hosts, data_rate, of_data, others_goodput_bps,
+    data_carried, data_flow, data_hosts, data_rate, of_data, others_carried_bps,
 };
 use crate::advise::{Change, Trial, changed};
 use crate::engine::{Engine as _, EngineError, Unwatched};
@@ -25,6 +25,10 @@ pub type Simulate = fn(&[Scenario]) -> Vec<Result<Outcome, EngineError>>;
 pub fn one_by_one(scenarios: &[Scenario]) -> Vec<Result<Outcome, EngineError>> {
     scenarios.iter().map(|scenario| Sim.run(scenario, &mut Unwatched)).collect()
 }
+
+/// Needless retransmissions of a smaller share of the packets are worth no change: what they take is less than what goodput is told apart
+/// by.
+const NEEDLESS_SHARE: f64 = 0.01;
 
 /// One path with changes, and its runs.
 #[derive(Debug)]
@@ -219,13 +223,14 @@ impl Bench {
         if freedom > 0.0 { libm::sqrt(squares / freedom) } else { 0.0 }
     }
 
-    /// Whether needless retransmissions end from `a` to `b`.
+    /// Whether needless retransmissions end from `a` to `b`: in no run of `b` is there one, and in those of `a` as many as matter.
     pub(super) fn mends(&self, a: usize, b: usize) -> bool {
-        let needless = |point: usize| {
-            let outcome = self.points[point].outcome();
-            outcome.and_then(|outcome| outcome.spurious_retransmissions).unwrap_or(0)
+        let sum = |point: usize, of: fn(&Outcome) -> Option<u64>| -> u64 {
+            self.points[point].runs.iter().filter_map(|(_, _, outcome)| of(outcome)).sum()
         };
-        needless(a) > 0 && needless(b) == 0
+        let needless = |point: usize| sum(point, |outcome| outcome.spurious_retransmissions);
+        let sent = sum(a, |outcome| outcome.data_packets) as f64;
+        needless(b) == 0 && needless(a) > 0 && needless(a) as f64 >= NEEDLESS_SHARE * sent
     }
 
     /// The runs of two points with the same number, of those that `wanted` accepts.
@@ -288,8 +293,8 @@ pub(super) fn standing(scenario: &Scenario, outcome: &Outcome) -> Standing {
     } else {
         goodput(scenario, outcome).unwrap_or(0.0)
     };
-    let others_bps = others_goodput_bps(scenario, outcome);
-    Standing { rate, ping_s: outcome.ping_mean_s, others_bps }
+    let others_bps = others_carried_bps(scenario, outcome);
+    Standing { rate, ping_s: outcome.ping_with_waiting_s(), others_bps }
 }
 
 /// Goodput of the data that counts: what is acknowledged and waits in a buffer to be read is of no use to the program, and a larger buffer
@@ -297,7 +302,7 @@ pub(super) fn standing(scenario: &Scenario, outcome: &Outcome) -> Standing {
 fn goodput(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
     let [_, receiving] = data_hosts(scenario);
     let read = receiving.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64);
-    let counts = data_goodputs(scenario, outcome).into_iter().map(|goodput| goodput.min(read));
+    let counts = data_carried(scenario, outcome).into_iter().map(|carried| carried.min(read));
     counts.reduce(|sum, one| sum + one)
 }
 

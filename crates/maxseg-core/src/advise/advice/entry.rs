@@ -11,7 +11,7 @@ use super::goal::Goal;
 use super::price::{Price, price};
 use super::proof::Found;
 use super::tune::{self, Setting};
-use super::{Request, words};
+use super::{Request, caution, words};
 use crate::advise::{Change, Trial};
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
@@ -98,9 +98,11 @@ impl ChangeEntry {
             Change::Congestion(name) => switched(Some(name.word())),
             Change::MtuProbing | Change::ReorderingTolerance => switched(Some("on")),
             Change::NoSlowStartAfterIdle => switched(Some("off")),
-            Change::ReadsAtOnce | Change::IcmpSent | Change::FairQueue | Change::NoErrors => {
-                switched(None)
-            }
+            Change::ReadsAtOnce
+            | Change::IcmpSent
+            | Change::FairQueue
+            | Change::Codel
+            | Change::NoErrors => switched(None),
         }
     }
 }
@@ -182,12 +184,17 @@ fn one(
     let rows = shown.into_iter().filter_map(|point| bench.trial(point, &found.draws));
     let as_it_is = baseline.as_ref().map(|trial| &trial.outcome);
     let reason = words::reason(change, request.scenario, as_it_is);
+    let lost = |point: usize| bench.points[point].outcome().and_then(|run| run.segment_loss);
+    let before = lost(without.unwrap_or(AS_IT_IS));
+    let by_rule = Advice::by_rule(change, reason, request);
+    let price = by_rule.price.with_losses(before.zip(lost(best)));
     Advice {
+        price,
         gain: without.map_or_else(AdviceGain::default, |without| {
             gain(bench, [without, best], request, |number| found.draws.contains(&number))
         }),
         proof: rows.map(|trial| ProofRow::of(&trial, EngineName::Sim)).collect(),
-        ..Advice::by_rule(change, reason, request)
+        ..by_rule
     }
 }
 
@@ -218,9 +225,9 @@ impl Advice {
             proof: Vec::new(),
             price: price(change, is_raise, request.connections),
             reason,
-            risk: words::risk(change, is_raise),
-            note: words::note(change),
-            source: words::source(change),
+            risk: caution::risk(change, is_raise),
+            note: caution::note(change, is_raise),
+            source: caution::source(change),
             commands: commands(change, ends, scenario, is_raise),
             settings: tune::of(change, ends, scenario, is_raise),
         }

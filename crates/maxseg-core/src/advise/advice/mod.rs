@@ -7,6 +7,7 @@
 
 mod axes;
 mod bench;
+mod caution;
 mod climb;
 mod commands;
 mod draws;
@@ -46,7 +47,7 @@ use super::data_flow::{data_flow, data_links};
 use super::path::whole;
 use super::{Change, Trial};
 use crate::engine::EngineError;
-use crate::path::Discipline;
+use crate::path::{Discipline, HopSpec};
 use crate::scenario::Scenario;
 use crate::units::Time;
 use axes::Axes;
@@ -171,14 +172,18 @@ pub fn advise(request: &Request<'_>) -> Result<Advised, EngineError> {
     Ok(advised)
 }
 
-/// The best with what no setting of a host does: without the path's errors, or with a fair queue.
+/// The best with what no setting of a host does: without the path's errors, or with `CoDel` in its queues: of both directions,
+/// since what waits behind acknowledgements waits as well.
 fn with_path_changed(bench: &mut Bench, found: &Found) -> Result<Option<usize>, EngineError> {
     let best = found.best.unwrap_or(AS_IT_IS);
     let has_errors = data_links(bench.base()).any(|link| link.errors.is_random());
-    let drops_tails = data_links(bench.base()).all(|link| link.discipline == Discipline::TailDrop);
+    let drops_tails = {
+        let mut links = bench.base().path.hops.iter().flat_map(HopSpec::links);
+        links.any(|link| link.discipline == Discipline::TailDrop)
+    };
     let change = match (has_errors, drops_tails) {
         (true, _) => Change::NoErrors,
-        (false, true) => Change::FairQueue,
+        (false, true) => Change::Codel,
         (false, false) => return Ok(None),
     };
     let mut changes = bench.points[best].changes.clone();

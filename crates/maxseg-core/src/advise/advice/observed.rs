@@ -8,7 +8,7 @@ use super::entry::{Advice, ProofRow, id};
 use super::gained::AdviceGain;
 use super::price::price;
 use super::tune::settings;
-use super::words;
+use super::{caution, words};
 use crate::advise::{Change, Command, Gain, Headline, HostSystem, Remedy, Rerun, System};
 use crate::evidence::Direction;
 use crate::outcome::LimitedBy;
@@ -81,9 +81,9 @@ impl Advice {
             proof: Vec::new(),
             price: price(change, is_raise, connections),
             reason,
-            risk: words::risk(change, is_raise),
-            note: remedy.note.clone().or_else(|| words::note(change)),
-            source: words::source(change),
+            risk: caution::risk(change, is_raise),
+            note: remedy.note.clone().or_else(|| caution::note(change, is_raise)),
+            source: caution::source(change),
             commands: commands_of(remedy),
             settings: settings(change, ends, is_raise, scenario.map(Scenario::tcp_ip_headers)),
         })

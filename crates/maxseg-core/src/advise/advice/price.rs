@@ -25,6 +25,9 @@ pub struct Price {
 /// The least segment of which CPU and headers are worth no word, in bytes.
 const COMMON_SEGMENT: u16 = 1200;
 
+/// A share of the packets that is worth a word where it is lost on top.
+const MUCH_LOST: f64 = 0.01;
+
 /// The price of a change for so many connections.
 pub(super) fn price(change: Change, is_raise: bool, connections: u64) -> Price {
     let connections = connections.max(1);
@@ -39,6 +42,19 @@ pub(super) fn price(change: Change, is_raise: bool, connections: u64) -> Price {
 }
 
 impl Price {
+    /// With what more is lost, where that is much: a congestion control that does not slow down pays a policer with packets.
+    pub(super) fn with_losses(mut self, lost: Option<(f64, f64)>) -> Self {
+        let much = |(before, after): &(f64, f64)| *after >= MUCH_LOST && *after >= 2.0 * before;
+        if let Some((before, after)) = lost.filter(much) {
+            self.side_effects.push(format!(
+                "{:.1}% of the packets are lost on the path, {:.1}% without it",
+                100.0 * after,
+                100.0 * before
+            ));
+        }
+        self
+    }
+
     /// The price of both, for the same connections.
     pub(super) fn and(mut self, other: Self) -> Self {
         let sum = |a: Option<u64>, b: Option<u64>| {
@@ -77,6 +93,7 @@ fn memory(change: Change, is_raise: bool) -> Option<u64> {
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => None,
     }
 }
@@ -110,6 +127,7 @@ const fn fairness(change: Change) -> Option<&'static str> {
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => None,
     }
 }
@@ -157,6 +175,7 @@ fn side_effects(change: Change, is_raise: bool) -> Vec<String> {
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => &[],
     };
     let mut effects: Vec<String> = effects.iter().map(|effect| (*effect).to_owned()).collect();
@@ -173,7 +192,7 @@ fn side_effects(change: Change, is_raise: bool) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advise::advice::words::{note, risk};
+    use crate::advise::advice::caution::{note, risk};
     use crate::units::{Mss, Mtu};
 
     #[test]
@@ -195,6 +214,17 @@ mod tests {
     }
 
     #[test]
+    fn losses_that_a_change_brings_are_in_its_price() {
+        let price = |lost| Price::default().with_losses(lost).side_effects.join("; ");
+        assert_eq!(
+            price(Some((0.005, 0.053))),
+            "5.3% of the packets are lost on the path, 0.5% without it"
+        );
+        assert_eq!(price(Some((0.04, 0.05))), "");
+        assert_eq!(price(Some((0.0001, 0.005))), "");
+    }
+
+    #[test]
     fn an_effect_of_two_changes_is_told_once() {
         let of = |effects: &[&str]| Price {
             side_effects: effects.iter().map(|&effect| effect.to_owned()).collect(),
@@ -208,7 +238,7 @@ mod tests {
     fn what_is_to_be_considered_is_no_price() {
         let mtu = |size| Change::Mtu(Mtu::new(size).unwrap());
         assert!(!side_effects(mtu(1000), false).join("; ").contains("IPv6"));
-        assert!(note(mtu(1000)).is_some_and(|note| note.contains("IPv6")));
-        assert_eq!(note(mtu(1280)), None, "IPv6 stays");
+        assert!(note(mtu(1000), false).is_some_and(|note| note.contains("IPv6")));
+        assert_eq!(note(mtu(1280), false), None, "IPv6 stays");
     }
 }

@@ -9,7 +9,7 @@ use super::goal::Goal;
 use super::proof::{Found, prove, runs_of_proof};
 use super::ranked::ranked;
 use super::value::{best_of, hopeful, most_rate, value};
-use super::worth::gains;
+use super::worth::{gains, is_about_equal};
 use crate::advise::Change;
 use crate::engine::EngineError;
 
@@ -42,6 +42,13 @@ pub(super) fn search(
     for extra in extras(bench, best) {
         let mut changes = bench.points[best].changes.clone();
         changes.retain(|other| other.kind() != extra.kind());
+        let count = changes.len();
+        if matches!(extra, Change::Pacing(_)) {
+            // Below a policer's rate none is lost: no congestion control has to do without losses.
+            let is_control = |change: &Change| matches!(change, Change::Congestion(_));
+            changes.retain(|other| !is_control(other) || request.given.contains(other));
+        }
+        let is_in_its_place = changes.len() < count;
         changes.push(extra);
         let point = bench.point(&changes);
         let both = [point, best].map(|point| (point, 0..2));
@@ -52,7 +59,10 @@ pub(super) fn search(
             continue;
         }
         bench.run_all(both)?;
-        if gains(bench, goal, best, point, |number| number < 2) {
+        let first = |number: u64| number < 2;
+        if gains(bench, goal, best, point, first)
+            || is_in_its_place && is_about_equal(bench, goal, best, point, first)
+        {
             best = point;
         }
     }

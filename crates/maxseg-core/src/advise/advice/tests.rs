@@ -1,3 +1,6 @@
+mod as_run;
+mod held_window;
+
 use super::*;
 use crate::advise::CommandKind;
 use crate::outcome::LimitedBy;
@@ -371,6 +374,7 @@ fn what_every_change_is_called_is_the_name_of_an_advice() {
         Change::IcmpSent,
         Change::Queue(bytes),
         Change::FairQueue,
+        Change::Codel,
         Change::NoErrors,
     ];
     let names: Vec<String> = all.iter().map(|change| format!("{}-sender", change.kind())).collect();

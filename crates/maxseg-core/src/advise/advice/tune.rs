@@ -94,7 +94,7 @@ pub(super) fn settings(
         Change::Window(window) if is_raise => {
             buffers(receiver, RECEIVE, MEMORY_PER_PAYLOAD * window.get())
         }
-        Change::Window(window) => route(receiver, sender, "window", window.get().to_string()),
+        // A route's `window` alone does not hold it: a rule of the firewall goes with it, which is no setting.
         Change::ReceiveBuffer(bytes) => buffers(receiver, RECEIVE, bytes.get()),
         Change::FirstReceiveBuffer(bytes) => {
             let least = bytes.get();
@@ -118,13 +118,15 @@ pub(super) fn settings(
             vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
         }
         Change::ReorderingTolerance => vec![sysctl(sender, "net.ipv4.tcp_recovery", "1")],
-        Change::RtoInitial(_)
+        Change::Window(_)
+        | Change::RtoInitial(_)
         | Change::Pacing(_)
         | Change::Clamp(_)
         | Change::ReadsAtOnce
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => Vec::new(),
     }
 }

@@ -24,6 +24,17 @@ pub(super) fn gains(
     is_worth(bench, goal, [a, b], wanted) || bench.mends(a, b) && difference.mean > -ABOUT_EQUAL
 }
 
+/// Whether `b` is as good as `a`, but for a trifle.
+pub(super) fn is_about_equal(
+    bench: &Bench,
+    goal: Goal,
+    a: usize,
+    b: usize,
+    wanted: impl Fn(u64) -> bool,
+) -> bool {
+    difference(bench, goal, a, b, wanted).is_some_and(|gain| gain.mean > -ABOUT_EQUAL)
+}
+
 /// Below this share of the most goodput, one rate is as bad as another.
 const NOTHING: f64 = 1e-3;
 

@@ -4,9 +4,10 @@ use super::Change;
 
 /// The words for all kinds of change ([`Change::kind`]).
 #[rustfmt::skip]
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 21] = [
     "window", "receive-buffer", "first-receive-buffer", "send-buffer", "mss", "mtu", "clamp", "congestion", "initial-window", "rto-min",
-    "rto-initial", "pacing", "mtu-probing", "slow-start-after-idle", "reordering", "read-at-once", "icmp", "queue", "fair-queue", "no-errors",
+    "rto-initial", "pacing", "mtu-probing", "slow-start-after-idle", "reordering", "read-at-once", "icmp", "queue", "fair-queue", "codel",
+    "no-errors",
 ];
 
 /// Where changes are made, where that is no address.
@@ -46,6 +47,7 @@ impl Change {
             Self::IcmpSent => "icmp",
             Self::Queue(_) => "queue",
             Self::FairQueue => "fair-queue",
+            Self::Codel => "codel",
             Self::NoErrors => "no-errors",
         }
     }

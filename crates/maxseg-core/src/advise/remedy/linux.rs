@@ -105,6 +105,50 @@ pub(in crate::advise) fn without_attribute(
     format!("{} route replace {}", ip(version), route_in_use(version, to, attribute))
 }
 
+/// Bounds the window of what leaves for a host, whose route has `window` of the same size: by itself the kernel sets the window anew
+/// with the first full segments (`tcp_measure_rcv_mss`, `net/ipv4/tcp_input.c`) and as the buffer grows (`tcp_rcv_space_adjust`), and of
+/// the route's there remains the scale that it chose for it. A second line for that host takes the place of the first.
+pub(in crate::advise) fn bound_window(version: IpVersion, to: impl Display, window: u64) -> String {
+    let (table, ip) = (window_table(&to), nft_ip(version));
+    let field = window >> scale_of(window);
+    format!(
+        "t={table} && nft \"add table inet $t; delete table inet $t; add table inet $t; \
+         add chain inet $t out {{ type filter hook output priority mangle; }}; \
+         add rule inet $t out {ip} daddr {to} tcp flags & (syn|rst) == 0 tcp window > {field} tcp window set {field}\""
+    )
+}
+
+/// The window that a host then offers: the header's field in units of its scale.
+pub(in crate::advise) const fn bounded_window(window: u64) -> u64 {
+    window >> scale_of(window) << scale_of(window)
+}
+
+/// Takes [`bound_window`] back.
+pub(in crate::advise) fn unbound_window(to: impl Display) -> String {
+    format!("nft delete table inet \"{}\"", window_table(to))
+}
+
+/// A table of its own for each host, by its address without what names cannot have.
+fn window_table(to: impl Display) -> String {
+    format!("maxseg_window_$(echo {to} | tr .: __)")
+}
+
+/// The scale that Linux chooses where a route's `window` bounds what it may offer (`tcp_select_initial_window`,
+/// `net/ipv4/tcp_output.c`).
+const fn scale_of(window: u64) -> u32 {
+    (u64::BITS - window.leading_zeros()).saturating_sub(FIELD_BITS)
+}
+
+/// Bits of the window in TCP's header (RFC 9293 §3.1).
+const FIELD_BITS: u32 = 16;
+
+const fn nft_ip(version: IpVersion) -> &'static str {
+    match version {
+        IpVersion::V4 => "ip",
+        IpVersion::V6 => "ip6",
+    }
+}
+
 /// `ping` for an address.
 pub(super) const fn ping(to: IpAddr) -> &'static str {
     if to.is_ipv6() { "ping -6" } else { "ping" }
@@ -149,5 +193,29 @@ const fn ip(version: IpVersion) -> &'static str {
     match version {
         IpVersion::V4 => "ip",
         IpVersion::V6 => "ip -6",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `wscale_ok, ilog2(space) - 15`: 65 535 fits without a scale.
+    #[test]
+    fn a_bounded_window_is_in_units_of_the_scale_that_linux_chooses() {
+        for (window, field, offered) in [
+            (5792, 5792, 5792),
+            (65_535, 65_535, 65_535),
+            (65_536, 32_768, 65_536),
+            (204_800, 51_200, 204_800),
+            (204_801, 51_200, 204_800),
+        ] {
+            let line = bound_window(IpVersion::V6, "2001:db8::1", window);
+            let rule = format!(
+                "ip6 daddr 2001:db8::1 tcp flags & (syn|rst) == 0 tcp window > {field} tcp window set {field}"
+            );
+            assert!(line.contains(&rule), "{line}");
+            assert_eq!(bounded_window(window), offered);
+        }
     }
 }

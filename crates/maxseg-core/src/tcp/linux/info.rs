@@ -141,6 +141,11 @@ impl Socket {
         self.snd_una.saturating_sub(1)
     }
 
+    /// Payload bytes that have arrived, each once, with those behind a hole.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.rcv_nxt.saturating_sub(1) + self.out_of_order.payload()
+    }
+
     /// Payload bytes that are sent and not acknowledged: `FlightSize` (RFC 5681 §2), lost ones included.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.snd_nxt.saturating_sub(self.snd_una.max(AFTER_SYN))

@@ -41,6 +41,12 @@ impl OutOfOrder {
         self.packets.is_empty()
     }
 
+    /// Payload bytes in it.
+    pub(super) fn payload(&self) -> u64 {
+        let packets = (0..self.packets.len()).filter_map(|index| self.packets.get(index));
+        packets.map(Early::len).sum()
+    }
+
     /// Drops the last packet if it lies above `seq`; gives what it counted.
     pub(super) fn drop_last_above(&mut self, seq: u64) -> Option<u64> {
         let last = *self.packets.back()?;

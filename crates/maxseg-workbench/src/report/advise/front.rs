@@ -16,23 +16,38 @@ const ROWS: usize = 10;
 struct Span {
     low: f64,
     high: f64,
+    /// Whether there is a zero, which no logarithm has: it has the lowest place.
+    has_zero: bool,
 }
+
+/// So far below the least of the others is a zero.
+const BELOW_LEAST: f64 = 10.0;
 
 impl Span {
     fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let logs = values.map(|value| value.max(1e-12).ln());
-        let low = logs.clone().fold(f64::INFINITY, f64::min);
-        let high = logs.fold(f64::NEG_INFINITY, f64::max);
+        let logs = values.clone().filter(|value| *value > 0.0).map(f64::ln);
+        let has_zero = values.into_iter().any(|value| value <= 0.0);
+        let least = logs.clone().reduce(f64::min).unwrap_or(0.0);
+        let low = if has_zero { least - BELOW_LEAST.ln() } else { least };
+        let high = logs.reduce(f64::max).unwrap_or(0.0);
         // One value has a place too.
         if high - low < 0.1 {
-            Self { low: low - 0.05, high: high + 0.05 }
+            Self { low: low - 0.05, high: high + 0.05, has_zero }
         } else {
-            Self { low, high }
+            Self { low, high, has_zero }
         }
     }
 
     fn place(&self, value: f64) -> f64 {
-        ((value.max(1e-12).ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+        if value <= 0.0 {
+            return 0.0;
+        }
+        ((value.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    /// What stands at the lowest place.
+    fn least(&self) -> f64 {
+        if self.has_zero { 0.0 } else { self.low.exp() }
     }
 }
 
@@ -74,7 +89,7 @@ pub fn front_text(advised: &Advised, width: usize) -> String {
         let row = ROWS - 1 - index(rates.place(point.rate), ROWS);
         grid[row][column] = *mark;
     }
-    let (most, least) = (rate(advised, rates.high.exp()), rate(advised, rates.low.exp()));
+    let (most, least) = (rate(advised, rates.high.exp()), rate(advised, rates.least()));
     let mut text = String::new();
     for (number, line) in grid.iter().enumerate() {
         let label = match number {
@@ -85,7 +100,7 @@ pub fn front_text(advised: &Advised, width: usize) -> String {
         let line: String = line.iter().collect();
         let _ = writeln!(text, "   {label:>12} |{}", line.trim_end());
     }
-    let (short, long) = (approx::time(pings.low.exp()), approx::time(pings.high.exp()));
+    let (short, long) = (approx::time(pings.least()), approx::time(pings.high.exp()));
     let gap = columns.saturating_sub(short.len() + long.len());
     let _ = writeln!(text, "   {:>12} +{}", "", "-".repeat(columns));
     let _ = writeln!(text, "   {:>12}  {short}{}{long}", "", " ".repeat(gap));
@@ -157,4 +172,31 @@ pub(super) fn front_chart(advised: &Advised) -> Option<Chart> {
         marks_title: String::new(),
         legend: Legend::default(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(rates: &[f64]) -> String {
+        let point = |(number, rate): (usize, &f64)| FrontPoint {
+            changes: Vec::new(),
+            rate: *rate,
+            ping_s: 0.01 * (number + 1) as f64,
+            is_on_front: false,
+        };
+        let points = rates.iter().enumerate().map(point).collect();
+        front_text(&Advised { points, ..Advised::default() }, 80)
+    }
+
+    /// Nothing gets through a black hole, and no logarithm has a place for that.
+    #[test]
+    fn nothing_stands_at_the_lowest_place_as_nothing() {
+        let text = text_of(&[0.0, 40e6, 48e6]);
+        assert!(text.contains("\n        0 bit/s |"), "{text}");
+        let frame = |line: &str| line.find(['|', '+']);
+        let rows: Vec<_> = text.lines().take(ROWS + 1).map(frame).collect();
+        assert!(rows.iter().all(|at| *at == rows[0]), "{text}");
+        assert!(!text_of(&[40e6, 48e6]).contains(" 0 bit/s"));
+    }
 }

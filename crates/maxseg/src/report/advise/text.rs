@@ -133,7 +133,9 @@ impl Lines {
             pings: advised.trials.iter().any(|trial| trial.ping.n > 0),
             requests: advised.is_requests,
         };
-        let changes: Vec<Change> = advised.advice.iter().map(|piece| piece.change).collect();
+        // What is advised by rule is in none of the runs.
+        let shown_by_runs = advised.advice.iter().filter(|piece| !piece.proof.is_empty());
+        let changes: Vec<Change> = shown_by_runs.map(|piece| piece.change).collect();
         let width = self.printer.table_width();
         let table = trial_table(&advised.trials, &changes, shown, width).text(width);
         let _ = writeln!(self.text, "\n{table}");

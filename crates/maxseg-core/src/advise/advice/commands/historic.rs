@@ -44,6 +44,7 @@ pub(super) fn open_transport(case: &Case<'_>) -> Vec<HowTo> {
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => {}
     }
     lines.sorted()

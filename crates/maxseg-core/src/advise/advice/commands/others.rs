@@ -74,6 +74,7 @@ pub(super) fn free_bsd(case: &Case<'_>) -> Vec<HowTo> {
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => {}
     }
     lines.sorted()
@@ -113,6 +114,7 @@ pub(super) fn mac_os(case: &Case<'_>) -> Vec<HowTo> {
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => {}
     }
     lines.sorted()
@@ -200,6 +202,7 @@ pub(super) fn windows(case: &Case<'_>) -> Vec<HowTo> {
         | Change::IcmpSent
         | Change::Queue(_)
         | Change::FairQueue
+        | Change::Codel
         | Change::NoErrors => {}
     }
     lines.sorted()

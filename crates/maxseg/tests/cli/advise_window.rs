@@ -1,0 +1,70 @@
+//! What `advise` prints for a smaller window, carried out: it holds in a transfer of any program.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use super::kernel::{can_have_a_lab, skipped, wait_until};
+use super::lab_iperf3::is_iperf3_installed;
+use super::{command, json, stderr};
+
+const BLOATED: &str = "[[hop]]\nrate = \"4 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"400 packets\"\n\
+                       [until]\ntime = \"10 s\"\n";
+
+/// Whether there is nft(8); says so if not.
+pub(super) fn is_nft_installed() -> bool {
+    let there = Command::new("nft").arg("--version").output().is_ok();
+    if !there {
+        skipped("for want of nft (apt-get install nftables)");
+    }
+    there
+}
+
+#[test]
+fn the_window_that_is_advised_is_held() {
+    if !can_have_a_lab() || !is_iperf3_installed() || !is_nft_installed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bloated.toml");
+    std::fs::write(&file, BLOATED).unwrap();
+    let file = file.to_str().unwrap();
+    let advised = json(&["advise", file, "--goal", "latency", "--json", "-q"]);
+    let pieces = advised["advice"].as_array().unwrap().iter();
+    let mut windows = pieces.filter(|piece| piece["change"]["kind"] == "window");
+    let window = windows.next().expect("a window");
+    let asked = window["change"]["value"].as_f64().unwrap();
+    let ways = window["commands"]["linux"].as_array().unwrap().iter();
+    let mut lines = ways.filter_map(|way| way["line"].as_str());
+    let line = lines.find(|line| line.starts_with("maxseg tune apply")).expect("a line");
+
+    let name = format!("window-{}", std::process::id());
+    let lab = |arguments: &[&str]| -> Output {
+        let program = Path::new(env!("CARGO_BIN_EXE_maxseg")).parent().unwrap().display();
+        let path = format!("{program}:{}", std::env::var("PATH").unwrap_or_default());
+        let mut command = command(&[&["lab"], arguments].concat());
+        command.env("MAXSEG_LAB", &name).env("PATH", path);
+        command.env("XDG_STATE_HOME", folder.path()).output().unwrap()
+    };
+    let up = lab(&["up", file]);
+    assert!(up.status.success(), "{}", stderr(&up));
+    let line = line.replace("tune apply", "tune apply --yes").replace("SENDER", "10.77.0.1");
+    let set = lab(&["exec", "receiver", "--", "sh", "-c", &line]);
+    assert!(lab(&["exec", "receiver", "--", "iperf3", "-s", "-1", "-D"]).status.success());
+    let mut client = None;
+    // Until the server listens the client is refused.
+    wait_until("iperf3's server listens", || {
+        let transfer = ["iperf3", "-c", "10.77.0.2", "-n", "400K", "-i", "0.1", "-J"];
+        let output = lab(&[&["exec", "sender", "--"], &transfer[..]].concat());
+        client = Some(output.stdout).filter(|_| output.status.success());
+        client.is_some()
+    });
+    assert!(lab(&["down"]).status.success());
+    assert!(set.status.success(), "{line}: {}", stderr(&set));
+    let report: serde_json::Value = serde_json::from_slice(&client.unwrap()).unwrap();
+    let intervals = report["intervals"].as_array().unwrap();
+    // iperf3 tells the window from 3.10 on.
+    let offered = intervals.iter().filter_map(|it| it["streams"][0]["snd_wnd"].as_f64());
+    let offered: Vec<f64> = offered.collect();
+    assert!(offered.iter().all(|window| *window <= asked), "{offered:?} of {asked}");
+    assert!(offered.iter().all(|window| *window > 0.9 * asked), "{offered:?} of {asked}");
+}

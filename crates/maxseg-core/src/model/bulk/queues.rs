@@ -1,8 +1,8 @@
 //! The queue of the slowest link: its saw-tooth, or what stands in it.
 
+use super::super::bbr;
 use super::super::flow_path::{Slowest, room};
 use super::super::saw_tooth::{Climb, SawTooth};
-use super::super::bbr;
 use super::response::Response;
 use super::{LEAST_SHARE, Transfer};
 use crate::path::Discipline;

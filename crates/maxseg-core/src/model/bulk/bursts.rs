@@ -27,7 +27,7 @@ pub(in crate::model) mod measured {
     /// A start beyond which the queue overflows again (`LateFill::is_repeated`).
     pub(in crate::model) const REPEATED: (f64, f64) = (0.95, 5.5);
     /// A late start: less what that is said to take.
-    pub(in crate::model) const LATE: (f64, f64) = (0.55, 1.15);
+    pub(in crate::model) const LATE: (f64, f64) = (0.65, 1.2);
     /// Losses that outlast the timer without SACK (`is_late_again`): stack `rfc`.
     pub(in crate::model) const WITHOUT_SACK: (f64, f64) = (0.9, 33.0);
 }

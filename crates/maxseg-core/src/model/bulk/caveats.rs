@@ -55,6 +55,7 @@ impl Transfer<'_> {
         if matches!(bound.formula, Formula::Window | Formula::Reader) {
             caveats.extend(self.window_caveat());
         }
+        caveats.extend(self.small_window_caveat(bound));
         caveats.extend(self.burst_caveats(bound));
         if bound.formula == Formula::SawTooth && !self.ends_before_overflow(bound) {
             caveats.push(Caveat::new(
@@ -276,7 +277,7 @@ impl Transfer<'_> {
             );
             return Some(Caveat::new("outside-range", text));
         }
-        if self.stalls(bound) || self.writes_overflow(bound) {
+        if self.stalls(bound) || self.writes_overflow(bound) || self.opens_less(bound) {
             return None; // the figure would be of a window that opens once
         }
         let text = format!(

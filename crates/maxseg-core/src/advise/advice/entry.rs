@@ -181,7 +181,7 @@ fn one(
     shown.dedup();
     let rows = shown.into_iter().filter_map(|point| bench.trial(point, &found.draws));
     let as_it_is = baseline.as_ref().map(|trial| &trial.outcome);
-    let reason = words::reason(change, request.scenario, as_it_is);
+    let reason = words::reason(change, request, as_it_is);
     Advice {
         gain: without.map_or_else(AdviceGain::default, |without| {
             gain(bench, [without, best], request, |number| found.draws.contains(&number))

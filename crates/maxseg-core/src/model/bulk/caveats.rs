@@ -277,7 +277,7 @@ impl Transfer<'_> {
             );
             return Some(Caveat::new("outside-range", text));
         }
-        if self.stalls(bound) || self.writes_overflow(bound) || self.opens_less(bound) {
+        if self.stalls(bound) || self.writes_overflow(bound) {
             return None; // the figure would be of a window that opens once
         }
         let text = format!(
@@ -291,7 +291,8 @@ impl Transfer<'_> {
 
     /// Handshake and slow start are left out: how much that may be.
     pub(super) fn start_up_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
-        if bound.goodput_bps <= 0.0 {
+        // A window that may not open so far takes another time for it.
+        if bound.goodput_bps <= 0.0 || self.opens_less(bound) {
             return None;
         }
         if self.probing() > 0.0 {

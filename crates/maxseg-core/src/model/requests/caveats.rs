@@ -103,8 +103,10 @@ impl RequestModel<'_> {
         );
         for (transfer, queued) in [(up, total.queued.0), (down, total.queued.1)] {
             let holds = room(transfer.flow_path.bottleneck(transfer.full).link, transfer.full);
+            // Each segment that is acknowledged releases two at most.
+            let outpaces = transfer.ack_each < 2.0 * transfer.each;
             say(
-                queued > holds,
+                queued > holds && outpaces,
                 "self-induced-loss",
                 format!(
                     "slow start queues up to {} packets before the slowest link, which holds {}: the formula ignores \

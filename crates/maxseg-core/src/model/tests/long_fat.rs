@@ -173,7 +173,7 @@ fn small_segments_open_the_window_less_far() {
     };
     let (caveat, goodput) = of("576");
     let caveat = caveat.unwrap();
-    assert!(caveat.code == "outside-range" && caveat.text.contains("1.57 MB"), "{caveat:?}");
+    assert!(caveat.code == "outside-range" && caveat.text.contains("1536 KiB"), "{caveat:?}");
     let bound = 8.0 * 6_291_456.0 / 4.0 / 0.224;
     assert!((0.9..1.0).contains(&(goodput / bound)), "{goodput} {bound}");
     let (caveat, wider) = of("600");

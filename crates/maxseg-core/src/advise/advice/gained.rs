@@ -67,8 +67,7 @@ pub struct AdviceGain {
     pub request_time_pct: Option<f64>,
     /// The goodput of all other flows with it over that without it, less 1, in percent; null where no other flow carries data.
     pub others_pct: Option<f64>,
-    /// 95% interval, in percent, of `ci95_of`. Null where fewer than two runs tell, and where the gain, or the rate of the path, is a lower
-    /// bound.
+    /// 95% interval, in percent, of `ci95_of`. Null where fewer than two runs tell, and where the gain or the path's rate is a lower bound.
     pub ci95: Option<[f64; 2]>,
     /// Whether it is a lower bound: at least so much.
     pub is_bound: bool,

@@ -198,3 +198,26 @@ fn a_kept_connection_of_linux_keeps_what_the_formula_says() {
         assert!((model / sim - 1.0).abs() <= tolerance, "{text}: {model} and {sim} s");
     }
 }
+
+#[test]
+fn acknowledgements_that_hold_replies_back_are_said() {
+    // A 52-byte acknowledgement takes 416 us of 1 Mbit/s, two segments 240 us of 100 Mbit/s.
+    for (back, is_said) in [("1 Mbit/s", true), ("2 Mbit/s", false), ("100 Mbit/s", false)] {
+        let text = format!(
+            "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\nqueue = \"300 packets\"\nreverse = {{ rate = \"{back}\" }}\n\
+             [[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"100 B\"\nreply = \"500 KiB\"\nconnection = \"new\"\n\
+             [until]\ntime = \"20 s\""
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let caveats = Model.caveats(&scenario);
+        let said = caveats.iter().find(|it| it.text.contains("come back more slowly"));
+        let [model, sim] = both(&scenario).map(|outcome| outcome.request_mean_s.unwrap());
+        let ratio = sim / model;
+        assert_eq!(said.is_some(), is_said, "{back}: {ratio} {caveats:?}");
+        if let Some(caveat) = said {
+            assert!(caveat.code == "outside-range" && ratio > 1.7, "{ratio} {caveat:?}");
+        } else {
+            assert!(ratio < 1.3, "{back}: {ratio}");
+        }
+    }
+}

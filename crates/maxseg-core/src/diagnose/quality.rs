@@ -122,15 +122,21 @@ impl Quality {
         self.reasons.iter().find(|reason| reason.code == code)
     }
 
-    /// Why the limit is unknown, and the capture that would show it, as a clause; `None` where the capture is fit.
-    pub(super) fn unknown_because(&self) -> Option<String> {
+    /// What about the capture leaves the limit open, as a clause; `None` where it is fit.
+    pub fn fault(&self) -> Option<String> {
         let wanted = self.wanted.as_deref()?;
         let reason = self.reasons.iter().find(|reason| wanted_capture(reason.code) == wanted)?;
         let mut text = reason.text.clone();
         if let Some(first) = text.get_mut(..1) {
             first.make_ascii_lowercase();
         }
-        Some(format!("{text}; it takes {wanted}"))
+        Some(text)
+    }
+
+    /// Why the limit is unknown, and the capture that would show it, as a clause; `None` where the capture is fit.
+    pub(super) fn unknown_because(&self) -> Option<String> {
+        let fault = self.fault()?;
+        self.wanted.as_deref().map(|wanted| format!("{fault}; it takes {wanted}"))
     }
 }
 

@@ -89,14 +89,6 @@ impl Cubic {
     }
 }
 
-/// Seconds from a loss at `window` segments until the window is that large again: the cubic's
-/// K = ∛(W·(1 − β)/C) (RFC 9438 equation 2), or what `W_est` needs at 3(1 − β)/(1 + β) segments a round
-/// trip of `rtt` seconds, whichever is sooner. RFC values of C and β.
-pub fn regain_time(window: f64, rtt: f64) -> f64 {
-    let by_estimate = window * (1.0 - BETA) / FRIENDLY_GROWTH * rtt;
-    regain_time_of_cubic(window).min(by_estimate)
-}
-
 /// Seconds from a loss at `window` segments until the cubic alone is that large again, K (RFC 9438 equation 2).
 pub fn regain_time_of_cubic(window: f64) -> f64 {
     libm::cbrt(window * (1.0 - BETA) / AGGRESSIVENESS)
@@ -200,14 +192,5 @@ mod tests {
         }
         assert!((mean - sum / f64::from(steps)).abs() < 1e-3, "{mean}");
         assert!((13.0..13.1).contains(&seconds), "{seconds}");
-    }
-
-    #[test]
-    fn the_cubic_regains_a_large_window_in_a_time_of_its_own() {
-        // 10 Gbit/s × 100 ms in 1460-byte segments: K³ = 0.75·W.
-        let window = 1e10 * 0.1 / 8.0 / 1460.0;
-        assert!((regain_time(window, 0.1) - libm::cbrt(0.75 * window)).abs() < 1e-9);
-        // A small one as an AIMD flow does, 0.53 segments a round.
-        assert!((regain_time(9.0, 0.01) - 9.0 * 0.3 / (0.9 / 1.7) * 0.01).abs() < 1e-12);
     }
 }

@@ -14,7 +14,7 @@
 //! is inversely so, because a round adds one segment whatever its size. A path six times as fast wants
 //! segments six times as large for the same time.
 
-use super::cubic;
+use super::saw_tooth::SawTooth;
 
 /// A flow alone on its path, and the loss that ends its growth.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,9 +69,10 @@ impl Recovery {
         8.0 * self.segment / (self.per_ack * self.rtt * self.rtt)
     }
 
-    /// Seconds until CUBIC's window is what it was at the loss ([`cubic::regain_time`]).
+    /// Seconds until CUBIC's window is what it was at the loss: path and queue are full again.
     pub fn time_of_cubic(&self) -> f64 {
-        cubic::regain_time(self.window(), self.rtt)
+        let (path, queue) = (self.path() / self.segment, self.queue / self.segment);
+        SawTooth::of_cubic(path, queue, self.rtt).period_of_cubic(self.rtt)
     }
 }
 
@@ -114,5 +115,32 @@ mod tests {
         assert!(ample.time().abs() < 1e-12 && ample.unused().abs() < 1e-12);
         let half = Recovery { queue: LONG_FAT.path() / 2.0, ..LONG_FAT };
         assert!((half.time() / LONG_FAT.time() - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_cubic_regains_a_large_window_in_a_time_of_its_own_and_a_small_one_round_by_round() {
+        // 10 Gbit/s × 100 ms in 1460-byte segments: K³ = 0.75·W.
+        let large = Recovery { rtt: 0.1, ..LONG_FAT };
+        assert!((large.time_of_cubic() - libm::cbrt(0.75 * large.window())).abs() < 1e-9);
+        // 9 segments, of which 0.3 are regained at 0.53 a round.
+        let small = Recovery { rate: 9.0 * 1460.0 * 8.0 / 0.01, rtt: 0.01, ..LONG_FAT };
+        assert!((small.time_of_cubic() - 9.0 * 0.3 / (0.9 / 1.7) * 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rounds_of_a_full_queue_take_as_long_as_it_makes_them() {
+        // 100 Mbit/s × 1 ms are 8.6 segments, and 1 MB of queue 691: rounds of up to 81 ms. The cubic's K is sooner.
+        let bloated = Recovery { rate: 1e8, rtt: 1e-3, segment: 1448.0, per_ack: 1.0, queue: 1e6 };
+        assert!((bloated.time_of_cubic() - libm::cbrt(0.75 * bloated.window())).abs() < 1e-9);
+        assert!((bloated.time_of_cubic() - 8.06).abs() < 0.01);
+        // Nine segments of path and nine of queue: a round is as long as its window is in line.
+        let short = Recovery { rate: 9.0 * 1448.0 * 8.0 / 1e-3, queue: 9.0 * 1448.0, ..bloated };
+        let (mut window, mut seconds) = (0.7 * 18.0, 0.0);
+        let step = 1e-3; // of a segment
+        while window < 18.0 {
+            seconds += step / (0.9 / 1.7) * (window / 9.0_f64).max(1.0) * 1e-3;
+            window += step;
+        }
+        assert!((short.time_of_cubic() / seconds - 1.0).abs() < 1e-3, "{seconds}");
     }
 }

@@ -1,6 +1,8 @@
 //! A lone flow on a clean link whose queue is smaller than its window: it fills the queue, loses a packet, cuts its window, and
 //! climbs again. Recovery itself, and slow start, are left out.
 
+use super::cubic;
+
 /// How the window climbs from what a loss leaves to where the queue overflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Climb {
@@ -25,6 +27,26 @@ pub struct SawTooth {
 }
 
 impl SawTooth {
+    /// CUBIC's on a path with this bare round trip in seconds: the cubic's own, or that of its estimate of Reno's window where that is at
+    /// the top sooner (RFC 9438 §4.3).
+    pub fn of_cubic(path: f64, queue: f64, rtt: f64) -> Self {
+        let friendly = Self { path, queue, left: cubic::BETA, climb: Climb::EachRound };
+        if cubic::regain_time_of_cubic(path + queue) < friendly.period_of_cubic(rtt) {
+            Self { climb: Climb::Cubic, ..friendly }
+        } else {
+            friendly
+        }
+    }
+
+    /// Seconds from loss to loss of a saw-tooth of CUBIC. A round of its estimate is as long as the queue makes it; the cubic goes by the
+    /// time alone.
+    pub fn period_of_cubic(&self, rtt: f64) -> f64 {
+        match self.climb {
+            Climb::EachRound => self.rounds() * rtt / cubic::FRIENDLY_GROWTH,
+            Climb::Cubic => cubic::regain_time_of_cubic(self.top()),
+        }
+    }
+
     fn top(&self) -> f64 {
         self.path + self.queue
     }

@@ -80,6 +80,7 @@ fn never_fills(link: &LinkSpec, upstream: &LinkSpec) -> bool {
     let wraps = |link: &LinkSpec| (link.tunnel, link.framing, link.frame, link.pad);
     let room = Bytes::new(u64::from(ROOM) * link.wire_bytes(link.mtu.bytes()).get());
     link.rate >= upstream.rate
+        && upstream.arq.is_none()
         && wraps(link) == wraps(upstream)
         && link.mtu >= upstream.mtu
         && link.queue.holds(ROOM.into(), room)
@@ -224,6 +225,7 @@ fn window_reason(
 
 #[cfg(test)]
 mod tests {
+    use maxseg_core::errors::Arq;
     use maxseg_core::path::QueueLimit;
     use maxseg_core::units::BitsPerSec;
 
@@ -242,5 +244,8 @@ mod tests {
         let framed = LinkSpec { frame: Some(128), pad: true, ..link(100, 10) };
         assert!(!never_fills(&framed, &link(100, 100)), "the same packet is longer there");
         assert!(never_fills(&framed, &framed));
+        let arq = Some(Arq { retries: 3, delay: Time::from_millis(20) });
+        let radio = LinkSpec { arq, ..link(100, 100) };
+        assert!(!never_fills(&link(100, 2), &radio), "what waited for a repeat comes at once");
     }
 }

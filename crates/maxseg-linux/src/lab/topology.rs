@@ -122,8 +122,9 @@ pub(crate) fn icmp_blocked(scenario: &Scenario, hop: usize, to: End) -> BTreeSet
         .collect()
 }
 
-/// The link before that of a hop, if packets come to this one no closer than that one sends them: all flows pass both, and no packet of
-/// that one overtakes another, comes twice, or leaves faster than the rate. `None` with super-packets, which stay together.
+/// The link before that of a hop, if packets come to this one no closer than that one sends them, or with the one that ARQ repeated there
+/// before them: all flows pass both, and no packet of that one overtakes another, comes twice, or leaves faster than the rate. `None`
+/// with super-packets, which stay together.
 pub(crate) fn upstream(scenario: &Scenario, hop: usize, to: End) -> Option<&LinkSpec> {
     let hops = &scenario.path.hops;
     let (before, link) = match to {

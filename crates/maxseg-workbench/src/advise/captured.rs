@@ -4,6 +4,7 @@ use maxseg_core::advise::{
     Advice, Advised, Change, Ends, Goal, Headline, NoGain, Subject, ends_of,
 };
 use maxseg_core::outcome::LimitedBy;
+use maxseg_core::units::approx;
 
 use super::{Known, PathAdvice, Question, SourceKind, Unknown};
 use crate::error::Error;
@@ -37,20 +38,32 @@ pub fn of_capture(
     let rerun = match rerun {
         Ok(rerun) if !is_full(headline, question.goal) => rerun,
         Err(why) if concluded.is_none() => {
+            let of_capture = why == NoGain::Unfit;
             let why = why.to_string();
             let why = why.strip_prefix("no gain is given: ").unwrap_or(&why).to_owned();
-            return Ok(unknown(why, ends));
+            let fault = of_capture.then(|| fault_of_capture(headline)).flatten();
+            return Ok(unknown(fault.unwrap_or(why), ends));
         }
         // What is concluded from the capture itself needs no search; and no setting speeds up a full link.
         Ok(_) | Err(_) => return Ok(by_conclusion(headline, concluded, &target, ends, question)),
     };
+    let rate_is_bound = !rerun.path.rate_is_seen;
+    let mut notes = vec![conclusion(headline)];
+    notes.extend(rate_is_bound.then(|| {
+        format!(
+            "The capture shows that the path carries {} at least, and no more of it: the runs have that rate, and a change may gain many \
+             times as much as they show.",
+            approx::rate(rerun.path.rate_bps.value)
+        )
+    }));
     let known = Known {
         source: SourceKind::Capture,
         target,
         scenario: rerun.scenario().clone(),
         ends,
         concluded: settings(concluded.as_ref()),
-        notes: vec![conclusion(headline)],
+        rate_is_bound,
+        notes,
     };
     let mut advice = known.advise(question)?;
     if let (Some(advised), Some(concluded)) = (&mut advice.advised, concluded) {
@@ -117,10 +130,17 @@ fn conclusion(headline: &Headline<'_>) -> String {
     format!("{}.", headline.text().trim_end_matches('.'))
 }
 
+/// What about the capture leaves the limit open, or else the connection.
+fn fault_of_capture(headline: &Headline<'_>) -> Option<String> {
+    let diagnosis = &headline.case.diagnosis;
+    diagnosis.quality.fault().or_else(|| diagnosis.unknown_because.clone())
+}
+
 /// What would show what the capture does not.
 fn shown_by(headline: &Headline<'_>) -> String {
     let remedy = headline.remedy.as_ref();
-    remedy.and_then(|remedy| remedy.wanted.clone()).unwrap_or_else(|| {
+    let wanted = remedy.and_then(|remedy| remedy.wanted.as_ref());
+    wanted.or(headline.case.diagnosis.quality.wanted.as_ref()).cloned().unwrap_or_else(|| {
         "a capture at the sender, from the SYN on, of a transfer of at least ten round trips; or a scenario of the path".to_owned()
     })
 }

@@ -61,8 +61,16 @@ pub fn of_connection(
             let scenario = Scenario::from_toml("the connection's path", &text)?;
             let settings = settings(concluded.as_ref());
             let source = SourceKind::Connection;
-            let mut advice = Known { source, target, scenario, ends, concluded: settings, notes }
-                .advise(question)?;
+            let known = Known {
+                source,
+                target,
+                scenario,
+                ends,
+                concluded: settings,
+                rate_is_bound: false,
+                notes,
+            };
+            let mut advice = known.advise(question)?;
             if let (Some(advised), Some(concluded)) = (&mut advice.advised, concluded) {
                 merge(advised, concluded);
             }

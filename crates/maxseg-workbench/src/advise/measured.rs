@@ -38,7 +38,8 @@ pub fn of_path(report: &PathReport, text: &str, question: &Question) -> Result<P
     ];
     let is_bound = |rate: &BottleneckRate| rate.is_lower_bound();
     let found = report.bottleneck.as_ref();
-    if found.and_then(|found| found.forward.as_ref()).is_some_and(is_bound) {
+    let rate_is_bound = found.and_then(|found| found.forward.as_ref()).is_some_and(is_bound);
+    if rate_is_bound {
         notes.push(
             "The rate is a lower bound: losses or a host held what measured it. The path may take wider windows."
                 .to_owned(),
@@ -57,6 +58,7 @@ pub fn of_path(report: &PathReport, text: &str, question: &Question) -> Result<P
                 .to_owned(),
         );
     }
-    Known { source: SourceKind::Host, target, scenario, ends, concluded: Vec::new(), notes }
-        .advise(question)
+    let concluded = Vec::new();
+    let source = SourceKind::Host;
+    Known { source, target, scenario, ends, concluded, rate_is_bound, notes }.advise(question)
 }

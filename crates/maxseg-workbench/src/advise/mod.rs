@@ -152,6 +152,8 @@ struct Known {
     ends: Ends,
     /// What evidence asks for: it is made, and what goes with it is looked for.
     concluded: Vec<Change>,
+    /// Whether the rate of the scenario is a lower bound of the path's.
+    rate_is_bound: bool,
     notes: Vec<String>,
 }
 
@@ -170,6 +172,7 @@ pub fn of_scenario(
         scenario: scenario.clone(),
         ends: Ends::of_scenario(scenario),
         concluded: Vec::new(),
+        rate_is_bound: false,
         notes: Vec::new(),
     };
     known.advise(question)
@@ -184,6 +187,7 @@ impl Known {
             ignored: &question.ignored,
             connections: question.connections,
             given: &self.concluded,
+            rate_is_bound: self.rate_is_bound,
             simulate: simulate_all,
         };
         let advised = advise::advise(&request)?;

@@ -307,3 +307,43 @@ fn linux_lines(document: &Value) -> Vec<(String, Option<String>)> {
         })
         .collect()
 }
+
+const SMALL_WINDOW: &str = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"500 packets\"\n\
+                            [receiver]\nwindow = \"32 KiB\"\n[until]\ntime = \"5 s\"";
+
+#[test]
+fn a_simulated_capture_of_several_places_says_so_and_one_of_them_is_enough() {
+    let state = tempfile::tempdir().unwrap();
+    let path = |name: &str| state.path().join(name).display().to_string();
+    let (scenario, capture) = (path("path.toml"), path("run.pcapng"));
+    std::fs::write(&scenario, SMALL_WINDOW).unwrap();
+    let run = command(&["run", &scenario, "-q", "--engine", "sim", "--pcap", &capture]).output();
+    assert!(run.unwrap().status.success());
+    let all = document(state.path(), &[&capture]);
+    let unknown = |key: &str| all["unknown"][key].as_str().unwrap();
+    assert!(unknown("why").starts_with("the file holds the captures of two places"), "{all}");
+    assert!(unknown("shown_by").contains("--interface 0"), "{all}");
+    let one = document(state.path(), &[&capture, "--interface", "0"]);
+    assert_eq!(one["verdict"], "advice", "{one}");
+    assert_eq!(advise(state.path(), &["slow-tunnel", "--interface", "0"]).status.code(), Some(2));
+}
+
+#[test]
+fn what_a_path_of_unknown_rate_gains_is_a_lower_bound() {
+    let state = tempfile::tempdir().unwrap();
+    let path = |name: &str| state.path().join(name).display().to_string();
+    let (scenario, capture) = (path("path.toml"), path("run.pcapng"));
+    let lossy = "errors = { model = \"uniform\", rate = 0.02 }\n[until]\ntime = \"10 s\"";
+    let text = format!("[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"40 ms\"\n{lossy}");
+    std::fs::write(&scenario, text).unwrap();
+    let run = command(&["run", &scenario, "-q", "--engine", "sim", "--pcap", &capture]).output();
+    assert!(run.unwrap().status.success());
+    let advice = document(state.path(), &[&capture, "--interface", "0"]);
+    let pieces = advice["advice"].as_array().unwrap();
+    let bbr = pieces.iter().find(|piece| piece["change"]["kind"] == "congestion").unwrap();
+    assert_eq!(bbr["gain"]["is_bound"], true, "{bbr}");
+    assert!(bbr["gain"]["ci95"].is_null(), "{bbr}");
+    assert!(bbr["reason"].as_str().unwrap().contains("The path carries at least"), "{bbr}");
+    let notes = advice["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().contains("at least")), "{notes:?}");
+}

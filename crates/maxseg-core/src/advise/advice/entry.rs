@@ -183,7 +183,7 @@ fn one(
     shown.dedup();
     let rows = shown.into_iter().filter_map(|point| bench.trial(point, &found.draws));
     let as_it_is = baseline.as_ref().map(|trial| &trial.outcome);
-    let reason = words::reason(change, request.scenario, as_it_is);
+    let reason = words::reason(change, request, as_it_is);
     let lost = |point: usize| bench.points[point].outcome().and_then(|run| run.segment_loss);
     let before = lost(without.unwrap_or(AS_IT_IS));
     let by_rule = Advice::by_rule(change, reason, request);

@@ -67,7 +67,7 @@ pub struct AdviceGain {
     pub request_time_pct: Option<f64>,
     /// The goodput of all other flows with it over that without it, less 1, in percent; null where no other flow carries data.
     pub others_pct: Option<f64>,
-    /// 95% interval, in percent, of `ci95_of`. Null where fewer than two runs tell, and of a lower bound.
+    /// 95% interval, in percent, of `ci95_of`. Null where fewer than two runs tell, and where the gain or the path's rate is a lower bound.
     pub ci95: Option<[f64; 2]>,
     /// Whether it is a lower bound: at least so much.
     pub is_bound: bool,
@@ -156,14 +156,15 @@ pub(super) fn gain(
     let rate = rate.filter(|_| !over_nothing);
     let measured = measured.filter(|_| !over_nothing || ci95_of == GainOf::RoundTrip);
     AdviceGain {
-        is_bound: false,
+        // More room brings more of what gains here; whether it costs more, no run tells.
+        is_bound: request.rate_is_bound && rate.as_ref().is_some_and(|log| log.mean > 0.0),
         unless: None,
         over_nothing,
         goodput_pct: rate.filter(|_| !is_requests).map(|log| in_percent(log.mean)),
         ping_pct: ping.map(|log| in_percent(log.mean)),
         others_pct: of_others(&pairs).map(|ratio| in_percent(ratio.log().mean)),
         request_time_pct: rate.filter(|_| is_requests).map(|log| in_percent(-log.mean)),
-        ci95: measured.and_then(|log| {
+        ci95: measured.filter(|_| !request.rate_is_bound).and_then(|log| {
             let half = log.ci95()?;
             Some([in_percent(log.mean - half), in_percent(log.mean + half)])
         }),

@@ -70,6 +70,8 @@ pub struct Request<'a> {
     pub connections: u64,
     /// Changes that are advised already, by evidence: what is looked for goes with them.
     pub given: &'a [Change],
+    /// Whether the rate of the path is a lower bound: it is at least so fast.
+    pub rate_is_bound: bool,
     /// What simulates the runs.
     pub simulate: Simulate,
 }
@@ -78,7 +80,21 @@ impl<'a> Request<'a> {
     /// With nothing ignored, for one connection, one run after the other.
     pub const fn new(scenario: &'a Scenario, goal: Goal, ends: &'a Ends) -> Self {
         let (ignored, given): (&[String], &[Change]) = (&[], &[]);
-        Self { scenario, goal, ends, ignored, connections: 1, given, simulate: one_by_one }
+        Self {
+            scenario,
+            goal,
+            ends,
+            ignored,
+            connections: 1,
+            given,
+            rate_is_bound: false,
+            simulate: one_by_one,
+        }
+    }
+
+    /// What stands before the rate of the path, in words.
+    const fn at_least(&self) -> &'static str {
+        if self.rate_is_bound { "at least " } else { "" }
     }
 }
 

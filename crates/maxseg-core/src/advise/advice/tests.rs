@@ -118,6 +118,18 @@ fn what_is_ignored_is_not_advised() {
 }
 
 #[test]
+fn what_gains_on_a_path_that_is_at_least_so_fast_gains_at_least_that() {
+    let scenario = Scenario::from_toml("test", WINDOWED).unwrap();
+    let ends = Ends::default();
+    let request =
+        Request { rate_is_bound: true, ..Request::new(&scenario, Goal::Throughput, &ends) };
+    let advised = advise(&request).unwrap();
+    let [only] = advised.advice.as_slice() else { panic!("{:?}", advised.advice) };
+    assert!(only.gain.is_bound && only.gain.ci95.is_none(), "{:?}", only.gain);
+    assert!(only.reason.contains("The path carries at least 50 Mbit/s"), "{}", only.reason);
+}
+
+#[test]
 fn nothing_goes_below_the_least_mtu_of_ipv6() {
     let text = "ip = 6\n[[hop]]\nrate = \"64 kbit/s\"\ndelay = \"50 ms\"\nerrors = { model = \"uniform\", rate = \"2%\" }\n\
                 [until]\ntime = \"60 s\"";

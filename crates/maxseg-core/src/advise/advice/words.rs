@@ -246,14 +246,15 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
 }
 
 /// Why this change: what limits the path as it is, and what the path holds.
-pub(super) fn reason(change: Change, scenario: &Scenario, outcome: Option<&Outcome>) -> String {
+pub(super) fn reason(change: Change, of: &super::Request<'_>, outcome: Option<&Outcome>) -> String {
+    let (scenario, least) = (of.scenario, of.at_least());
     let rtt = scenario.path.propagation_rtt();
     let rate = data_rate(scenario);
     let held = rate.bytes_in(rtt);
     let limit =
         outcome.map_or_else(String::new, |outcome| format!("{}. ", limit(scenario, outcome)));
     let path = format!(
-        "The path carries {rate} with a round trip of {rtt}: it holds {held}{}",
+        "The path carries {least}{rate} with a round trip of {rtt}: it holds {least}{held}{}",
         policed(scenario)
     );
     let ping = outcome.and_then(Outcome::ping_with_waiting_s).map(approx::time);

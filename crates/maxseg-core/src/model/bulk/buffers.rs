@@ -1,11 +1,17 @@
 //! The window and the buffer that bound a bulk flow.
 
+use super::super::whole;
+use super::{ThroughputBound, Transfer};
+use crate::engine::Caveat;
 use crate::outcome::LimitedBy;
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{SocketMemory, WindowScale};
 use crate::tcp::linux::Host;
-use crate::units::Bytes;
-use crate::window::FIELD;
+use crate::units::{Bytes, approx};
+use crate::window::{FIELD, rate_per_round_trip};
+
+/// A bound that is lower by no more than this share is none.
+const AS_GOOD: f64 = 0.02;
 
 /// What a sender has in flight where nothing but the window that is offered and its own buffer bounds it, in bytes; Linux's buffers as
 /// far as they grow.
@@ -19,6 +25,8 @@ pub(super) struct Flight {
     pub(super) most: f64,
     /// The most that the receiver lets it have.
     pub(super) offered: f64,
+    /// The most that a receiver without GRO lets it have of segments this small; infinite where that is no less.
+    pub(super) of_small: f64,
     /// What a program writes at once where it waits for room.
     pub(super) written: f64,
     /// Which of the two bounds it.
@@ -43,7 +51,9 @@ impl Flight {
             WindowScale::Auto | WindowScale::Shift(_) | WindowScale::Unlimited => f64::INFINITY,
         };
         let (refilled_at, full) = host.send_buffer_levels();
-        Self::within(host.widest_window(mss.get()).min(clamp).min(field), refilled_at, full)
+        let offered = host.widest_window(mss.get()).min(clamp).min(field);
+        let of_small = host.window_of_small_segments(mss.get());
+        Self { of_small, ..Self::within(offered, refilled_at, full) }
     }
 
     /// Where the program fills a buffer up to `full` whenever what it holds has sunk to `refilled_at`. Acknowledgements of what was
@@ -57,6 +67,7 @@ impl Flight {
             mean: offered.min(f64::midpoint(refilled_at, full)),
             most: offered.min(full),
             offered,
+            of_small: f64::INFINITY,
             written: if full.is_finite() { full - refilled_at } else { 0.0 },
             limit,
         }
@@ -71,5 +82,32 @@ impl Flight {
             most: whole(self.most),
             ..self
         }
+    }
+}
+
+impl Transfer<'_> {
+    /// The bound of a receive window that small segments open less far, where it is lower.
+    fn small_window_bps(&self, bound: &ThroughputBound) -> Option<f64> {
+        let of_small = rate_per_round_trip(self.flight.of_small, self.cycle());
+        (of_small < (1.0 - AS_GOOD) * bound.goodput_bps).then_some(of_small)
+    }
+
+    /// Whether small segments may open the receive window less far than the bound has it.
+    pub(super) fn opens_less(&self, bound: &ThroughputBound) -> bool {
+        self.small_window_bps(bound).is_some()
+    }
+
+    /// What small segments may make of the receive window.
+    pub(super) fn small_window_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        self.small_window_bps(bound).map(|bps| {
+            let text = format!(
+                "segments of {} bytes open Linux's receive window to {} only where they come one by one, without GRO, as in the simulator: \
+                 {} then",
+                whole(self.mss),
+                Bytes::new(whole(self.flight.of_small)),
+                approx::rate(bps)
+            );
+            Caveat::new("outside-range", text)
+        })
     }
 }

@@ -26,7 +26,8 @@ pub(in crate::model) mod measured {
     pub(in crate::model) const STALLS: (f64, f64) = (0.95, 5.2);
     /// A start beyond which the queue overflows again (`LateFill::is_repeated`).
     pub(in crate::model) const REPEATED: (f64, f64) = (0.95, 5.5);
-    /// A late start: less what that is said to take.
+    /// A late start: less what that is said to take. 550 drawn paths had 0.56 to 1.14: 10 Mbit/s to 1 Gbit/s, 6 to 600 ms, MTUs of 576 to
+    /// 9000, queues of 2.5% to 50% of what the path holds, 20 to 300 s.
     pub(in crate::model) const LATE: (f64, f64) = (0.55, 1.15);
     /// Losses that outlast the timer without SACK (`is_late_again`): stack `rfc`.
     pub(in crate::model) const WITHOUT_SACK: (f64, f64) = (0.9, 33.0);

@@ -55,6 +55,7 @@ impl Transfer<'_> {
         if matches!(bound.formula, Formula::Window | Formula::Reader) {
             caveats.extend(self.window_caveat());
         }
+        caveats.extend(self.small_window_caveat(bound));
         caveats.extend(self.burst_caveats(bound));
         if bound.formula == Formula::SawTooth && !self.ends_before_overflow(bound) {
             caveats.push(Caveat::new(
@@ -290,7 +291,8 @@ impl Transfer<'_> {
 
     /// Handshake and slow start are left out: how much that may be.
     pub(super) fn start_up_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
-        if bound.goodput_bps <= 0.0 {
+        // A window that may not open so far takes another time for it.
+        if bound.goodput_bps <= 0.0 || self.opens_less(bound) {
             return None;
         }
         if self.probing() > 0.0 {

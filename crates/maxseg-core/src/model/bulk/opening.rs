@@ -28,6 +28,10 @@ pub(super) struct LateFill {
     pub(super) is_repeated: bool,
 }
 
+/// A queue that holds less than this share of a full path overflows many times before that is full: on the drawn paths that
+/// [`measured::LATE`](super::bursts::measured::LATE) is of, such a start took up to three and a half times what is said of others.
+const HARDLY_A_QUEUE: f64 = 0.025;
+
 impl Transfer<'_> {
     /// Slow start sends two segments for each that is acknowledged (RFC 5681 §3.1): half of its window waits in the queue of the
     /// slowest link. `None` where that has room for half of a full path, or of the window, or the sender paces (BBR).
@@ -60,7 +64,9 @@ impl Transfer<'_> {
             fills_path: tooth.path <= largest,
             seconds,
             lost: seconds * (1.0 - mean / full),
-            is_repeated: outgrown || self.is_late_again(window, 0.5 * window, self.rtt),
+            is_repeated: outgrown
+                || tooth.queue < HARDLY_A_QUEUE * full
+                || self.is_late_again(window, 0.5 * window, self.rtt),
         })
     }
 

@@ -1,8 +1,8 @@
 //! The queue of the slowest link: its saw-tooth, or what stands in it.
 
+use super::super::bbr;
 use super::super::flow_path::{Slowest, room};
 use super::super::saw_tooth::{Climb, SawTooth};
-use super::super::{bbr, cubic};
 use super::response::Response;
 use super::{LEAST_SHARE, Transfer};
 use crate::path::Discipline;
@@ -25,29 +25,22 @@ impl Transfer<'_> {
         };
         let queue = share * queue;
         let path = share * self.rtt / seconds;
-        let each_round = |left| SawTooth { path, queue, left, climb: Climb::EachRound };
         match self.sender.congestion {
-            CongestionName::Reno | CongestionName::Ns2Reno | CongestionName::Bbr => each_round(0.5),
-            CongestionName::Cubic => {
-                let friendly = each_round(cubic::BETA);
-                let regained = cubic::regain_time_of_cubic(path + queue);
-                if regained < friendly.rounds() * self.rtt / cubic::FRIENDLY_GROWTH {
-                    SawTooth { climb: Climb::Cubic, ..friendly }
-                } else {
-                    friendly
-                }
+            CongestionName::Reno | CongestionName::Ns2Reno | CongestionName::Bbr => {
+                SawTooth { path, queue, left: 0.5, climb: Climb::EachRound }
             }
+            CongestionName::Cubic => SawTooth::of_cubic(path, queue, self.rtt),
         }
     }
 
     /// Seconds from one overflow of the queue to the next.
     pub(super) fn tooth_period(&self) -> f64 {
         let tooth = self.saw_tooth();
-        let rounds = tooth.rounds() * self.rtt;
-        match (tooth.climb, self.sender.congestion) {
-            (Climb::Cubic, _) => cubic::regain_time_of_cubic(tooth.path + tooth.queue),
-            (Climb::EachRound, CongestionName::Cubic) => rounds / cubic::FRIENDLY_GROWTH,
-            (Climb::EachRound, _) => rounds * self.growth_per_ack(),
+        match self.sender.congestion {
+            CongestionName::Cubic => tooth.period_of_cubic(self.rtt),
+            CongestionName::Reno | CongestionName::Ns2Reno | CongestionName::Bbr => {
+                tooth.rounds() * self.rtt * self.growth_per_ack()
+            }
         }
     }
 

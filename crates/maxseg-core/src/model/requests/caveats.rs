@@ -15,6 +15,8 @@ const MEASURED_UP_TO: f64 = 0.05;
 const BBR_LONGER: f64 = 1.8;
 /// A cut reply that is more than this share of the whole ones is said.
 const MUCH_OF_A_CUT_REPLY: f64 = 0.05;
+/// Acknowledgements that hold a request back by more than this share of its time are said.
+const MUCH_HELD_BACK: f64 = 0.02;
 /// Less than one request: of none, a cut reply is all.
 const SOME: f64 = 0.5;
 
@@ -101,8 +103,10 @@ impl RequestModel<'_> {
         );
         for (transfer, queued) in [(up, total.queued.0), (down, total.queued.1)] {
             let holds = room(transfer.flow_path.bottleneck(transfer.full).link, transfer.full);
+            // Each segment that is acknowledged releases two at most.
+            let outpaces = transfer.ack_each < 2.0 * transfer.each;
             say(
-                queued > holds,
+                queued > holds && outpaces,
                 "self-induced-loss",
                 format!(
                     "slow start queues up to {} packets before the slowest link, which holds {}: the formula ignores \
@@ -118,8 +122,26 @@ impl RequestModel<'_> {
             "requests wait in the queues of the bulk flows; the formula ignores losses there"
                 .to_owned(),
         );
+        caveats.extend(self.ack_path_caveat(total));
         caveats.extend(self.cut_reply_caveat(total));
         caveats
+    }
+
+    /// What acknowledgements cost that come back more slowly than the data goes (RFC 3449 §3.1).
+    fn ack_path_caveat(&self, total: &Total) -> Option<Caveat> {
+        let ways = [(&self.upload, "requests"), (&self.download, "replies")];
+        let (way, data) =
+            ways.into_iter().max_by(|a, b| a.0.held_back().total_cmp(&b.0.held_back()))?;
+        let share = way.held_back() / total.last.sum();
+        (share > MUCH_HELD_BACK).then(|| {
+            let text = format!(
+                "acknowledgements come back more slowly than {data} go: they release {} at most, which the formula ignores: requests may \
+                 take {:.1} times as long, or longer",
+                approx::rate(8.0 * way.mss.get() as f64 / way.ack_each),
+                1.0 + share
+            );
+            Caveat::new("outside-range", text)
+        })
     }
 
     /// What the simulator counts of the reply that the end of the run cuts.

@@ -25,6 +25,8 @@ pub(super) struct Transfer<'a> {
     pub(super) largest_window: f64,
     pub(super) per_ack: f64,
     pub(super) ack_timeout: f64,
+    /// Seconds that a segment's part of an acknowledgement takes on the slowest link back.
+    pub(super) ack_each: f64,
     pub(super) loss: f64,
     growth: Growth,
     /// A pause makes the window small again (`tcp_slow_start_after_idle_check`, which leaves BBR's alone).
@@ -96,6 +98,8 @@ impl<'a> Transfer<'a> {
                 _ => 1.0,
             },
             ack_timeout: receiver.delayed_ack.map_or(0.0, |rule| rule.timeout.as_secs_f64()),
+            ack_each: flow_path.bottleneck_back_of(headers.packet(Bytes::ZERO), |_| 1.0).seconds
+                / receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every)),
             loss: flow_path.loss(full).get(),
             growth: match sender.congestion {
                 CongestionName::Ns2Reno => Growth::Unused,
@@ -164,6 +168,12 @@ impl<'a> Transfer<'a> {
         let above = (2.0 * (15.0 / 16.0) * round_trip - least).max(0.0);
         first_timeout(&self.sender.rto, round_trip)
             + above * libm::pow(0.75, (rounds - 1.0).max(0.0))
+    }
+
+    /// By how much it may take longer, in seconds, because acknowledgements release all that is beyond the first window, and come back more
+    /// slowly than it goes.
+    pub(super) fn held_back(&self) -> f64 {
+        (self.segments - self.first_window).max(0.0) * (self.ack_each - self.each).max(0.0)
     }
 
     /// Round trips that a transfer takes.

@@ -159,3 +159,23 @@ fn no_figure_of_a_late_start_where_losses_come_in_twos() {
         assert!(!caveats.iter().any(|it| it.text.contains("% too high then")), "{caveats:?}");
     }
 }
+
+#[test]
+fn small_segments_open_the_window_less_far() {
+    // MSS 524 without GRO: a quarter of `tcp_rmem`, 1.57 MB, where larger ones open 2.3 MB.
+    let text = "hop = [{ rate = \"150 Mbit/s\", delay = \"112 ms\", queue = \"20000 packets\", mtu = MTU }]\nuntil.time = \"60 s\"";
+    let of = |mtu: &str| {
+        let scenario = Scenario::from_toml("test", &text.replace("MTU", mtu)).unwrap();
+        let caveats = Model.caveats(&scenario);
+        let caveat = caveats.into_iter().find(|it| it.text.contains("open Linux's receive window"));
+        let goodput = Sim.run(&scenario, &mut Unwatched).unwrap().goodput_bps.unwrap();
+        (caveat, goodput)
+    };
+    let (caveat, goodput) = of("576");
+    let caveat = caveat.unwrap();
+    assert!(caveat.code == "outside-range" && caveat.text.contains("1536 KiB"), "{caveat:?}");
+    let bound = 8.0 * 6_291_456.0 / 4.0 / 0.224;
+    assert!((0.9..1.0).contains(&(goodput / bound)), "{goodput} {bound}");
+    let (caveat, wider) = of("600");
+    assert!(caveat.is_none() && wider > 1.3 * goodput, "{wider} {goodput}");
+}

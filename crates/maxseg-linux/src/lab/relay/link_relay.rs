@@ -33,7 +33,7 @@ pub(crate) struct RelayConfig {
     pub(crate) name: String,
     /// The link.
     pub(crate) spec: LinkSpec,
-    /// The link before it, if packets come no closer than that lets them.
+    /// The link before it, if packets come no closer than that lets them, or together where its ARQ held them.
     pub(crate) upstream: Option<LinkSpec>,
     /// The seed of its random streams.
     pub(crate) seed: u64,

@@ -8,16 +8,21 @@ use maxseg_core::units::Time;
 /// at once; on the wire it would come one after the other, and a short queue hold it.
 ///
 /// Spaced as the slower wire needs it, packets leave this link when they would leave it anyway: only its queue is
-/// spared what is no traffic's burst.
+/// spared what is no traffic's burst. What ARQ held behind a packet is one: it comes at once, however long the relay takes to hand it on.
 #[derive(Debug)]
 pub(super) struct Spacing {
     /// The link before.
     upstream: Option<LinkSpec>,
     /// When the last packet came.
     last: Option<Time>,
+    /// When it was read.
+    last_read: Time,
     /// The last packet's shape and its gap: most are alike.
     known: (IpPacket, Time),
 }
+
+/// What follows in less than this share of the time that the wire of a link with ARQ takes for it was let go with what it follows.
+const TOGETHER: u64 = 2;
 
 /// The most by which packets are put off: what is later makes a run invalid, but for the rare exception; and a program in a router, whose
 /// packets are not from the link before, is not smoothed further.
@@ -26,7 +31,7 @@ const MOST: Time = Time::from_millis(10);
 impl Spacing {
     /// Behind this link; `None` behind a host.
     pub(super) fn behind(upstream: Option<LinkSpec>) -> Self {
-        Self { upstream, last: None, known: (IpPacket::NONE, Time::ZERO) }
+        Self { upstream, last: None, last_read: Time::ZERO, known: (IpPacket::NONE, Time::ZERO) }
     }
 
     /// The links are other ones from now on.
@@ -40,6 +45,16 @@ impl Spacing {
             // It may have been behind one.
             return self.last.map_or(now, |last| last.max(now));
         };
+        if upstream.arq.is_some() {
+            let apart = Time::from_nanos(upstream.airtime(packet).as_nanos() / TOGETHER);
+            let is_let_go = now.since(self.last_read) < apart;
+            self.last_read = now;
+            // A queue that sees to when packets leave has been asked up to now.
+            let is_at_once = is_let_go && own.is_foreseeable();
+            let came = self.last.map_or(now, |last| if is_at_once { last } else { last.max(now) });
+            self.last = Some(came);
+            return came;
+        }
         if self.known.0 != packet {
             self.known = (packet, upstream.airtime(packet).min(own.airtime(packet)));
         }
@@ -52,6 +67,7 @@ impl Spacing {
 
 #[cfg(test)]
 mod tests {
+    use maxseg_core::errors::Arq;
     use maxseg_core::units::BitsPerSec;
 
     use super::*;
@@ -78,6 +94,11 @@ mod tests {
         assert_eq!(came(Some(link(1000)), 10, &read), [100, 112, 124, 136, 500], "narrower");
         assert_eq!(came(Some(link(1000)), 4000, &read), [100, 103, 106, 110, 500], "wider");
         assert_eq!(came(None, 1000, &read), read, "what a host sends at once");
+        let arq = Arq { retries: 3, delay: Time::ZERO };
+        let radio = LinkSpec { arq: Some(arq), ..link(100) };
+        let read = [100, 140, 180, 190, 310, 500];
+        assert_eq!(came(Some(radio), 1000, &read), [100, 100, 100, 100, 310, 500], "of 120 us");
+        let read = [100, 100, 100, 110, 500];
         let last = came(Some(link(1)), 1, &read);
         assert_eq!(last, [100, 10100, 10100, 10110, 10500], "12 ms: not from the link before");
     }

@@ -30,7 +30,9 @@ pub(super) const ENTRY: Entry = Entry {
               With one, the path misses (bdp − queue)/2 bytes, and time = per_ack · that · rtt / mss.\n\
               Each round adds one segment, whatever its size: the growth is proportional to mss (and so about \
               to the MTU), the time inversely so. \
-              CUBIC's window is what it was after min(∛(W·(1−β)/C), W·(1+β)/3 · rtt).",
+              CUBIC's window is what it was after ∛(W·(1−β)/C), or sooner by its estimate of Reno's, which grows by \
+              3(1−β)/(1+β) segments a round: without a queue after W·(1+β)/3 · rtt; with one a round lasts rtt · w/bdp \
+              while the window w is above the bdp.",
     source: "RFC 5681 §3.1 (the window is halved, and grows by a segment a round trip); RFC 9438 §4.2, §4.3",
     range: || {
         "One loss, repaired without a timeout, on a path without other flows; the rate is that of payload. Loss \

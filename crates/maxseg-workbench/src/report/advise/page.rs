@@ -129,7 +129,8 @@ pub fn gain_in_words(piece: &Advice) -> String {
         parts.push(format!("goodput {least}{}", relative(goodput)));
     }
     if let Some(time) = gain.request_time_pct {
-        parts.push(format!("time of a request {}", relative(time)));
+        let or_less = if gain.is_bound { " or shorter" } else { "" };
+        parts.push(format!("time of a request {}{or_less}", relative(time)));
     }
     if let Some(ping) = gain.ping_pct {
         parts.push(format!("round trip under load {}", relative(ping)));

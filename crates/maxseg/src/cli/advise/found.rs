@@ -71,11 +71,14 @@ impl Found {
                 "write the path as a scenario first: `maxseg explain FILE --scenario path.toml`",
             ));
         }
-        if args.connection.is_some() && *self != Self::Capture {
-            return Err(Failure::usage(
-                "--connection chooses one of a capture, and none is given",
-                "leave it out",
-            ));
+        let of_capture = [
+            (args.connection.is_some(), "--connection chooses one of a capture"),
+            (args.interface.is_some(), "--interface chooses packets of a capture"),
+        ];
+        if let Some((_, what)) = of_capture.into_iter().find(|(is_given, _)| *is_given)
+            && *self != Self::Capture
+        {
+            return Err(Failure::usage(format!("{what}, and none is given"), "leave it out"));
         }
         Ok(())
     }
@@ -97,9 +100,13 @@ fn is_text(path: &Path) -> Result<bool, Failure> {
 }
 
 /// The connections of a capture, or one of them.
-pub(super) fn explanation(file: &str, connection: Option<u32>) -> Result<Explanation, Failure> {
+pub(super) fn explanation(
+    file: &str,
+    connection: Option<u32>,
+    interface: Option<&str>,
+) -> Result<Explanation, Failure> {
     let options = ReadOptions {
-        interface: None,
+        interface,
         flows: FlowOptions { most_connections: 1_000_000, trace: false },
         tshark: false,
     };

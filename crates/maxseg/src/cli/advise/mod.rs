@@ -27,6 +27,7 @@ Examples:
   maxseg advise slow-tunnel
   maxseg advise path.toml --goal latency
   maxseg advise slow.pcapng --connection 3
+  maxseg advise run.pcapng --interface 0
   maxseg advise 10.0.0.1:40000-10.0.0.2:443
   maxseg advise www.example.org
   maxseg advise slow-tunnel --guide esnet
@@ -78,6 +79,9 @@ pub(crate) struct AdviseArgs {
     /// The connection of a capture, as `maxseg explain` counts them; default: that of the highest impact
     #[arg(long, short = 'n', value_name = "N")]
     connection: Option<u32>,
+    /// Only packets of this interface of a capture: its name, or its number from 0
+    #[arg(long, short, value_name = "NAME")]
+    interface: Option<String>,
     /// Never advise this again, by the name in brackets; may be repeated
     #[arg(long, value_name = "ID")]
     ignore: Vec<String>,
@@ -215,7 +219,8 @@ fn answer(
             Ok(advice)
         }
         Found::Capture => {
-            let explanation = found::explanation(target, args.connection)?;
+            let explanation =
+                found::explanation(target, args.connection, args.interface.as_deref())?;
             let headline = explanation.headline().ok_or_else(|| {
                 Failure::with_hint(
                     format!("{target} has no TCP connection to advise about"),

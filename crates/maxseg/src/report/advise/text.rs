@@ -241,7 +241,9 @@ fn together(advised: &Advised) -> Option<String> {
     });
     let of = if advised.is_requests { "time of a request" } else { "goodput" };
     let gain = gain_of(before, after, advised.is_requests);
-    Some(format!("{of} {gain}{} over the path as it is", ping.unwrap_or_default()))
+    let is_bound = advised.advice.iter().any(|piece| piece.gain.runs > 0 && piece.gain.is_bound);
+    let least = if is_bound && !advised.is_requests { "at least " } else { "" };
+    Some(format!("{of} {least}{gain}{} over the path as it is", ping.unwrap_or_default()))
 }
 
 /// The command that is shown first: of the host's own system where that is FreeBSD, of Linux where it has one, and one without a

@@ -46,17 +46,21 @@ pub(super) fn checked(
     changes: &[Change],
     gain: Gain,
 ) -> Result<Gain, NoGain> {
-    let Some(relative) = gain.relative().filter(|_| gain.missing().is_none()) else {
+    let missing = gain.missing();
+    // What waits for others is missed by the rerun for that reason.
+    let is_open = matches!(missing, None | Some(NoGain::BaselineMisses { .. }));
+    if is_open
+        && lifts_window(changes)
+        && let Some((round_s, least_s)) = rounds_behind_others(case, path)
+    {
+        return Err(NoGain::WaitsForOthers { round_s, least_s });
+    }
+    let Some(relative) = gain.relative().filter(|_| missing.is_none()) else {
         return Ok(gain);
     };
     let (data, lost_by) = (case.data(), case.diagnosis.loss.cause);
     let mends = mend_losses(changes);
     let is_of_queue = changes.iter().any(|change| change.is_of_queue());
-    if lifts_window(changes)
-        && let Some((round_s, least_s)) = rounds_behind_others(case, path)
-    {
-        return Err(NoGain::WaitsForOthers { round_s, least_s });
-    }
     if (mends || is_of_queue)
         && standing_share(data, path.rtt_s.value) * (1.0 + relative) > ALL_OF_THE_TIME
     {

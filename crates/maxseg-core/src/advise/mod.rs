@@ -35,7 +35,7 @@ pub use change::{Change, changed};
 pub use gain::{CLOSE, Expected, Gain, Measured, Miss, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
 
-pub use path::{Confidence, Dialogue, Known, ObservedPath, Overflow, PathError, WayBack};
+pub use path::{Confidence, Dialogue, Known, ObservedPath, Overflow, PathError, ReverseLink};
 pub use remedy::{
     Command, CommandKind, ListenerCase, NEXT_HOP_OBJECT, Remedy, SocketCase, SocketVerdict,
     Subject, UNREADABLE_IN_ROUTE, listener_verdict, remedies, remedy, socket_verdict, subject,

@@ -80,15 +80,15 @@ fn hop(text: &mut String, path: &ObservedPath, loss: LossModel) {
     );
     key(text, "queue", &format!("\"{}\"", Bytes::new(path.queue_bytes.value)), &path.queue_bytes);
     let mut reverse = String::new();
-    if let Some(way) = &path.way_back {
+    if let Some(link) = &path.reverse_link {
         key(
             &mut reverse,
             "rate",
-            &format!("\"{}\"", four_digits(way.rate_bps.value)),
-            &way.rate_bps,
+            &format!("\"{}\"", four_digits(link.rate_bps.value)),
+            &link.rate_bps,
         );
-        let queue = format!("\"{}\"", Bytes::new(way.queue_bytes.value));
-        key(&mut reverse, "queue", &queue, &way.queue_bytes);
+        let queue = format!("\"{}\"", Bytes::new(link.queue_bytes.value));
+        key(&mut reverse, "queue", &queue, &link.queue_bytes);
     }
     if let Some(reorder) = &path.reorder {
         key(text, "reorder", &format!("\"{:.2}%\"", 100.0 * reorder.value), reorder);

@@ -8,8 +8,8 @@ mod fitted;
 mod known;
 mod losses;
 mod overtaking;
+mod reverse_link;
 mod round_trip;
-mod way_back;
 
 use std::net::IpAddr;
 
@@ -25,7 +25,7 @@ pub use dialogue::Dialogue;
 pub(in crate::advise) use dialogue::waited_s;
 pub use known::{Confidence, Known};
 pub use losses::Overflow;
-pub use way_back::WayBack;
+pub use reverse_link::ReverseLink;
 
 /// Why a capture shows too little of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +63,7 @@ pub struct ObservedPath {
     /// Whether `rate_bps` was measured; otherwise it is the rate that the connection reached, a lower bound.
     pub rate_is_seen: bool,
     /// The link of the acknowledgements, where it is the bottleneck.
-    pub way_back: Option<WayBack>,
+    pub reverse_link: Option<ReverseLink>,
     /// Whether the first flight had the rate of later trains: two measurements of it agree.
     pub(super) trains_agree: bool,
     /// Round-trip time without queueing, in seconds.
@@ -104,8 +104,7 @@ pub struct ObservedPath {
     pub dialogue: Option<Dialogue>,
     /// Bytes sent before the first acknowledgement.
     pub initial_window: Option<Known<u64>>,
-    /// Round trip between the sender and the point of capture without queueing, in seconds: a capture begins and ends by as much later and earlier
-    /// than the transfer.
+    /// Round trip between the sender and the point of capture without queueing, in seconds: what a capture shows of a transfer is shorter by that.
     pub(super) before_capture_s: f64,
     /// Acknowledged payload, in bytes.
     pub bytes: u64,
@@ -161,9 +160,9 @@ impl ObservedPath {
         let headers = headers(ip, timestamps);
         let dialogue = Dialogue::of(case);
         let busy_bps = dialogue.as_ref().and_then(|it| it.busy_bps(data.acked_bytes));
-        let way_back = WayBack::of(case, headers);
-        let (rate_bps, rate_is_seen) = match &way_back {
-            Some(_) => (way_back::rate_of_data(case, segment.value, headers), false),
+        let reverse_link = ReverseLink::of(case, headers);
+        let (rate_bps, rate_is_seen) = match &reverse_link {
+            Some(_) => (reverse_link::rate_of_data(case, segment.value, headers), false),
             None => bottleneck::rate(case, segment.value, headers, busy_bps),
         };
         let loss = losses::rate(data);
@@ -177,8 +176,8 @@ impl ObservedPath {
             }
         };
         let loss_with_queue = loss.value > 0.0 && is_queued;
-        let full_rtt = match way_back {
-            Some(_) => rtt_s.value, // what they wait is there
+        let full_rtt = match reverse_link {
+            Some(_) => rtt_s.value, // the queue is there, and none of the data's
             None if loss_with_queue => at_losses.unwrap_or(worst_rtt),
             None => worst_rtt,
         };
@@ -207,7 +206,7 @@ impl ObservedPath {
             rate_bps,
             rate_is_seen,
             before_capture_s: round_trip::before_capture(data),
-            way_back,
+            reverse_link,
             trains_agree: bottleneck::first_flight_of_link(data).is_some(),
             rtt_s,
             reorder,
@@ -307,8 +306,8 @@ impl ObservedPath {
         let on_wire = |bytes: f64, rate_bps: f64| 8.0 * bytes / rate_bps.max(1.0);
         let packet = f64::from(self.segment.value + self.headers());
         let on_wire = on_wire(packet, self.rate_bps.value)
-            + match &self.way_back {
-                Some(way) => on_wire(way.packet_bytes, way.rate_bps.value),
+            + match &self.reverse_link {
+                Some(link) => on_wire(link.packet_bytes, link.rate_bps.value),
                 None => on_wire(self.headers().into(), self.rate_bps.value),
             };
         micros(((self.rtt_s.value - on_wire) / 2.0).max(0.0))

@@ -174,7 +174,7 @@ impl Rerun {
     /// behind a capture at their sender.
     fn beside_capture_s(&self, outcome: &Outcome) -> f64 {
         let (before, path) = (self.path.before_capture_s, self.path.rtt_s.value);
-        let waited = match (&self.path.way_back, outcome.rtt_mean_s) {
+        let waited = match (&self.path.reverse_link, outcome.rtt_mean_s) {
             (Some(_), Some(mean)) if path > 0.0 => (mean - path).max(0.0) * before / path,
             _ => 0.0,
         };

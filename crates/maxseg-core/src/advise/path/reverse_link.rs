@@ -8,7 +8,7 @@ use crate::units::{Time, approx};
 
 /// The link of the acknowledgements.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WayBack {
+pub struct ReverseLink {
     /// Its rate, headers included, in bits per second.
     pub rate_bps: Known<f64>,
     /// Size of the queue before it, in bytes.
@@ -29,12 +29,12 @@ const USUAL_PACKETS: f64 = 100.0;
 const NEARLY_ALL: f64 = 0.95;
 /// A receiver acknowledges every second segment at least (RFC 5681 §4.2).
 const DELAYED: f64 = 2.0;
-/// By so many times as much they differ by chance.
+/// Counts differ by chance, and by the handshake, by no more than this factor.
 const MORE: f64 = 1.05;
 /// How many times what the connection reached the link of its data carries, where nothing tells: enough not to limit.
 const FASTER: f64 = 10.0;
 
-impl WayBack {
+impl ReverseLink {
     /// That of a connection which it limits; `None` of others.
     pub(super) fn of(case: &Case<'_>, headers: u32) -> Option<Self> {
         let acks = case.acks();
@@ -91,8 +91,8 @@ fn waited_s(case: &Case<'_>) -> f64 {
     by_stamps.max(by_trips)
 }
 
-/// Whether some of them were dropped: at the receiver more were sent than that link carries until the last has passed, elsewhere those that came acknowledge more than
-/// receivers let pass.
+/// Whether some of them were dropped: at the receiver more were sent than that link carries until the last has passed, elsewhere each of those that
+/// came acknowledges more than a receiver lets pass.
 fn was_full(case: &Case<'_>, packets_per_s: f64, waited_s: f64) -> bool {
     let (data, acks) = (case.data(), case.acks());
     let sent = acks.packets as f64;

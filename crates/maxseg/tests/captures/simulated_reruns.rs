@@ -1,9 +1,10 @@
 //! Scenarios that `explain` writes of simulated captures: runs of them have what was observed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 const REQUESTS: &str = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"1 MB\"\n\
                         [[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"300 B\"\nreply = \"300 kB\"\n\
@@ -14,29 +15,14 @@ const CLOSE: f64 = 0.02;
 
 #[test]
 fn requests_are_run_again_as_they_were() {
-    let folder = tempfile::tempdir().unwrap();
-    let [asked, capture, observed] =
-        ["asked.toml", "asked.pcapng", "observed.toml"].map(|name| folder.path().join(name));
-    std::fs::write(&asked, REQUESTS).unwrap();
-    let as_is = run(&asked, &["--pcap", capture.to_str().unwrap()]);
-    let document = maxseg(&[
-        "explain",
-        capture.to_str().unwrap(),
-        "--json",
-        "--interface",
-        "sender",
-        "--scenario",
-        observed.to_str().unwrap(),
-    ]);
-    let text = std::fs::read_to_string(&observed).unwrap();
-    assert!(!text.contains("miss what was observed"), "{text}");
-    let again = run(&observed, &[]);
+    let explained = Explained::of(REQUESTS, "sender");
+    let as_is = &explained.as_it_is;
+    let again = run(&explained.observed(), &[]);
     assert_eq!(again["requests"], 12);
     same("request times", &as_is["request_mean_s"], &again["request_mean_s"]);
 
-    let change = ["--set", "sender.linux.tcp_slow_start_after_idle=false"];
-    let changed = run(&asked, &change);
-    let gain = &document["matters_most"]["gain"];
+    let changed = explained.run_with("sender.linux.tcp_slow_start_after_idle=false");
+    let gain = &explained.document["matters_most"]["gain"];
     let promised = &gain["engines"][0];
     same("request times as it is", &as_is["request_mean_s"], &promised["baseline_request_s"]);
     same("request times after it", &changed["request_mean_s"], &promised["then_request_s"]);
@@ -56,10 +42,10 @@ fn a_policer_is_one_whose_bucket_has_what_was_observed() {
              policer = {{ rate = \"10 Mbit/s\", burst = \"{burst_kb} kB\" }}\n[hop.reverse]\npolicer = false\n\
              [sender]\ncongestion = \"{congestion}\"\n[until]\nbytes = \"6 MB\"\ntime = \"60 s\"\n"
         );
-        let (document, scenario) = explained(&policed, "receiver");
+        let explained = Explained::of(&policed, "receiver");
         let what = format!("{congestion}, a bucket of {burst_kb} kB");
-        assert_eq!(document["connections"][0]["loss"]["cause"], "policer", "{what}");
-        let rate = quantity(&scenario["hop"][0]["policer"]["rate"], "Mbit/s") * 1e6;
+        assert_eq!(explained.document["connections"][0]["loss"]["cause"], "policer", "{what}");
+        let rate = quantity(&explained.hop()["policer"]["rate"], "Mbit/s") * 1e6;
         assert!(RATE_BPS.contains(&rate), "{what}: {rate}");
     }
 }
@@ -73,18 +59,15 @@ const DELAY_MS: std::ops::Range<f64> = 14.5..15.5;
 #[test]
 fn packets_overtake_others_as_they_did() {
     for interface in ["sender", "receiver"] {
-        let (document, scenario) = explained(REORDERED, interface);
-        let hop = &scenario["hop"][0];
+        let explained = Explained::of(REORDERED, interface);
+        let hop = explained.hop();
         let share = quantity(&hop["reorder"], "%") / 100.0;
         assert!(SHARE.contains(&share), "{interface}: {share}");
         let delay_ms = quantity(&hop["delay"], "ms");
         assert!(DELAY_MS.contains(&delay_ms), "{interface}: {delay_ms} ms");
 
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("reordered.toml");
-        std::fs::write(&file, REORDERED).unwrap();
-        let changed = run(&file, &["--set", "receiver.window=1 MB"]);
-        let gain = &document["matters_most"]["gain"];
+        let changed = explained.run_with("receiver.window=1 MB");
+        let gain = &explained.document["matters_most"]["gain"];
         let measured = number(&changed["goodput_bps"]);
         assert!(measured >= number(&gain["low_bps"]), "{interface}: {measured}, promised: {gain}");
     }
@@ -101,27 +84,62 @@ fn the_link_of_the_acknowledgements_is_that_of_the_rerun() {
              [hop.reverse]\nrate = \"{rate_kbps} kbit/s\"\nqueue = \"{queue_kb} kB\"\n[until]\nbytes = \"4 MB\"\n"
         );
         for interface in ["sender", "receiver"] {
-            let (_, scenario) = explained(&narrow, interface);
+            let hop = Explained::of(&narrow, interface).hop();
             let what = format!("{rate_kbps} kbit/s, {queue_kb} kB, at the {interface}");
-            let found = quantity(&scenario["hop"][0]["reverse"]["rate"], "kbit/s");
+            let found = quantity(&hop["reverse"]["rate"], "kbit/s");
             assert!(SAME_RATE.contains(&(found / f64::from(rate_kbps))), "{what}: {found}");
         }
     }
 }
 
-/// What `explain` says of a scenario's run, captured there, and the scenario that it writes: runs of it miss nothing that was observed.
-fn explained(scenario: &str, interface: &str) -> (Value, toml::Table) {
-    let folder = tempfile::tempdir().unwrap();
-    let files = ["scenario.toml", "run.pcapng", "observed.toml"];
-    let files = files.map(|name| folder.path().join(name));
-    let [file, capture, observed] = files.each_ref().map(|path| path.to_str().unwrap());
-    std::fs::write(file, scenario).unwrap();
-    maxseg(&["run", file, "--engine", "sim", "--json", "--pcap", capture]);
-    let common = ["explain", capture, "--json", "--interface", interface, "--scenario", observed];
-    let document = maxseg(&common);
-    let text = std::fs::read_to_string(observed).unwrap();
-    assert!(!text.contains("miss what was observed"), "{scenario}, at the {interface}:\n{text}");
-    (document, text.parse().unwrap())
+/// A scenario's run, captured, and what `explain` says of it.
+struct Explained {
+    folder: TempDir,
+    /// The outcome of the run.
+    as_it_is: Value,
+    document: Value,
+}
+
+impl Explained {
+    /// Captured there. Runs of the scenario that is written of it miss nothing that was observed.
+    fn of(scenario: &str, interface: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let capture = folder.path().join("run.pcapng");
+        let mut explained = Self { folder, as_it_is: Value::Null, document: Value::Null };
+        std::fs::write(explained.file(), scenario).unwrap();
+        let capture = capture.to_str().unwrap();
+        explained.as_it_is = run(&explained.file(), &["--pcap", capture]);
+        let observed = explained.observed();
+        let to = ["--scenario", observed.to_str().unwrap()];
+        let common = ["explain", capture, "--json", "--interface", interface];
+        explained.document = maxseg(&[&common[..], &to].concat());
+        let text = std::fs::read_to_string(observed).unwrap();
+        assert!(
+            !text.contains("miss what was observed"),
+            "{scenario}, at the {interface}:\n{text}"
+        );
+        explained
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("scenario.toml")
+    }
+
+    /// The scenario that is written.
+    fn observed(&self) -> PathBuf {
+        self.folder.path().join("observed.toml")
+    }
+
+    /// Its hop.
+    fn hop(&self) -> toml::Value {
+        let text = std::fs::read_to_string(self.observed()).unwrap();
+        text.parse::<toml::Table>().unwrap()["hop"][0].clone()
+    }
+
+    /// The outcome with one setting changed.
+    fn run_with(&self, setting: &str) -> Value {
+        run(&self.file(), &["--set", setting])
+    }
 }
 
 /// A number with this unit.

@@ -8,9 +8,8 @@ use std::process::Output;
 use serde_json::Value;
 
 #[cfg(target_os = "linux")]
-use super::advise_window::is_nft_installed;
 #[cfg(target_os = "linux")]
-use super::kernel::skipped;
+use super::kernel::{is_installed, skipped};
 use super::{command, stderr, stdout};
 
 /// A shipped scenario for less than its five minutes: what is advised is the same.
@@ -212,7 +211,7 @@ fn the_lines_of_linux_do_what_they_say() {
             || "true".to_owned(),
             |undo| undo.replace("maxseg tune undo", "maxseg tune undo --yes"),
         );
-        if line.contains("nft ") && !is_nft_installed() {
+        if line.contains("nft ") && !is_installed("nft", "nftables") {
             continue;
         }
         // What a host may have: one way, two ways, a route with what `ip` prints otherwise than it reads.

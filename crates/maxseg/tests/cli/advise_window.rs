@@ -1,27 +1,17 @@
 //! What `advise` prints for a smaller window, carried out: it holds in a transfer of any program.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use super::kernel::{can_have_a_lab, skipped, wait_until};
-use super::lab_iperf3::is_iperf3_installed;
+use super::kernel::{can_have_a_lab, is_installed, wait_until};
 use super::{command, json, stderr};
 
 const BLOATED: &str = "[[hop]]\nrate = \"4 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"400 packets\"\n\
                        [until]\ntime = \"10 s\"\n";
 
-/// Whether there is nft(8); says so if not.
-pub(super) fn is_nft_installed() -> bool {
-    let there = Command::new("nft").arg("--version").output().is_ok();
-    if !there {
-        skipped("for want of nft (apt-get install nftables)");
-    }
-    there
-}
-
 #[test]
 fn the_window_that_is_advised_is_held() {
-    if !can_have_a_lab() || !is_iperf3_installed() || !is_nft_installed() {
+    if !can_have_a_lab() || !is_installed("iperf3", "iperf3") || !is_installed("nft", "nftables") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::{command, stderr};
@@ -42,6 +43,15 @@ fn can_user_have_a_lab(user: Option<u32>) -> bool {
 #[expect(clippy::print_stderr, reason = "what was not tested is said")]
 pub(super) fn skipped(why: &str) {
     eprintln!("skipped {why}");
+}
+
+/// Whether a program of this package can be run; says so if not.
+pub(super) fn is_installed(program: &str, package: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        skipped(&format!("for want of {program} (apt-get install {package})"));
+    }
+    there
 }
 
 /// Waits for what ends by itself: processes that are not this one's children, so that `waitpid` does not tell of them, and

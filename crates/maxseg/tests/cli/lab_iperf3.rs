@@ -1,8 +1,8 @@
 //! `maxseg run --engine lab --traffic iperf3`: the iperf3 that is installed sends, if one is.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
-use super::kernel::{can_have_a_lab, skipped, wait_until};
+use super::kernel::{can_have_a_lab, is_installed, wait_until};
 use super::{command, json, stderr};
 
 /// Two seconds over a link that any machine carries.
@@ -10,18 +10,9 @@ const PATH: &str = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"2 ms\"\n\
                     [sender]\nmss = 9000\ntimestamps = true\n[receiver]\ntimestamps = true\n\
                     [until]\ntime = \"2 s\"\n";
 
-/// Whether iperf3 can be run; says so if not.
-pub(super) fn is_iperf3_installed() -> bool {
-    let there = Command::new("iperf3").arg("--version").output().is_ok();
-    if !there {
-        skipped("for want of iperf3 (apt-get install iperf3)");
-    }
-    there
-}
-
 #[test]
 fn iperf3_sends_what_fits_and_its_report_is_the_outcome() {
-    if !can_have_a_lab() || !is_iperf3_installed() {
+    if !can_have_a_lab() || !is_installed("iperf3", "iperf3") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -45,7 +36,7 @@ fn iperf3_sends_what_fits_and_its_report_is_the_outcome() {
 /// Its report comes behind the time limit: what it waits for is none of the other flow's time.
 #[test]
 fn times_count_from_the_start_of_the_run_and_other_flows_end_at_its_limit() {
-    if !can_have_a_lab() || !is_iperf3_installed() {
+    if !can_have_a_lab() || !is_installed("iperf3", "iperf3") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -69,7 +60,7 @@ fn times_count_from_the_start_of_the_run_and_other_flows_end_at_its_limit() {
 
 #[test]
 fn a_transfer_of_bytes_that_iperf3_ends_is_said_to_be_none() {
-    if !can_have_a_lab() || !is_iperf3_installed() {
+    if !can_have_a_lab() || !is_installed("iperf3", "iperf3") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +79,7 @@ fn a_transfer_of_bytes_that_iperf3_ends_is_said_to_be_none() {
 /// A route's `advmss` bounds nothing that its host sends, and a route's `window` lasts for one segment.
 #[test]
 fn a_persistent_lab_holds_segment_size_and_window_of_any_program() {
-    if !can_have_a_lab() || !is_iperf3_installed() {
+    if !can_have_a_lab() || !is_installed("iperf3", "iperf3") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

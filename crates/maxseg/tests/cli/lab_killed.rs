@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use super::command;
-use super::kernel::{children_of, held_by, interfaces, namespaces, runs, users, wait_until};
-use super::lab_iperf3::is_iperf3_installed;
+use super::kernel::{
+    children_of, held_by, interfaces, is_installed, namespaces, runs, users, wait_until,
+};
 
 /// Far longer than the test waits for anything.
 const LONG: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[until]\ntime = \"1000 s\"\n";
@@ -83,7 +84,8 @@ impl Drop for Run {
 
 /// Whoever can have a lab, with each kind of traffic that there is.
 fn runs_to_end() -> Vec<(Option<u32>, &'static str)> {
-    let traffics: &[_] = if is_iperf3_installed() { &["builtin", "iperf3"] } else { &["builtin"] };
+    let traffics: &[_] =
+        if is_installed("iperf3", "iperf3") { &["builtin", "iperf3"] } else { &["builtin"] };
     let each = |user| traffics.iter().map(move |traffic| (user, *traffic));
     users().into_iter().flat_map(each).collect()
 }

@@ -13,12 +13,12 @@ const MOST: f64 = 0.5;
 pub(super) fn share(case: &Case<'_>) -> Option<Known<f64>> {
     let (data, acks) = (case.data(), case.acks());
     let packets = data.segments().max(1);
-    // The receiver acknowledges at once what comes before its time (RFC 5681 §4.2), so that they are counted at the sender as well.
+    // The receiver acknowledges at once what arrives out of order (RFC 5681 §4.2), so that it is counted at the sender as well.
     let (count, how) = match data.epochs.overtaking {
         Some(count) => (u64::from(count), "overtook others"),
         // What is lost brings duplicate acknowledgements as well.
         None if matches!(case.diagnosis.loss.cause, LossCause::Reordering | LossCause::None) => {
-            (acks.duplicate_acks, "came before their time, by duplicate acknowledgements")
+            (acks.duplicate_acks, "arrived early, by duplicate acknowledgements")
         }
         None => return None,
     };

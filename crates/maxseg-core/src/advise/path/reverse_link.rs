@@ -113,6 +113,6 @@ pub(super) fn rate_of_data(case: &Case<'_>, segment: u32, headers: u32) -> Known
         let how = "spacing of the first flight behind the link, headers included";
         return Known::new(first * with_headers, Confidence::Medium, how);
     }
-    let how = "assumed: ten times what it carried, for the link of the acknowledgements is the bottleneck";
+    let how = "assumed: ten times the observed rate, for the link of the acknowledgements is the bottleneck";
     Known::new(FASTER * goodput * with_headers, Confidence::Low, how)
 }

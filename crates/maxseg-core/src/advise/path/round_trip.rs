@@ -29,7 +29,7 @@ fn least(case: &Case<'_>) -> Option<Known<f64>> {
 /// The round trip of what did not overtake, in seconds, where the least one, `least_s`, is of what did.
 fn of_overtaken(case: &Case<'_>, least_s: f64) -> Option<Known<f64>> {
     let rtt_s = case.evidence.handshake.rtt()?.as_secs_f64();
-    let how = "the handshake: what overtook others took less";
+    let how = "the handshake: packets that overtook others had less";
     (rtt_s > (1.0 + SHORTER) * least_s).then(|| Known::new(rtt_s, Confidence::Medium, how))
 }
 

@@ -12,6 +12,9 @@ use crate::units::Time;
 /// A packet may leave so much later, in nanoseconds, together with another timer (`timer_slack`).
 const SLACK: u64 = 10_000;
 
+/// What a socket counts while it sends nothing (`sk_wmem_alloc`, `sock_init_data` in `net/core/sock.c`).
+const BIAS: u64 = 1;
+
 /// One packet that waits.
 #[derive(Debug)]
 struct Held {
@@ -27,7 +30,7 @@ struct Held {
 pub(super) struct FairQueue {
     held: VecDeque<Held>,
     /// What they count (`sk_wmem_alloc`).
-    bytes: u64,
+    pub(super) bytes: u64,
     /// TCP waits for the next to leave (`TSQ_THROTTLED`).
     is_throttled: bool,
 }
@@ -40,6 +43,26 @@ impl FairQueue {
 }
 
 impl Socket {
+    /// The packet goes, or waits at the first link.
+    #[inline]
+    pub(super) fn put(&mut self, packet: Packet) {
+        let mut written = self.out.blank();
+        *written = packet;
+        self.put_written(written);
+    }
+
+    #[inline(always)]
+    pub(super) fn put_written(&mut self, packet: Box<Packet>) {
+        self.counters.packets += 1;
+        if self.host.fq {
+            if let Some(leaves) = self.hold(packet) {
+                self.out.push(leaves);
+            }
+            return;
+        }
+        self.out.push(packet);
+    }
+
     /// Holds a packet that may not leave yet, or comes behind one; else gives it back.
     pub(super) fn hold(&mut self, packet: Box<Packet>) -> Option<Box<Packet>> {
         let departs = self.last_sent_nanos;
@@ -93,7 +116,7 @@ impl Socket {
     /// again.
     pub(super) fn is_queue_full(&mut self, truesize: u64, again: bool) -> bool {
         let most = (2 * truesize).max(self.pacing_rate >> PACING_SHIFT) << u32::from(again);
-        if self.fair_queue.bytes <= most || self.rtx_queue.len() <= 1 {
+        if self.fair_queue.bytes + BIAS <= most || self.rtx_queue.len() <= 1 {
             return false;
         }
         self.fair_queue.is_throttled = true;

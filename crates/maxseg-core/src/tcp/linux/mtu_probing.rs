@@ -141,14 +141,20 @@ impl Socket {
         while self.write_queue.len() > 1 && self.write_queue[0].len() < size {
             self.grow_head(size);
         }
-        let Some(seq) = self.write_queue.front().map(|head| head.seq) else {
+        let Some((seq, len)) = self.write_queue.front().map(|head| (head.seq, head.len())) else {
             return Probing::NotNow;
         };
+        // It takes the place of two segments, before the writer learns whether the window is full.
+        self.window.cwnd -= 1;
         if self.send_head(size, size, false) == 0 {
+            self.window.cwnd += 1;
             return Probing::NotNow;
         }
-        // It takes the place of two segments.
-        self.window.cwnd -= 1;
+        if let Some(rest) = self.write_queue.front_mut().filter(|_| len > size) {
+            // What the probe took still counts in the memory of what it was taken from (`__pskb_trim_head`).
+            rest.truesize += size;
+            self.writer.queued += size;
+        }
         let probe = Probe { mtu: self.mtu_of_mss(size), seq, end_seq: seq + size };
         self.set_probe(Some(probe));
         Probing::Sent

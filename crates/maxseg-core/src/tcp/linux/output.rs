@@ -315,9 +315,10 @@ impl Socket {
             flags = flags.without(Flags::CWR);
             seq += len;
             if is_last {
-                return;
+                break;
             }
         }
+        self.forget_told_duplicate();
     }
 
     /// An acknowledgement goes by itself (`tcp_send_ack`).
@@ -340,7 +341,17 @@ impl Socket {
         let window = self.select_window();
         self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
         let flags = Flags::NONE.with(Flags::ECE, self.ecn.echoes);
-        self.header(seq, window, self.last_sent_nanos, flags)
+        let header = self.header(seq, window, self.last_sent_nanos, flags);
+        self.forget_told_duplicate();
+        header
+    }
+
+    /// One packet tells of a duplicate (`tcp_options_write`).
+    #[inline(always)]
+    const fn forget_told_duplicate(&mut self) {
+        if self.dsack.is_some() {
+            self.dsack = None;
+        }
     }
 
     /// All fields are written but SACK blocks beyond those that there are.
@@ -371,25 +382,5 @@ impl Socket {
         for &block in self.dsack.iter().chain(&self.out_of_order.sacks).take(most) {
             sack.push(block);
         }
-    }
-
-    /// The packet goes, or waits at the first link.
-    #[inline]
-    pub(super) fn put(&mut self, packet: Packet) {
-        let mut written = self.out.blank();
-        *written = packet;
-        self.put_written(written);
-    }
-
-    #[inline(always)]
-    fn put_written(&mut self, packet: Box<Packet>) {
-        self.counters.packets += 1;
-        if self.host.fq {
-            if let Some(leaves) = self.hold(packet) {
-                self.out.push(leaves);
-            }
-            return;
-        }
-        self.out.push(packet);
     }
 }

@@ -1,6 +1,7 @@
 //! The queue of packets that are sent and not acknowledged: finding, cutting and marking them.
 
 use super::Socket;
+use super::settings::LONGEST_PACKET;
 use super::skb::{ACKED, LOST, RETRANSMITTED};
 
 impl Socket {
@@ -27,7 +28,15 @@ impl Socket {
         }
     }
 
-    /// Cuts a packet of the queue after `len` bytes (`tcp_fragment`, `net/ipv4/tcp_output.c`).
+    /// Whether a packet of the queue may be cut: what is queued is not more than twice the send buffer and two of the longest packets, or it is the
+    /// first or the last (`tcp_fragment`, `net/ipv4/tcp_output.c`). A peer that asks for ever smaller parts would fill the memory.
+    #[inline]
+    pub(super) fn may_split_sent(&self, index: usize) -> bool {
+        let most = self.writer.sndbuf + 2 * LONGEST_PACKET;
+        self.writer.queued / 2 <= most || index == 0 || index + 1 == self.rtx_queue.len()
+    }
+
+    /// Cuts a packet of the queue after `len` bytes (`tcp_fragment`).
     pub(super) fn split_sent(&mut self, index: usize, len: u64, mss: u64) {
         let overhead = self.skb_overhead;
         let skb = &mut self.rtx_queue[index];

@@ -42,6 +42,9 @@ impl Socket {
             len = if room >= mss { room - room % mss } else { room };
         }
         if skb.len() > len {
+            if !self.may_split_sent(index) {
+                return false;
+            }
             self.split_sent(index, len, mss);
         } else {
             self.recount(index, mss);

@@ -237,6 +237,7 @@ impl Socket {
                     self.shift(index, len, state, sample);
                     continue;
                 }
+                Covered::Front(_) | Covered::Back(_) if !self.may_split_sent(index) => break,
                 Covered::Front(len) => {
                     self.split_sent(index, len, mss);
                     self.tag(index, is_dup, state, sample);

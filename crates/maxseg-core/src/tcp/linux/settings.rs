@@ -175,6 +175,8 @@ const SHARED_INFO: u64 = 320;
 const SK_BUFF: u64 = 256;
 /// What a packet can hold behind its head at most (`GSO_LEGACY_MAX_SIZE`, `include/linux/netdevice.h`).
 const GSO_LEGACY_MAX_SIZE: u64 = 65_536;
+/// What such a packet counts (`SKB_TRUESIZE(GSO_LEGACY_MAX_SIZE)`).
+pub(super) const LONGEST_PACKET: u64 = GSO_LEGACY_MAX_SIZE + SK_BUFF + SHARED_INFO;
 /// A cache line: what `SKB_SMALL_HEAD_CACHE_SIZE` adds to a power of two (`net/core/skbuff.c`).
 const CACHE_LINE: u64 = 64;
 

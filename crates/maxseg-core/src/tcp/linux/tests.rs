@@ -2,7 +2,10 @@
 //!
 //! The times are the kernel's own on a path of 40 ms that costs no time to send on.
 
+mod fair_queue;
+mod held_back;
 mod mtu_probing;
+mod send_queue;
 
 use super::{Algorithm, CaState, Flags, Host, Packet, Socket, Stamps};
 use crate::rng::Stream;

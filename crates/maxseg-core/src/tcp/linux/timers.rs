@@ -35,7 +35,8 @@ pub(super) struct Timers {
     /// leave that with another timer.
     pub(super) pace_at: Time,
     pub(super) pace_from: Time,
-    /// When an acknowledgement that was held back goes, on a timer of nanoseconds: not before, and not after.
+    /// When an acknowledgement that was held back goes, on a timer of nanoseconds (`compressed_ack_timer`), and from when on it may go with
+    /// another that a softirq runs.
     pub(super) compressed_from: Time,
     pub(super) compressed_until: Time,
 }
@@ -82,18 +83,32 @@ impl Socket {
         retransmit.min(timers.delayed_ack_at).min(timers.compressed_until).min(timers.pace_at)
     }
 
-    /// From when on any interrupt of a nanosecond timer would let a held-back acknowledgement or a packet of `fq` go:
-    /// timers with slack run with whichever comes first.
+    /// From when on any interrupt of a nanosecond timer lets a packet of `fq` go: timers with slack run with whichever comes
+    /// first (`__hrtimer_run_queues`, `kernel/time/hrtimer.c`).
     pub fn next_slack(&self) -> Time {
-        self.timers.compressed_from.min(self.timers.pace_from)
+        self.timers.pace_from
+    }
+
+    /// When a timer expires that a softirq runs (`HRTIMER_MODE_SOFT`); [`Time::NEVER`] while none runs. That softirq is raised once the
+    /// first of them is due at the latest, and runs all of the processor's that may run then.
+    pub fn next_soft(&self) -> Time {
+        let paces = if self.host.fq { Time::NEVER } else { self.timers.pace_at };
+        paces.min(self.timers.compressed_until)
+    }
+
+    /// That softirq runs.
+    pub fn on_soft_timers(&mut self, now: Time) {
+        if self.timers.compressed_from <= now {
+            // With the clock of the packet that it was held back for (`tcp_compressed_ack_kick`).
+            self.send_compressed_ack();
+        }
     }
 
     /// Timers that are due expire.
     pub fn on_timer(&mut self, now: Time) {
         self.rcv_tsecr = 0;
-        if self.timers.compressed_from <= now {
-            // With the clock of the packet that it was held back for (`tcp_compressed_ack_kick`).
-            self.send_compressed_ack();
+        if self.next_soft() <= now {
+            self.on_soft_timers(now);
         }
         self.clock.refresh(now);
         if self.timers.pending.is_some() && self.timers.retransmit_at <= now {

@@ -85,6 +85,24 @@ fn from_the_start_the_active_end_begins_with_the_base_size() {
     assert_eq!(pair.sender.counters.retransmitted_segments, 0);
 }
 
+/// A probe fills the place of two segments: behind it the window has no room, and the send buffer does not grow
+/// (`tcp_should_expand_sndbuf`). What is left of the packet that it was taken from still counts all of that one (`__pskb_trim_head`).
+#[test]
+fn a_probe_fills_the_window_and_the_send_buffer() {
+    let mut pair = through_a_hole(2, u64::MAX, Time::from_millis(79));
+    let (sndbuf, queued) = (pair.sender.writer.sndbuf, pair.sender.writer.queued);
+    let (at, _, ack) = *pair.flying.iter().find(|(_, to_receiver, _)| !to_receiver).unwrap();
+    pair.now = at;
+    pair.deliver(false, &ack);
+    pair.transmit();
+    let probe = pair.sent.last().unwrap().packet.len;
+    assert_eq!((probe, pair.sender.in_flight()), (1236, pair.sender.window.cwnd));
+    // The segment that was acknowledged was the first of a longer packet, which lasts.
+    let freed = 1024;
+    assert_eq!(pair.sender.writer.queued, queued - freed + pair.sender.skb_overhead + probe);
+    assert_eq!(pair.sender.writer.sndbuf, sndbuf);
+}
+
 #[test]
 fn the_search_begins_anew_after_ten_minutes() {
     let host = Host { tcp_mtu_probing: 1, ..host() };

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use maxseg_core::tcp::linux::{Algorithm, Host};
 use maxseg_core::units::{Mss, Time};
 
+use super::settings::set;
 use crate::tables::Row;
 
 /// What the application does (column `app`; sizes and times are in `variant`).
@@ -81,12 +82,17 @@ const MAX_TCP_HEADER: u64 = 192;
 impl Cell {
     /// A number of a column; `None` where it is empty.
     pub fn number(&self, column: &str) -> Option<f64> {
-        self.columns.iter().find(|(name, _)| name == column)?.1.parse().ok()
+        self.text(column)?.parse().ok()
     }
 
     /// A count of a column; `None` where it is empty.
     pub fn count(&self, column: &str) -> Option<usize> {
-        self.columns.iter().find(|(name, _)| name == column)?.1.parse().ok()
+        self.text(column)?.parse().ok()
+    }
+
+    /// What a column has; `None` where the table has none of that name.
+    fn text(&self, column: &str) -> Option<&str> {
+        self.columns.iter().find(|(name, _)| name == column).map(|(_, text)| text.as_str())
     }
 
     /// What tells it from the others: losses are drawn from a stream of its own, as the kernel's are.
@@ -150,7 +156,7 @@ impl Cell {
             hz: self.hz,
             up_before: UP,
             max_tcp_header: MAX_TCP_HEADER,
-            scatter_gather: false,
+            scatter_gather: self.qdisc.contains("tso"),
             fq: self.qdisc.contains("fq@sender"),
             ..Host::default()
         };
@@ -163,12 +169,22 @@ impl Cell {
             "ssai0" => host.tcp_slow_start_after_idle = false,
             _ => {}
         }
+        for (key, value) in self.settings().filter(|(key, _)| !key.contains('.')) {
+            set(&mut host, key, value)?;
+        }
         // The congestion control is the sending socket's; a host's own is CUBIC.
         let congestion = Algorithm::Cubic { hystart: true };
         let mut receiver = Host { nodelay: true, congestion, fq: false, ..host };
         host.nodelay = matches!(self.app, App::OneWay { .. } | App::Requests { .. });
         if self.mss != 1448 {
             host.maxseg = Mss::new(self.mss + STAMPS).ok();
+        }
+        for (key, value) in self.settings() {
+            if let Some(key) = key.strip_prefix("rcv.") {
+                set(&mut receiver, key, value)?;
+            } else if let Some(key) = key.strip_prefix("snd.") {
+                set(&mut host, key, value)?;
+            }
         }
         if let Some(bytes) = self.variant.strip_prefix("rcvbuf") {
             let bytes = bytes.split('_').next().unwrap_or(bytes);
@@ -177,10 +193,27 @@ impl Cell {
         Ok((host, receiver))
     }
 
-    /// Bytes a second at which the receiver reads, if it does not read at once.
-    pub fn reader(&self) -> Option<u64> {
+    /// Settings of both hosts, of the sender's (`snd.`) or of the receiver's (`rcv.`): `key=value;key=value`.
+    fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        let list = self.text("settings").unwrap_or_default().split(';');
+        list.filter_map(|setting| setting.split_once('='))
+    }
+
+    /// Packets of the receiver that are dropped on their way, counted from 1 with its SYN.
+    ///
+    /// # Errors
+    /// The column has something else.
+    pub fn ack_drops(&self) -> Result<Vec<u64>> {
+        let list = self.text("ack_drops").unwrap_or_default().split('_');
+        let numbers = list.filter(|number| !number.is_empty()).map(str::parse);
+        numbers.collect::<Result<_, _>>().context("which packets of the receiver are dropped")
+    }
+
+    /// How often the receiver reads so many bytes, if it does not read at once.
+    pub fn reads_every(&self, bytes: u64) -> Option<Time> {
         let rate = self.variant.split("reader").nth(1)?;
-        Some(rate.trim_end_matches("kBps").parse::<u64>().ok()? * 1000)
+        let rate = rate.trim_end_matches("kBps").parse::<u64>().ok()? * 1000;
+        Some(Time::from_nanos(bytes * 1_000_000_000 / rate))
     }
 
     fn app_of(kind: &str, variant: &str, mss: u64) -> Result<App> {

@@ -5,8 +5,10 @@ use maxseg_core::units::Time;
 
 /// A reading is a multiple of this (`TIMER_MULTIPLIER`, `arch/um/kernel/time.c`), in nanoseconds.
 const STEP: u64 = 256;
-/// The device takes no shorter time (`TIMER_MIN_DELTA`, arch/um/include/shared/timer-internal.h).
+/// The device takes no shorter time (`TIMER_MIN_DELTA`, `arch/um/include/linux/time-internal.h`).
 const LEAST: u64 = 500;
+/// What it adds to each (`itimer_next_event`, `arch/um/kernel/time.c`).
+const ADDED: u64 = 1;
 
 /// What the kernel reads at this instant.
 pub(super) fn reading(now: Time) -> Time {
@@ -20,7 +22,7 @@ pub(super) fn runs(now: Time, expires: Time) -> Time {
     let mut at = now;
     while reading(at) < expires {
         let left = expires.as_nanos() - reading(at).as_nanos();
-        at = at.saturating_add(Time::from_nanos(left.max(LEAST)));
+        at = at.saturating_add(Time::from_nanos(left.max(LEAST) + ADDED));
     }
     at
 }

@@ -100,7 +100,10 @@ fn judge_one(folder: &Path, cell: &Cell) -> Result<Judged> {
         runs.iter().flat_map(|run| run.answers.iter().map(|seconds| seconds * 1e3)).collect();
     answers.sort_by(f64::total_cmp);
     let first = runs.swap_remove(0);
-    let reference = Reference::of(folder, &cell.name)?;
+    let mut reference = Reference::of(folder, &cell.name)?;
+    if cell.qdisc.contains("tso") {
+        reference.cut(cell.mss);
+    }
     let is_recorded = !reference.seen.is_empty() && cell.loss == 0.0;
     let difference = first_difference(&reference, &first).filter(|_| is_recorded);
     let certain = [first.first_drop, first.first_drawn].into_iter().flatten().min();

@@ -13,6 +13,7 @@ mod path;
 mod picture;
 mod reference;
 mod run;
+mod settings;
 
 pub use cell::{App, Cell};
 pub use compare::{Difference, first_difference, show};

@@ -12,8 +12,9 @@ use crate::root;
 
 const FILE: &str = "docs/validation-linux.md";
 const PICTURE: &str = "docs/validation-linux.svg";
-/// Where the reference is, unless the variable says so.
-const FOLDER: &str = "../shared/reference/linux";
+/// Where the reference is, unless the variable says so, and what was made since with the same kernel.
+const REFERENCE: &str = "../shared/reference/linux";
+const FURTHER: &str = "testdata/linux";
 
 const INTRODUCTION: &str = "\
 # The simulator's Linux against Linux
@@ -31,12 +32,14 @@ the same path: bottleneck, queue, delay and list of losses are made anew as that
 - **Random losses**: 16 seeds, the kernel's eight; other losses than the kernel's; Welch's test over all such cells at once. By chance one in twenty is outside its
   95% interval. Each has losses of its own, as with the kernel.
 - A packet that differs only in the order of a write and an acknowledgement at the same instant is named and is no fault.
+- `testdata/linux` has further cells of the same kernel: settings of hosts, lost acknowledgements, slow readers (`set_*`, `drawn_*`, `rwnd_*_reader*`). Its
+  packets are the same to the end, and have to stay so.
 
 ";
 
 /// Folders of the reference.
 pub fn folders() -> Vec<PathBuf> {
-    let text = std::env::var("MAXSEG_LINUX").unwrap_or_else(|_| FOLDER.to_owned());
+    let text = std::env::var("MAXSEG_LINUX").unwrap_or_else(|_| format!("{REFERENCE}:{FURTHER}"));
     text.split(':').filter(|part| !part.is_empty()).map(|part| root().join(part)).collect()
 }
 

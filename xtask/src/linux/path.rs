@@ -7,7 +7,7 @@ use maxseg_core::tcp::linux::Packet;
 use maxseg_core::units::Time;
 
 use super::cell::Cell;
-use super::hrtimer::{reading, runs};
+use super::hrtimer::reading;
 
 /// The bucket holds one packet of an Ethernet.
 const BURST: u64 = 1514;
@@ -34,7 +34,7 @@ pub(super) struct Path {
     limit: usize,
     shaper: Shaper,
     waiting: VecDeque<Packet>,
-    /// When the packet at the head may go.
+    /// What the timer of the packet at the head is set for.
     pub(super) timer: Option<Time>,
     drops: Vec<u64>,
     counted: u64,
@@ -78,9 +78,9 @@ impl Path {
         bytes * 8_000_000_000 / self.rate
     }
 
-    /// When what leaves the bottleneck or the receiver now arrives.
+    /// What the timer is set for with which what leaves the bottleneck or the receiver now arrives.
     pub(super) fn arrives(&self, now: Time) -> Time {
-        runs(now, reading(now).saturating_add(self.delay))
+        reading(now).saturating_add(self.delay)
     }
 
     /// A packet of the sender comes to the bottleneck; gives it back if it leaves at once.
@@ -112,7 +112,7 @@ impl Path {
                 let left = (*tokens + earned).min(full) - cost;
                 if left < 0 {
                     let wait = Time::from_nanos(left.unsigned_abs());
-                    self.timer = Some(runs(now, reading(now).saturating_add(wait)));
+                    self.timer = Some(reading(now).saturating_add(wait));
                     return None;
                 }
                 *tokens = left;
@@ -121,7 +121,7 @@ impl Path {
             Shaper::Wire { through } => {
                 let done = *through.front()?;
                 if reading(now) < done {
-                    self.timer = Some(runs(now, done));
+                    self.timer = Some(done);
                     return None;
                 }
                 through.pop_front();

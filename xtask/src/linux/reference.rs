@@ -46,6 +46,17 @@ impl Seen {
         let Packet { seq, len, ack, window, push, .. } = *packet;
         Self { at, is_sent, seq, len, ack, window, push, sack }
     }
+
+    /// Its segments with so much payload; the last has its push.
+    fn segments(&self, mss: u64) -> impl Iterator<Item = Self> {
+        let count = self.len.div_ceil(mss).max(1);
+        (0..count).map(move |index| Self {
+            seq: self.seq + index * mss,
+            len: mss.min(self.len - index * mss),
+            push: self.push && index + 1 == count,
+            ..self.clone()
+        })
+    }
 }
 
 /// The sender's state at one instant.
@@ -86,6 +97,11 @@ impl Reference {
             Vec::new()
         };
         Ok(Self { seen, samples })
+    }
+
+    /// What the host leaves to its interface to cut (`tso_segment`), as it then goes: segments with so much payload.
+    pub(super) fn cut(&mut self, mss: u64) {
+        self.seen = self.seen.iter().flat_map(|seen| seen.segments(mss)).collect();
     }
 }
 

@@ -1,5 +1,7 @@
 //! A cell, run with the simulator's sockets.
 
+mod programs;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -11,18 +13,6 @@ use super::cell::{App, Cell};
 use super::hrtimer::{reading, runs};
 use super::path::Path;
 use super::reference::{Sample, Seen};
-
-/// Bytes of an answer.
-const ANSWER: u64 = 100;
-/// A slow reader takes so many bytes at a time.
-const SLOW_READ: u64 = 8192;
-
-/// A program that reads the clock, or calls what does, waits for a step of it.
-const CLOCK_READ: Time = Time::from_nanos(256);
-/// From the open connection to where writes in intervals are counted from, and from there to the first: the
-/// program's forks and sleeps (`tt.c`).
-const PROGRAM_STARTS: Time = Time::from_nanos(1_280);
-const FIRST_WRITE: Time = Time::from_nanos(512);
 
 /// What happened.
 #[derive(Debug)]
@@ -67,8 +57,11 @@ enum Kind {
 /// What happens; at one instant programs go before packets.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
+    /// What a timer is set for, or when a program is so far.
     at: Time,
     is_packet: bool,
+    /// A program is so far: no timer wakes it.
+    is_program: bool,
     number: u64,
     kind: Kind,
     packet: usize,
@@ -92,7 +85,12 @@ struct World<'a> {
     written_at: Vec<Time>,
     /// Writes in intervals are counted from here.
     writes_from: Time,
+    /// When a slow reader reads next, and whether it then waits for data.
     next_read: Time,
+    waits_for_data: bool,
+    /// Packets that the receiver has sent, and which of them are dropped.
+    answers_sent: u64,
+    ack_drops: Vec<u64>,
     outcome: Outcome,
 }
 
@@ -119,6 +117,9 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
         written_at: Vec::new(),
         writes_from: Time::ZERO,
         next_read: Time::NEVER,
+        waits_for_data: false,
+        answers_sent: 0,
+        ack_drops: cell.ack_drops()?,
         outcome: Outcome {
             seen: Vec::new(),
             samples: Vec::new(),
@@ -156,30 +157,45 @@ impl World<'_> {
                 self.packets.len() - 1
             }
         });
-        self.events.push(Reverse(Event { at, is_packet, number: self.number, kind, packet }));
+        let is_program = false;
+        let number = self.number;
+        self.events.push(Reverse(Event { at, is_packet, is_program, number, kind, packet }));
+    }
+
+    /// A program is so far then.
+    fn push_program(&mut self, at: Time, kind: Kind) {
+        self.number += 1;
+        let (is_packet, is_program, number, packet) = (false, true, self.number, 0);
+        self.events.push(Reverse(Event { at, is_packet, is_program, number, kind, packet }));
     }
 
     fn run(&mut self, step: Time) {
         let mut next_sample = Time::ZERO;
         loop {
             let event = self.events.peek().map_or(Time::NEVER, |event| event.0.at);
+            let is_program = self.events.peek().is_some_and(|event| event.0.is_program);
             let timers = self.sender.next_timer().min(self.receiver.next_timer());
-            let timers = if timers == Time::NEVER { timers } else { runs(self.now, timers) };
             let bottleneck = self.path.timer.unwrap_or(Time::NEVER);
             let next = event.min(timers).min(bottleneck);
-            while next_sample < next && next_sample <= self.cell.time {
+            if next_sample < next && next_sample <= self.cell.time {
+                // The program that samples is woken by a timer, too.
+                self.now = runs(self.now, next_sample);
                 let info = self.sender.info();
                 self.note_hystart(&info);
                 self.outcome.samples.push(Sample { at: next_sample, info });
                 next_sample = next_sample.saturating_add(step);
+                continue;
             }
             if next > self.cell.time {
                 break;
             }
-            self.now = next;
-            if bottleneck == next {
+            let is_program = is_program && event == next;
+            self.now = if is_program { next.max(self.now) } else { runs(self.now, next) };
+            let read = reading(self.now);
+            // Of what is due at one interrupt, packets leave queues first, before any arrives (`NET_TX_SOFTIRQ`).
+            if bottleneck <= read {
                 self.leave_bottleneck();
-            } else if event == next {
+            } else if event <= timers {
                 self.happen();
             } else {
                 self.expire();
@@ -232,13 +248,18 @@ impl World<'_> {
                 self.use_sender();
             }
             Kind::Write => self.write(),
-            Kind::Answer => self.receiver.write(now, ANSWER),
+            Kind::Answer => self.answer(),
             Kind::Read => self.read_slowly(),
         }
     }
 
     fn expire(&mut self) {
         let now = reading(self.now);
+        // Both hosts have one processor.
+        if self.receiver.next_soft().min(self.sender.next_soft()) <= now {
+            self.receiver.on_soft_timers(now);
+            self.sender.on_soft_timers(now);
+        }
         if self.receiver.next_timer() <= now {
             self.receiver.on_timer(now);
         }
@@ -265,6 +286,11 @@ impl World<'_> {
             }
         }
         while let Some(packet) = self.receiver.poll_transmit() {
+            self.answers_sent += 1;
+            if self.ack_drops.contains(&self.answers_sent) {
+                self.outcome.first_drop.get_or_insert(self.now);
+                continue;
+            }
             let at = self.path.arrives(self.now);
             self.push(at, Kind::ToSender, Some(packet));
         }
@@ -288,94 +314,11 @@ impl World<'_> {
         }
     }
 
-    /// The sender's application: begins when the connection is open, and reads answers.
-    fn use_sender(&mut self) {
-        if !self.is_writing && self.sender.is_established() {
-            self.is_writing = true;
-            let at = self.now.saturating_add(CLOCK_READ);
-            self.push(at, Kind::Write, None);
-        }
-        if self.sender.readable() > 0 {
-            self.sender.read(reading(self.now), u64::MAX);
-            while self.sender.received() >= (self.answered + 1) * ANSWER {
-                if let Some(at) =
-                    usize::try_from(self.answered).ok().and_then(|i| self.written_at.get(i))
-                {
-                    self.outcome.answers.push(self.now.since(*at).as_secs_f64());
-                }
-                self.answered += 1;
-            }
-        }
-    }
-
-    fn write(&mut self) {
-        let now = reading(self.now);
-        let again = |time: Time| self.now.saturating_add(time);
-        match self.cell.app {
-            App::Bulk => self.sender.write(now, u64::MAX),
-            App::Finite(bytes) => self.sender.write(now, bytes),
-            App::OnOff { on, off } => {
-                let is_on = self.writes.is_multiple_of(2);
-                self.writes += 1;
-                if is_on {
-                    self.sender.write(now, u64::MAX);
-                    self.push(again(on), Kind::Write, None);
-                } else {
-                    self.sender.stop_writing();
-                    self.push(again(off), Kind::Write, None);
-                }
-            }
-            App::OneWay { size, every } | App::Requests { size, every, .. } => {
-                if self.writes == 0 {
-                    self.writes_from = again(PROGRAM_STARTS);
-                    self.push(self.writes_from.saturating_add(FIRST_WRITE), Kind::Write, None);
-                    self.writes = 1;
-                    return;
-                }
-                self.sender.write(now, size);
-                let next = self.writes_from.saturating_add(every.times(self.writes));
-                self.writes += 1;
-                self.push(next, Kind::Write, None);
-            }
-        }
-    }
-
-    /// The receiver's application reads, and answers what it is asked.
-    fn serve(&mut self) {
-        if self.cell.reader().is_some() {
-            if self.next_read == Time::NEVER && self.receiver.readable() > 0 {
-                self.next_read = self.now;
-                self.read_slowly();
-            }
-            return;
-        }
-        if self.receiver.readable() > 0 {
-            self.outcome.received += self.receiver.read(reading(self.now), u64::MAX);
-        }
-        let App::Requests { size, think, .. } = self.cell.app else { return };
-        while self.receiver.received() >= (self.asked + 1) * size {
-            self.asked += 1;
-            if think == Time::ZERO {
-                self.receiver.write(reading(self.now), ANSWER);
-            } else {
-                self.push(self.now.saturating_add(think), Kind::Answer, None);
-            }
-        }
-    }
-
-    /// One read each so long, whatever there is.
-    fn read_slowly(&mut self) {
-        let Some(rate) = self.cell.reader() else { return };
-        self.outcome.received += self.receiver.read(reading(self.now), SLOW_READ);
-        self.next_read =
-            self.next_read.saturating_add(Time::from_nanos(SLOW_READ * 1_000_000_000 / rate));
-        self.push(self.next_read.max(self.now), Kind::Read, None);
-    }
-
     fn finish(mut self) -> Outcome {
         let counters = self.sender.counters();
         self.outcome.queue_drops = self.path.queue_drops;
-        self.outcome.first_drop = self.path.first_drop;
+        self.outcome.first_drop =
+            self.outcome.first_drop.into_iter().chain(self.path.first_drop).min();
         self.outcome.data_segments = counters.data_segments;
         self.outcome.retransmitted = counters.retransmitted_segments;
         self.outcome.timeouts = counters.timeouts;

@@ -114,11 +114,13 @@ impl Cell {
     /// # Errors
     /// The variant is none that is understood.
     pub fn drops(&self) -> Result<Vec<u64>> {
-        if self.set != "pattern" {
-            return Ok(Vec::new());
-        }
-        let Some((_, list)) = self.variant.split_once("drop") else {
-            bail!("what is dropped by {:?}?", self.variant);
+        let list = match self.setting("path.drops") {
+            Some(list) => list,
+            None if self.set != "pattern" => return Ok(Vec::new()),
+            None => match self.variant.split_once("drop") {
+                Some((_, list)) => list,
+                None => bail!("what is dropped by {:?}?", self.variant),
+            },
         };
         let list = list.trim_end_matches("lastIW");
         if list.is_empty() {
@@ -182,7 +184,7 @@ impl Cell {
         for (key, value) in self.settings() {
             if let Some(key) = key.strip_prefix("rcv.") {
                 set(&mut receiver, key, value)?;
-            } else if let Some(key) = key.strip_prefix("snd.") {
+            } else if let Some(key) = key.strip_prefix("snd.").filter(|key| *key != "so_sndbuf") {
                 set(&mut host, key, value)?;
             }
         }
@@ -193,10 +195,34 @@ impl Cell {
         Ok((host, receiver))
     }
 
-    /// Settings of both hosts, of the sender's (`snd.`) or of the receiver's (`rcv.`): `key=value;key=value`.
+    /// Settings of both hosts, of the sender's (`snd.`), of the receiver's (`rcv.`) or of what is between (`path.`): `key=value;key=value`.
     fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         let list = self.text("settings").unwrap_or_default().split(';');
         list.filter_map(|setting| setting.split_once('='))
+    }
+
+    fn setting(&self, key: &str) -> Option<&str> {
+        self.settings().find(|(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    fn setting_number(&self, key: &str) -> Result<Option<u64>> {
+        self.setting(key).map(str::parse).transpose().with_context(|| key.to_owned())
+    }
+
+    /// The length of the longest IP packet that gets through behind the bottleneck, in bytes; `None` where all do.
+    ///
+    /// # Errors
+    /// It is no number.
+    pub fn passes(&self) -> Result<Option<u64>> {
+        self.setting_number("path.passes")
+    }
+
+    /// What the sender asks for its send buffer (`SO_SNDBUF`), in bytes.
+    ///
+    /// # Errors
+    /// It is no number.
+    pub fn send_buffer(&self) -> Result<Option<u64>> {
+        self.setting_number("snd.so_sndbuf")
     }
 
     /// Packets of the receiver that are dropped on their way, counted from 1 with its SYN.

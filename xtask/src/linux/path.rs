@@ -38,6 +38,8 @@ pub(super) struct Path {
     pub(super) timer: Option<Time>,
     drops: Vec<u64>,
     counted: u64,
+    /// Longer IP packets are dropped.
+    passes: u64,
     loss: f64,
     losses: Rng,
     delay: Time,
@@ -66,6 +68,7 @@ impl Path {
             timer: None,
             drops: cell.drops()?,
             counted: 0,
+            passes: cell.passes()?.unwrap_or(u64::MAX),
             loss: cell.loss,
             losses: Stream::named(seed, &cell.configuration()).reader(),
             delay: Time::from_nanos(cell.rtt.as_nanos() / 2),
@@ -157,6 +160,7 @@ impl Path {
                 return false;
             }
         }
-        self.loss == 0.0 || self.losses.uniform() >= self.loss
+        frame(packet) - ETHERNET <= self.passes
+            && (self.loss == 0.0 || self.losses.uniform() >= self.loss)
     }
 }

@@ -139,6 +139,9 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
     if matches!(cell.app, App::OnOff { .. }) {
         world.sender.set_nonblocking();
     }
+    if let Some(bytes) = cell.send_buffer()? {
+        world.sender.set_send_buffer(bytes);
+    }
     world.transmit();
     world.run(step);
     Ok(world.finish())

@@ -41,6 +41,8 @@ pub(super) fn set(host: &mut Host, key: &str, value: &str) -> Result<()> {
         "initcwnd" => host.initcwnd = number()?,
         "quickack" => host.quickack = flag()?,
         "route_advmss" => host.route_advmss = Mss::new(number()?).ok(),
+        "so_max_pacing_rate" => host.max_pacing_rate = number()?,
+        "mtu" => host.mtu = number()?,
         other => bail!("no setting {other:?}"),
     }
     Ok(())

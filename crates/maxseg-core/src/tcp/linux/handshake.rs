@@ -63,6 +63,7 @@ impl Socket {
     /// The SYN goes, and is queued like data (`tcp_connect`).
     pub(super) fn send_syn(&mut self) {
         self.advmss = self.mss_option();
+        self.init_mtu_probing();
         self.sync_mss();
         self.select_initial_window(self.advmss);
         self.initialize_rcv_mss();

@@ -163,7 +163,7 @@ impl Congestion {
                 Self::Cubic(Cubic::new(hystart, host.hystart_rounds_need_window))
             }
             Algorithm::Reno => Self::Reno(Reno),
-            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(host.seed))),
+            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(host.seed, host.max_pacing_rate))),
         }
     }
 

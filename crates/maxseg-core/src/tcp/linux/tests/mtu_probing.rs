@@ -85,6 +85,13 @@ fn from_the_start_the_active_end_begins_with_the_base_size() {
     assert_eq!(pair.sender.counters.retransmitted_segments, 0);
 }
 
+/// The first bursts are sized by a rate of segments of that size (`tcp_connect_init`, `tcp_ack_update_window`).
+#[test]
+fn from_the_start_the_first_rate_is_of_the_base_size() {
+    let pair = through_a_hole(2, u64::MAX, Time::from_millis(79));
+    assert_eq!(pair.sender.pacing_rate, 2 * 10 * 1024 * 1000 / 40);
+}
+
 /// A probe fills the place of two segments: behind it the window has no room, and the send buffer does not grow
 /// (`tcp_should_expand_sndbuf`). What is left of the packet that it was taken from still counts all of that one (`__pskb_trim_head`).
 #[test]

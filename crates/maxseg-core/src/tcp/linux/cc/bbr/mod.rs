@@ -57,8 +57,9 @@ pub(in super::super) struct Bbr {
     mode: Mode,
     pacing_gain: u64,
     cwnd_gain: u64,
-    /// `sk_pacing_rate`, in bytes a second.
+    /// `sk_pacing_rate` and `sk_max_pacing_rate`, in bytes a second.
     pacing_rate: u64,
+    max_pacing_rate: u64,
     has_seen_round_trip: bool,
     /// Largest rate of the last rounds.
     largest: WindowedMax,
@@ -91,12 +92,14 @@ pub(in super::super) struct Bbr {
 }
 
 impl Bbr {
-    pub(in super::super) fn new(seed: u64) -> Self {
+    /// Its phases are drawn from `seed`; the program lets it send at `max_pacing_rate` bytes a second at most.
+    pub(in super::super) fn new(seed: u64, max_pacing_rate: u64) -> Self {
         Self {
             mode: Mode::Startup,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
-            pacing_rate: u64::MAX,
+            pacing_rate: max_pacing_rate,
+            max_pacing_rate,
             has_seen_round_trip: false,
             largest: WindowedMax::new(0, 0),
             rounds: 0,
@@ -175,6 +178,11 @@ impl Bbr {
         (rate * (1_000_000 / 100 * PACING_PERCENT)) >> RATE_SHIFT
     }
 
+    /// The same, as far as the program allows (`bbr_bw_to_pacing_rate`).
+    fn allowed_rate(&self, mss: u64, rate: u64, gain: u64) -> u64 {
+        Self::bytes_per_second(mss, rate, gain).min(self.max_pacing_rate)
+    }
+
     /// Before any sample: the window each round trip (`bbr_init_pacing_rate_from_rtt`).
     fn pace_by_round_trip(&mut self, cwnd: u64, flow: &Flow) {
         let round_trip = if flow.srtt8 > 0 {
@@ -184,12 +192,12 @@ impl Bbr {
             NOMINAL_ROUND_TRIP
         };
         let rate = cwnd * RATE_UNIT / round_trip;
-        self.pacing_rate = Self::bytes_per_second(flow.mss, rate, HIGH_GAIN);
+        self.pacing_rate = self.allowed_rate(flow.mss, rate, HIGH_GAIN);
     }
 
     /// `bbr_set_pacing_rate`. Startup never slows down.
     fn pace(&mut self, cwnd: u64, flow: &Flow, rate: u64, gain: u64) {
-        let pacing_rate = Self::bytes_per_second(flow.mss, rate, gain);
+        let pacing_rate = self.allowed_rate(flow.mss, rate, gain);
         if !self.has_seen_round_trip && flow.srtt8 > 0 {
             self.pace_by_round_trip(cwnd, flow);
         }

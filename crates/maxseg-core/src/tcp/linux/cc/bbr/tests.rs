@@ -59,7 +59,7 @@ const fn bytes_in(micros: u64, percent: u64) -> u64 {
 }
 
 fn opened() -> (Bbr, Window) {
-    let mut bbr = Bbr::new(1);
+    let mut bbr = Bbr::new(1, u64::MAX);
     let mut window = Window { cwnd: 10, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 };
     bbr.on_open(&mut window, &flow(0, 0, 0));
     (bbr, window)
@@ -102,4 +102,16 @@ fn each_ten_seconds_the_flight_shrinks_to_four_segments() {
     assert_eq!(least, 4);
     assert_eq!(bbr.mode, Mode::ProbeBandwidth);
     assert!(window.cwnd > 100);
+}
+
+/// The program's limit is the rate of the socket, which sizes its bursts as well (`bbr_min_tso_segs`).
+#[test]
+fn below_a_program_s_limit_of_a_megabit_segments_go_alone() {
+    let mut window = Window { cwnd: 10, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 };
+    for (limit, burst) in [(MIN_TSO_RATE - 1, 1), (MIN_TSO_RATE, 2), (u64::MAX, 2)] {
+        let mut bbr = Bbr::new(1, limit);
+        bbr.on_open(&mut window, &flow(ROUND_TRIP, 0, 0));
+        assert_eq!(bbr.least_burst(), Some(burst), "{limit}");
+        assert!(bbr.pacing_rate <= limit);
+    }
 }

@@ -88,6 +88,8 @@ struct World<'a> {
     /// When a slow reader reads next, and whether it then waits for data.
     next_read: Time,
     waits_for_data: bool,
+    /// Whether the receiver's program thinks of an answer.
+    is_thinking: bool,
     /// Packets that the receiver has sent, and which of them are dropped.
     answers_sent: u64,
     ack_drops: Vec<u64>,
@@ -118,6 +120,7 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
         writes_from: Time::ZERO,
         next_read: Time::NEVER,
         waits_for_data: false,
+        is_thinking: false,
         answers_sent: 0,
         ack_drops: cell.ack_drops()?,
         outcome: Outcome {
@@ -251,7 +254,7 @@ impl World<'_> {
                 self.use_sender();
             }
             Kind::Write => self.write(),
-            Kind::Answer => self.answer(),
+            Kind::Answer => self.end_thinking(),
             Kind::Read => self.read_slowly(),
         }
     }

@@ -80,18 +80,29 @@ impl World<'_> {
             }
             return;
         }
+        if self.is_thinking {
+            return; // one program reads, thinks and answers
+        }
         if self.receiver.readable() > 0 {
             self.outcome.received += self.receiver.read(reading(self.now), u64::MAX);
         }
         let App::Requests { size, think, .. } = self.cell.app else { return };
-        while self.receiver.received() >= (self.asked + 1) * size {
+        while self.outcome.received >= (self.asked + 1) * size {
             self.asked += 1;
-            if think == Time::ZERO {
-                self.answer();
-            } else {
+            if think > Time::ZERO {
+                self.is_thinking = true;
                 self.push(self.now.saturating_add(think), Kind::Answer, None);
+                return;
             }
+            self.answer();
         }
+    }
+
+    /// The receiver's application answers what it has thought of, and goes on with what it has read, or else reads.
+    pub(super) fn end_thinking(&mut self) {
+        self.answer();
+        self.is_thinking = false;
+        self.serve();
     }
 
     /// One read each so long, and where there is nothing, once something comes (`tt.c`).
@@ -106,7 +117,7 @@ impl World<'_> {
         self.push(self.next_read, Kind::Read, None);
     }
 
-    pub(super) fn answer(&mut self) {
+    fn answer(&mut self) {
         self.receiver.write(reading(self.now), ANSWER);
     }
 }

@@ -305,8 +305,7 @@ impl Socket {
     }
 
     fn take_receive_rtt_of_stamps(&mut self) {
-        let micros = self.round_trip_of_stamps(0);
-        if micros > 0 {
+        if let Some(micros) = self.round_trip_of_stamps(0).filter(|micros| *micros > 0) {
             self.update_receive_rtt(micros, false);
         }
     }

@@ -100,11 +100,11 @@ impl Socket {
         self.clock.micros_of_jiffies(self.rto_min)
     }
 
-    /// What the timestamps option shows, in microseconds: no finer than a millisecond
-    /// (`tcp_rtt_tsopt_us`).
-    pub(super) fn round_trip_of_stamps(&self, least: u64) -> u64 {
-        let millis = Clock::millis_of(self.clock.nanos).saturating_sub(self.rcv_tsecr);
-        (if millis == 0 { least } else { millis }) * 1000
+    /// What the timestamps option shows, in microseconds: no finer than a millisecond, and nothing where the packet had a later stamp, as
+    /// what is sent again has before its turn at the pace (`tcp_rtt_tsopt_us`).
+    pub(super) fn round_trip_of_stamps(&self, least: u64) -> Option<u64> {
+        let millis = Clock::millis_of(self.clock.nanos).checked_sub(self.rcv_tsecr)?;
+        Some((if millis == 0 { least } else { millis }) * 1000)
     }
 
     /// Takes the round trips of an acknowledgement; gives whether there was one, and the one for congestion
@@ -119,7 +119,7 @@ impl Socket {
         let mut last = seen.last;
         let mut first = seen.first.or(seen.sacked);
         if first.is_none() && self.rcv_tsecr != 0 && acknowledges {
-            first = Some(self.round_trip_of_stamps(1));
+            first = self.round_trip_of_stamps(1);
             last = first;
         }
         let Some(micros) = first else { return (false, last) };

@@ -1,5 +1,6 @@
-//! What a receiver holds back of its acknowledgements, and what it tells once.
+//! What a receiver holds back of its acknowledgements, what it tells once, and what a sender takes from them.
 
+use super::super::clock::Clock;
 use super::{MSS, Pair, Time, host};
 
 /// The first of ten segments is lost: three duplicates go at once, the others are held back.
@@ -34,4 +35,15 @@ fn a_duplicate_is_told_once() {
     let mut probe = segment;
     (probe.seq, probe.len, probe.push) = (segment.seq - 1, 0, false);
     assert_eq!(answer(&probe), []);
+}
+
+/// What is sent again while a pace holds others back has the stamp of its turn, which an acknowledgement may come before.
+#[test]
+fn an_echo_of_a_later_stamp_is_no_round_trip() {
+    let mut sender = Pair::new(host(), 10 * MSS, &[]).run(Time::from_secs(1)).sender;
+    let now = Clock::millis_of(sender.clock.nanos);
+    for (stamp, expected) in [(now + 1, None), (now, Some(1_000)), (now - 8, Some(8_000))] {
+        sender.rcv_tsecr = stamp;
+        assert_eq!(sender.round_trip_of_stamps(1), expected);
+    }
 }

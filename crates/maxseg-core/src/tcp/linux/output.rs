@@ -315,10 +315,9 @@ impl Socket {
             flags = flags.without(Flags::CWR);
             seq += len;
             if is_last {
-                break;
+                return;
             }
         }
-        self.forget_told_duplicate();
     }
 
     /// An acknowledgement goes by itself (`tcp_send_ack`).
@@ -341,17 +340,7 @@ impl Socket {
         let window = self.select_window();
         self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
         let flags = Flags::NONE.with(Flags::ECE, self.ecn.echoes);
-        let header = self.header(seq, window, self.last_sent_nanos, flags);
-        self.forget_told_duplicate();
-        header
-    }
-
-    /// One packet tells of a duplicate (`tcp_options_write`).
-    #[inline(always)]
-    const fn forget_told_duplicate(&mut self) {
-        if self.dsack.is_some() {
-            self.dsack = None;
-        }
+        self.header(seq, window, self.last_sent_nanos, flags)
     }
 
     /// All fields are written but SACK blocks beyond those that there are.
@@ -376,11 +365,13 @@ impl Socket {
         packet
     }
 
-    /// What came twice goes before what came early (`tcp_options_write`).
-    fn write_blocks(&self, sack: &mut Blocks) {
+    /// What came twice goes before what came early, and is told once (`tcp_options_write`): the first segment of a packet has it, where the
+    /// kernel copies its header to all of them.
+    fn write_blocks(&mut self, sack: &mut Blocks) {
         let most = usize::try_from(self.most_blocks()).unwrap_or(Blocks::MOST);
         for &block in self.dsack.iter().chain(&self.out_of_order.sacks).take(most) {
             sack.push(block);
         }
+        self.dsack = None;
     }
 }

@@ -107,7 +107,7 @@ impl Socket {
     /// Timers that are due expire.
     pub fn on_timer(&mut self, now: Time) {
         self.rcv_tsecr = 0;
-        if self.next_soft() <= now {
+        if self.timers.compressed_from <= now && self.next_soft() <= now {
             self.on_soft_timers(now);
         }
         self.clock.refresh(now);

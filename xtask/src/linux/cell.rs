@@ -114,7 +114,7 @@ impl Cell {
     /// # Errors
     /// The variant is none that is understood.
     pub fn drops(&self) -> Result<Vec<u64>> {
-        let list = match self.setting("path.drops") {
+        let list = match self.setting("path.drops")? {
             Some(list) => list,
             None if self.set != "pattern" => return Ok(Vec::new()),
             None => match self.variant.split_once("drop") {
@@ -171,7 +171,8 @@ impl Cell {
             "ssai0" => host.tcp_slow_start_after_idle = false,
             _ => {}
         }
-        for (key, value) in self.settings().filter(|(key, _)| !key.contains('.')) {
+        let settings = self.settings()?;
+        for (key, value) in settings.iter().filter(|(key, _)| !key.contains('.')) {
             set(&mut host, key, value)?;
         }
         // The congestion control is the sending socket's; a host's own is CUBIC.
@@ -181,11 +182,12 @@ impl Cell {
         if self.mss != 1448 {
             host.maxseg = Mss::new(self.mss + STAMPS).ok();
         }
-        for (key, value) in self.settings() {
-            if let Some(key) = key.strip_prefix("rcv.") {
-                set(&mut receiver, key, value)?;
-            } else if let Some(key) = key.strip_prefix("snd.").filter(|key| *key != "so_sndbuf") {
-                set(&mut host, key, value)?;
+        for (key, value) in settings {
+            match key.split_once('.') {
+                None | Some(("snd", "so_sndbuf") | ("path", "drops" | "passes")) => {}
+                Some(("snd", key)) => set(&mut host, key, value)?,
+                Some(("rcv", key)) => set(&mut receiver, key, value)?,
+                Some(_) => bail!("whose setting is {key:?}?"),
             }
         }
         if let Some(bytes) = self.variant.strip_prefix("rcvbuf") {
@@ -196,17 +198,21 @@ impl Cell {
     }
 
     /// Settings of both hosts, of the sender's (`snd.`), of the receiver's (`rcv.`) or of what is between (`path.`): `key=value;key=value`.
-    fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+    fn settings(&self) -> Result<Vec<(&str, &str)>> {
         let list = self.text("settings").unwrap_or_default().split(';');
-        list.filter_map(|setting| setting.split_once('='))
+        let pairs = list.filter(|setting| !setting.is_empty()).map(|setting| {
+            setting.split_once('=').with_context(|| format!("{setting:?} has no value"))
+        });
+        pairs.collect()
     }
 
-    fn setting(&self, key: &str) -> Option<&str> {
-        self.settings().find(|(name, _)| *name == key).map(|(_, value)| value)
+    fn setting(&self, key: &str) -> Result<Option<&str>> {
+        let settings = self.settings()?;
+        Ok(settings.into_iter().find(|(name, _)| *name == key).map(|(_, value)| value))
     }
 
     fn setting_number(&self, key: &str) -> Result<Option<u64>> {
-        self.setting(key).map(str::parse).transpose().with_context(|| key.to_owned())
+        self.setting(key)?.map(str::parse).transpose().with_context(|| key.to_owned())
     }
 
     /// The length of the longest IP packet that gets through behind the bottleneck, in bytes; `None` where all do.

@@ -12,8 +12,9 @@ use crate::root;
 
 const FILE: &str = "docs/validation-linux.md";
 const PICTURE: &str = "docs/validation-linux.svg";
-/// Where the reference is, unless the variable says so, and what was made since with the same kernel.
+/// Where the reference is, unless the variable says so.
 const REFERENCE: &str = "../shared/reference/linux";
+/// Further cells of the same kernel; not where the variable names others.
 const FURTHER: &str = "testdata/linux";
 
 const INTRODUCTION: &str = "\

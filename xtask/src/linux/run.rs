@@ -57,11 +57,11 @@ enum Kind {
 /// What happens; at one instant programs go before packets.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
-    /// What a timer is set for, or when a program is so far.
+    /// What a timer is set for, or when a running program gets here.
     at: Time,
     is_packet: bool,
-    /// A program is so far: no timer wakes it.
-    is_program: bool,
+    /// A running program gets here: no timer wakes it.
+    is_running: bool,
     number: u64,
     kind: Kind,
     packet: usize,
@@ -91,7 +91,7 @@ struct World<'a> {
     /// Whether the receiver's program thinks of an answer.
     is_thinking: bool,
     /// Packets that the receiver has sent, and which of them are dropped.
-    answers_sent: u64,
+    receiver_packets: u64,
     ack_drops: Vec<u64>,
     outcome: Outcome,
 }
@@ -121,7 +121,7 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
         next_read: Time::NEVER,
         waits_for_data: false,
         is_thinking: false,
-        answers_sent: 0,
+        receiver_packets: 0,
         ack_drops: cell.ack_drops()?,
         outcome: Outcome {
             seen: Vec::new(),
@@ -163,29 +163,31 @@ impl World<'_> {
                 self.packets.len() - 1
             }
         });
-        let is_program = false;
+        let is_running = false;
         let number = self.number;
-        self.events.push(Reverse(Event { at, is_packet, is_program, number, kind, packet }));
+        self.events.push(Reverse(Event { at, is_packet, is_running, number, kind, packet }));
     }
 
-    /// A program is so far then.
-    fn push_program(&mut self, at: Time, kind: Kind) {
+    /// A running program gets here then.
+    fn push_running(&mut self, at: Time, kind: Kind) {
         self.number += 1;
-        let (is_packet, is_program, number, packet) = (false, true, self.number, 0);
-        self.events.push(Reverse(Event { at, is_packet, is_program, number, kind, packet }));
+        let (is_packet, is_running, number, packet) = (false, true, self.number, 0);
+        self.events.push(Reverse(Event { at, is_packet, is_running, number, kind, packet }));
     }
 
     fn run(&mut self, step: Time) {
         let mut next_sample = Time::ZERO;
         loop {
             let event = self.events.peek().map_or(Time::NEVER, |event| event.0.at);
-            let is_program = self.events.peek().is_some_and(|event| event.0.is_program);
+            let is_running = self.events.peek().is_some_and(|event| event.0.is_running);
             let timers = self.sender.next_timer().min(self.receiver.next_timer());
             let bottleneck = self.path.timer.unwrap_or(Time::NEVER);
             let next = event.min(timers).min(bottleneck);
             if next_sample < next && next_sample <= self.cell.time {
                 // The program that samples is woken by a timer, too.
                 self.now = runs(self.now, next_sample);
+                self.expire_slack();
+                self.transmit();
                 let info = self.sender.info();
                 self.note_hystart(&info);
                 self.outcome.samples.push(Sample { at: next_sample, info });
@@ -195,8 +197,8 @@ impl World<'_> {
             if next > self.cell.time {
                 break;
             }
-            let is_program = is_program && event == next;
-            self.now = if is_program { next.max(self.now) } else { runs(self.now, next) };
+            let is_running = is_running && event == next;
+            self.now = if is_running { next.max(self.now) } else { runs(self.now, next) };
             let read = reading(self.now);
             // Of what is due at one interrupt, packets leave queues first, before any arrives (`NET_TX_SOFTIRQ`).
             if bottleneck <= read {
@@ -261,7 +263,7 @@ impl World<'_> {
 
     fn expire(&mut self) {
         let now = reading(self.now);
-        // Both hosts have one processor.
+        // Both hosts share one processor.
         if self.receiver.next_soft().min(self.sender.next_soft()) <= now {
             self.receiver.on_soft_timers(now);
             self.sender.on_soft_timers(now);
@@ -292,8 +294,8 @@ impl World<'_> {
             }
         }
         while let Some(packet) = self.receiver.poll_transmit() {
-            self.answers_sent += 1;
-            if self.ack_drops.contains(&self.answers_sent) {
+            self.receiver_packets += 1;
+            if self.ack_drops.contains(&self.receiver_packets) {
                 self.outcome.first_drop.get_or_insert(self.now);
                 continue;
             }

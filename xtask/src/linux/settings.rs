@@ -40,7 +40,7 @@ pub(super) fn set(host: &mut Host, key: &str, value: &str) -> Result<()> {
         "tcp_slow_start_after_idle" => host.tcp_slow_start_after_idle = flag()?,
         "initcwnd" => host.initcwnd = number()?,
         "quickack" => host.quickack = flag()?,
-        "route_advmss" => host.route_advmss = Mss::new(number()?).ok(),
+        "route_advmss" => host.route_advmss = Some(Mss::new(number()?)?),
         "so_max_pacing_rate" => host.max_pacing_rate = number()?,
         "mtu" => host.mtu = number()?,
         other => bail!("no setting {other:?}"),

@@ -22,7 +22,7 @@ impl World<'_> {
         if !self.is_writing && self.sender.is_established() {
             self.is_writing = true;
             let at = self.now.saturating_add(CLOCK_READ);
-            self.push_program(at, Kind::Write);
+            self.push_running(at, Kind::Write);
         }
         if self.sender.readable() > 0 {
             self.sender.read(reading(self.now), u64::MAX);
@@ -57,7 +57,7 @@ impl World<'_> {
             App::OneWay { size, every } | App::Requests { size, every, .. } => {
                 if self.writes == 0 {
                     self.writes_from = again(PROGRAM_STARTS);
-                    self.push_program(self.writes_from.saturating_add(FIRST_WRITE), Kind::Write);
+                    self.push_running(self.writes_from.saturating_add(FIRST_WRITE), Kind::Write);
                     self.writes = 1;
                     return;
                 }
@@ -80,21 +80,26 @@ impl World<'_> {
             }
             return;
         }
-        if self.is_thinking {
-            return; // one program reads, thinks and answers
+        // One program reads, thinks and answers; before the handshake's end it has no socket.
+        if self.is_thinking || !self.receiver.is_established() {
+            return;
         }
-        if self.receiver.readable() > 0 {
-            self.outcome.received += self.receiver.read(reading(self.now), u64::MAX);
-        }
-        let App::Requests { size, think, .. } = self.cell.app else { return };
-        while self.outcome.received >= (self.asked + 1) * size {
-            self.asked += 1;
-            if think > Time::ZERO {
-                self.is_thinking = true;
-                self.push(self.now.saturating_add(think), Kind::Answer, None);
+        loop {
+            if let App::Requests { size, think, .. } = self.cell.app
+                && self.outcome.received >= (self.asked + 1) * size
+            {
+                self.asked += 1;
+                if think > Time::ZERO {
+                    self.is_thinking = true;
+                    self.push(self.now.saturating_add(think), Kind::Answer, None);
+                    return;
+                }
+                self.answer();
+            } else if self.receiver.readable() > 0 {
+                self.outcome.received += self.receiver.read(reading(self.now), u64::MAX);
+            } else {
                 return;
             }
-            self.answer();
         }
     }
 

@@ -12,7 +12,7 @@ use crate::units::Time;
 /// A packet may leave so much later, in nanoseconds, together with another timer (`timer_slack`).
 const SLACK: u64 = 10_000;
 
-/// What a socket counts while it sends nothing (`sk_wmem_alloc`, `sock_init_data` in `net/core/sock.c`).
+/// What a socket counts while it sends nothing: `sk_wmem_alloc` begins with it (`sk_alloc`, `net/core/sock.c`).
 const BIAS: u64 = 1;
 
 /// One packet that waits.

@@ -62,7 +62,7 @@ impl Socket {
         self.mss_clamp + self.host.headers
     }
 
-    /// The connection is open (`tcp_mtup_init`).
+    /// The search begins: with the SYN (`tcp_connect_init`), and anew once the connection is open (`tcp_mtup_init`).
     pub(super) fn init_mtu_probing(&mut self) {
         if self.host.tcp_mtu_probing == 0 {
             return;
@@ -138,22 +138,34 @@ impl Socket {
     }
 
     fn send_mtu_probe(&mut self, size: u64) -> Probing {
+        // What the probe takes of a packet in part, which keeps counting it (`__pskb_trim_head`).
+        let mut kept = 0;
         while self.write_queue.len() > 1 && self.write_queue[0].len() < size {
+            let (packets, before) = (self.write_queue.len(), self.write_queue[0].len());
             self.grow_head(size);
+            if self.write_queue.len() == packets {
+                kept = self.write_queue[0].len() - before;
+            }
         }
         let Some((seq, len)) = self.write_queue.front().map(|head| (head.seq, head.len())) else {
             return Probing::NotNow;
         };
+        if len > size {
+            kept = size;
+        }
+        if self.is_refused {
+            self.enter_cwr();
+            return Probing::NotNow;
+        }
         // It takes the place of two segments, before the writer learns whether the window is full.
         self.window.cwnd -= 1;
         if self.send_head(size, size, false) == 0 {
             self.window.cwnd += 1;
             return Probing::NotNow;
         }
-        if let Some(rest) = self.write_queue.front_mut().filter(|_| len > size) {
-            // What the probe took still counts in the memory of what it was taken from (`__pskb_trim_head`).
-            rest.truesize += size;
-            self.writer.queued += size;
+        if let Some(rest) = self.write_queue.front_mut() {
+            rest.truesize += kept;
+            self.writer.queued += kept;
         }
         let probe = Probe { mtu: self.mtu_of_mss(size), seq, end_seq: seq + size };
         self.set_probe(Some(probe));

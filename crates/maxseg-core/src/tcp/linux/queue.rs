@@ -28,8 +28,9 @@ impl Socket {
         }
     }
 
-    /// Whether a packet of the queue may be cut: what is queued is not more than twice the send buffer and two of the longest packets, or it is the
-    /// first or the last (`tcp_fragment`, `net/ipv4/tcp_output.c`). A peer that asks for ever smaller parts would fill the memory.
+    /// Whether a packet of the queue may be cut. It may not, unless it is the first or the last, once more is queued than twice the sum of the
+    /// send buffer and two of the longest packets (`tcp_fragment`, `net/ipv4/tcp_output.c`): SACK blocks that ask for ever smaller parts could fill
+    /// the memory.
     #[inline]
     pub(super) fn may_split_sent(&self, index: usize) -> bool {
         let most = self.writer.sndbuf + 2 * LONGEST_PACKET;

@@ -100,8 +100,8 @@ impl Socket {
         self.clock.micros_of_jiffies(self.rto_min)
     }
 
-    /// What the timestamps option shows, in microseconds: no finer than a millisecond, and nothing where the packet had a later stamp, as
-    /// what is sent again has before its turn at the pace (`tcp_rtt_tsopt_us`).
+    /// What the timestamps option shows, in microseconds: no finer than a millisecond, and nothing where the echoed stamp is later than now. A
+    /// paced packet has the stamp of its turn, and one that is sent again may go before that (`tcp_rtt_tsopt_us`).
     pub(super) fn round_trip_of_stamps(&self, least: u64) -> Option<u64> {
         let millis = Clock::millis_of(self.clock.nanos).checked_sub(self.rcv_tsecr)?;
         Some((if millis == 0 { least } else { millis }) * 1000)

@@ -90,13 +90,14 @@ impl Socket {
     }
 
     /// When a timer expires that a softirq runs (`HRTIMER_MODE_SOFT`); [`Time::NEVER`] while none runs. That softirq is raised once the
-    /// first of them is due at the latest, and runs all of the processor's that may run then.
+    /// first of them is due at the latest (`hrtimer_interrupt`), and runs all of the processor's that may run then.
     pub fn next_soft(&self) -> Time {
         let paces = if self.host.fq { Time::NEVER } else { self.timers.pace_at };
         paces.min(self.timers.compressed_until)
     }
 
-    /// That softirq runs.
+    /// That softirq runs (`hrtimer_run_softirq`), which lets a held-back acknowledgement go before its time. A pacing timer has no slack: it is
+    /// [`Self::on_timer`]'s.
     pub fn on_soft_timers(&mut self, now: Time) {
         if self.timers.compressed_from <= now {
             // With the clock of the packet that it was held back for (`tcp_compressed_ack_kick`).

@@ -110,6 +110,22 @@ fn a_probe_fills_the_window_and_the_send_buffer() {
     assert_eq!(pair.sender.writer.sndbuf, sndbuf);
 }
 
+/// The same where the probe takes all of one packet and a part of the next, which keeps counting that part.
+#[test]
+fn what_a_probe_takes_of_the_next_packet_still_counts_there() {
+    let mut pair = through_a_hole(2, u64::MAX, Time::from_millis(79));
+    let sender = &mut pair.sender;
+    let rest = sender.write_queue[0].split(500, 1024, sender.skb_overhead);
+    sender.writer.queued += sender.skb_overhead;
+    sender.write_queue.insert(1, rest);
+    let before = sender.write_queue[1];
+    let (at, _, ack) = *pair.flying.iter().find(|(_, to_receiver, _)| !to_receiver).unwrap();
+    pair.now = at;
+    pair.deliver(false, &ack);
+    let rest = pair.sender.write_queue[0];
+    assert_eq!((before.len() - rest.len(), before.truesize), (1236 - 500, rest.truesize));
+}
+
 #[test]
 fn the_search_begins_anew_after_ten_minutes() {
     let host = Host { tcp_mtu_probing: 1, ..host() };

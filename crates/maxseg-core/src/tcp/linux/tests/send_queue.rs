@@ -17,8 +17,8 @@ fn segments_behind_sack_of_a_half(queued: Option<u64>) -> u64 {
     sender.rtx_queue[index].segments
 }
 
-/// Bytes are written behind the last packet of a full send buffer, up to the length of a packet, so that many times the buffer may be in flight. What is in
-/// the middle of so much is not cut (`tcp_fragment`, which counts it as `TCPWqueueTooBig`).
+/// A write may overshoot the send buffer by a whole packet, so that many times a small buffer may be in flight. Then a packet in the middle is not
+/// cut (`tcp_fragment`, which counts it as `TCPWqueueTooBig`).
 #[test]
 fn with_many_times_the_send_buffer_in_flight_no_packet_in_the_middle_is_cut() {
     assert_eq!(segments_behind_sack_of_a_half(None), 1);

@@ -28,6 +28,7 @@ pub mod path;
 pub mod qemu;
 pub mod results;
 pub mod rfc6349;
+mod sysctls;
 pub mod tables;
 pub mod test;
 pub mod validate;

@@ -86,7 +86,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "xtask",
         groups: &[
-            &["check_licences", "layers", "parallel", "tables"],
+            &["check_licences", "layers", "parallel", "sysctls", "tables"],
             &["results", "fuzz", "linux", "ns2", "ns3", "packetdrill", "bench"],
             &["draws"],
             &["advise", "experiments", "generate", "explain", "lab", "path", "rfc6349", "validate"],

@@ -184,7 +184,7 @@ impl Cell {
         }
         for (key, value) in settings {
             match key.split_once('.') {
-                None | Some(("snd", "so_sndbuf") | ("path", "drops" | "passes")) => {}
+                None | Some(("snd", "so_sndbuf") | ("path", "drops" | "mtu")) => {}
                 Some(("snd", key)) => set(&mut host, key, value)?,
                 Some(("rcv", key)) => set(&mut receiver, key, value)?,
                 Some(_) => bail!("whose setting is {key:?}?"),
@@ -215,12 +215,12 @@ impl Cell {
         self.setting(key)?.map(str::parse).transpose().with_context(|| key.to_owned())
     }
 
-    /// The length of the longest IP packet that gets through behind the bottleneck, in bytes; `None` where all do.
+    /// The MTU behind the bottleneck, in bytes: longer IP packets are dropped unannounced. `None` where all get through.
     ///
     /// # Errors
     /// It is no number.
-    pub fn passes(&self) -> Result<Option<u64>> {
-        self.setting_number("path.passes")
+    pub fn path_mtu(&self) -> Result<Option<u64>> {
+        self.setting_number("path.mtu")
     }
 
     /// What the sender asks for its send buffer (`SO_SNDBUF`), in bytes.

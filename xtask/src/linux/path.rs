@@ -38,8 +38,8 @@ pub(super) struct Path {
     pub(super) timer: Option<Time>,
     drops: Vec<u64>,
     counted: u64,
-    /// The longest IP packet that gets through, in bytes.
-    longest: u64,
+    /// Longer IP packets are dropped.
+    mtu: u64,
     loss: f64,
     losses: Rng,
     delay: Time,
@@ -68,7 +68,7 @@ impl Path {
             timer: None,
             drops: cell.drops()?,
             counted: 0,
-            longest: cell.passes()?.unwrap_or(u64::MAX),
+            mtu: cell.path_mtu()?.unwrap_or(u64::MAX),
             loss: cell.loss,
             losses: Stream::named(seed, &cell.configuration()).reader(),
             delay: Time::from_nanos(cell.rtt.as_nanos() / 2),
@@ -160,7 +160,7 @@ impl Path {
                 return false;
             }
         }
-        frame(packet) - ETHERNET <= self.longest
+        frame(packet) - ETHERNET <= self.mtu
             && (self.loss == 0.0 || self.losses.uniform() >= self.loss)
     }
 }

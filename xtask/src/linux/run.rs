@@ -152,7 +152,6 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
 
 impl World<'_> {
     fn push(&mut self, at: Time, kind: Kind, packet: Option<Packet>) {
-        self.number += 1;
         let is_packet = packet.is_some();
         let packet = packet.map_or(0, |packet| {
             if let Some(free) = self.free.pop() {
@@ -163,15 +162,24 @@ impl World<'_> {
                 self.packets.len() - 1
             }
         });
-        let is_running = false;
-        let number = self.number;
-        self.events.push(Reverse(Event { at, is_packet, is_running, number, kind, packet }));
+        self.push_event(at, kind, is_packet, false, packet);
     }
 
     /// A running program gets here then.
     fn push_running(&mut self, at: Time, kind: Kind) {
+        self.push_event(at, kind, false, true, 0);
+    }
+
+    fn push_event(
+        &mut self,
+        at: Time,
+        kind: Kind,
+        is_packet: bool,
+        is_running: bool,
+        packet: usize,
+    ) {
         self.number += 1;
-        let (is_packet, is_running, number, packet) = (false, true, self.number, 0);
+        let number = self.number;
         self.events.push(Reverse(Event { at, is_packet, is_running, number, kind, packet }));
     }
 

@@ -1,8 +1,10 @@
-//! Settings of a cell's hosts by the names of the sysctls and of the route's attributes.
+//! Settings of a cell's hosts by the names of sysctls, of the route's attributes and of socket options.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use maxseg_core::tcp::linux::Host;
 use maxseg_core::units::Mss;
+
+use crate::sysctls;
 
 /// Sets one.
 ///
@@ -10,40 +12,13 @@ use maxseg_core::units::Mss;
 /// There is no such setting, or it has no such value.
 pub(super) fn set(host: &mut Host, key: &str, value: &str) -> Result<()> {
     let number = || value.parse::<u64>().with_context(|| format!("{key}={value}"));
-    let flag = || number().map(|number| number != 0);
-    let three = || -> Result<[u64; 3]> {
-        let list: Vec<u64> = value.split(' ').map(str::parse).collect::<Result<_, _>>()?;
-        list.try_into().ok().context("three numbers")
-    };
     match key {
-        "tcp_sack" => host.tcp_sack = flag()?,
-        "tcp_timestamps" => host.tcp_timestamps = flag()?,
-        "tcp_dsack" => host.tcp_dsack = flag()?,
-        "tcp_recovery" => host.tcp_recovery = flag()?,
-        "tcp_early_retrans" => host.tcp_early_retrans = flag()?,
-        "tcp_frto" => host.tcp_frto = flag()?,
-        "tcp_reordering" => host.tcp_reordering = number()?,
-        "tcp_rto_min_us" => host.tcp_rto_min_us = number()?,
-        "tcp_comp_sack_nr" => host.tcp_comp_sack_nr = u32::try_from(number()?)?,
-        "tcp_comp_sack_delay_ns" => host.tcp_comp_sack_delay_ns = number()?,
-        "tcp_comp_sack_slack_ns" => host.tcp_comp_sack_slack_ns = number()?,
-        "tcp_window_scaling" => host.tcp_window_scaling = flag()?,
-        "tcp_rmem" => host.tcp_rmem = three()?,
-        "tcp_wmem" => host.tcp_wmem = three()?,
-        "tcp_moderate_rcvbuf" => host.tcp_moderate_rcvbuf = flag()?,
-        "tcp_tso_win_divisor" => host.tcp_tso_win_divisor = number()?,
-        "tcp_min_tso_segs" => host.tcp_min_tso_segs = number()?,
-        "tcp_mtu_probing" => host.tcp_mtu_probing = u8::try_from(number()?)?,
-        "tcp_tso_rtt_log" => host.tcp_tso_rtt_log = u32::try_from(number()?)?,
-        "tcp_pacing_ss_ratio" => host.tcp_pacing_ss_ratio = number()?,
-        "tcp_pacing_ca_ratio" => host.tcp_pacing_ca_ratio = number()?,
-        "tcp_slow_start_after_idle" => host.tcp_slow_start_after_idle = flag()?,
         "initcwnd" => host.initcwnd = number()?,
-        "quickack" => host.quickack = flag()?,
+        "quickack" => host.quickack = number()? != 0,
         "route_advmss" => host.route_advmss = Some(Mss::new(number()?)?),
         "so_max_pacing_rate" => host.max_pacing_rate = number()?,
         "mtu" => host.mtu = number()?,
-        other => bail!("no setting {other:?}"),
+        name => sysctls::set(host, name, value)?,
     }
     Ok(())
 }

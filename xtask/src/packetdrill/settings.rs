@@ -5,6 +5,20 @@ use maxseg_core::tcp::linux::{Algorithm, Host};
 use maxseg_core::units::Time;
 
 use super::verdict::{NotRun, Stop};
+use crate::sysctls;
+
+/// Sysctls that scripts may set. The scripts that set others ask for rules that the socket has not.
+const UNDERSTOOD: [&str; 9] = [
+    "tcp_min_tso_segs",
+    "tcp_tso_win_divisor",
+    "tcp_pacing_ss_ratio",
+    "tcp_pacing_ca_ratio",
+    "tcp_early_retrans",
+    "tcp_slow_start_after_idle",
+    "tcp_timestamps",
+    "tcp_ecn",
+    "tcp_sack",
+];
 
 /// The host under test and its first link.
 #[derive(Debug, Clone, Copy)]
@@ -79,25 +93,14 @@ impl Settings {
         let not_here = || Stop::from(NotRun::Rule(setting.to_owned()));
         let (path, value) = setting.split_once('=').ok_or_else(not_here)?;
         let name = path.rsplit(['.', '/']).next().unwrap_or_default();
-        let host = &mut self.host;
         if name == "tcp_congestion_control" {
-            let Algorithm::Cubic { .. } = host.congestion else { return Err(not_here()) };
+            let Algorithm::Cubic { .. } = self.host.congestion else { return Err(not_here()) };
             return if value == "cubic" { Ok(()) } else { Err(not_here()) };
         }
-        let number: u64 = value.parse().map_err(|_| not_here())?;
-        match name {
-            "tcp_min_tso_segs" => host.tcp_min_tso_segs = number,
-            "tcp_tso_win_divisor" => host.tcp_tso_win_divisor = number,
-            "tcp_pacing_ss_ratio" => host.tcp_pacing_ss_ratio = number,
-            "tcp_pacing_ca_ratio" => host.tcp_pacing_ca_ratio = number,
-            "tcp_early_retrans" => host.tcp_early_retrans = number >= 3,
-            "tcp_slow_start_after_idle" => host.tcp_slow_start_after_idle = number != 0,
-            "tcp_timestamps" => host.tcp_timestamps = number != 0,
-            "tcp_ecn" => host.tcp_ecn = u8::try_from(number).map_err(|_| not_here())?,
-            "tcp_sack" => host.tcp_sack = number != 0,
-            _ => return Err(not_here()),
+        if !UNDERSTOOD.contains(&name) {
+            return Err(not_here());
         }
-        Ok(())
+        sysctls::set(&mut self.host, name, value).map_err(|_| not_here())
     }
 }
 

@@ -53,6 +53,15 @@ fn every_cell_of_the_kernel_in_virtual_time_is_met() {
     for cell in judged.iter().filter(|cell| cell.difference.is_some()) {
         println!("{}: {}", cell.cell.name, cell.shown);
     }
+    let of_samples = |of: fn(&Judged) -> usize| judged.iter().map(of).sum::<usize>();
+    println!(
+        "tcp_info: {} samples compared, the mark of the application differs in {}",
+        of_samples(|cell| cell.samples.count),
+        of_samples(|cell| cell.samples.marks_apart)
+    );
+    let apart =
+        |cell: &Judged| Some(format!("{}: {}", cell.cell.name, cell.samples.apart.as_ref()?));
+    faults.extend(judged.iter().filter_map(apart));
     faults.extend(judged.iter().filter_map(Judged::fault));
     let of_all = summarise(&judged);
     if let Some(seed) = seed {

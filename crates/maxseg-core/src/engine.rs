@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::evidence::SocketInfo;
 use crate::outcome::Outcome;
 use crate::scenario::{Flow, FlowKind, LabTraffic, Scenario};
 use crate::units::{Bytes, Time};
@@ -128,6 +129,10 @@ pub trait Watch {
 
     /// The state of one TCP flow at a point in time.
     fn on_sample(&mut self, _sample: &Sample) {}
+
+    /// At the same time as [`Watch::on_sample`], what the flow's sending socket tells of itself, from engines and stacks where it does: of
+    /// a flow of requests the server's.
+    fn on_socket(&mut self, _at: Time, _flow: usize, _info: &SocketInfo) {}
 }
 
 /// Whether to go on.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use maxseg_core::engine::{Engine as _, Unwatched};
+use maxseg_core::engine::{Engine as _, Unwatched, Watch};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
@@ -54,14 +54,25 @@ impl Runner {
     ) -> Result<Outcome> {
         match self {
             Self::Lab(program) => run_in_lab(program, scenario, text, capture),
-            Self::Sim => {
-                fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
-                let parsed = Scenario::from_toml("drawn", text)?;
-                Ok(match capture {
-                    Some(file) => capture::run(&parsed, &mut Unwatched, file)?,
-                    None => Sim.run(&parsed, &mut Unwatched)?,
-                })
-            }
+            Self::Sim => simulate(scenario, text, capture, &mut Unwatched),
         }
     }
+}
+
+/// Writes a scenario to a file and simulates it under the eyes of `watch`; its packets go to `capture`.
+///
+/// # Errors
+/// It is no scenario, or a file cannot be written.
+pub(crate) fn simulate(
+    scenario: &Path,
+    text: &str,
+    capture: Option<&Path>,
+    watch: &mut dyn Watch,
+) -> Result<Outcome> {
+    fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
+    let parsed = Scenario::from_toml("drawn", text)?;
+    Ok(match capture {
+        Some(file) => capture::run(&parsed, watch, file)?,
+        None => Sim.run(&parsed, watch)?,
+    })
 }

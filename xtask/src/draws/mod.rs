@@ -16,6 +16,7 @@ mod workers;
 pub use application::Application;
 pub(crate) use chance::{below, log_uniform, pick, uniform, whole};
 pub use congestion::Congestion;
+pub(crate) use engine::simulate;
 pub use engine::{Engine, Runner};
 pub(crate) use half::Half;
 pub(crate) use network::{Running, UpLab};

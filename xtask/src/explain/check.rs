@@ -23,7 +23,7 @@ use crate::root;
 /// What to run.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// What runs them: of `sim` there are no paced senders and no sockets
+    /// What runs them: of `sim` there are no paced senders
     #[arg(long, value_enum, default_value_t = Engine::Lab)]
     pub engine: Engine,
     /// How many valid runs of each stratum; 27 of the lab, 100 simulated ones unless given
@@ -46,6 +46,7 @@ pub struct ExplainArgs {
 const FILE: &str = "docs/validation-explain.md";
 const SIM_FILE: &str = "docs/validation-explain-sim.md";
 const LIVE_FILE: &str = "docs/validation-live.md";
+const LIVE_SIM_FILE: &str = "docs/validation-live-sim.md";
 /// A stratum has so many times the runs that are wanted at most, invalid ones among them.
 const MOST_DRAWS: usize = 2;
 /// Fewer valid runs show too little of a stratum.
@@ -109,9 +110,7 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     }
     fs::write(&file, text).with_context(|| file.display().to_string())?;
     println!("wrote {}; {} runs scored of {}", file.display(), scored.len(), all.len());
-    if engine == Engine::Lab {
-        short.append(&mut publish_live(&half, &scored, &kept, is_whole)?);
-    }
+    short.append(&mut publish_live(engine, &half, &scored, &kept, is_whole)?);
     ensure!(short.is_empty(), "missed: {}", short.join("; "));
     Ok(())
 }
@@ -133,15 +132,20 @@ const fn default_runs(engine: Engine) -> usize {
 /// Writes the page of what sockets show; the bars that are missed, in words.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 fn publish_live(
+    engine: Engine,
     half: &Half,
     scored: &[Scored],
     kept: &Path,
     is_whole: bool,
 ) -> Result<Vec<String>> {
     let all = live::live(scored, kept);
-    let file =
-        if half.is_scored && is_whole { root().join(LIVE_FILE) } else { kept.join("live.md") };
-    fs::write(&file, live::page(half, &all)).with_context(|| file.display().to_string())?;
+    let published = match engine {
+        Engine::Lab => LIVE_FILE,
+        Engine::Sim => LIVE_SIM_FILE,
+    };
+    let is_published = half.is_scored && is_whole;
+    let file = if is_published { root().join(published) } else { kept.join("live.md") };
+    fs::write(&file, live::page(engine, half, &all)).with_context(|| file.display().to_string())?;
     let [right, unknown, wrong] = live::grades(&all.iter().collect::<Vec<_>>());
     println!("live: {right} of {} right, {unknown} unknown, {wrong} false", all.len());
     Ok(live::missed(&all))

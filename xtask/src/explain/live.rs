@@ -11,12 +11,13 @@ use maxseg_core::outcome::LimitedBy;
 use maxseg_wire::inet_diag::Sample;
 use maxseg_workbench::connections::{Recording, Snapshot};
 
-use super::run::{RECORDING, Run, folder};
+use super::run::{RECORDING, Run, SIMULATED, folder};
 use super::score::{Grade, Scored};
+use super::simulated_socket;
 use super::stratum::Stratum;
 use super::truth::Truth;
 use super::words::{parameters, truth};
-use crate::draws::{Application, Half, percent};
+use crate::draws::{Application, Engine, Half, percent};
 
 /// At least so many of 100 verdicts are right, and at most so many unknown.
 pub(super) const LEAST_RIGHT: f64 = 0.85;
@@ -52,8 +53,9 @@ fn of<'r>(run: &'r Run, truth: &'r Truth, kept: &Path) -> Option<Live<'r>> {
     if matches!(run.setup.application, Application::Bytes(_)) {
         return None;
     }
-    let file = folder(kept, run.setup.stratum, run.number).join(RECORDING);
-    let samples = samples(&file)?;
+    let folder = folder(kept, run.setup.stratum, run.number);
+    let simulated = simulated_socket::read(&folder.join(SIMULATED));
+    let samples = simulated.or_else(|| samples(&folder.join(RECORDING)))?;
     let [first, last] = two(&samples, ROUND_TRIPS * run.setup.rtt_s)?;
     let interval = Duration::try_from_secs_f64(last.0 - first.0).ok()?;
     let mut evidence = last.1.evidence(Some((&first.1, interval)));
@@ -117,10 +119,23 @@ pub(super) fn missed(all: &[Live<'_>]) -> Vec<String> {
     short
 }
 
+/// What was asked, by whom the run was made.
+const fn origin(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Lab => {
+            "Written by `cargo xtask validate explain` together with the page on captures, from the same runs and with the same \
+             truth (`docs/validation-explain.md` has the ranges): while each run lasted, the kernel was asked for the sender's socket"
+        }
+        Engine::Sim => {
+            "Written by `cargo xtask validate explain --engine sim` together with the page on captures, from the same runs and with the \
+             same truth (`docs/validation-explain-sim.md` has the ranges): while each run lasted, the socket of the stack `linux` was \
+             asked for what a kernel tells of one"
+        }
+    }
+}
+
 const INTRODUCTION: &str = "\
-Written by `cargo xtask validate explain` together with the page on captures, from the same runs and with the same truth \
-(`docs/validation-explain.md` has the ranges): while each run lasted, the kernel was asked for the sender's socket four times a \
-second, and what is judged is the verdict over two of these samples, the first after eight round trips, where half of the time is left \
+four times a second, and what is judged is the verdict over two of these samples, the first after eight round trips, where half of the time is left \
 then, with those between them, which show how rate and window vary: `maxseg connections --interval` looks sixteen times, `maxseg top` at \
 every refresh. A socket does not tell which way a link is full: bandwidth is \
 right for both.
@@ -129,11 +144,13 @@ Not drawn: transfers that end before a second sample, receivers (what limits a p
 connections, other kernels.";
 
 /// The page.
-pub(super) fn page(half: &Half, all: &[Live<'_>]) -> String {
-    let mut text = format!(
-        "# What a live connection is said to be limited by\n\n{INTRODUCTION}\n\nThe seed is {}.\n\n",
-        half.drawn()
-    );
+pub(super) fn page(engine: Engine, half: &Half, all: &[Live<'_>]) -> String {
+    let title = match engine {
+        Engine::Lab => "What a live connection is said to be limited by",
+        Engine::Sim => "What a simulated socket is said to be limited by",
+    };
+    let (origin, drawn) = (origin(engine), half.drawn());
+    let mut text = format!("# {title}\n\n{origin} {INTRODUCTION}\n\nThe seed is {drawn}.\n\n");
     text.push_str("| stratum | runs | right | unknown | false |\n|---|---|---|---|---|\n");
     for stratum in Stratum::ALL {
         let of: Vec<&Live<'_>> =

@@ -27,6 +27,7 @@ mod say;
 mod scenario;
 mod score;
 mod setup;
+mod simulated_socket;
 mod split;
 mod strata;
 mod stratum;

@@ -15,15 +15,18 @@ use super::counted::facts;
 use super::facts::Facts;
 use super::lift::SecondRun;
 use super::setup::Setup;
+use super::simulated_socket::SocketWatch;
 use super::split;
 use super::stratum::Stratum;
 use super::truth::Truth;
 use super::view::file;
 use super::watch::watcher;
-use crate::draws::{ATTEMPTS, Runner, run_in_lab_beside};
+use crate::draws::{ATTEMPTS, Runner, run_in_lab_beside, simulate};
 
 /// The samples of the sender's socket, beside the captures.
 pub(super) const RECORDING: &str = "socket.pcapng";
+/// The same of a simulated run.
+pub(super) const SIMULATED: &str = "socket.json";
 
 /// A run, as `run.json` holds it. The captures, `0.pcapng.gz` and so on, lie beside it, and so do samples of the sender's socket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -122,7 +125,12 @@ impl Run {
                     watcher(lab, &recording)
                 })?
             }
-            Runner::Sim => runner.run(&scenario, &text, Some(&whole))?,
+            Runner::Sim => {
+                let mut watch = SocketWatch::default();
+                let outcome = simulate(&scenario, &text, Some(&whole), &mut watch)?;
+                watch.write(&folder.join(SIMULATED))?;
+                outcome
+            }
         };
         let capture = fs::read(&whole)?;
         for (index, view) in setup.views.iter().enumerate() {

@@ -15,7 +15,7 @@ use maxseg_workbench::connections::{Recorder, Watch, WatchOptions};
 /// The port of the first flow's receiver, iperf3's.
 pub(super) const PORT: u16 = 5201;
 /// From one sample to the next.
-const EVERY: Duration = Duration::from_millis(250);
+pub(super) const EVERY: Duration = Duration::from_millis(250);
 /// What waits for something looks so often whether it is there.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The lab makes its hosts, and the first flow connects, within this.

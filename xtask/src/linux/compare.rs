@@ -10,6 +10,8 @@ use super::run::Outcome;
 /// The kernel's clock steps by 256 ns when programs read it, and its timers are set by readings; a packet may
 /// be as late as a handful of these.
 const TOLERANCE: Time = Time::from_nanos(20_000);
+/// Rates of delivery may be so far apart: intervals are of microseconds, read off a clock of 256 ns.
+const RATE: f64 = 0.01;
 /// Packets shown on either side of the first that differs.
 const AROUND: usize = 8;
 
@@ -39,6 +41,49 @@ pub fn first_difference(theirs: &Reference, ours: &Outcome) -> Option<Difference
         }
     }
     None
+}
+
+/// What the kernel's samples of a cell, whose packets are the same, show beside ours.
+#[derive(Debug, Clone, Default)]
+pub struct SamplesCompared {
+    /// How many there are.
+    pub count: usize,
+    /// Of how many the mark differs that the application held the rate down: a write and an acknowledgement at one instant decide it.
+    pub marks_apart: usize,
+    /// The first whose counts differ, or whose rate of delivery does by more than [`RATE`]: both sides.
+    pub apart: Option<String>,
+}
+
+/// Compares samples. Those beside which a packet moves are left out: it may be counted by one and not by the other.
+pub fn compare_samples(theirs: &Reference, ours: &Outcome) -> SamplesCompared {
+    let mut compared = SamplesCompared::default();
+    let Some(end) = theirs.seen.last().map(|seen| seen.at) else { return compared };
+    for sample in theirs.samples.iter().filter(|sample| sample.at <= end) {
+        let mine = ours.samples.iter().find(|mine| mine.at == sample.at);
+        let Some(mine) = mine.filter(|mine| mine.info.srtt > 0 && sample.info.srtt > 0) else {
+            continue;
+        };
+        if moves_at(theirs, sample.at) {
+            continue;
+        }
+        compared.count += 1;
+        let (theirs, ours) = (&sample.info, &mine.info);
+        let rates = [theirs.delivery_rate as f64, ours.delivery_rate as f64];
+        let is_same = theirs.total_retrans == ours.total_retrans
+            && theirs.bytes_sent == ours.bytes_sent
+            && (rates[1] - rates[0]).abs() <= RATE * rates[0];
+        compared.marks_apart += usize::from(theirs.is_app_limited != ours.is_app_limited);
+        if !is_same && compared.apart.is_none() {
+            compared.apart = Some(format!("{}\n{}", state(sample), state(mine)));
+        }
+    }
+    compared
+}
+
+/// Whether a packet was seen at this time.
+fn moves_at(reference: &Reference, at: Time) -> bool {
+    let from = reference.seen.partition_point(|seen| seen.at.saturating_add(TOLERANCE) < at);
+    reference.seen.get(from).is_some_and(|seen| seen.at <= at.saturating_add(TOLERANCE))
 }
 
 fn differs(theirs: &Seen, ours: &Seen) -> Option<&'static str> {

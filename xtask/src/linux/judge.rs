@@ -7,7 +7,7 @@ use maxseg_core::stats::{Summary, student_t, welch_interval};
 use maxseg_core::units::Time;
 
 use super::cell::Cell;
-use super::compare::{Difference, first_difference, show};
+use super::compare::{Difference, SamplesCompared, compare_samples, first_difference, show};
 use super::reference::Reference;
 use super::run::{Outcome, run};
 use crate::parallel::in_parallel;
@@ -54,6 +54,8 @@ pub struct Judged {
     pub reference: Reference,
     /// Our first run.
     pub first: Outcome,
+    /// Samples of `tcp_info`, compared where all packets are the same.
+    pub samples: SamplesCompared,
 }
 
 /// The cells of a folder.
@@ -111,7 +113,11 @@ fn judge_one(folder: &Path, cell: &Cell) -> Result<Judged> {
         difference.as_ref().is_some_and(|found| certain.is_none_or(|until| found.at < until));
     let shown =
         difference.as_ref().map_or_else(String::new, |found| show(&reference, &first, found));
+    let is_same = is_recorded && difference.is_none();
+    let samples =
+        if is_same { compare_samples(&reference, &first) } else { SamplesCompared::default() };
     Ok(Judged {
+        samples,
         goodput: (goodput, theirs(cell, "goodput_bps")),
         retransmitted: (retransmitted, theirs(cell, "retrans_segs")),
         requests: requests(cell, &answers),

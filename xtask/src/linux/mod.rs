@@ -16,7 +16,7 @@ mod run;
 mod settings;
 
 pub use cell::{App, Cell};
-pub use compare::{Difference, first_difference, show};
+pub use compare::{Difference, SamplesCompared, first_difference, show};
 pub use judge::{GOODPUT, Judged, cells, judge};
 pub use page::{folders, validate};
 pub use reference::{Reference, Sample, Seen};

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
-use maxseg_core::tcp::linux::{Info, Packet};
+use maxseg_core::evidence::SocketInfo;
+use maxseg_core::tcp::linux::Packet;
 use maxseg_core::units::Time;
 use maxseg_wire::options::{TcpOption, walk};
 use maxseg_wire::pcap::{FileHeader, RecordHeader};
@@ -65,7 +66,7 @@ pub struct Sample {
     /// Since `connect()`.
     pub at: Time,
     /// The state.
-    pub info: Info,
+    pub info: SocketInfo,
 }
 
 /// What a cell has beside its row.
@@ -188,7 +189,7 @@ fn read_trace(text: &str) -> Result<Vec<Sample>> {
             let ssthresh = get("ssthresh")?;
             Ok(Sample {
                 at: Time::from_nanos(get("t_us")? * 1000),
-                info: Info {
+                info: SocketInfo {
                     ca_state: u8::try_from(get("ca_state")?)?,
                     cwnd: get("cwnd")?,
                     ssthresh: (ssthresh < UNLIMITED).then_some(ssthresh),
@@ -205,7 +206,11 @@ fn read_trace(text: &str) -> Result<Vec<Sample>> {
                     snd_wnd: get("snd_wnd")?,
                     notsent: get("notsent")?,
                     pacing_rate: get("pacing_rate_Bps")?,
-                    ..Info::default()
+                    delivery_rate: get("delivery_rate_Bps")?,
+                    is_app_limited: get("app_limited")? > 0,
+                    total_retrans: get("total_retrans")?,
+                    bytes_sent: get("bytes_sent")?,
+                    ..SocketInfo::default()
                 },
             })
         })

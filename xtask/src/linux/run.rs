@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use maxseg_core::tcp::linux::{Info, Packet, Socket};
+use maxseg_core::evidence::SocketInfo;
+use maxseg_core::tcp::linux::{Packet, Socket};
 use maxseg_core::units::Time;
 
 use super::cell::{App, Cell};
@@ -145,6 +146,7 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
     if let Some(bytes) = cell.send_buffer()? {
         world.sender.set_send_buffer(bytes);
     }
+    world.sender.keep_delivery_rate();
     world.transmit();
     world.run(step);
     Ok(world.finish())
@@ -240,7 +242,7 @@ impl World<'_> {
         }
     }
 
-    fn note_hystart(&mut self, info: &Info) {
+    fn note_hystart(&mut self, info: &SocketInfo) {
         if let (Some(ssthresh), 0) = (info.ssthresh, info.lost + info.retrans) {
             self.outcome.hystart_cwnd.get_or_insert(ssthresh);
         }

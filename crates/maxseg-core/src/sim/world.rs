@@ -102,6 +102,11 @@ impl<E: Observer> World<E> {
         watch: &mut dyn Watch,
         every: Time,
     ) -> Result<(), EngineError> {
+        for flow in &mut self.flows {
+            if let Traffic::Linux(connection) = &mut flow.traffic {
+                connection.watch();
+            }
+        }
         let mut next = Time::ZERO;
         while next <= self.until && self.unfinished > 0 {
             self.run_to(next, watch)?;
@@ -358,11 +363,15 @@ impl<E: Observer> World<E> {
                     sample_of(sender, at, index, queue, sender.acknowledged())
                 }
                 Traffic::Linux(connection) => {
+                    watch.on_socket(at, index, &connection.sender.info_at(at));
                     connection.sample(at, index, queue(flow.from.other()))
                 }
                 // Of a request flow the server, whose replies are what its client waits for.
                 Traffic::Requests(requests) => match requests.server() {
                     Some(server) => {
+                        if let Some(info) = server.socket_info(at) {
+                            watch.on_socket(at, index, &info);
+                        }
                         server.sample(at, index, queue(flow.from), requests.acknowledged())
                     }
                     None => continue,

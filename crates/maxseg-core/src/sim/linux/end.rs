@@ -3,6 +3,7 @@
 use super::account::{Account, sample, seen as seen_by};
 use super::convert::{host, packet_of, segment_of};
 use crate::engine::Sample;
+use crate::evidence::SocketInfo;
 use crate::framing::IpVersion;
 use crate::settings::Settings;
 use crate::stats::Histogram;
@@ -38,7 +39,8 @@ impl LinuxEnd {
         Self::of(Socket::listen(Host { seed, ..host }, now), connection, now)
     }
 
-    fn of(socket: Socket, connection: u16, now: Time) -> Self {
+    fn of(mut socket: Socket, connection: u16, now: Time) -> Self {
+        socket.keep_delivery_rate();
         let account = Account::new(now);
         Self { socket, connection, said: None, account, round_trips: Histogram::default() }
     }
@@ -143,6 +145,11 @@ impl LinuxEnd {
         acknowledged: Bytes,
     ) -> Sample {
         sample(&self.socket, at, flow, queue, acknowledged)
+    }
+
+    /// What its socket tells of itself.
+    pub(in crate::sim) fn socket_info(&self, at: Time) -> SocketInfo {
+        self.socket.info_at(at)
     }
 
     /// Adds what it sent and what it saw.

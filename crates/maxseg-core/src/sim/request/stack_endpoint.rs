@@ -4,6 +4,7 @@ use super::super::linux::LinuxEnd;
 use super::super::sample::sample_of;
 use super::Side;
 use crate::engine::Sample;
+use crate::evidence::SocketInfo;
 use crate::mss::linux::PathMtu;
 use crate::rng::Stream;
 use crate::tcp::linux::{Host, SynOptions};
@@ -211,6 +212,14 @@ impl StackEndpoint {
                 end.account(now);
                 end.add_to(sent, seen);
             }
+        }
+    }
+
+    /// What its socket tells of itself, where it is Linux's.
+    pub(in crate::sim) fn socket_info(&self, at: Time) -> Option<SocketInfo> {
+        match self {
+            Self::Shared(_) => None,
+            Self::Linux(end) => Some(end.socket_info(at)),
         }
     }
 

@@ -71,9 +71,9 @@ impl Socket {
         let mut syn = Skb { end_seq: 1, segments: 1, truesize, is_syn: true, ..Skb::default() };
         self.writer.queued += truesize;
         self.retrans_stamp = super::clock::Clock::millis_of(self.clock.nanos);
-        self.packets_out = 0;
-        self.transmit(&mut syn);
+        // It counts as out before it goes (`tcp_connect_queue_skb`), and makes no sample of the rate for that.
         self.packets_out = 1;
+        self.transmit(&mut syn);
         self.write_seq = 1;
         self.snd_nxt = 1;
         self.pushed_seq = 1;

@@ -3,6 +3,7 @@
 use super::Socket;
 use super::cc::UNLIMITED;
 use super::constants::AFTER_SYN;
+use crate::evidence::SocketInfo;
 use crate::units::Time;
 
 /// Counts of what a socket did.
@@ -36,78 +37,25 @@ pub struct Counters {
     pub duplicate_packets: u64,
 }
 
-/// The state of a socket as `tcp_info` has it: windows in segments, times in microseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Info {
-    /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
-    pub ca_state: u8,
-    /// Congestion window.
-    pub cwnd: u64,
-    /// Slow-start threshold; `None`: none was set.
-    pub ssthresh: Option<u64>,
-    /// Smoothed round trip.
-    pub srtt: u64,
-    /// Its mean deviation.
-    pub rttvar: u64,
-    /// Least round trip.
-    pub min_rtt: u64,
-    /// Retransmission timeout.
-    pub rto: u64,
-    /// Segments out.
-    pub unacked: u64,
-    /// SACKed segments.
-    pub sacked: u64,
-    /// Segments taken for lost.
-    pub lost: u64,
-    /// Segments sent again and on their way.
-    pub retrans: u64,
-    /// Segments delivered.
-    pub delivered: u64,
-    /// Bytes acknowledged, the SYN counted.
-    pub bytes_acked: u64,
-    /// The peer's window in bytes.
-    pub snd_wnd: u64,
-    /// Bytes written and not sent.
-    pub notsent: u64,
-    /// Bytes a second.
-    pub pacing_rate: u64,
-    /// How many segments packets may overtake.
-    pub reordering: u64,
-    /// How often packets were seen to overtake others.
-    pub reord_seen: u64,
-    /// Payload of a full segment to the peer, in bytes.
-    pub snd_mss: u64,
-    /// What was offered, less what options take.
-    pub advmss: u64,
-    /// Doublings of the timeout.
-    pub backoff: u32,
-    /// Since data came last.
-    pub last_data_recv: u64,
-    /// Time with data out or waiting; of it, with too small a window of the peer, and with a full send buffer.
-    pub busy_time: u64,
-    /// Time that the peer's window limited.
-    pub rwnd_limited: u64,
-    /// Time that the send buffer limited.
-    pub sndbuf_limited: u64,
-}
-
 impl Socket {
     /// Its state when it was looked at last.
-    pub fn info(&self) -> Info {
+    pub fn info(&self) -> SocketInfo {
         self.info_at_jiffy(self.clock.jiffies)
     }
 
     /// Its state now.
-    pub fn info_at(&self, now: Time) -> Info {
+    pub fn info_at(&self, now: Time) -> SocketInfo {
         let mut clock = self.clock;
         clock.refresh(now);
         self.info_at_jiffy(clock.jiffies)
     }
 
-    fn info_at_jiffy(&self, jiffies: u64) -> Info {
+    fn info_at_jiffy(&self, jiffies: u64) -> SocketInfo {
         let [busy, window, buffer] = self.chrono.until(jiffies);
         let known = |micros: u64| if micros == u64::MAX { 0 } else { micros };
-        Info {
+        SocketInfo {
+            timestamps: self.stamps_ok,
+            sack: self.sack_ok,
             ca_state: self.ca_state as u8,
             cwnd: self.window.cwnd,
             ssthresh: (self.window.ssthresh < UNLIMITED).then_some(self.window.ssthresh),
@@ -129,11 +77,28 @@ impl Socket {
             snd_mss: self.mss_cache,
             advmss: self.advmss,
             backoff: self.backoff,
+            last_data_sent: self.clock.micros_of_jiffies(jiffies - self.last_sent_jiffies),
             last_data_recv: self.clock.micros_of_jiffies(jiffies - self.ack.received_at),
             busy_time: self.clock.micros_of_jiffies(busy + window + buffer),
             rwnd_limited: self.clock.micros_of_jiffies(window),
             sndbuf_limited: self.clock.micros_of_jiffies(buffer),
+            delivery_rate: self.rate.bytes_per_second(self.mss_cache),
+            is_app_limited: self.rate.is_app_limited,
+            bytes_sent: self.snd_nxt.saturating_sub(1) + self.counters.retransmitted_bytes,
+            bytes_retrans: self.counters.retransmitted_bytes,
+            data_segs_out: self.counters.data_segments,
+            total_retrans: self.counters.retransmitted_segments,
+            retransmits: self.retransmits,
+            bbr_pacing_gain: self.congestion.pacing_gain(),
+            wmem_queued: self.writer.queued,
+            sndbuf: self.writer.sndbuf,
         }
+    }
+
+    /// From now on the rate at which data arrive is kept, for whoever looks: else only a congestion control that goes by it pays for
+    /// it.
+    pub const fn keep_delivery_rate(&mut self) {
+        self.rate.is_sampled = true;
     }
 
     /// Payload bytes that are acknowledged.

@@ -59,7 +59,6 @@ mod view;
 mod windowed;
 mod write;
 
-pub use info::Info;
 pub use packet::{Blocks, Flags, Packet, Stamps, SynOptions};
 pub use settings::{Algorithm, Host};
 
@@ -246,6 +245,7 @@ impl Socket {
     fn new(host: Host, now: Time, state: State) -> Self {
         let clock = Clock::new(host.hz, host.up_before, now);
         let congestion = Congestion::new(&host);
+        let rate = Rate::new(congestion.is_rate_based());
         Self {
             skb_overhead: host.skb_overhead(),
             clock,
@@ -329,7 +329,7 @@ impl Socket {
             backoff: 0,
             retransmits: 0,
             total_rto: 0,
-            rate: Rate::default(),
+            rate,
             rcv_nxt: 0,
             copied_seq: 0,
             rcv_wup: 0,

@@ -66,7 +66,7 @@ impl Socket {
     /// Takes it.
     #[inline(always)]
     pub(super) fn take_ordinary_ack(&mut self, packet: &Packet) {
-        if self.congestion.is_rate_based() {
+        if self.rate.is_sampled {
             return self.take_sampled_ack(packet);
         }
         let Learned { segments, .. } = self.learn_of_ack(packet, |_| ());
@@ -75,8 +75,7 @@ impl Socket {
         self.update_pacing_rate();
     }
 
-    /// The same for a congestion control that measures the path: the last packet, which was sent last, makes a sample of
-    /// the delivery rate.
+    /// The same where the path is measured: the last packet, which was sent last, makes a sample of the delivery rate.
     #[inline(never)]
     fn take_sampled_ack(&mut self, packet: &Packet) {
         let mut sample = RateSample { prior_in_flight: self.packets_out, ..RateSample::default() };
@@ -89,7 +88,11 @@ impl Socket {
         sample.rtt = Some(learned.round_trip);
         sample.may_be_delayed = learned.may_be_delayed;
         self.complete_sample(learned.segments, 0, self.is_sack_reneg, &mut sample);
-        self.control_rate(&sample);
+        if self.congestion.is_rate_based() {
+            return self.control_rate(&sample);
+        }
+        self.raise_cwnd(learned.segments);
+        self.update_pacing_rate();
     }
 
     /// Queue, round trips and timers after it; each packet that it takes is shown to `note`. The timer for

@@ -12,6 +12,34 @@ pub(super) struct Rate {
     pub(super) delivered_at: u64,
     /// The count of delivered segments up to which samples are the application's; 0: none is.
     pub(super) app_limited: u64,
+    /// Every acknowledgement makes a sample: the congestion control goes by it, or somebody looks at the socket.
+    pub(super) is_sampled: bool,
+    /// The sample that `tcp_info` shows, segments in microseconds, and whether the application held it down (`rate_delivered`,
+    /// `rate_interval_us`, `rate_app_limited`).
+    shown: (u64, u64),
+    pub(super) is_app_limited: bool,
+}
+
+impl Rate {
+    pub(super) fn new(is_sampled: bool) -> Self {
+        Self { is_sampled, is_app_limited: true, ..Self::default() }
+    }
+
+    /// `tcp_compute_delivery_rate` (`net/ipv4/tcp.c`); 0 without a sample.
+    pub(super) const fn bytes_per_second(&self, mss: u64) -> u64 {
+        let (delivered, micros) = self.shown;
+        if micros == 0 { 0 } else { delivered * mss * 1_000_000 / micros }
+    }
+
+    /// The last sample that the application did not hold down is shown, or a higher one (`tcp_rate_gen`).
+    #[inline]
+    fn show(&mut self, delivered: u64, sample: &RateSample) {
+        let (shown, micros) = self.shown;
+        if !sample.is_app_limited || delivered * micros >= shown * sample.interval {
+            self.shown = (delivered, sample.interval);
+            self.is_app_limited = sample.is_app_limited;
+        }
+    }
 }
 
 /// One sample, as an acknowledgement makes it (`struct rate_sample`).
@@ -113,10 +141,12 @@ impl Socket {
         if sample.prior_at == 0 || is_sack_reneg {
             return;
         }
-        sample.delivered = Some(self.delivered - sample.prior_delivered);
+        let since = self.delivered - sample.prior_delivered;
+        sample.delivered = Some(since);
         let interval = sample.interval_sent.max(self.clock.micros.saturating_sub(sample.prior_at));
         if interval >= self.rtt.min() {
             sample.interval = interval;
+            self.rate.show(since, sample);
         }
     }
 

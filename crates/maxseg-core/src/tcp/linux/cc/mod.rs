@@ -173,6 +173,14 @@ impl Congestion {
         matches!(self, Self::Bbr(_))
     }
 
+    /// By how much faster than the path BBR sends at present (`tcp_bbr_info`); `None` for the others.
+    pub(super) fn pacing_gain(&self) -> Option<f64> {
+        match self {
+            Self::Bbr(bbr) => Some(bbr.pacing_gain()),
+            Self::Cubic(_) | Self::Reno(_) => None,
+        }
+    }
+
     /// Windows that the send buffer has room for (`sndbuf_expand`).
     pub(super) const fn windows_of_buffer(&self) -> u64 {
         if self.is_rate_based() { 3 } else { 2 }

@@ -124,6 +124,11 @@ impl Bbr {
         }
     }
 
+    /// By how much faster than the path it sends at present.
+    pub(in super::super) fn pacing_gain(&self) -> f64 {
+        self.pacing_gain as f64 / UNIT as f64
+    }
+
     /// The rate that the path is taken to have (`bbr_bw`).
     fn rate(&self) -> u64 {
         self.policer.rate_in_use().unwrap_or_else(|| self.largest.get())

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use maxseg_core::diagnose::{SocketDiagnosis, diagnose_socket};
-use maxseg_core::evidence::RateSpread;
 use maxseg_core::outcome::LimitedBy;
 use maxseg_wire::inet_diag::Sample;
 use maxseg_workbench::connections::{Recording, Snapshot};
@@ -28,6 +27,9 @@ pub(super) const MOST_FALSE: f64 = 0.05;
 const LEAST_SHARE: f64 = 0.5;
 /// Slow start is left out where there is time: the first sample is taken after so many round trips.
 const ROUND_TRIPS: f64 = 8.0;
+
+/// The third number of `tcp_wmem`, the kernel's own: nothing sets it here.
+const MOST_SEND_BUFFER: u32 = 4 << 20;
 
 /// A sample with its time, seconds since 1970.
 type Timed = (f64, Sample);
@@ -58,12 +60,13 @@ fn of<'r>(run: &'r Run, truth: &'r Truth, kept: &Path) -> Option<Live<'r>> {
     let samples = simulated.or_else(|| samples(&folder.join(RECORDING)))?;
     let [first, last] = two(&samples, ROUND_TRIPS * run.setup.rtt_s)?;
     let interval = Duration::try_from_secs_f64(last.0 - first.0).ok()?;
-    let mut evidence = last.1.evidence(Some((&first.1, interval)));
     let between = samples.iter().filter(|one| first.0 <= one.0 && one.0 <= last.0);
-    let points: Vec<_> = between.filter_map(|(_, sample)| sample.rate_point()).collect();
-    evidence.spread = RateSpread::of(&points);
-    // `maxseg connections` reads it from the socket's options.
-    evidence.state.send_buffer_grows = Some(run.setup.send_buffer_bytes.is_none());
+    let points: Vec<_> = between.map(|(_, sample)| sample.rate_point()).collect();
+    let mut evidence = last.1.evidence(Some((&first.1, interval))).with_looks(&points);
+    // `maxseg connections` reads it from the socket's options and the host's `tcp_wmem`.
+    let has_room = last.1.memory.is_none_or(|memory| memory.send_buffer < MOST_SEND_BUFFER);
+    evidence.state.send_buffer_is_set = Some(run.setup.send_buffer_bytes.is_some());
+    evidence.state.send_buffer_grows = Some(run.setup.send_buffer_bytes.is_none() && has_room);
     let said = diagnose_socket(&evidence);
     let grade = if said.limited_by == LimitedBy::Unknown {
         Grade::Unknown

@@ -160,6 +160,7 @@ impl Cell {
             max_tcp_header: MAX_TCP_HEADER,
             scatter_gather: self.qdisc.contains("tso"),
             fq: self.qdisc.contains("fq@sender"),
+            is_watched: true,
             ..Host::default()
         };
         match self.variant.as_str() {

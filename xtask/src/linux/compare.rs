@@ -55,7 +55,7 @@ pub struct SamplesCompared {
 }
 
 /// Compares samples. Those beside which a packet moves are left out: it may be counted by one and not by the other.
-pub fn compare_samples(theirs: &Reference, ours: &Outcome) -> SamplesCompared {
+pub(super) fn compare_samples(theirs: &Reference, ours: &Outcome) -> SamplesCompared {
     let mut compared = SamplesCompared::default();
     let Some(end) = theirs.seen.last().map(|seen| seen.at) else { return compared };
     for sample in theirs.samples.iter().filter(|sample| sample.at <= end) {

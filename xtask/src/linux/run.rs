@@ -146,7 +146,6 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
     if let Some(bytes) = cell.send_buffer()? {
         world.sender.set_send_buffer(bytes);
     }
-    world.sender.keep_delivery_rate();
     world.transmit();
     world.run(step);
     Ok(world.finish())

@@ -4,6 +4,7 @@
 //! send buffer, was the limit (`tcp_chrono_start` in `net/ipv4/tcp_output.c`). What is left of it belongs to the congestion
 //! window, and what holds that down the socket's state at the end tells. Time without data is the application's.
 
+mod bbr;
 mod black_hole;
 mod closing;
 mod findings;
@@ -23,6 +24,7 @@ pub use room::holds_small_segments;
 
 use self::black_hole::loses_full_segments_alone;
 use self::in_vain::probes_are_keep_alives;
+use self::steadiness::{HOLDS_QUEUE, OVERTAKING_SAVES};
 use self::unknown::Unseen;
 use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
@@ -49,10 +51,8 @@ const EACH_TRIP: f64 = 0.9;
 /// A queue that a window holds stands still: the round trip varies by no more of what it is above the least. The acknowledgement that
 /// waits for a reader is late by as much as it waits.
 const STANDS_STILL: f64 = 0.5;
-/// BBR's own rate is that of a window or buffer which limits for so much of the time.
-const COUNTED_OF_BBR: f64 = 1.0 / 3.0;
-/// And may be where it limits for this share.
-const SOME_OF_BBR: f64 = 0.1;
+/// A window that limits for so much of the time with data is waited for, whoever else waits.
+const COUNTED_PART: f64 = 1.0 / 3.0;
 /// An acknowledgement that is to come has come after so many round trips, and the time for which a receiver may delay it (200 ms of
 /// Linux, `TCP_DELACK_MAX`; RFC 9293 §3.8.6.3 allows half a second).
 const ROUND_TRIPS: f64 = 3.0;
@@ -105,7 +105,7 @@ pub fn shares_queue(evidence: &SocketEvidence) -> bool {
 /// who else is in that queue decides what limits it.
 pub fn window_waits_in_queue(evidence: &SocketEvidence) -> bool {
     let judge = Judge { evidence, state: &evidence.state };
-    judge.window_is_counted(COUNTED_OF_BBR) && judge.is_queueing()
+    judge.window_is_counted(COUNTED_PART) && judge.is_queueing()
 }
 
 struct Judge<'a> {
@@ -143,19 +143,16 @@ impl Judge<'_> {
             || self.is_queueing()
                 && self.fills_window()
                 && self.is_at_line_rate()
-                && !self.is_reordered();
-        if self.is_bbr_at(COUNTED_OF_BBR, window + buffer, all - idle) {
-            let kind =
-                if window >= buffer { LimitedBy::ReceiveWindow } else { LimitedBy::SendBuffer };
+                && !self.is_reordered()
+                && !self.reader_is_behind(COUNTED_PART);
+        if let Some(kind) = self.limit_of_bbr() {
             return (shares([(kind, all - idle), (LimitedBy::Application, idle)]), None);
         }
-        // What is counted of a buffer at least shows that the link is not all that holds it.
-        let (kind, why) =
-            if kind == LimitedBy::Bandwidth && self.is_bbr_at(SOME_OF_BBR, buffer, all - idle) {
-                (LimitedBy::Unknown, Some(Unseen::BufferOrPath))
-            } else {
-                (kind, why)
-            };
+        let (kind, why) = if kind == LimitedBy::Bandwidth && self.may_be_buffer_of_bbr() {
+            (LimitedBy::Unknown, Some(Unseen::BufferOrPath))
+        } else {
+            (kind, why)
+        };
         let is_either = keeps_link_full && self.window_is_counted(COUNTED_WINDOW);
         let of_window = if is_either {
             self.counted_window()
@@ -165,7 +162,9 @@ impl Judge<'_> {
             LimitedBy::ReceiveWindow
         };
         let (kind, why) = if of_window == LimitedBy::Unknown {
-            (of_window, Some(Unseen::WindowOrLink))
+            let is_known = self.is_full_and_still() == Some(true);
+            let why = if is_known { Unseen::WindowWithoutSack } else { Unseen::WindowOrLink };
+            (of_window, Some(why))
         } else if is_either && kind == LimitedBy::Bandwidth {
             (of_window, None)
         } else {
@@ -199,16 +198,6 @@ impl Judge<'_> {
         window > 0.0 && window >= share * busy
     }
 
-    /// BBR paces at the rate that it saw. Where a window or a buffer kept that rate down, it sends no faster in the rest of the time
-    /// either, and no queue forms but that of others.
-    fn is_bbr_at(&self, share: f64, counted_s: f64, busy_s: f64) -> bool {
-        let is_cruising = self.state.bbr_pacing_gain.is_some_and(|gain| gain <= BBR_STARTUP_GAIN);
-        let has_no_queue =
-            (!self.is_queueing() || self.is_reordered()) && !self.window_keeps_queue();
-        let is_beside = || self.is_sent_each_trip() && self.queue_is_of_others();
-        is_cruising && counted_s >= share * busy_s && (has_no_queue || is_beside())
-    }
-
     /// The least round trip may be that of a packet which overtook others, and is then no sign of a queue.
     const fn is_reordered(&self) -> bool {
         self.state.reorderings > 0
@@ -226,12 +215,25 @@ impl Judge<'_> {
 
     /// Packets wait in a queue, as the round trips show.
     fn is_queueing(&self) -> bool {
-        let rtt = self.evidence.spread.map_or(self.state.rtt, |spread| spread.rtt_median);
-        let (rtt, least) = (rtt.as_secs_f64(), self.state.min_rtt);
-        least.is_some_and(|least| {
+        let rtt = self.round_trip_s();
+        self.state.min_rtt.is_some_and(|least| {
             let least = least.as_secs_f64();
-            rtt > QUEUEING * least && rtt > least + QUEUEING_S
+            let of_packets =
+                if self.is_reordered() { HOLDS_QUEUE * OVERTAKING_SAVES } else { QUEUEING };
+            rtt > of_packets * least && rtt > least + QUEUEING_S
         })
+    }
+
+    /// The median of the smoothed round trips, in seconds; the last one where it was not looked at often enough.
+    fn round_trip_s(&self) -> f64 {
+        self.evidence.spread.map_or(self.state.rtt, |spread| spread.rtt_median).as_secs_f64()
+    }
+
+    /// The reader does not keep up: the window that limits is what its buffer has free, and varies from look to look. What the window
+    /// admits waits for nothing else then, and its acknowledgements wait for the reader.
+    fn reader_is_behind(&self, share: f64) -> bool {
+        self.evidence.spread.is_some_and(|spread| !spread.window_stays)
+            && self.window_is_counted(share)
     }
 
     /// What a window was that the kernel counts as the limit for nearly all of the time, though the round trips show a queue: its
@@ -243,16 +245,23 @@ impl Judge<'_> {
         if self.window_keeps_queue() {
             return LimitedBy::Bandwidth;
         }
+        match self.is_full_and_still() {
+            None => LimitedBy::Unknown,
+            // Packets that overtake others are not seen without SACK.
+            Some(true) if !self.state.has_sack => LimitedBy::Unknown,
+            Some(true) => LimitedBy::Bandwidth,
+            Some(false) => LimitedBy::ReceiveWindow,
+        }
+    }
+
+    /// Whether the window is sent in each round trip, and that hardly varies; `None` where one sample alone was taken.
+    fn is_full_and_still(&self) -> Option<bool> {
         let state = self.state;
-        let (rtt, deviation) = (state.rtt.as_secs_f64(), state.rtt_deviation.as_secs_f64());
-        let (Some(least), Some(_), Some(_), false) =
-            (state.min_rtt, state.window_bytes, self.rate_bps(), self.evidence.is_since_start)
-        else {
-            return LimitedBy::Unknown;
-        };
-        let is_full = self.is_sent_each_trip();
-        let stands_still = deviation <= STANDS_STILL * (rtt - least.as_secs_f64());
-        if is_full && stands_still { LimitedBy::Bandwidth } else { LimitedBy::ReceiveWindow }
+        state.window_bytes.filter(|_| !self.evidence.is_since_start)?;
+        self.rate_bps()?;
+        let waits = state.rtt.as_secs_f64() - state.min_rtt?.as_secs_f64();
+        let stands_still = state.rtt_deviation.as_secs_f64() <= STANDS_STILL * waits;
+        Some(self.is_sent_each_trip() && stands_still)
     }
 
     /// The peer's window is sent in each round trip (Little's law).
@@ -296,6 +305,8 @@ impl Judge<'_> {
             seen
         } else if state.has_room() {
             self.room()
+        } else if let Some(seen) = self.slow_repairs() {
+            seen
         } else if let Some(gain) = state.bbr_pacing_gain {
             is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
         } else if self.is_queueing() && (self.is_at_line_rate() || !self.has_lost()) {

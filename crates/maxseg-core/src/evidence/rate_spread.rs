@@ -2,9 +2,12 @@
 
 use crate::units::Time;
 
-/// What one look at a socket shows that repairs no losses.
+/// What one look at a socket shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatePoint {
+    /// Whether losses are being repaired (`TCP_CA_Recovery`, `TCP_CA_Loss`): the round trip is an old one then, and the window a lesser
+    /// one.
+    pub is_recovering: bool,
     /// The smoothed round-trip time.
     pub rtt: Time,
     /// The congestion window in segments and the sample of the delivery rate in bits a second (`tcpi_delivery_rate`); `None` while the
@@ -20,7 +23,7 @@ pub struct RatePoint {
     pub window_bytes: Option<u32>,
 }
 
-/// The quartiles of several looks at a socket.
+/// The quartiles of several looks at a socket that repairs no losses.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RateSpread {
     /// The median of the smoothed round-trip time.
@@ -52,8 +55,15 @@ impl RateSpread {
     /// Quartiles of fewer are chance.
     const LEAST: usize = 6;
 
-    /// Of several looks; `None` where there are too few.
+    /// The share of the looks at which losses are being repaired; `None` where there are too few looks.
+    pub fn recovering_share(points: &[RatePoint]) -> Option<f64> {
+        let recovering = points.iter().filter(|point| point.is_recovering).count();
+        (points.len() >= Self::LEAST).then(|| recovering as f64 / points.len() as f64)
+    }
+
+    /// Of several looks; `None` where too few of them repair no losses.
     pub fn of(points: &[RatePoint]) -> Option<Self> {
+        let points: Vec<&RatePoint> = points.iter().filter(|point| !point.is_recovering).collect();
         if points.len() < Self::LEAST {
             return None;
         }
@@ -97,6 +107,7 @@ mod tests {
     #[test]
     fn quartiles_are_of_enough_looks() {
         let point = |n: u32| RatePoint {
+            is_recovering: false,
             rtt: Time::from_millis(u64::from(n)),
             rate: Some((10 * n, f64::from(n) * 1e6)),
             delivery_bps: Some(f64::from(n) * 2e6),
@@ -116,5 +127,10 @@ mod tests {
         assert_eq!((without.rtt_median, without.rates), (spread.rtt_median, None));
         assert!(!spread.window_stays && RateSpread::of(&points[..8]).unwrap().window_stays);
         assert_eq!(RateSpread::of(&points[..RateSpread::LEAST - 1]), None);
+        assert_eq!(RateSpread::recovering_share(&points), Some(0.0));
+        points.iter_mut().take(4).for_each(|point| point.is_recovering = true);
+        assert_eq!(RateSpread::of(&points), None);
+        assert_eq!(RateSpread::recovering_share(&points), Some(4.0 / 9.0));
+        assert_eq!(RateSpread::recovering_share(&points[..RateSpread::LEAST - 1]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What the kernel tells of a socket: counters over a time, and its state at the end of it.
 
-use super::{Bin, RateSpread};
+use super::{Bin, RatePoint, RateSpread};
 use crate::units::Time;
 
 /// A connection as the kernel knows it (`tcp_info`, `inet_diag`): what it counted between two samples, or since the
@@ -16,11 +16,22 @@ pub struct SocketEvidence {
     pub is_since_start: bool,
     /// How much its rate and its congestion window vary; `None` where it was not looked at often enough.
     pub spread: Option<RateSpread>,
+    /// The share of these looks at which losses were being repaired; `None` where it was not looked at often enough.
+    pub recovering_share: Option<f64>,
     /// What other connections of this host to the same address deliver meanwhile in the same queue, held by neither a window nor a
     /// buffer, in bits per second; 0 where none is known.
     pub beside_bps: f64,
     /// The state at the end.
     pub state: SocketState,
+}
+
+impl SocketEvidence {
+    /// Adds what several looks between the two samples show.
+    #[must_use]
+    pub fn with_looks(self, points: &[RatePoint]) -> Self {
+        let recovering_share = RateSpread::recovering_share(points);
+        Self { spread: RateSpread::of(points), recovering_share, ..self }
+    }
 }
 
 /// The state of a socket at one time. `None` where the kernel does not tell.
@@ -71,6 +82,8 @@ pub struct SocketState {
     /// Whether losses are being repaired (`TCP_CA_Recovery`, `TCP_CA_Loss`): what is in flight is less than the congestion window then,
     /// whoever writes.
     pub is_recovering: bool,
+    /// Whether SACK (RFC 2018) is agreed on: without it one loss is repaired in each round trip, and reordering is not seen.
+    pub has_sack: bool,
     /// Times that an acknowledgement showed reordering, ever: a packet that overtook others has no true round trip, and the least
     /// may be its.
     pub reorderings: u32,

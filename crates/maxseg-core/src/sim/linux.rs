@@ -29,8 +29,6 @@ pub(super) struct LinuxConnection {
     receiver: Socket,
     hosts: (Host, Host),
     is_started: bool,
-    /// Somebody looks at the sender's socket now and then.
-    is_watched: bool,
     is_writing: bool,
     /// Payload that is to be sent; `None` for no end.
     wanted: Option<u64>,
@@ -89,7 +87,6 @@ impl LinuxConnection {
             receiver: Socket::listen(hosts.1, flow.start),
             hosts,
             is_started: false,
-            is_watched: false,
             is_writing: false,
             wanted: scenario.until.bytes.map(Bytes::get),
             is_finished: false,
@@ -103,9 +100,9 @@ impl LinuxConnection {
         }
     }
 
-    /// Somebody will look at the sender's socket: it keeps what only they need.
+    /// Somebody will look at the sender's socket, which is not open yet.
     pub(super) const fn watch(&mut self) {
-        self.is_watched = true;
+        self.hosts.0.is_watched = true;
     }
 
     /// Payload that is acknowledged.
@@ -171,9 +168,6 @@ impl LinuxConnection {
         if !self.is_started {
             self.is_started = true;
             self.sender = Socket::connect(self.hosts.0, now);
-            if self.is_watched {
-                self.sender.keep_delivery_rate();
-            }
             return [true, false];
         }
         self.account(now);

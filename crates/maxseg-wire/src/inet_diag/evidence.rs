@@ -35,6 +35,7 @@ impl Sample {
             ),
             is_since_start: before.is_none(),
             spread: None,
+            recovering_share: None,
             beside_bps: 0.0,
             state: self.state(before.map(|(before, _)| before)),
         }
@@ -55,24 +56,22 @@ impl Sample {
             || is_far_back(|info| info.total_retrans))
     }
 
-    /// What it shows of round trip, rate and window; `None` while losses are repaired, when the round trip is an old one and the window a
-    /// lesser one.
-    pub fn rate_point(&self) -> Option<RatePoint> {
+    /// What it shows of round trip, rate and window.
+    pub fn rate_point(&self) -> RatePoint {
         let info = &self.info;
         let is_limited = info.flags.delivery_rate_app_limited;
         let delivery_bps = info.delivery_bps().filter(|rate| *rate > 0.0);
         let of_window = delivery_bps.filter(|_| !is_limited);
-        (!info.is_recovering()).then(|| {
-            let state = self.state(None);
-            RatePoint {
-                rtt: time(info.rtt),
-                rate: of_window.map(|delivery_bps| (info.snd_cwnd, delivery_bps)),
-                delivery_bps,
-                fills_send_buffer: state.fills_send_buffer(),
-                holds_small_segment: state.holds_small_segment(),
-                window_bytes: state.window_bytes,
-            }
-        })
+        let state = self.state(None);
+        RatePoint {
+            is_recovering: state.is_recovering,
+            rtt: time(info.rtt),
+            rate: of_window.map(|delivery_bps| (info.snd_cwnd, delivery_bps)),
+            delivery_bps,
+            fills_send_buffer: state.fills_send_buffer(),
+            holds_small_segment: state.holds_small_segment(),
+            window_bytes: state.window_bytes,
+        }
     }
 
     fn bin(&self, before: Option<(&Self, Duration)>) -> Bin {
@@ -154,6 +153,7 @@ impl Sample {
             window_probes: info.probes.into(),
             ever_retransmitted: info.total_retrans,
             is_recovering: info.is_recovering(),
+            has_sack: info.options.sack(),
             reorderings: info.reord_seen.unwrap_or_default(),
             is_app_limited: info.delivery_rate.map(|_| info.flags.delivery_rate_app_limited),
             delivery_bps: info.delivery_bps().filter(|rate| *rate > 0.0),
@@ -295,7 +295,7 @@ mod tests {
             (info.unacked, info.snd_cwnd) = (1, 10);
             info.notsent_bytes = Some(100);
         });
-        let look = small.rate_point().unwrap();
+        let look = small.rate_point();
         assert!(look.holds_small_segment && !look.fills_send_buffer);
     }
 }

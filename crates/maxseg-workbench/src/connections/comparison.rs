@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use maxseg_core::evidence::{RatePoint, RateSpread, SocketEvidence};
+use maxseg_core::evidence::{RatePoint, SocketEvidence};
 use maxseg_wire::inet_diag::Sample;
 
 use super::{Connection, Owner, beside};
@@ -36,11 +36,10 @@ struct Known {
 
 impl Known {
     fn add(&mut self, at: Duration, sample: &Sample) {
-        let Some(point) = sample.rate_point() else { return };
         if self.points.len() == MOST_POINTS {
             self.points.pop_front();
         }
-        self.points.push_back((at, point));
+        self.points.push_back((at, sample.rate_point()));
     }
 
     /// What happened until a sample at `at`, which was made `interval` after the one that is known.
@@ -51,16 +50,11 @@ impl Known {
         interval: Duration,
     ) -> SocketEvidence {
         self.add(at, sample);
-        let mut evidence = sample.evidence(Some((&self.sample, interval)));
-        evidence.spread = self.spread(at.saturating_sub(interval.max(RECENT)));
-        evidence
-    }
-
-    /// How it varied since then.
-    fn spread(&self, since: Duration) -> Option<RateSpread> {
+        let evidence = sample.evidence(Some((&self.sample, interval)));
+        let since = at.saturating_sub(interval.max(RECENT));
         let recent = self.points.iter().filter(|(at, _)| *at >= since);
         let points: Vec<RatePoint> = recent.map(|(_, point)| *point).collect();
-        RateSpread::of(&points)
+        evidence.with_looks(&points)
     }
 }
 
@@ -89,7 +83,7 @@ impl PreviousSnapshot {
                 connection.since_last = Some(Box::new(evidence));
                 known.points
             } else {
-                sample.rate_point().map(|point| (at, point)).into_iter().collect()
+                VecDeque::from([(at, sample.rate_point())])
             };
             let now =
                 Known { sample: Arc::clone(sample), process: connection.process.clone(), points };

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use maxseg_core::diagnose::diagnose_socket;
-use maxseg_core::evidence::RateSpread;
 use maxseg_core::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{
@@ -270,8 +269,7 @@ pub(super) fn limits(result: &BulkResult, from_s: f64) -> Vec<LimitShare> {
 
 fn add_limits(series: &BulkSeries, from_s: f64, shares: &mut BTreeMap<LimitedBy, f64>) {
     let counted = series.samples.iter().filter(|sample| sample.at.as_secs_f64() >= from_s);
-    let points: Vec<_> = counted.clone().filter_map(|sample| sample.sample.rate_point()).collect();
-    let spread = RateSpread::of(&points);
+    let points: Vec<_> = counted.clone().map(|sample| sample.sample.rate_point()).collect();
     let mut counted = counted.peekable();
     let Some(mut before) = counted.next() else { return };
     while let Some(sample) = counted.next() {
@@ -279,8 +277,7 @@ fn add_limits(series: &BulkSeries, from_s: f64, shares: &mut BTreeMap<LimitedBy,
         if elapsed < PHASE && counted.peek().is_some() || elapsed.is_zero() {
             continue;
         }
-        let mut evidence = sample.sample.evidence(Some((&before.sample, elapsed)));
-        evidence.spread = spread;
+        let evidence = sample.sample.evidence(Some((&before.sample, elapsed))).with_looks(&points);
         for limit in diagnose_socket(&evidence).limits {
             *shares.entry(limit.kind).or_default() += limit.share * elapsed.as_secs_f64();
         }

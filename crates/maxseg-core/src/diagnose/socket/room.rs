@@ -7,6 +7,8 @@ use crate::units::Time;
 /// The send buffer was seen to limit where it was full, and the congestion window was not, at so many of the looks: of the lab's transfers
 /// that a set buffer limited under Reno and CUBIC, with losses now and again, it was at 40% or more.
 const SEEN: f64 = 0.25;
+/// And limits whatever was lost from so many on, where the path waits for it as well.
+const MOSTLY: f64 = 0.5;
 /// Less than this of what the path delivers at a time was delivered in all: the path waits for the buffer. Of the lab's transfers with a
 /// set buffer, those that the buffer limited delivered 0.14 to 0.72 of it, but one of 0.96; those of a full link 0.75 and more, but
 /// one of 0.65.
@@ -52,7 +54,9 @@ impl Judge<'_> {
         if self.queue_stood() {
             return Some((LimitedBy::Bandwidth, None));
         }
-        if self.send_buffer_held() && self.evidence.bin.losses == 0 {
+        let was_full_mostly =
+            self.evidence.spread.is_some_and(|spread| spread.send_buffer_share >= MOSTLY);
+        if self.send_buffer_held() && (was_full_mostly || self.evidence.bin.losses == 0) {
             return Some((LimitedBy::SendBuffer, None));
         }
         // Losses leave a window that a buffer may fill or not.
@@ -144,8 +148,19 @@ mod tests {
         let lossy = |e: &mut SocketEvidence| {
             set_buffer(e);
             e.bin.losses = 7;
+            e.spread = e.spread.map(|s| RateSpread { send_buffer_share: 0.4, ..s });
         };
         assert_eq!(limit(lossy), LimitedBy::Unknown, "losses or the buffer");
+        let lossy_and_mostly_full = |e: &mut SocketEvidence| {
+            set_buffer(e);
+            e.bin.losses = 7;
+        };
+        assert_eq!(limit(lossy_and_mostly_full), LimitedBy::SendBuffer);
+        let long_queue = |e: &mut SocketEvidence| {
+            set_buffer(e);
+            e.spread = e.spread.map(|s| RateSpread { rtt_median: Time::from_millis(130), ..s });
+        };
+        assert_eq!(limit(long_queue), LimitedBy::Bandwidth, "a larger buffer makes it longer");
         let keeps_link_full = |e: &mut SocketEvidence| {
             set_buffer(e);
             e.bin.acked_bytes = 2_250_000;

@@ -15,10 +15,22 @@ const AT_RATE: f64 = 0.85;
 const VARIES: f64 = 0.05;
 /// A window that stays full holds a queue where the round trip is so many times the least, and longer by more than so many segments take: the
 /// handshake has not the time of one on the link, the first of two waits for the second to be acknowledged, and others are sent with it.
-const HOLDS_QUEUE: f64 = 1.1;
+pub(super) const HOLDS_QUEUE: f64 = 1.1;
 const HOLDS_SEGMENTS: f64 = 3.0;
+/// The rate of a window of fewer segments is in steps of whole ones, and of delayed acknowledgements: it stays the same whatever the window does.
+const SEGMENTS_OF_RATE: f64 = 10.0;
 /// It stands still then: between acknowledgements of one segment and of two the round trip varies by half of one at most, of three and more.
 const HARDLY_VARIES: f64 = 1.0 / 6.0;
+/// Without SACK packets that overtake others are not seen, and make the least round trip too short: where nothing overtakes, the round trip
+/// hardly varies at all.
+const HARDLY_VARIES_UNSEEN: f64 = 1.0 / 16.0;
+/// Without SACK one loss is repaired in a round trip. From this share of the looks on repairs are what the transfer does,
+const REPAIRS: f64 = 0.45;
+/// unless the link delivers in all so much of what it delivers at a time.
+const REPAIRS_AT_RATE: f64 = 0.8;
+/// A queue is longer than a send buffer that keeps the path waiting makes one where the round trip is so many times the least: of simulated
+/// transfers that their buffer limited none had more than 2.4 times.
+const LONG_QUEUE: f64 = 3.0;
 /// A queue that others fill as well grows and drains with their congestion windows: the quartiles of the round trip are further apart than
 /// this of the wait, and than it varies within a few round trips, and the rate, a window in each round trip, changes by a twentieth. Of 61
 /// windows in the lab that kept a link full alone, none was beyond 0.06 of the wait.
@@ -27,7 +39,7 @@ const RATE_CHANGES: f64 = 0.05;
 /// Others in the queue count from so much of the connection's own rate on: what less of them leaves of the link is no large gain.
 const BESIDE: f64 = 1.0 / 3.0;
 /// What overtakes others saves a part of one way: about half of a round trip at most.
-const OVERTAKING_SAVES: f64 = 2.0;
+pub(super) const OVERTAKING_SAVES: f64 = 2.0;
 
 impl Judge<'_> {
     /// Where the rate stays the same: that of a full link, if the window changed meanwhile; unknown if that stayed the same, too, and
@@ -35,6 +47,9 @@ impl Judge<'_> {
     pub(super) fn steady_rate(&self) -> Option<(LimitedBy, Option<Unseen>)> {
         let rates = self.evidence.spread?.rates?;
         let share = |[low, high]: [f64; 2]| if high > 0.0 { low / high } else { 0.0 };
+        if rates.cwnd_segments[1] < SEGMENTS_OF_RATE {
+            return None;
+        }
         let (of_rate, of_window) = (share(rates.delivery_bps), share(rates.cwnd_segments));
         let is_steady = of_rate >= STEADY && self.rate_bps()? >= AT_RATE * rates.delivery_bps[1];
         if is_steady && of_rate >= of_window + VARIES {
@@ -44,6 +59,24 @@ impl Judge<'_> {
         } else {
             None
         }
+    }
+
+    /// Where losses were being repaired for much of the time without SACK, a loss in each round trip: the congestion window, and how slowly
+    /// they are repaired, are the limit then, but for a link that was full all the same. What BBR sends again without need fills a link, too.
+    pub(super) fn slow_repairs(&self) -> Option<(LimitedBy, Option<Unseen>)> {
+        let repairs = self.evidence.recovering_share.is_some_and(|share| share >= REPAIRS);
+        if self.state.has_sack || !repairs || self.evidence.bin.losses == 0 {
+            return None;
+        }
+        if self.state.bbr_pacing_gain.is_some() && self.is_queueing() {
+            return Some((LimitedBy::Unknown, Some(Unseen::SlowRepairs)));
+        }
+        let path_bps = self.evidence.spread.and_then(|spread| spread.path_bps);
+        let is_full = self
+            .rate_bps()
+            .zip(path_bps)
+            .is_some_and(|(rate, path)| rate >= REPAIRS_AT_RATE * path);
+        (!is_full).then_some((LimitedBy::Congestion, None))
     }
 
     /// Whether the peer's window keeps a queue that never empties, and nothing else can: the window stays the same at every look, so that its
@@ -58,6 +91,7 @@ impl Judge<'_> {
         let of_overtaken = if self.is_reordered() { OVERTAKING_SAVES } else { 1.0 };
         let (least, rtt) = (of_overtaken * least.as_secs_f64(), spread.rtt_median.as_secs_f64());
         let waits = rtt - least;
+        let hardly_varies = if state.has_sack { HARDLY_VARIES } else { HARDLY_VARIES_UNSEEN };
         let segments = HOLDS_SEGMENTS * 8.0 * f64::from(state.mss_bytes);
         spread.window_stays
             && !self.evidence.is_since_start
@@ -65,7 +99,7 @@ impl Judge<'_> {
             && rtt >= HOLDS_QUEUE * least
             && waits * rate >= segments
             && rate * rtt >= EACH_TRIP * 8.0 * f64::from(window)
-            && state.rtt_deviation.as_secs_f64() <= HARDLY_VARIES * waits
+            && state.rtt_deviation.as_secs_f64() <= hardly_varies * waits
     }
 
     /// Whether a window that is sent in each round trip waits in a queue that it does not hold alone: other connections of this host are in it,
@@ -86,13 +120,15 @@ impl Judge<'_> {
         high - low > varies && slow <= (1.0 - RATE_CHANGES) * fast
     }
 
-    /// A queue stood for most of the time, and the link delivered nearly all that it delivers at a time: more room in the send buffer would
-    /// only make the queue longer.
+    /// A queue stood for most of the time, and the link delivered nearly all that it delivers at a time, or the queue was long: more room in
+    /// the send buffer would only make it longer.
     pub(super) fn queue_stood(&self) -> bool {
+        let least = self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64);
+        let is_long = || self.round_trip_s() >= LONG_QUEUE * least;
         self.evidence.spread.is_some()
             && self.is_queueing()
             && !self.is_reordered()
-            && self.path_share().is_some_and(|share| share >= AT_RATE)
+            && (self.path_share().is_some_and(|share| share >= AT_RATE) || is_long())
     }
 }
 
@@ -135,6 +171,69 @@ mod tests {
             e.bin.losses = 0;
         };
         assert_eq!(limit(nothing_lost), LimitedBy::Unknown, "neither a loss nor a queue");
+    }
+
+    #[test]
+    fn the_rate_of_a_few_segments_is_no_links() {
+        let lossy = |e: &mut SocketEvidence| {
+            e.bin.losses = 4;
+            e.spread = Some(spread([9.6e6, 10.2e6], [4.0, 8.0]));
+        };
+        assert_eq!(limit(lossy), LimitedBy::Congestion);
+    }
+
+    /// Transfers without SACK that a loss in every tenth to fiftieth packet held back (simulated): their queue of before the losses is in
+    /// the round trips that are known.
+    #[test]
+    fn repairs_without_sack_are_no_full_link() {
+        let repairs = |e: &mut SocketEvidence| {
+            e.bin.losses = 40;
+            e.state.has_sack = false;
+            e.state.is_recovering = true;
+            e.state.rtt = Time::from_millis(120);
+            e.recovering_share = Some(0.9);
+        };
+        assert_eq!(limit(repairs), LimitedBy::Congestion);
+        let seldom = |e: &mut SocketEvidence| {
+            repairs(e);
+            e.recovering_share = Some(0.3);
+        };
+        assert_eq!(limit(seldom), LimitedBy::Bandwidth);
+        let with_sack = |e: &mut SocketEvidence| {
+            repairs(e);
+            e.state.has_sack = true;
+        };
+        assert_eq!(limit(with_sack), LimitedBy::Bandwidth);
+        let at_rate = |e: &mut SocketEvidence| {
+            repairs(e);
+            let path_bps = Some(10.4e6);
+            let rtt_median = e.state.rtt;
+            e.spread = Some(RateSpread { rtt_median, path_bps, ..RateSpread::default() });
+        };
+        assert_eq!(limit(at_rate), LimitedBy::Bandwidth, "all that the link delivers");
+        let of_bbr = |e: &mut SocketEvidence| {
+            repairs(e);
+            e.state.bbr_pacing_gain = Some(1.0);
+        };
+        assert_eq!(limit(of_bbr), LimitedBy::Unknown, "what it sends again fills the link");
+    }
+
+    /// CUBIC at 15 of 87 Mbit/s where 2% of the packets overtake others (simulated): the least round trip is half of the path's.
+    #[test]
+    fn a_round_trip_that_an_overtaker_halved_is_no_queue() {
+        let overtaken = |rtt_ms: u64| {
+            move |e: &mut SocketEvidence| {
+                e.bin.losses = 4;
+                e.state.reorderings = 2572;
+                e.state.rtt = Time::from_millis(rtt_ms);
+                e.spread = Some(RateSpread {
+                    rtt_median: e.state.rtt,
+                    ..spread([7e6, 10.2e6], [31.0, 44.0])
+                });
+            }
+        };
+        assert_eq!(limit(overtaken(101)), LimitedBy::Congestion);
+        assert_eq!(limit(overtaken(120)), LimitedBy::Bandwidth);
     }
 
     /// A window of 25 segments at 8 Mbit/s over 29 ms, counted as the limit: round trips of 37.6 ms that vary by 0.2 ms (Linux 6.18).

@@ -1,6 +1,6 @@
 use super::*;
 use crate::diagnose::FindingKind;
-use crate::evidence::{Bin, BufferFill};
+use crate::evidence::{Bin, BufferFill, RateSpread};
 use crate::units::Time;
 
 /// A second of a transfer at 10 Mbit/s over 50 ms, its congestion window full, in an interval between two samples.
@@ -16,6 +16,7 @@ pub(super) fn transfer() -> SocketEvidence {
         rtt: Time::from_millis(51),
         min_rtt: Some(Time::from_millis(50)),
         is_app_limited: Some(false),
+        has_sack: true,
         send_buffer: Some(BufferFill { used: 200_000, limit: 4_000_000 }),
         ..SocketState::default()
     };
@@ -108,6 +109,17 @@ fn a_window_that_keeps_the_link_full_is_not_the_limit() {
         e.state.delivery_bps = Some(30e6);
     };
     assert_eq!(limit(read_in_turns), LimitedBy::ReceiveWindow, "the link delivers faster");
+    // At each look the buffer has another room (simulated, a reader of 21 Mbit/s behind 78).
+    let varies = |e: &mut SocketEvidence| {
+        queued(e);
+        e.spread = Some(RateSpread { rtt_median: e.state.rtt, ..RateSpread::default() });
+    };
+    assert_eq!(limit(varies), LimitedBy::ReceiveWindow, "its reader is behind");
+    let unseen = |e: &mut SocketEvidence| {
+        queued(e);
+        e.state.has_sack = false;
+    };
+    assert_eq!(limit(unseen), LimitedBy::Unknown, "a packet may have overtaken others");
     let overtaken = |e: &mut SocketEvidence| {
         queued(e);
         e.state.reorderings = 4;
@@ -241,26 +253,6 @@ fn room_in_the_congestion_window_is_left_by_the_buffer_or_the_application() {
         e.state.is_recovering = true;
     };
     assert_eq!(limit(repairs), LimitedBy::Congestion, "the buffer holds what was lost");
-}
-
-#[test]
-fn bbr_goes_on_at_the_rate_that_a_window_or_buffer_left_it() {
-    let bbr = |e: &mut SocketEvidence| e.state.bbr_pacing_gain = Some(1.0);
-    let window = |e: &mut SocketEvidence| {
-        bbr(e);
-        e.bin.rwnd_limited = Time::from_millis(400);
-    };
-    assert_eq!(limit(window), LimitedBy::ReceiveWindow);
-    let buffer = |e: &mut SocketEvidence| {
-        bbr(e);
-        e.bin.sndbuf_limited = Time::from_millis(350);
-    };
-    assert_eq!(limit(buffer), LimitedBy::SendBuffer);
-    let queued = |e: &mut SocketEvidence| {
-        buffer(e);
-        e.state.rtt = Time::from_millis(120);
-    };
-    assert_eq!(limit(queued), LimitedBy::Bandwidth, "a queue shows the link");
 }
 
 #[test]

@@ -42,6 +42,10 @@ pub(super) enum Unseen {
     BufferOrPath,
     /// Less than a segment waits for an acknowledgement.
     SmallSegments,
+    /// The window was the limit, and without SACK the round trips do not tell a queue from packets that overtake others.
+    WindowWithoutSack,
+    /// Losses are repaired without SACK, and a queue stands.
+    SlowRepairs,
 }
 
 impl Judge<'_> {
@@ -115,6 +119,17 @@ impl Judge<'_> {
                     "{holds} was full at some looks and the congestion window at others: a larger send buffer would show which limits"
                 )
                 .into()
+            }
+            Some(Unseen::WindowWithoutSack) => {
+                "the peer's window was the limit by the kernel's count, and the round trips are longer than the least: without SACK a queue \
+                 in front of a full link looks like packets that overtake others; a capture, or SACK on both hosts (net.ipv4.tcp_sack), \
+                 would show which"
+                    .into()
+            }
+            Some(Unseen::SlowRepairs) => {
+                "losses were being repaired for much of the time without SACK, one in each round trip, and packets wait in a queue: SACK \
+                 on both hosts (net.ipv4.tcp_sack) would show whether the link is full of needed segments"
+                    .into()
             }
             Some(Unseen::SmallSegments) => {
                 "data waits that is less than a segment: Nagle's algorithm holds it until what was sent is acknowledged, which a delayed \

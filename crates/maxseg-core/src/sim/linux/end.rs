@@ -26,7 +26,7 @@ pub(in crate::sim) struct LinuxEnd {
 impl LinuxEnd {
     /// The host of such an end: its program asks for no delay (`TCP_NODELAY`), as the lab's does.
     pub(in crate::sim) fn host(settings: &Settings, ip: IpVersion, mtu: Mtu, mss: Bytes) -> Host {
-        Host { nodelay: true, ..host(settings, ip, mtu, mss) }
+        Host { nodelay: true, is_watched: true, ..host(settings, ip, mtu, mss) }
     }
 
     /// The active open; `seed` is what the connection draws from.
@@ -39,8 +39,7 @@ impl LinuxEnd {
         Self::of(Socket::listen(Host { seed, ..host }, now), connection, now)
     }
 
-    fn of(mut socket: Socket, connection: u16, now: Time) -> Self {
-        socket.keep_delivery_rate();
+    fn of(socket: Socket, connection: u16, now: Time) -> Self {
         let account = Account::new(now);
         Self { socket, connection, said: None, account, round_trips: Histogram::default() }
     }

@@ -95,12 +95,6 @@ impl Socket {
         }
     }
 
-    /// From now on the rate at which data arrive is kept, for whoever looks: else only a congestion control that goes by it pays for
-    /// it.
-    pub const fn keep_delivery_rate(&mut self) {
-        self.rate.is_sampled = true;
-    }
-
     /// Payload bytes that are acknowledged.
     pub(crate) const fn acknowledged(&self) -> u64 {
         self.snd_una.saturating_sub(1)

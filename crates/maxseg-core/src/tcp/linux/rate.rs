@@ -26,9 +26,9 @@ impl Rate {
     }
 
     /// `tcp_compute_delivery_rate` (`net/ipv4/tcp.c`); 0 without a sample.
-    pub(super) const fn bytes_per_second(&self, mss: u64) -> u64 {
+    pub(super) fn bytes_per_second(&self, mss: u64) -> u64 {
         let (delivered, micros) = self.shown;
-        if micros == 0 { 0 } else { delivered * mss * 1_000_000 / micros }
+        (delivered * mss * 1_000_000).checked_div(micros).unwrap_or(0)
     }
 
     /// The last sample that the application did not hold down is shown, or a higher one (`tcp_rate_gen`).

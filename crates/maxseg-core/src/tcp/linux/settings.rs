@@ -108,6 +108,9 @@ pub struct Host {
     pub up_before: Time,
     /// Whether the first link's queueing discipline is `fq`, which paces what the socket sends.
     pub fq: bool,
+    /// Whether somebody looks at `tcp_info`: every acknowledgement makes a sample of the delivery rate then, else only for a congestion
+    /// control that goes by it.
+    pub is_watched: bool,
     /// `SO_MAX_PACING_RATE` in bytes a second; the largest number for none. The socket itself paces then.
     pub max_pacing_rate: u64,
     /// Whether a packet's data stay where the sender wrote them (scatter and gather, as most devices have it): then
@@ -162,6 +165,7 @@ impl Default for Host {
             hz: 250,
             up_before: Time::ZERO,
             fq: false,
+            is_watched: false,
             max_pacing_rate: u64::MAX,
             scatter_gather: true,
             max_tcp_header: 320,

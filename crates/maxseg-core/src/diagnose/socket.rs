@@ -301,12 +301,12 @@ impl Judge<'_> {
             is_sure(LimitedBy::Rto)
         } else if at_pacing_limit {
             is_sure(LimitedBy::Paced)
+        } else if let Some(seen) = self.slow_repairs() {
+            seen
         } else if let Some(seen) = self.seen_send_buffer() {
             seen
         } else if state.has_room() {
             self.room()
-        } else if let Some(seen) = self.slow_repairs() {
-            seen
         } else if let Some(gain) = state.bbr_pacing_gain {
             is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
         } else if self.is_queueing() && (self.is_at_line_rate() || !self.has_lost()) {

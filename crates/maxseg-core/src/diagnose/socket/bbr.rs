@@ -54,7 +54,7 @@ impl Judge<'_> {
     }
 
     /// The round trips are longer than the least, by however little a queue makes them.
-    fn waits_at_all(&self) -> bool {
+    pub(super) fn waits_at_all(&self) -> bool {
         let least = self.state.min_rtt;
         least.is_some_and(|least| self.round_trip_s() > HOLDS_QUEUE * least.as_secs_f64())
     }

@@ -27,10 +27,10 @@ const HARDLY_VARIES_UNSEEN: f64 = 1.0 / 16.0;
 /// Without SACK one loss is repaired in a round trip. From this share of the looks on repairs are what the transfer does,
 const REPAIRS: f64 = 0.45;
 /// unless the link delivers in all so much of what it delivers at a time.
-const REPAIRS_AT_RATE: f64 = 0.8;
+const REPAIRS_AT_RATE: f64 = 0.9;
 /// A queue is longer than a send buffer that keeps the path waiting makes one where the round trip is so many times the least: of simulated
 /// transfers that their buffer limited none had more than 2.4 times.
-const LONG_QUEUE: f64 = 3.0;
+const LONG_QUEUE: f64 = 2.5;
 /// A queue that others fill as well grows and drains with their congestion windows: the quartiles of the round trip are further apart than
 /// this of the wait, and than it varies within a few round trips, and the rate, a window in each round trip, changes by a twentieth. Of 61
 /// windows in the lab that kept a link full alone, none was beyond 0.06 of the wait.
@@ -68,7 +68,7 @@ impl Judge<'_> {
         if self.state.has_sack || !repairs || self.evidence.bin.losses == 0 {
             return None;
         }
-        if self.state.bbr_pacing_gain.is_some() && self.is_queueing() {
+        if self.state.bbr_pacing_gain.is_some() && self.waits_at_all() {
             return Some((LimitedBy::Unknown, Some(Unseen::SlowRepairs)));
         }
         let path_bps = self.evidence.spread.and_then(|spread| spread.path_bps);

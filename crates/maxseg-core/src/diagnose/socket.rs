@@ -308,7 +308,8 @@ impl Judge<'_> {
         } else if state.has_room() {
             self.room()
         } else if let Some(gain) = state.bbr_pacing_gain {
-            is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
+            let starts = gain > BBR_STARTUP_GAIN && !self.long_queue_stood();
+            is_sure(if starts { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
         } else if self.is_queueing() && (self.is_at_line_rate() || !self.has_lost()) {
             is_sure(LimitedBy::Bandwidth)
         } else if let Some(steady) = self.steady_rate() {

@@ -123,12 +123,19 @@ impl Judge<'_> {
     /// A queue stood for most of the time, and the link delivered nearly all that it delivers at a time, or the queue was long: more room in
     /// the send buffer would only make it longer.
     pub(super) fn queue_stood(&self) -> bool {
-        let least = self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64);
-        let is_long = || self.round_trip_s() >= LONG_QUEUE * least;
         self.evidence.spread.is_some()
             && self.is_queueing()
             && !self.is_reordered()
-            && (self.path_share().is_some_and(|share| share >= AT_RATE) || is_long())
+            && (self.path_share().is_some_and(|share| share >= AT_RATE) || self.long_queue_stood())
+    }
+
+    /// A long queue stood for most of the time. BBR that has not found the link's rate yet, where acknowledgements come seldom, is past its
+    /// start-up then as well.
+    pub(super) fn long_queue_stood(&self) -> bool {
+        let least = self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64);
+        self.evidence.spread.is_some()
+            && !self.is_reordered()
+            && self.round_trip_s() >= LONG_QUEUE * least
     }
 }
 
@@ -234,6 +241,24 @@ mod tests {
         };
         assert_eq!(limit(overtaken(101)), LimitedBy::Congestion);
         assert_eq!(limit(overtaken(120)), LimitedBy::Bandwidth);
+    }
+
+    /// BBR whose acknowledgements cross 7 kbit/s, at a round trip of 15 times the least (simulated).
+    #[test]
+    fn bbr_in_a_long_queue_is_past_its_start_up() {
+        let starts = |e: &mut SocketEvidence| {
+            e.state.bbr_pacing_gain = Some(2.89);
+            e.spread = Some(RateSpread {
+                rtt_median: Time::from_millis(110),
+                ..spread([9e6; 2], [43.0; 2])
+            });
+        };
+        assert_eq!(limit(starts), LimitedBy::StartUp);
+        let queued = |e: &mut SocketEvidence| {
+            starts(e);
+            e.spread = e.spread.map(|s| RateSpread { rtt_median: Time::from_millis(700), ..s });
+        };
+        assert_eq!(limit(queued), LimitedBy::Bandwidth);
     }
 
     /// A window of 25 segments at 8 Mbit/s over 29 ms, counted as the limit: round trips of 37.6 ms that vary by 0.2 ms (Linux 6.18).

@@ -46,6 +46,8 @@ mod tune;
 mod usage;
 #[cfg(feature = "lab")]
 mod zoned_address;
+#[cfg(feature = "lab")]
+mod zoned_prefix;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

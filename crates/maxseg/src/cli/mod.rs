@@ -31,6 +31,8 @@ mod path;
 #[cfg(feature = "lab")]
 mod privilege;
 #[cfg(feature = "lab")]
+mod recording;
+#[cfg(feature = "lab")]
 mod responder;
 mod run;
 mod run_capture;

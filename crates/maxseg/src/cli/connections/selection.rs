@@ -1,7 +1,7 @@
 //! Which connections are listed.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use maxseg_linux::observe::sockets::{Place, Selection, interface_index};
 use maxseg_wire::inet_diag::{Endpoint, Filter, StateSet};
 use maxseg_wire::tcp_info::State;
@@ -47,9 +47,17 @@ fn states() -> impl TypedValueParser<Value = State> {
         !matches!(state, State::Listen | State::BoundInactive | State::NewSynReceived)
     };
     let of_connections = State::ALL.into_iter().filter(is_shown);
-    PossibleValuesParser::new(of_connections.map(State::name)).map(|name| {
-        let found = State::ALL.into_iter().find(|state| state.name() == name);
-        found.unwrap_or(State::Established)
+    // `ss` prints short names, and takes them.
+    let of_ss = |state: State| match state {
+        State::Established => Some("estab"),
+        State::SynReceived => Some("syn-recv"),
+        _ => None,
+    };
+    let values =
+        of_connections.map(move |state| PossibleValue::new(state.name()).aliases(of_ss(state)));
+    PossibleValuesParser::new(values).map(move |name| {
+        let is_it = |state: &State| state.name() == name || of_ss(*state) == Some(&*name);
+        State::ALL.into_iter().find(is_it).unwrap_or(State::Established)
     })
 }
 

@@ -1,5 +1,7 @@
 //! `maxseg connections` against `ss` and `getsockopt` on sockets of the test's own, on loopback.
 
+mod lists;
+
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -141,40 +143,6 @@ fn looks_that_follow_each_other_at_once_are_refused() {
         let told = format!("{option} is shorter than 100 ms");
         assert!(stderr(&refused).contains(&told), "{}", stderr(&refused));
     }
-}
-
-#[test]
-fn lists_that_follow_each_other_have_their_times() {
-    let pair = pair();
-    let watch = ["connections", "--watch", "100 ms", "--count", "2", "--port", &pair.ports()];
-    let table = stdout(&maxseg(&[&watch[..], &["--csv", "--columns", "state,local"]].concat()));
-    let rows: Vec<&str> = table.lines().collect();
-    assert_eq!(rows[0], "time_s,state,local", "{table}");
-    let times = |rows: &[&str]| -> Vec<f64> {
-        rows.iter().map(|row| row.split_once(",established,").unwrap().0.parse().unwrap()).collect()
-    };
-    let times = times(&rows[1..]);
-    let [first, same, then, _] = times[..] else { panic!("both ends, twice: {table}") };
-    assert!(first.to_bits() == same.to_bits() && then > first, "{table}");
-    let text = stdout(&maxseg(&watch));
-    assert_eq!(text.lines().filter(|line| line.ends_with(" UTC")).count(), 2, "{text}");
-}
-
-#[test]
-fn a_state_has_the_name_that_ss_prints_as_well() {
-    let pair = pair();
-    let listed = |state: &str| {
-        let output = maxseg(&["connections", "--json", "--port", &pair.ports(), "--state", state]);
-        pair.rows(&document(&output)).len()
-    };
-    assert_eq!(["established", "estab", "syn-recv"].map(listed), [2, 2, 0]);
-}
-
-#[test]
-fn a_file_has_no_processes_to_choose_by() {
-    let refused = maxseg(&["connections", "--from-dump", "sockets.bin", "--process", "nginx"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("does not go with --process"), "{}", stderr(&refused));
 }
 
 #[test]

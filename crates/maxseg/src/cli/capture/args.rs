@@ -9,7 +9,6 @@ use maxseg_linux::observe::capture::{CaptureOptions, InterfaceChoice, LONGEST};
 use maxseg_linux::observe::sockets::Place;
 use maxseg_wire::bpf::{Protocol, Selection};
 
-use super::file::FullAt;
 use crate::cli::zoned_prefix::ZonedPrefix;
 use crate::failure::Failure;
 use crate::monitor::{Manner, TimeFormat};
@@ -119,6 +118,15 @@ const LEAST_ROOM: u64 = 512 << 10;
 
 /// More room for packets than this is a mistake.
 const MOST_ROOM: u64 = 4 << 30;
+
+/// When a file of `--rotate` is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FullAt {
+    /// It would be larger than so many bytes.
+    Size(u64),
+    /// A packet comes so long after its first.
+    Age(Duration),
+}
 
 /// Files of --rotate at most: each is kept open, and a process has 1024 files by default.
 const MOST_FILES: i64 = 500;

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use maxseg_linux::observe::capture::{CapturedPacket, Direction, Interface};
 use maxseg_wire::pcapng::{self, Packet, Section, Statistics, Writer};
 use maxseg_workbench::report::words::counted;
 
-use super::CaptureArgs;
+use super::args::{CaptureArgs, FullAt};
 use crate::failure::Failure;
 use crate::growing_file::GrowingFile;
 use crate::monitor::link_type_of;
@@ -23,15 +23,6 @@ pub(super) struct CaptureFile {
     interfaces: Vec<Interface>,
     snap_len: u32,
     ring: Option<Ring>,
-}
-
-/// When a file of `--rotate` is full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FullAt {
-    /// It would be larger than so many bytes.
-    Size(u64),
-    /// A packet comes so long after its first.
-    Age(Duration),
 }
 
 /// Files that are written in turn. All are opened at the beginning: later this process may have no right to.

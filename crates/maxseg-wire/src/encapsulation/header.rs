@@ -74,11 +74,10 @@ impl<'a> Rest<'a> {
     /// IP begins here.
     pub(super) fn into_packet(self) -> Result<Decapsulated<'a>, Undecodable> {
         let is_cut = self.bytes.len() < self.wire_len as usize;
-        let ip =
-            Outline::read(self.bytes, self.wire_len as usize).map_err(|error| match error {
-                DecodeError::Short { .. } if is_cut => Undecodable::Short,
-                other => Undecodable::Broken(other),
-            })?;
+        let ip = Outline::read(self.bytes, self.wire_len as usize).map_err(|error| {
+            let is_short = is_cut && matches!(error, DecodeError::Short { .. });
+            if is_short { Undecodable::Short } else { error.into() }
+        })?;
         let Self { bytes, wire_len, overhead, encapsulation } = self;
         Ok(Decapsulated { bytes, wire_len, ip, encapsulation, overhead })
     }

@@ -190,7 +190,7 @@ fn a_router_advertises_the_mtu_of_its_link() {
     let from = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
     let ends = (from, Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1));
     // RFC 4861 §4.2: lifetime, two timers; the options source link-layer address and MTU.
-    let link = [1, 1, 2, 2, 2, 2, 2, 2];
+    let source_link = [1, 1, 2, 2, 2, 2, 2, 2];
     let mtu = [5, 1, 0, 0, 0, 0, 0x05, 0x78];
     let message = |options: &[u8]| {
         let icmp = [&[134, 0, 0, 0, 64, 0, 0, 0][..], &[0; 8], options].concat();
@@ -204,8 +204,8 @@ fn a_router_advertises_the_mtu_of_its_link() {
         let line = shown(PLAIN, 0, &[message(options)]);
         line.trim_end().split_once(" router advertisement").unwrap().1.to_owned()
     };
-    assert_eq!(says(&[link, mtu].concat()), ", MTU 1400 length 32");
-    for options in [&link[..], &mtu[..7], &[1, 0, 5, 1, 0, 0, 0, 0], &[]] {
+    assert_eq!(says(&[source_link, mtu].concat()), ", MTU 1400 length 32");
+    for options in [&source_link[..], &mtu[..7], &[1, 0, 5, 1, 0, 0, 0, 0], &[]] {
         assert_eq!(says(options), format!(" length {}", 16 + options.len()), "{options:?}");
     }
     let json = shown(Manner { json: true, ..PLAIN }, 0, &[message(&mtu)]);

@@ -172,13 +172,8 @@ impl PlaceName {
 /// There is no such namespace, or this user may not enter it.
 pub fn enter(place: &Place) -> Result<(), NamespaceError> {
     for PlaceName { name, namespace, .. } in place.namespaces()?.each.into_iter().take(1) {
-        let Some(namespace) = namespace else { continue };
-        namespace.enter().map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => {
-                NamespaceError::Denied(name.as_deref().unwrap_or_default().to_owned())
-            }
-            _ => error.into(),
-        })?;
+        let denied = |_| NamespaceError::Denied(name.as_deref().unwrap_or_default().to_owned());
+        namespace.map_or(Ok(()), |namespace| namespace.enter()).map_err(denied)?;
     }
     Ok(())
 }

@@ -55,13 +55,15 @@ fn listening_sockets_have_every_key_of_json_as_a_column() {
     let listener = Listener {
         netns: None,
         local: "[::]:80".parse().unwrap(),
+        inode: 0,
+        message: None,
         process: Some(crate::connections::Owner { pid: 7, name: "a,b".into() }),
         queued: 3,
         limit: 128,
         overflows: None,
     };
     let mut out = Vec::new();
-    write_listeners_csv(&mut out, &[listener.clone()], None).unwrap();
+    write_listeners_csv(&mut out, std::slice::from_ref(&listener), None).unwrap();
     let want =
         "netns,local,process.pid,process.name,queued,limit,overflows\n,[::]:80,7,\"a,b\",3,128,\n";
     assert_eq!(String::from_utf8(out).unwrap(), want);

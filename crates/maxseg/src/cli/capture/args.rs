@@ -58,7 +58,7 @@ pub(crate) struct CaptureArgs {
     /// Write packets to a pcapng file, readable at any time; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     pub(super) write: Option<PathBuf>,
-    /// Begin the next file at this size or age, such as "100 MB" or "1 h": FILE becomes FILE_01, FILE_02 …
+    /// Begin the next file at this size or age, such as "100 MB" or "1 h": files are numbered, `slow_01.pcapng`
     #[arg(long, value_name = "SIZE|TIME", requires_all = ["write", "files"], value_parser = full_at)]
     pub(super) rotate: Option<FullAt>,
     /// Files of --rotate; when the last is full, the first is overwritten

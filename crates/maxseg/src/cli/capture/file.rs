@@ -29,7 +29,7 @@ pub(super) struct CaptureFile {
 struct Ring {
     full_at: FullAt,
     /// The others, that which is written next first.
-    waiting: VecDeque<(PathBuf, GrowingFile)>,
+    waiting: VecDeque<(PathBuf, Writer<GrowingFile>)>,
     /// When the first packet of the file came, in nanoseconds since 1970.
     first_packet: Option<u64>,
     /// How many files were full.
@@ -53,28 +53,19 @@ impl CaptureFile {
             let what = "--rotate writes files, not standard output";
             return Err(Failure::usage(what, "--write FILE"));
         }
-        // A file that is never reached is whole as well: it has a header.
-        let begin = |out: io::Result<GrowingFile>, path: &Path| {
+        // Each has a header, so that one that is never reached is whole as well.
+        let begin = |path: PathBuf| {
+            let out = if is_stdout { GrowingFile::stdout() } else { GrowingFile::create(&path) };
             out.and_then(|out| Writer::new(out, &section()))
                 .and_then(|mut writer| writer.flush().map(|()| writer))
-                .map_err(|error| refused(path, &error, user))
+                .map_err(|error| refused(&path, &error, user))
+                .map(|writer| (path, writer))
         };
-        let create = |path: PathBuf| -> Result<_, Failure> {
-            let writer = begin(GrowingFile::create(&path), &path)?;
-            Ok((path, writer.into_out()))
-        };
-        let (path, writer, waiting) = match args.files.filter(|_| args.rotate.is_some()) {
-            Some(files) => {
-                let first = numbered(path, 1, files);
-                let writer = begin(GrowingFile::create(&first), &first)?;
-                let others = (2..=files).map(|n| create(numbered(path, n, files)));
-                (first, writer, others.collect::<Result<_, _>>()?)
-            }
-            None => {
-                let out = if is_stdout { GrowingFile::stdout() } else { GrowingFile::create(path) };
-                (path.clone(), begin(out, path)?, VecDeque::new())
-            }
-        };
+        let files = args.files.filter(|_| args.rotate.is_some());
+        let numbered = |files| (1..=files).map(move |n| numbered(path, n, files)).collect();
+        let names = files.map_or_else(|| vec![path.clone()], numbered);
+        let mut waiting = names.into_iter().map(begin).collect::<Result<VecDeque<_>, _>>()?;
+        let Some((path, writer)) = waiting.pop_front() else { return Ok(None) };
         let ring =
             args.rotate.map(|full_at| Ring { full_at, waiting, first_packet: None, full: 0 });
         Ok(Some(Self { writer, path, interfaces: Vec::new(), snap_len: args.snaplen, ring }))
@@ -142,11 +133,12 @@ impl CaptureFile {
     /// The file that has waited longest, emptied, takes the place of the one that is full.
     fn begin_next(&mut self) -> Result<(), Failure> {
         let Some(ring) = &mut self.ring else { return Ok(()) };
-        let Some((path, mut out)) = ring.waiting.pop_front() else { return Ok(()) };
+        let Some((path, oldest)) = ring.waiting.pop_front() else { return Ok(()) };
         ring.full += 1;
+        let mut out = oldest.into_out();
         let begun = out.empty().and_then(|()| Writer::new(out, &section()));
         let writer = begun.map_err(|error| Self::fail(&path, &error))?;
-        let full = std::mem::replace(&mut self.writer, writer).into_out();
+        let full = std::mem::replace(&mut self.writer, writer);
         ring.waiting.push_back((std::mem::replace(&mut self.path, path), full));
         for interface in self.interfaces.clone() {
             self.write_interface(&interface)?;

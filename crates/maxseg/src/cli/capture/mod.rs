@@ -53,13 +53,16 @@ fn enter_namespace(args: &CaptureArgs) -> Result<(), Failure> {
     let Some(place) = args.namespace()? else { return Ok(()) };
     enter(&place).map_err(|error| {
         let hint = match &error {
-            NamespaceError::NoName { known, .. } if !known.is_empty() => {
-                format!("the names are {}; or give the PID of a process", known.join(", "))
-            }
-            NamespaceError::NoName { .. } => {
+            NamespaceError::NoName { known, .. } if known.is_empty() => {
                 "`ip netns list` shows names; those of containers have none: give a PID".to_owned()
             }
-            other => other.hint(),
+            NamespaceError::NoName { known, .. } => {
+                format!("the names are {}; or give the PID of a process", known.join(", "))
+            }
+            NamespaceError::NoNamespace { .. }
+            | NamespaceError::NoProcess(_)
+            | NamespaceError::Denied(_)
+            | NamespaceError::NoList(_) => error.hint(),
         };
         Failure::with_hint(error.to_string(), hint)
     })

@@ -43,16 +43,15 @@ pub(in crate::cli) struct SelectionArgs {
 /// The states of connections by their names: a socket that listens or is only bound is none. The kernel lists a handshake whose last
 /// segment it waits for as `syn-received` (`inet_req_diag_fill` in `net/ipv4/inet_diag.c`).
 fn states() -> impl TypedValueParser<Value = State> {
+    /// Names as `ss` prints them.
+    const OF_SS: [(State, &str); 2] =
+        [(State::Established, "estab"), (State::SynReceived, "syn-recv")];
     let is_shown = |state: &State| {
         !matches!(state, State::Listen | State::BoundInactive | State::NewSynReceived)
     };
     let of_connections = State::ALL.into_iter().filter(is_shown);
-    // `ss` prints short names, and takes them.
-    let of_ss = |state: State| match state {
-        State::Established => Some("estab"),
-        State::SynReceived => Some("syn-recv"),
-        _ => None,
-    };
+    let of_ss =
+        |state: State| OF_SS.iter().find(|(known, _)| *known == state).map(|(_, short)| *short);
     let values =
         of_connections.map(move |state| PossibleValue::new(state.name()).aliases(of_ss(state)));
     PossibleValuesParser::new(values).map(move |name| {

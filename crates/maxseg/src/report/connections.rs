@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use maxseg_core::excerpt::escaped;
 use maxseg_core::units::approx;
 use maxseg_workbench::connections::{Connection, Listener, Owner, Snapshot};
 use maxseg_workbench::report::connections::{ColumnName, ConnectionEntry, value, without_unit};
@@ -194,7 +195,7 @@ fn cell(name: &str, value: &Value) -> String {
         Some(_) if is_amount(name) => words::size(value.as_u64().unwrap_or_default()),
         Some(_) => value.to_string(),
         None => match value {
-            Value::String(text) => text.clone(),
+            Value::String(text) => escaped(text).into_owned(),
             Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
             Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => "-".to_owned(),
         },

@@ -68,3 +68,19 @@ fn root_is_not_told_to_become_root() {
     assert!(of_root.len() == 3 && of_root.iter().all(names_limit), "{of_root:?}");
     assert!(!of_root.concat().contains("sudo"), "{of_root:?}");
 }
+
+#[test]
+fn a_process_cannot_write_lines_of_its_own() {
+    let name = "nginx\n  10.0.0.1:80".into();
+    let connection = Connection { process: Some(Owner { pid: 7, name }), ..bare(1) };
+    let snapshot = Snapshot { connections: vec![connection], ..Snapshot::default() };
+    for column in ["process.name", "process"] {
+        let columns =
+            if column == "process" { Vec::new() } else { vec![ColumnName::find(column).unwrap()] };
+        let shown =
+            Shown { columns, sort: None, listening: false, of_process: false, is_here: true };
+        let text = text(&snapshot, &shown, Printer::silent());
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.contains("nginx\\n"), "{text}");
+    }
+}

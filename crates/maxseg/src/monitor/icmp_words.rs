@@ -54,7 +54,7 @@ fn name(kind: u8, code: u8, is_v4: bool) -> Option<&'static str> {
         (true, 3, 1) => "host unreachable",
         (true, 3, 2) => "protocol unreachable",
         (true, 3, 3) | (false, 1, 4) => "port unreachable",
-        (true, 3, 13) | (false, 1, 1) => "administratively prohibited",
+        (true, 3, 9 | 10 | 13) | (false, 1, 1) => "administratively prohibited",
         (true, 4, _) => "source quench",
         (true, 5, _) | (false, 137, _) => "redirect",
         (true, 11, 0) | (false, 3, 0) => "time exceeded in transit",

@@ -252,10 +252,23 @@ fn lacks_process(snapshot: &Snapshot, shown: &Shown) -> bool {
     snapshot.connections.iter().any(lacks)
 }
 
-/// What this user may not see; of processes where `asks_for_process`.
-fn hidden_notes(snapshot: &Snapshot, is_root: bool, asks_for_process: bool) -> Vec<String> {
+/// Who looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Viewer {
+    /// This process, as an ordinary user.
+    User,
+    /// This process, as root.
+    Root,
+    /// Whoever wrote a file, which does not tell their rights.
+    Recorder,
+}
+
+/// What the viewer may not see; of processes where `asks_for_process`.
+fn hidden_notes(snapshot: &Snapshot, viewer: Viewer, asks_for_process: bool) -> Vec<String> {
     let note = |what: String, remedy: &str, capability: &str| {
-        if is_root {
+        if viewer == Viewer::Recorder {
+            format!("{what}.")
+        } else if viewer == Viewer::Root {
             format!(
                 "{what}: not visible even to root here ({capability} is missing, or an LSM forbids it)."
             )
@@ -263,27 +276,29 @@ fn hidden_notes(snapshot: &Snapshot, is_root: bool, asks_for_process: bool) -> V
             format!("{what}: {remedy}.")
         }
     };
+    let who = if viewer == Viewer::Recorder { "the user who recorded" } else { "this user" };
     let processes = |count: usize| {
-        let of_others = if is_root { "" } else { " of other users" };
+        let of_others = if viewer == Viewer::User { " of other users" } else { "" };
         format!("{}{of_others}", counted(count, "process", "processes"))
     };
     let mut notes = Vec::new();
     if snapshot.hidden_processes > 0 && asks_for_process {
-        let what = format!(
-            "No process is shown for the sockets of {}",
-            processes(snapshot.hidden_processes)
-        );
+        let hidden = processes(snapshot.hidden_processes);
+        let mut what = format!("No process is shown for the sockets of {hidden}");
+        if viewer == Viewer::Recorder {
+            what += &format!(", which {who} may not see");
+        }
         notes.push(note(what, "sudo shows them", "CAP_SYS_PTRACE"));
     }
     if snapshot.denied_namespaces > 0 {
         let namespaces =
             counted(snapshot.denied_namespaces, "network namespace", "network namespaces");
-        let what = format!("{namespaces} may not be entered by this user");
+        let what = format!("{namespaces} may not be entered by {who}");
         notes.push(note(what, "sudo shows them", "CAP_SYS_ADMIN"));
     }
     if snapshot.processes_in_hidden_namespaces > 0 {
         let hidden = processes(snapshot.processes_in_hidden_namespaces);
-        let what = format!("The network namespaces of {hidden} are not visible to this user");
+        let what = format!("The network namespaces of {hidden} are not visible to {who}");
         notes.push(note(what, "sudo shows what they have", "CAP_SYS_PTRACE"));
     }
     notes
@@ -302,7 +317,12 @@ fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
         );
     }
     let asks_for_process = shown.of_process || lacks_process(snapshot, shown);
-    notes.extend(hidden_notes(snapshot, nix::unistd::geteuid().is_root(), asks_for_process));
+    let viewer = match (shown.is_here, nix::unistd::geteuid().is_root()) {
+        (false, _) => Viewer::Recorder,
+        (true, true) => Viewer::Root,
+        (true, false) => Viewer::User,
+    };
+    notes.extend(hidden_notes(snapshot, viewer, asks_for_process));
     if snapshot.interrupted {
         notes.push(
             "The kernel's list changed while it was read: a socket may be missing.".to_owned(),

@@ -59,7 +59,7 @@ pub(crate) struct ConnectionsArgs {
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1 s", conflicts_with = "from_dump")]
     watch: Option<Time>,
     /// End --watch after N lists
-    #[arg(long, value_name = "N", requires = "watch")]
+    #[arg(long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Read what `ss -tinmO -D FILE` wrote; `-` for standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["netns", "process"])]

@@ -61,12 +61,14 @@ fn root_is_not_told_to_become_root() {
         processes_in_hidden_namespaces: 3,
         ..Snapshot::default()
     };
-    let [of_user, of_root] = [false, true].map(|is_root| hidden_notes(&snapshot, is_root, true));
-    assert_eq!(hidden_notes(&snapshot, true, false).len(), 2, "each has its process");
+    let viewers = [Viewer::User, Viewer::Root, Viewer::Recorder];
+    let [of_user, of_root, of_file] = viewers.map(|viewer| hidden_notes(&snapshot, viewer, true));
+    assert_eq!(hidden_notes(&snapshot, Viewer::Root, false).len(), 2, "each has its process");
     assert!(of_user.iter().all(|note| note.contains("sudo")), "{of_user:?}");
     let names_limit = |note: &String| note.contains("not visible even to root here (CAP_");
     assert!(of_root.len() == 3 && of_root.iter().all(names_limit), "{of_root:?}");
     assert!(!of_root.concat().contains("sudo"), "{of_root:?}");
+    assert!(of_file.iter().all(|note| note.contains("the user who recorded")), "{of_file:?}");
 }
 
 #[test]

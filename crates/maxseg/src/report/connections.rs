@@ -284,10 +284,11 @@ fn hidden_notes(snapshot: &Snapshot, viewer: Viewer, asks_for_process: bool) -> 
     let mut notes = Vec::new();
     if snapshot.hidden_processes > 0 && asks_for_process {
         let hidden = processes(snapshot.hidden_processes);
-        let mut what = format!("No process is shown for the sockets of {hidden}");
-        if viewer == Viewer::Recorder {
-            what += &format!(", which {who} may not see");
-        }
+        let what = format!("No process is shown for the sockets of {hidden}");
+        let what = match viewer {
+            Viewer::Recorder => format!("{what}, which {who} may not see"),
+            Viewer::User | Viewer::Root => what,
+        };
         notes.push(note(what, "sudo shows them", "CAP_SYS_PTRACE"));
     }
     if snapshot.denied_namespaces > 0 {

@@ -23,6 +23,8 @@ pub(crate) struct GrowingFile {
     takes_back: bool,
     /// It was opened by somebody else with `O_APPEND`: whatever is written goes to its end.
     appends: bool,
+    /// Bytes of all blocks that were handed over.
+    size: u64,
 }
 
 /// So much is pending before it is written unasked.
@@ -67,7 +69,24 @@ impl GrowingFile {
         let takes_back = out.metadata()?.is_file();
         let flags = OFlag::from_bits_retain(fcntl(&out, FcntlArg::F_GETFL)?);
         let appends = flags.contains(OFlag::O_APPEND);
-        Ok(Self { out, pending: Vec::new(), ends: Vec::new(), takes_back, appends })
+        Ok(Self { out, pending: Vec::new(), ends: Vec::new(), takes_back, appends, size: 0 })
+    }
+
+    /// Bytes that were handed over since it was made or emptied.
+    pub(crate) const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Removes all that is in the file; it begins anew.
+    ///
+    /// # Errors
+    /// It is no regular file.
+    pub(crate) fn empty(&mut self) -> io::Result<()> {
+        self.pending.clear();
+        self.ends.clear();
+        self.size = 0;
+        self.out.set_len(0)?;
+        self.out.rewind()
     }
 
     /// Where a regular file is written next.
@@ -102,6 +121,7 @@ impl Write for GrowingFile {
     /// Takes a block.
     fn write(&mut self, block: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(block);
+        self.size += block.len() as u64;
         self.ends.push(self.pending.len());
         if self.pending.len() >= ENOUGH {
             self.flush()?;
@@ -156,6 +176,21 @@ mod tests {
         let mut file = GrowingFile::create(Path::new("/dev/full")).unwrap();
         file.write_all(b"block").unwrap();
         assert_eq!(file.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn an_emptied_file_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut file = GrowingFile::create(&path).unwrap();
+        file.write_all(b"first ").unwrap();
+        file.flush().unwrap();
+        file.write_all(b"pending").unwrap();
+        assert_eq!(file.size(), 13);
+        file.empty().unwrap();
+        file.write_all(b"anew").unwrap();
+        file.flush().unwrap();
+        assert_eq!((std::fs::read(&path).unwrap(), file.size()), (b"anew".to_vec(), 4));
     }
 
     #[test]

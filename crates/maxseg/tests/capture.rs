@@ -13,6 +13,7 @@ mod capture {
 }
 
 use std::io::{BufRead as _, BufReader};
+use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 
 use capture::watch::{Watch, datagrams, exchange, ip, own_network};
@@ -109,6 +110,51 @@ fn all_interfaces_are_told_apart_and_show_their_directions() {
 }
 
 #[test]
+fn of_several_interfaces_others_are_left_out() {
+    if !own_network() {
+        return;
+    }
+    ip("link add va address 02:00:00:00:00:01 type veth peer name vb address 02:00:00:00:00:02");
+    ip("link set va up");
+    ip("link set vb up");
+    ip("address add 10.9.0.1/24 dev va");
+    ip("neighbour add 10.9.0.2 lladdr 02:00:00:00:00:02 dev va");
+    let begin = |place: [&str; 2], prefix| {
+        let asked = ["--host", prefix, "--protocol", "udp", "--json-stream"];
+        Watch::begin(&[&place[..], &asked].concat())
+    };
+    let (two, one) = (begin(["-i", "lo,va"], "0.0.0.0/0"), begin(["-i", "va"], "127.0.0.0/8"));
+    // Without it, an ICMP error passes as the datagram does that it quotes.
+    let _hears = UdpSocket::bind("127.0.0.1:9").unwrap();
+    datagrams("10.9.0.2:9", 1, 100);
+    datagrams("127.0.0.1:9", 1, 100);
+    let (packets, _) = two.interrupt().stream();
+    let seen: Vec<_> = packets.iter().map(|each| each["interface"].as_str().unwrap()).collect();
+    assert_eq!(seen, ["va", "lo"], "vb saw the first, too");
+    assert!(one.interrupt().stream().0.is_empty(), "neither end is in the prefix");
+}
+
+#[test]
+fn another_namespace_has_interfaces_of_its_own() {
+    if !own_network() {
+        return;
+    }
+    // The number of a thread stands for its namespace, as that of a process does.
+    let here = nix::unistd::gettid().to_string();
+    let elsewhere = std::thread::spawn(move || {
+        assert!(own_network());
+        let watch = Watch::begin(&["--netns", &here, "-i", "lo", "--port", "9", "--json-stream"]);
+        datagrams("127.0.0.1:9", 1, 50);
+        watch
+    });
+    let watch = elsewhere.join().unwrap();
+    datagrams("127.0.0.1:9", 1, 100);
+    let (packets, _) = watch.interrupt().stream();
+    let lengths = packets.iter().filter_map(|each| each["udp"]["payload_bytes"].as_u64());
+    assert_eq!(lengths.collect::<Vec<u64>>(), [100], "{packets:?}");
+}
+
+#[test]
 fn it_ends_when_it_has_enough_or_its_interface_goes() {
     if !own_network() {
         return;
@@ -153,19 +199,23 @@ fn what_cannot_be_is_said_with_what_can() {
         return;
     }
     ip("link add va type veth peer name vb");
-    let cases: [(&[&str], &str); 3] = [
-        (&["-i", "nowhere"], "hint: there are: lo, "),
-        (&["-i", "lo", "--port", "80", "--protocol", "icmp"], "no packet has both"),
-        (&["-i", "any", "--promiscuous"], "hint: name it: --interface NAME"),
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["-i", "nowhere"], 1, "hint: there are: lo, "),
+        (&["-i", "lo,nowhere"], 1, "there is no interface `nowhere`"),
+        (&["-i", "lo", "--port", "80", "--protocol", "icmp"], 2, "no packet has both"),
+        (&["-i", "any", "--promiscuous"], 2, "hint: for example --interface eth0"),
+        (&["-i", "any,lo"], 2, "has all interfaces already"),
+        (&["-i", "lo", "--netns", "all"], 2, "of one network namespace"),
+        (&["-w", "-", "--rotate", "1 MB", "--files", "2"], 2, "writes files"),
     ];
-    for (arguments, words) in cases {
+    for (arguments, code, words) in cases {
         let output = Command::new(env!("CARGO_BIN_EXE_maxseg"))
             .arg("capture")
             .args(arguments)
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
 }

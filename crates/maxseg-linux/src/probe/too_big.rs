@@ -14,6 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use maxseg_wire::Checksum;
 use maxseg_wire::bpf::{Protocol as Selected, Selection, compile};
 use maxseg_wire::icmp::{Icmp, Message};
+use maxseg_wire::inet_diag::Prefix;
 use maxseg_wire::ip::{Header, Packet, protocol};
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 
@@ -99,10 +100,13 @@ impl TooBigWatch {
     pub fn open(local: IpAddr, far: IpAddr) -> io::Result<Self> {
         let received = raw_socket(far)?;
         let heard = PacketSocket::new()?;
-        let selection =
-            Selection { hosts: vec![local], ports: Vec::new(), protocols: vec![Selected::Icmp] };
+        let selection = Selection {
+            hosts: vec![Prefix::host(local)],
+            ports: Vec::new(),
+            protocols: vec![Selected::Icmp],
+        };
         let room = u32::try_from(ROOM).unwrap_or(u32::MAX);
-        heard.attach(&compile(&selection, &LINKS, room).map_err(io::Error::other)?)?;
+        heard.attach(&compile(&selection, &LINKS, &[], room).map_err(io::Error::other)?)?;
         heard.bind(None)?;
         let mut watch = Self {
             heard,

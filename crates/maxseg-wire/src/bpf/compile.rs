@@ -1,6 +1,6 @@
 //! The compiler: a selection to a BPF program.
 
-use std::net::IpAddr;
+mod hosts;
 
 use super::assemble::{Assembler, Label};
 use super::selection::{FIRST_INFORMATIONAL, ICMP_HEADER, Protocol, QUOTING, Selection};
@@ -21,6 +21,7 @@ pub enum Link {
 /// Base offset of the kernel's metadata of a packet (`SKF_AD_OFF` in `linux/filter.h`).
 const METADATA: u32 = 0xffff_f000;
 pub(super) const PACKET_TYPE: u32 = METADATA + 4;
+pub(super) const INTERFACE_INDEX: u32 = METADATA + 8;
 pub(super) const HARDWARE_TYPE: u32 = METADATA + 28;
 /// `PACKET_OUTGOING` in `linux/if_packet.h`.
 pub(super) const OUTGOING: u32 = 4;
@@ -48,7 +49,7 @@ const NEXT_HEADER: u32 = 1;
 
 /// Compiles a program that keeps `snap_len` bytes of each packet of `selection` and drops the others. `links`
 /// maps an interface's hardware type (`ARPHRD_*` in `linux/if_arp.h`) to its link-layer header; packets of other
-/// types are dropped.
+/// types are dropped, and those of interfaces whose index is not in `interfaces`, unless that is empty.
 ///
 /// The program skips up to two VLAN tags and four IPv6 extension headers.
 ///
@@ -57,11 +58,13 @@ const NEXT_HEADER: u32 = 1;
 pub fn compile(
     selection: &Selection,
     links: &[(u16, Link)],
+    interfaces: &[u32],
     snap_len: u32,
 ) -> Result<Vec<Instruction>, TooLong> {
     let mut asm = Assembler::default();
     let (keep, drop) = (asm.label(), asm.label());
     let mut compiler = Compiler { asm, selection, keep, drop };
+    compiler.interface(interfaces);
     compiler.whole(links);
     let Compiler { mut asm, .. } = compiler;
     asm.place(keep);
@@ -79,6 +82,20 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
+    /// Drops packets of interfaces other than these; none are meant where the list is empty.
+    fn interface(&mut self, indexes: &[u32]) {
+        if indexes.is_empty() {
+            return;
+        }
+        let one = self.asm.label();
+        self.asm.plain(code::LOAD_WORD, INTERFACE_INDEX);
+        for index in indexes {
+            self.asm.go_if(code::IF_EQUAL, *index, one);
+        }
+        self.asm.go(self.drop);
+        self.asm.place(one);
+    }
+
     fn whole(&mut self, links: &[(u16, Link)]) {
         let [ethernet, loopback, raw] = [self.asm.label(), self.asm.label(), self.asm.label()];
         self.asm.plain(code::LOAD_WORD, HARDWARE_TYPE);
@@ -232,34 +249,6 @@ impl Compiler<'_> {
             self.protocol(|protocol| protocol.numbers().1, no);
         }
         self.asm.go(self.keep);
-    }
-
-    /// Jumps to `yes` if a selected IPv4 host is at one of these offsets from X.
-    fn v4_hosts(&mut self, places: [u32; 2], yes: Label) {
-        for place in places {
-            self.asm.plain(code::LOAD_WORD_AT_X, place);
-            for host in &self.selection.hosts {
-                if let IpAddr::V4(host) = host {
-                    self.asm.go_if(code::IF_EQUAL, u32::from(*host), yes);
-                }
-            }
-        }
-    }
-
-    /// Jumps to `yes` if a selected IPv6 host is source or destination of the header at X.
-    fn v6_hosts(&mut self, yes: Label) {
-        for place in [8, 24] {
-            for host in &self.selection.hosts {
-                let IpAddr::V6(host) = host else { continue };
-                let other = self.asm.label();
-                for (n, word) in (0..).zip(host.octets().as_chunks::<4>().0) {
-                    self.asm.plain(code::LOAD_WORD_AT_X, place + 4 * n);
-                    self.asm.go_unless(code::IF_EQUAL, u32::from_be_bytes(*word), other);
-                }
-                self.asm.go(yes);
-                self.asm.place(other);
-            }
-        }
     }
 
     /// Jumps to `no` unless A is the number of a selected protocol, or none is selected.

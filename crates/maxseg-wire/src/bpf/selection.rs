@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use crate::inet_diag::Prefix;
 use crate::ip::{Packet, protocol};
 
 /// The packets to capture. A packet matches if it matches every list; it matches a list that is empty or has an
@@ -15,8 +16,8 @@ use crate::ip::{Packet, protocol};
 /// - With hosts alone, ARP for them passes too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Addresses of hosts.
-    pub hosts: Vec<IpAddr>,
+    /// Addresses of hosts, one by one or by prefix.
+    pub hosts: Vec<Prefix>,
     /// TCP or UDP ports.
     pub ports: Vec<u16>,
     /// Protocols.
@@ -81,7 +82,7 @@ impl Selection {
 
     /// Whether an ARP packet with these protocol addresses passes.
     pub fn passes_arp(&self, sender: Ipv4Addr, target: Ipv4Addr) -> bool {
-        let is_one = |host: &IpAddr| *host == sender || *host == target;
+        let is_one = |host: &Prefix| host.contains(sender.into()) || host.contains(target.into());
         self.takes_arp() && (self.hosts.is_empty() || self.hosts.iter().any(is_one))
     }
 
@@ -93,7 +94,7 @@ impl Selection {
     /// Whether the packet itself passes, regardless of a quoted one.
     fn passes_as(&self, packet: &Packet<'_>) -> bool {
         let (source, destination) = packet.ends();
-        let has_host = |host: &IpAddr| *host == source || *host == destination;
+        let has_host = |host: &Prefix| host.contains(source) || host.contains(destination);
         let is_one = |protocol: Protocol| {
             let (v4, v6) = protocol.numbers();
             packet.protocol == if source.is_ipv4() { v4 } else { v6 }

@@ -3,8 +3,9 @@ use std::net::IpAddr;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::compile::{HARDWARE_TYPE, OUTGOING, PACKET_TYPE};
+use super::compile::{HARDWARE_TYPE, INTERFACE_INDEX, OUTGOING, PACKET_TYPE};
 use super::*;
+use crate::inet_diag::Prefix;
 use crate::ip::{self, Ipv4, Ipv6, protocol};
 
 mod machine;
@@ -19,11 +20,11 @@ const LINKS: [(u16, Link); 3] =
 const SNAP_LEN: u32 = 96;
 
 fn program(selection: &Selection) -> Vec<Instruction> {
-    compile(selection, &LINKS, SNAP_LEN).unwrap()
+    compile(selection, &LINKS, &[], SNAP_LEN).unwrap()
 }
 
 fn kept(selection: &Selection, hardware: u16, bytes: &[u8]) -> u32 {
-    run(&program(selection), &Arrival { hardware, kind: 0, bytes })
+    run(&program(selection), &Arrival { hardware, interface: 1, kind: 0, bytes })
 }
 
 /// Few enough to meet often.
@@ -126,10 +127,18 @@ fn packet() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn selection() -> impl Strategy<Value = Selection> {
-    let hosts: Vec<IpAddr> = [V4, V6].concat().into_iter().map(address).collect();
+    let host = (select([V4, V6].concat()), any::<bool>(), 0..=128_u8).prop_map(
+        |(text, is_whole, length)| {
+            let whole = Prefix::host(address(text));
+            Prefix {
+                length: if is_whole { whole.length } else { length.min(whole.length) },
+                ..whole
+            }
+        },
+    );
     let protocols = select(vec![Protocol::Tcp, Protocol::Udp, Protocol::Icmp]);
     (
-        proptest::collection::vec(select(hosts), 0..4),
+        proptest::collection::vec(host, 0..4),
         proptest::collection::vec(select(&PORTS), 0..3),
         proptest::collection::vec(protocols, 0..3),
     )
@@ -174,7 +183,7 @@ proptest! {
     fn every_entry_of_a_long_list_counts(count in 1..140_u16, at in 0..140_u16, hosts in 0..90_u16) {
         let ports: Vec<u16> = (1000..1000 + count).collect();
         let numbered = |n: u16| IpAddr::from([10, 1, n.to_be_bytes()[0], n.to_be_bytes()[1]]);
-        let selection = Selection { ports, hosts: (0..hosts).map(numbered).collect(), ..Selection::default() };
+        let selection = Selection { ports, hosts: (0..hosts).map(|n| Prefix::host(numbered(n))).collect(), ..Selection::default() };
         let host = numbered(at.min(hosts.saturating_sub(1))).to_string();
         let payload = [(1000 + at).to_be_bytes(), [0, 9]].concat();
         let packet = v4([&host, "10.0.0.1"], protocol::UDP, (0, false), 0, &payload);
@@ -194,13 +203,22 @@ fn the_selection_is_what_its_documentation_says() {
         between(["192.0.2.7", "10.0.0.1"], protocol::ICMP, &message)
     };
     let later = v4(["10.0.0.1", "10.0.0.2"], protocol::UDP, (185, false), 0, &tcp(1, 2));
-    let host = |text| Selection { hosts: vec![address(text)], ..Selection::default() };
+    let host =
+        |text| Selection { hosts: vec![Prefix::host(address(text))], ..Selection::default() };
+    let prefix = |text, length| Selection {
+        hosts: vec![Prefix { address: address(text), length }],
+        ..Selection::default()
+    };
     let port = |port| Selection { ports: vec![port], ..Selection::default() };
     let only = |protocol| Selection { protocols: vec![protocol], ..Selection::default() };
     let cases = [
         (Selection::default(), &ours, true),
         (host("10.0.0.2"), &ours, true),
         (host("10.0.0.3"), &ours, false),
+        (prefix("10.0.0.7", 29), &ours, true),
+        (prefix("10.0.0.7", 30), &ours, false),
+        (prefix("255.255.255.255", 0), &ours, true),
+        (prefix("::", 0), &ours, false),
         (host("fd00::1"), &ours, false),
         (port(80), &ours, true),
         (port(81), &ours, false),
@@ -236,12 +254,20 @@ fn neighbours_are_asked_for_by_host_alone() {
     let mut arp = vec![2_u8; 12];
     arp.extend([8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
     arp.extend([&[2; 6][..], &[10, 0, 0, 1], &[0; 6], &[10, 0, 0, 2]].concat());
-    let host = |text| Selection { hosts: vec![address(text)], ..Selection::default() };
+    let host =
+        |text| Selection { hosts: vec![Prefix::host(address(text))], ..Selection::default() };
     let cases = [
         (Selection::default(), true),
         (host("10.0.0.1"), true),
         (host("10.0.0.2"), true),
         (host("10.0.0.3"), false),
+        (
+            Selection {
+                hosts: vec![Prefix { address: address("10.0.0.9"), length: 28 }],
+                ..Selection::default()
+            },
+            true,
+        ),
         (Selection { ports: vec![80], ..host("10.0.0.1") }, false),
         (Selection { protocols: vec![Protocol::Icmp], ..host("10.0.0.1") }, false),
     ];
@@ -253,7 +279,8 @@ fn neighbours_are_asked_for_by_host_alone() {
 #[test]
 fn a_loopback_shows_each_packet_once_and_an_unknown_link_shows_none() {
     let program = program(&Selection::default());
-    let kept = |hardware, kind| run(&program, &Arrival { hardware, kind, bytes: &[0; 60] });
+    let kept =
+        |hardware, kind| run(&program, &Arrival { hardware, interface: 1, kind, bytes: &[0; 60] });
     assert_eq!([0, OUTGOING].map(|kind| kept(LOOPBACK, kind)), [SNAP_LEN, 0]);
     assert_eq!([0, OUTGOING].map(|kind| kept(ETHERNET, kind)), [SNAP_LEN; 2]);
     assert_eq!(kept(32, 0), 0);
@@ -261,8 +288,28 @@ fn a_loopback_shows_each_packet_once_and_an_unknown_link_shows_none() {
 }
 
 #[test]
+fn of_several_interfaces_no_other_is_kept() {
+    let on = |indexes: &[u32], interface, selection: &Selection| {
+        let program = compile(selection, &LINKS, indexes, SNAP_LEN).unwrap();
+        let packet = v4([V4[0], V4[1]], protocol::UDP, (0, false), 0, &[0, 80, 0, 9, 0, 8, 0, 0]);
+        run(&program, &Arrival { hardware: NONE, interface, kind: 0, bytes: &packet }) > 0
+    };
+    let all = Selection::default();
+    let some = Selection { ports: vec![80], ..Selection::default() };
+    for selection in [&all, &some] {
+        assert_eq!(
+            [2, 3, 4].map(|interface| on(&[2, 4], interface, selection)),
+            [true, false, true]
+        );
+        assert!(on(&[], 3, selection));
+    }
+    assert!(!on(&[2, 4], 2, &Selection { ports: vec![81], ..Selection::default() }));
+    assert_eq!(HARDWARE_TYPE.wrapping_sub(INTERFACE_INDEX), 20);
+}
+
+#[test]
 fn too_many_hosts_are_refused() {
-    let hosts = (0..4000_u32).map(|n| IpAddr::V4(n.into())).collect();
-    let error = compile(&Selection { hosts, ..Selection::default() }, &LINKS, 1).unwrap_err();
+    let hosts = (0..4000_u32).map(|n| Prefix::host(IpAddr::V4(n.into()))).collect();
+    let error = compile(&Selection { hosts, ..Selection::default() }, &LINKS, &[], 1).unwrap_err();
     assert!(error.0 > MOST_INSTRUCTIONS, "{error}");
 }

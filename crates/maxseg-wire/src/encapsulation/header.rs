@@ -1,6 +1,7 @@
 //! What of a packet has not been decapsulated yet.
 
 use super::path::{EncapPath, Encapsulation, Undecodable};
+use crate::DecodeError;
 use crate::ip::Outline;
 
 /// Bytes of an Ethernet header.
@@ -72,7 +73,11 @@ impl<'a> Rest<'a> {
 
     /// IP begins here.
     pub(super) fn into_packet(self) -> Result<Decapsulated<'a>, Undecodable> {
-        let ip = Outline::read(self.bytes, self.wire_len as usize)?;
+        let is_cut = self.bytes.len() < self.wire_len as usize;
+        let ip = Outline::read(self.bytes, self.wire_len as usize).map_err(|error| {
+            let is_short = is_cut && matches!(error, DecodeError::Short { .. });
+            if is_short { Undecodable::Short } else { error.into() }
+        })?;
         let Self { bytes, wire_len, overhead, encapsulation } = self;
         Ok(Decapsulated { bytes, wire_len, ip, encapsulation, overhead })
     }

@@ -147,8 +147,8 @@ pub enum Undecodable {
     /// It carries something else: the `EtherType`, or what takes its place.
     #[error("protocol {0:#06x} is not IP")]
     NotIp(u16),
-    /// It ends within a header below IP.
-    #[error("it ends within the headers below IP")]
+    /// It ends within a header below IP, or the capture kept less than IP's.
+    #[error("it ends within its headers")]
     Short,
     /// Its IP header is broken, or that of its transport protocol.
     #[error("{0}")]

@@ -221,7 +221,9 @@ fn what_is_not_ip_is_told() {
     let why =
         |link_type, frame: &[u8]| decapsulate(link_type, frame, 1000).unwrap_err().to_string();
     assert_eq!(why(link::ETHERNET, &ethernet(0x0806, &[0; 28])), "protocol 0x0806 is not IP");
-    assert_eq!(why(link::ETHERNET, &[0; 13]), "it ends within the headers below IP");
+    assert_eq!(why(link::ETHERNET, &[0; 13]), "it ends within its headers");
+    assert_eq!(why(link::ETHERNET, &ethernet(0x0800, &[])), "it ends within its headers");
+    assert_eq!(why(link::RAW, &[0x45; 19]), "it ends within its headers");
     assert_eq!(why(127, &[0; 100]), "link type 127 is not known");
     assert_eq!(why(link::RAW, &[0x55]), "IP version 5 is neither 4 nor 6");
     let tags = [0, 1, 0x81, 0].repeat(40);

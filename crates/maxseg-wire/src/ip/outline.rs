@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::fragment::Fragment;
 use super::length::extent;
+use super::v4::Ipv4;
 use super::v6;
+use crate::fields::Layout as _;
 use crate::{DecodeError, Layer};
 
 /// A faster [`Packet::decode`](super::Packet::decode), without checksum and rarely used fields, for captures of
@@ -45,7 +47,8 @@ impl<'a> Outline<'a> {
     /// The header is incomplete or contradicts itself.
     pub fn read(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         let wire_len = wire_len.max(bytes.len());
-        match bytes.first().map_or(0, |first| first >> 4) {
+        let nothing = DecodeError::Short { layer: Layer::Ip, have: 0, need: Ipv4::LEN };
+        match bytes.first().ok_or(nothing)? >> 4 {
             4 => Self::read_v4(bytes, wire_len),
             6 => Self::read_v6(bytes, wire_len),
             other => Err(DecodeError::Version(other)),

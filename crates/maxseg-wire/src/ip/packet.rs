@@ -47,7 +47,8 @@ impl<'a> Packet<'a> {
     /// # Errors
     /// The header is incomplete or contradicts itself.
     pub fn decode(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
-        match bytes.first().map_or(0, |first| first >> 4) {
+        let nothing = DecodeError::Short { layer: Layer::Ip, have: 0, need: Ipv4::LEN };
+        match bytes.first().ok_or(nothing)? >> 4 {
             4 => decode_v4(bytes, wire_len.max(bytes.len())),
             6 => decode_v6(bytes, wire_len.max(bytes.len())),
             other => Err(DecodeError::Version(other)),

@@ -37,6 +37,16 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
+    /// What the file is written to, with every block handed over.
+    pub const fn out(&self) -> &W {
+        &self.out
+    }
+
+    /// Gives back what the file is written to.
+    pub fn into_out(self) -> W {
+        self.out
+    }
+
     /// Adds an interface with timestamps in nanoseconds; returns its number.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use maxseg_core::diagnose::{SocketDiagnosis, closed_and_still, diagnose_socket};
 use maxseg_core::evidence::SocketEvidence;
+use maxseg_core::excerpt::escaped;
 use maxseg_wire::inet_diag::{Sample, Socket, Timer};
 use maxseg_wire::tcp_info::{State, TcpInfo};
 
@@ -76,9 +77,10 @@ impl Owner {
     }
 }
 
+/// A process may give itself any name (prctl(2)), with ends of lines as well: these are escaped.
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.name, self.pid)
+        write!(f, "{}/{}", escaped(&self.name), self.pid)
     }
 }
 

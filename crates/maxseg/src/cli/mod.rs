@@ -31,6 +31,8 @@ mod path;
 #[cfg(feature = "lab")]
 mod privilege;
 #[cfg(feature = "lab")]
+mod recording;
+#[cfg(feature = "lab")]
 mod responder;
 mod run;
 mod run_capture;
@@ -46,6 +48,8 @@ mod tune;
 mod usage;
 #[cfg(feature = "lab")]
 mod zoned_address;
+#[cfg(feature = "lab")]
+mod zoned_prefix;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

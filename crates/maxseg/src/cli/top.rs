@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use maxseg_core::units::Time;
-use maxseg_workbench::connections::{Recorder, Recording, RecordingError, Snapshot, Watch};
+use maxseg_core::units::{Time, approx};
+use maxseg_workbench::connections::{Recorder, RecordingError, Snapshot, Watch};
 
 use super::connections::{
     ConnectionsArgs, SelectionArgs, host_name, namespace_failure, note_small_room, refuse_short,
+    waits,
 };
+use super::recording::{self, of_file};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::printer::Printer;
 use crate::top::{self, App, Metric, Source};
 
@@ -52,7 +55,7 @@ pub(crate) struct TopArgs {
     /// The column to sort by: payload, sent, received, rtt, mss, cwnd …; default: payload, both ways
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
-    /// Append every sample to this file
+    /// Append every sample to this file; where there is no terminal, without a screen
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     record: Option<PathBuf>,
     /// Show a recording instead of this host
@@ -68,29 +71,64 @@ pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
         let list = ConnectionsArgs::list(args.selection.clone(), sort, args.json);
         return super::connections::run(&list, printer);
     }
-    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
-        return Err(Failure::usage(
-            "standard input or output is not a terminal",
-            "`maxseg top --once` prints the list; `maxseg connections --watch` prints it again and again",
-        ));
-    }
     let metric = args.sort.as_deref().map(metric).transpose()?;
-    match &args.open {
-        Some(file) => replay(file, &args.selection, metric, printer),
-        None => live(args, metric, printer),
+    let has_screen = io::stdout().is_terminal() && io::stdin().is_terminal();
+    match (&args.open, &args.record) {
+        (Some(file), _) if has_screen => replay(file, &args.selection, metric, printer),
+        (None, Some(file)) if !has_screen => record_unseen(args, file, printer),
+        (None, _) if has_screen => live(args, metric, printer),
+        (opened, _) => {
+            let hint = match opened {
+                Some(_) => "`maxseg connections --open FILE` prints the lists of a recording",
+                None => {
+                    "`maxseg top --once` prints the list; `maxseg connections --watch` prints it again and again"
+                }
+            };
+            Err(Failure::usage("standard input or output is not a terminal", hint))
+        }
+    }
+}
+
+fn watch_of(args: &TopArgs, printer: Printer) -> Result<Watch, Failure> {
+    refuse_short("--interval", args.interval)?;
+    let mut options = args.selection.watch_options(true, true)?;
+    options.messages = args.record.is_some();
+    let watch = Watch::new(options).map_err(|error| namespace_failure(&error))?;
+    note_small_room(&watch, printer);
+    Ok(watch)
+}
+
+fn recorder_of(file: &Path) -> Result<Recorder, Failure> {
+    Recorder::append(file).map_err(|error| of_file("record to", file, &error))
+}
+
+/// Records without a screen, until it is interrupted: as a service, or behind nohup.
+fn record_unseen(args: &TopArgs, file: &Path, printer: Printer) -> Result<(), Failure> {
+    let stop = interrupt::flag();
+    let mut watch = watch_of(args, printer)?;
+    let mut recorder = recorder_of(file)?;
+    let host = host_name();
+    printer.note(&format!(
+        "recording to {}, every {}; there is no screen without a terminal",
+        file.display(),
+        approx::time(Duration::from_nanos(args.interval.as_nanos()).as_secs_f64())
+    ));
+    loop {
+        let mut snapshot = watch.look().map_err(|error| namespace_failure(&error))?;
+        args.selection.retain(&mut snapshot);
+        recorder
+            .write(&snapshot, host.as_deref())
+            .map_err(|error| recording_ended(file, &error))?;
+        if !waits(args.interval, stop) {
+            return Ok(());
+        }
     }
 }
 
 fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), Failure> {
-    refuse_short("--interval", args.interval)?;
+    let mut watch = watch_of(args, printer)?;
     let every = Duration::from_nanos(args.interval.as_nanos());
-    let mut options = args.selection.watch_options(true, true)?;
-    options.messages = args.record.is_some();
-    let mut watch = Watch::new(options).map_err(|error| namespace_failure(&error))?;
-    note_small_room(&watch, printer);
-    let record =
-        |file: &PathBuf| Recorder::append(file).map_err(|error| of_file("record to", file, &error));
-    let recorder = args.record.as_ref().map(record).transpose()?;
+    let recorder = args.record.as_deref().map(recorder_of).transpose()?;
     let recorded_to = args.record.as_ref().map(|file| file.display().to_string());
     let source = Source::Live { interval_s: every.as_secs_f64(), recorded_to };
     let app = App::new(host_name().unwrap_or_default(), source, metric);
@@ -106,10 +144,10 @@ fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), 
     }
 }
 
-/// A recording that ended before the screen did: what was recorded is not what was seen.
+/// A recording that ended before it should: what was recorded is not what was seen.
 fn recording_ended(file: &Path, error: &io::Error) -> Failure {
     Failure::with_hint(
-        format!("the recording {} ended before the screen did: {error}", file.display()),
+        format!("the recording {} ended early: {error}", file.display()),
         "the samples before that are in it; `maxseg top --open FILE` shows them",
     )
 }
@@ -120,14 +158,7 @@ fn replay(
     metric: Option<Metric>,
     printer: Printer,
 ) -> Result<(), Failure> {
-    let recording = Recording::open(file).map_err(|error| of_file("open", file, &error))?;
-    if recording.cut_bytes() > 0 {
-        printer.note(&format!(
-            "note: the last sample of {} was cut, {} bytes: the recorder was killed",
-            file.display(),
-            recording.cut_bytes()
-        ));
-    }
+    let recording = recording::open(file, printer)?;
     let host = recording.host().unwrap_or("unknown host").to_owned();
     let app = App::new(host, Source::Recording(top::position(&recording, 0)), metric);
     let choose = |snapshot: &mut Snapshot| selection.retain(snapshot);
@@ -152,22 +183,6 @@ impl From<io::Error> for Stop {
 impl From<RecordingError> for Stop {
     fn from(error: RecordingError) -> Self {
         Self::Recording(error)
-    }
-}
-
-fn of_file(doing: &str, file: &Path, error: &RecordingError) -> Failure {
-    match error {
-        RecordingError::Io(error) => Failure::file(doing, file, error),
-        RecordingError::Written => Failure::with_hint(
-            format!("{}: {error}", file.display()),
-            "record to a file of its own",
-        ),
-        RecordingError::Other | RecordingError::Empty | RecordingError::Damaged(_) => {
-            Failure::with_hint(
-                format!("{}: {error}", file.display()),
-                "`maxseg top --record FILE` writes such a file",
-            )
-        }
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) enum Content<'a> {
     Arp(Arp),
     /// An `EtherType`, or what takes its place.
     Other(u16),
-    Broken(String),
+    Broken(Undecodable),
 }
 
 /// What an IP packet carries.
@@ -72,7 +72,7 @@ impl<'a> Decoded<'a> {
             }
             Err(Undecodable::NotIp(ARP)) => Arp::of(body).map_or(Content::Other(ARP), Content::Arp),
             Err(Undecodable::NotIp(kind)) => Content::Other(kind),
-            Err(other) => Content::Broken(other.to_string()),
+            Err(other) => Content::Broken(other),
         };
         Self { vlans, around, content }
     }
@@ -102,7 +102,7 @@ impl<'a> Content<'a> {
                 let transport = Transport::of(&packet, connections);
                 Self::Ip(packet, transport)
             }
-            Err(error) => Self::Broken(error.to_string()),
+            Err(error) => Self::Broken(error.into()),
         }
     }
 }

@@ -26,6 +26,27 @@ pub(super) fn words(message: Message, is_v4: bool) -> String {
     }
 }
 
+/// The MTU of the link that a router advertises, in bytes (RFC 4861 §4.6.4); `None` of other messages.
+pub(super) fn advertised_mtu(icmp: &Icmp<'_>, is_v4: bool) -> Option<u32> {
+    /// The type of the message, and what lies before its options: two timers of 4 bytes.
+    const ROUTER_ADVERTISEMENT: u8 = 134;
+    const TIMERS: usize = 8;
+    /// The option's type; lengths are in units of 8 bytes.
+    const MTU: u8 = 5;
+    const UNIT: usize = 8;
+    let is_one =
+        matches!(icmp.message, Message::Other { kind: ROUTER_ADVERTISEMENT, .. } if !is_v4);
+    let mut options = icmp.body.get(TIMERS..).filter(|_| is_one)?;
+    while let [kind, units, ..] = *options {
+        if let (MTU, Some(&[_, _, _, _, a, b, c, d])) = (kind, options.first_chunk()) {
+            return Some(u32::from_be_bytes([a, b, c, d]));
+        }
+        // One of no length would never end (RFC 4861 §4.6).
+        options = options.get(usize::from(units) * UNIT..).filter(|_| units > 0)?;
+    }
+    None
+}
+
 /// IANA's names, shortened.
 fn name(kind: u8, code: u8, is_v4: bool) -> Option<&'static str> {
     Some(match (is_v4, kind, code) {
@@ -33,7 +54,7 @@ fn name(kind: u8, code: u8, is_v4: bool) -> Option<&'static str> {
         (true, 3, 1) => "host unreachable",
         (true, 3, 2) => "protocol unreachable",
         (true, 3, 3) | (false, 1, 4) => "port unreachable",
-        (true, 3, 13) | (false, 1, 1) => "administratively prohibited",
+        (true, 3, 9 | 10 | 13) | (false, 1, 1) => "administratively prohibited",
         (true, 4, _) => "source quench",
         (true, 5, _) | (false, 137, _) => "redirect",
         (true, 11, 0) | (false, 3, 0) => "time exceeded in transit",

@@ -149,7 +149,7 @@ struct Udp {
 #[derive(Debug, Serialize)]
 struct IcmpPart {
     message: String,
-    /// What fits, as "too big" says; 0 where a router does not say.
+    /// What fits, as "too big" says; 0 where a router does not say. Of a router advertisement the MTU of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     mtu_bytes: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,7 +204,7 @@ impl<'a> Packet<'a> {
             Content::Other(kind) => packet.protocol = format!("ethertype {kind:#06x}"),
             Content::Broken(problem) => {
                 "unknown".clone_into(&mut packet.protocol);
-                packet.problem = Some(problem.clone());
+                packet.problem = Some(problem.to_string());
             }
         }
         if packet.checksum_pending {
@@ -352,7 +352,8 @@ impl IcmpPart {
         };
         let mtu_bytes = match icmp.message {
             Message::TooBig { mtu } => Some(mtu),
-            Message::EchoRequest { .. } | Message::EchoReply { .. } | Message::Other { .. } => None,
+            Message::Other { .. } => icmp_words::advertised_mtu(icmp, is_v4),
+            Message::EchoRequest { .. } | Message::EchoReply { .. } => None,
         };
         let (id, seq) = echo.unzip();
         let message = icmp_words::words(icmp.message, is_v4);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
 
 use maxseg_linux::observe::capture::Direction;
+use maxseg_wire::encapsulation::Undecodable;
 use maxseg_wire::ip::{self, Header};
 use maxseg_wire::options::{Item, RawOption, TcpOption, kind};
 use maxseg_wire::tcp::{Flags, Segment};
@@ -42,7 +43,7 @@ pub(super) fn write(
         Content::Other(kind) => {
             words.push(format!("EtherType {kind:#06x} length {}", view.original_len));
         }
-        Content::Broken(error) => words.push(format!("broken: {error}")),
+        Content::Broken(error) => words.push(line.broken(*error)),
     }
     words.retain(|word| !word.is_empty());
     let _ = writeln!(out, "{}", words.join(" "));
@@ -77,6 +78,16 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
+    /// Without an IP header that can be read. One that the snap length cut is not broken.
+    fn broken(&self, error: Undecodable) -> String {
+        if error == Undecodable::Short && self.view.is_cut() {
+            let kept = counted(self.view.bytes.len() as u64, "byte");
+            format!("[{kept} captured, fewer than its headers]")
+        } else {
+            format!("broken: {error}")
+        }
+    }
+
     fn ip(&self, packet: &ip::Packet<'_>, transport: &Transport<'_>, words: &mut Vec<String>) {
         let (source, destination) = packet.ends();
         words.push(match transport.ports() {
@@ -92,7 +103,9 @@ impl Line<'_> {
             Transport::Icmp(icmp, begin) => {
                 let begin = begin.filter(|_| !self.manner.absolute_seq).unwrap_or(0);
                 let is_v4 = source.is_ipv4();
-                words.push(format!("{name} {}", icmp_words::words(icmp.message, is_v4)));
+                let mtu = icmp_words::advertised_mtu(icmp, is_v4);
+                let mtu = mtu.map_or_else(String::new, |mtu| format!(", MTU {mtu}"));
+                words.push(format!("{name} {}{mtu}", icmp_words::words(icmp.message, is_v4)));
                 match icmp_words::quoted(icmp, is_v4) {
                     Some(quoted) => {
                         let about = icmp_words::about(&quoted, begin);

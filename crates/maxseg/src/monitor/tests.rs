@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use maxseg_linux::observe::capture::Direction;
 use maxseg_wire::bpf::Selection;
 use maxseg_wire::icmp::Message;
+use maxseg_wire::inet_diag::Prefix;
 use maxseg_wire::ip::{Ipv4, Ipv6, protocol};
 use maxseg_wire::options::{SackBlock, SackBlocks, TcpOption};
 use maxseg_wire::tcp::{Flags, Tcp};
@@ -178,9 +179,56 @@ fn routers_and_neighbours_are_understood() {
     let arp = View { link_type: link_type::ETHERNET, direction, ..view(&frame) };
     monitor.show(&arp, &mut out);
     assert_eq!(out, "no-time broadcast VLAN 5 ARP who-has 10.0.0.2 tell 10.0.0.1\n");
-    let asks = |host| Selection { hosts: vec![IpAddr::V4(host)], ..Selection::default() };
+    let asks =
+        |host| Selection { hosts: vec![Prefix::host(IpAddr::V4(host))], ..Selection::default() };
     assert!(monitor.show_selected(&arp, &asks(B), &mut out));
     assert!(!monitor.show_selected(&arp, &asks(Ipv4Addr::LOCALHOST), &mut out));
+}
+
+#[test]
+fn a_router_advertises_the_mtu_of_its_link() {
+    let from = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
+    let ends = (from, Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1));
+    // RFC 4861 §4.2: lifetime, two timers; the options source link-layer address and MTU.
+    let source_link = [1, 1, 2, 2, 2, 2, 2, 2];
+    let mtu = [5, 1, 0, 0, 0, 0, 0x05, 0x78];
+    let message = |options: &[u8]| {
+        let icmp = [&[134, 0, 0, 0, 64, 0, 0, 0][..], &[0; 8], options].concat();
+        let mut bytes = Vec::new();
+        let (source, destination) = ends;
+        let header = Ipv6 { next_header: protocol::ICMPV6, source, destination, ..Ipv6::default() };
+        header.encode(icmp.len(), &mut bytes).unwrap();
+        [bytes, icmp].concat()
+    };
+    let says = |options: &[u8]| {
+        let line = shown(PLAIN, 0, &[message(options)]);
+        line.trim_end().split_once(" router advertisement").unwrap().1.to_owned()
+    };
+    assert_eq!(says(&[source_link, mtu].concat()), ", MTU 1400 length 32");
+    for options in [&source_link[..], &mtu[..7], &[1, 0, 5, 1, 0, 0, 0, 0], &[]] {
+        assert_eq!(says(options), format!(" length {}", 16 + options.len()), "{options:?}");
+    }
+    let json = shown(Manner { json: true, ..PLAIN }, 0, &[message(&mtu)]);
+    assert!(json.contains(r#""message":"router advertisement","mtu_bytes":1400"#), "{json}");
+}
+
+#[test]
+fn what_the_snap_length_cut_is_not_broken() {
+    let packet = connection().remove(2);
+    let framed = [&[2; 12][..], &[8, 0], &packet].concat();
+    let kept = |len: usize| {
+        let original_len = u32::try_from(framed.len()).unwrap();
+        let mut monitor = Monitor::new(Printer::silent(), PLAIN);
+        let mut out = String::new();
+        let link_type = link_type::ETHERNET;
+        monitor.show(&View { link_type, original_len, ..view(&framed[..len]) }, &mut out);
+        out.trim_start_matches("no-time in ").trim_start().trim_end().to_owned()
+    };
+    assert_eq!(kept(13), "[13 bytes captured, fewer than its headers]");
+    assert_eq!(kept(14), "[14 bytes captured, fewer than its headers]");
+    assert_eq!(kept(30), "[30 bytes captured, fewer than its headers]");
+    assert_eq!(kept(40), "10.0.0.1 > 10.0.0.2 TCP [6 of 20 bytes of its header captured]");
+    assert!(kept(framed.len()).ends_with("len 16"));
 }
 
 #[test]

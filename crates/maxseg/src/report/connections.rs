@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use maxseg_core::excerpt::escaped;
 use maxseg_core::units::approx;
 use maxseg_workbench::connections::{Connection, Listener, Owner, Snapshot};
 use maxseg_workbench::report::connections::{ColumnName, ConnectionEntry, value, without_unit};
@@ -23,6 +24,8 @@ pub(crate) struct Shown {
     pub(crate) listening: bool,
     /// Whether they were chosen by their process.
     pub(crate) of_process: bool,
+    /// Whether they are this host's: numbers of interfaces in a file are of the host that wrote it.
+    pub(crate) is_here: bool,
 }
 
 /// The usual columns: what a connection is set to, what it carried since its beginning or carries now, and what limits it.
@@ -89,7 +92,8 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
     for connection in &snapshot.connections {
         let Ok(entry) = serde_json::to_value(ConnectionEntry::of(connection)) else { continue };
         let netns = has_netns.then(|| connection.netns.as_deref().unwrap_or("-").to_owned());
-        let ends = [connection.local, connection.remote].map(|end| shown_end(end, connection));
+        let ends = [connection.local, connection.remote]
+            .map(|end| shown_end(end, connection, shown.is_here));
         keys.push(netns.into_iter().chain(ends).collect());
         let shown = |name: &&str| match *name {
             "process" => owner(connection.process.as_ref()),
@@ -129,19 +133,18 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
 }
 
 /// An end; a link-local address with the interface that its connection is bound to, as `ss` has it: by its name in this network
-/// namespace, by its number in others.
-fn shown_end(end: SocketAddr, connection: &Connection) -> String {
+/// namespace, by its number in others and on other hosts.
+fn shown_end(end: SocketAddr, connection: &Connection, is_here: bool) -> String {
     let SocketAddr::V6(v6) = end else { return end.to_string() };
     if !v6.ip().is_unicast_link_local() || connection.interface == 0 {
         return end.to_string();
     }
-    let name = match &connection.netns {
-        None => {
-            // The C library gives no name, and no error, for some numbers that no interface has.
-            let name = nix::net::if_::if_indextoname(connection.interface).ok();
-            name.filter(|name| !name.is_empty())
-        }
-        Some(_) => None,
+    let name = if is_here && connection.netns.is_none() {
+        // The C library gives no name, and no error, for some numbers that no interface has.
+        let name = nix::net::if_::if_indextoname(connection.interface).ok();
+        name.filter(|name| !name.is_empty())
+    } else {
+        None
     };
     let zone = match &name {
         Some(name) => name.to_string_lossy(),
@@ -188,10 +191,11 @@ fn cell(name: &str, value: &Value) -> String {
     match number {
         Some(number) if name.ends_with("_bps") => approx::rate(number),
         Some(number) if name.ends_with("_s") => approx::time(number),
+        Some(share) if name == "confidence" => format!("{share:.2}"),
         Some(_) if is_amount(name) => words::size(value.as_u64().unwrap_or_default()),
         Some(_) => value.to_string(),
         None => match value {
-            Value::String(text) => text.clone(),
+            Value::String(text) => escaped(text).into_owned(),
             Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
             Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => "-".to_owned(),
         },
@@ -248,10 +252,23 @@ fn lacks_process(snapshot: &Snapshot, shown: &Shown) -> bool {
     snapshot.connections.iter().any(lacks)
 }
 
-/// What this user may not see; of processes where `asks_for_process`.
-fn hidden_notes(snapshot: &Snapshot, is_root: bool, asks_for_process: bool) -> Vec<String> {
+/// Who looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Viewer {
+    /// This process, as an ordinary user.
+    User,
+    /// This process, as root.
+    Root,
+    /// Whoever wrote a file, which does not tell their rights.
+    Recorder,
+}
+
+/// What the viewer may not see; of processes where `asks_for_process`.
+fn hidden_notes(snapshot: &Snapshot, viewer: Viewer, asks_for_process: bool) -> Vec<String> {
     let note = |what: String, remedy: &str, capability: &str| {
-        if is_root {
+        if viewer == Viewer::Recorder {
+            format!("{what}.")
+        } else if viewer == Viewer::Root {
             format!(
                 "{what}: not visible even to root here ({capability} is missing, or an LSM forbids it)."
             )
@@ -259,27 +276,30 @@ fn hidden_notes(snapshot: &Snapshot, is_root: bool, asks_for_process: bool) -> V
             format!("{what}: {remedy}.")
         }
     };
+    let who = if viewer == Viewer::Recorder { "the user who recorded" } else { "this user" };
     let processes = |count: usize| {
-        let of_others = if is_root { "" } else { " of other users" };
+        let of_others = if viewer == Viewer::User { " of other users" } else { "" };
         format!("{}{of_others}", counted(count, "process", "processes"))
     };
     let mut notes = Vec::new();
     if snapshot.hidden_processes > 0 && asks_for_process {
-        let what = format!(
-            "No process is shown for the sockets of {}",
-            processes(snapshot.hidden_processes)
-        );
+        let hidden = processes(snapshot.hidden_processes);
+        let what = format!("No process is shown for the sockets of {hidden}");
+        let what = match viewer {
+            Viewer::Recorder => format!("{what}, which {who} may not see"),
+            Viewer::User | Viewer::Root => what,
+        };
         notes.push(note(what, "sudo shows them", "CAP_SYS_PTRACE"));
     }
     if snapshot.denied_namespaces > 0 {
         let namespaces =
             counted(snapshot.denied_namespaces, "network namespace", "network namespaces");
-        let what = format!("{namespaces} may not be entered by this user");
+        let what = format!("{namespaces} may not be entered by {who}");
         notes.push(note(what, "sudo shows them", "CAP_SYS_ADMIN"));
     }
     if snapshot.processes_in_hidden_namespaces > 0 {
         let hidden = processes(snapshot.processes_in_hidden_namespaces);
-        let what = format!("The network namespaces of {hidden} are not visible to this user");
+        let what = format!("The network namespaces of {hidden} are not visible to {who}");
         notes.push(note(what, "sudo shows what they have", "CAP_SYS_PTRACE"));
     }
     notes
@@ -298,7 +318,12 @@ fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
         );
     }
     let asks_for_process = shown.of_process || lacks_process(snapshot, shown);
-    notes.extend(hidden_notes(snapshot, nix::unistd::geteuid().is_root(), asks_for_process));
+    let viewer = match (shown.is_here, nix::unistd::geteuid().is_root()) {
+        (false, _) => Viewer::Recorder,
+        (true, true) => Viewer::Root,
+        (true, false) => Viewer::User,
+    };
+    notes.extend(hidden_notes(snapshot, viewer, asks_for_process));
     if snapshot.interrupted {
         notes.push(
             "The kernel's list changed while it was read: a socket may be missing.".to_owned(),
@@ -324,68 +349,4 @@ fn full_queue(listener: &Listener) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use maxseg_workbench::connections::Listing;
-
-    use super::*;
-
-    /// A connection without `tcp_info`, as the kernel lists it.
-    fn bare(state: u8) -> Connection {
-        let mut message = vec![2, state, 0, 0];
-        message.extend([0, 80, 156, 64]); // ports 80 and 40000
-        message.extend([127, 0, 0, 1].into_iter().chain([0; 12]));
-        message.extend([127, 0, 0, 1].into_iter().chain([0; 12]));
-        message.extend([0; 32]);
-        let length = u32::try_from(16 + message.len()).unwrap();
-        let head = [&length.to_ne_bytes()[..], &20_u16.to_ne_bytes(), &[0; 10]].concat();
-        let bytes = [head, message].concat();
-        Listing::from_dump(&bytes).unwrap().into_snapshot().connections.remove(0)
-    }
-
-    #[test]
-    fn a_handshake_that_waits_has_its_state_for_a_limit() {
-        const ESTABLISHED: u8 = 1;
-        const SYN_RECEIVED: u8 = 3;
-        let shown = Shown { columns: Vec::new(), sort: None, listening: false, of_process: false };
-        let last_word = |state| {
-            let connections = vec![bare(state)];
-            let snapshot = Snapshot { connections, ..Snapshot::default() };
-            let text = text(&snapshot, &shown, Printer::silent());
-            text.lines().nth(2).unwrap().split_whitespace().last().unwrap().to_owned()
-        };
-        assert_eq!(last_word(SYN_RECEIVED), "syn-received");
-        assert_eq!(last_word(ESTABLISHED), "-", "nothing is known of it");
-    }
-
-    #[test]
-    fn a_link_local_end_is_shown_with_its_interface() {
-        let end = |address: &str, interface, netns: Option<&str>| {
-            let end = address.parse().unwrap();
-            let netns = netns.map(Into::into);
-            shown_end(end, &Connection { interface, netns, ..bare(1) })
-        };
-        assert_eq!(end("[fe80::1]:80", 1, None), "[fe80::1%lo]:80");
-        assert_eq!(end("[fe80::1]:80", 1, Some("blue")), "[fe80::1%1]:80");
-        assert_eq!(end("[fe80::1]:80", u32::MAX, None), "[fe80::1%4294967295]:80", "it has gone");
-        assert_eq!(end("[fe80::1]:80", 0, None), "[fe80::1]:80");
-        assert_eq!(end("[2001:db8::1]:80", 1, None), "[2001:db8::1]:80");
-        assert_eq!(end("127.0.0.1:80", 1, None), "127.0.0.1:80");
-    }
-
-    #[test]
-    fn root_is_not_told_to_become_root() {
-        let snapshot = Snapshot {
-            hidden_processes: 1,
-            denied_namespaces: 2,
-            processes_in_hidden_namespaces: 3,
-            ..Snapshot::default()
-        };
-        let [of_user, of_root] =
-            [false, true].map(|is_root| hidden_notes(&snapshot, is_root, true));
-        assert_eq!(hidden_notes(&snapshot, true, false).len(), 2, "each has its process");
-        assert!(of_user.iter().all(|note| note.contains("sudo")), "{of_user:?}");
-        let names_limit = |note: &String| note.contains("not visible even to root here (CAP_");
-        assert!(of_root.len() == 3 && of_root.iter().all(names_limit), "{of_root:?}");
-        assert!(!of_root.concat().contains("sudo"), "{of_root:?}");
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! What `-w` writes: whole at every moment, equal to what was shown, and honest about what is missing.
 
 use std::borrow::Cow;
+use std::net::UdpSocket;
 use std::path::Path;
 use std::process::Command;
 
@@ -127,6 +128,46 @@ fn a_file_reads_like_what_was_shown() {
 }
 
 #[test]
+fn a_ring_of_files_holds_the_newest_packets() {
+    const SIZE: u64 = 64 << 10;
+    if !own_network() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pcapng");
+    let files = [1, 2, 3].map(|n| folder.path().join(format!("a_{n}.pcapng")));
+    let begin = || {
+        let ring = ["--rotate", "64 KiB", "--files", "3", "--protocol", "udp"];
+        Watch::begin(&[&["-i", "lo", "-w", path.to_str().unwrap()], &ring[..]].concat())
+    };
+    // Without it, ICMP errors pass as the datagrams do that they quote.
+    let _hears = UdpSocket::bind("127.0.0.1:9").unwrap();
+    let counts = || files.each_ref().map(|file| read(file).0.len());
+
+    let watch = begin();
+    datagrams("127.0.0.1:9", 30, 1400);
+    let end = watch.interrupt();
+    assert_eq!(counts(), [30, 0, 0], "a file that is not reached is whole");
+    assert!(end.stderr.contains("a_1.pcapng is the last of 1 file\n"), "{}", end.stderr);
+    assert!(!path.exists());
+
+    let watch = begin();
+    datagrams("127.0.0.1:9", 200, 1400);
+    let end = watch.interrupt();
+    assert!(end.stderr.contains("a_2.pcapng is the last of 3 files; 2 before were overwritten\n"));
+    assert!(files.iter().all(|file| std::fs::metadata(file).unwrap().len() <= SIZE));
+    let [fourth, fifth, third] = counts();
+    assert_eq!((fourth, 4 * fourth + fifth), (third, 200), "nothing is lost between two files");
+    let times = [2, 0, 1].map(|n| read(&files[n]).0).concat();
+    assert!(times.is_sorted_by_key(|packet| packet.at_nanos));
+    for (program, arguments) in PEERS {
+        if let Some(found) = counted_by(program, arguments, &files[0], true) {
+            assert_eq!(found, fourth, "{program}");
+        }
+    }
+}
+
+#[test]
 fn a_capture_that_is_killed_leaves_whole_blocks_and_at_most_the_last_one_cut() {
     if !own_network() {
         return;
@@ -200,7 +241,7 @@ fn what_there_was_no_room_for_is_counted() {
         ["-i", "lo", "-w", file, "--host", "127.0.0.1", "--protocol", "udp", "--port", "9"];
     let watch = Watch::begin(&[&arguments[..], &["--buffer", "512 KiB", "--json-stream"]].concat());
     // Somebody listens there, so that no errors quote what they hear.
-    let socket = std::net::UdpSocket::bind("127.0.0.1:9").unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:9").unwrap();
     watch.stop();
     datagrams("127.0.0.1:9", usize::try_from(SENT).unwrap(), 1000);
     watch.signal(Signal::SIGCONT);

@@ -1,5 +1,7 @@
 //! `maxseg connections` against `ss` and `getsockopt` on sockets of the test's own, on loopback.
 
+mod lists;
+
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};

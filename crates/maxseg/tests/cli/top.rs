@@ -4,6 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use serde_json::Value;
+
+use super::kernel::wait_until;
 use super::{maxseg, stderr, stdout};
 
 /// The program on a terminal of 80 columns and 24 rows.
@@ -136,10 +139,54 @@ fn what_a_killed_program_recorded_is_shown_again() {
 fn once_is_the_list() {
     let output = maxseg(&["top", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["connections"].is_array());
     let output = maxseg(&["top", "--once", "--port", "1"]);
     assert_eq!(stdout(&output), "no TCP connections match\n");
+}
+
+#[test]
+fn without_a_terminal_it_records_and_the_lists_are_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sockets.pcapng");
+    let file = path.to_str().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let _client = std::net::TcpStream::connect(address).unwrap();
+    let port = address.port().to_string();
+    let record = ["top", "--record", file, "--interval", "100 ms", "--port", &port];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_maxseg"))
+        .args(record)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let samples = || {
+        let listed = maxseg(&["connections", "--open", file, "--json", "--limit", "1"]);
+        let text = stdout(&listed);
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    wait_until("three samples", || path.exists() && samples().len() >= 3);
+    kill(child.id().try_into().unwrap(), "-TERM");
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    assert!(said.starts_with("recording to "), "{said}");
+
+    let documents = samples();
+    let connection = &documents[0]["connections"][0];
+    assert_eq!(
+        (&documents[0]["interval_s"], &connection["state"]),
+        (&Value::Null, &"established".into())
+    );
+    assert!(documents[1]["interval_s"].as_f64().is_some_and(|seconds| seconds > 0.05));
+    let csv = stdout(&maxseg(&["connections", "--open", file, "--csv", "--columns", "state"]));
+    assert!(csv.starts_with("time_s,state\n"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 2 * documents.len(), "both ends in each sample: {csv}");
+    let shown = maxseg(&["top", "--open", file]);
+    assert_eq!(shown.status.code(), Some(2));
+    assert!(stderr(&shown).contains("maxseg connections --open FILE"), "{}", stderr(&shown));
 }
 
 #[test]

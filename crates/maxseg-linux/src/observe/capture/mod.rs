@@ -42,6 +42,8 @@ pub const LONGEST: u32 = 261_120;
 pub enum InterfaceChoice {
     /// At the interface of this name.
     Interface(String),
+    /// At the interfaces of these names, two or more.
+    Several(Vec<String>),
     /// At all interfaces.
     Any,
 }
@@ -160,16 +162,25 @@ impl Capture {
         let interfaces = match &options.place {
             InterfaceChoice::Any => Vec::new(),
             InterfaceChoice::Interface(name) => vec![interface(name)?],
+            InterfaceChoice::Several(names) => {
+                names.iter().map(|name| interface(name)).collect::<Result<_, _>>()?
+            }
         };
-        let only = interfaces.first().map(|interface: &Interface| interface.index);
-        let program = compile(&options.selection, &LINKS, options.snap_len)?;
+        let asked: Vec<u32> =
+            interfaces.iter().map(|interface: &Interface| interface.index).collect();
+        // A socket is bound to one interface or to all: of all, the filter takes the several.
+        let (only, among) = match asked[..] {
+            [only] => (Some(only), &[][..]),
+            _ => (None, &asked[..]),
+        };
+        let program = compile(&options.selection, &LINKS, among, options.snap_len)?;
         let refused = |what| move |error| OpenError::Kernel { what, error };
         let socket = PacketSocket::new().map_err(no_right)?;
         socket.attach(&program).map_err(refused("the filter"))?;
         let ring =
             PacketRing::new(&socket, options.buffer).map_err(refused("memory for packets"))?;
-        if let Some(only) = only.filter(|_| options.promiscuous) {
-            socket.promiscuous(only).map_err(refused("promiscuous mode"))?;
+        for index in asked.iter().filter(|_| options.promiscuous) {
+            socket.promiscuous(*index).map_err(refused("promiscuous mode"))?;
         }
         // Of an interface that is down the kernel says so, and listens once it is up (`packet_do_bind`, `packet_notifier`).
         let begins_down = match socket.bind(only) {
@@ -255,12 +266,12 @@ impl Capture {
         Ok(())
     }
 
-    /// Whether the interface that was asked for was down at first: packets are captured once it is up.
+    /// Whether the one interface that was asked for was down at first: packets are captured once it is up.
     pub const fn begins_down(&self) -> bool {
         self.begins_down
     }
 
-    /// Whether the interface that was asked for is there no more: the kernel tells the socket that it is down, and says nothing when it
+    /// Whether the one interface that was asked for is there no more: the kernel tells the socket that it is down, and says nothing when it
     /// is removed afterwards.
     pub fn is_gone(&self) -> bool {
         let is_asked = matches!(self.options.place, InterfaceChoice::Interface(_));

@@ -18,7 +18,7 @@ use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 use maxseg_wire::procnet::ListenCounters;
 
 pub use namespaces::{
-    NamespaceError, Place, PlaceName, interface_index, is_own_address, largest_buffers,
+    NamespaceError, Place, PlaceName, enter, interface_index, is_own_address, largest_buffers,
 };
 pub(crate) use options::borrowed;
 pub use options::{OptionsError, SocketOptions, SocketReader};

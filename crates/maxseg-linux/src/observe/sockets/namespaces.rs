@@ -166,6 +166,18 @@ impl PlaceName {
     }
 }
 
+/// Moves this process, which must have one thread, into the namespace of a place, for good.
+///
+/// # Errors
+/// There is no such namespace, or this user may not enter it.
+pub fn enter(place: &Place) -> Result<(), NamespaceError> {
+    for PlaceName { name, namespace, .. } in place.namespaces()?.each.into_iter().take(1) {
+        let denied = |_| NamespaceError::Denied(name.as_deref().unwrap_or_default().to_owned());
+        namespace.map_or(Ok(()), |namespace| namespace.enter()).map_err(denied)?;
+    }
+    Ok(())
+}
+
 /// The most to which the kernel grows a send buffer (`tcp_wmem`) and a receive buffer (`tcp_rmem`), in a namespace by its name as
 /// [`PlaceName`] has it; `None` where that cannot be read.
 pub fn largest_buffers(netns: Option<&str>) -> Option<[u32; 2]> {

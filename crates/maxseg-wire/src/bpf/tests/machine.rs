@@ -1,12 +1,14 @@
 //! The machine, as `kernel/bpf` in the kernel has it, that dies of whatever the kernel's checker refuses.
 
-use super::super::compile::{HARDWARE_TYPE, PACKET_TYPE};
+use super::super::compile::{HARDWARE_TYPE, INTERFACE_INDEX, PACKET_TYPE};
 use super::super::{Instruction, MOST_INSTRUCTIONS, code};
 
 /// What a program sees.
 pub(super) struct Arrival<'a> {
     /// The interface's type.
     pub(super) hardware: u16,
+    /// The interface's number.
+    pub(super) interface: u32,
     /// Whether it was for us, or from us.
     pub(super) kind: u32,
     /// From the link's header on.
@@ -17,6 +19,9 @@ impl Arrival<'_> {
     fn load(&self, at: u64, width: usize) -> Option<u32> {
         if at == u64::from(HARDWARE_TYPE) {
             return Some(self.hardware.into());
+        }
+        if at == u64::from(INTERFACE_INDEX) {
+            return Some(self.interface);
         }
         if at == u64::from(PACKET_TYPE) {
             return Some(self.kind);

@@ -97,7 +97,21 @@ impl<'a> ConnectionsDocument<'a> {
     }
 }
 
+/// Of several lists in one CSV, which one: rows begin with its time, `time_s`, and the first has the header.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ListTime {
+    /// When the sockets were listed: seconds since 1970.
+    pub time_s: f64,
+    /// Whether no list was before.
+    pub is_first: bool,
+}
+
+/// The columns of listening sockets in CSV.
+const OF_LISTENERS: [&str; 7] =
+    ["netns", "local", "process.pid", "process.name", "queued", "limit", "overflows"];
+
 /// Writes the connections as CSV: a row each, with these columns; with all of JSON's where there are none, shares and findings left out.
+/// `list` is `None` of a list alone.
 ///
 /// # Errors
 /// Writing fails.
@@ -105,16 +119,52 @@ pub fn write_csv(
     out: &mut dyn io::Write,
     connections: &dyn Connections,
     columns: &[ColumnName],
+    list: Option<ListTime>,
 ) -> io::Result<()> {
     let all = ColumnName::all();
     let columns = if columns.is_empty() { &all } else { columns };
-    let header: Vec<&str> = columns.iter().map(ColumnName::key).collect();
-    writeln!(out, "{}", header.join(","))?;
+    let keys: Vec<&str> = columns.iter().map(ColumnName::key).collect();
+    write_header(out, &keys, list)?;
     connections.try_each(|connection| {
         let entry = serde_json::to_value(ConnectionEntry::of(connection))?;
-        let fields: Vec<String> = columns.iter().map(|column| plain(column.of(&entry))).collect();
-        writeln!(out, "{}", fields.join(","))
+        write_row(out, &entry, &keys, list)
     })
+}
+
+/// Writes listening sockets as CSV, with JSON's keys for columns. `list` is `None` of a list alone.
+///
+/// # Errors
+/// Writing fails.
+pub fn write_listeners_csv(
+    out: &mut dyn io::Write,
+    listeners: &[Listener],
+    list: Option<ListTime>,
+) -> io::Result<()> {
+    write_header(out, &OF_LISTENERS, list)?;
+    listeners.iter().try_for_each(|listener| {
+        let entry = serde_json::to_value(ListenerEntry::of(listener))?;
+        write_row(out, &entry, &OF_LISTENERS, list)
+    })
+}
+
+fn write_header(out: &mut dyn io::Write, keys: &[&str], list: Option<ListTime>) -> io::Result<()> {
+    match list {
+        None => writeln!(out, "{}", keys.join(",")),
+        Some(ListTime { is_first: true, .. }) => writeln!(out, "time_s,{}", keys.join(",")),
+        Some(_) => Ok(()),
+    }
+}
+
+fn write_row(
+    out: &mut dyn io::Write,
+    entry: &Value,
+    keys: &[&str],
+    list: Option<ListTime>,
+) -> io::Result<()> {
+    let time = list.map(|list| plain(&list.time_s.into()));
+    let fields = keys.iter().map(|key| plain(value(entry, key)));
+    let fields: Vec<String> = time.into_iter().chain(fields).collect();
+    writeln!(out, "{}", fields.join(","))
 }
 
 /// A value as a field: nothing for null.

@@ -16,7 +16,7 @@ fn columns_are_found_with_and_without_their_unit() {
 fn an_empty_list_has_a_header_and_a_document() {
     let mut out = Vec::new();
     let none: &[Connection] = &[];
-    write_csv(&mut out, &none, &[]).unwrap();
+    write_csv(&mut out, &none, &[], None).unwrap();
     let header = String::from_utf8(out).unwrap();
     assert!(
         header.starts_with("netns,local,remote,state,process.pid,process.name,mss_bytes,"),
@@ -34,8 +34,42 @@ fn a_row_has_the_columns_that_were_asked_for() {
     let one = vec![columns::empty_connection()];
     let columns = ["state", "local"].map(|name| ColumnName::find(name).unwrap());
     let mut out = Vec::new();
-    write_csv(&mut out, &one, &columns).unwrap();
+    write_csv(&mut out, &one, &columns, None).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "state,local\nunknown,0.0.0.0:0\n");
+}
+
+#[test]
+fn lists_of_one_table_have_one_header_and_their_times() {
+    let one = vec![columns::empty_connection()];
+    let columns = ["state", "local"].map(|name| ColumnName::find(name).unwrap());
+    let mut out = Vec::new();
+    for (time_s, is_first) in [(1.5, true), (2.5, false)] {
+        write_csv(&mut out, &one, &columns, Some(ListTime { time_s, is_first })).unwrap();
+    }
+    let want = "time_s,state,local\n1.5,unknown,0.0.0.0:0\n2.5,unknown,0.0.0.0:0\n";
+    assert_eq!(String::from_utf8(out).unwrap(), want);
+}
+
+#[test]
+fn listening_sockets_have_every_key_of_json_as_a_column() {
+    let listener = Listener {
+        netns: None,
+        local: "[::]:80".parse().unwrap(),
+        inode: 0,
+        message: None,
+        process: Some(crate::connections::Owner { pid: 7, name: "a,b".into() }),
+        queued: 3,
+        limit: 128,
+        overflows: None,
+    };
+    let mut out = Vec::new();
+    write_listeners_csv(&mut out, std::slice::from_ref(&listener), None).unwrap();
+    let want =
+        "netns,local,process.pid,process.name,queued,limit,overflows\n,[::]:80,7,\"a,b\",3,128,\n";
+    assert_eq!(String::from_utf8(out).unwrap(), want);
+    let json = serde_json::to_value(ListenerEntry::of(&listener)).unwrap();
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert!(keys.iter().all(|key| OF_LISTENERS.iter().any(|of| of.split('.').next() == Some(key))));
 }
 
 #[test]

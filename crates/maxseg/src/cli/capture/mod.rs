@@ -1,128 +1,36 @@
 //! `maxseg capture`
 
+mod args;
+mod file;
 mod output;
 mod replay;
 mod sudo;
 
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
-use maxseg_core::units::{Bytes, Time};
 use maxseg_linux::observe::capture::{
-    Capture, CaptureOptions, InterfaceChoice, LONGEST, OpenError, Stayed, give_up_rights, is_down,
+    Capture, InterfaceChoice, OpenError, Stayed, give_up_rights, is_down,
 };
+use maxseg_linux::observe::sockets::{NamespaceError, enter};
 use maxseg_linux::sys::Waker;
-use maxseg_wire::bpf::{Protocol, Selection};
 
-use crate::cli::zoned_address::ZonedAddress;
+pub(crate) use args::CaptureArgs;
+
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::monitor::{Manner, TimeFormat};
 use crate::printer::Printer;
-use output::{CaptureFile, Output};
-
-/// Capture packets live and print every header and TCP option
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  maxseg capture
-  maxseg capture --interface any --host 192.0.2.7 --port 443 -v
-  maxseg capture --protocol icmp --duration \"10 s\" --json-stream
-  maxseg capture --port 80 -w slow.pcapng --count 10000
-  maxseg capture -w - | tshark -r -
-  maxseg capture --read slow.pcapng --host 192.0.2.7 --time delta
-
-Sequence numbers are relative to the SYN. Windows are in bytes if the handshake was captured; `rawwin` is an unscaled \
-window. Several hosts, ports or protocols match any of them. An ICMP error matches if the packet that it quotes does: \
---host with the other end of a connection also shows a router's \"fragmentation needed\" about it. Fragments without \
-ports match every --port. The kernel filters, from the first packet on.
-
-CAP_NET_RAW is dropped before the first packet is read. Ctrl-C stops the capture and prints the number of packets \
-that the kernel dropped. Exit codes: 0 done, 1 no such interface, no privilege or a broken file, 2 usage, 130 interrupted before --count or \
---duration was reached.")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(crate) struct CaptureArgs {
-    /// Interface, or `any`; default: that of a link-local --host (`fe80::1%eth0`), or of the default route
-    #[arg(long, short, value_name = "NAME")]
-    interface: Option<String>,
-    /// Only packets from or to one of these addresses
-    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
-    host: Vec<ZonedAddress>,
-    /// Only TCP and UDP from or to one of these ports
-    #[arg(long, value_name = "PORT", value_delimiter = ',')]
-    port: Vec<u16>,
-    /// Only these protocols: tcp, udp, icmp
-    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_possible_values = true)]
-    protocol: Vec<ProtocolName>,
-    /// Read packets from a capture file; `-` for standard input
-    #[arg(long, value_name = "FILE",
-        conflicts_with_all = ["interface", "write", "print", "duration", "promiscuous", "snaplen", "buffer"])]
-    read: Option<PathBuf>,
-    /// Write packets to a pcapng file, readable at any time; `-` for standard output
-    #[arg(long, short, value_name = "FILE")]
-    write: Option<PathBuf>,
-    /// Print packets while writing them to a file
-    #[arg(long, requires = "write")]
-    print: bool,
-    /// Print one JSON object per packet
-    #[arg(long)]
-    json_stream: bool,
-    /// Stop after N packets
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    count: Option<u64>,
-    /// Stop after this time, such as "10 s"
-    #[arg(long, value_name = "TIME")]
-    duration: Option<Time>,
-    /// Bytes kept of each packet
-    #[arg(long, short, value_name = "BYTES", default_value_t = LONGEST, hide_default_value = true,
-        value_parser = clap::value_parser!(u32).range(14..=i64::from(LONGEST)))]
-    snaplen: u32,
-    /// Promiscuous mode
-    #[arg(long)]
-    promiscuous: bool,
-    /// Kernel capture buffer
-    #[arg(long, value_name = "SIZE", default_value = "32 MiB")]
-    buffer: Bytes,
-    /// Time stamps: absolute (UTC), relative (to the first packet), delta (to the previous one)
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "WHICH",
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
-    time: TimeFormat,
-    /// Absolute sequence numbers
-    #[arg(long)]
-    absolute_seq: bool,
-    /// Hex dump of each packet; with --json-stream, its bytes as `hex`
-    #[arg(long, short = 'x')]
-    hex: bool,
-}
-
-/// What `--protocol` takes.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ProtocolName {
-    Tcp,
-    Udp,
-    Icmp,
-}
-
-/// The kernel's buffer has at least two blocks of 256 KiB.
-const LEAST_ROOM: u64 = 512 << 10;
-
-/// More room for packets than this is a mistake.
-const MOST_ROOM: u64 = 4 << 30;
+use file::CaptureFile;
+use output::Output;
 
 pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(file) = &args.read {
         return replay::run(args, file, printer);
     }
+    enter_namespace(args)?;
     let mut capture = Capture::open(args.options()?).map_err(|error| refused(&error))?;
     let file = become_who_asked(args, printer)?;
     let mut output = Output::begin(args, &capture, printer, file)?;
@@ -138,6 +46,26 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// Goes where the interfaces are: those of another network namespace are seen from within alone.
+fn enter_namespace(args: &CaptureArgs) -> Result<(), Failure> {
+    let Some(place) = args.namespace()? else { return Ok(()) };
+    enter(&place).map_err(|error| {
+        let hint = match &error {
+            NamespaceError::NoName { known, .. } if known.is_empty() => {
+                "`ip netns list` shows names; those of containers have none: give a PID".to_owned()
+            }
+            NamespaceError::NoName { known, .. } => {
+                format!("the names are {}; or give the PID of a process", known.join(", "))
+            }
+            NamespaceError::NoNamespace { .. }
+            | NamespaceError::NoProcess(_)
+            | NamespaceError::Denied(_)
+            | NamespaceError::NoList(_) => error.hint(),
+        };
+        Failure::with_hint(error.to_string(), hint)
+    })
 }
 
 /// Gives up all rights, and opens the file that is to be written as whoever asked for it: the user who called sudo,
@@ -286,90 +214,11 @@ fn show_rest(
     Ok(())
 }
 
-impl CaptureArgs {
-    /// Whether it looks at packets that pass, not at those of a file.
-    pub(crate) const fn is_live(&self) -> bool {
-        self.read.is_none()
-    }
-
-    fn options(&self) -> Result<CaptureOptions, Failure> {
-        let selection = self.selection()?;
-        if self.duration == Some(Time::ZERO) {
-            let what = "--duration 0 s captures nothing";
-            return Err(Failure::with_hint(what, "for example --duration \"10 s\""));
-        }
-        let place = self.place();
-        if self.promiscuous && place == InterfaceChoice::Any {
-            let what = "--promiscuous is for one interface";
-            return Err(Failure::with_hint(what, "name it: --interface NAME"));
-        }
-        let buffer = self.buffer.get();
-        if buffer < LEAST_ROOM {
-            let what = format!("--buffer {} is too small: at least 512 KiB", self.buffer);
-            return Err(Failure::with_hint(what, "for example --buffer \"256 MiB\""));
-        }
-        if buffer > MOST_ROOM {
-            let what = format!("--buffer {}: at most 4 GiB", self.buffer);
-            return Err(Failure::with_hint(what, "for example --buffer \"256 MiB\""));
-        }
-        Ok(CaptureOptions {
-            place,
-            selection,
-            snap_len: self.snaplen,
-            promiscuous: self.promiscuous,
-            buffer: usize::try_from(buffer).unwrap_or(usize::MAX),
-        })
-    }
-
-    fn selection(&self) -> Result<Selection, Failure> {
-        if self.port.contains(&0) {
-            let what = "no packet has port 0: it stands for none (RFC 6335)";
-            return Err(Failure::with_hint(what, "for example --port 443"));
-        }
-        let protocol = |name: &ProtocolName| match name {
-            ProtocolName::Tcp => Protocol::Tcp,
-            ProtocolName::Udp => Protocol::Udp,
-            ProtocolName::Icmp => Protocol::Icmp,
-        };
-        let selection = Selection {
-            hosts: self.host.iter().map(|host| host.address).collect(),
-            ports: self.port.clone(),
-            protocols: self.protocol.iter().map(protocol).collect(),
-        };
-        if selection.is_nothing() {
-            let what =
-                "no packet has both: --port is for TCP and UDP, and --protocol asks for others";
-            return Err(Failure::with_hint(what, "leave one of them out"));
-        }
-        Ok(selection)
-    }
-
-    /// How packets are shown.
-    fn manner(&self, names_interface: bool) -> Manner {
-        Manner {
-            json: self.json_stream,
-            time: self.time,
-            absolute_seq: self.absolute_seq,
-            hex: self.hex,
-            names_interface,
-        }
-    }
-
-    fn place(&self) -> InterfaceChoice {
-        // A link-local address is of one interface.
-        let zone = self.host.iter().find_map(|host| host.zone.as_deref());
-        match self.interface.as_deref().or(zone) {
-            None => InterfaceChoice::default_here(),
-            Some("any") => InterfaceChoice::Any,
-            Some(name) => InterfaceChoice::Interface(name.to_owned()),
-        }
-    }
-}
-
-fn in_words(place: &InterfaceChoice) -> &str {
+fn in_words(place: &InterfaceChoice) -> Cow<'_, str> {
     match place {
-        InterfaceChoice::Any => "all interfaces",
-        InterfaceChoice::Interface(name) => name,
+        InterfaceChoice::Any => "all interfaces".into(),
+        InterfaceChoice::Several(names) => names.join(", ").into(),
+        InterfaceChoice::Interface(name) => name.into(),
     }
 }
 

@@ -95,8 +95,9 @@ impl Replay<'_> {
             None => Ok(()),
             Some(fault) if fault.fault.is_cut() && read > 0 => {
                 let (name, fault) = (self.name(), &fault.fault);
-                let packets = words::grouped(read);
-                printer.note(&format!("{name}: {fault}: its {packets} packets are read"));
+                let packets = words::counted(read, "packet");
+                let are = if read == 1 { "is" } else { "are" };
+                printer.note(&format!("{name}: {fault}: its {packets} {are} read"));
                 Ok(())
             }
             Some(fault) => Err(self.broken(&fault, read)),

@@ -1,9 +1,11 @@
 //! `maxseg connections`
 
+mod dump;
+mod recorded;
 mod selection;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -12,8 +14,9 @@ use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::NamespaceError;
 use maxseg_linux::sys::sleeps;
 use maxseg_workbench::connections::{Connections, Listing, Snapshot, Watch, read_options};
+use maxseg_workbench::environment::date_and_time;
 use maxseg_workbench::report::connections::{
-    ColumnName, ConnectionsDocument, without_unit, write_csv,
+    ColumnName, ConnectionsDocument, ListTime, without_unit, write_csv, write_listeners_csv,
 };
 
 use crate::cli::count::at_least_one;
@@ -21,6 +24,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
 use crate::report::connections::{Shown, text};
+use dump::{bytes_of, read_dump, shown_name};
 pub(super) use selection::SelectionArgs;
 
 /// List the TCP connections of this host with what limits each
@@ -33,6 +37,7 @@ Examples:
   maxseg connections --watch --process nginx
   maxseg connections --netns all --json | jq '.connections[] | select(.limited_by == \"receive-window\")'
   ss -tinmO -D sockets.bin; maxseg connections --from-dump sockets.bin
+  maxseg connections --open sockets.pcapng --csv
 
 The numbers are the kernel's, the same as `ss -ti` prints. One sample shows what limited each connection since its \
 beginning; --interval and --watch compare two and what was between them, and show what limits it now. What limits a connection that mostly receives is known to the other host alone, except for a process here that reads too slowly.
@@ -45,7 +50,7 @@ pub(crate) struct ConnectionsArgs {
     #[command(flatten)]
     selection: SelectionArgs,
     /// List the listening sockets with their accept queues instead
-    #[arg(conflicts_with_all = ["interval", "columns", "sort", "limit", "csv"], long, short)]
+    #[arg(conflicts_with_all = ["interval", "columns", "sort", "limit"], long, short)]
     listening: bool,
     /// Compare two samples this time apart: what limits each connection now
     #[arg(long, value_name = "TIME", conflicts_with_all = ["watch", "from_dump"])]
@@ -54,11 +59,14 @@ pub(crate) struct ConnectionsArgs {
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1 s", conflicts_with = "from_dump")]
     watch: Option<Time>,
     /// End --watch after N lists
-    #[arg(long, value_name = "N", requires = "watch")]
+    #[arg(long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Read what `ss -tinmO -D FILE` wrote; `-` for standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "netns")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["netns", "process"])]
     from_dump: Option<PathBuf>,
+    /// Print the lists of a recording of `maxseg top --record FILE`, as --watch prints them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from_dump", "netns", "interval", "watch"])]
+    open: Option<PathBuf>,
     /// Columns of the table or of CSV, by the keys of JSON: `local,remote,rtt,limited_by`; `all` for every one
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "json")]
     columns: Vec<String>,
@@ -68,21 +76,32 @@ pub(crate) struct ConnectionsArgs {
     /// List no more connections than these
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     limit: Option<usize>,
-    /// Print JSON: one document, or one a line with --watch
+    /// Print JSON: one document, or one a line with --watch and --open
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print CSV: a row for each connection
-    #[arg(long, conflicts_with = "watch")]
+    /// Print CSV: a row for each connection; with --watch and --open each begins with the time of its list
+    #[arg(long)]
     csv: bool,
     /// Leave the processes out: faster with many connections
     #[arg(long)]
     no_processes: bool,
 }
 
+/// Where a list is from.
+struct Origin {
+    /// Its place among several.
+    time: Option<ListTime>,
+    /// The name of the host; `None` where a file does not tell.
+    host: Option<String>,
+}
+
 pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failure> {
     let shown = args.shown()?;
     for (option, every) in [("--interval", args.interval), ("--watch", args.watch)] {
         every.map_or(Ok(()), |every| refuse_short(option, every))?;
+    }
+    if let Some(file) = &args.open {
+        return recorded::print(args, file, &shown, printer);
     }
     if let Some(file) = &args.from_dump {
         let bytes = bytes_of(file)?;
@@ -109,7 +128,12 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
         if !watches(&mut watch, interval, stop)? {
             return Err(Failure::Interrupted("nothing was listed yet".to_owned()));
         }
-        return args.print(args.looked_at(watch.look_last())?, &shown, printer);
+        return args.print(
+            args.looked_at(watch.look_last())?,
+            &shown,
+            &Origin { time: None, host: host_name() },
+            printer,
+        );
     }
     let listing = watch.list_once().map_err(|error| namespace_failure(&error))?;
     args.print_listing(listing, &shown, printer)
@@ -146,6 +170,7 @@ impl ConnectionsArgs {
             watch: None,
             count: None,
             from_dump: None,
+            open: None,
             columns: Vec::new(),
             sort,
             limit: None,
@@ -174,7 +199,8 @@ impl ConnectionsArgs {
         };
         let sort = self.sort.as_deref().map(column).transpose()?;
         let of_process = self.selection.chooses_by_process();
-        Ok(Shown { columns, sort, listening: self.listening, of_process })
+        let is_here = self.from_dump.is_none() && self.open.is_none();
+        Ok(Shown { columns, sort, listening: self.listening, of_process, is_here })
     }
 
     /// Lists again and again.
@@ -194,10 +220,28 @@ impl ConnectionsArgs {
                 let what = format!("{lists} lists were printed");
                 return if many { Err(Failure::Interrupted(what)) } else { Ok(()) };
             }
-            self.print(look()?, shown, printer)?;
+            self.print_next(look()?, lists == 0, host_name(), shown, printer)?;
             lists += 1;
         }
         Ok(())
+    }
+
+    /// Prints one of several lists: text and CSV tell its time.
+    fn print_next(
+        &self,
+        snapshot: Snapshot,
+        is_first: bool,
+        host: Option<String>,
+        shown: &Shown,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let time = snapshot.time_s.map(|time_s| ListTime { time_s, is_first });
+        if let Some(ListTime { time_s, .. }) = time.filter(|_| !self.json && !self.csv) {
+            let gap = if is_first { "" } else { "\n" };
+            let seconds = Duration::try_from_secs_f64(time_s).unwrap_or_default().as_secs();
+            printer.text(&format!("{gap}{} UTC\n", date_and_time(seconds)))?;
+        }
+        self.print(snapshot, shown, &Origin { time, host }, printer)
     }
 
     /// Prints sockets that are compared with nothing: a long list of data from the kernel's messages as they are.
@@ -207,6 +251,8 @@ impl ConnectionsArgs {
         shown: &Shown,
         printer: Printer,
     ) -> Result<(), Failure> {
+        let host = self.from_dump.is_none().then(host_name).flatten();
+        let origin = Origin { time: None, host };
         let finds_processes = self.selection.finds_processes(!self.no_processes);
         let reads_options =
             self.from_dump.is_none() && finds_processes && !listing.leave_too_many_unread();
@@ -216,19 +262,20 @@ impl ConnectionsArgs {
                 read_options(&mut snapshot.connections);
             }
             self.selection.retain(&mut snapshot);
-            return self.print(snapshot, shown, printer);
+            return self.print(snapshot, shown, &origin, printer);
         }
         self.selection.retain(listing.rest_mut());
         listing.sort_by_traffic();
         let has = self.selection.chooser();
         let chosen = listing.chosen(&has, self.limit.unwrap_or(usize::MAX));
-        self.print_data(listing.rest(), &chosen, shown, printer)
+        self.print_data(listing.rest(), &chosen, shown, &origin, printer)
     }
 
     fn print(
         &self,
         mut snapshot: Snapshot,
         shown: &Shown,
+        origin: &Origin,
         printer: Printer,
     ) -> Result<(), Failure> {
         match &shown.sort {
@@ -240,7 +287,7 @@ impl ConnectionsArgs {
             snapshot.connections.truncate(limit);
         }
         if self.json || self.csv {
-            self.print_data(&snapshot, &snapshot.connections, shown, printer)
+            self.print_data(&snapshot, &snapshot.connections, shown, origin, printer)
         } else {
             Ok(printer.text(&text(&snapshot, shown, printer))?)
         }
@@ -252,15 +299,21 @@ impl ConnectionsArgs {
         snapshot: &Snapshot,
         connections: &dyn Connections,
         shown: &Shown,
+        origin: &Origin,
         printer: Printer,
     ) -> Result<(), Failure> {
-        if self.csv {
-            return Ok(printer.stream(|out| write_csv(out, connections, &shown.columns))?);
+        if self.csv && self.listening {
+            let listeners = &snapshot.listeners;
+            return Ok(printer.stream(|out| write_listeners_csv(out, listeners, origin.time))?);
         }
-        let host = self.from_dump.is_none().then(host_name).flatten();
+        if self.csv {
+            return Ok(
+                printer.stream(|out| write_csv(out, connections, &shown.columns, origin.time))?
+            );
+        }
         let none = Vec::new();
         let connections: &dyn Connections = if self.listening { &none } else { connections };
-        let document = ConnectionsDocument::new(snapshot, connections, host.as_deref());
+        let document = ConnectionsDocument::new(snapshot, connections, origin.host.as_deref());
         Ok(printer.stream(|out| document.write(out))?)
     }
 }
@@ -275,38 +328,6 @@ fn column(name: &str) -> Result<ColumnName, Failure> {
                 "columns are the keys of `maxseg connections --json`, or `all`: {}",
                 names.join(", ")
             ),
-        )
-    })
-}
-
-/// The content of a file; of standard input for `-`.
-fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = if file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
-    } else {
-        fs::read(file)
-    };
-    bytes.map_err(|error| Failure::file("read", file, &error))
-}
-
-fn shown_name(file: &Path) -> std::path::Display<'_> {
-    if file.as_os_str() == "-" { Path::new("standard input") } else { file }.display()
-}
-
-fn read_dump<'b>(file: &Path, bytes: &'b [u8]) -> Result<Listing<'b>, Failure> {
-    /// First bytes of pcapng, as recordings have them.
-    const RECORDING: &[u8] = b"\n\r\r\n";
-    Listing::from_dump(bytes).map_err(|(offset, error)| {
-        if bytes.starts_with(RECORDING) {
-            return Failure::with_hint(
-                format!("{} is no socket dump, but pcapng", shown_name(file)),
-                "a recording of sockets is shown by `maxseg top --open FILE`, a capture of packets by `maxseg explain FILE`",
-            );
-        }
-        Failure::with_hint(
-            format!("{}: byte {offset}: not a socket dump: {error}", shown_name(file)),
-            "`ss -tinmO -D FILE` writes such a file; without -i and -m there is less to judge by",
         )
     })
 }

@@ -1,16 +1,14 @@
 //! Which connections are listed.
 
-use std::str::FromStr;
-
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use maxseg_linux::observe::sockets::{Place, Selection, interface_index};
-use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
+use maxseg_wire::inet_diag::{Endpoint, Filter, StateSet};
 use maxseg_wire::tcp_info::State;
 use maxseg_workbench::connections::{Connection, Owner, Snapshot, WatchOptions};
 
 use super::namespace_failure;
-use crate::cli::zoned_address::ZonedAddress;
+use crate::cli::zoned_prefix::ZonedPrefix;
 use crate::failure::Failure;
 
 /// What `--port` and its like choose: values of one option are alternatives, different options all hold.
@@ -21,7 +19,7 @@ pub(in crate::cli) struct SelectionArgs {
     port: Vec<u16>,
     /// Only connections to one of these addresses or prefixes, as 192.0.2.0/24
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
-    dst: Vec<PrefixArg>,
+    dst: Vec<ZonedPrefix>,
     /// Only connections of processes with one of these names or numbers
     #[arg(long, value_name = "NAME|PID", value_delimiter = ',')]
     process: Vec<String>,
@@ -42,37 +40,23 @@ pub(in crate::cli) struct SelectionArgs {
     netns: Option<String>,
 }
 
-/// An address, or a prefix of addresses, on the link of an interface where that is named.
-#[derive(Debug, Clone)]
-struct PrefixArg {
-    prefix: Prefix,
-    zone: Option<String>,
-}
-
-impl FromStr for PrefixArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (address, length) = text.split_once('/').map_or((text, None), |(a, l)| (a, Some(l)));
-        let ZonedAddress { address, zone } = address.parse()?;
-        let whole = Prefix::host(address);
-        let Some(length) = length else { return Ok(Self { prefix: whole, zone }) };
-        let length = length.parse().ok().filter(|length| *length <= whole.length);
-        let length = length.ok_or_else(|| format!("a prefix has 0 to {} bits", whole.length))?;
-        Ok(Self { prefix: Prefix { address, length }, zone })
-    }
-}
-
 /// The states of connections by their names: a socket that listens or is only bound is none. The kernel lists a handshake whose last
 /// segment it waits for as `syn-received` (`inet_req_diag_fill` in `net/ipv4/inet_diag.c`).
 fn states() -> impl TypedValueParser<Value = State> {
+    /// Names as `ss` prints them.
+    const OF_SS: [(State, &str); 2] =
+        [(State::Established, "estab"), (State::SynReceived, "syn-recv")];
     let is_shown = |state: &State| {
         !matches!(state, State::Listen | State::BoundInactive | State::NewSynReceived)
     };
     let of_connections = State::ALL.into_iter().filter(is_shown);
-    PossibleValuesParser::new(of_connections.map(State::name)).map(|name| {
-        let found = State::ALL.into_iter().find(|state| state.name() == name);
-        found.unwrap_or(State::Established)
+    let of_ss =
+        |state: State| OF_SS.iter().find(|(known, _)| *known == state).map(|(_, short)| *short);
+    let values =
+        of_connections.map(move |state| PossibleValue::new(state.name()).aliases(of_ss(state)));
+    PossibleValuesParser::new(values).map(move |name| {
+        let is_it = |state: &State| state.name() == name || of_ss(*state) == Some(&*name);
+        State::ALL.into_iter().find(is_it).unwrap_or(State::Established)
     })
 }
 
@@ -150,7 +134,7 @@ impl SelectionArgs {
         // No interface has the largest number: one that has gone meanwhile has no connections.
         let index =
             |zone: &String| interface_index(&place, zone).ok().flatten().unwrap_or(u32::MAX);
-        let link = |dst: &PrefixArg| {
+        let link = |dst: &ZonedPrefix| {
             (Filter::Address(Endpoint::Remote, dst.prefix), dst.zone.as_ref().map(index))
         };
         self.dst.iter().map(link).collect()
@@ -159,7 +143,7 @@ impl SelectionArgs {
     fn filter(&self) -> Option<Filter> {
         let any = |parts: Vec<Filter>| (!parts.is_empty()).then_some(Filter::Any(parts));
         let ports = any(self.port.iter().map(|port| Filter::port(*port)).collect());
-        let remote = |prefix: &PrefixArg| Filter::Address(Endpoint::Remote, prefix.prefix);
+        let remote = |prefix: &ZonedPrefix| Filter::Address(Endpoint::Remote, prefix.prefix);
         let hosts = any(self.dst.iter().map(remote).collect());
         let all: Vec<Filter> = ports.into_iter().chain(hosts).collect();
         (!all.is_empty()).then_some(Filter::All(all))

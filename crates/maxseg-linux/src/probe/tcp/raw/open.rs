@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use maxseg_wire::bpf::{Selection, compile};
+use maxseg_wire::inet_diag::Prefix;
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 
@@ -180,9 +181,10 @@ fn listen(far: IpAddr, ports: &[u16]) -> Result<PacketSocket, RawError> {
         Some(libc::EPERM | libc::EACCES) => RawError::NoRight(error),
         _ => RawError::Kernel { what: "a packet socket", error },
     })?;
-    let selection = Selection { hosts: vec![far], ports: ports.to_vec(), protocols: Vec::new() };
+    let selection =
+        Selection { hosts: vec![Prefix::host(far)], ports: ports.to_vec(), protocols: Vec::new() };
     let room = u32::try_from(ROOM).unwrap_or(u32::MAX);
-    let program = compile(&selection, &LINKS, room).map_err(io::Error::other);
+    let program = compile(&selection, &LINKS, &[], room).map_err(io::Error::other);
     let program = program.map_err(refused("the filter"))?;
     socket.attach(&program).map_err(refused("the filter"))?;
     socket.note_times().map_err(refused("times of packets"))?;

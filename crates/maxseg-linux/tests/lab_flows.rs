@@ -286,3 +286,27 @@ fn a_full_link_is_the_limit_as_in_the_simulator() {
         assert_eq!(real.limited_by, simulated.limited_by, "{text}{:?}", real.limits);
     }
 }
+
+/// A bulk flow without a limit runs on when all requests are answered, and one with a limit when a flow of requests has stopped.
+#[test]
+fn a_run_lasts_as_long_as_in_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _quiet = quiet();
+    let request = "kind = \"request\"\nrequest = \"200 B\"\nreply = \"2 kB\"";
+    let of = |requests: &str, until: &str| {
+        format!(
+            "{HOP}[[flow]]\nkind = \"bulk\"\n[[flow]]\n{request}\n{requests}\n[until]\n{until}\n"
+        )
+    };
+    let without = of("count = 2", "time = \"1 s\"");
+    for outcome in [lab(&without), simulated(&without)] {
+        assert!(outcome.elapsed_s.unwrap() >= 1.0, "{:?}", outcome.elapsed_s);
+    }
+    let limited = of("stop = \"20 ms\"", "time = \"30 s\"\nbytes = \"2 MB\"");
+    for outcome in [lab(&limited), simulated(&limited)] {
+        assert!(outcome.payload_bytes.unwrap() >= 2_000_000, "{:?}", outcome.payload_bytes);
+        assert!(outcome.elapsed_s.unwrap() < 30.0, "{:?}", outcome.elapsed_s);
+    }
+}

@@ -114,10 +114,10 @@ pub(crate) fn is_foreign(scenario: &Scenario, flow: &Flow) -> bool {
     flow.kind == FlowKind::Bulk && scenario.lab.traffic == LabTraffic::Iperf3
 }
 
-/// Whether the flow ends before the run's time limit: by bytes, or by a number of requests.
-pub(crate) fn has_end(scenario: &Scenario, flow: &Flow) -> bool {
+/// Whether the run goes on until the flow is done, by bytes or by a number of requests: a bulk flow without a limit is never done.
+pub(crate) fn is_waited_for(flow: &Flow) -> bool {
     match flow.kind {
-        FlowKind::Bulk => scenario.until.bytes.is_some() || is_foreign(scenario, flow),
+        FlowKind::Bulk => true,
         FlowKind::Request(RequestPlan { count, .. }) => count.is_some(),
         FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
     }

@@ -310,3 +310,16 @@ fn a_run_lasts_as_long_as_in_the_simulator() {
         assert!(outcome.elapsed_s.unwrap() < 30.0, "{:?}", outcome.elapsed_s);
     }
 }
+
+/// The kernel takes no smaller clamp than about 1 KiB.
+#[test]
+fn a_window_below_the_least_clamp_of_the_kernel_is_held() {
+    if !has_rights() {
+        return;
+    }
+    let _quiet = quiet();
+    let text = "hop = [{ rate = \"1 Mbit/s\", delay = \"20 ms\", mtu = 296 }]\nsender.timestamps = false\n\
+                receiver = { window = \"2 segments\", timestamps = false }\nuntil.time = \"2 s\"\n";
+    let flow = &lab(text).lab.unwrap().flows[0];
+    assert_eq!(flow.window_advertised, Some(512), "{flow:?}");
+}

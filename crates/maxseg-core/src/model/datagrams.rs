@@ -1,13 +1,13 @@
 //! Datagrams and echo requests in closed form.
 
 use super::flow_path::FlowPath;
-use super::shares::Shares;
+use super::shares::{Crossing, MUCH_OF_REQUESTS, Shares};
 use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
 use crate::framing::IpPacket;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{Flow, Scenario};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Time, approx};
 
 /// Datagrams at a constant rate.
 pub(super) fn constant_rate(
@@ -69,14 +69,28 @@ pub(super) fn echo(
                     which the formulas do not know";
         caveats.push(Caveat::new("outside-range", text));
     }
+    caveats.extend(requests_caveat(flow, shares));
     let outcome = Outcome {
         elapsed_s: Some(scenario.until.time.as_secs_f64()),
         segment_loss: Some(lost),
         // Where none is answered there is no mean.
-        ping_mean_s: (lost < 1.0)
+        ping_mean_s: (lost < 1.0 && flow.start < scenario.until.time)
             .then(|| (flow_path.echo_time(&back, packet) + queue).as_secs_f64()),
         queue_mean_s: Some(queue.as_secs_f64()),
         ..Outcome::default()
     };
     Estimate { outcome, caveats }
+}
+
+/// Echoes wait behind what requests and replies have in the queues, which no mean load tells.
+fn requests_caveat(flow: &Flow, shares: &Shares<'_>) -> Option<Caveat> {
+    let links = [*flow, flow.reversed()].into_iter().flat_map(|way| Crossing::all(&way));
+    let most = links.map(|link| shares.of_requests(link)).fold(0.0, f64::max);
+    (most >= MUCH_OF_REQUESTS).then(|| {
+        let text = format!(
+            "requests and replies take up to {} of a link: the formula ignores how long echoes wait for them",
+            approx::percent(most.min(1.0))
+        );
+        Caveat::new("outside-range", text)
+    })
 }

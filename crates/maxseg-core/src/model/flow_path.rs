@@ -93,6 +93,25 @@ impl<'a> FlowPath<'a> {
         self.chance(&self.back, packet)
     }
 
+    /// How many links on the way there such packets cross: what is too large and must not be fragmented ends before the first that it
+    /// does not fit.
+    pub(super) fn reach(&self, packet: IpPacket) -> usize {
+        let is_narrow = |link: &&LinkSpec| packet.length() > link.mtu.bytes();
+        let narrow = self.there.iter().position(is_narrow).filter(|_| self.df);
+        narrow.unwrap_or(self.there.len())
+    }
+
+    /// The chance that a link on the way there damages a packet that it carries, for each of them.
+    pub(super) fn losses(&self, packet: IpPacket) -> Vec<Probability> {
+        let whole = || self.there.iter().map(|_| vec![packet]).collect();
+        let pieces = self.pieces(&self.there, packet).unwrap_or_else(whole);
+        let of_link = |(link, pieces): (&&LinkSpec, Vec<IpPacket>)| {
+            let damages = pieces.iter().map(|piece| link.loss(*piece, self.until));
+            damages.fold(Probability::NEVER, Probability::or)
+        };
+        self.there.iter().zip(pieces).map(of_link).collect()
+    }
+
     fn chance(&self, links: &[&LinkSpec], packet: IpPacket) -> Probability {
         let Some(pieces) = self.pieces(links, packet) else {
             return Probability::ALWAYS;

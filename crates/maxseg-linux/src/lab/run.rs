@@ -14,7 +14,6 @@ use super::capture::Recording;
 use super::error::LabError;
 use super::flows::{
     FlowContext, FlowCounts, PreparedFlow, Status, acknowledged, in_flight, is_foreign,
-    is_waited_for,
 };
 use super::header_limits;
 use super::kernel_links::{self, KernelReport};
@@ -211,7 +210,6 @@ fn watch_over(
     let until = scenario.until.time;
     let waits = scenario.flows.iter().any(|flow| is_foreign(scenario, flow));
     let latest = if waits { until + GRACE + full_queues(scenario) } else { until };
-    let awaited: Vec<bool> = scenario.flows.iter().map(is_waited_for).collect();
     let every = watch.sample_every();
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
     let mut starts = scenario.starts_behind_others();
@@ -232,7 +230,7 @@ fn watch_over(
         let mut ends: Vec<Option<Time>> = Vec::new();
         for (flow, status) in statuses.iter().enumerate() {
             let done = status.end().map_err(|error| LabError::Flow { flow, error })?;
-            ends.extend(awaited[flow].then_some(done));
+            ends.extend(scenario.flows[flow].is_waited_for().then_some(done));
             let info = status.sample();
             if let Some(info) = info.filter(|_| now >= sample_at) {
                 watch.on_sample(&sample(now, flow, &info));

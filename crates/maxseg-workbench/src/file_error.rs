@@ -140,14 +140,10 @@ pub fn similar_file(missing: &Path) -> Option<PathBuf> {
     names.sort_unstable();
     let is_with_ending =
         |name: &&String| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'));
-    let name = match names.iter().find(is_with_ending) {
-        Some(name) => name,
-        // An ending that both have makes no name similar to another.
-        None => {
-            let is_near = |name: &&str| closest(stem_of(wanted), [stem_of(name)]).is_some();
-            closest(wanted, names.iter().map(String::as_str).filter(is_near))?
-        }
-    };
+    // An ending that both have makes no name similar to another.
+    let is_near = |name: &&str| closest(stem_of(wanted), [stem_of(name)]).is_some();
+    let near = || closest(wanted, names.iter().map(String::as_str).filter(is_near));
+    let name = names.iter().find(is_with_ending).map(String::as_str).or_else(near)?;
     Some(missing.with_file_name(name))
 }
 

@@ -279,6 +279,20 @@ impl<'a> FlowPath<'a> {
         !self.df && self.there.iter().any(|link| packet.length() > link.mtu.bytes())
     }
 
+    /// Fragments of such a packet, and how many of the link's queue it holds, where a link on the way there cuts it into more than that
+    /// has room for: they come at once, and one of them is on the wire.
+    pub(super) fn fragments_beyond_queue(&self, packet: IpPacket) -> Option<(usize, f64)> {
+        let mut before = 1;
+        for (link, pieces) in self.there.iter().zip(self.pieces(&self.there, packet)?) {
+            let room = room(link, pieces[0]);
+            if pieces.len() > before && pieces.len() as f64 > room + 1.0 {
+                return Some((pieces.len(), room));
+            }
+            before = pieces.len();
+        }
+        None
+    }
+
     /// The error models on the way there.
     pub(super) fn models(&self) -> impl Iterator<Item = &'a ErrorModel> {
         self.there.iter().flat_map(|link| link.errors.entries()).map(|(_, model)| model)

@@ -161,3 +161,29 @@ fn flows_that_end_at_their_own_time_have_the_mean_of_the_run() {
     }
     assert!((outcome.goodput_bps.unwrap() * end / 16e6 - 1.0).abs() < 1e-6, "{outcome:?}");
 }
+
+/// A datagram of which a queue refuses a fragment each time does not arrive, nor does such an echo.
+#[test]
+fn fragments_that_find_no_room_are_lost() {
+    let text = |queue: &str, size: u32| {
+        format!(
+            "hop = [{{ rate = \"300 Mbit/s\", delay = \"1 ms\", mtu = 65535 }}, {{ rate = \"200 Mbit/s\", delay = \"1 ms\", queue = \"{queue}\" }}]\n\
+             sender.df = false\nreceiver.df = false\nuntil.time = \"2 s\"\n\
+             flow = [{{ kind = \"cbr\", rate = \"2 Mbit/s\", size = {size} }}, {{ kind = \"ping\", size = {size}, start = \"1 ms\" }}]"
+        )
+    };
+    // Five fragments: one is on the wire.
+    for (queue, size, lost) in [
+        ("3 packets", 7000, 1.0),
+        ("4 packets", 7000, 0.0),
+        ("4500 B", 7000, 1.0),
+        ("100 packets", 65000, 0.0),
+    ] {
+        let text = text(queue, size);
+        let (model, sim) = (model(&text), run(&mut Sim, &text));
+        let of = |outcome: &Outcome| outcome.flows[0].segment_loss;
+        assert_eq!((of(&model), of(&sim)), (Some(lost), Some(lost)), "{queue} {size}");
+        let echoes = |outcome: &Outcome| outcome.flows[1].ping_mean_s.is_some();
+        assert_eq!(echoes(&model), lost < 1.0, "{queue} {size}");
+    }
+}

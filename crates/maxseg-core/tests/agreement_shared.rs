@@ -8,7 +8,7 @@ use maxseg_core::sim::Sim;
 
 /// What several flows share, and what a small window, losses and a transfer of its own length make of one: all of an outcome, not
 /// its goodput alone.
-const SHARED: [Whole; 13] = [
+const SHARED: [Whole; 15] = [
     Whole {
         name: "four bulk flows and a ping",
         text: "hop = [{ rate = \"10 Mbit/s\", delay = \"50 ms\", queue = \"1000 packets\" }]\nreceiver.window = \"64 KiB\"\n\
@@ -29,6 +29,23 @@ const SHARED: [Whole; 13] = [
         name: "two flows of datagrams",
         text: "hop = [{ rate = \"10 Mbit/s\", delay = \"10 ms\" }]\nuntil.time = \"20 s\"\n\
                flow = [{ kind = \"cbr\", rate = \"8 Mbit/s\", size = 1000 }, { kind = \"cbr\", rate = \"8 Mbit/s\", size = 1000 }]",
+        stack: "linux",
+        goodput: 1.02,
+        delay: 1.1,
+    },
+    Whole {
+        name: "datagrams through one full queue behind another",
+        text: "hop = [{ rate = \"2 Mbit/s\", delay = \"1 ms\" }, { rate = \"500 kbit/s\", delay = \"1 ms\", queue = \"20 packets\" }]\n\
+               until.time = \"20 s\"\nflow = [{ kind = \"cbr\", rate = \"4 Mbit/s\", size = 1000 }]",
+        stack: "linux",
+        goodput: 1.02,
+        delay: 1.1,
+    },
+    Whole {
+        name: "datagrams that errors thin out before a slow link",
+        text: "hop = [{ name = \"a\", rate = \"10 Mbit/s\", delay = \"1 ms\", errors = { model = \"uniform\", rate = 0.5 } }, \
+               { name = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\", queue = \"20 packets\" }]\nuntil.time = \"20 s\"\n\
+               flow = [{ kind = \"cbr\", rate = \"1500 kbit/s\", size = 1000 }, { kind = \"cbr\", rate = \"600 kbit/s\", size = 1000 }]",
         stack: "linux",
         goodput: 1.02,
         delay: 1.1,
@@ -152,6 +169,24 @@ fn what_flows_share_agrees_too() {
             let link = hop.forward.rate.get().max(hop.reverse.rate.get()) as f64;
             let all = model.goodput_bps.unwrap();
             assert!(all <= link, "{}: {all} bit/s of a link of {link}", case.name);
+        }
+    }
+}
+
+/// On a slow link what a packet takes counts, and which acknowledgement waits.
+#[test]
+fn a_transfer_within_the_first_window_takes_what_its_packets_take() {
+    for stack in ["linux", "rfc"] {
+        for bytes in [1, 1000, 1348, 3000, 4000, 13_000] {
+            let text = format!(
+                "hop = [{{ rate = \"130 kbit/s\", delay = \"1 ms\", mtu = 1400, framing = \"ethernet\" }}]\nuntil.bytes = \"{bytes} B\""
+            );
+            let scenario = Scenario::from_toml_over(stack, "test", &text).unwrap();
+            let model = Model.run(&scenario, &mut Unwatched).unwrap();
+            let sim = Sim.run(&scenario, &mut Unwatched).unwrap();
+            let apart = model.elapsed_s.unwrap() / sim.elapsed_s.unwrap();
+            assert!((0.97..1.03).contains(&apart), "{stack}, {bytes} bytes: {apart}");
+            assert_eq!(model.mss_used_bytes, sim.mss_used_bytes, "{stack}, {bytes} bytes");
         }
     }
 }

@@ -286,3 +286,40 @@ fn a_full_link_is_the_limit_as_in_the_simulator() {
         assert_eq!(real.limited_by, simulated.limited_by, "{text}{:?}", real.limits);
     }
 }
+
+/// A bulk flow without a limit runs on when all requests are answered, and one with a limit when a flow of requests has stopped.
+#[test]
+fn a_run_lasts_as_long_as_in_the_simulator() {
+    if !has_rights() {
+        return;
+    }
+    let _quiet = quiet();
+    let request = "kind = \"request\"\nrequest = \"200 B\"\nreply = \"2 kB\"";
+    let of = |requests: &str, until: &str| {
+        format!(
+            "{HOP}[[flow]]\nkind = \"bulk\"\n[[flow]]\n{request}\n{requests}\n[until]\n{until}\n"
+        )
+    };
+    let without = of("count = 2", "time = \"1 s\"");
+    for outcome in [lab(&without), simulated(&without)] {
+        assert!(outcome.elapsed_s.unwrap() >= 1.0, "{:?}", outcome.elapsed_s);
+    }
+    let limited = of("stop = \"20 ms\"", "time = \"30 s\"\nbytes = \"2 MB\"");
+    for outcome in [lab(&limited), simulated(&limited)] {
+        assert!(outcome.payload_bytes.unwrap() >= 2_000_000, "{:?}", outcome.payload_bytes);
+        assert!(outcome.elapsed_s.unwrap() < 30.0, "{:?}", outcome.elapsed_s);
+    }
+}
+
+/// The kernel takes no smaller clamp than about 1 KiB.
+#[test]
+fn a_window_below_the_least_clamp_of_the_kernel_is_held() {
+    if !has_rights() {
+        return;
+    }
+    let _quiet = quiet();
+    let text = "hop = [{ rate = \"1 Mbit/s\", delay = \"20 ms\", mtu = 296 }]\nsender.timestamps = false\n\
+                receiver = { window = \"2 segments\", timestamps = false }\nuntil.time = \"2 s\"\n";
+    let flow = &lab(text).lab.unwrap().flows[0];
+    assert_eq!(flow.window_advertised, Some(512), "{flow:?}");
+}

@@ -140,11 +140,15 @@ pub fn similar_file(missing: &Path) -> Option<PathBuf> {
     names.sort_unstable();
     let is_with_ending =
         |name: &&String| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'));
-    let name = match names.iter().find(is_with_ending) {
-        Some(name) => name,
-        None => closest(wanted, names.iter().map(String::as_str))?,
-    };
+    // An ending that both have makes no name similar to another.
+    let is_near = |name: &&str| closest(stem_of(wanted), [stem_of(name)]).is_some();
+    let near = || closest(wanted, names.iter().map(String::as_str).filter(is_near));
+    let name = names.iter().find(is_with_ending).map(String::as_str).or_else(near)?;
     Some(missing.with_file_name(name))
+}
+
+fn stem_of(name: &str) -> &str {
+    Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name)
 }
 
 /// The command that tells what is in a file by this name, where maxseg cannot read it.
@@ -183,6 +187,22 @@ mod tests {
     fn a_file_is_one_word_of_a_shell() {
         assert_eq!(for_shell("/tmp/lo-1.pcapng"), "/tmp/lo-1.pcapng");
         assert_eq!(for_shell("it's $(mine).pcap"), r"'it'\''s $(mine).pcap'");
+    }
+
+    #[test]
+    fn an_ending_alone_makes_no_file_similar() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["modem.toml", "q.toml", "slow.pcapng"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let meant = |name: &str| similar_file(&folder.path().join(name));
+        for (wanted, file) in
+            [("moden.toml", "modem.toml"), ("modem", "modem.toml"), ("slow.pcap", "slow.pcapng")]
+        {
+            assert_eq!(meant(wanted), Some(folder.path().join(file)), "{wanted}");
+        }
+        assert_eq!(meant("nope.toml"), None);
+        assert_eq!(meant("h2.toml"), None);
     }
 
     #[test]

@@ -93,6 +93,25 @@ impl<'a> FlowPath<'a> {
         self.chance(&self.back, packet)
     }
 
+    /// How many links on the way there such packets cross: what is too large and must not be fragmented ends before the first that it
+    /// does not fit.
+    pub(super) fn reach(&self, packet: IpPacket) -> usize {
+        let is_narrow = |link: &&LinkSpec| packet.length() > link.mtu.bytes();
+        let narrow = self.there.iter().position(is_narrow).filter(|_| self.df);
+        narrow.unwrap_or(self.there.len())
+    }
+
+    /// The chance that a link on the way there damages a packet that it carries, for each of them.
+    pub(super) fn losses(&self, packet: IpPacket) -> Vec<Probability> {
+        let whole = || self.there.iter().map(|_| vec![packet]).collect();
+        let pieces = self.pieces(&self.there, packet).unwrap_or_else(whole);
+        let of_link = |(link, pieces): (&&LinkSpec, Vec<IpPacket>)| {
+            let damages = pieces.iter().map(|piece| link.loss(*piece, self.until));
+            damages.fold(Probability::NEVER, Probability::or)
+        };
+        self.there.iter().zip(pieces).map(of_link).collect()
+    }
+
     fn chance(&self, links: &[&LinkSpec], packet: IpPacket) -> Probability {
         let Some(pieces) = self.pieces(links, packet) else {
             return Probability::ALWAYS;
@@ -258,6 +277,20 @@ impl<'a> FlowPath<'a> {
     /// Whether such packets are fragmented on the way there.
     pub(super) fn is_cut(&self, packet: IpPacket) -> bool {
         !self.df && self.there.iter().any(|link| packet.length() > link.mtu.bytes())
+    }
+
+    /// Fragments of such a packet, and how many of the link's queue it holds, where a link on the way there cuts it into more than that
+    /// has room for: they come at once, and one of them is on the wire.
+    pub(super) fn fragments_beyond_queue(&self, packet: IpPacket) -> Option<(usize, f64)> {
+        let mut before = 1;
+        for (link, pieces) in self.there.iter().zip(self.pieces(&self.there, packet)?) {
+            let room = room(link, pieces[0]);
+            if pieces.len() > before && pieces.len() as f64 > room + 1.0 {
+                return Some((pieces.len(), room));
+            }
+            before = pieces.len();
+        }
+        None
     }
 
     /// The error models on the way there.

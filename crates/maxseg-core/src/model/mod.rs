@@ -35,7 +35,7 @@ use crate::engine::{
 };
 use crate::framing::IpPacket;
 use crate::outcome::Outcome;
-use crate::scenario::{End, Flow, FlowKind, Scenario};
+use crate::scenario::{End, Flow, FlowKind, Scenario, Until};
 use crate::units::Time;
 use shares::Shares;
 
@@ -125,8 +125,8 @@ impl Engine for Model {
     }
 
     fn run(&mut self, scenario: &Scenario, _: &mut dyn Watch) -> Result<Outcome, EngineError> {
-        let flows: Vec<Outcome> =
-            estimates(scenario).into_iter().map(|estimate| estimate.outcome).collect();
+        let flows = estimates(scenario).into_iter().map(|estimate| estimate.outcome);
+        let flows = of_one_run(flows.collect());
         let mut outcome = match flows.as_slice() {
             [only] => only.clone(),
             _ => total(scenario, flows),
@@ -136,8 +136,29 @@ impl Engine for Model {
     }
 }
 
-/// Every flow's estimate, in order.
+/// Every flow's estimate, in order. Where those that come to an end end the run before its time limit, the others end with them.
 fn estimates(scenario: &Scenario) -> Vec<Estimate> {
+    let estimates = estimates_up_to(scenario);
+    let Some(time) = early_end(scenario, &estimates) else { return estimates };
+    let until = Until { time, ..scenario.until };
+    let shortened = estimates_up_to(&Scenario { until, ..scenario.clone() });
+    let pairs = scenario.flows.iter().zip(estimates.into_iter().zip(shortened));
+    pairs.map(|(flow, (entire, cut))| if flow.is_waited_for() { entire } else { cut }).collect()
+}
+
+/// When the last flow that a run waits for is done, where that is before its time limit.
+fn early_end(scenario: &Scenario, estimates: &[Estimate]) -> Option<Time> {
+    if scenario.flows.iter().all(Flow::is_waited_for) {
+        return None; // nobody is cut off
+    }
+    let awaited = scenario.flows.iter().zip(estimates).filter(|(flow, _)| flow.is_waited_for());
+    let ends = awaited.filter_map(|(_, estimate)| estimate.outcome.elapsed_s);
+    let end = Time::from_secs_f64(ends.reduce(f64::max)?);
+    (end < scenario.until.time).then_some(end)
+}
+
+/// The same up to the time limit.
+fn estimates_up_to(scenario: &Scenario) -> Vec<Estimate> {
     let flows = &scenario.flows;
     // What requests take of links is known only after the queues that they wait in.
     let alone = Shares::new(scenario);
@@ -246,6 +267,18 @@ impl<'a> Queues<'a> {
         let full: f64 = ways.iter().map(|way| self.shares.full_queues(way)).sum();
         (from(End::Sender) + from(End::Receiver)).max(full)
     }
+}
+
+/// The same where each has its goodput as a mean of the whole run, which ends with the last of them.
+fn of_one_run(mut flows: Vec<Outcome>) -> Vec<Outcome> {
+    let end = flows.iter().filter_map(|flow| flow.elapsed_s).fold(0.0, f64::max);
+    for flow in &mut flows {
+        let own = flow.elapsed_s.replace(end).unwrap_or(end);
+        if own < end {
+            flow.goodput_bps = flow.goodput_bps.map(|goodput| goodput * own / end);
+        }
+    }
+    flows
 }
 
 /// A count that a formula gave.

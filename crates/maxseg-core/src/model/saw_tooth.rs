@@ -55,6 +55,11 @@ impl SawTooth {
         self.left * self.top()
     }
 
+    /// The window half way up.
+    pub(super) fn mean_top(&self) -> f64 {
+        f64::midpoint(self.bottom(), self.top())
+    }
+
     /// Time from loss to loss in rounds of the bare round trip, for a packet of growth each round.
     pub fn rounds(&self) -> f64 {
         let (path, top) = (self.path, self.top());

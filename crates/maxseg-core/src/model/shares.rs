@@ -4,7 +4,7 @@ use super::flow_path::FlowPath;
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::units::Time;
+use crate::units::{Probability, Time};
 
 /// One direction of a hop, by the end from which packets come that cross it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +23,10 @@ impl Crossing {
             End::Receiver => (hops.first..=hops.last).rev().map(crossing).collect(),
         }
     }
-
-    fn is_of(self, flow: &Flow) -> bool {
-        flow.from == self.from && flow.hops.contains(self.hop)
-    }
 }
+
+/// Where requests take more than this of a link, what waits for them waits long.
+pub(super) const MUCH_OF_REQUESTS: f64 = 0.1;
 
 /// The links of a scenario as its flows share them.
 pub(super) struct Shares<'a> {
@@ -64,9 +63,38 @@ impl<'a> Shares<'a> {
 
     /// What datagrams offer of a link's time at a moment; more than 1 where they do not fit.
     pub(super) fn datagrams(&self, crossing: Crossing, at: Time) -> f64 {
-        let flows = self.scenario.flows.iter();
-        let sending = flows.filter(|flow| crossing.is_of(flow) && is_active(flow, at));
-        sending.map(|flow| offered(self.scenario, flow, crossing)).sum()
+        self.offers(crossing, at).iter().map(|(_, load)| load).sum()
+    }
+
+    /// The same flow by flow. A link is offered what the links before it let through and do not damage.
+    fn offers(&self, crossing: Crossing, at: Time) -> Vec<(&'a Flow, f64)> {
+        let mut streams = self.streams(crossing.from, at);
+        let hops = self.scenario.path.hops.len();
+        let in_order: Box<dyn Iterator<Item = usize>> = match crossing.from {
+            End::Sender => Box::new(0..hops),
+            End::Receiver => Box::new((0..hops).rev()),
+        };
+        for hop in in_order {
+            let here: Vec<(&Flow, f64)> = streams
+                .iter()
+                .filter_map(|stream| Some((stream.flow, stream.load(hop)?)))
+                .collect();
+            if hop == crossing.hop {
+                return here;
+            }
+            let all: f64 = here.iter().map(|(_, load)| load).sum();
+            for stream in &mut streams {
+                stream.pass(hop, all);
+            }
+        }
+        Vec::new()
+    }
+
+    /// The datagrams that are sent from one end at a moment.
+    fn streams(&self, from: End, at: Time) -> Vec<Stream<'a>> {
+        let sending = |flow: &&Flow| flow.from == from && is_active(flow, at);
+        let flows = self.scenario.flows.iter().filter(sending);
+        flows.filter_map(|flow| Stream::of(self.scenario, flow)).collect()
     }
 
     /// What is left of a link to each bulk flow from one end, on average from `flow`'s start to `until`, if all get the same.
@@ -88,9 +116,10 @@ impl<'a> Shares<'a> {
 
     /// The share of a flow's datagrams or echoes that full queues let through, where all lose alike, while it sends.
     pub(super) fn carried(&self, flow: &Flow) -> f64 {
+        // What one link lets through the next may still have no room for.
         let through = |at: Time| {
-            let loads = Crossing::all(flow).into_iter().map(|link| self.datagrams(link, at));
-            1.0 / loads.fold(1.0, f64::max)
+            let passes = |link| 1.0 / self.datagrams(link, at).max(1.0);
+            Crossing::all(flow).into_iter().map(passes).product()
         };
         self.mean_over(flow.start, flow.stop.min(self.scenario.until.time), through)
     }
@@ -118,17 +147,13 @@ impl<'a> Shares<'a> {
 
     /// What a full queue of the datagrams that take most of a link takes there.
     fn full_queue(&self, crossing: Crossing, at: Time) -> f64 {
-        let flows = self.scenario.flows.iter();
-        let sending = flows.filter(|flow| crossing.is_of(flow) && is_active(flow, at));
-        let wait = |flow: &Flow| {
+        let wait = |(flow, load): (&Flow, f64)| {
             let packet = datagram(flow)?;
             let index = Crossing::all(flow).iter().position(|link| *link == crossing)?;
-            Some((
-                offered(self.scenario, flow, crossing),
-                FlowPath::of(self.scenario, flow).full_queue(packet, index),
-            ))
+            Some((load, FlowPath::of(self.scenario, flow).full_queue(packet, index)))
         };
-        let most = sending.filter_map(wait).max_by(|a, b| a.0.total_cmp(&b.0));
+        let offers = self.offers(crossing, at).into_iter();
+        let most = offers.filter_map(wait).max_by(|a, b| a.0.total_cmp(&b.0));
         most.map_or(0.0, |(_, wait)| wait)
     }
 
@@ -176,21 +201,41 @@ fn datagram(flow: &Flow) -> Option<IpPacket> {
     }
 }
 
-/// What a flow of datagrams offers of a link's time, of which links before let through what they carry; 0 of other flows.
-fn offered(scenario: &Scenario, flow: &Flow, crossing: Crossing) -> f64 {
-    let (Some(packet), Some(interval)) = (datagram(flow), flow.kind.interval_s()) else {
-        return 0.0;
-    };
-    let paces = FlowPath::of(scenario, flow).paces(packet);
-    let mut through = 1.0_f64;
-    for (link, seconds) in Crossing::all(flow).into_iter().zip(paces) {
-        let load = through * seconds / interval;
-        if link == crossing {
-            return load;
-        }
-        through = through.min(interval / seconds);
+/// The datagrams of a flow on their way from link to link.
+struct Stream<'a> {
+    flow: &'a Flow,
+    /// For each hop that they cross: its number, its share of time that all of them would take, and the part that errors leave.
+    links: Vec<(usize, f64, f64)>,
+    /// The part of them that has come so far.
+    arriving: f64,
+}
+
+impl<'a> Stream<'a> {
+    /// `None` of other flows.
+    fn of(scenario: &Scenario, flow: &'a Flow) -> Option<Self> {
+        let (packet, interval) = (datagram(flow)?, flow.kind.interval_s()?);
+        let flow_path = FlowPath::of(scenario, flow);
+        let on_links = flow_path.paces(packet).into_iter().zip(flow_path.losses(packet));
+        let link = |(crossing, (seconds, loss)): (Crossing, (f64, Probability))| {
+            (crossing.hop, seconds / interval, loss.complement())
+        };
+        let links = Crossing::all(flow).into_iter().zip(on_links).map(link);
+        let links = links.take(flow_path.reach(packet)).collect();
+        Some(Self { flow, links, arriving: 1.0 })
     }
-    0.0
+
+    /// What they offer of the time of a hop's link; `None` where they do not cross it.
+    fn load(&self, hop: usize) -> Option<f64> {
+        let (_, load, _) = self.links.iter().find(|(at, ..)| *at == hop)?;
+        Some(self.arriving * load)
+    }
+
+    /// Crosses a hop whose link is offered so much of its time by all.
+    fn pass(&mut self, hop: usize, all: f64) {
+        if let Some((_, _, undamaged)) = self.links.iter().find(|(at, ..)| *at == hop) {
+            self.arriving *= undamaged / all.max(1.0);
+        }
+    }
 }
 
 /// What the requests and replies of a flow with this outcome take of each link.

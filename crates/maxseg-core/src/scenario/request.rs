@@ -65,16 +65,11 @@ impl Scenario {
     /// `until.bytes` is given, and request flows with a `count`. `None` where there are none, or where a
     /// bulk flow has no end.
     pub fn flows_that_end(&self) -> Option<usize> {
-        let endless = |kind: &FlowKind| *kind == FlowKind::Bulk && self.until.bytes.is_none();
-        let ends = |kind: &FlowKind| match kind {
-            FlowKind::Bulk => self.until.bytes.is_some(),
-            FlowKind::Request(plan) => plan.count.is_some(),
-            FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
-        };
-        let kinds = || self.flows.iter().map(|flow| &flow.kind);
-        let count = kinds().filter(|kind| ends(kind)).count();
-        (count > 0 && !kinds().any(endless)).then_some(count)
+        let is_endless = |flow: &Flow| flow.kind == FlowKind::Bulk && self.until.bytes.is_none();
+        let count = self.flows.iter().filter(|flow| flow.is_waited_for()).count();
+        (count > 0 && !self.flows.iter().any(is_endless)).then_some(count)
     }
+
     /// The ways of data of all flows: [`Flow::ways_of_data`].
     pub fn ways_of_data(&self) -> Vec<Flow> {
         self.flows.iter().flat_map(Flow::ways_of_data).collect()
@@ -82,6 +77,15 @@ impl Scenario {
 }
 
 impl Flow {
+    /// Whether a run goes on until the flow is done: by bytes, or by a number of requests. A bulk flow without a limit is never done.
+    pub fn is_waited_for(&self) -> bool {
+        match self.kind {
+            FlowKind::Bulk => true,
+            FlowKind::Request(plan) => plan.count.is_some(),
+            FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
+        }
+    }
+
     /// The ways that its payload goes over TCP, each as a flow from its sender: requests have two.
     pub fn ways_of_data(&self) -> Vec<Self> {
         match self.kind {

@@ -92,7 +92,7 @@ fn hop(index: usize, entry: &HopEntry, ip: IpVersion) -> Result<HopSpec, Problem
         rate: entry.rate,
         delay: entry.delay,
         mtu: entry.mtu.unwrap_or(Mtu::ETHERNET),
-        tunnel: entry.tunnel.map(|tunnel| tunnel.0),
+        tunnel: entry.tunnel.and_then(|tunnel| tunnel.0),
         framing: entry.framing.unwrap_or_default(),
         frame: entry.frame.map(|size| size.0),
         pad: entry.pad.unwrap_or(false),

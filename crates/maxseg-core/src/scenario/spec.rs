@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::LabOptions;
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
-use super::tunnel::TunnelEntry;
+use super::tunnel::TunnelOrNone;
 use super::values::IpNumber;
 use crate::errors::ErrorsSpec;
 use crate::framing::Framing;
@@ -82,9 +82,9 @@ pub struct HopEntry {
     /// The largest IP packet, in bytes; 1500 unless given. With a tunnel, the largest outer packet.
     #[schemars(extend("x-example" = "1500", "x-default" = "1500"))]
     pub mtu: Option<Mtu>,
-    /// The tunnel that wraps each packet, both ways; none unless given.
+    /// The tunnel that wraps each packet, both ways, or `false`; none unless given.
     #[schemars(extend("x-example" = "\"wireguard\"", "x-default" = "none"))]
-    pub tunnel: Option<TunnelEntry>,
+    pub tunnel: Option<TunnelOrNone>,
     /// Headers around each packet on the wire; `ip` (none) unless given.
     #[schemars(extend("x-example" = "\"ethernet\"", "x-default" = "\"ip\""))]
     pub framing: Option<Framing>,

@@ -1,6 +1,7 @@
 //! A tunnel as a file writes it.
 
 use schemars::JsonSchema;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::values::IpNumber;
@@ -78,42 +79,80 @@ struct TunnelTable {
     outer: IpNumber,
 }
 
+/// Which words and tables name a tunnel.
+const EXPECTED: &str = "a tunnel such as \"wireguard\" or { kind = \"wireguard\", outer = 6 }";
+
+fn by_word<E: serde::de::Error>(word: &str) -> Result<TunnelEntry, E> {
+    let name = TunnelName::deserialize(serde::de::value::StrDeserializer::<E>::new(word))?;
+    name.over(IpVersion::V4).map_err(E::custom)
+}
+
+fn by_table<'de, A: MapAccess<'de>>(map: A) -> Result<TunnelEntry, A::Error> {
+    let table = TunnelTable::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+    table.kind.over(table.outer.0).map_err(serde::de::Error::custom)
+}
+
 impl<'de> Deserialize<'de> for TunnelEntry {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct WordOrTable;
-        impl<'de> serde::de::Visitor<'de> for WordOrTable {
+        impl<'de> Visitor<'de> for WordOrTable {
             type Value = TunnelEntry;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a tunnel such as \"wireguard\" or { kind = \"wireguard\", outer = 6 }")
+                f.write_str(EXPECTED)
             }
             fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<TunnelEntry, E> {
-                let name =
-                    TunnelName::deserialize(serde::de::value::StrDeserializer::<E>::new(word))?;
-                name.over(IpVersion::V4).map_err(E::custom)
+                by_word(word)
             }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                map: A,
-            ) -> Result<TunnelEntry, A::Error> {
-                let table =
-                    TunnelTable::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                table.kind.over(table.outer.0).map_err(serde::de::Error::custom)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TunnelEntry, A::Error> {
+                by_table(map)
             }
         }
         from.deserialize_any(WordOrTable)
     }
 }
 
-impl JsonSchema for TunnelEntry {
+/// A tunnel, or `false` for none: beside others in a sweep, or in place of the file's.
+#[derive(Debug, Clone, Copy)]
+pub struct TunnelOrNone(pub Option<Tunnel>);
+
+impl<'de> Deserialize<'de> for TunnelOrNone {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct TunnelOrFalse;
+        impl<'de> Visitor<'de> for TunnelOrFalse {
+            type Value = TunnelOrNone;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{EXPECTED}, or false")
+            }
+            fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<TunnelOrNone, E> {
+                if on {
+                    return Err(E::invalid_type(serde::de::Unexpected::Bool(on), &self));
+                }
+                Ok(TunnelOrNone(None))
+            }
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<TunnelOrNone, E> {
+                if word == "none" {
+                    return Err(E::custom("a link without a tunnel has `tunnel = false`"));
+                }
+                by_word(word).map(|entry| TunnelOrNone(Some(entry.0)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TunnelOrNone, A::Error> {
+                by_table(map).map(|entry| TunnelOrNone(Some(entry.0)))
+            }
+        }
+        from.deserialize_any(TunnelOrFalse)
+    }
+}
+
+impl JsonSchema for TunnelOrNone {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Tunnel".into()
+        "TunnelOrNone".into()
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let name = generator.subschema_for::<TunnelName>();
         let table = generator.subschema_for::<TunnelTable>();
         schemars::json_schema!({
-            "description": "what wraps each packet; over IPv4 unless the table says otherwise",
-            "anyOf": [name, table],
+            "description": "false for none, or what wraps each packet; over IPv4 unless the table says otherwise",
+            "anyOf": [{ "const": false }, name, table],
         })
     }
 }
@@ -150,6 +189,8 @@ mod tests {
     fn a_link_without_a_tunnel_is_written_as_before_there_were_any() {
         let plain = serde_json::to_value(&scenario("").unwrap().path.hops[0].forward).unwrap();
         assert_eq!(plain.get("tunnel"), None);
+        let off = serde_json::to_value(&scenario("tunnel = false").unwrap().path.hops[0].forward);
+        assert_eq!(off.unwrap(), plain);
         let gre = serde_json::to_value(&scenario("tunnel = \"gre\"").unwrap().path.hops[0].forward);
         let fields = serde_json::json!({
             "kind": "gre", "key": false, "sequence": false, "checksum": false, "outer": 4
@@ -164,6 +205,8 @@ mod tests {
             ("tunnel = { outer = 6 }", "has no `kind`"),
             ("tunnel = { kind = \"6in4\", outer = 6 }", "6in4 is IPv6 in IPv4"),
             ("tunnel = \"6in4\"", "this tunnel carries IPv6"),
+            ("tunnel = \"none\"", "has `tunnel = false`"),
+            ("tunnel = true", "it takes a tunnel such as"),
             ("mtu = 100\ntunnel = \"vxlan\"", "leaves less than the 68 bytes"),
         ];
         for (hop, want) in cases {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::scenario::{End, Flow, Scenario};
+use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::settings::{SocketMemory, WindowScale};
 
 use super::flows::is_foreign;
@@ -19,14 +19,17 @@ pub(super) fn of_any_program(scenario: &Scenario, hop: usize, to: End) -> Option
     (limits.mss.is_some() || limits.window.is_some()).then_some(limits)
 }
 
-/// For the programs of a run: iperf3 sets the segment size itself, and this program's own flows their windows too.
+/// The least that sockets take for `TCP_WINDOW_CLAMP`, or less: `SOCK_MIN_RCVBUF` (`include/net/sock.h`), of which they take half
+/// (`tcp_set_window_clamp`, `net/ipv4/tcp.c`).
+const LEAST_CLAMP: u32 = 2304;
+
+/// For the programs of a run: iperf3 sets the segment size itself, and this program's own flows their windows too, where the kernel
+/// holds them that small.
 pub(super) fn of_run(scenario: &Scenario, hop: usize, to: End) -> Option<HeaderLimits> {
-    let is_foreign = |flow: &Flow| is_foreign(scenario, flow);
-    if !scenario.flows.iter().any(is_foreign) {
-        return None;
-    }
+    let runs_iperf3 = scenario.flows.iter().any(|flow| is_foreign(scenario, flow));
     let limits = HeaderLimits { mss: None, ..of_settings(scenario, hop, to)? };
-    limits.window.is_some().then_some(limits)
+    let is_needed = |window: u32| runs_iperf3 || window < LEAST_CLAMP;
+    limits.window.is_some_and(is_needed).then_some(limits)
 }
 
 /// Of the host that sends on this link: the window is its own, and the MSS option tells its peers what they may send.
@@ -72,5 +75,7 @@ mod tests {
         let iperf3 = format!("{hosts}[lab]\ntraffic = \"iperf3\"\n");
         assert_eq!(limits(of_run, &iperf3), [None, None, None, Some((None, Some(20_000)))]);
         assert_eq!(limits(of_any_program, ""), [None; 4]);
+        let small = limits(of_run, "[receiver]\nwindow = \"1000 B\"\n");
+        assert_eq!(small, [None, None, None, Some((None, Some(1000)))]);
     }
 }

@@ -13,7 +13,7 @@ use maxseg_wire::tcp_info::TcpInfo;
 use super::capture::Recording;
 use super::error::LabError;
 use super::flows::{
-    FlowContext, FlowCounts, PreparedFlow, Status, acknowledged, has_end, in_flight, is_foreign,
+    FlowContext, FlowCounts, PreparedFlow, Status, acknowledged, in_flight, is_foreign,
 };
 use super::header_limits;
 use super::kernel_links::{self, KernelReport};
@@ -210,7 +210,6 @@ fn watch_over(
     let until = scenario.until.time;
     let waits = scenario.flows.iter().any(|flow| is_foreign(scenario, flow));
     let latest = if waits { until + GRACE + full_queues(scenario) } else { until };
-    let ends = scenario.flows.iter().filter(|flow| has_end(scenario, flow)).count();
     let every = watch.sample_every();
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
     let mut starts = scenario.starts_behind_others();
@@ -228,17 +227,17 @@ fn watch_over(
         if let Some(start) = starts.pop_if(|start| *start <= now) {
             busy_before.push((start, carrier.busy(scenario, now)?));
         }
-        let mut ended: Vec<Time> = Vec::new();
+        let mut ends: Vec<Option<Time>> = Vec::new();
         for (flow, status) in statuses.iter().enumerate() {
             let done = status.end().map_err(|error| LabError::Flow { flow, error })?;
-            ended.extend(done);
+            ends.extend(scenario.flows[flow].is_waited_for().then_some(done));
             let info = status.sample();
             if let Some(info) = info.filter(|_| now >= sample_at) {
                 watch.on_sample(&sample(now, flow, &info));
             }
         }
-        if ends > 0 && ended.len() >= ends {
-            let ended = ended.into_iter().max().unwrap_or(now);
+        let ended: Option<Vec<Time>> = ends.into_iter().collect();
+        if let Some(ended) = ended.and_then(|ends| ends.into_iter().max()) {
             return Ok(Watched { ended, busy_before, at_limit });
         }
         carrier.check()?;

@@ -114,6 +114,9 @@ impl Source {
         if file.is_dir() && !is_stdin {
             return RunSet::of_folder(file).map(Self::Runs);
         }
+        if file.is_file() && file.extension().is_some_and(|of| of == "toml") {
+            return Err(CompareError::Scenario { file: file.to_owned() }.into());
+        }
         let options = ReadOptions { interface, ..ReadOptions::default() };
         let fail = |error| Error::file("read", file, error);
         let mut opened: Box<dyn Read> = if is_stdin {

@@ -22,6 +22,12 @@ pub enum CompareError {
         /// The file.
         file: PathBuf,
     },
+    /// A file is a scenario.
+    #[error("{} is a scenario, which has no results", file.display())]
+    Scenario {
+        /// The file.
+        file: PathBuf,
+    },
     /// A folder has no results.
     #[error("{} holds no rows.jsonl", folder.display())]
     NoRows {
@@ -81,6 +87,9 @@ impl CompareError {
             Self::Broken { .. } | Self::Table { .. } => {
                 "name what `maxseg run --out DIR` or `maxseg run --json > FILE` wrote, or a capture"
                     .to_owned()
+            }
+            Self::Scenario { file } => {
+                format!("maxseg run {} --out DIR writes what can be compared", path_for_shell(file))
             }
             Self::NoRows { folder } => {
                 format!("maxseg run SCENARIO --out {} writes them", path_for_shell(folder))

@@ -245,6 +245,13 @@ pub(super) fn sentence(change: Change, ends: &Ends, scenario: &Scenario) -> Stri
     }
 }
 
+/// A number as a file writes it where that is short, as people read it where it has many digits.
+fn legible(exact: String, rounded: impl FnOnce() -> String) -> String {
+    const MOST_DIGITS: usize = 4;
+    let digits = exact.chars().filter(char::is_ascii_digit).count();
+    if digits <= MOST_DIGITS { exact } else { rounded() }
+}
+
 /// Why this change: what limits the path as it is, and what the path holds.
 pub(super) fn reason(change: Change, of: &super::Request<'_>, outcome: Option<&Outcome>) -> String {
     let (scenario, least) = (of.scenario, of.at_least());
@@ -254,7 +261,9 @@ pub(super) fn reason(change: Change, of: &super::Request<'_>, outcome: Option<&O
     let limit =
         outcome.map_or_else(String::new, |outcome| format!("{}. ", limit(scenario, outcome)));
     let path = format!(
-        "The path carries {least}{rate} with a round trip of {rtt}: it holds {least}{held}{}",
+        "The path carries {least}{} with a round trip of {}: it holds {least}{held}{}",
+        legible(rate.to_string(), || approx::rate(rate.get() as f64)),
+        legible(rtt.to_string(), || approx::time(rtt.as_secs_f64())),
         policed(scenario)
     );
     let ping = outcome.and_then(Outcome::ping_with_waiting_s).map(approx::time);
@@ -314,5 +323,24 @@ pub(super) fn reason(change: Change, of: &super::Request<'_>, outcome: Option<&O
         | Change::FairQueue
         | Change::Codel
         | Change::NoErrors => limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{BitsPerSec, Time};
+
+    #[test]
+    fn a_measured_path_is_told_in_three_digits() {
+        let rate = |text: &str| {
+            let rate: BitsPerSec = text.parse().unwrap();
+            legible(rate.to_string(), || approx::rate(rate.get() as f64))
+        };
+        assert_eq!(rate("50 Mbit/s"), "50 Mbit/s");
+        assert_eq!(rate("28.8 kbit/s"), "28.8 kbit/s");
+        assert_eq!(rate("80185654 bit/s"), "80.2 Mbit/s");
+        let time = Time::from_nanos(2_975_138_744);
+        assert_eq!(legible(time.to_string(), || approx::time(time.as_secs_f64())), "2.98 s");
     }
 }

@@ -40,10 +40,15 @@ impl Transfer<'_> {
     }
 
     /// How long CUBIC's window takes from a full path to a full queue, in seconds, where no loss was before: the curve begins flat
-    /// (RFC 9438 §4.2, §4.10). Others grow by a segment in each round trip, or overflow it in slow start.
+    /// (RFC 9438 §4.2, §4.10), and it grows by half a segment for each that is acknowledged at most (`bictcp_update`). Others grow by a
+    /// segment in each round trip, or overflow it in slow start.
     fn first_filling(&self) -> f64 {
-        let is_cubic = self.sender.congestion == CongestionName::Cubic;
-        if is_cubic { libm::cbrt(self.saw_tooth().queue / cubic::AGGRESSIVENESS) } else { 0.0 }
+        if self.sender.congestion != CongestionName::Cubic {
+            return 0.0;
+        }
+        let tooth = self.saw_tooth();
+        let acknowledged = tooth.path / self.rtt;
+        libm::cbrt(tooth.queue / cubic::AGGRESSIVENESS).max(2.0 * tooth.queue / acknowledged)
     }
 
     /// A saw-tooth that the run is too short for has not its mean.
@@ -86,10 +91,12 @@ impl Transfer<'_> {
     /// Up to a full buffer the sender does not notice a slow reader.
     fn slow_reader_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
         let read = self.read_bps * self.active(bound) / 8.0;
-        (bound.formula == Formula::Reader && self.window > FAR_OFF * read).then(|| {
+        // A send buffer that bounds what is in flight is no bound of what the receiver holds.
+        let taken = self.flight.offered;
+        (bound.formula == Formula::Reader && taken > FAR_OFF * read).then(|| {
             let text = format!(
                 "the receiver's buffer takes up to {} at the path's rate before its slow reader counts, beside {} that are read: too low",
-                Bytes::new(whole(self.window)),
+                Bytes::new(whole(taken)),
                 Bytes::new(whole(read))
             );
             Caveat::new("outside-range", text)

@@ -143,6 +143,10 @@ impl Transfer<'_> {
                  in flight, which the formula ignores: {} times the simulator's goodput",
                 range(measured::BEYOND)
             )
+        } else if bound.formula == Formula::Link && self.buffer_is_passed() {
+            "Linux's send buffer counts memory, and a write may go beyond it where bursts are shorter than 64 KiB: what is in flight, the queue, RTT \
+             and pings may be several times as long, and the queue may overflow"
+                .to_owned()
         } else {
             return None;
         };

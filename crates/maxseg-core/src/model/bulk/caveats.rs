@@ -283,7 +283,12 @@ impl Transfer<'_> {
         let text = format!(
             "{what}, of {}: about {:.0}% too high then; less that, {} times the simulator's goodput",
             approx::time(all),
-            100.0 * share / (1.0 - share),
+            // A transfer of so many bytes takes as much longer.
+            if self.scenario.until.bytes.is_some() {
+                100.0 * share
+            } else {
+                100.0 * share / (1.0 - share)
+            },
             range(measured::LATE)
         );
         Some(Caveat::new("start-up", text))
@@ -298,14 +303,17 @@ impl Transfer<'_> {
         if self.probing() > 0.0 {
             return self.search_caveat(bound);
         }
+        let late = self
+            .late_fill_of(bound)
+            .filter(|late| !self.ends_before_window(late.window, bound))
+            .and_then(|late| self.late_fill_caveat(&late, bound));
+        if late.is_some() {
+            return late;
+        }
         let until = &self.scenario.until;
         let longest = until.time.since(self.flow.start).as_secs_f64();
         if until.bytes.is_some_and(|bytes| self.transfer_seconds(bytes, bound) <= longest) {
-            return None; // they are in its time
-        }
-        let late = self.late_fill_of(bound).and_then(|late| self.late_fill_caveat(&late, bound));
-        if late.is_some() {
-            return late;
+            return self.last_ack_caveat(bound); // they are in its time
         }
         // While it opens up it carries little of what it carries later.
         let opening = self.opening(bound).rounds * self.rtt;
@@ -331,6 +339,22 @@ impl Transfer<'_> {
         } else {
             None
         }
+    }
+
+    /// An odd last segment waits for the receiver's timer, but for Linux's, which looks at what is read (`tcp_cleanup_rbuf`).
+    fn last_ack_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        let bytes = self.scenario.until.bytes?.get() as f64;
+        let is_odd = libm::ceil(bytes / self.mss) % self.per_ack != 0.0;
+        let is_long = bytes > self.opening(bound).initial && !self.scenario.runs_linux(self.flow);
+        let share = self.ack_timeout / self.active(bound);
+        (is_odd && is_long && share > 0.02).then(|| {
+            let text = format!(
+                "the last segment may wait {} for its delayed ACK, which is ignored: up to {:.0}% too high",
+                approx::time(self.ack_timeout),
+                100.0 * share
+            );
+            Caveat::new("start-up", text)
+        })
     }
 
     /// The timeouts of a search for the path MTU leave a small slow-start threshold (RFC 5681 equation 4).

@@ -130,7 +130,9 @@ impl<'a> Transfer<'a> {
         let (sender, receiver) = scenario.endpoints(flow);
         let flow_path = FlowPath::of(scenario, flow).up_to(until);
         let decision = scenario.mss(flow);
-        let mss = decision.effective.bytes();
+        // All that is sent may be less than a segment holds.
+        let largest = decision.effective.bytes();
+        let mss = scenario.until.bytes.map_or(largest, |all| largest.min(all));
         let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
         let (packet, ack) = (headers.packet(mss), headers.packet(Bytes::ZERO));
         let (links, back) = (Crossing::all(flow), Crossing::all(&flow.reversed()));
@@ -342,6 +344,11 @@ impl<'a> Transfer<'a> {
         (is_by_loss || !is_refused).then_some(self.loss)
     }
 
+    /// What a segment holds, where there is as much to send.
+    fn mss_used(&self) -> Bytes {
+        self.scenario.mss(self.flow).effective.bytes()
+    }
+
     /// Whether anything that is sent both ways arrives, a SYN and its answer to begin with.
     fn is_answered(&self) -> bool {
         self.flow_path.loss(self.ack).get() < 1.0 && self.ack_loss < 1.0
@@ -370,7 +377,7 @@ impl<'a> Transfer<'a> {
             rtt_mean_s: is_timed.then_some(rtt),
             in_flight_mean_bytes: is_timed.then_some(goodput_bps * rtt / 8.0),
             queue_mean_s: Some(bound.queue),
-            mss_used_bytes: self.is_answered().then(|| whole(self.mss)),
+            mss_used_bytes: self.is_answered().then(|| self.mss_used().get()),
             limited_by: Some(limited_by),
             formula: Some(bound.formula.name().to_owned()),
             ..Outcome::default()

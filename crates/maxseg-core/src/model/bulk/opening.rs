@@ -2,14 +2,16 @@
 
 use super::super::{Formula, cubic, whole};
 use super::{SMALL_QUEUE, ThroughputBound, Transfer, first_timeout};
+use crate::framing::Headers;
 use crate::mss::black_hole;
 use crate::settings::CongestionName;
+use crate::tcp::Config;
 use crate::units::Bytes;
 
 /// Slow start: its rounds, the handshake's among them, the first window in bytes, and by how many times that grows in a round.
 pub(super) struct Opening {
     pub(super) rounds: f64,
-    initial: f64,
+    pub(super) initial: f64,
     growth: f64,
 }
 
@@ -91,6 +93,9 @@ impl Transfer<'_> {
     pub(super) fn transfer_seconds(&self, bytes: Bytes, bound: &ThroughputBound) -> f64 {
         let Opening { rounds, initial, growth } = self.opening(bound);
         let bytes = bytes.get() as f64;
+        if bytes <= initial.min(self.window) {
+            return self.probing() + self.first_window_seconds(bytes);
+        }
         let carried = initial * (libm::pow(growth, rounds - 1.0) - 1.0) / (growth - 1.0);
         let (rounds, rest) = if bytes <= carried {
             let needed = libm::log(1.0 + bytes * (growth - 1.0) / initial) / libm::log(growth);
@@ -100,6 +105,36 @@ impl Transfer<'_> {
             (rounds + 1.0, 8.0 * (bytes - carried) / bound.goodput_bps)
         };
         self.probing() + rounds * self.rtt + rest
+    }
+
+    /// What a transfer takes that the first window holds: the handshake, its segments one behind the other, and the acknowledgement of the
+    /// last. That waits where it is not one of `per_ack`; Linux acknowledges the first segments one by one
+    /// (`tcp_enter_quickack_mode`, `net/ipv4/tcp_input.c`).
+    fn first_window_seconds(&self, bytes: f64) -> f64 {
+        let segments = libm::ceil(bytes / self.mss).max(1.0);
+        let rest = whole(bytes - (segments - 1.0) * self.mss);
+        let last = self.ack.with_payload(u16::try_from(rest).unwrap_or(u16::MAX));
+        let (path, packet, ack) = (&self.flow_path, self.packet, self.ack);
+        let back = path.round_trip(ack, ack).as_secs_f64() - path.train(ack, 1.0, ack);
+        let is_odd = segments % self.per_ack != 0.0;
+        let waits = is_odd && !self.scenario.runs_linux(self.flow);
+        let wait = if waits { self.ack_timeout } else { 0.0 };
+        self.handshake_seconds() + path.train(packet, segments, last) + back + wait
+    }
+
+    /// SYN, SYN-ACK, and what the last packet of the handshake takes before the first segment.
+    fn handshake_seconds(&self) -> f64 {
+        let (config, _) = Config::both_ways(self.scenario, self.flow);
+        let header = Headers::plain(self.scenario.ip);
+        let [syn, syn_ack] =
+            [&config.sender, &config.receiver].map(|host| header.packet(config.syn_options(host)));
+        let (path, first) = (&self.flow_path, self.packet);
+        let ack = if self.sender.handshake_ack {
+            path.train(self.ack, 2.0, first) - path.train(first, 1.0, first)
+        } else {
+            0.0
+        };
+        path.round_trip(syn, syn_ack).as_secs_f64() + ack
     }
 
     /// Slow start up to the window of the bound.
@@ -126,8 +161,13 @@ impl Transfer<'_> {
     /// flight, as much less the first window is acknowledged.
     pub(super) fn ends_before_overflow(&self, bound: &ThroughputBound) -> bool {
         let tooth = self.saw_tooth();
-        let held = (tooth.path + tooth.queue) * self.mss;
+        self.ends_before_window(tooth.path + tooth.queue, bound)
+    }
+
+    /// Whether a transfer of so many bytes ends before slow start has more than a window of so many segments in flight.
+    pub(super) fn ends_before_window(&self, segments: f64, bound: &ThroughputBound) -> bool {
         let initial = self.opening(bound).initial;
-        self.scenario.until.bytes.is_some_and(|bytes| bytes.get() as f64 <= 2.0 * held - initial)
+        let sent = 2.0 * segments * self.mss - initial;
+        self.scenario.until.bytes.is_some_and(|bytes| bytes.get() as f64 <= sent)
     }
 }

@@ -37,7 +37,10 @@ impl Transfer<'_> {
     pub(super) fn tooth_period(&self) -> f64 {
         let tooth = self.saw_tooth();
         match self.sender.congestion {
-            CongestionName::Cubic => tooth.period_of_cubic(self.rtt),
+            // For each segment that is acknowledged the window grows by a half at most (`bictcp_update`).
+            CongestionName::Cubic => {
+                tooth.period_of_cubic(self.rtt).max(tooth.mean_top() / tooth.path * self.rtt)
+            }
             CongestionName::Reno | CongestionName::Ns2Reno | CongestionName::Bbr => {
                 tooth.rounds() * self.rtt * self.growth_per_ack()
             }

@@ -8,7 +8,7 @@ mod caveats;
 mod transfer;
 
 use super::cardwell::Cardwell;
-use super::shares::{Crossing, Shares};
+use super::shares::{Crossing, MUCH_OF_REQUESTS, Shares};
 use super::slow_start::Course;
 use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
@@ -56,9 +56,6 @@ pub(super) fn side_by_side(
     (shares, squeezed.into_iter().map(|(_, estimate)| estimate).collect())
 }
 
-/// Where others ask for more than this of a link, requests wait for each other.
-const MUCH: f64 = 0.1;
-
 /// One of several flows that together ask for more than their links carry gets as much less, and its requests take as much longer.
 fn squeeze(flow: &Flow, estimate: Estimate, asked: &Shares<'_>) -> Estimate {
     let Estimate { mut outcome, mut caveats } = estimate;
@@ -74,7 +71,7 @@ fn squeeze(flow: &Flow, estimate: Estimate, asked: &Shares<'_>) -> Estimate {
             fits = fits.min((1.0 - at_start(link)).max(0.0) / all);
         }
     }
-    if others >= MUCH {
+    if others >= MUCH_OF_REQUESTS {
         let text = format!(
             "other requests and datagrams take up to {} of a link: the formula ignores how long requests wait for them",
             approx::percent(others.min(1.0))
@@ -251,7 +248,7 @@ impl RequestModel<'_> {
                 let fit = libm::floor((until - at - each) / (each + pause)) + 1.0;
                 let begin = libm::ceil((stop - at) / (each + pause));
                 fit.min(begin).min(limit - requests).max(0.0)
-            } else if at + each <= until && at < stop && requests < limit {
+            } else if at + each <= until && (requests < 1.0 || at < stop) && requests < limit {
                 1.0
             } else {
                 0.0

@@ -179,3 +179,22 @@ fn small_segments_open_the_window_less_far() {
     let (caveat, wider) = of("600");
     assert!(caveat.is_none() && wider > 1.3 * goodput, "{wider} {goodput}");
 }
+
+#[test]
+fn the_smallest_segments_do_not_open_the_window() {
+    // Below 128 bytes none does (`tcp_event_data_recv`): 64 KiB a round trip.
+    let text = "hop = [{ rate = \"100 Mbit/s\", delay = \"20 ms\", queue = \"10000 packets\" }]\nuntil.time = \"10 s\"\nsender.mss = MSS";
+    let of = |mss: &str| {
+        let scenario = Scenario::from_toml("test", &text.replace("MSS", mss)).unwrap();
+        let caveats = Model.caveats(&scenario).into_iter();
+        let caveat =
+            caveats.map(|it| it.text).find(|it| it.contains("open Linux's receive window"));
+        (caveat, Sim.run(&scenario, &mut Unwatched).unwrap().goodput_bps.unwrap())
+    };
+    let (caveat, goodput) = of("139");
+    assert!(caveat.is_some_and(|text| text.contains("to 64 KiB only")));
+    let bound = 8.0 * 65_536.0 / 0.04;
+    assert!((0.85..1.0).contains(&(goodput / bound)), "{goodput} {bound}");
+    let (caveat, wider) = of("140");
+    assert!(caveat.is_none() && wider > 3.0 * goodput, "{wider} {goodput}");
+}

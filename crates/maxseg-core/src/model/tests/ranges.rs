@@ -89,6 +89,34 @@ fn datagrams_share_what_a_link_carries() {
     assert!(goodputs[0] + goodputs[1] > 9.7e6, "{goodputs:?}");
 }
 
+/// What a slow link lets through, a slower one behind it refuses in part; what errors damage before it, it is not offered.
+#[test]
+fn datagrams_meet_one_full_queue_behind_another() {
+    let goodputs = |flows: &str, errors: &str| -> Vec<f64> {
+        let text = format!(
+            "until.time = \"20 s\"\nhop = [{{ name = \"a\", rate = \"2 Mbit/s\", delay = \"1 ms\", errors = {{ model = \"uniform\", rate = {errors} }} }}, \
+             {{ name = \"b\", rate = \"500 kbit/s\", delay = \"1 ms\" }}]\nflow = [{flows}]"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let outcome = Model.run(&scenario, &mut crate::engine::Unwatched).unwrap();
+        let flows = outcome.flows.iter().filter_map(|flow| flow.goodput_bps);
+        if outcome.flows.is_empty() {
+            outcome.goodput_bps.into_iter().collect()
+        } else {
+            flows.collect()
+        }
+    };
+    let near = |goodput: f64, bps: f64| (goodput / bps - 1.0).abs() < 1e-4;
+    let flow = "{ kind = \"cbr\", rate = \"4 Mbit/s\", size = 972 }";
+    let one = goodputs(flow, "0.0");
+    assert!(near(one[0], 486e3), "{one:?}");
+    let damaged = goodputs(flow, "0.5");
+    assert!(near(damaged[0], 486e3), "{damaged:?}");
+    // Each gets a fourth of the first link, and a half of the second.
+    let two = goodputs(&format!("{flow}, {flow}"), "0.0");
+    assert!(near(two[0], 243e3) && near(two[1], 243e3), "{two:?}");
+}
+
 fn said(text: &str, code: &str) -> Vec<String> {
     let scenario = Scenario::from_toml("test", text).unwrap();
     let caveats = Model.caveats(&scenario).into_iter();
@@ -207,4 +235,128 @@ fn a_queue_that_hardly_fills_in_time_is_said() {
     };
     assert!(is_said(&text("10 s"), "for the first time"), "{:?}", outside(&text("10 s")));
     assert!(!is_said(&text("100 s"), "for the first time"));
+}
+
+/// The simulator: 9.1 Mbit/s of the model's 16.6 where the transfer is long enough for slow start to overflow the queue of 20 packets.
+#[test]
+fn a_transfer_that_slow_start_ends_early_is_said() {
+    let text = |bytes: &str| {
+        format!(
+            "hop = [{{ rate = \"140 Mbit/s\", delay = \"25 ms\", queue = \"50 packets\" }}, {{ rate = \"80 Mbit/s\", delay = \"18 ms\", \
+             queue = \"20 packets\" }}]\nreceiver.window = \"200 kB\"\nuntil.bytes = \"{bytes}\""
+        )
+    };
+    let starts = |bytes: &str| {
+        [said(&text(bytes), "start-up"), said(&text(bytes), "outside-range")].concat()
+    };
+    assert!(
+        starts("10 MB")[0].contains("slow start may overflow the queue of 20"),
+        "{:?}",
+        starts("10 MB")
+    );
+    assert_eq!(starts("30 kB"), Vec::<String>::new());
+}
+
+/// CUBIC's curve is through its middle after 4 s here, but each round trip of a full queue takes 20 s.
+#[test]
+fn a_sawtooth_lasts_a_round_trip_of_its_queue() {
+    let text = "hop = [{ rate = \"60 kbit/s\", delay = \"5 ms\", queue = \"100 packets\" }]\nuntil.time = \"TIME\"";
+    let of = |time: &str, code: &str| said(&text.replace("TIME", time), code);
+    let tooth = of("600 s", "self-induced-loss");
+    assert!(tooth[0].contains("a period of about 17"), "{tooth:?}");
+    assert_eq!(of("600 s", "outside-range"), Vec::<String>::new());
+    // The simulator's mean round trip: 11 s, of the model's 16.
+    assert!(is_said(&text.replace("TIME", "60 s"), "to fill the queue for the first time"));
+}
+
+/// The simulator's echoes take 97 ms, of the model's 1.6.
+#[test]
+fn echoes_beside_replies_are_said() {
+    let text = |pause: &str| {
+        format!(
+            "hop = [{{ rate = \"1 Mbit/s\", delay = \"0.2 ms\" }}]\nflow = [{{ kind = \"ping\" }}, \
+             {{ kind = \"request\", request = \"200 B\", reply = \"20 kB\", pause = \"{pause}\" }}]"
+        )
+    };
+    assert!(is_said(&text("0 s"), "how long echoes wait"), "{:?}", outside(&text("0 s")));
+    assert!(!is_said(&text("60 s"), "how long echoes wait"));
+}
+
+/// The simulator: 45 kbit/s of the model's 19, whatever the send buffer.
+#[test]
+fn what_a_slow_reader_s_buffer_takes_is_said_beside_a_small_send_buffer() {
+    let text = |buffer: &str| {
+        format!(
+            "hop = [{{ rate = \"1 Mbit/s\", delay = \"1 ms\" }}]\nsender = {{ stack = \"rfc\"{buffer} }}\n\
+             receiver = {{ stack = \"rfc\", window = \"200 kB\", read_rate = \"19 kbit/s\" }}"
+        )
+    };
+    for buffer in ["", ", send_buffer = \"8000 B\""] {
+        assert!(
+            is_said(&text(buffer), "buffer takes up to 200 kB"),
+            "{:?}",
+            outside(&text(buffer))
+        );
+    }
+}
+
+/// What no link carries takes no link's time.
+#[test]
+fn datagrams_above_the_mtu_leave_the_link_to_others() {
+    let text = |mtus: [u32; 2], df: bool| {
+        format!(
+            "hop = [{{ rate = \"1 Mbit/s\", delay = \"10 ms\", mtu = {} }}, {{ rate = \"1 Mbit/s\", delay = \"10 ms\", mtu = {} }}]\n\
+             sender.df = {df}\nflow = [{{ kind = \"cbr\", rate = \"2 Mbit/s\", size = 1400 }}, {{ kind = \"ping\", hops = [\"1\"] }}]",
+            mtus[0], mtus[1]
+        )
+    };
+    let of = |mtus: [u32; 2], df: bool| {
+        let scenario = Scenario::from_toml("test", &text(mtus, df)).unwrap();
+        let outcome = Model.run(&scenario, &mut crate::engine::Unwatched).unwrap();
+        outcome.flows[1].ping_mean_s.unwrap()
+    };
+    let alone = 2.0 * (0.01 + 84.0 * 8.0 / 1e6);
+    assert!((of([1280, 1500], true) / alone - 1.0).abs() < 1e-9);
+    assert!((of([1500, 1280], true) / alone - 1.0).abs() < 1e-9);
+    assert!(of([1500, 1280], false) > 2.0 * alone);
+    assert_eq!(said(&text([1280, 1500], true), "overload"), Vec::<String>::new());
+}
+
+/// The simulator: one request is asked, and answered after 7 ms.
+#[test]
+fn the_first_request_is_asked_before_its_flow_stops() {
+    let text = "hop = [{ rate = \"300 Mbit/s\", delay = \"2 ms\" }]\nuntil.time = \"1 s\"\n\
+                flow = [{ kind = \"request\", request = \"200 B\", reply = \"20 kB\", stop = \"1 ms\" }]";
+    let scenario = Scenario::from_toml("test", text).unwrap();
+    let outcome = Model.run(&scenario, &mut crate::engine::Unwatched).unwrap();
+    assert_eq!(outcome.requests, Some(1));
+}
+
+/// The simulator: 667 ms, of the model's 475.
+#[test]
+fn a_last_segment_that_waits_for_its_acknowledgement_is_said() {
+    let text = |bytes: &str, stack: &str| {
+        format!(
+            "hop = [{{ rate = \"2 Mbit/s\", delay = \"10 ms\" }}]\nuntil.bytes = \"{bytes}\"\nsender.stack = \"{stack}\"\n\
+             receiver = {{ stack = \"{stack}\", window = \"8000 B\" }}"
+        )
+    };
+    let of = |bytes: &str, stack: &str| said(&text(bytes, stack), "start-up");
+    assert!(of("100 kB", "rfc")[0].contains("its delayed ACK"), "{:?}", of("100 kB", "rfc"));
+    assert_eq!(of("101 kB", "rfc"), Vec::<String>::new());
+    assert_eq!(of("100 kB", "linux"), Vec::<String>::new());
+    assert_eq!(of("100 MB", "rfc"), Vec::<String>::new());
+}
+
+/// The simulator's round trips take 1.8 s, and the lab's 2.4 s, of the model's 0.5.
+#[test]
+fn what_goes_beyond_a_small_send_buffer_is_said_of_the_queue() {
+    let text = |stack: &str| {
+        format!(
+            "hop = [{{ rate = \"200 kbit/s\", delay = \"40 ms\", queue = \"1000 packets\" }}]\nuntil.time = \"20 s\"\n\
+             sender = {{ stack = \"{stack}\", send_buffer = \"8000 B\" }}\nreceiver.stack = \"{stack}\""
+        )
+    };
+    assert!(is_said(&text("linux"), "the queue, RTT"), "{:?}", outside(&text("linux")));
+    assert!(!is_said(&text("rfc"), "the queue, RTT"));
 }

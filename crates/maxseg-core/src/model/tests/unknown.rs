@@ -117,3 +117,73 @@ fn linux_sends_no_segments_below_its_floor() {
     );
     assert_eq!(model(&text).mss_used_bytes, Some(20));
 }
+
+/// What bytes or a count of requests end, ends for all: the simulator, 2.06 MB in 1.74 s.
+#[test]
+fn flows_end_with_those_that_end_the_run() {
+    let text = |flows: &str| {
+        format!(
+            "hop = [{{ rate = \"10 Mbit/s\", delay = \"5 ms\" }}]\nuntil = {{ time = \"10 s\"{flows}"
+        )
+    };
+    let cbr = "{ kind = \"cbr\", rate = \"1 Mbit/s\", size = 1000 }, { kind = \"ping\", start = \"5 s\" }";
+    let by_bytes = text(&format!(", bytes = \"2 MB\" }}\nflow = [{{ kind = \"bulk\" }}, {cbr}]"));
+    let by_count = text(&format!(
+        " }}\nflow = [{{ kind = \"request\", request = \"200 B\", reply = \"20 kB\", count = 30 }}, {cbr}]"
+    ));
+    for text in [by_bytes, by_count] {
+        let (model, sim) = (model(&text), run(&mut Sim, &text));
+        let all = |outcome: &Outcome| outcome.payload_bytes.unwrap() as f64;
+        assert!((all(&model) / all(&sim) - 1.0).abs() < 0.1, "{} {}", all(&model), all(&sim));
+        let end = |outcome: &Outcome| outcome.elapsed_s.unwrap();
+        assert!((end(&model) / end(&sim) - 1.0).abs() < 0.15, "{} {}", end(&model), end(&sim));
+        assert_eq!(model.flows[2].ping_mean_s, None);
+    }
+    // A bulk flow without a limit has no end.
+    let endless = text(
+        " }\nflow = [{ kind = \"bulk\" }, { kind = \"request\", request = \"200 B\", reply = \"20 kB\", count = 3 }]",
+    );
+    assert_eq!(model(&endless).elapsed_s, Some(10.0));
+}
+
+/// One after the other they have no more than the link in all: the simulator, 2.1 Mbit/s each in a run of 3.8 s.
+#[test]
+fn flows_that_end_at_their_own_time_have_the_mean_of_the_run() {
+    let text = format!(
+        "{HOP} }}]\nuntil = {{ time = \"10 s\", bytes = \"1 MB\" }}\nflow = [{{ kind = \"bulk\" }}, {{ kind = \"bulk\", start = \"3 s\" }}]"
+    );
+    let outcome = model(&text);
+    let end = outcome.elapsed_s.unwrap();
+    assert!((3.8..5.0).contains(&end), "{end}");
+    for flow in &outcome.flows {
+        assert_eq!((flow.elapsed_s, flow.payload_bytes), (Some(end), Some(1_000_000)));
+        assert!((flow.goodput_bps.unwrap() * end / 8e6 - 1.0).abs() < 1e-6, "{flow:?}");
+    }
+    assert!((outcome.goodput_bps.unwrap() * end / 16e6 - 1.0).abs() < 1e-6, "{outcome:?}");
+}
+
+/// A datagram of which a queue refuses a fragment each time does not arrive, nor does such an echo.
+#[test]
+fn fragments_that_find_no_room_are_lost() {
+    let text = |queue: &str, size: u32| {
+        format!(
+            "hop = [{{ rate = \"300 Mbit/s\", delay = \"1 ms\", mtu = 65535 }}, {{ rate = \"200 Mbit/s\", delay = \"1 ms\", queue = \"{queue}\" }}]\n\
+             sender.df = false\nreceiver.df = false\nuntil.time = \"2 s\"\n\
+             flow = [{{ kind = \"cbr\", rate = \"2 Mbit/s\", size = {size} }}, {{ kind = \"ping\", size = {size}, start = \"1 ms\" }}]"
+        )
+    };
+    // Five fragments: one is on the wire.
+    for (queue, size, lost) in [
+        ("3 packets", 7000, 1.0),
+        ("4 packets", 7000, 0.0),
+        ("4500 B", 7000, 1.0),
+        ("100 packets", 65000, 0.0),
+    ] {
+        let text = text(queue, size);
+        let (model, sim) = (model(&text), run(&mut Sim, &text));
+        let of = |outcome: &Outcome| outcome.flows[0].segment_loss;
+        assert_eq!((of(&model), of(&sim)), (Some(lost), Some(lost)), "{queue} {size}");
+        let echoes = |outcome: &Outcome| outcome.flows[1].ping_mean_s.is_some();
+        assert_eq!(echoes(&model), lost < 1.0, "{queue} {size}");
+    }
+}

@@ -9,6 +9,8 @@ pub(super) const STAMPS_LEN: u64 = TCP_TIMESTAMPS.get();
 pub(super) const OPTION_SPACE: u64 = 40;
 /// `TCP_INIT_CWND`.
 pub(super) const INITIAL_CWND: u64 = 10;
+/// Payload of the shortest packet that opens the receive window (`tcp_event_data_recv`, `net/ipv4/tcp_input.c`).
+pub(super) const OPENS_WINDOW: u64 = 128;
 /// The sequence number of the first byte of payload: the SYN has that before.
 pub(super) const AFTER_SYN: u64 = 1;
 /// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.

@@ -2,7 +2,7 @@
 //! `tcp_timer.c`).
 
 use super::Socket;
-use super::constants::{MIN_MSS, MSS_DEFAULT, STAMPS_LEN};
+use super::constants::{MIN_MSS, MSS_DEFAULT, OPENS_WINDOW, STAMPS_LEN};
 use crate::units::Time;
 
 /// `TCP_MAX_QUICKACKS`.
@@ -131,7 +131,7 @@ impl Socket {
             }
         }
         self.ack.received_at = now;
-        if len >= 128 {
+        if len >= OPENS_WINDOW {
             self.grow_window(len, truesize);
         }
     }

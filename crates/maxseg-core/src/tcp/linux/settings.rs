@@ -1,6 +1,6 @@
 //! What a host's administrator and its kernel's build decide: keys have the names of the sysctls.
 
-use super::constants::{INITIAL_CWND, MSS_DEFAULT};
+use super::constants::{INITIAL_CWND, MSS_DEFAULT, OPENS_WINDOW};
 use crate::mss::default_mss;
 use crate::settings::MssOption;
 use crate::units::{Mss, Time};
@@ -211,10 +211,13 @@ impl Host {
 
     /// As [`Self::widest_window`], where no received packet is longer than segments that are as small as a receiver expects them at first
     /// (`tcp_initialize_rcv_mss`), without GRO: `scaling_ratio` stays at the half that it begins with, and small packets open the window so
-    /// far only (`__tcp_grow_window`). Infinite for larger segments.
+    /// far only (`__tcp_grow_window`); what is shorter than [`OPENS_WINDOW`] does not open it at all. Infinite for larger segments.
     pub(crate) fn window_of_small_segments(&self, mss: u64) -> f64 {
         if mss > MSS_DEFAULT {
             return f64::INFINITY;
+        }
+        if mss < OPENS_WINDOW {
+            return self.tcp_rmem[1] as f64 / 2.0;
         }
         let mut share = self.received(mss, true, self.skb_overhead()).counted as f64 / 2.0;
         let mut window = self.tcp_rmem[2] as f64 / 2.0;

@@ -15,7 +15,7 @@ mod status;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use maxseg_core::scenario::{Flow, FlowKind, LabTraffic, RequestPlan, Scenario};
+use maxseg_core::scenario::{Flow, FlowKind, LabTraffic, Scenario};
 use maxseg_core::units::Time;
 
 pub(crate) use cbr::RECEIVE_BUFFER;
@@ -112,13 +112,4 @@ impl<'a> PreparedFlow<'a> {
 /// Whether another program runs the flow; the run then waits for its report.
 pub(crate) fn is_foreign(scenario: &Scenario, flow: &Flow) -> bool {
     flow.kind == FlowKind::Bulk && scenario.lab.traffic == LabTraffic::Iperf3
-}
-
-/// Whether the flow ends before the run's time limit: by bytes, or by a number of requests.
-pub(crate) fn has_end(scenario: &Scenario, flow: &Flow) -> bool {
-    match flow.kind {
-        FlowKind::Bulk => scenario.until.bytes.is_some() || is_foreign(scenario, flow),
-        FlowKind::Request(RequestPlan { count, .. }) => count.is_some(),
-        FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
-    }
 }

@@ -6,9 +6,9 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
-use super::remedies::{flush, message, of_black_hole, of_dropped, of_the_way_back};
+use super::remedies::{flush, message, of_black_hole, of_dead_end, of_dropped, of_the_way_back};
 use super::routing_loop::routing_loop;
-use super::{BlackHole, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
+use super::{BlackHole, DeadEnd, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
 
 /// A fact about a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum PathFindingKind {
     MessageDroppedHere,
     /// Large packets vanish, and no message says so.
     BlackHole,
-    /// A router states an MTU that is too small, or that larger packets contradict.
+    /// A router states an MTU that is too small, that larger packets contradict, or that is no smaller than the packet that it refuses.
     WrongMessage,
     /// Paths of equal cost have different MTUs.
     UnequalFlows,
@@ -107,6 +107,7 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
             remedy: Some(flush(report.address)),
         });
     }
+    found.extend(mtu.dead_end.as_ref().map(|end| dead_end(end, report, route)));
     found.extend(unequal_flows(report));
     found.extend(small_mtu(report, route));
     found.extend(learnt(report, route));
@@ -266,6 +267,28 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     }
 }
 
+/// A message that leads who follows it to no packet that arrives.
+fn dead_end(end: &DeadEnd, report: &PathReport, route: &RouteToHost) -> PathFinding {
+    let who = match (end.router, end.hop) {
+        (Some(router), Some(hop)) => format!("{router} (hop {hop})"),
+        (Some(router), None) => router.to_string(),
+        (None, _) => "a router".to_owned(),
+    };
+    let (kind, name) = (message(report.address), name(&report.path_mtu));
+    let passes = report.path_mtu.forward_bytes;
+    let passes = passes.map_or_else(String::new, |passes| format!("; {passes} bytes pass{name}"));
+    PathFinding {
+        kind: PathFindingKind::WrongMessage,
+        confidence: report.path_mtu.confidence,
+        text: format!(
+            "{who} refuses packets of {} bytes, and states an MTU of {} for them: connections that follow {kind} send no smaller ones, and \
+             stall{passes}",
+            end.size_bytes, end.stated_mtu_bytes
+        ),
+        remedy: Some(of_dead_end(&who, report, route)),
+    }
+}
+
 /// Names that are told of an MTU.
 const MOST_NAMES: usize = 3;
 
@@ -317,7 +340,8 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let is_known = report.path_mtu.confidence != Confidence::AtLeast;
     // The loopback interface takes a byte more than a packet's length says.
     let most = route.interface_mtu.min(u16::MAX.into());
-    let is_small = is_known && mtu < most && report.path_mtu.black_hole.is_none();
+    let is_told = report.path_mtu.black_hole.is_some() || report.path_mtu.dead_end.is_some();
+    let is_small = is_known && mtu < most && !is_told;
     let name = name(&report.path_mtu);
     is_small.then(|| PathFinding {
         kind: PathFindingKind::SmallMtu,

@@ -39,8 +39,8 @@ pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};
 pub use mtu::{
-    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, MtuMethod, MtuReport, ReverseMtu,
-    TaughtKernel,
+    BlackHole, DeadEnd, DroppedBy, DroppedHere, FlowMtu, HopReport, MtuMethod, MtuReport,
+    ReverseMtu, TaughtKernel,
 };
 pub use options::{
     FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::Confidence;
+use maxseg_core::path_mtu::{Confidence, Search};
 
 /// How a path MTU was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -64,6 +64,8 @@ pub struct MtuReport {
     pub flows: Vec<FlowMtu>,
     /// A router's message that a packet contradicts which arrived, in a sentence.
     pub wrong_message: Option<String>,
+    /// A router's message that leads who follows it to no packet that arrives.
+    pub dead_end: Option<DeadEnd>,
 }
 
 /// The path MTU of the way back.
@@ -119,6 +121,7 @@ impl Default for MtuReport {
             dropped_here: None,
             flows: Vec::new(),
             wrong_message: None,
+            dead_end: None,
         }
     }
 }
@@ -166,6 +169,32 @@ pub struct BlackHole {
     pub passes_bytes: u32,
     /// The packets that vanish, bytes.
     pub vanishes_bytes: u32,
+}
+
+/// A message that a packet is too big, with an MTU that is no smaller than the packet (RFC 1191 §3 has that of the next hop): who
+/// follows it sends the packet again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeadEnd {
+    /// The packets that are refused, bytes.
+    pub size_bytes: u32,
+    /// The MTU that is stated for them, bytes.
+    pub stated_mtu_bytes: u32,
+    /// Who states it, as far as it is known.
+    pub router: Option<IpAddr>,
+    /// Its number on the path, where it is known.
+    pub hop: Option<u8>,
+}
+
+impl DeadEnd {
+    /// That of a search, if any.
+    pub(super) fn of(search: &Search) -> Option<Self> {
+        search.dead_end().map(|(size_bytes, refusal)| Self {
+            size_bytes,
+            stated_mtu_bytes: refusal.mtu,
+            router: refusal.router,
+            hop: refusal.hop,
+        })
+    }
 }
 
 /// Messages that packets are too big, which came to this host, and none of which its sockets received.

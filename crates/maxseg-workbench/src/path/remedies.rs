@@ -68,13 +68,7 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
     let (passes, kind) = (hole.passes_bytes, message(report.address));
     let both = passes_both_ways(report, passes);
     let mss = segment_in(both, report.address);
-    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= both).map(|mtu| {
-        format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
-    });
-    let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
-        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {both}")
-    });
-    let mend = match (by_mtu.or(by_mss), hole.after_hop) {
+    let mend = match (is_done(report, route, both), hole.after_hop) {
         // The first link: no router is there that could say anything.
         (Some(done), Some(0)) => return done,
         (Some(done), _) => return format!("{done}; or let {kind} pass there"),
@@ -88,6 +82,32 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
         (None, _) => format!("let {kind} pass there, or {}", at_both_ends(report, both)),
     };
     format!("{mend}, or clamp the MSS to {mss}")
+}
+
+/// What mends a message that states no less than it refuses; what is done already is said to be.
+pub(super) fn of_dead_end(who: &str, report: &PathReport, route: &RouteToHost) -> String {
+    let mend = format!(
+        "give the interface or tunnel behind {who} the MTU that it carries, so that the message states it (look there: `ip link`)"
+    );
+    let Some(passes) = report.path_mtu.forward_bytes else { return mend };
+    let both = passes_both_ways(report, passes);
+    if let Some(done) = is_done(report, route, both) {
+        return format!("{done}; or {mend}");
+    }
+    let mss = segment_in(both, report.address);
+    format!("{mend}, or {}, or clamp the MSS to {mss}", at_both_ends(report, both))
+}
+
+/// What keeps packets small enough already, if anything: the route's MTU of this host, or the MSS that the other end offers.
+fn is_done(report: &PathReport, route: &RouteToHost, both: u32) -> Option<String> {
+    let mss = segment_in(both, report.address);
+    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= both).map(|mtu| {
+        format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
+    });
+    let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
+        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {both}")
+    });
+    by_mtu.or(by_mss)
 }
 
 /// What lets routers' messages come to this host's connections.

@@ -9,7 +9,7 @@ use maxseg_linux::probe::learnt::{LearntMtu, TeachLog};
 use maxseg_linux::probe::route_to_host;
 
 use super::probing::{Flow, Probing, Sizes, Which};
-use super::{MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
+use super::{DeadEnd, MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
 use crate::error::PathError;
 use hop_sizes::Reached;
 
@@ -177,6 +177,7 @@ impl MtuReport {
             self.black_hole = self.black_hole.take().filter(|hole| !probing.is_told_of(hole));
         }
         probing.tell(&mut sizes.search);
+        self.dead_end = DeadEnd::of(&sizes.search);
         let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
         self.forward_bytes = least.or(self.forward_bytes);
         Ok(())

@@ -230,6 +230,27 @@ fn a_forged_message_is_found_although_the_packet_arrives() {
     assert_eq!(report["path_mtu"]["taught_the_kernel"]["mtu_bytes"], 600, "{report:#}");
 }
 
+/// A tunnel whose overhead its router forgets: connections go by the message, and send what is refused again and again.
+#[test]
+fn a_message_that_states_more_than_passes_is_a_fault() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    if !net.router_rules("forward", &["ip length > 1400 drop"]) {
+        return;
+    }
+    net.b.must("sysctl -qw net.ipv4.icmp_ratelimit=0");
+    let _liar = Liar::stating(&net, 1400, 1408);
+    let (report, code) = net.report(&[&target(TO[0])]);
+    assert_eq!((mtu(&report), code), ((1400, "tcp-dsack", "confirmed"), 3), "{report:#}");
+    assert_eq!(findings(&report), ["wrong-message"], "{report:#}");
+    let text = report["findings"][0]["text"].as_str().unwrap();
+    assert!(text.contains("1408 bytes, and states an MTU of 1408"), "{text}");
+    let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("clamp the MSS to 1360"), "{remedy}");
+    let Some((report, code)) = net.report_to_nobody(&[TO[0]]) else { return };
+    assert_eq!((mtu(&report), code), ((1400, "udp", "confirmed"), 3), "{report:#}");
+    assert_eq!(findings(&report), ["wrong-message"], "{report:#}");
+}
+
 #[test]
 fn an_option_that_is_lowered_on_the_way_shows() {
     let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };

@@ -280,6 +280,12 @@ impl Search {
         sizes
     }
 
+    /// A size that a router refuses without an MTU (before RFC 1191): a host has to guess what is smaller.
+    pub fn unstated(&self) -> Option<(u32, Refusal)> {
+        let refused = self.refusals().filter(|_| self.ip == IpVersion::V4);
+        refused.filter(|(size, refusal)| *size > self.arrived && refusal.mtu == 0).last()
+    }
+
     /// What a message says of the path MTU; `None` where it cannot be true.
     fn stated(&self, size: u32, refusal: Refusal) -> Option<Stated> {
         if self.ip == IpVersion::V4 && refusal.mtu == 0 {

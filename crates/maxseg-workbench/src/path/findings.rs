@@ -6,9 +6,11 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
-use super::remedies::{flush, message, of_black_hole, of_dead_end, of_dropped, of_the_way_back};
+use super::remedies::{
+    LEAST_ROUTE_MTU, flush, message, of_black_hole, of_dropped, of_misleading, of_the_way_back,
+};
 use super::routing_loop::routing_loop;
-use super::{BlackHole, DeadEnd, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
+use super::{BlackHole, DroppedBy, DroppedHere, Misleading, MtuReport, PathReport, PortMssState};
 
 /// A fact about a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +41,8 @@ pub enum PathFindingKind {
     MessageDroppedHere,
     /// Large packets vanish, and no message says so.
     BlackHole,
-    /// A router states an MTU that is too small, that larger packets contradict, or that is no smaller than the packet that it refuses.
+    /// A router states an MTU that is too small, that larger packets contradict, or that is no smaller than the packet that it refuses;
+    /// or none.
     WrongMessage,
     /// Paths of equal cost have different MTUs.
     UnequalFlows,
@@ -107,7 +110,8 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
             remedy: Some(flush(report.address)),
         });
     }
-    found.extend(mtu.dead_end.as_ref().map(|end| dead_end(end, report, route)));
+    let told = mtu.misleading.as_ref();
+    found.extend(told.and_then(|told| misleading(told, report, route)));
     found.extend(unequal_flows(report));
     found.extend(small_mtu(report, route));
     found.extend(learnt(report, route));
@@ -267,26 +271,33 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     }
 }
 
-/// A message that leads who follows it to no packet that arrives.
-fn dead_end(end: &DeadEnd, report: &PathReport, route: &RouteToHost) -> PathFinding {
-    let who = match (end.router, end.hop) {
+/// A message that does not lead to what arrives.
+fn misleading(told: &Misleading, report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
+    let passes = report.path_mtu.forward_bytes?;
+    let who = match (told.router, told.hop) {
         (Some(router), Some(hop)) => format!("{router} (hop {hop})"),
         (Some(router), None) => router.to_string(),
         (None, _) => "a router".to_owned(),
     };
-    let (kind, name) = (message(report.address), name(&report.path_mtu));
-    let passes = report.path_mtu.forward_bytes;
-    let passes = passes.map_or_else(String::new, |passes| format!("; {passes} bytes pass{name}"));
-    PathFinding {
+    let (kind, name, size) = (message(report.address), name(&report.path_mtu), told.size_bytes);
+    let text = if told.stated_mtu_bytes > 0 {
+        format!(
+            "{who} refuses packets of {size} bytes, and states an MTU of {} for them: connections that follow {kind} send no smaller ones, \
+             and stall; {passes} bytes pass{name}",
+            told.stated_mtu_bytes
+        )
+    } else {
+        format!(
+            "{who} refuses packets of {size} bytes without the MTU that fits (RFC 1191): Linux sends packets of {LEAST_ROUTE_MTU} bytes without \
+             DF there for ten minutes then (net.ipv4.route.min_pmtu), and {passes} bytes pass{name}"
+        )
+    };
+    Some(PathFinding {
         kind: PathFindingKind::WrongMessage,
         confidence: report.path_mtu.confidence,
-        text: format!(
-            "{who} refuses packets of {} bytes, and states an MTU of {} for them: connections that follow {kind} send no smaller ones, and \
-             stall{passes}",
-            end.size_bytes, end.stated_mtu_bytes
-        ),
-        remedy: Some(of_dead_end(&who, report, route)),
-    }
+        text,
+        remedy: Some(of_misleading((told, &who), report, route)),
+    })
 }
 
 /// Names that are told of an MTU.
@@ -340,7 +351,7 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let is_known = report.path_mtu.confidence != Confidence::AtLeast;
     // The loopback interface takes a byte more than a packet's length says.
     let most = route.interface_mtu.min(u16::MAX.into());
-    let is_told = report.path_mtu.black_hole.is_some() || report.path_mtu.dead_end.is_some();
+    let is_told = report.path_mtu.black_hole.is_some() || report.path_mtu.misleading.is_some();
     let is_small = is_known && mtu < most && !is_told;
     let name = name(&report.path_mtu);
     is_small.then(|| PathFinding {

@@ -39,7 +39,7 @@ pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};
 pub use mtu::{
-    BlackHole, DeadEnd, DroppedBy, DroppedHere, FlowMtu, HopReport, MtuMethod, MtuReport,
+    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, Misleading, MtuMethod, MtuReport,
     ReverseMtu, TaughtKernel,
 };
 pub use options::{

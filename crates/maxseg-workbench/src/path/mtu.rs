@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::{Confidence, Search};
+use maxseg_core::path_mtu::{Confidence, Refusal, Search};
+
+use super::remedies::LEAST_ROUTE_MTU;
 
 /// How a path MTU was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -64,8 +66,8 @@ pub struct MtuReport {
     pub flows: Vec<FlowMtu>,
     /// A router's message that a packet contradicts which arrived, in a sentence.
     pub wrong_message: Option<String>,
-    /// A router's message that leads who follows it to no packet that arrives.
-    pub dead_end: Option<DeadEnd>,
+    /// A router's message that does not lead to what arrives.
+    pub misleading: Option<Misleading>,
 }
 
 /// The path MTU of the way back.
@@ -121,7 +123,7 @@ impl Default for MtuReport {
             dropped_here: None,
             flows: Vec::new(),
             wrong_message: None,
-            dead_end: None,
+            misleading: None,
         }
     }
 }
@@ -171,13 +173,13 @@ pub struct BlackHole {
     pub vanishes_bytes: u32,
 }
 
-/// A message that a packet is too big, with an MTU that is no smaller than the packet (RFC 1191 §3 has that of the next hop): who
-/// follows it sends the packet again and again.
+/// A message that a packet is too big which does not lead to what arrives: its MTU is no smaller than the packet (RFC 1191 §4 has that
+/// of the next hop), which is sent again and again; or it has none, and Linux goes down to the least that it learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeadEnd {
+pub struct Misleading {
     /// The packets that are refused, bytes.
     pub size_bytes: u32,
-    /// The MTU that is stated for them, bytes.
+    /// The MTU that is stated for them, bytes; 0 where none is.
     pub stated_mtu_bytes: u32,
     /// Who states it, as far as it is known.
     pub router: Option<IpAddr>,
@@ -185,10 +187,13 @@ pub struct DeadEnd {
     pub hop: Option<u8>,
 }
 
-impl DeadEnd {
+impl Misleading {
     /// That of a search, if any.
     pub(super) fn of(search: &Search) -> Option<Self> {
-        search.dead_end().map(|(size_bytes, refusal)| Self {
+        let found = search.dead_end().or_else(|| search.unstated());
+        // Where no more arrives, what Linux goes down to is fragmented on the way, and arrives.
+        let is_told = |refusal: &Refusal| refusal.mtu > 0 || search.at_least() > LEAST_ROUTE_MTU;
+        found.filter(|(_, refusal)| is_told(refusal)).map(|(size_bytes, refusal)| Self {
             size_bytes,
             stated_mtu_bytes: refusal.mtu,
             router: refusal.router,

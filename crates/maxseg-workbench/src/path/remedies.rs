@@ -6,7 +6,7 @@ use maxseg_core::units::Mtu;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
-use super::{BlackHole, DroppedBy, DroppedHere, PathReport};
+use super::{BlackHole, DroppedBy, DroppedHere, Misleading, PathReport};
 
 /// The message that a router sends about a packet that is too big.
 pub(super) const fn message(address: IpAddr) -> &'static str {
@@ -18,7 +18,7 @@ pub(super) const fn message(address: IpAddr) -> &'static str {
 }
 
 /// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
-const LEAST_ROUTE_MTU: u32 = 552;
+pub(super) const LEAST_ROUTE_MTU: u32 = 552;
 
 /// Gives the route to a host an MTU; nothing where `maxseg tune` sets none so small.
 fn route_mtu(to: IpAddr, mtu: u32) -> Option<String> {
@@ -84,18 +84,29 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
     format!("{mend}, or clamp the MSS to {mss}")
 }
 
-/// What mends a message that states no less than it refuses; what is done already is said to be.
-pub(super) fn of_dead_end(who: &str, report: &PathReport, route: &RouteToHost) -> String {
-    let mend = format!(
-        "give the interface or tunnel behind {who} the MTU that it carries, so that the message states it (look there: `ip link`)"
-    );
+/// What mends a message that does not lead to what arrives; what is done already is said to be.
+pub(super) fn of_misleading(
+    (told, who): (&Misleading, &str),
+    report: &PathReport,
+    route: &RouteToHost,
+) -> String {
+    let mend = if told.stated_mtu_bytes > 0 {
+        format!(
+            "give the interface or tunnel behind {who} the MTU that it carries, so that the message states it (look there: `ip link`)"
+        )
+    } else {
+        format!("have {who} state the MTU of its next link in the message")
+    };
     let Some(passes) = report.path_mtu.forward_bytes else { return mend };
     let both = passes_both_ways(report, passes);
     if let Some(done) = is_done(report, route, both) {
         return format!("{done}; or {mend}");
     }
     let mss = segment_in(both, report.address);
-    format!("{mend}, or {}, or clamp the MSS to {mss}", at_both_ends(report, both))
+    // What the kernel has learnt of the message holds until then, and `tune` sets no MTU above it.
+    let taught = report.path_mtu.taught_the_kernel.filter(|taught| taught.mtu_bytes < passes);
+    let first = taught.map_or_else(String::new, |_| format!("{}; then ", flush(report.address)));
+    format!("{first}{mend}, or {}, or clamp the MSS to {mss}", at_both_ends(report, both))
 }
 
 /// What keeps packets small enough already, if anything: the route's MTU of this host, or the MSS that the other end offers.

@@ -10,7 +10,7 @@ use maxseg_wire::ip::protocol;
 use super::dsack::DsackTest;
 use crate::path::probing::{Asked, EndOf, LARGE, LATE, Own, Probing, limited};
 use crate::path::{
-    BlackHole, DeadEnd, DroppedHere, FlowMtu, MtuMethod, MtuReport, PathError, note_once,
+    BlackHole, DroppedHere, FlowMtu, Misleading, MtuMethod, MtuReport, PathError, note_once,
 };
 
 impl Probing<'_> {
@@ -92,7 +92,7 @@ impl Probing<'_> {
             report.black_hole = self.not_told(&mut test, flow, hole);
         }
         if let Some(search) = test.search_of(flow) {
-            report.dead_end = DeadEnd::of(search).filter(|_| test.settled(flow).is_some());
+            report.misleading = Misleading::of(search).filter(|_| test.settled(flow).is_some());
             report.take_hops(search, self);
         }
         self.other_bytes += test.prober.sent().bytes;

@@ -251,6 +251,27 @@ fn a_message_that_states_more_than_passes_is_a_fault() {
     assert_eq!(findings(&report), ["wrong-message"], "{report:#}");
 }
 
+/// A router from before RFC 1191: Linux goes down to the least that it learns, whatever passes.
+#[test]
+fn a_message_without_an_mtu_is_called_that() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    if !net.router_rules("forward", &["ip length > 1400 drop"]) {
+        return;
+    }
+    net.b.must("sysctl -qw net.ipv4.icmp_ratelimit=0");
+    let _liar = Liar::stating(&net, 1400, 0);
+    let check = |to: &str, method: &str| {
+        let (report, code) = net.report(&[to]);
+        assert_eq!((mtu(&report), code), ((1400, method, "confirmed"), 3), "{report:#}");
+        let told = report["findings"][0]["text"].as_str().unwrap();
+        assert!(told.contains("without the MTU that fits (RFC 1191)"), "{told}");
+        assert!(!report.to_string().contains("forge"), "{report:#}");
+    };
+    check(TO[0], "udp");
+    net.open();
+    check(&target(TO[0]), "tcp-dsack");
+}
+
 #[test]
 fn an_option_that_is_lowered_on_the_way_shows() {
     let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };

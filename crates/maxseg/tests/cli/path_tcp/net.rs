@@ -72,9 +72,14 @@ impl Net {
 
     /// B listens.
     pub(super) fn listen(self) -> Self {
+        self.open();
+        self
+    }
+
+    /// The same, later.
+    pub(super) fn open(&self) {
         let listener = self.b.inside(|| TcpListener::bind(("::", PORT)).unwrap());
         self.listeners.lock().unwrap().push(listener);
-        self
     }
 
     /// Rules of the router's firewall.

@@ -10,6 +10,7 @@ use super::remedies::{
     LEAST_ROUTE_MTU, flush, message, of_black_hole, of_dropped, of_misleading, of_the_way_back,
 };
 use super::routing_loop::routing_loop;
+use super::silent_host::silent_host;
 use super::{BlackHole, DroppedBy, DroppedHere, Misleading, MtuReport, PathReport, PortMssState};
 
 /// A fact about a path.
@@ -33,6 +34,8 @@ pub struct PathFinding {
 pub enum PathFindingKind {
     /// Routers send the packets round in a circle.
     RoutingLoop,
+    /// The host answers nothing at all, and routers on the way do.
+    HostSilent,
     /// The host refuses connections to the port that was named.
     PortRefused,
     /// Nothing answers a SYN to the port that was named.
@@ -61,6 +64,7 @@ impl PathFindingKind {
     pub const fn word(self) -> &'static str {
         match self {
             Self::RoutingLoop => "routing-loop",
+            Self::HostSilent => "host-silent",
             Self::PortRefused => "port-refused",
             Self::PortSilent => "port-silent",
             Self::MessageDroppedHere => "message-dropped-here",
@@ -78,6 +82,7 @@ impl PathFindingKind {
     pub const fn is_fault(self) -> bool {
         match self {
             Self::RoutingLoop
+            | Self::HostSilent
             | Self::PortRefused
             | Self::PortSilent
             | Self::MessageDroppedHere
@@ -92,11 +97,11 @@ impl PathFindingKind {
 /// A share of lost packets that shows.
 const MUCH_LOSS: f64 = 0.1;
 
-/// The facts of a report, the gravest first.
-pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
+/// The facts of a report, the gravest first. `has_echo` says whether this user may send echoes.
+pub(super) fn of(report: &PathReport, route: &RouteToHost, has_echo: bool) -> Vec<PathFinding> {
     let mtu = &report.path_mtu;
     let mut found: Vec<PathFinding> = circle(report).into_iter().collect();
-    found.extend(dead_port(report));
+    found.extend(silent_host(report, has_echo).or_else(|| dead_port(report)));
     found.extend(mtu.dropped_here.as_ref().map(|dropped| dropped_here(dropped, report, route)));
     if let Some(hole) = &mtu.black_hole {
         found.push(black_hole(hole, report, route));

@@ -22,6 +22,7 @@ mod rfc6349;
 mod routing_loop;
 mod rtt;
 mod scenario;
+mod silent_host;
 mod table;
 mod target;
 mod tcp;

@@ -173,6 +173,14 @@ pub struct BlackHole {
     pub vanishes_bytes: u32,
 }
 
+impl BlackHole {
+    /// Whether packets vanish on the link of this host: no router is there that could say anything. Behind it may be hops of which none
+    /// answers.
+    pub(super) fn is_on_first_link(&self) -> bool {
+        (self.after_hop, self.before_hop) == (Some(0), Some(1))
+    }
+}
+
 /// A message that a packet is too big which does not lead to what arrives: its MTU is no smaller than the packet (RFC 1191 §4 has that
 /// of the next hop), which is sent again and again; or it has none, and Linux goes down to the least that it learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

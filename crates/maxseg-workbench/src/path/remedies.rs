@@ -68,18 +68,17 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
     let (passes, kind) = (hole.passes_bytes, message(report.address));
     let both = passes_both_ways(report, passes);
     let mss = segment_in(both, report.address);
-    let mend = match (is_done(report, route, both), hole.after_hop) {
-        // The first link: no router is there that could say anything.
-        (Some(done), Some(0)) => return done,
-        (Some(done), _) => return format!("{done}; or let {kind} pass there"),
-        (None, Some(0)) => {
+    let mend = match (is_done(report, route, both), hole.is_on_first_link()) {
+        (Some(done), true) => return done,
+        (Some(done), false) => return format!("{done}; or let {kind} pass there"),
+        (None, true) => {
             let name = &route.interface;
             format!(
                 "give this host's interface the MTU that its link carries (look with `ip link show dev {name}`, then `maxseg tune apply \
                  --set interface.{name}.mtu={passes}`)"
             )
         }
-        (None, _) => format!("let {kind} pass there, or {}", at_both_ends(report, both)),
+        (None, false) => format!("let {kind} pass there, or {}", at_both_ends(report, both)),
     };
     format!("{mend}, or clamp the MSS to {mss}")
 }

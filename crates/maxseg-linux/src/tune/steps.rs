@@ -1,7 +1,7 @@
 //! What is there now, for each thing that is to be set.
 
 use maxseg_core::similar::closest;
-use maxseg_core::tunables::retired;
+use maxseg_core::tunables::{ChildNamespace, Tunable, retired};
 use maxseg_core::tune::{Step, Target, Value, as_written_by_kernel};
 
 use super::interface_order::with_followers;
@@ -10,6 +10,9 @@ use super::socket::as_shown;
 use super::sysctl as sysctls;
 use super::{TuneError, interface, read, route};
 use crate::observe::host::sysctl;
+
+/// Where a sysctl is set that other namespaces do not have.
+const FIRST_NAMESPACE: &str = "the machine's first network namespace alone has it: set it there";
 
 /// The steps that set these targets, with the values before: in their order, but for interfaces that stand on each other and for routes that
 /// are made, which come behind the wider ones whose metrics they have. Nothing is changed, and no privilege is needed.
@@ -54,7 +57,9 @@ fn step(target: &Target, after: &Value, routes: &mut PlannedRoutes) -> Result<St
     let (mut before, mut after) = (reading.value, after.clone());
     match target {
         Target::Sysctl(name) if before == Value::Absent => {
-            let (near, retired) = (sysctls::near(name), retired(name));
+            let is_absent = |it: &&Tunable| it.child_namespace == ChildNamespace::Absent;
+            let elsewhere = target.tunable().filter(is_absent).map(|_| FIRST_NAMESPACE);
+            let (near, retired) = (sysctls::near(name), retired(name).or(elsewhere));
             return Err(TuneError::NoSuch { target: target.clone(), near, retired });
         }
         Target::InterfaceMtu(name) if before == Value::Absent => {

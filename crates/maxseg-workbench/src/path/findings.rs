@@ -6,12 +6,12 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
-use super::remedies::{
-    LEAST_ROUTE_MTU, flush, message, of_black_hole, of_dropped, of_misleading, of_the_way_back,
-};
+use super::remedies::{flush, message, of_black_hole, of_dropped, of_the_way_back};
+
+use super::misleading::misleading;
 use super::routing_loop::routing_loop;
 use super::silent_host::silent_host;
-use super::{BlackHole, DroppedBy, DroppedHere, Misleading, MtuReport, PathReport, PortMssState};
+use super::{BlackHole, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
 
 /// A fact about a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub enum PathFindingKind {
     UnequalFlows,
     /// The path takes less than the interface of this host.
     SmallMtu,
+    /// The route of this host has an MTU that is less than the path takes.
+    RouteMtu,
     /// This host's kernel remembers a path MTU, which shrinks its connections.
     LearntMtu,
     /// A tenth or more of the packets are lost.
@@ -72,6 +74,7 @@ impl PathFindingKind {
             Self::WrongMessage => "wrong-message",
             Self::UnequalFlows => "unequal-flows",
             Self::SmallMtu => "small-mtu",
+            Self::RouteMtu => "route-mtu",
             Self::LearntMtu => "learnt-mtu",
             Self::Loss => "loss",
             Self::MssClamped => "mss-clamped",
@@ -89,7 +92,9 @@ impl PathFindingKind {
             | Self::BlackHole
             | Self::WrongMessage
             | Self::UnequalFlows => true,
-            Self::SmallMtu | Self::LearntMtu | Self::Loss | Self::MssClamped => false,
+            Self::SmallMtu | Self::RouteMtu | Self::LearntMtu | Self::Loss | Self::MssClamped => {
+                false
+            }
         }
     }
 }
@@ -119,6 +124,7 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost, has_echo: bool) -> Ve
     found.extend(told.and_then(|told| misleading(told, report, route)));
     found.extend(unequal_flows(report));
     found.extend(small_mtu(report, route));
+    found.extend(route_mtu(report, route));
     found.extend(learnt(report, route));
     let rtt = &report.rtt;
     let is_much = f64::from(rtt.lost) >= MUCH_LOSS * f64::from(rtt.sent);
@@ -276,40 +282,11 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     }
 }
 
-/// A message that does not lead to what arrives.
-fn misleading(told: &Misleading, report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
-    let passes = report.path_mtu.forward_bytes?;
-    let who = match (told.router, told.hop) {
-        (Some(router), Some(hop)) => format!("{router} (hop {hop})"),
-        (Some(router), None) => router.to_string(),
-        (None, _) => "a router".to_owned(),
-    };
-    let (kind, name, size) = (message(report.address), name(&report.path_mtu), told.size_bytes);
-    let text = if told.stated_mtu_bytes > 0 {
-        format!(
-            "{who} refuses packets of {size} bytes, and states an MTU of {} for them: connections that follow {kind} send no smaller ones, \
-             and stall; {passes} bytes pass{name}",
-            told.stated_mtu_bytes
-        )
-    } else {
-        format!(
-            "{who} refuses packets of {size} bytes without the MTU that fits (RFC 1191): Linux sends packets of {LEAST_ROUTE_MTU} bytes without \
-             DF there for ten minutes then (net.ipv4.route.min_pmtu), and {passes} bytes pass{name}"
-        )
-    };
-    Some(PathFinding {
-        kind: PathFindingKind::WrongMessage,
-        confidence: report.path_mtu.confidence,
-        text,
-        remedy: Some(of_misleading((told, &who), report, route)),
-    })
-}
-
 /// Names that are told of an MTU.
 const MOST_NAMES: usize = 3;
 
 /// What has the MTU, as a clause; nothing where that is not known. Another link may be set to the same.
-fn name(mtu: &MtuReport) -> String {
+pub(super) fn name(mtu: &MtuReport) -> String {
     let names: Vec<&str> = mtu.well_known.iter().map(String::as_str).take(MOST_NAMES).collect();
     if names.is_empty() {
         String::new()
@@ -382,5 +359,23 @@ fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
             learnt.mtu
         ),
         remedy: Some(flush(report.address)),
+    })
+}
+
+fn route_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
+    let mtu = report.path_mtu.forward_bytes?;
+    let set = route.route_mtu.filter(|set| *set < mtu)?;
+    Some(PathFinding {
+        kind: PathFindingKind::RouteMtu,
+        confidence: report.path_mtu.confidence,
+        text: format!(
+            "this host's route to {} has an MTU of {set}, and the path takes {mtu}: its connections send less than they could",
+            report.address
+        ),
+        remedy: Some(format!(
+            "look with `ip route show to match {}` and `maxseg tune status` who has set it, and for what; `maxseg tune undo` takes back what \
+             `maxseg tune` has",
+            report.address
+        )),
     })
 }

@@ -13,6 +13,7 @@ mod far_end_mtu;
 mod findings;
 mod forget;
 mod measure_mtu;
+mod misleading;
 mod mss;
 mod mtu;
 mod options;

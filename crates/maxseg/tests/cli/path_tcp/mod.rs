@@ -288,6 +288,18 @@ fn a_message_without_an_mtu_is_called_that() {
 }
 
 #[test]
+fn a_route_with_a_smaller_mtu_than_the_path_is_told() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    net.a.must("ip route add 10.9.2.0/24 via 10.9.1.1 mtu 1300");
+    let (report, code) = net.report(&[&target(TO[0])]);
+    assert_eq!((mtu(&report), code), ((1500, "tcp-dsack", "confirmed"), 0), "{report:#}");
+    assert_eq!(findings(&report), ["route-mtu"], "{report:#}");
+    let text = stdout(&net.path(&[&target(TO[0])]));
+    assert!(!text.contains("all that this host sends"), "{text}");
+    assert!(unwrapped(&text).contains("has an MTU of 1300, and the path takes 1500"), "{text}");
+}
+
+#[test]
 fn an_option_that_is_lowered_on_the_way_shows() {
     let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
     if !net.router_rules("forward", &["tcp flags syn tcp option maxseg size set 1200"]) {

@@ -9,7 +9,7 @@ use super::route::PlannedRoutes;
 use super::socket::as_shown;
 use super::sysctl as sysctls;
 use super::{TuneError, interface, read, route};
-use crate::observe::host::sysctl;
+use crate::observe::host::{sysctl, sysctl_file};
 
 /// Where a sysctl is set that other namespaces do not have.
 const FIRST_NAMESPACE: &str = "the machine's first network namespace alone has it: set it there";
@@ -59,7 +59,8 @@ fn step(target: &Target, after: &Value, routes: &mut PlannedRoutes) -> Result<St
         Target::Sysctl(name) if before == Value::Absent => {
             let is_absent = |it: &&Tunable| it.child_namespace == ChildNamespace::Absent;
             let elsewhere = target.tunable().filter(is_absent).map(|_| FIRST_NAMESPACE);
-            let (near, retired) = (sysctls::near(name), retired(name).or(elsewhere));
+            let (near, retired) = (with_slashes(name), retired(name).or(elsewhere));
+            let near = near.or_else(|| sysctls::near(name));
             return Err(TuneError::NoSuch { target: target.clone(), near, retired });
         }
         Target::InterfaceMtu(name) if before == Value::Absent => {
@@ -111,6 +112,15 @@ fn step(target: &Target, after: &Value, routes: &mut PlannedRoutes) -> Result<St
         Target::InterfaceMtu(_) | Target::Clamp(_) | Target::File(_) => {}
     }
     Ok(Step { target: target.clone(), before, after, image: reading.image })
+}
+
+/// The sysctl of an interface whose name has dots, which are slashes in the sysctl's.
+fn with_slashes(name: &str) -> Option<String> {
+    let dotted = interface::names().into_iter().filter(|interface| interface.contains('.'));
+    let mut names = dotted.map(|interface| {
+        name.replace(&format!(".{interface}."), &format!(".{}.", interface.replace('.', "/")))
+    });
+    names.find(|other| other != name && sysctl_file(other).exists())
 }
 
 fn no_such_interface(target: &Target, name: &str) -> TuneError {

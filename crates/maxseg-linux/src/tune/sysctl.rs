@@ -7,7 +7,7 @@ use maxseg_core::similar::closest;
 use maxseg_core::tune::{Target, Value};
 
 use super::interface_image::{InterfaceImage, index, is_gone, name_of};
-use super::{Reading, TuneError, interface};
+use super::{Reading, TuneError};
 use crate::observe::host::{sysctl, sysctl_file};
 
 fn target(name: &str) -> Target {
@@ -75,23 +75,11 @@ fn name_now(name: &str, image: Option<&str>) -> Result<Option<String>, TuneError
 
 /// The sysctl of the same folder that was likely meant. The names of all of them begin alike, which makes none nearer.
 pub(super) fn near(name: &str) -> Option<String> {
-    if let Some(name) = with_slashes(name) {
-        return Some(name);
-    }
     let word = |name: &str| name.rsplit_once('.').map_or(name, |(_, word)| word).to_owned();
     let known = neighbours(name);
     let words: Vec<String> = known.iter().map(|name| word(name)).collect();
     let near = closest(&word(name), words.iter().map(String::as_str))?;
     known.into_iter().find(|name| word(name) == near)
-}
-
-/// The sysctl of an interface whose name has dots, which are slashes in the sysctl's.
-fn with_slashes(name: &str) -> Option<String> {
-    let dotted = interface::names().into_iter().filter(|interface| interface.contains('.'));
-    let mut names = dotted.map(|interface| {
-        name.replace(&format!(".{interface}."), &format!(".{}.", interface.replace('.', "/")))
-    });
-    names.find(|other| other != name && sysctl_file(other).exists())
 }
 
 /// Sysctls of the same folder.

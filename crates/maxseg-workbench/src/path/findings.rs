@@ -11,93 +11,9 @@ use super::remedies::{flush, message, of_black_hole, of_dropped, of_the_way_back
 use super::misleading::misleading;
 use super::routing_loop::routing_loop;
 use super::silent_host::silent_host;
-use super::{BlackHole, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
-
-/// A fact about a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathFinding {
-    /// What kind of fact.
-    pub kind: PathFindingKind,
-    /// How sure it is.
-    pub confidence: Confidence,
-    /// The fact in a sentence.
-    pub text: String,
-    /// What to do about it, where something can be done.
-    pub remedy: Option<String>,
-}
-
-/// Kinds of facts about a path, the gravest first.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum PathFindingKind {
-    /// Routers send the packets round in a circle.
-    RoutingLoop,
-    /// The host answers nothing at all, and routers on the way do.
-    HostSilent,
-    /// The host refuses connections to the port that was named.
-    PortRefused,
-    /// Nothing answers a SYN to the port that was named.
-    PortSilent,
-    /// Routers say that packets are too big, and this host drops what they say.
-    MessageDroppedHere,
-    /// Large packets vanish, and no message says so.
-    BlackHole,
-    /// A router states an MTU that is too small, that larger packets contradict, or that is no smaller than the packet that it refuses;
-    /// or none.
-    WrongMessage,
-    /// Paths of equal cost have different MTUs.
-    UnequalFlows,
-    /// The path takes less than the interface of this host.
-    SmallMtu,
-    /// The route of this host has an MTU that is less than the path takes.
-    RouteMtu,
-    /// This host's kernel remembers a path MTU, which shrinks its connections.
-    LearntMtu,
-    /// A tenth or more of the packets are lost.
-    Loss,
-    /// An MSS option is changed on the way.
-    MssClamped,
-}
-
-impl PathFindingKind {
-    /// As documents have it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::RoutingLoop => "routing-loop",
-            Self::HostSilent => "host-silent",
-            Self::PortRefused => "port-refused",
-            Self::PortSilent => "port-silent",
-            Self::MessageDroppedHere => "message-dropped-here",
-            Self::BlackHole => "black-hole",
-            Self::WrongMessage => "wrong-message",
-            Self::UnequalFlows => "unequal-flows",
-            Self::SmallMtu => "small-mtu",
-            Self::RouteMtu => "route-mtu",
-            Self::LearntMtu => "learnt-mtu",
-            Self::Loss => "loss",
-            Self::MssClamped => "mss-clamped",
-        }
-    }
-
-    /// Whether it is a fault: the program ends with exit code 3.
-    pub const fn is_fault(self) -> bool {
-        match self {
-            Self::RoutingLoop
-            | Self::HostSilent
-            | Self::PortRefused
-            | Self::PortSilent
-            | Self::MessageDroppedHere
-            | Self::BlackHole
-            | Self::WrongMessage
-            | Self::UnequalFlows => true,
-            Self::SmallMtu | Self::RouteMtu | Self::LearntMtu | Self::Loss | Self::MssClamped => {
-                false
-            }
-        }
-    }
-}
+use super::{
+    BlackHole, DroppedBy, DroppedHere, PathFinding, PathFindingKind, PathReport, PortMssState,
+};
 
 /// A share of lost packets that shows.
 const MUCH_LOSS: f64 = 0.1;
@@ -270,7 +186,7 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     } else {
         String::new()
     };
-    let (kind, name) = (message(address), name(&report.path_mtu));
+    let (kind, name) = (message(address), report.path_mtu.name());
     PathFinding {
         kind: PathFindingKind::BlackHole,
         confidence: report.path_mtu.confidence,
@@ -279,19 +195,6 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
             hole.vanishes_bytes, hole.passes_bytes
         ),
         remedy: Some(of_black_hole(hole, report, route)),
-    }
-}
-
-/// Names that are told of an MTU.
-const MOST_NAMES: usize = 3;
-
-/// What has the MTU, as a clause; nothing where that is not known. Another link may be set to the same.
-pub(super) fn name(mtu: &MtuReport) -> String {
-    let names: Vec<&str> = mtu.well_known.iter().map(String::as_str).take(MOST_NAMES).collect();
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!(", as for example with {}", names.join(", or "))
     }
 }
 
@@ -335,7 +238,7 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let most = route.interface_mtu.min(u16::MAX.into());
     let is_told = report.path_mtu.black_hole.is_some() || report.path_mtu.misleading.is_some();
     let is_small = is_known && mtu < most && !is_told;
-    let name = name(&report.path_mtu);
+    let name = report.path_mtu.name();
     is_small.then(|| PathFinding {
         kind: PathFindingKind::SmallMtu,
         confidence: report.path_mtu.confidence,

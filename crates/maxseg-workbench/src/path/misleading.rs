@@ -2,8 +2,8 @@
 
 use maxseg_linux::probe::RouteToHost;
 
-use super::findings::name;
-use super::remedies::{LEAST_ROUTE_MTU, message, of_misleading};
+use super::mtu::LEAST_ROUTE_MTU;
+use super::remedies::{message, of_misleading};
 use super::{Misleading, PathFinding, PathFindingKind, PathReport};
 
 /// The fact that it does not, with what mends it.
@@ -18,7 +18,7 @@ pub(super) fn misleading(
         (Some(router), None) => router.to_string(),
         (None, _) => "a router".to_owned(),
     };
-    let (kind, name, size) = (message(report.address), name(&report.path_mtu), told.size_bytes);
+    let (kind, name, size) = (message(report.address), report.path_mtu.name(), told.size_bytes);
     let text = if told.stated_mtu_bytes > 0 {
         format!(
             "{who} refuses packets of {size} bytes, and states an MTU of {} for them: connections that follow {kind} send no smaller ones, \

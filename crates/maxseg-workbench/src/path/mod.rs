@@ -10,6 +10,7 @@ mod bottleneck;
 mod bulk;
 mod far_end;
 mod far_end_mtu;
+mod finding;
 mod findings;
 mod forget;
 mod measure_mtu;
@@ -36,7 +37,7 @@ pub use crate::error::PathError;
 pub use bottleneck::{
     Bottleneck, BottleneckConfidence, BottleneckMethod, BottleneckRate, QueueCounts,
 };
-pub use findings::{PathFinding, PathFindingKind};
+pub use finding::{PathFinding, PathFindingKind};
 pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use maxseg_core::path_mtu::{Confidence, Refusal, Search};
 
-use super::remedies::LEAST_ROUTE_MTU;
+/// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
+pub(super) const LEAST_ROUTE_MTU: u32 = 552;
 
 /// How a path MTU was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -99,7 +100,21 @@ impl ReverseMtu {
     };
 }
 
+/// Names that are told of an MTU.
+const MOST_NAMES: usize = 3;
+
 impl MtuReport {
+    /// What has the MTU, as a clause; nothing where that is not known. Another link may be set to the same.
+    pub(super) fn name(&self) -> String {
+        let names: Vec<&str> =
+            self.well_known.iter().map(String::as_str).take(MOST_NAMES).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!(", as for example with {}", names.join(", or "))
+        }
+    }
+
     /// The largest packet that arrives from the far end, bytes.
     pub fn reverse_bytes(&self) -> Option<u32> {
         self.reverse.as_ref().and_then(|reverse| reverse.bytes)

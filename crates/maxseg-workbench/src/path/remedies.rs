@@ -6,6 +6,7 @@ use maxseg_core::units::Mtu;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
+use super::mtu::LEAST_ROUTE_MTU;
 use super::{BlackHole, DroppedBy, DroppedHere, Misleading, PathReport};
 
 /// The message that a router sends about a packet that is too big.
@@ -16,9 +17,6 @@ pub(super) const fn message(address: IpAddr) -> &'static str {
         "ICMPv6 \"packet too big\" (type 2)"
     }
 }
-
-/// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
-pub(super) const LEAST_ROUTE_MTU: u32 = 552;
 
 /// Gives the route to a host an MTU; nothing where `maxseg tune` sets none so small.
 fn route_mtu(to: IpAddr, mtu: u32) -> Option<String> {

@@ -252,9 +252,20 @@ fn hosts_that_are_none_are_told() {
     let told = stderr(&output);
     assert!(told.contains("gives no address of no-such-host.invalid"), "{told}");
     assert!(told.contains("hint: "), "{told}");
-    for wrong in ["", "a b", "host:0", "host:99999"] {
+    for wrong in ["", "a b", "host:0", "host:99999", "https://host/"] {
         let output = maxseg(&["path", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}: {}", stderr(&output));
+    }
+    for (wrong, why) in [
+        (vec!["--far-end", "iperf3:0"], "a number from 1 to 65535"),
+        (
+            vec!["--far-end", "iperf3", "--rfc6349", "--min-efficiency", "101"],
+            "it is at most 100 percent",
+        ),
+    ] {
+        let output = maxseg(&[&["path", "127.0.0.1"], wrong.as_slice()].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
     }
     for (address, kind) in [
         ("0.0.0.0", "the unspecified address"),

@@ -311,6 +311,7 @@ fn contradiction((size, refusal): (u32, Refusal), arrived: u32) -> String {
         mtu => format!(" for an MTU of {mtu}"),
     };
     format!(
-        "{router} said that a packet of {size} bytes is too big{mtu}, and {arrived} bytes arrived: a forgery, or a faulty router"
+        "{router} said that a packet of {size} bytes is too big{mtu}, and {arrived} bytes arrived: a forgery, a faulty router, or paths of \
+         different MTUs that are taken packet by packet"
     )
 }

@@ -233,8 +233,8 @@ impl MtuReport {
 
 fn wrong_message(wrong: &Contradiction) -> String {
     format!(
-        "{} said that packets above {} bytes are too big, and packets of {} bytes arrive: the message is forged, or that router is at \
-         fault",
+        "{} said that packets above {} bytes are too big, and packets of {} bytes arrive: the message is forged, that router is at \
+         fault, or paths of different MTUs are taken packet by packet",
         wrong.router, wrong.stated_mtu, wrong.arrived
     )
 }

@@ -280,6 +280,12 @@ impl Search {
         sizes
     }
 
+    /// A size that a router refuses without an MTU (before RFC 1191): a host has to guess what is smaller.
+    pub fn unstated(&self) -> Option<(u32, Refusal)> {
+        let refused = self.refusals().filter(|_| self.ip == IpVersion::V4);
+        refused.filter(|(size, refusal)| *size > self.arrived && refusal.mtu == 0).last()
+    }
+
     /// What a message says of the path MTU; `None` where it cannot be true.
     fn stated(&self, size: u32, refusal: Refusal) -> Option<Stated> {
         if self.ip == IpVersion::V4 && refusal.mtu == 0 {
@@ -319,17 +325,29 @@ impl Search {
         sizes
     }
 
-    /// The size at which a host that follows routers' messages (RFC 1191) stops hearing of them: where it still sends more than
-    /// arrives, packets vanish.
-    fn walk(&self) -> Option<u32> {
+    /// The size above what arrives at which a host that follows routers' messages (RFC 1191, RFC 8201) stays, and the message about it
+    /// that leads no further, where there is one; `None` where the messages lead to what arrives.
+    fn walk_end(&self) -> Option<(u32, Option<Refusal>)> {
         let mut size = self.most;
         while size > self.arrived {
-            match self.refused.get(&size) {
-                Some(refusal) => size = self.stated(size, *refusal)?.likely.min(size - 1),
-                None => return Some(size),
+            let Some(refusal) = self.refused.get(&size) else { return Some((size, None)) };
+            match self.stated(size, *refusal) {
+                Some(stated) => size = stated.likely.min(size - 1),
+                None => return Some((size, Some(*refusal))),
             }
         }
         None
+    }
+
+    /// The size at which such a host stops hearing of messages: packets vanish.
+    fn walk(&self) -> Option<u32> {
+        self.walk_end().filter(|(_, refusal)| refusal.is_none()).map(|(size, _)| size)
+    }
+
+    /// A size that a router refuses with an MTU that is no smaller: a host that follows messages sends it again and again.
+    pub fn dead_end(&self) -> Option<(u32, Refusal)> {
+        let (size, refusal) = self.walk_end()?;
+        refusal.filter(|refusal| refusal.mtu >= size).map(|refusal| (size, refusal))
     }
 
     fn walk_round(&self) -> Vec<u32> {

@@ -336,6 +336,38 @@ fn well_known_sizes_have_names() {
 }
 
 #[test]
+fn a_message_that_states_no_less_than_it_refuses_is_a_dead_end() {
+    // What the router states, the path MTU, and where a host that follows messages stays.
+    for (stated, mtu, dead_end) in [
+        (1408, 1400, Some(1408)),
+        (1500, 1400, Some(1500)),
+        (9000, 1400, Some(1500)),
+        (1400, 1400, None),
+    ] {
+        for ip in [IpVersion::V4, IpVersion::V6] {
+            let mut search = Search::new(ip, 80, 1500, 6);
+            search.on_loss(LossEstimate { sent: 20, lost: 0 });
+            let refusal = Refusal { router: None, mtu: stated, hop: None };
+            let fate = |size: &u32| {
+                let fits = *size <= mtu;
+                (*size, if fits { ProbeFate::Arrived } else { ProbeFate::TooBig(refusal) })
+            };
+            loop {
+                let sizes = search.next_round();
+                if sizes.is_empty() {
+                    break;
+                }
+                let fates: Vec<_> = sizes.iter().map(fate).collect();
+                search.on_round(&fates);
+            }
+            let settled = search.settled().unwrap();
+            assert_eq!((settled.mtu, settled.vanishes), (mtu, None), "{stated}");
+            assert_eq!(search.dead_end(), dead_end.map(|size| (size, refusal)), "{stated}");
+        }
+    }
+}
+
+#[test]
 fn a_chance_of_nothing_has_no_sign() {
     let mut search = Search::new(IpVersion::V4, 60, 1500, 1);
     search.on_fate(1500, ProbeFate::Arrived);

@@ -350,16 +350,24 @@ fn is_interface_name(name: &str) -> bool {
     !name.is_empty() && name.len() < 16 && name != "." && name != ".." && !name.contains(is_bad)
 }
 
-/// A dotted name; a slash stands for a dot within a word, as of `net.ipv4.conf.eth0/100.mtu_probing` (sysctl(8)).
+/// A dotted name; a slash stands for a dot within a word, as of `net.ipv4.conf.eth0/100.mtu_probing`. Where the first separator is a
+/// slash it is the other way round (sysctl(8)).
 fn sysctl(name: &str) -> Result<Target, TargetError> {
+    let swapped = |c| match c {
+        '/' => '.',
+        '.' => '/',
+        other => other,
+    };
+    let is_path = name.starts_with("net/");
+    let name: String = if is_path { name.chars().map(swapped).collect() } else { name.to_owned() };
     let is_word = |word: &str| {
         !word.is_empty()
             && !matches!(word, "/" | "//")
             && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-/@:+".contains(c))
     };
     if name.starts_with("net.") && name.split('.').all(is_word) {
-        Ok(Target::Sysctl(name.to_owned()))
+        Ok(Target::Sysctl(name))
     } else {
-        Err(TargetError::Sysctl(name.to_owned()))
+        Err(TargetError::Sysctl(name))
     }
 }

@@ -26,6 +26,19 @@ fn targets_are_read_and_written_alike() {
 }
 
 #[test]
+fn a_sysctl_is_named_as_for_sysctl() {
+    for (text, name) in [
+        ("sysctl.net/ipv4/tcp_sack", "net.ipv4.tcp_sack"),
+        ("sysctl.net/ipv4/conf/eth0.100/rp_filter", "net.ipv4.conf.eth0/100.rp_filter"),
+    ] {
+        assert_eq!(text.parse(), Ok(Target::Sysctl(name.to_owned())), "{text}");
+    }
+    for wrong in ["sysctl.net/", "sysctl.net//x", "sysctl.net/../x", "sysctl.net/ipv4/./x"] {
+        assert!(wrong.parse::<Target>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn what_is_no_target_is_refused_with_what_would_do() {
     for (text, why, hint) in [
         ("mtu", "is not a target that can be set", "route.10.0.0.0/8.mtu"),

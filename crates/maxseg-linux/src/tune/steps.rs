@@ -1,7 +1,7 @@
 //! What is there now, for each thing that is to be set.
 
 use maxseg_core::similar::closest;
-use maxseg_core::tunables::retired;
+use maxseg_core::tunables::{ChildNamespace, Tunable, retired};
 use maxseg_core::tune::{Step, Target, Value, as_written_by_kernel};
 
 use super::interface_order::with_followers;
@@ -9,7 +9,10 @@ use super::route::PlannedRoutes;
 use super::socket::as_shown;
 use super::sysctl as sysctls;
 use super::{TuneError, interface, read, route};
-use crate::observe::host::sysctl;
+use crate::observe::host::{sysctl, sysctl_file};
+
+/// Where a sysctl is set that other namespaces do not have.
+const FIRST_NAMESPACE: &str = "the machine's first network namespace alone has it: set it there";
 
 /// The steps that set these targets, with the values before: in their order, but for interfaces that stand on each other and for routes that
 /// are made, which come behind the wider ones whose metrics they have. Nothing is changed, and no privilege is needed.
@@ -54,7 +57,10 @@ fn step(target: &Target, after: &Value, routes: &mut PlannedRoutes) -> Result<St
     let (mut before, mut after) = (reading.value, after.clone());
     match target {
         Target::Sysctl(name) if before == Value::Absent => {
-            let (near, retired) = (sysctls::near(name), retired(name));
+            let is_absent = |it: &&Tunable| it.child_namespace == ChildNamespace::Absent;
+            let elsewhere = target.tunable().filter(is_absent).map(|_| FIRST_NAMESPACE);
+            let (near, retired) = (with_slashes(name), retired(name).or(elsewhere));
+            let near = near.or_else(|| sysctls::near(name));
             return Err(TuneError::NoSuch { target: target.clone(), near, retired });
         }
         Target::InterfaceMtu(name) if before == Value::Absent => {
@@ -106,6 +112,15 @@ fn step(target: &Target, after: &Value, routes: &mut PlannedRoutes) -> Result<St
         Target::InterfaceMtu(_) | Target::Clamp(_) | Target::File(_) => {}
     }
     Ok(Step { target: target.clone(), before, after, image: reading.image })
+}
+
+/// The sysctl of an interface whose name has dots, which are slashes in the sysctl's.
+fn with_slashes(name: &str) -> Option<String> {
+    let dotted = interface::names().into_iter().filter(|interface| interface.contains('.'));
+    let mut names = dotted.map(|interface| {
+        name.replace(&format!(".{interface}."), &format!(".{}.", interface.replace('.', "/")))
+    });
+    names.find(|other| other != name && sysctl_file(other).exists())
 }
 
 fn no_such_interface(target: &Target, name: &str) -> TuneError {

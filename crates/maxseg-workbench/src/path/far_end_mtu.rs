@@ -7,7 +7,7 @@ use maxseg_linux::far_end::{FarEndError, ResponderClient, SizeFates};
 
 use super::measure_mtu::wrong_message;
 use super::probing::{Flow, Probing, Which};
-use super::{MtuMethod, MtuReport, PathError, ReverseMtu};
+use super::{Misleading, MtuMethod, MtuReport, PathError, ReverseMtu};
 
 /// Bytes of the least packets: every path carries them, and they hold a session's key with its headers.
 const SMALL: u32 = 80;
@@ -114,6 +114,7 @@ pub(super) fn forth(
     (mtu.method, mtu.confidence) = (Some(MtuMethod::FarEnd), Confidence::Confirmed);
     (mtu.reason, mtu.error_chance) = (None, Some(settled.error));
     mtu.wrong_message = wrong_message(&search);
+    mtu.misleading = Misleading::of(&search);
     if let Some(vanishes) = settled.vanishes {
         let found = (settled.mtu, vanishes);
         let taken = mtu.take_vanishing(Which::Udp, Flow::Other, found, probing);

@@ -7,93 +7,22 @@ use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
 use super::remedies::{flush, message, of_black_hole, of_dropped, of_the_way_back};
+
+use super::misleading::misleading;
 use super::routing_loop::routing_loop;
-use super::{BlackHole, DroppedBy, DroppedHere, MtuReport, PathReport, PortMssState};
-
-/// A fact about a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathFinding {
-    /// What kind of fact.
-    pub kind: PathFindingKind,
-    /// How sure it is.
-    pub confidence: Confidence,
-    /// The fact in a sentence.
-    pub text: String,
-    /// What to do about it, where something can be done.
-    pub remedy: Option<String>,
-}
-
-/// Kinds of facts about a path, the gravest first.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum PathFindingKind {
-    /// Routers send the packets round in a circle.
-    RoutingLoop,
-    /// The host refuses connections to the port that was named.
-    PortRefused,
-    /// Nothing answers a SYN to the port that was named.
-    PortSilent,
-    /// Routers say that packets are too big, and this host drops what they say.
-    MessageDroppedHere,
-    /// Large packets vanish, and no message says so.
-    BlackHole,
-    /// A router states an MTU that is too small, or that larger packets contradict.
-    WrongMessage,
-    /// Paths of equal cost have different MTUs.
-    UnequalFlows,
-    /// The path takes less than the interface of this host.
-    SmallMtu,
-    /// This host's kernel remembers a path MTU, which shrinks its connections.
-    LearntMtu,
-    /// A tenth or more of the packets are lost.
-    Loss,
-    /// An MSS option is changed on the way.
-    MssClamped,
-}
-
-impl PathFindingKind {
-    /// As documents have it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::RoutingLoop => "routing-loop",
-            Self::PortRefused => "port-refused",
-            Self::PortSilent => "port-silent",
-            Self::MessageDroppedHere => "message-dropped-here",
-            Self::BlackHole => "black-hole",
-            Self::WrongMessage => "wrong-message",
-            Self::UnequalFlows => "unequal-flows",
-            Self::SmallMtu => "small-mtu",
-            Self::LearntMtu => "learnt-mtu",
-            Self::Loss => "loss",
-            Self::MssClamped => "mss-clamped",
-        }
-    }
-
-    /// Whether it is a fault: the program ends with exit code 3.
-    pub const fn is_fault(self) -> bool {
-        match self {
-            Self::RoutingLoop
-            | Self::PortRefused
-            | Self::PortSilent
-            | Self::MessageDroppedHere
-            | Self::BlackHole
-            | Self::WrongMessage
-            | Self::UnequalFlows => true,
-            Self::SmallMtu | Self::LearntMtu | Self::Loss | Self::MssClamped => false,
-        }
-    }
-}
+use super::silent_host::silent_host;
+use super::{
+    BlackHole, DroppedBy, DroppedHere, PathFinding, PathFindingKind, PathReport, PortMssState,
+};
 
 /// A share of lost packets that shows.
 const MUCH_LOSS: f64 = 0.1;
 
-/// The facts of a report, the gravest first.
-pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
+/// The facts of a report, the gravest first. `has_echo` says whether this user may send echoes.
+pub(super) fn of(report: &PathReport, route: &RouteToHost, has_echo: bool) -> Vec<PathFinding> {
     let mtu = &report.path_mtu;
     let mut found: Vec<PathFinding> = circle(report).into_iter().collect();
-    found.extend(dead_port(report));
+    found.extend(silent_host(report, has_echo).or_else(|| dead_port(report)));
     found.extend(mtu.dropped_here.as_ref().map(|dropped| dropped_here(dropped, report, route)));
     if let Some(hole) = &mtu.black_hole {
         found.push(black_hole(hole, report, route));
@@ -107,8 +36,11 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
             remedy: Some(flush(report.address)),
         });
     }
+    let told = mtu.misleading.as_ref();
+    found.extend(told.and_then(|told| misleading(told, report, route)));
     found.extend(unequal_flows(report));
     found.extend(small_mtu(report, route));
+    found.extend(route_mtu(report, route));
     found.extend(learnt(report, route));
     let rtt = &report.rtt;
     let is_much = f64::from(rtt.lost) >= MUCH_LOSS * f64::from(rtt.sent);
@@ -254,7 +186,7 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
     } else {
         String::new()
     };
-    let (kind, name) = (message(address), name(&report.path_mtu));
+    let (kind, name) = (message(address), report.path_mtu.name());
     PathFinding {
         kind: PathFindingKind::BlackHole,
         confidence: report.path_mtu.confidence,
@@ -263,19 +195,6 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
             hole.vanishes_bytes, hole.passes_bytes
         ),
         remedy: Some(of_black_hole(hole, report, route)),
-    }
-}
-
-/// Names that are told of an MTU.
-const MOST_NAMES: usize = 3;
-
-/// What has the MTU, as a clause; nothing where that is not known. Another link may be set to the same.
-fn name(mtu: &MtuReport) -> String {
-    let names: Vec<&str> = mtu.well_known.iter().map(String::as_str).take(MOST_NAMES).collect();
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!(", as for example with {}", names.join(", or "))
     }
 }
 
@@ -317,8 +236,9 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let is_known = report.path_mtu.confidence != Confidence::AtLeast;
     // The loopback interface takes a byte more than a packet's length says.
     let most = route.interface_mtu.min(u16::MAX.into());
-    let is_small = is_known && mtu < most && report.path_mtu.black_hole.is_none();
-    let name = name(&report.path_mtu);
+    let is_told = report.path_mtu.black_hole.is_some() || report.path_mtu.misleading.is_some();
+    let is_small = is_known && mtu < most && !is_told;
+    let name = report.path_mtu.name();
     is_small.then(|| PathFinding {
         kind: PathFindingKind::SmallMtu,
         confidence: report.path_mtu.confidence,
@@ -342,5 +262,23 @@ fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
             learnt.mtu
         ),
         remedy: Some(flush(report.address)),
+    })
+}
+
+fn route_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
+    let mtu = report.path_mtu.forward_bytes?;
+    let set = route.route_mtu.filter(|set| *set < mtu)?;
+    Some(PathFinding {
+        kind: PathFindingKind::RouteMtu,
+        confidence: report.path_mtu.confidence,
+        text: format!(
+            "this host's route to {} has an MTU of {set}, and the path takes {mtu}: its connections send less than they could",
+            report.address
+        ),
+        remedy: Some(format!(
+            "look with `ip route show to match {}` and `maxseg tune status` who has set it, and for what; `maxseg tune undo` takes back what \
+             `maxseg tune` has",
+            report.address
+        )),
     })
 }

@@ -10,9 +10,11 @@ mod bottleneck;
 mod bulk;
 mod far_end;
 mod far_end_mtu;
+mod finding;
 mod findings;
 mod forget;
 mod measure_mtu;
+mod misleading;
 mod mss;
 mod mtu;
 mod options;
@@ -22,6 +24,7 @@ mod rfc6349;
 mod routing_loop;
 mod rtt;
 mod scenario;
+mod silent_host;
 mod table;
 mod target;
 mod tcp;
@@ -34,13 +37,13 @@ pub use crate::error::PathError;
 pub use bottleneck::{
     Bottleneck, BottleneckConfidence, BottleneckMethod, BottleneckRate, QueueCounts,
 };
-pub use findings::{PathFinding, PathFindingKind};
+pub use finding::{PathFinding, PathFindingKind};
 pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};
 pub use mtu::{
-    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, MtuMethod, MtuReport, ReverseMtu,
-    TaughtKernel,
+    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, Misleading, MtuMethod, MtuReport,
+    ReverseMtu, TaughtKernel,
 };
 pub use options::{
     FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,

@@ -2,7 +2,10 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::Confidence;
+use maxseg_core::path_mtu::{Confidence, Refusal, Search};
+
+/// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
+pub(super) const LEAST_ROUTE_MTU: u32 = 552;
 
 /// How a path MTU was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -64,6 +67,8 @@ pub struct MtuReport {
     pub flows: Vec<FlowMtu>,
     /// A router's message that a packet contradicts which arrived, in a sentence.
     pub wrong_message: Option<String>,
+    /// A router's message that does not lead to what arrives.
+    pub misleading: Option<Misleading>,
 }
 
 /// The path MTU of the way back.
@@ -95,7 +100,21 @@ impl ReverseMtu {
     };
 }
 
+/// Names that are told of an MTU.
+const MOST_NAMES: usize = 3;
+
 impl MtuReport {
+    /// What has the MTU, as a clause; nothing where that is not known. Another link may be set to the same.
+    pub(super) fn name(&self) -> String {
+        let names: Vec<&str> =
+            self.well_known.iter().map(String::as_str).take(MOST_NAMES).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!(", as for example with {}", names.join(", or "))
+        }
+    }
+
     /// The largest packet that arrives from the far end, bytes.
     pub fn reverse_bytes(&self) -> Option<u32> {
         self.reverse.as_ref().and_then(|reverse| reverse.bytes)
@@ -119,6 +138,7 @@ impl Default for MtuReport {
             dropped_here: None,
             flows: Vec::new(),
             wrong_message: None,
+            misleading: None,
         }
     }
 }
@@ -166,6 +186,43 @@ pub struct BlackHole {
     pub passes_bytes: u32,
     /// The packets that vanish, bytes.
     pub vanishes_bytes: u32,
+}
+
+impl BlackHole {
+    /// Whether packets vanish on the link of this host: no router is there that could say anything. Behind it may be hops of which none
+    /// answers.
+    pub(super) fn is_on_first_link(&self) -> bool {
+        (self.after_hop, self.before_hop) == (Some(0), Some(1))
+    }
+}
+
+/// A message that a packet is too big which does not lead to what arrives: its MTU is no smaller than the packet (RFC 1191 §4 has that
+/// of the next hop), which is sent again and again; or it has none, and Linux goes down to the least that it learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Misleading {
+    /// The packets that are refused, bytes.
+    pub size_bytes: u32,
+    /// The MTU that is stated for them, bytes; 0 where none is.
+    pub stated_mtu_bytes: u32,
+    /// Who states it, as far as it is known.
+    pub router: Option<IpAddr>,
+    /// Its number on the path, where it is known.
+    pub hop: Option<u8>,
+}
+
+impl Misleading {
+    /// That of a search, if any.
+    pub(super) fn of(search: &Search) -> Option<Self> {
+        let found = search.dead_end().or_else(|| search.unstated());
+        // Where no more arrives, what Linux goes down to is fragmented on the way, and arrives.
+        let is_told = |refusal: &Refusal| refusal.mtu > 0 || search.at_least() > LEAST_ROUTE_MTU;
+        found.filter(|(_, refusal)| is_told(refusal)).map(|(size_bytes, refusal)| Self {
+            size_bytes,
+            stated_mtu_bytes: refusal.mtu,
+            router: refusal.router,
+            hop: refusal.hop,
+        })
+    }
 }
 
 /// Messages that packets are too big, which came to this host, and none of which its sockets received.

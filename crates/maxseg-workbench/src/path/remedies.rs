@@ -6,7 +6,8 @@ use maxseg_core::units::Mtu;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
-use super::{BlackHole, DroppedBy, DroppedHere, PathReport};
+use super::mtu::LEAST_ROUTE_MTU;
+use super::{BlackHole, DroppedBy, DroppedHere, Misleading, PathReport};
 
 /// The message that a router sends about a packet that is too big.
 pub(super) const fn message(address: IpAddr) -> &'static str {
@@ -16,9 +17,6 @@ pub(super) const fn message(address: IpAddr) -> &'static str {
         "ICMPv6 \"packet too big\" (type 2)"
     }
 }
-
-/// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
-const LEAST_ROUTE_MTU: u32 = 552;
 
 /// Gives the route to a host an MTU; nothing where `maxseg tune` sets none so small.
 fn route_mtu(to: IpAddr, mtu: u32) -> Option<String> {
@@ -68,26 +66,56 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
     let (passes, kind) = (hole.passes_bytes, message(report.address));
     let both = passes_both_ways(report, passes);
     let mss = segment_in(both, report.address);
-    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= both).map(|mtu| {
-        format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
-    });
-    let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
-        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {both}")
-    });
-    let mend = match (by_mtu.or(by_mss), hole.after_hop) {
-        // The first link: no router is there that could say anything.
-        (Some(done), Some(0)) => return done,
-        (Some(done), _) => return format!("{done}; or let {kind} pass there"),
-        (None, Some(0)) => {
+    let mend = match (is_done(report, route, both), hole.is_on_first_link()) {
+        (Some(done), true) => return done,
+        (Some(done), false) => return format!("{done}; or let {kind} pass there"),
+        (None, true) => {
             let name = &route.interface;
             format!(
                 "give this host's interface the MTU that its link carries (look with `ip link show dev {name}`, then `maxseg tune apply \
                  --set interface.{name}.mtu={passes}`)"
             )
         }
-        (None, _) => format!("let {kind} pass there, or {}", at_both_ends(report, both)),
+        (None, false) => format!("let {kind} pass there, or {}", at_both_ends(report, both)),
     };
     format!("{mend}, or clamp the MSS to {mss}")
+}
+
+/// What mends a message that does not lead to what arrives; what is done already is said to be.
+pub(super) fn of_misleading(
+    (told, who): (&Misleading, &str),
+    report: &PathReport,
+    route: &RouteToHost,
+) -> String {
+    let mend = if told.stated_mtu_bytes > 0 {
+        format!(
+            "give the interface or tunnel behind {who} the MTU that it carries, so that the message states it (look there: `ip link`)"
+        )
+    } else {
+        format!("have {who} state the MTU of its next link in the message")
+    };
+    let Some(passes) = report.path_mtu.forward_bytes else { return mend };
+    let both = passes_both_ways(report, passes);
+    if let Some(done) = is_done(report, route, both) {
+        return format!("{done}; or {mend}");
+    }
+    let mss = segment_in(both, report.address);
+    // What the kernel has learnt of the message holds until then, and `tune` sets no MTU above it.
+    let taught = report.path_mtu.taught_the_kernel.filter(|taught| taught.mtu_bytes < passes);
+    let first = taught.map_or_else(String::new, |_| format!("{}; then ", flush(report.address)));
+    format!("{first}{mend}, or {}, or clamp the MSS to {mss}", at_both_ends(report, both))
+}
+
+/// What keeps packets small enough already, if anything: the route's MTU of this host, or the MSS that the other end offers.
+fn is_done(report: &PathReport, route: &RouteToHost, both: u32) -> Option<String> {
+    let mss = segment_in(both, report.address);
+    let by_mtu = route.route_mtu.filter(|mtu| *mtu <= both).map(|mtu| {
+        format!("this host's route has an MTU of {mtu}, so that its own packets fit: the far end needs the same, if its way is the same one")
+    });
+    let by_mss = report.mss.exact_offer().filter(|offered| *offered <= mss).map(|offered| {
+        format!("the MSS of {offered} that arrives here keeps TCP's packets small enough; whatever else sends large ones needs an MTU of {both}")
+    });
+    by_mtu.or(by_mss)
 }
 
 /// What lets routers' messages come to this host's connections.

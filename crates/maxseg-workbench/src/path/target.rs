@@ -31,6 +31,12 @@ impl FromStr for PathTarget {
         if without_zone(text) != text {
             return Err("addresses with a zone (%eth0) are not supported; another address of the host is needed".to_owned());
         }
+        if text.contains("://") {
+            return Err(
+                "it is a URL; the host alone is needed, perhaps with a port: www.example.org:443"
+                    .to_owned(),
+            );
+        }
         match host_and_port(text) {
             Ok((_, Some(0))) | Err(NoHost::Port) => {
                 Err("a port is a number from 1 to 65535".to_owned())
@@ -124,5 +130,7 @@ mod tests {
         ] {
             assert!(text.parse::<PathTarget>().is_err(), "{text}");
         }
+        let told = "https://www.example.org/".parse::<PathTarget>().unwrap_err();
+        assert!(told.contains("a URL"), "{told}");
     }
 }

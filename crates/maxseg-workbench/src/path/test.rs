@@ -52,7 +52,7 @@ impl PathTest {
             report.elapsed_s = probing.budget.elapsed_s();
             report.notes.append(&mut probing.notes);
         }
-        report.findings = findings::of(&report, &probing.route);
+        report.findings = findings::of(&report, &probing.route, probing.echo.is_some());
         Ok(report)
     }
 

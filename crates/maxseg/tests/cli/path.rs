@@ -23,10 +23,11 @@ impl Lab {
         }
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let lab = Self(format!("path-{}-{count}", std::process::id()));
-        let hops: String = hops
-            .iter()
-            .map(|hop| format!("\n[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n{hop}\n"))
-            .collect();
+        let of = |hop: &&str| {
+            let delay = if hop.starts_with("delay") { "" } else { "delay = \"1 ms\"\n" };
+            format!("\n[[hop]]\nrate = \"1 Gbit/s\"\n{delay}{hop}\n")
+        };
+        let hops: String = hops.iter().map(of).collect();
         let text = format!("ip = {ip}\n{hops}\n[until]\ntime = \"1 s\"\n");
         let mut up = command(&["lab", "up", "-", "--name", &lab.0]);
         up.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -201,6 +202,17 @@ fn the_destination_is_no_farther_than_echoes_say() {
     assert!(hops(&document) == 3 && notes.contains(doubt), "nothing shows more: {document:#}");
 }
 
+/// Answers take longer than is waited for the first of them.
+#[test]
+fn a_round_trip_of_more_than_a_second_is_measured() {
+    let Some(lab) = Lab::up(4, &["delay = \"600 ms\"", "mtu = 1400"]) else { return };
+    let document = lab.document();
+    let least = document["rtt"]["min_s"].as_f64();
+    assert!(least.is_some_and(|least| least >= 1.2), "{document:#}");
+    assert_eq!(document["path_mtu"]["forward_bytes"], 1400, "{document:#}");
+    assert_eq!(document["path_mtu"]["confidence"], "confirmed", "{document:#}");
+}
+
 #[test]
 fn nothing_answers_where_everything_is_lost() {
     if !is_its_turn(0) {
@@ -240,9 +252,20 @@ fn hosts_that_are_none_are_told() {
     let told = stderr(&output);
     assert!(told.contains("gives no address of no-such-host.invalid"), "{told}");
     assert!(told.contains("hint: "), "{told}");
-    for wrong in ["", "a b", "host:0", "host:99999"] {
+    for wrong in ["", "a b", "host:0", "host:99999", "https://host/"] {
         let output = maxseg(&["path", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}: {}", stderr(&output));
+    }
+    for (wrong, why) in [
+        (vec!["--far-end", "iperf3:0"], "a number from 1 to 65535"),
+        (
+            vec!["--far-end", "iperf3", "--rfc6349", "--min-efficiency", "101"],
+            "it is at most 100 percent",
+        ),
+    ] {
+        let output = maxseg(&[&["path", "127.0.0.1"], wrong.as_slice()].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
     }
     for (address, kind) in [
         ("0.0.0.0", "the unspecified address"),

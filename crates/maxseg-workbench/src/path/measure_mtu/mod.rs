@@ -9,7 +9,7 @@ use maxseg_linux::probe::learnt::{LearntMtu, TeachLog};
 use maxseg_linux::probe::route_to_host;
 
 use super::probing::{Flow, Probing, Sizes, Which};
-use super::{MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
+use super::{Misleading, MssReport, MtuMethod, MtuReport, TaughtKernel, note_once};
 use crate::error::PathError;
 use hop_sizes::Reached;
 
@@ -114,9 +114,12 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
     }
     if report.wrong_message.is_none() {
         let heard = probing.contradicted.first_key_value();
-        report.wrong_message = heard
-            .map(|(size, refusal)| contradiction((*size, *refusal), *size))
-            .or_else(|| report.wrongly_learnt(probing).filter(|_| !is_unequal));
+        report.wrong_message =
+            heard.map(|(size, refusal)| contradiction((*size, *refusal), *size)).or_else(|| {
+                report
+                    .wrongly_learnt(probing)
+                    .filter(|_| !is_unequal && report.misleading.is_none())
+            });
     }
     if let Some(dropped) = report.dropped_here.as_ref().filter(|dropped| dropped.is_certain) {
         reached.take_refusals(&[dropped.refusal()]);
@@ -177,6 +180,7 @@ impl MtuReport {
             self.black_hole = self.black_hole.take().filter(|hole| !probing.is_told_of(hole));
         }
         probing.tell(&mut sizes.search);
+        self.misleading = Misleading::of(&sizes.search);
         let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
         self.forward_bytes = least.or(self.forward_bytes);
         Ok(())
@@ -307,6 +311,7 @@ fn contradiction((size, refusal): (u32, Refusal), arrived: u32) -> String {
         mtu => format!(" for an MTU of {mtu}"),
     };
     format!(
-        "{router} said that a packet of {size} bytes is too big{mtu}, and {arrived} bytes arrived: a forgery, or a faulty router"
+        "{router} said that a packet of {size} bytes is too big{mtu}, and {arrived} bytes arrived: a forgery, a faulty router, or paths of \
+         different MTUs that are taken packet by packet"
     )
 }

@@ -17,6 +17,9 @@ const LARGE: (Duration, u64) = (Duration::from_secs(16), 800_000);
 /// Round trips that are longer than this are long: 200 ms with room for what queues add.
 const LONG_TRIP: Duration = Duration::from_millis(230);
 
+/// Round trips that hops, ports, the search and other flows take: above a second each, more time than that is needed.
+const TRIPS: u32 = 16;
+
 impl Budget {
     pub(super) fn new(interface_mtu: u32) -> Self {
         let (mtu, time, bytes) = SMALL;
@@ -27,7 +30,7 @@ impl Budget {
     /// Goes by the round trip of the path.
     pub(super) fn set_round_trip(&mut self, least: Duration) {
         if least > LONG_TRIP {
-            self.time = LARGE.0;
+            self.time = LARGE.0.max(least * TRIPS);
         }
     }
 

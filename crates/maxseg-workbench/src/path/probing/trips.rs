@@ -42,15 +42,15 @@ impl Trips {
     /// By echoes where they are answered, else by TCP, else by UDP.
     pub(crate) fn measure(probing: &mut Probing<'_>) -> Result<RttReport, PathError> {
         probing.observer.on_step("round trip");
-        let report = match Self::by_echo(probing)? {
-            Some(report) => report,
-            None => match Self::by_tcp(probing)? {
-                Some(report) => report,
-                None => Self::by_udp(probing)?,
-            },
-        };
+        let (began, mut waited) = (Instant::now(), Duration::ZERO);
+        let mut report = Self::by_any(probing)?;
         if report.method.is_none() {
             Self::last_word(probing)?;
+            // What answered after all shows how long to wait: by satellite twice, or behind a full queue, longer than a second.
+            if probing.longest_trip.is_some() {
+                waited = began.elapsed();
+                report = Self::by_any(probing)?;
+            }
         }
         if let Some(said) = probing.unreachable.take().filter(|_| report.method.is_none()) {
             return Err(said.error(probing.to, probing.route.source));
@@ -59,10 +59,23 @@ impl Trips {
         probing.loss.lost += report.lost;
         if let Some(least) = report.min_s {
             probing.budget.set_round_trip(Duration::from_secs_f64(least));
+            // The search has its time besides.
+            probing.budget.extend(waited);
         } else {
             probing.loss = maxseg_core::path_mtu::LossEstimate::default();
         }
         Ok(report)
+    }
+
+    /// By what is answered first.
+    fn by_any(probing: &mut Probing<'_>) -> Result<RttReport, PathError> {
+        if let Some(report) = Self::by_echo(probing)? {
+            return Ok(report);
+        }
+        match Self::by_tcp(probing)? {
+            Some(report) => Ok(report),
+            None => Self::by_udp(probing),
+        }
     }
 
     fn by_echo(probing: &mut Probing<'_>) -> Result<Option<RttReport>, PathError> {

@@ -148,7 +148,7 @@ impl Probing<'_> {
         if self.is_told_of(&hole) {
             return Ok(why);
         }
-        if self.watch.is_none() && hole.after_hop != Some(0) {
+        if self.watch.is_none() && !hole.is_on_first_link() {
             why.dropped_here = self.dropped_likely(which, hole.after_hop, vanishes)?;
             note_once(&mut self.notes, NOT_HEARD.to_owned());
         }

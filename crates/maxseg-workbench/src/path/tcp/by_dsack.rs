@@ -9,7 +9,9 @@ use maxseg_wire::ip::protocol;
 
 use super::dsack::DsackTest;
 use crate::path::probing::{Asked, EndOf, LARGE, LATE, Own, Probing, limited};
-use crate::path::{BlackHole, DroppedHere, FlowMtu, MtuMethod, MtuReport, PathError, note_once};
+use crate::path::{
+    BlackHole, DroppedHere, FlowMtu, Misleading, MtuMethod, MtuReport, PathError, note_once,
+};
 
 impl Probing<'_> {
     /// Finds the path MTU by old bytes on connections to this port; `None` where there is no right to it, or nothing answers. The
@@ -30,6 +32,10 @@ impl Probing<'_> {
         let mut test = match DsackTest::open(far, flows, self.numbers(), most, &is_over) {
             Ok(test) => test,
             Err(RawError::NoRight(_)) => return Ok(None),
+            Err(RawError::NoAnswer(_)) if is_over() => {
+                self.notes.push("no probes by TCP: time or bytes of the test were over".to_owned());
+                return Ok(None);
+            }
             Err(error) => {
                 self.notes.push(format!("no probes by TCP: {error}"));
                 return Ok(None);
@@ -86,6 +92,7 @@ impl Probing<'_> {
             report.black_hole = self.not_told(&mut test, flow, hole);
         }
         if let Some(search) = test.search_of(flow) {
+            report.misleading = Misleading::of(search).filter(|_| test.settled(flow).is_some());
             report.take_hops(search, self);
         }
         self.other_bytes += test.prober.sent().bytes;
@@ -226,8 +233,8 @@ impl MtuReport {
 
 fn wrong_message(wrong: &Contradiction) -> String {
     format!(
-        "{} said that packets above {} bytes are too big, and packets of {} bytes arrive: the message is forged, or that router is at \
-         fault",
+        "{} said that packets above {} bytes are too big, and packets of {} bytes arrive: the message is forged, that router is at \
+         fault, or paths of different MTUs are taken packet by packet",
         wrong.router, wrong.stated_mtu, wrong.arrived
     )
 }

@@ -38,6 +38,10 @@ pub fn sentence(report: &PathReport) -> String {
                 router.map_or_else(String::new, |router| format!("; {router} says so to senders"));
             format!("No fault: {}{who}", finding.text)
         }
+        (None, Some(size), _) if has(report, PathFindingKind::RouteMtu) => format!(
+            "No fault: packets of {size} bytes arrive at {}, and this host's route has a smaller MTU",
+            report.address
+        ),
         (None, Some(size), _) => {
             format!(
                 "No fault: packets of {size} bytes, all that this host sends, arrive at {}",
@@ -46,6 +50,10 @@ pub fn sentence(report: &PathReport) -> String {
         }
     };
     format!("{sentence}.")
+}
+
+fn has(report: &PathReport, kind: PathFindingKind) -> bool {
+    report.findings.iter().any(|finding| finding.kind == kind)
 }
 
 /// The fault that the sentence tells: the first.

@@ -56,7 +56,7 @@ pub(crate) struct FarEndArgs {
     #[arg(long, value_name = "RATIO", requires = "rfc6349", value_parser = number)]
     max_transfer_time_ratio: Option<f64>,
     /// Fail below this TCP efficiency, in percent
-    #[arg(long, value_name = "PERCENT", requires = "rfc6349", value_parser = number)]
+    #[arg(long, value_name = "PERCENT", requires = "rfc6349", value_parser = percent)]
     min_efficiency: Option<f64>,
     /// Fail above this buffer delay, in percent of the baseline
     #[arg(long, value_name = "PERCENT", requires = "rfc6349", value_parser = number)]
@@ -79,8 +79,9 @@ impl FromStr for FarEndAt {
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, port) = match text.split_once(':') {
             Some((kind, port)) => {
-                let port = port.parse().map_err(|_| format!("`{port}` is not a port"))?;
-                (kind, Some(port))
+                let number = port.parse().ok().filter(|number| *number > 0);
+                let is_none = || format!("`{port}` is not a port, a number from 1 to 65535");
+                (kind, Some(number.ok_or_else(is_none)?))
             }
             None => (text, None),
         };
@@ -112,6 +113,12 @@ fn engine(text: &str) -> Result<EngineName, String> {
 fn number(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("not a number".into()) }
+}
+
+/// A part of the whole in percent.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = number(text)?;
+    if percent <= 100.0 { Ok(percent) } else { Err("it is at most 100 percent".to_owned()) }
 }
 
 /// What sockets take: `SO_SNDBUF` doubles it, within 32 bits with a sign.

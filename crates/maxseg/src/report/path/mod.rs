@@ -80,7 +80,7 @@ fn round_trip(rtt: &RttReport) -> String {
     let (Some(method), Some(least), Some(median), Some(p99)) =
         (rtt.method, rtt.min_s, rtt.median_s, rtt.p99_s)
     else {
-        return "round trip: unknown, nothing answered echoes, SYNs or UDP".to_owned();
+        return "round trip: unknown, nothing answered echoes, SYNs or UDP in time".to_owned();
     };
     let method = match method {
         RttMethod::IcmpEcho => "ICMP echo",

@@ -3,6 +3,7 @@
 
 mod equal_cost;
 mod far_end;
+mod messages;
 mod net;
 mod ports;
 mod silence;
@@ -71,6 +72,21 @@ fn a_black_hole_has_its_place() {
     assert_eq!((mtu(&report), code), ((1300, "tcp-segments", "confirmed"), 3), "{report:#}");
     let (report, _) = net.report_to_nobody(&[&target(TO[0]), "--no-payload"]).unwrap();
     assert_eq!(mtu(&report).2, "unknown", "{report:#}");
+}
+
+/// The link of this host is not known to be the one: between it and the destination is a router that says nothing at all.
+#[test]
+fn a_black_hole_among_silent_routers_is_not_this_host_s_link() {
+    let Some(net) = Net::with_mtu(1400).map(Net::listen) else { return };
+    if !net.router_rules("output", &["icmp type { destination-unreachable, time-exceeded } drop"]) {
+        return;
+    }
+    let (report, code) = net.report(&[&target(TO[0])]);
+    assert_eq!((mtu(&report), code), ((1400, "tcp-dsack", "confirmed"), 3), "{report:#}");
+    let hole = &report["path_mtu"]["black_hole"];
+    assert_eq!((hole["after_hop"].as_u64(), hole["before_hop"].as_u64()), (Some(0), Some(2)));
+    let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("at both ends") && !remedy.contains("interface"), "{remedy}");
 }
 
 #[test]

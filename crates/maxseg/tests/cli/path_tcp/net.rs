@@ -72,9 +72,14 @@ impl Net {
 
     /// B listens.
     pub(super) fn listen(self) -> Self {
+        self.open();
+        self
+    }
+
+    /// The same, later.
+    pub(super) fn open(&self) {
         let listener = self.b.inside(|| TcpListener::bind(("::", PORT)).unwrap());
         self.listeners.lock().unwrap().push(listener);
-        self
     }
 
     /// Rules of the router's firewall.
@@ -193,7 +198,7 @@ fn rules_of(host: &Namespace, hook: &str, rules: &[&str]) -> bool {
     true
 }
 
-/// Says of every large packet that passes the router that it is too big for an MTU that it is not too big for.
+/// Says of every large packet that passes the router that it is too big, for an MTU that is not that of the path.
 pub(super) struct Liar {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -208,6 +213,17 @@ impl Drop for Liar {
     }
 }
 
+/// What it says.
+#[derive(Clone, Copy)]
+struct Lie {
+    /// Of packets above this size, bytes.
+    above: u32,
+    /// The MTU that it states.
+    mtu: u32,
+    /// So many bytes of the packet are quoted; else its header and 8 bytes (RFC 792).
+    quoted: Option<usize>,
+}
+
 /// Whom the messages claim to be from.
 pub(super) const LIAR: Ipv4Addr = Ipv4Addr::new(10, 9, 1, 1);
 /// Bytes of the header of a frame.
@@ -216,6 +232,15 @@ const ETHERNET: usize = 14;
 impl Liar {
     /// On the router of a net.
     pub(super) fn new(net: &Net, mtu: u32) -> Self {
+        Self::telling(net, Lie { above: mtu, mtu, quoted: None })
+    }
+
+    /// Of packets above a size it states another MTU, and quotes as much as RFC 1812 §4.3.2.3 has it.
+    pub(super) fn stating(net: &Net, above: u32, mtu: u32) -> Self {
+        Self::telling(net, Lie { above, mtu, quoted: Some(576 - 28) })
+    }
+
+    fn telling(net: &Net, told: Lie) -> Self {
         let (hears, speaks) = net.router.inside(|| {
             let protocol = Some(SockProtocol::EthIp);
             let flags = SockFlag::SOCK_CLOEXEC;
@@ -229,7 +254,7 @@ impl Liar {
             while !is_over.load(Ordering::Relaxed) {
                 let mut polled = [PollFd::new(std::os::fd::AsFd::as_fd(&hears), PollFlags::POLLIN)];
                 if poll(&mut polled, PollTimeout::from(50_u8)).unwrap() > 0 {
-                    let _ = lie(&hears, &speaks, mtu);
+                    let _ = lie(&hears, &speaks, told);
                 }
             }
         });
@@ -238,18 +263,20 @@ impl Liar {
 }
 
 /// Reads a frame, and answers it if it is large and comes from A.
-fn lie(hears: &OwnedFd, speaks: &OwnedFd, mtu: u32) -> io::Result<()> {
+fn lie(hears: &OwnedFd, speaks: &OwnedFd, told: Lie) -> io::Result<()> {
     let mut frame = [0; 10_000];
     let length = recv(hears.as_raw_fd(), &mut frame, MsgFlags::empty())?;
     let packet = frame.get(ETHERNET..length).unwrap_or_default();
     let from: [u8; 4] = packet.get(12..16).unwrap_or_default().try_into().unwrap_or_default();
     let (from, a) = (Ipv4Addr::from(from), Ipv4Addr::new(10, 9, 1, 2));
-    if from != a || packet.len() <= mtu as usize {
+    if from != a || packet.len() <= told.above as usize {
         return Ok(());
     }
     let ends = (IpAddr::V4(LIAR), IpAddr::V4(a));
     let mut message = Vec::new();
-    Message::TooBig { mtu }.encode(ends, Payload::Bytes(quote(packet, ends.0)), &mut message);
+    let quoted = told.quoted.and_then(|bytes| packet.get(..bytes));
+    let quoted = Payload::Bytes(quoted.unwrap_or_else(|| quote(packet, ends.0)));
+    Message::TooBig { mtu: told.mtu }.encode(ends, quoted, &mut message);
     let header = Ipv4 { protocol: protocol::ICMP, source: LIAR, destination: a, ..Ipv4::default() };
     let mut packet = Vec::new();
     header.encode(&[], message.len(), &mut packet).map_err(io::Error::other)?;

@@ -37,6 +37,23 @@ fn a_dead_port_is_no_fault_of_the_path_and_told_first() {
 }
 
 #[test]
+fn a_host_that_answers_nothing_is_a_fault() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    if !net.b_rules("input", &["drop"]) {
+        return;
+    }
+    for (to, code) in [(TO[0], "host-silent"), ("10.9.2.2:80", "port-silent")] {
+        let (report, exit) = net.report(&[to]);
+        assert_eq!((findings(&report), exit), (vec![code], 3), "{report:#}");
+        let text = report["findings"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("10.9.2.2 answers nothing: no echo, no UDP datagram"), "{text}");
+        assert!(text.ends_with("the last that answers on the way is 10.9.1.1 (hop 1)"), "{text}");
+    }
+    let Some((report, exit)) = net.report_to_nobody(&[TO[0]]) else { return };
+    assert_eq!((findings(&report), exit), (vec!["host-silent"], 3), "{report:#}");
+}
+
+#[test]
 fn a_remedy_that_is_applied_is_not_repeated() {
     let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
     if !net.router_rules("output", &["icmp type destination-unreachable drop"]) {

@@ -5,6 +5,7 @@ use super::host::{Far, Host};
 #[test]
 fn wrong_targets_and_values_are_refused() {
     let Some(host) = Host::new() else { return };
+    host.shows("ip link add ve.5 type veth peer name ve6");
     for (assignment, why) in [
         // A larger one would be 65520 once the kernel has it.
         ("route.default.mtu=100", "100 is outside 552 to 65520 (net.ipv4.route.min_pmtu"),
@@ -14,6 +15,8 @@ fn wrong_targets_and_values_are_refused() {
         ("sysctl.net.ipv4.tcp_rmme=1", "did you mean net.ipv4.tcp_rmem?"),
         ("sysctl.net.ipv4.tcp_low_latency=1", "no effect since Linux 4.14"),
         ("sysctl.net.ipv4.tcp_mtu_prober=1", "did you mean net.ipv4.tcp_mtu_probing?"),
+        ("sysctl.net.ipv4.tcp_mem=1 2 3", "the machine's first network namespace alone has it"),
+        ("sysctl.net.ipv4.conf.ve.5.rp_filter=1", "did you mean net.ipv4.conf.ve/5.rp_filter?"),
         ("sysctl.net.ipv4.no_such_name=1", "`sysctl -a --pattern ^net` lists"),
         ("sysctl.net.ipv4.tcp_rmem=1 2", "it takes 3 numbers"),
         ("sysctl.kernel.panic=1", "not a network sysctl"),

@@ -90,16 +90,21 @@ fn only_what_is_asked_for_comes_through() {
     assert!(!packets.is_empty() && packets.iter().all(|each| each["protocol"] == "icmp"));
 }
 
-#[test]
-fn all_interfaces_are_told_apart_and_show_their_directions() {
-    if !own_network() {
-        return;
-    }
+/// A link from `va` to `vb`, behind which is 10.9.0.2.
+fn two_ends() {
     ip("link add va address 02:00:00:00:00:01 type veth peer name vb address 02:00:00:00:00:02");
     ip("link set va up");
     ip("link set vb up");
     ip("address add 10.9.0.1/24 dev va");
     ip("neighbour add 10.9.0.2 lladdr 02:00:00:00:00:02 dev va");
+}
+
+#[test]
+fn all_interfaces_are_told_apart_and_show_their_directions() {
+    if !own_network() {
+        return;
+    }
+    two_ends();
     let watch = Watch::begin(&["-i", "any", "--host", "10.9.0.2", "--protocol", "udp"]);
     datagrams("10.9.0.2:9", 1, 100);
     let end = watch.interrupt();
@@ -114,11 +119,7 @@ fn of_several_interfaces_others_are_left_out() {
     if !own_network() {
         return;
     }
-    ip("link add va address 02:00:00:00:00:01 type veth peer name vb address 02:00:00:00:00:02");
-    ip("link set va up");
-    ip("link set vb up");
-    ip("address add 10.9.0.1/24 dev va");
-    ip("neighbour add 10.9.0.2 lladdr 02:00:00:00:00:02 dev va");
+    two_ends();
     let begin = |place: [&str; 2], prefix| {
         let asked = ["--host", prefix, "--protocol", "udp", "--json-stream"];
         Watch::begin(&[&place[..], &asked].concat())

@@ -50,7 +50,7 @@ pub struct SamplesCompared {
     pub count: usize,
     /// Of how many the mark differs that the application held the rate down: a write and an acknowledgement at one instant decide it.
     pub marks_apart: usize,
-    /// The first whose counts differ, or whose rate of delivery does by more than [`RATE`]: both sides.
+    /// The first whose counts differ, or whose rate of delivery does by more than 1%: both sides.
     pub apart: Option<String>,
 }
 

@@ -77,8 +77,12 @@ impl Socket {
             snd_mss: self.mss_cache,
             advmss: self.advmss,
             backoff: self.backoff,
-            last_data_sent: self.clock.micros_of_jiffies(jiffies - self.last_sent_jiffies),
-            last_data_recv: self.clock.micros_of_jiffies(jiffies - self.ack.received_at),
+            last_data_sent: self
+                .clock
+                .micros_of_jiffies(jiffies.saturating_sub(self.last_sent_jiffies)),
+            last_data_recv: self
+                .clock
+                .micros_of_jiffies(jiffies.saturating_sub(self.ack.received_at)),
             busy_time: self.clock.micros_of_jiffies(busy + window + buffer),
             rwnd_limited: self.clock.micros_of_jiffies(window),
             sndbuf_limited: self.clock.micros_of_jiffies(buffer),

@@ -371,9 +371,9 @@ fn a_window_that_so_rcvbuf_keeps_small_is_freed() {
 fn a_send_buffer_that_was_seen_full_is_never_called_no_setting() {
     let seen = |change: &dyn Fn(&mut SocketEvidence)| {
         let evidence = evidence(|evidence| {
-            evidence.state.rtt = Time::from_millis(60);
+            evidence.state.rtt = Time::from_millis(45);
             evidence.state.send_buffer_grows = Some(false);
-            let spread = RateSpread { rtt_median: Time::from_millis(60), ..RateSpread::default() };
+            let spread = RateSpread { rtt_median: Time::from_millis(45), ..RateSpread::default() };
             evidence.spread = Some(RateSpread { send_buffer_share: 0.5, ..spread });
             change(evidence);
         });
@@ -392,6 +392,7 @@ fn a_send_buffer_that_was_seen_full_is_never_called_no_setting() {
     let (limit, remedy) = seen(&|e| {
         path(e, 16e6);
         e.bin.losses = 7;
+        e.spread = e.spread.map(|spread| RateSpread { send_buffer_share: 0.4, ..spread });
     });
     assert_eq!((limit, remedy.commands[1].line.as_str()), (LimitedBy::Unknown, line));
 }

@@ -245,7 +245,7 @@ impl Socket {
     fn new(host: Host, now: Time, state: State) -> Self {
         let clock = Clock::new(host.hz, host.up_before, now);
         let congestion = Congestion::new(&host);
-        let rate = Rate::new(host.is_watched || congestion.is_rate_based());
+        let rate = Rate::new(host.is_watched, congestion.is_rate_based());
         Self {
             skb_overhead: host.skb_overhead(),
             clock,

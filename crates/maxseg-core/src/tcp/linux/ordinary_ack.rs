@@ -78,15 +78,25 @@ impl Socket {
     /// The same where the path is measured: the last packet, which was sent last, makes a sample of the delivery rate.
     #[inline(never)]
     fn take_sampled_ack(&mut self, packet: &Packet) {
-        let mut sample = RateSample { prior_in_flight: self.packets_out, ..RateSample::default() };
+        let prior_in_flight = self.packets_out;
+        let (mut prior_delivered, mut prior_at, mut first_tx) = (0, 0, 0);
+        let (mut sent, mut is_app_limited) = (0, false);
         let learned = self.learn_of_ack(packet, |skb| {
-            sample.prior_delivered = skb.delivered;
-            sample.prior_at = skb.delivered_micros;
-            sample.interval_sent = skb.sent_micros() - skb.first_tx_micros;
-            sample.is_app_limited = skb.app_limited;
+            prior_delivered = skb.delivered;
+            prior_at = skb.delivered_micros;
+            (sent, first_tx) = (skb.sent_micros(), skb.first_tx_micros);
+            is_app_limited = skb.app_limited;
         });
-        sample.rtt = Some(learned.round_trip);
-        sample.may_be_delayed = learned.may_be_delayed;
+        let mut sample = RateSample {
+            prior_delivered,
+            prior_at,
+            interval_sent: sent - first_tx,
+            is_app_limited,
+            rtt: Some(learned.round_trip),
+            may_be_delayed: learned.may_be_delayed,
+            prior_in_flight,
+            ..RateSample::default()
+        };
         self.complete_sample(learned.segments, 0, self.is_sack_reneg, &mut sample);
         if self.congestion.is_rate_based() {
             return self.control_rate(&sample);

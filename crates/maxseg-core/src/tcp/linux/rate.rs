@@ -14,6 +14,8 @@ pub(super) struct Rate {
     pub(super) app_limited: u64,
     /// Every acknowledgement makes a sample: the congestion control goes by it, or somebody looks at the socket.
     pub(super) is_sampled: bool,
+    /// Somebody looks.
+    is_shown: bool,
     /// The sample that `tcp_info` shows, segments in microseconds, and whether the application held it down (`rate_delivered`,
     /// `rate_interval_us`, `rate_app_limited`).
     shown: (u64, u64),
@@ -21,8 +23,10 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    pub(super) fn new(is_sampled: bool) -> Self {
-        Self { is_sampled, is_app_limited: true, ..Self::default() }
+    /// Whether somebody looks at the socket, and whether its congestion control goes by samples.
+    pub(super) fn new(is_shown: bool, is_rate_based: bool) -> Self {
+        let is_sampled = is_shown || is_rate_based;
+        Self { is_sampled, is_shown, is_app_limited: true, ..Self::default() }
     }
 
     /// `tcp_compute_delivery_rate` (`net/ipv4/tcp.c`); 0 without a sample.
@@ -146,7 +150,9 @@ impl Socket {
         let interval = sample.interval_sent.max(self.clock.micros.saturating_sub(sample.prior_at));
         if interval >= self.rtt.min() {
             sample.interval = interval;
-            self.rate.show(since, sample);
+            if self.rate.is_shown {
+                self.rate.show(since, sample);
+            }
         }
     }
 

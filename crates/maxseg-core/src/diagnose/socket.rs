@@ -229,10 +229,10 @@ impl Judge<'_> {
         self.evidence.spread.map_or(self.state.rtt, |spread| spread.rtt_median).as_secs_f64()
     }
 
-    /// The reader does not keep up: the window that limits is what its buffer has free, and varies from look to look. What the window
+    /// The reader does not keep up: the window that limits is what its buffer has free, and becomes smaller now and again. What the window
     /// admits waits for nothing else then, and its acknowledgements wait for the reader.
     fn reader_is_behind(&self, share: f64) -> bool {
-        self.evidence.spread.is_some_and(|spread| !spread.window_stays)
+        self.evidence.spread.is_some_and(|spread| spread.window_shrinks)
             && self.window_is_counted(share)
     }
 

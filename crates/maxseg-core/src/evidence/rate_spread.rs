@@ -40,6 +40,8 @@ pub struct RateSpread {
     pub small_segment_share: f64,
     /// Whether every look shows the same receive window: that of a reader who is behind is what its buffer has free, and changes.
     pub window_stays: bool,
+    /// Whether a look shows a smaller receive window than the one before it. What autotuning widens does not.
+    pub window_shrinks: bool,
 }
 
 /// The lower and the upper quartile of rate and window.
@@ -61,7 +63,7 @@ impl RateSpread {
         (points.len() >= Self::LEAST).then(|| recovering as f64 / points.len() as f64)
     }
 
-    /// Of several looks; `None` where too few of them repair no losses.
+    /// Of several looks in the order of time; `None` where too few of them repair no losses.
     pub fn of(points: &[RatePoint]) -> Option<Self> {
         let points: Vec<&RatePoint> = points.iter().filter(|point| !point.is_recovering).collect();
         if points.len() < Self::LEAST {
@@ -80,6 +82,7 @@ impl RateSpread {
         let window = points[0].window_bytes;
         Some(Self {
             window_stays: window.is_some() && points.iter().all(|it| it.window_bytes == window),
+            window_shrinks: points.windows(2).any(|two| two[1].window_bytes < two[0].window_bytes),
             rtt_median: round_trips[round_trips.len() / 2],
             rtt_quartiles: [round_trips[last / 4], round_trips[last - last / 4]],
             rates: (rates.len() >= Self::LEAST).then(|| RateQuartiles {
@@ -126,6 +129,7 @@ mod tests {
         let without = RateSpread::of(&points).unwrap();
         assert_eq!((without.rtt_median, without.rates), (spread.rtt_median, None));
         assert!(!spread.window_stays && RateSpread::of(&points[..8]).unwrap().window_stays);
+        assert!(spread.window_shrinks && !RateSpread::of(&points[..8]).unwrap().window_shrinks);
         assert_eq!(RateSpread::of(&points[..RateSpread::LEAST - 1]), None);
         assert_eq!(RateSpread::recovering_share(&points), Some(0.0));
         points.iter_mut().take(4).for_each(|point| point.is_recovering = true);

@@ -54,9 +54,8 @@ impl Judge<'_> {
     }
 
     /// The round trips are longer than the least, by however little a queue makes them.
-    pub(super) fn waits_at_all(&self) -> bool {
-        let least = self.state.min_rtt;
-        least.is_some_and(|least| self.round_trip_s() > HOLDS_QUEUE * least.as_secs_f64())
+    fn waits_at_all(&self) -> bool {
+        self.round_trip_s() > HOLDS_QUEUE * self.least_s()
     }
 }
 
@@ -91,29 +90,29 @@ mod tests {
     /// (simulated).
     #[test]
     fn a_fifth_of_the_time_is_enough_where_no_queue_stands() {
-        let looks = |rtt_ms: u64, window_stays: bool| {
+        let looks = |rtt_ms: u64, window_shrinks: bool| {
             let rtt_median = Time::from_millis(rtt_ms);
-            Some(RateSpread { rtt_median, window_stays, ..RateSpread::default() })
+            Some(RateSpread { rtt_median, window_shrinks, ..RateSpread::default() })
         };
         let buffer = |rtt_ms| {
             move |e: &mut SocketEvidence| {
                 e.state.bbr_pacing_gain = Some(1.25);
                 e.bin.sndbuf_limited = Time::from_millis(290);
-                e.spread = looks(rtt_ms, true);
+                e.spread = looks(rtt_ms, false);
             }
         };
         assert_eq!(limit(buffer(51)), LimitedBy::SendBuffer);
         assert_eq!(limit(buffer(57)), LimitedBy::Unknown, "some queue: the link or the buffer");
-        let window = |millis, rtt_ms, stays| {
+        let window = |millis, rtt_ms, shrinks| {
             move |e: &mut SocketEvidence| {
                 e.state.bbr_pacing_gain = Some(1.0);
                 e.bin.rwnd_limited = Time::from_millis(millis);
-                e.spread = looks(rtt_ms, stays);
+                e.spread = looks(rtt_ms, shrinks);
             }
         };
-        assert_eq!(limit(window(200, 51, true)), LimitedBy::ReceiveWindow);
-        assert_eq!(limit(window(140, 51, true)), LimitedBy::Bandwidth);
-        assert_eq!(limit(window(200, 80, true)), LimitedBy::Bandwidth, "a queue");
-        assert_eq!(limit(window(200, 80, false)), LimitedBy::ReceiveWindow, "of a reader");
+        assert_eq!(limit(window(200, 51, false)), LimitedBy::ReceiveWindow);
+        assert_eq!(limit(window(140, 51, false)), LimitedBy::Bandwidth);
+        assert_eq!(limit(window(200, 80, false)), LimitedBy::Bandwidth, "a queue");
+        assert_eq!(limit(window(200, 80, true)), LimitedBy::ReceiveWindow, "of a reader");
     }
 }

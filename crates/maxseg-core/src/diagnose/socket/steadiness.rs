@@ -31,6 +31,8 @@ const REPAIRS_AT_RATE: f64 = 0.9;
 /// A queue is longer than a send buffer that keeps the path waiting makes one where the round trip is so many times the least: of simulated
 /// transfers that their buffer limited none had more than 2.4 times.
 const LONG_QUEUE: f64 = 2.5;
+/// A queue of what BBR sends again without need shows from so many times the least round trip on.
+const BBR_WAITS: f64 = 1.25;
 /// A queue that others fill as well grows and drains with their congestion windows: the quartiles of the round trip are further apart than
 /// this of the wait, and than it varies within a few round trips, and the rate, a window in each round trip, changes by a twentieth. Of 61
 /// windows in the lab that kept a link full alone, none was beyond 0.06 of the wait.
@@ -68,7 +70,8 @@ impl Judge<'_> {
         if self.state.has_sack || !repairs || self.evidence.bin.losses == 0 {
             return None;
         }
-        if self.state.bbr_pacing_gain.is_some() && self.waits_at_all() {
+        if self.state.bbr_pacing_gain.is_some() && self.round_trip_s() > BBR_WAITS * self.least_s()
+        {
             return Some((LimitedBy::Unknown, Some(Unseen::SlowRepairs)));
         }
         let path_bps = self.evidence.spread.and_then(|spread| spread.path_bps);
@@ -132,10 +135,14 @@ impl Judge<'_> {
     /// A long queue stood for most of the time. BBR that has not found the link's rate yet, where acknowledgements come seldom, is past its
     /// start-up then as well.
     pub(super) fn long_queue_stood(&self) -> bool {
-        let least = self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64);
         self.evidence.spread.is_some()
             && !self.is_reordered()
-            && self.round_trip_s() >= LONG_QUEUE * least
+            && self.round_trip_s() >= LONG_QUEUE * self.least_s()
+    }
+
+    /// The least round trip in seconds; endless where it is not known.
+    pub(super) fn least_s(&self) -> f64 {
+        self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64)
     }
 }
 

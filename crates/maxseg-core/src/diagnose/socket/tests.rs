@@ -112,7 +112,11 @@ fn a_window_that_keeps_the_link_full_is_not_the_limit() {
     // At each look the buffer has another room (simulated, a reader of 21 Mbit/s behind 78).
     let varies = |e: &mut SocketEvidence| {
         queued(e);
-        e.spread = Some(RateSpread { rtt_median: e.state.rtt, ..RateSpread::default() });
+        e.spread = Some(RateSpread {
+            rtt_median: e.state.rtt,
+            window_shrinks: true,
+            ..RateSpread::default()
+        });
     };
     assert_eq!(limit(varies), LimitedBy::ReceiveWindow, "its reader is behind");
     let unseen = |e: &mut SocketEvidence| {

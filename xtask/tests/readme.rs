@@ -82,6 +82,16 @@ fn table_lines(page: &str, begin: &str) -> Vec<Vec<String>> {
     lines.map(|line| line.split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
 }
 
+/// How many sockets a page judges, and of how many of 100 it is right and wrong.
+fn live_percents(page: &str) -> (String, f64, f64) {
+    let live = table_lines(page, "| all ");
+    let [_, _, runs, right, _, wrong, _] = &live[0][..] else { panic!("{live:?}") };
+    let (all, wrong): (f64, f64) = (runs.parse().unwrap(), wrong.parse().unwrap());
+    let right: f64 = right.split(' ').next().unwrap().parse().unwrap();
+    let [right, wrong] = [right, wrong].map(|count| (100.0 * count / all).round());
+    (runs.clone(), right, wrong)
+}
+
 /// What guides and README say of `explain`, its confidence and live connections is what the pages of the draw have.
 #[test]
 fn the_accuracy_of_verdicts_is_that_of_the_pages() {
@@ -101,11 +111,9 @@ fn the_accuracy_of_verdicts_is_that_of_the_pages() {
     );
     let of = |bin: &[String]| format!("{} of {}", bin[4], bin[2]);
     let in_bins = format!("{}, {} and {} verdicts were right", of(low), of(middle), of(high));
-    let live = table_lines("docs/validation-live.md", "| all ");
-    let [_, _, runs, right, _, wrong, _] = &live[0][..] else { panic!("{live:?}") };
-    let (all, wrong): (f64, f64) = (runs.parse().unwrap(), wrong.parse().unwrap());
-    let right: f64 = right.split(' ').next().unwrap().parse().unwrap();
-    let [right, wrong] = [right, wrong].map(|count| (100.0 * count / all).floor());
+    let (runs, right, wrong) = live_percents("docs/validation-live.md");
+    let (simulated, right_simulated, wrong_simulated) =
+        live_percents("docs/validation-live-sim.md");
     let page = joined("docs/validation-explain.md");
     let (_, sum) = page.split_once("verdicts are right (").unwrap();
     let percent = |text: &str| -> f64 { text.split_once('%').unwrap().0.parse().unwrap() };
@@ -124,6 +132,12 @@ fn the_accuracy_of_verdicts_is_that_of_the_pages() {
             "README.md",
             format!(
                 "the sockets of {runs} senders in those transfers | {right}% right, {wrong}% false"
+            ),
+        ),
+        (
+            "README.md",
+            format!(
+                "of {simulated} simulated senders {right_simulated}% right, {wrong_simulated}% false"
             ),
         ),
         ("README.md", format!("{sum:.0}% right, {unknown:.0}% `unknown`, {wrong_ones}% false")),

@@ -13,6 +13,9 @@ pub enum Checksum {
     Unknown,
     /// The sender left it out (UDP over IPv4, RFC 768).
     Absent,
+    /// It is that of the pseudo header alone: the packet was seen before its sender's network card filled in the rest, or goes without
+    /// one (`CHECKSUM_PARTIAL` in `include/linux/skbuff.h`).
+    Partial,
 }
 
 /// What follows a header that is written.
@@ -94,6 +97,13 @@ impl Sum {
     /// Whether the bytes summed up, their checksum included, are whole.
     pub(crate) fn verdict(self) -> Checksum {
         if self.checksum() == 0 { Checksum::Good } else { Checksum::Bad }
+    }
+
+    /// What a checksum says of its packet, whose `bytes` it covers, behind this sum of the pseudo header.
+    pub(crate) fn verdict_on(self, bytes: &[u8], checksum: u16) -> Checksum {
+        let verdict = self.add_bytes(bytes).verdict();
+        let is_partial = verdict == Checksum::Bad && checksum == self.folded();
+        if is_partial { Checksum::Partial } else { verdict }
     }
 }
 

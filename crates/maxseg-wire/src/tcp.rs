@@ -154,7 +154,7 @@ impl<'a> Segment<'a> {
         let checksum = if bytes.len() < length {
             Checksum::Unknown
         } else {
-            Sum::pseudo_header(ends, protocol::TCP, length).add_bytes(bytes).verdict()
+            Sum::pseudo_header(ends, protocol::TCP, length).verdict_on(bytes, header.checksum)
         };
         Ok(Self { header, options, payload, payload_len: length - header_len, checksum })
     }

@@ -61,7 +61,7 @@ impl<'a> Datagram<'a> {
             _ if header.checksum == 0 => Checksum::Absent,
             None => Checksum::Unknown,
             Some(there) => {
-                Sum::pseudo_header(ends, protocol::UDP, length).add_bytes(there).verdict()
+                Sum::pseudo_header(ends, protocol::UDP, length).verdict_on(there, header.checksum)
             }
         };
         let payload = there.and_then(|there| there.get(Udp::LEN..)).unwrap_or(rest);
@@ -116,6 +116,12 @@ mod tests {
         assert_eq!(Datagram::decode(&bytes, ENDS).unwrap().checksum, Checksum::Good);
         let cut = Datagram::decode(&bytes[..10], ENDS).unwrap();
         assert_eq!((cut.payload, cut.checksum), (&b"he"[..], Checksum::Unknown));
+        let mut pending = bytes.clone();
+        let sum = Sum::pseudo_header(ENDS, protocol::UDP, bytes.len()).folded();
+        pending[6..8].copy_from_slice(&sum.to_be_bytes());
+        assert_eq!(Datagram::decode(&pending, ENDS).unwrap().checksum, Checksum::Partial);
+        pending[7] ^= 1;
+        assert_eq!(Datagram::decode(&pending, ENDS).unwrap().checksum, Checksum::Bad);
         let mut padded = bytes.clone();
         padded.extend([0; 5]);
         assert_eq!(Datagram::decode(&padded, ENDS).unwrap().payload, b"hello");

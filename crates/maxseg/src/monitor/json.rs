@@ -378,6 +378,6 @@ const fn verdict(checksum: Checksum) -> &'static str {
         Checksum::Good => "good",
         Checksum::Bad => "bad",
         Checksum::Absent => "absent",
-        Checksum::Unknown => "unknown",
+        Checksum::Unknown | Checksum::Partial => "unknown",
     }
 }

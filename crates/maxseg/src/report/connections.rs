@@ -243,12 +243,14 @@ fn listeners(snapshot: &Snapshot, printer: Printer) -> String {
     table.text(printer.table_width())
 }
 
-/// Whether a socket of the list has a process that is not known. What the kernel keeps of a closed one has none.
+/// Whether a socket of the list has a process that is not known. What its process has closed has none, whatever it still has to send.
 fn lacks_process(snapshot: &Snapshot, shown: &Shown) -> bool {
     if shown.listening {
         return snapshot.listeners.iter().any(|listener| listener.process.is_none());
     }
-    let lacks = |it: &Connection| it.process.is_none() && !it.is_remnant() && !it.is_half_open();
+    let lacks = |it: &Connection| {
+        it.process.is_none() && it.inode != 0 && !it.is_remnant() && !it.is_half_open()
+    };
     snapshot.connections.iter().any(lacks)
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct CaptureArgs {
     /// Begin the next file at this size or age, such as "100 MB" or "1 h": files are numbered, `slow_01.pcapng`
     #[arg(long, value_name = "SIZE|TIME", requires_all = ["write", "files"], value_parser = full_at)]
     pub(super) rotate: Option<FullAt>,
-    /// Files of --rotate; when the last is full, the first is overwritten
+    /// Files of --rotate, emptied at the beginning; when the last is full, the first is overwritten
     #[arg(long, value_name = "N", requires = "rotate",
         value_parser = clap::value_parser!(u16).range(2..=MOST_FILES))]
     pub(super) files: Option<u16>,

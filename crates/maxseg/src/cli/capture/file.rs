@@ -34,6 +34,8 @@ struct Ring {
     first_packet: Option<u64>,
     /// How many files were full.
     full: u64,
+    /// How many of the files had packets of an earlier capture.
+    emptied: u64,
 }
 
 impl CaptureFile {
@@ -64,10 +66,19 @@ impl CaptureFile {
         let files = args.files.filter(|_| args.rotate.is_some());
         let numbered = |files| (1..=files).map(move |n| numbered(path, n, files)).collect();
         let names = files.map_or_else(|| vec![path.clone()], numbered);
+        let has_packets = |path: &&PathBuf| {
+            path.metadata().is_ok_and(|there| there.is_file() && there.len() > EMPTY_FILE)
+        };
+        let emptied = names.iter().filter(has_packets).count() as u64;
         let mut waiting = names.into_iter().map(begin).collect::<Result<VecDeque<_>, _>>()?;
         let Some((path, writer)) = waiting.pop_front() else { return Ok(None) };
-        let ring =
-            args.rotate.map(|full_at| Ring { full_at, waiting, first_packet: None, full: 0 });
+        let ring = args.rotate.map(|full_at| Ring {
+            full_at,
+            waiting,
+            first_packet: None,
+            full: 0,
+            emptied,
+        });
         Ok(Some(Self { writer, path, interfaces: Vec::new(), snap_len: args.snaplen, ring }))
     }
 
@@ -146,6 +157,15 @@ impl CaptureFile {
         Ok(())
     }
 
+    /// Which files of a ring an earlier capture had filled, in words; `None` for none.
+    pub(super) fn emptied_words(&self) -> Option<String> {
+        let emptied = self.ring.as_ref().map(|ring| ring.emptied).filter(|emptied| *emptied > 0)?;
+        let files = counted(emptied, "file");
+        Some(format!(
+            "{files} of the ring had packets of an earlier capture and began anew: another name would keep them"
+        ))
+    }
+
     /// What became of the files of a ring, in words.
     pub(super) fn ring_words(&self) -> Option<String> {
         let ring = self.ring.as_ref()?;
@@ -213,6 +233,9 @@ impl CaptureFile {
         self.writer.flush().map_err(|error| Self::fail(&self.path, &error))
     }
 }
+
+/// A file that describes interfaces and holds no packet has fewer bytes.
+const EMPTY_FILE: u64 = 512;
 
 fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")

@@ -33,6 +33,9 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
     enter_namespace(args)?;
     let mut capture = Capture::open(args.options()?).map_err(|error| refused(&error))?;
     let file = become_who_asked(args, printer)?;
+    if let Some(emptied) = file.as_ref().and_then(CaptureFile::emptied_words) {
+        printer.note(&emptied);
+    }
     let mut output = Output::begin(args, &capture, printer, file)?;
     let waker = Arc::new(Waker::new()?);
     let on_interrupt = Arc::clone(&waker);

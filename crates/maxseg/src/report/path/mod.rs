@@ -101,11 +101,14 @@ fn round_trip(rtt: &RttReport) -> String {
 }
 
 fn path_mtu(mtu: &MtuReport) -> String {
+    let Some(size) = mtu.forward_bytes else {
+        let why = mtu.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+        return format!("path MTU: unknown{why}");
+    };
     let method = mtu.method.map_or_else(String::new, |method| format!(", by {}", method.word()));
-    let chance = chance(mtu.error_chance.filter(|_| mtu.forward_bytes.is_some()));
+    let chance = chance(mtu.error_chance);
     let reason = mtu.reason.as_ref().map_or_else(String::new, |reason| format!("; {reason}"));
-    let size = mtu.forward_bytes.map_or_else(|| "unknown".to_owned(), |mtu| format!("{mtu} bytes"));
-    format!("path MTU: {size} ({}{method}{chance}{reason})", mtu.confidence.word())
+    format!("path MTU: {size} bytes ({}{method}{chance}{reason})", mtu.confidence.word())
 }
 
 /// The chance that losses look like a limit, as a clause; nothing where there is none.
@@ -117,7 +120,10 @@ fn chance(chance: Option<f64>) -> String {
         Some(chance) if chance <= RARE => {
             "; the chance that losses explain it is below one in a million".to_owned()
         }
-        Some(chance) => format!("; losses mislead once in {}", words::grouped(times(chance))),
+        Some(chance) => format!(
+            "; the chance that losses explain it is one in {}",
+            words::grouped(times(chance))
+        ),
     }
 }
 

@@ -138,7 +138,7 @@ fn publish_live(
     kept: &Path,
     is_whole: bool,
 ) -> Result<Vec<String>> {
-    let all = live::live(scored, kept);
+    let all = live::live(scored, kept)?;
     let published = match engine {
         Engine::Lab => LIVE_FILE,
         Engine::Sim => LIVE_SIM_FILE,

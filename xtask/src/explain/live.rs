@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Result;
 use maxseg_core::diagnose::{SocketDiagnosis, diagnose_socket};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_wire::inet_diag::Sample;
@@ -46,19 +47,25 @@ pub(super) struct Live<'r> {
 }
 
 /// Every run whose sender's connection was there long enough for two samples.
-pub(super) fn live<'r>(scored: &'r [Scored], kept: &Path) -> Vec<Live<'r>> {
-    scored.iter().filter_map(|one| of(&one.run, &one.truth, kept)).collect()
+///
+/// # Errors
+/// Samples of a simulated run cannot be read.
+pub(super) fn live<'r>(scored: &'r [Scored], kept: &Path) -> Result<Vec<Live<'r>>> {
+    let judged = |one: &'r Scored| -> Result<Option<Live<'r>>> {
+        let folder = folder(kept, one.run.setup.stratum, one.run.number);
+        let simulated = simulated_socket::read(&folder.join(SIMULATED))?;
+        let samples = simulated.or_else(|| recorded(&folder.join(RECORDING)));
+        Ok(samples.and_then(|samples| of(&one.run, &one.truth, &samples)))
+    };
+    scored.iter().filter_map(|one| judged(one).transpose()).collect()
 }
 
-fn of<'r>(run: &'r Run, truth: &'r Truth, kept: &Path) -> Option<Live<'r>> {
+fn of<'r>(run: &'r Run, truth: &'r Truth, samples: &[Timed]) -> Option<Live<'r>> {
     // A short transfer has ended before a second sample.
     if matches!(run.setup.application, Application::Bytes(_)) {
         return None;
     }
-    let folder = folder(kept, run.setup.stratum, run.number);
-    let simulated = simulated_socket::read(&folder.join(SIMULATED));
-    let samples = simulated.or_else(|| samples(&folder.join(RECORDING)))?;
-    let [first, last] = two(&samples, ROUND_TRIPS * run.setup.rtt_s)?;
+    let [first, last] = two(samples, ROUND_TRIPS * run.setup.rtt_s)?;
     let interval = Duration::try_from_secs_f64(last.0 - first.0).ok()?;
     let between = samples.iter().filter(|one| first.0 <= one.0 && one.0 <= last.0);
     let points: Vec<_> = between.map(|(_, sample)| sample.rate_point()).collect();
@@ -79,7 +86,7 @@ fn of<'r>(run: &'r Run, truth: &'r Truth, kept: &Path) -> Option<Live<'r>> {
 }
 
 /// The samples of the connection that has the first, each with its time.
-fn samples(file: &Path) -> Option<Vec<Timed>> {
+fn recorded(file: &Path) -> Option<Vec<Timed>> {
     let recording = Recording::open(file).ok()?;
     let snapshots: Vec<Snapshot> =
         recording.play(0..recording.frames().len()).collect::<Result<_, _>>().ok()?;

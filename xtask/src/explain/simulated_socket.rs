@@ -43,18 +43,25 @@ impl SocketWatch {
     }
 }
 
-/// What a file keeps, as samples of a kernel's socket; `None` where there is none.
-pub(super) fn read(file: &Path) -> Option<Vec<(f64, Sample)>> {
-    let text = fs::read_to_string(file).ok()?;
-    let samples: Vec<(f64, SocketInfo)> = serde_json::from_str(&text).ok()?;
-    samples.iter().map(|(at, info)| Some((*at, sample(info)?))).collect()
+/// What a file keeps, as samples of a kernel's socket; `None` where there is no file.
+///
+/// # Errors
+/// It is no such file: one of an earlier program may lack a field.
+pub(super) fn read(file: &Path) -> Result<Option<Vec<(f64, Sample)>>> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    let name = || file.display().to_string();
+    let text = fs::read_to_string(file).with_context(name)?;
+    let samples: Vec<(f64, SocketInfo)> = serde_json::from_str(&text).with_context(name)?;
+    samples.iter().map(|(at, info)| Ok((*at, sample(info)?))).collect::<Result<_>>().map(Some)
 }
 
 /// The same in the kernel's types.
-fn sample(socket: &SocketInfo) -> Option<Sample> {
+fn sample(socket: &SocketInfo) -> Result<Sample> {
     let micros = std::time::Duration::from_micros;
     let count = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    let mut info = TcpInfo::decode(&[0; TcpInfo::LEN]).ok()?;
+    let mut info = TcpInfo::decode(&[0; TcpInfo::LEN])?;
     info.state = State::Established as u8;
     info.ca_state = socket.ca_state;
     info.options = NegotiatedOptions(u8::from(socket.timestamps) | u8::from(socket.sack) << 1);
@@ -103,7 +110,7 @@ fn sample(socket: &SocketInfo) -> Option<Sample> {
         cwnd_gain: 0.0,
     });
     let written = socket.bytes_sent - socket.bytes_retrans + socket.notsent;
-    Some(Sample {
+    Ok(Sample {
         info,
         memory: Some(memory),
         bbr,

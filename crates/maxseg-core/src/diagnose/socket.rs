@@ -154,17 +154,15 @@ impl Judge<'_> {
             (kind, why)
         };
         let is_either = keeps_link_full && self.window_is_counted(COUNTED_WINDOW);
-        let of_window = if is_either {
+        let (of_window, unseen) = if is_either {
             self.counted_window()
         } else if keeps_link_full {
-            LimitedBy::Bandwidth
+            (LimitedBy::Bandwidth, None)
         } else {
-            LimitedBy::ReceiveWindow
+            (LimitedBy::ReceiveWindow, None)
         };
         let (kind, why) = if of_window == LimitedBy::Unknown {
-            let is_known = self.is_full_and_still() == Some(true);
-            let why = if is_known { Unseen::WindowWithoutSack } else { Unseen::WindowOrLink };
-            (of_window, Some(why))
+            (of_window, unseen)
         } else if is_either && kind == LimitedBy::Bandwidth {
             (of_window, None)
         } else {
@@ -192,10 +190,14 @@ impl Judge<'_> {
 
     /// The kernel counts the peer's window as the limit for this share of the time with data to send.
     fn window_is_counted(&self, share: f64) -> bool {
+        self.is_counted(self.evidence.bin.rwnd_limited, share)
+    }
+
+    /// Whether so much time under a limit is this share of the time with data to send.
+    fn is_counted(&self, limited: Time, share: f64) -> bool {
         let bin = &self.evidence.bin;
         let busy = bin.duration.since(bin.idle).as_secs_f64();
-        let window = bin.rwnd_limited.as_secs_f64();
-        window > 0.0 && window >= share * busy
+        limited > Time::ZERO && limited.as_secs_f64() >= share * busy
     }
 
     /// The least round trip may be that of a packet which overtook others, and is then no sign of a queue.
@@ -215,13 +217,18 @@ impl Judge<'_> {
 
     /// Packets wait in a queue, as the round trips show.
     fn is_queueing(&self) -> bool {
-        let rtt = self.round_trip_s();
-        self.state.min_rtt.is_some_and(|least| {
-            let least = least.as_secs_f64();
-            let of_packets =
-                if self.is_reordered() { HOLDS_QUEUE * OVERTAKING_SAVES } else { QUEUEING };
-            rtt > of_packets * least && rtt > least + QUEUEING_S
-        })
+        let times = if self.is_reordered() { HOLDS_QUEUE * OVERTAKING_SAVES } else { QUEUEING };
+        self.takes_longer(times) && self.round_trip_s() > self.least_s() + QUEUEING_S
+    }
+
+    /// The round trips are longer than so many times the least.
+    fn takes_longer(&self, times: f64) -> bool {
+        self.round_trip_s() > times * self.least_s()
+    }
+
+    /// The least round trip in seconds; endless where it is not known.
+    fn least_s(&self) -> f64 {
+        self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64)
     }
 
     /// The median of the smoothed round trips, in seconds; the last one where it was not looked at often enough.
@@ -238,19 +245,20 @@ impl Judge<'_> {
 
     /// What a window was that the kernel counts as the limit for nearly all of the time, though the round trips show a queue: its
     /// reader's, or the link's that it keeps full.
-    fn counted_window(&self) -> LimitedBy {
+    fn counted_window(&self) -> (LimitedBy, Option<Unseen>) {
         if self.queue_is_of_others() {
-            return LimitedBy::ReceiveWindow;
+            return (LimitedBy::ReceiveWindow, None);
         }
         if self.window_keeps_queue() {
-            return LimitedBy::Bandwidth;
+            return (LimitedBy::Bandwidth, None);
         }
         match self.is_full_and_still() {
-            None => LimitedBy::Unknown,
-            // Packets that overtake others are not seen without SACK.
-            Some(true) if !self.state.has_sack => LimitedBy::Unknown,
-            Some(true) => LimitedBy::Bandwidth,
-            Some(false) => LimitedBy::ReceiveWindow,
+            None => (LimitedBy::Unknown, Some(Unseen::WindowOrLink)),
+            Some(true) if !self.state.has_sack => {
+                (LimitedBy::Unknown, Some(Unseen::WindowWithoutSack))
+            }
+            Some(true) => (LimitedBy::Bandwidth, None),
+            Some(false) => (LimitedBy::ReceiveWindow, None),
         }
     }
 

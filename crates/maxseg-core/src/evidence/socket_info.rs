@@ -61,7 +61,7 @@ pub struct SocketInfo {
     pub rwnd_limited: u64,
     /// Time that the send buffer limited.
     pub sndbuf_limited: u64,
-    /// The last sample of the rate at which data arrive, bytes a second, and whether the application held it down; 0 where none is kept.
+    /// The last sample of the rate at which data arrive, bytes a second; 0 where none is kept.
     pub delivery_rate: u64,
     /// Whether the application held that sample down (`tcpi_delivery_rate_app_limited`).
     pub is_app_limited: bool,
@@ -77,7 +77,7 @@ pub struct SocketInfo {
     pub retransmits: u64,
     /// The gain at which BBR paces; `None` for other congestion controls.
     pub bbr_pacing_gain: Option<f64>,
-    /// Bytes of the send buffer that are used, and most that it takes (`INET_DIAG_SKMEMINFO`).
+    /// Bytes of the send buffer that are used, in the kernel's accounting (`INET_DIAG_SKMEMINFO`).
     pub wmem_queued: u64,
     /// Most that the send buffer takes.
     pub sndbuf: u64,

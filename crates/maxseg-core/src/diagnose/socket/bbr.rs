@@ -17,22 +17,22 @@ const SOME: f64 = 0.1;
 impl Judge<'_> {
     /// The window or the buffer that keeps BBR's rate down; `None` where neither does, or it is not BBR.
     pub(super) fn limit_of_bbr(&self) -> Option<LimitedBy> {
-        let bin = &self.evidence.bin;
-        let (window, buffer) = (bin.rwnd_limited.as_secs_f64(), bin.sndbuf_limited.as_secs_f64());
-        let share = self.share_counted(window + buffer);
-        if !self.is_cruising() || share < COUNTED || !self.is_free_of_queue() {
+        let (window, buffer) = (self.evidence.bin.rwnd_limited, self.evidence.bin.sndbuf_limited);
+        let both = window.saturating_add(buffer);
+        if !self.is_cruising() || !self.is_counted(both, COUNTED) || !self.is_free_of_queue() {
             return None;
         }
         if window >= buffer {
             return Some(LimitedBy::ReceiveWindow);
         }
-        (share >= COUNTED_OF_BUFFER || !self.waits_at_all()).then_some(LimitedBy::SendBuffer)
+        let is_sure = self.is_counted(both, COUNTED_OF_BUFFER) || !self.takes_longer(HOLDS_QUEUE);
+        is_sure.then_some(LimitedBy::SendBuffer)
     }
 
     /// Whether a buffer is counted for long enough that the link need not be all that holds BBR.
     pub(super) fn may_be_buffer_of_bbr(&self) -> bool {
-        let share = self.share_counted(self.evidence.bin.sndbuf_limited.as_secs_f64());
-        self.is_cruising() && share >= SOME && self.is_free_of_queue()
+        let buffer = self.evidence.bin.sndbuf_limited;
+        self.is_cruising() && self.is_counted(buffer, SOME) && self.is_free_of_queue()
     }
 
     /// Past its start-up.
@@ -40,22 +40,11 @@ impl Judge<'_> {
         self.state.bbr_pacing_gain.is_some_and(|gain| gain <= BBR_STARTUP_GAIN)
     }
 
-    /// Of the time with data to send.
-    fn share_counted(&self, counted_s: f64) -> f64 {
-        let busy_s = self.evidence.bin.duration.since(self.evidence.bin.idle).as_secs_f64();
-        if busy_s > 0.0 { counted_s / busy_s } else { 0.0 }
-    }
-
     /// No queue is its own: there is none, it is that of others, or acknowledgements wait for a reader.
     fn is_free_of_queue(&self) -> bool {
         let has_none = (!self.is_queueing() || self.is_reordered()) && !self.window_keeps_queue();
         let is_beside = || self.is_sent_each_trip() && self.queue_is_of_others();
         has_none || self.reader_is_behind(COUNTED) || is_beside()
-    }
-
-    /// The round trips are longer than the least, by however little a queue makes them.
-    fn waits_at_all(&self) -> bool {
-        self.round_trip_s() > HOLDS_QUEUE * self.least_s()
     }
 }
 

@@ -70,8 +70,7 @@ impl Judge<'_> {
         if self.state.has_sack || !repairs || self.evidence.bin.losses == 0 {
             return None;
         }
-        if self.state.bbr_pacing_gain.is_some() && self.round_trip_s() > BBR_WAITS * self.least_s()
-        {
+        if self.state.bbr_pacing_gain.is_some() && self.takes_longer(BBR_WAITS) {
             return Some((LimitedBy::Unknown, Some(Unseen::SlowRepairs)));
         }
         let path_bps = self.evidence.spread.and_then(|spread| spread.path_bps);
@@ -138,11 +137,6 @@ impl Judge<'_> {
         self.evidence.spread.is_some()
             && !self.is_reordered()
             && self.round_trip_s() >= LONG_QUEUE * self.least_s()
-    }
-
-    /// The least round trip in seconds; endless where it is not known.
-    pub(super) fn least_s(&self) -> f64 {
-        self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64)
     }
 }
 

@@ -221,16 +221,6 @@ impl Judge<'_> {
         self.takes_longer(times) && self.round_trip_s() > self.least_s() + QUEUEING_S
     }
 
-    /// The round trips are longer than so many times the least.
-    fn takes_longer(&self, times: f64) -> bool {
-        self.round_trip_s() > times * self.least_s()
-    }
-
-    /// The least round trip in seconds; endless where it is not known.
-    fn least_s(&self) -> f64 {
-        self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64)
-    }
-
     /// The median of the smoothed round trips, in seconds; the last one where it was not looked at often enough.
     fn round_trip_s(&self) -> f64 {
         self.evidence.spread.map_or(self.state.rtt, |spread| spread.rtt_median).as_secs_f64()

@@ -131,6 +131,16 @@ impl Judge<'_> {
             && (self.path_share().is_some_and(|share| share >= AT_RATE) || self.long_queue_stood())
     }
 
+    /// The round trips are longer than so many times the least.
+    pub(super) fn takes_longer(&self, times: f64) -> bool {
+        self.round_trip_s() > times * self.least_s()
+    }
+
+    /// The least round trip in seconds; endless where it is not known.
+    pub(super) fn least_s(&self) -> f64 {
+        self.state.min_rtt.map_or(f64::INFINITY, Time::as_secs_f64)
+    }
+
     /// A long queue stood for most of the time. BBR that has not found the link's rate yet, where acknowledgements come seldom, is past its
     /// start-up then as well.
     pub(super) fn long_queue_stood(&self) -> bool {

@@ -385,7 +385,7 @@ fn captures_that_cannot_be_joined_are_refused() {
         (&[&sender, copy], 1, "copy of the other"),
         (&[&sender, &sender], 2, "the same capture"),
         (&["-", "-"], 2, "the same capture"),
-        (&[&sender, &receiver, &other], 2, "wrong number"),
+        (&[&sender, &receiver, &other], 2, "follow each other"),
         (&[&sender, &receiver, "--tshark-compat", "--json"], 2, "one capture"),
     ];
     for (arguments, code, wanted) in cases {

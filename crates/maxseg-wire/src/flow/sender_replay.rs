@@ -65,7 +65,7 @@ const MILLI: u64 = 1_000_000;
 const LEAST_WIDTH: u64 = 1_000_000;
 const MOST_WIDTH: u64 = 100_000_000;
 /// A flight of no more segments grows and falls by steps that tell no congestion control from another.
-const FEW_SEGMENTS: i64 = 4;
+const FEW_SEGMENTS: i64 = 3;
 /// Least full-sized segments between short ones of a sender whose send buffer is full; fewer mean short messages.
 const FULL_BETWEEN_SHORT: u32 = 3;
 

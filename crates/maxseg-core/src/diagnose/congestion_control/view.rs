@@ -51,7 +51,8 @@ impl View {
     }
 }
 
-/// Whether the flights of the round trips before losses are those at the losses, but for a segment that duplicates have released.
+/// Whether the flights of the round trips before losses are those at the losses, but for a segment that duplicates have released where the receive window had
+/// room for it.
 fn has_flights_of_losses(data: &DirectionStats) -> bool {
     let losses = data.epochs.losses();
     let segment = data.mss_used_bytes.map_or(0, u64::from);
@@ -62,7 +63,8 @@ fn has_flights_of_losses(data: &DirectionStats) -> bool {
         .filter(|epoch| epoch.peak > 0)
         .filter_map(|epoch| {
             let before = losses.iter().rev().find(|loss| loss.at <= epoch.from)?;
-            (before.in_flight > 0).then(|| (epoch.peak + segment) as f64 / before.in_flight as f64)
+            let released = if before.is_capped { 0 } else { segment };
+            (before.in_flight > 0).then(|| (epoch.peak + released) as f64 / before.in_flight as f64)
         })
         .collect();
     shares.len() >= LEAST_EPOCHS && median(shares).is_some_and(|share| SAME_FLIGHT.contains(&share))
@@ -98,5 +100,30 @@ mod tests {
         assert_eq!(View::of(&plain, LimitedBy::Bandwidth), None);
         // A queue makes round trips longer, and what is counted in one of the handshake's is less.
         assert_eq!(View::of(&direction(20_000), LimitedBy::Congestion), None);
+    }
+
+    /// Six segments fill a window: duplicates release no seventh, which would be a sixth more.
+    #[test]
+    fn a_full_window_has_the_same_flight_at_a_loss() {
+        let seen = |is_capped| {
+            let mut data = direction(8760);
+            data.mss_used_bytes = Some(1460);
+            let flights = data.epochs.as_slice().to_vec();
+            data.epochs = CongestionEpochs::default();
+            for epoch in flights {
+                let at = epoch.from;
+                let in_flight = 8760;
+                data.epochs.push_loss(FlightAtLoss {
+                    at,
+                    in_flight,
+                    is_capped,
+                    ..Default::default()
+                });
+                data.epochs.push(epoch);
+            }
+            View::of(&data, LimitedBy::ReceiveWindow)
+        };
+        assert_eq!(seen(true), Some(View::ByHandshake));
+        assert_eq!(seen(false), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::{TcpListener, TcpStream};
 
-use super::super::kernel::skipped;
+use super::super::kernel::{skipped, wait_until};
 use super::super::namespace::Namespace;
 use super::super::{stderr, stdout};
 use super::host::Host;
@@ -23,7 +23,7 @@ fn host() -> Option<Host> {
 /// A bridge with addresses and routes, and a port of it without IPv6, as programs that manage links leave one.
 fn with_bridge() -> Option<Host> {
     let host = host()?;
-    for line in [
+    let links = [
         "ip link add bridge type bridge",
         "ip link add part type veth peer name far",
         "sysctl -qw net.ipv6.conf.part.disable_ipv6=1",
@@ -33,13 +33,22 @@ fn with_bridge() -> Option<Host> {
         "ip link set far up",
         "ip addr add 10.60.0.1/24 dev bridge",
         "ip -6 addr add 2001:db8:6::1/64 dev bridge nodad",
+    ];
+    let mtus = [
         "ip -6 route add 2001:db8:60::/48 dev bridge mtu 1480",
         "sysctl -qw net.ipv6.conf.bridge.mtu=1480",
-    ] {
-        if !host.namespace.run(line).status.success() {
-            skipped("the port of a bridge: this kernel has none");
-            return None;
-        }
+    ];
+    let all_work = |lines: &[&str]| lines.iter().all(|it| host.namespace.run(it).status.success());
+    let has_bridge = all_work(&links) && {
+        // The carrier makes IPv6's own MTU that of the bridge, and raises its routes (`addrconf_notify` in `net/ipv6/addrconf.c`).
+        wait_until("the carrier", || {
+            !host.shows("ip -6 route show dev bridge").contains("linkdown")
+        });
+        all_work(&mtus)
+    };
+    if !has_bridge {
+        skipped("the port of a bridge: this kernel has none");
+        return None;
     }
     Some(host)
 }

@@ -128,7 +128,7 @@ impl Judge<'_> {
             }
             Some(Unseen::SlowRepairs) => {
                 "losses were being repaired for much of the time without SACK, one in each round trip, and packets wait in a queue: SACK \
-                 on both hosts (net.ipv4.tcp_sack) would show whether the link is full of needed segments"
+                 on both hosts (net.ipv4.tcp_sack) would show whether new data fills the link"
                     .into()
             }
             Some(Unseen::SmallSegments) => {

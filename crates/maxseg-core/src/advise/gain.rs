@@ -22,6 +22,8 @@ pub struct Gain {
     /// The share by which a prediction may be off where runs and observation agree: how well the path is known. The
     /// simulator's own goodput is within 1% of the kernel's (docs/validation-lab.md).
     pub path_uncertainty: f64,
+    /// The standard deviation of the logarithm of a goodput that losses limit, for so few were seen; 0 where the change mends them, or there were none.
+    pub loss_uncertainty: f64,
     /// Share of the time in which the application had nothing to send, from 0 to 1: the runs have none.
     pub idle_share: f64,
     /// The prediction of each engine, the simulator's first. Only the simulator's is a gain; formulas stand beside it. Where two
@@ -49,9 +51,10 @@ pub struct Prediction {
     /// Goodput after the change, in bits per second; `None` where the baseline misses what was observed, and what it misses
     /// may be what the change depends on.
     pub without_bps: Option<f64>,
-    /// The same with a third of a queue that is assumed, and without SACK where it may not be in use, in bits per second: a flight that overflows
-    /// a queue costs what no run with more room, or with SACK, shows. `None` where both were seen, or the change sends no larger flight.
-    pub short_queue_bps: Option<f64>,
+    /// The same with that queue of those which the path may have that costs most, and without SACK where it may not be in use, in bits per second: a
+    /// flight that overflows a queue costs what no run with more room, or with SACK, shows. `None` where both were seen, or the change sends no larger
+    /// flight.
+    pub at_worst_bps: Option<f64>,
     /// Standard deviation of one run's goodput as it is, over its mean: what chance does.
     pub baseline_spread: f64,
     /// The same after the change.
@@ -66,6 +69,14 @@ pub struct Prediction {
     pub limited_by: Option<LimitedBy>,
     /// The limit after the change.
     pub then_limited_by: Option<LimitedBy>,
+}
+
+impl Prediction {
+    /// Whether losses limit the goodput after the change, and did not before: then their share matters, which the runs before do not prove.
+    fn meets_losses(&self) -> bool {
+        let is_of_losses = |limit| matches!(limit, Some(LimitedBy::Congestion | LimitedBy::Rto));
+        is_of_losses(self.then_limited_by) && !is_of_losses(self.limited_by)
+    }
 }
 
 /// What a run of the path as it is had otherwise than what was observed.
@@ -179,11 +190,13 @@ impl Gain {
     fn expected_by(&self, leading: &Prediction, deviations: f64) -> Option<Expected> {
         let without = leading.without_bps?;
         let path_uncertainty = self.path_uncertainty * (deviations / FOUR_FIFTHS);
-        let by_chance = libm::hypot(path_uncertainty, deviations * leading.spread);
+        let of_losses = if leading.meets_losses() { self.loss_uncertainty } else { 0.0 };
+        let spread = libm::hypot(leading.spread, of_losses);
+        let by_chance = libm::hypot(path_uncertainty, deviations * spread);
         if !self.misses.is_empty() {
             // All that the baseline missed may be in the run with the change as well.
             let kept = (self.observed_bps / leading.baseline_bps).min(1.0);
-            let without = leading.short_queue_bps.unwrap_or(without).min(without);
+            let without = leading.at_worst_bps.unwrap_or(without).min(without);
             let least = self.whole_bps(without * kept * libm::exp(-by_chance));
             let most = self.whole_bps(self.most_bps);
             let is_worth_it = least > (1.0 + SMALL_GAIN) * self.observed_whole_bps();
@@ -204,7 +217,7 @@ impl Gain {
         let low = libm::exp(middle - width);
         Some(Expected {
             goodput_bps: self.whole_bps(libm::exp(middle)),
-            low_bps: self.whole_bps(leading.short_queue_bps.map_or(low, |least| least.min(low))),
+            low_bps: self.whole_bps(leading.at_worst_bps.map_or(low, |least| least.min(low))),
             high_bps: self.whole_bps(libm::exp(high)),
         })
     }

@@ -301,7 +301,7 @@ impl Rerun {
         });
         let mut predictions: Vec<Prediction> = [simulated, formula].into_iter().flatten().collect();
         if let Some(simulated) = predictions.first_mut().filter(|it| it.without_bps.is_some()) {
-            simulated.short_queue_bps = self.at_worst(changes, &after);
+            simulated.at_worst_bps = self.at_worst(changes, &after);
         }
         for prediction in &mut predictions {
             prediction.baseline_bps = prediction.baseline_bps.min(most_bps);
@@ -312,6 +312,7 @@ impl Rerun {
             observed_bps,
             most_bps,
             path_uncertainty: self.path.uncertainty(),
+            loss_uncertainty: self.loss_uncertainty(case, changes),
             idle_share,
             predictions,
             misses,
@@ -327,6 +328,14 @@ impl Rerun {
             gain.is_bound = !self.path.rate_is_seen || case.evidence.marks.mid_stream;
         }
         gain
+    }
+
+    /// By how much chance may have the sender meet more losses than were seen, or fewer: of n by the square root of n, and the goodput goes by the
+    /// inverse square root of their share (RFC 5348 §3.1).
+    fn loss_uncertainty(&self, case: &Case<'_>, changes: &[Change]) -> f64 {
+        let seen = case.data().needed_retransmissions();
+        let remain = self.loss == LossModel::Errors && seen > 0 && !mend_losses(changes);
+        if remain { 0.5 / libm::sqrt(seen as f64) } else { 0.0 }
     }
 
     /// The simulator's prediction, what its baseline misses, and whether both lose the same packets. Where errors struck, these are lost

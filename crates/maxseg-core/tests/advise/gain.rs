@@ -66,12 +66,12 @@ fn a_larger_flight_is_tried_in_a_short_queue_where_none_was_seen() {
     evidence.reverse.sack_permitted = false;
     let gain = rerun(&evidence, &window).unwrap();
     let sim = gain.leading().unwrap();
-    let (short, without) = (sim.short_queue_bps.unwrap(), sim.without_bps.unwrap());
+    let (short, without) = (sim.at_worst_bps.unwrap(), sim.without_bps.unwrap());
     assert!(short < without, "{sim:?}");
     assert!(gain.expected().unwrap().low_bps <= short, "{gain:?}");
     let is_tried = |evidence: &Evidence| {
         let gain = rerun(evidence, &[Change::NoErrors]).unwrap();
-        gain.leading().unwrap().short_queue_bps.is_some()
+        gain.leading().unwrap().at_worst_bps.is_some()
     };
     assert!(is_tried(&evidence), "without SACK the end of losses costs an overflow as well");
     assert!(!is_tried(&windowed(0)), "with SACK it does not");
@@ -197,7 +197,7 @@ fn a_larger_flight_is_tried_without_sack_where_that_is_unknown() {
     (evidence.handshake.syn, evidence.handshake.syn_ack) = (false, false);
     let window = [Change::Window(Bytes::new(1 << 19))];
     let least = |evidence: &Evidence| {
-        rerun(evidence, &window).unwrap().leading().unwrap().short_queue_bps.unwrap()
+        rerun(evidence, &window).unwrap().leading().unwrap().at_worst_bps.unwrap()
     };
     assert!(least(&evidence) < least(&windowed(0)));
 }

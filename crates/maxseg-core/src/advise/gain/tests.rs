@@ -7,9 +7,10 @@ fn gain(baseline_bps: f64, without_bps: f64) -> Gain {
         observed_bps: 8e6,
         most_bps: 1e9,
         path_uncertainty: 0.06,
+        loss_uncertainty: 0.0,
         idle_share: 0.0,
         predictions: vec![Prediction {
-            short_queue_bps: None,
+            at_worst_bps: None,
             engine: EngineName::Sim,
             baseline_bps,
             without_bps: Some(without_bps),
@@ -50,6 +51,23 @@ fn the_interval_holds_what_the_baseline_missed_and_what_chance_does() {
     random.predictions[0].spread = 0.1;
     let random = random.relative_interval().unwrap();
     assert!(random.0 < exact.0 && random.1 > exact.1, "{random:?} {exact:?}");
+}
+
+/// Behind a small window few packets are lost; what limits behind a larger one is their share.
+#[test]
+fn few_losses_that_limit_next_widen_the_interval() {
+    let by = |limited_by, then_limited_by| {
+        let mut few = Gain { loss_uncertainty: 0.25, ..gain(8e6, 24e6) };
+        few.predictions[0].limited_by = Some(limited_by);
+        few.predictions[0].then_limited_by = Some(then_limited_by);
+        few.relative_interval().unwrap()
+    };
+    let many = by(LimitedBy::ReceiveWindow, LimitedBy::Bandwidth);
+    assert_eq!(many, gain(8e6, 24e6).relative_interval().unwrap());
+    let few = by(LimitedBy::ReceiveWindow, LimitedBy::Congestion);
+    assert!(few.0 < 1.2 && few.1 > 3.0, "{few:?}");
+    // What was observed had as many of them.
+    assert_eq!(by(LimitedBy::Congestion, LimitedBy::Congestion), many);
 }
 
 #[test]

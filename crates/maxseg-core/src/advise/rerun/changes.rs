@@ -2,6 +2,7 @@
 
 use super::Rerun;
 use crate::advise::Change;
+use crate::advise::change::mend_losses;
 use crate::advise::path::{Confidence, LEAST_QUEUE};
 use crate::diagnose::LossCause;
 use crate::engine::EngineName;
@@ -15,8 +16,9 @@ use crate::window::{FIELD, LARGEST_SHIFT, MEMORY_PER_PAYLOAD};
 /// So much of a rate waits where a sender paces itself, or its host shapes: before the path, and without loss.
 const SHAPER_ROOM: Time = Time::from_secs(1);
 
-/// A queue that is assumed may be so many times shorter.
+/// A queue that is assumed may be so many times shorter, and one that did not overflow hold so many times what the path does.
 const SHORT_QUEUE: u64 = 3;
+const LONG_QUEUE: u64 = 3;
 
 impl Rerun {
     /// The scenario as the remedy's commands make it: limits of autotuning are raised, no window is set.
@@ -52,32 +54,62 @@ impl Rerun {
 }
 
 impl Rerun {
-    /// Goodput after changes that send larger flights, in bits per second, with a third of a queue that is assumed, and without SACK where the
+    /// Goodput after changes that send larger flights, in bits per second, where a queue is shorter than is assumed, and without SACK where the
     /// capture does not show whether it is in use: an overflow costs far more without it. So where there is none, a queue that did not overflow is
-    /// assumed as well, and the end of losses sends such flights, too.
-    /// `None` of others.
+    /// assumed as well, and the end of losses and a longer queue send such flights, too. `None` of others.
     pub(super) fn at_worst(&self, changes: &[Change], after: &Scenario) -> Option<f64> {
         let lifts_flight = changes.iter().any(|change| {
             matches!(change, Change::Window(_) | Change::SendBuffer(_) | Change::ReadsAtOnce)
         });
-        let is_cut_by_overflow = changes == [Change::NoErrors] && self.path.sack == Some(false);
-        let overflowed = self.path.loss_cause == LossCause::Queue;
-        let is_queue_open = self.path.queue_bytes.confidence == Confidence::Low
-            || self.path.sack == Some(false) && !overflowed;
+        let has_no_sack = self.path.sack == Some(false);
+        let is_cut_by_overflow = has_no_sack && mend_losses(changes);
         let is_sack_open = lifts_flight && self.path.sack.is_none();
-        if !(lifts_flight || is_cut_by_overflow) || !(is_queue_open || is_sack_open) {
+        if !(lifts_flight || is_cut_by_overflow) {
             return None;
         }
-        let mut scenario = after.clone();
-        if is_queue_open {
-            let short = (self.path.queue_bytes.value / SHORT_QUEUE).max(LEAST_QUEUE);
+        let queues = self.other_queues(after, has_no_sack, is_sack_open);
+        let goodputs = queues.into_iter().filter_map(|queue| {
+            let mut scenario = after.clone();
             for hop in &mut scenario.path.hops {
-                hop.forward.queue = QueueLimit::Bytes(Bytes::new(short));
+                hop.forward.queue = queue.unwrap_or(hop.forward.queue);
             }
+            // One run for both: without SACK no overflow is repaired sooner.
+            scenario.receiver.sack &= !is_sack_open;
+            Some(self.runs(&mut Sim, EngineName::Sim, &scenario)?.goodput_bps)
+        });
+        goodputs.reduce(f64::min)
+    }
+
+    /// Queues that the path may have as well after a change; `None` for that which it is taken to have.
+    fn other_queues(
+        &self,
+        after: &Scenario,
+        has_no_sack: bool,
+        is_sack_open: bool,
+    ) -> Vec<Option<QueueLimit>> {
+        let bytes = |bytes: u64| Some(QueueLimit::Bytes(Bytes::new(bytes.max(LEAST_QUEUE))));
+        let taken = self.path.queue_bytes.value;
+        let overflowed = self.path.loss_cause == LossCause::Queue;
+        let is_queue_open = self.path.queue_bytes.confidence == Confidence::Low;
+        let mut queues = Vec::new();
+        if is_queue_open || has_no_sack && !overflowed {
+            queues.push(bytes(taken / SHORT_QUEUE));
+        } else if is_sack_open {
+            queues.push(None);
         }
-        // One run for both: without SACK no overflow is repaired sooner.
-        scenario.receiver.sack &= !is_sack_open;
-        Some(self.runs(&mut Sim, EngineName::Sim, &scenario)?.goodput_bps)
+        if has_no_sack {
+            let longest = after.path.hops.iter().filter_map(|hop| match hop.forward.queue {
+                QueueLimit::Bytes(bytes) => Some(bytes.get()),
+                QueueLimit::Packets(_) => None,
+            });
+            let most = longest.max().unwrap_or(taken);
+            // Slow start loses half of what path and queue hold, and repairs one segment in each round trip.
+            let path = self.path.bdp_bytes() as u64;
+            let others =
+                if overflowed { vec![most * 2 / 3] } else { vec![path, LONG_QUEUE * path] };
+            queues.extend(others.into_iter().map(bytes));
+        }
+        queues
     }
 }
 

@@ -104,7 +104,7 @@ impl Prediction {
             engine,
             baseline_bps: baseline.goodput_bps,
             without_bps: after.map(|after| after.goodput_bps),
-            short_queue_bps: None,
+            at_worst_bps: None,
             baseline_spread: baseline.spread,
             spread: after.map_or(0.0, |after| after.spread),
             runs: [baseline.count, after.map_or(0, |after| after.count)],

@@ -46,7 +46,7 @@ impl Rerun {
             (of_path, libm::log(of_path / of_rest).abs() / 2.0)
         };
         let prediction = Prediction {
-            short_queue_bps: None,
+            at_worst_bps: None,
             engine: EngineName::Sim,
             baseline_bps: observed_bps,
             without_bps: Some(middle),
@@ -62,6 +62,7 @@ impl Rerun {
             observed_bps,
             most_bps: self.path.payload_rate_bps().max(of_rest),
             path_uncertainty: self.path.uncertainty(),
+            loss_uncertainty: 0.0,
             idle_share: 0.0,
             predictions: vec![prediction],
             misses: Vec::new(),

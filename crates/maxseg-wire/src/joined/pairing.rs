@@ -1,7 +1,7 @@
 //! Which connections of two captures are the same, which capture was taken nearer to which end, and the difference of the
 //! clocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use maxseg_core::evidence::Evidence;
@@ -198,6 +198,40 @@ impl Pairing {
         let begin = evidence.begin.as_nanos();
         let nearest = same.iter().min_by_key(|(at, _)| at.abs_diff(begin))?;
         Some(nearest.1)
+    }
+}
+
+impl Census {
+    /// Whether two captures hold the same packets of the connections that they share, for the most part: they were taken at two
+    /// places. Files that follow each other have few in common: what was sent again, and what passed while both were open.
+    pub(crate) fn holds_packets_of(&self, other: &Self) -> bool {
+        let (votes, _) = votes(self, other);
+        if votes.is_empty() {
+            return self.holds_handshake_of(other);
+        }
+        let threshold = self.samples.threshold.min(other.samples.threshold);
+        let shared: usize = votes.values().map(|votes| votes.low.len() + votes.high.len()).sum();
+        let ours: HashSet<u32, RandomState> = votes.keys().map(|(ours, _)| *ours).collect();
+        let theirs: HashSet<u32, RandomState> = votes.keys().map(|(_, theirs)| *theirs).collect();
+        let count = |census: &Self, of: &HashSet<u32, RandomState>| {
+            let all = census.samples.unique(threshold);
+            all.iter().filter(|sample| of.contains(&sample.connection)).count()
+        };
+        2 * shared >= count(self, &ours).min(count(other, &theirs))
+    }
+
+    /// Whether both hold the SYN and its answer of a connection: one SYN may have been sent again.
+    fn holds_handshake_of(&self, other: &Self) -> bool {
+        let has_both = |one: &&Identity| one.syn.low.is_some() && one.syn.high.is_some();
+        let key = |one: &Identity| FlowKey::of(one.ends.low, one.ends.high).0;
+        let mut ours: HashMap<FlowKey, Vec<&Identity>, RandomState> = HashMap::default();
+        for one in self.connections.iter().filter(has_both) {
+            ours.entry(key(one)).or_default().push(one);
+        }
+        other.connections.iter().filter(has_both).any(|theirs| {
+            let ours = ours.get(&key(theirs)).map_or(&[][..], Vec::as_slice);
+            ours.iter().any(|ours| ours.is_same(theirs))
+        })
     }
 }
 

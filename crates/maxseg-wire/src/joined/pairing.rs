@@ -201,23 +201,31 @@ impl Pairing {
     }
 }
 
+/// Within so many nanoseconds a packet passes the interfaces of one host, by one clock.
+const ONE_HOST: u64 = 1_000_000;
+
 impl Census {
     /// Whether two captures hold the same packets of the connections that they share, for the most part: they were taken at two
-    /// places. Files that follow each other have few in common: what was sent again, and what passed while both were open.
+    /// places. Files that follow each other have few in common, such as what was sent again, or have them at the same time: what
+    /// passed while both were open, or another interface of the host.
     pub(crate) fn holds_packets_of(&self, other: &Self) -> bool {
         let (votes, _) = votes(self, other);
         if votes.is_empty() {
             return self.holds_handshake_of(other);
         }
         let threshold = self.samples.threshold.min(other.samples.threshold);
-        let shared: usize = votes.values().map(|votes| votes.low.len() + votes.high.len()).sum();
+        let shared: Vec<(i64, i64)> =
+            votes.values().flat_map(|votes| votes.low.iter().chain(&votes.high)).copied().collect();
         let ours: HashSet<u32, RandomState> = votes.keys().map(|(ours, _)| *ours).collect();
         let theirs: HashSet<u32, RandomState> = votes.keys().map(|(_, theirs)| *theirs).collect();
         let count = |census: &Self, of: &HashSet<u32, RandomState>| {
             let all = census.samples.unique(threshold);
             all.iter().filter(|sample| of.contains(&sample.connection)).count()
         };
-        2 * shared >= count(self, &ours).min(count(other, &theirs))
+        let mut apart: Vec<u64> = shared.iter().map(|(_, later)| later.unsigned_abs()).collect();
+        apart.sort_unstable();
+        let is_one_host = apart.get(apart.len() / 2).is_some_and(|apart| *apart < ONE_HOST);
+        !is_one_host && 2 * shared.len() >= count(self, &ours).min(count(other, &theirs))
     }
 
     /// Whether both hold the SYN and its answer of a connection: one SYN may have been sent again.

@@ -12,11 +12,15 @@ use crate::capture_file::{CaptureFile, OpenError, Record};
 pub enum Beginning {
     /// Its first packet cannot be read, or has no time.
     Unknown,
-    /// The time of its first packet, since 1970.
+    /// The time of its first packet, since 1970; where it has several interfaces, the latest time among its first packets: what one
+    /// received may stand behind what another did later.
     At(Time),
     /// No packet is in it: it is empty, has a header alone, or ends within its header or first packet.
     NoPacket,
 }
+
+/// Packets that an interface may have received in the quarter of a second for which dumpcap waits for a block of it.
+const FIRST_PACKETS: usize = 4096;
 
 impl Beginning {
     /// Reads a file as far as its first packet.
@@ -29,13 +33,20 @@ impl Beginning {
             Err(OpenError::Empty | OpenError::Short { .. }) => return Ok(Self::NoPacket),
             Err(other) => return Err(other),
         };
-        Ok(match file.next() {
-            Ok(Some(Record { at_nanos: Some(at), .. })) => Self::At(Time::from_nanos(at)),
-            Ok(Some(_)) => Self::Unknown,
-            Ok(None) => Self::NoPacket,
-            Err(error) if error.fault.is_cut() => Self::NoPacket,
-            Err(_) => Self::Unknown,
-        })
+        let first = match file.next() {
+            Ok(Some(Record { at_nanos: Some(at), .. })) => at,
+            Ok(None) => return Ok(Self::NoPacket),
+            Err(error) if error.fault.is_cut() => return Ok(Self::NoPacket),
+            Ok(Some(_)) | Err(_) => return Ok(Self::Unknown),
+        };
+        let mut latest = first;
+        let others = if file.interfaces().len() > 1 { FIRST_PACKETS } else { 0 };
+        for _ in 0..others {
+            // A fault is told where the file is read.
+            let Ok(Some(record)) = file.next() else { break };
+            latest = latest.max(record.at_nanos.unwrap_or(latest));
+        }
+        Ok(Self::At(Time::from_nanos(latest)))
     }
 
     /// Whether a file that begins so follows the one in `input`, which is read as far as it takes to know: the times of one capture
@@ -47,7 +58,6 @@ impl Beginning {
         let Self::At(begin) = self else { return Ok(false) };
         let mut file = CaptureFile::open(input)?;
         let (mut first, mut last) = (None, 0);
-        // A fault is told where the file is read.
         while let Ok(Some(record)) = file.next() {
             let Some(at) = record.at_nanos else { continue };
             last = at;
@@ -56,6 +66,8 @@ impl Beginning {
             }
             first.get_or_insert(at);
         }
-        Ok(first.is_some_and(|first| follows((first, last), begin.as_nanos())))
+        Ok(first.is_some_and(|first| {
+            follows((first, last), begin.as_nanos(), file.interfaces().len() > 1)
+        }))
     }
 }

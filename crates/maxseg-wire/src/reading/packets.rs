@@ -81,13 +81,13 @@ impl<'a, R: Read> PacketReader<'a, R> {
                 // An interface is described before its first packet: only now is its name known.
                 add_interfaces(interfaces, infos, *interface, series.as_deref_mut());
                 if let Some(series) = series
-                    && !series.follows(&record)
+                    && !series.follows(&record, infos)
                 {
                     return Ok(());
                 }
             }
             if let Some(series) = series
-                && series.is_repeat(&record)
+                && series.is_repeat(&record, infos)
             {
                 continue;
             }
@@ -126,11 +126,10 @@ impl<'a, R: Read> PacketReader<'a, R> {
         let opened = next.map_err(OpenError::Io).and_then(CaptureFile::open);
         let opened = opened.map_err(|error| {
             series.cannot_open();
-            let fault = Fault::Io(match error {
-                OpenError::Io(error) => error,
-                other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
+            let fault = error.of_system().unwrap_or_else(|other| {
+                io::Error::new(io::ErrorKind::InvalidData, other.to_string())
             });
-            ReadError { offset: 0, compression: None, fault }
+            ReadError { offset: 0, compression: None, fault: Fault::Io(fault) }
         })?;
         *capture = opened;
         capture.number_from(series.begin_file());

@@ -9,7 +9,7 @@ use std::io::Read;
 
 use foldhash::fast::{FixedState, RandomState};
 
-use crate::capture_file::{CaptureFile, Record};
+use crate::capture_file::{CaptureFile, InterfaceInfo, Record};
 
 /// Packets at the end of a file that the next may hold as well.
 #[derive(Debug, Default)]
@@ -37,17 +37,17 @@ impl Seam {
     /// Reads the end of a file, for one that begins with this packet. While both were captured both hold it, or else they have no
     /// packet in common: what one interface received may stand behind what another did later.
     #[cold]
-    pub(super) fn begin<R: Read>(&mut self, input: R, first: &Record<'_>) {
+    pub(super) fn begin<R: Read>(&mut self, input: R, first: &Record<'_>, infos: &[InterfaceInfo]) {
         self.packets.clear();
         let Some(from) = first.at_nanos else { return };
         let Ok(mut file) = CaptureFile::open(input) else { return };
-        while let Ok(Some(record)) = file.next() {
+        while let Ok(Some((record, own))) = file.next_and_interfaces() {
             let is_late = record.at_nanos.is_some_and(|at| at / MICROSECOND >= from / MICROSECOND);
             if is_late && self.packets.len() < MOST {
-                *self.packets.entry(identity(&record)).or_default() += 1;
+                *self.packets.entry(identity(&record, own)).or_default() += 1;
             }
         }
-        if !self.packets.contains_key(&identity(first)) {
+        if !self.packets.contains_key(&identity(first, infos)) {
             self.packets.clear();
         }
     }
@@ -59,13 +59,13 @@ impl Seam {
 
     /// Whether a packet is one of them; each is once.
     #[inline]
-    pub(super) fn takes(&mut self, record: &Record<'_>) -> bool {
-        !self.packets.is_empty() && self.takes_one(record)
+    pub(super) fn takes(&mut self, record: &Record<'_>, infos: &[InterfaceInfo]) -> bool {
+        !self.packets.is_empty() && self.takes_one(identity(record, infos))
     }
 
     #[cold]
-    fn takes_one(&mut self, record: &Record<'_>) -> bool {
-        let Some(left) = self.packets.get_mut(&identity(record)).filter(|left| **left > 0) else {
+    fn takes_one(&mut self, packet: u64) -> bool {
+        let Some(left) = self.packets.get_mut(&packet).filter(|left| **left > 0) else {
             return false;
         };
         *left -= 1;
@@ -74,9 +74,11 @@ impl Seam {
     }
 }
 
-/// What a packet has in common with its copy in another file.
-fn identity(record: &Record<'_>) -> u64 {
+/// What a packet has in common with its copy in another file. Where it passes several interfaces of a host, it has one time at all.
+fn identity(record: &Record<'_>, infos: &[InterfaceInfo]) -> u64 {
     let data = record.data.get(..COMPARED).unwrap_or(record.data);
     let at_micros = record.at_nanos.map(|at| at / MICROSECOND);
-    FixedState::with_seed(0).hash_one((at_micros, record.original_len, record.link_type, data))
+    let name = infos.get(record.interface as usize).and_then(|info| info.name.as_deref());
+    let fields = (at_micros, record.original_len, record.link_type, name, data);
+    FixedState::with_seed(0).hash_one(fields)
 }

@@ -43,7 +43,7 @@ pub(super) struct Series<'a, R> {
     /// First packet of the file that is read.
     first_at: Option<u64>,
     /// First and last packet of the latest file that has packets, and its place.
-    before: Option<(u64, u64, usize)>,
+    before: Option<Before>,
     overlap: Option<Overlap>,
     /// The file with the fault that ended the reading.
     faulty: Option<usize>,
@@ -51,15 +51,24 @@ pub(super) struct Series<'a, R> {
     seam: Seam,
 }
 
+/// A file that another follows.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    /// First and last packet, in nanoseconds since 1970.
+    times: (u64, u64),
+    place: usize,
+    has_several_interfaces: bool,
+}
+
 /// By so much a file may begin before the last packet of the one before it, in nanoseconds: what one interface received may stand
 /// behind what another did later, and who changes captures by hand begins the next before he ends the last.
 pub(super) const MOST_OVERLAP: u64 = 1_000_000_000;
 
 /// Whether a file that begins at `next` follows one with a first and a last packet at these times, all in nanoseconds since 1970:
-/// it begins within its last second and its latter half, or later.
-pub(super) const fn follows((first, last): (u64, u64), next: u64) -> bool {
+/// it begins within its last second or later; where it has one interface, and its packets are in order, within its latter half as well.
+pub(super) const fn follows((first, last): (u64, u64), next: u64, has_several: bool) -> bool {
     let half = last.saturating_sub(first) / 2;
-    let most = if half < MOST_OVERLAP { half } else { MOST_OVERLAP };
+    let most = if half < MOST_OVERLAP && !has_several { half } else { MOST_OVERLAP };
     next.saturating_add(most) >= last
 }
 
@@ -88,8 +97,8 @@ impl<'a, R> Series<'a, R> {
 
     /// Whether a packet is in the file before as well.
     #[inline]
-    pub(super) fn is_repeat(&mut self, record: &Record<'_>) -> bool {
-        self.seam.takes(record)
+    pub(super) fn is_repeat(&mut self, record: &Record<'_>, infos: &[InterfaceInfo]) -> bool {
+        self.seam.takes(record, infos)
     }
 
     /// Packets that are in two files.
@@ -171,15 +180,18 @@ impl<'a, R> Series<'a, R> {
 
 impl<R: Read> Series<'_, R> {
     /// Takes the first packet of a file, and tells whether it follows the file before. Of another packet it knows nothing.
-    pub(super) fn follows(&mut self, record: &Record<'_>) -> bool {
+    pub(super) fn follows(&mut self, record: &Record<'_>, infos: &[InterfaceInfo]) -> bool {
         let Some(at) = record.at_nanos.filter(|_| self.first_at.is_none()) else { return true };
         self.first_at = Some(at);
-        let Some((first, last, place)) = self.before else { return true };
-        if follows((first, last), at) {
+        let Some(Before { times, place, has_several_interfaces }) = self.before else {
+            return true;
+        };
+        let last = times.1;
+        if follows(times, at, has_several_interfaces) {
             if Seam::is_possible(at, last)
                 && let Ok(input) = (self.open)(place)
             {
-                self.seam.begin(input, record);
+                self.seam.begin(input, record, infos);
             }
             return true;
         }
@@ -234,7 +246,8 @@ impl<R: Read> Series<'_, R> {
             interfaces: file.interfaces().len(),
         });
         if let (Some(first), Some(last)) = (self.first_at, last_at) {
-            self.before = Some((first, last, place));
+            let has_several_interfaces = file.interfaces().len() > 1;
+            self.before = Some(Before { times: (first, last), place, has_several_interfaces });
         }
         fault
     }

@@ -141,7 +141,8 @@ fn pcapng(capture: &[u8], interfaces: &[&str]) -> Vec<u8> {
     }
     let mut file = CaptureFile::open(capture).unwrap();
     while let Some(record) = file.next().unwrap() {
-        let interface = u32::try_from(record.number as usize % interfaces.len()).unwrap();
+        let interfaces = u64::try_from(interfaces.len()).unwrap();
+        let interface = u32::try_from(record.number % interfaces).unwrap();
         let (at_nanos, original_len) = (record.at_nanos.unwrap(), record.original_len);
         let data = record.data.into();
         let packet = Packet { interface, at_nanos, original_len, data, ..Packet::default() };
@@ -167,6 +168,23 @@ fn an_interface_of_several_files_is_one() {
     assert!(summary.file.has_other_interfaces());
 }
 
+/// dumpcap reads each of several interfaces a block at a time: a file may begin with what one received before the last began.
+#[test]
+fn files_of_several_interfaces_are_placed_by_the_latest_of_their_first_packets() {
+    let capture = capture();
+    let [first, late, on_time] =
+        [part(&capture, 120, 200), part(&capture, 100, 120), part(&capture, 200, usize::MAX)];
+    let second = [late, on_time[HEADERS.0..].to_vec()].concat();
+    let names = ["eth0", "eth1"];
+    let files = [pcapng(&first, &names), pcapng(&second, &names)];
+    let [one, other] = [&files[0], &files[1]].map(|file| Beginning::of(file.as_slice()).unwrap());
+    assert!(one < other);
+    let (summary, _) = series(&files, 0).unwrap();
+    assert_eq!(summary.file.packets, LOAD.packets() - 100);
+    let codes: Vec<&str> = summary.problems.iter().map(|problem| problem.kind.code()).collect();
+    assert_eq!(codes, ["time-goes-back"]);
+}
+
 #[test]
 fn a_file_is_placed_by_its_first_packet() {
     let capture = capture();
@@ -179,4 +197,19 @@ fn a_file_is_placed_by_its_first_packet() {
     let follows = |from, to| begin(from).follows(part(&capture, 0, to).as_slice()).unwrap();
     assert!(follows(100, 100) && follows(190, 200));
     assert!(!follows(10, usize::MAX));
+}
+
+/// A packet passes the interfaces of one host at about one time: two files of such a capture may hold it once each.
+#[test]
+fn packets_of_one_time_are_not_of_two_places_where_files_follow_each_other() {
+    let capture = capture();
+    let joined = |do_follow| {
+        let mut open = |_| Ok(Cursor::new(capture.clone()));
+        let Err(error) = read_pair(&mut open, do_follow, &ReadOptions::default()) else {
+            panic!("joined");
+        };
+        error.to_string()
+    };
+    assert!(joined(true).contains("share no connection"), "{}", joined(true));
+    assert!(joined(false).contains("a copy of the other"), "{}", joined(false));
 }

@@ -90,8 +90,8 @@ fn series_name(names: &[String]) -> String {
 
 fn reading(name: &str) -> impl FnOnce(OpenError) -> Error {
     let name = name.to_owned();
-    move |error| match error {
-        OpenError::Io(error) => Error::file("read", Path::new(&name), error),
-        other => Error::Reading { name, source: ReadingError::Open(other) },
+    move |error| match error.of_system() {
+        Ok(error) => Error::file("read", Path::new(&name), error),
+        Err(error) => Error::Reading { name, source: ReadingError::Open(error) },
     }
 }

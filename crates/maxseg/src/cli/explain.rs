@@ -18,7 +18,7 @@ use maxseg_core::units::Time;
 use maxseg_wire::flow::FlowOptions;
 use maxseg_wire::reading::{ConnectionFilter, ReadOptions};
 
-use super::output_file::{BegunFile, is_same_file, refuse_stdout, same_files};
+use super::output_file::{BegunFile, is_same_file, refuse_stdout, same_files, twice_text};
 use crate::cli::count::at_least_one;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -267,12 +267,7 @@ fn refuse_twice(args: &ExplainArgs) -> Result<(), Failure> {
             "give one at each end, sender.pcap receiver.pcap, or one alone: maxseg explain {one}"
         )
     };
-    let what = if first == second {
-        format!("{first} is given twice")
-    } else {
-        format!("{first} and {second} are the same capture")
-    };
-    Err(Failure::usage(what, hint))
+    Err(Failure::usage(twice_text([first, second]), hint))
 }
 
 /// Refuses what is of one capture only, for two of the same connections.

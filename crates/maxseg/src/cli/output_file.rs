@@ -73,6 +73,15 @@ pub(super) fn same_files(names: &[String]) -> Option<[&String; 2]> {
     })
 }
 
+/// That a file is given twice, by one name or two.
+pub(super) fn twice_text([first, second]: [&String; 2]) -> String {
+    if first == second {
+        format!("{first} is given twice")
+    } else {
+        format!("{first} and {second} are the same capture")
+    }
+}
+
 /// What names and links of a regular file have in common.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]

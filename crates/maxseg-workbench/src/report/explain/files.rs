@@ -30,23 +30,23 @@ impl FilesInOrder {
         let from = |before: u64| grouped(before + 1);
         let is_short = parts.len() <= NAMED;
         let listed = if is_short { parts.len() } else { NAMED - 1 };
-        let named = parts.iter().take(listed);
+        let first = parts.iter().take(listed);
         let mut said: Vec<String> =
-            named.map(|part| format!("{} from packet {}", part.name, from(part.before))).collect();
+            first.map(|part| format!("{} from packet {}", part.name, from(part.before))).collect();
         if !is_short {
             let others = grouped((parts.len() - listed - 1) as u64);
             let last = format!("{} from packet {}", last.name, from(last.before));
             said.push(format!("{others} more (--json has all), {last}"));
         }
-        let names = if is_short {
-            let names: Vec<String> = parts.iter().map(|part| for_shell(&part.name)).collect();
-            names.join(" ")
+        let arguments = if is_short {
+            let all: Vec<String> = parts.iter().map(|part| for_shell(&part.name)).collect();
+            all.join(" ")
         } else {
             "FILES".to_owned()
         };
         // Equal interfaces of files that describe different ones become one.
         let merge = if file.has_other_interfaces() { "-I any " } else { "" };
-        let command = format!("mergecap -a {merge}-w {JOINED} {names}");
+        let command = format!("mergecap -a {merge}-w {JOINED} {arguments}");
         let in_order = if is_short { "" } else { ", with the files in this order" };
         let cut = if parts.iter().any(FilePart::is_cut) {
             ", which stops at a file that is cut (`editcap CUT.pcap WHOLE.pcapng` first)"

@@ -10,7 +10,7 @@ use maxseg_workbench::explain::{self, Explanation};
 use maxseg_workbench::file_error::{for_shell, missing_hint};
 
 use super::super::explain::Target;
-use super::super::output_file::same_files;
+use super::super::output_file::{same_files, twice_text};
 use super::AdviseArgs;
 use crate::failure::Failure;
 use crate::shipped;
@@ -81,10 +81,9 @@ impl Found {
             }
         }
         match same_files(arguments) {
-            Some([first, second]) => Err(Failure::usage(
-                format!("{first} and {second} are the same capture"),
-                format!("give {} once", for_shell(first)),
-            )),
+            Some(two) => {
+                Err(Failure::usage(twice_text(two), format!("give {} once", for_shell(two[0]))))
+            }
             None => Ok(found),
         }
     }

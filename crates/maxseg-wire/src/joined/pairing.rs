@@ -228,7 +228,7 @@ impl Census {
         !is_one_host && 2 * shared.len() >= count(self, &ours).min(count(other, &theirs))
     }
 
-    /// Whether both hold the SYN and its answer of a connection: one SYN may have been sent again.
+    /// Whether both hold the SYN and its answer of a connection, at times that are apart: one SYN may have been sent again.
     fn holds_handshake_of(&self, other: &Self) -> bool {
         let has_both = |one: &&Identity| one.syn.low.is_some() && one.syn.high.is_some();
         let key = |one: &Identity| FlowKey::of(one.ends.low, one.ends.high).0;
@@ -238,7 +238,7 @@ impl Census {
         }
         other.connections.iter().filter(has_both).any(|theirs| {
             let ours = ours.get(&key(theirs)).map_or(&[][..], Vec::as_slice);
-            ours.iter().any(|ours| ours.is_same(theirs))
+            ours.iter().any(|ours| ours.is_same(theirs) && ours.is_apart(theirs))
         })
     }
 }
@@ -343,6 +343,14 @@ impl Identity {
             (_, Some(false)) | (Some(true), None) => Some(Endpoint::High),
             (None, None) | (Some(true), Some(true)) => None,
         }
+    }
+
+    /// Whether the SYNs passed both captures at different times by their clocks.
+    fn is_apart(&self, other: &Self) -> bool {
+        [Endpoint::Low, Endpoint::High].into_iter().any(|end| {
+            let both = self.syn.of(end).as_ref().zip(other.syn.of(end).as_ref());
+            both.is_some_and(|(one, two)| one.at.abs_diff(two.at) >= ONE_HOST)
+        })
     }
 
     /// Whether the SYNs with the same ends have the same numbers or timestamps, as far as they are known; at least one is.

@@ -16,6 +16,7 @@ use proptest::prelude::*;
 fn read(captures: [&[u8]; 2]) -> Result<Vec<Evidence>, PairError> {
     let reading = read_pair(
         &mut |capture| Ok(Cursor::new(captures[capture.index()].to_vec())),
+        false,
         &ReadOptions::default(),
     )?;
     Ok(reading.connections.collect())

@@ -48,6 +48,14 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// What the system says, where the input cannot be read; else the error as it is.
+    ///
+    /// # Errors
+    /// It was read, and is no capture.
+    pub fn of_system(self) -> Result<io::Error, Self> {
+        if let Self::Io(error) = self { Ok(error) } else { Err(self) }
+    }
+
     /// What to do about it, where something helps.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {

@@ -228,6 +228,16 @@ impl<R: Read> CaptureFile<R> {
         }
     }
 
+    /// Numbers the packets on from those of the files before it.
+    pub(crate) const fn number_from(&mut self, before: u64) {
+        self.count = before;
+    }
+
+    /// The number of the last packet that was read.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
+    }
+
     /// The interfaces so far; more may follow.
     pub fn interfaces(&self) -> &[InterfaceInfo] {
         &self.interfaces

@@ -1,7 +1,7 @@
 //! Which connections of two captures are the same, which capture was taken nearer to which end, and the difference of the
 //! clocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use maxseg_core::evidence::Evidence;
@@ -201,6 +201,48 @@ impl Pairing {
     }
 }
 
+/// Within so many nanoseconds a packet passes the interfaces of one host, by one clock.
+const ONE_HOST: u64 = 1_000_000;
+
+impl Census {
+    /// Whether two captures hold the same packets of the connections that they share, for the most part: they were taken at two
+    /// places. Files that follow each other have few in common, such as what was sent again, or have them at the same time: what
+    /// passed while both were open, or another interface of the host.
+    pub(crate) fn holds_packets_of(&self, other: &Self) -> bool {
+        let (votes, _) = votes(self, other);
+        if votes.is_empty() {
+            return self.holds_handshake_of(other);
+        }
+        let threshold = self.samples.threshold.min(other.samples.threshold);
+        let shared: Vec<(i64, i64)> =
+            votes.values().flat_map(|votes| votes.low.iter().chain(&votes.high)).copied().collect();
+        let ours: HashSet<u32, RandomState> = votes.keys().map(|(ours, _)| *ours).collect();
+        let theirs: HashSet<u32, RandomState> = votes.keys().map(|(_, theirs)| *theirs).collect();
+        let count = |census: &Self, of: &HashSet<u32, RandomState>| {
+            let all = census.samples.unique(threshold);
+            all.iter().filter(|sample| of.contains(&sample.connection)).count()
+        };
+        let mut apart: Vec<u64> = shared.iter().map(|(_, later)| later.unsigned_abs()).collect();
+        apart.sort_unstable();
+        let is_one_host = apart.get(apart.len() / 2).is_some_and(|apart| *apart < ONE_HOST);
+        !is_one_host && 2 * shared.len() >= count(self, &ours).min(count(other, &theirs))
+    }
+
+    /// Whether both hold the SYN and its answer of a connection, at times that are apart: one SYN may have been sent again.
+    fn holds_handshake_of(&self, other: &Self) -> bool {
+        let has_both = |one: &&Identity| one.syn.low.is_some() && one.syn.high.is_some();
+        let key = |one: &Identity| FlowKey::of(one.ends.low, one.ends.high).0;
+        let mut ours: HashMap<FlowKey, Vec<&Identity>, RandomState> = HashMap::default();
+        for one in self.connections.iter().filter(has_both) {
+            ours.entry(key(one)).or_default().push(one);
+        }
+        other.connections.iter().filter(has_both).any(|theirs| {
+            let ours = ours.get(&key(theirs)).map_or(&[][..], Vec::as_slice);
+            ours.iter().any(|ours| ours.is_same(theirs) && ours.is_apart(theirs))
+        })
+    }
+}
+
 /// The packets that the samples of both captures hold, by connections, and whether their identifications are equal.
 fn votes(first: &Census, second: &Census) -> (HashMap<(u32, u32), Votes, RandomState>, bool) {
     let threshold = first.samples.threshold.min(second.samples.threshold);
@@ -301,6 +343,14 @@ impl Identity {
             (_, Some(false)) | (Some(true), None) => Some(Endpoint::High),
             (None, None) | (Some(true), Some(true)) => None,
         }
+    }
+
+    /// Whether the SYNs passed both captures at different times by their clocks.
+    fn is_apart(&self, other: &Self) -> bool {
+        [Endpoint::Low, Endpoint::High].into_iter().any(|end| {
+            let both = self.syn.of(end).as_ref().zip(other.syn.of(end).as_ref());
+            both.is_some_and(|(one, two)| one.at.abs_diff(two.at) >= ONE_HOST)
+        })
     }
 
     /// Whether the SYNs with the same ends have the same numbers or timestamps, as far as they are known; at least one is.

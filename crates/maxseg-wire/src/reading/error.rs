@@ -1,5 +1,6 @@
 //! Why a capture cannot be read at all.
 
+use maxseg_core::units::{Time, approx};
 use thiserror::Error;
 
 use crate::capture_file::OpenError;
@@ -18,6 +19,17 @@ pub enum ReadingError {
         /// The names of those that there are.
         names: Vec<String>,
     },
+    /// Of several files, one begins long before another ends.
+    #[error(
+        "{} and {} are of the same time, for {}: files of one capture follow each other",
+        names[0], names[1], approx::time(by.as_secs_f64())
+    )]
+    Overlap {
+        /// The one that begins first, and the other.
+        names: [String; 2],
+        /// From the begin of the second to the end of the first.
+        by: Time,
+    },
 }
 
 impl ReadingError {
@@ -25,6 +37,10 @@ impl ReadingError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Open(error) => error.hint().map(str::to_owned),
+            Self::Overlap { names: [first, second], .. } => Some(format!(
+                "of one transfer at two places they are explained together, without others: sender.pcap receiver.pcap; of several \
+                 interfaces at one place, put them in order first: mergecap -w all.pcapng {first} {second} ..."
+            )),
             Self::NoSuchInterface { names, .. } => Some(format!("it has: {}", names.join(", "))),
         }
     }

@@ -3,7 +3,8 @@
 use maxseg_core::evidence::FileInterface;
 use maxseg_core::units::Time;
 
-use crate::capture_file::{Compression, Format};
+use super::{Problem, ProblemKind};
+use crate::capture_file::{Compression, Format, InterfaceInfo};
 use crate::encapsulation::EncapPath;
 use crate::link_type;
 
@@ -26,6 +27,30 @@ pub struct FileFacts {
     pub interfaces: Vec<InterfaceFacts>,
     /// The different stacks of headers below TCP's IP packet; at most 64 of them.
     pub encapsulations: Vec<EncapPath>,
+    /// The files that follow each other, in order, where the capture is of several; then format and compression are the first
+    /// one's, and packets are numbered through.
+    pub parts: Vec<FilePart>,
+}
+
+/// One of several files that follow each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePart {
+    /// Its name.
+    pub name: String,
+    /// Its format.
+    pub format: Format,
+    /// How it is compressed, if it is.
+    pub compression: Option<Compression>,
+    /// Packets in the files before it: its own are numbered from the next on.
+    pub before: u64,
+    /// Packets in it, of all interfaces.
+    pub packets: u64,
+    /// Time of its first packet, since 1970.
+    pub first: Option<Time>,
+    /// Where and how it ends within a packet.
+    pub(super) cut: Option<(u64, String)>,
+    /// Interfaces that it describes.
+    pub(super) interfaces: usize,
 }
 
 /// An interface of a capture.
@@ -39,19 +64,31 @@ pub struct InterfaceFacts {
     pub number_in_section: u32,
     /// The link type of its packets; see [`link_type`].
     pub link_type: u16,
-    /// Packets of it in the file, selected or not.
+    /// Packets of it in the file, selected or not; those in two of several files once.
     pub packets: u64,
     /// Packets that the capturing host dropped there, where the file says so.
     pub dropped: Option<u64>,
 }
 
 impl FileFacts {
-    /// Format and compression, such as `pcapng, gzip`.
+    /// Format and compression, such as `pcapng, gzip`; those of several files that differ, with semicolons.
     pub fn format_name(&self) -> String {
-        match self.compression {
-            Some(compression) => format!("{}, {}", self.format.name(), compression.name()),
-            None => self.format.name().to_owned(),
+        let mut names: Vec<String> = Vec::new();
+        for part in &self.parts {
+            let name = part.format_name();
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
+        if names.is_empty() {
+            return format_name(self.format, self.compression);
+        }
+        names.join("; ")
+    }
+
+    /// Whether the files of a capture describe different interfaces.
+    pub fn has_other_interfaces(&self) -> bool {
+        self.parts.iter().any(|part| part.packets > 0 && part.interfaces != self.interfaces.len())
     }
 
     /// Where a display filter finds the interface of this number; `None` where the file has packets of no other.
@@ -72,7 +109,45 @@ impl FileFacts {
     }
 }
 
+impl FilePart {
+    /// Whether it ends within a packet.
+    pub const fn is_cut(&self) -> bool {
+        self.cut.is_some()
+    }
+
+    /// Where it ends within a packet.
+    pub(super) fn cut_problem(&self) -> Option<Problem> {
+        let (offset, text) = self.cut.clone()?;
+        let (kind, file) = (ProblemKind::Truncated(text), Some(self.name.clone()));
+        Some(Problem { kind, offset: Some(offset), count: 1, file })
+    }
+
+    /// Its format and compression, such as `pcapng, gzip`.
+    pub fn format_name(&self) -> String {
+        format_name(self.format, self.compression)
+    }
+}
+
+fn format_name(format: Format, compression: Option<Compression>) -> String {
+    match compression {
+        Some(compression) => format!("{}, {}", format.name(), compression.name()),
+        None => format.name().to_owned(),
+    }
+}
+
 impl InterfaceFacts {
+    /// What is known of an interface of this number in the capture.
+    pub(super) fn of(info: &InterfaceInfo, number: usize, packets: u64) -> Self {
+        Self {
+            name: info.name.clone().unwrap_or_else(|| number.to_string()),
+            section: info.section,
+            number_in_section: info.number_in_section,
+            link_type: info.link_type,
+            packets,
+            dropped: info.dropped,
+        }
+    }
+
     /// The name of its link type, such as `Ethernet`.
     pub fn link_name(&self) -> String {
         link_type::name(self.link_type)

@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod beginning;
 mod error;
 mod facts;
 mod filter;
@@ -30,15 +31,18 @@ mod options;
 mod packets;
 mod pair;
 mod problem;
+mod seam;
+mod series;
 mod summary;
 mod top_connections;
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use maxseg_core::evidence::Evidence;
 
+pub use beginning::Beginning;
 pub use error::ReadingError;
-pub use facts::{FileFacts, InterfaceFacts};
+pub use facts::{FileFacts, FilePart, InterfaceFacts};
 pub use filter::{ConnectionFilter, Ends, FilterError};
 pub use not_followed::NotFollowed;
 pub use options::ReadOptions;
@@ -71,7 +75,8 @@ pub fn read<R: Read>(
     options: &ReadOptions<'_>,
 ) -> Result<Reading<impl Iterator<Item = Evidence> + use<R>>, ReadingError> {
     let flows = Flows::new(options.flows);
-    let (flows, summary) = read_packets(input, options, flows, |_| {})?;
+    let packets = PacketReader::open(input, options.interface)?;
+    let (flows, summary) = read_packets(packets, options, flows, |_| {})?;
     Ok(finish(flows, summary, options))
 }
 
@@ -88,19 +93,42 @@ pub fn read_in_threads<R: Read>(
     let flows = Flows::in_threads(options.flows, threads);
     // A system that starts no thread has this one.
     let flows = flows.unwrap_or_else(|_| Flows::new(options.flows));
-    let (flows, summary) = read_packets(input, options, flows, |_| {})?;
+    let packets = PacketReader::open(input, options.interface)?;
+    let (flows, summary) = read_packets(packets, options, flows, |_| {})?;
     let reading = finish(flows, summary, options);
     Ok((reading.summary.untracked_connections == 0).then_some(reading))
 }
 
+/// Reads files of these names that follow each other, in this order, as one capture; see [`read`]. `open` opens them, each when the
+/// one before has been read, and that once more where both hold the same time. So many other threads follow the connections: `None` as in [`read_in_threads`].
+///
+/// # Errors
+/// The first is no capture, one begins long before the one before it ends, or there is no such interface.
+pub fn read_series<R: Read>(
+    names: &[String],
+    open: &mut dyn FnMut(usize) -> io::Result<R>,
+    options: &ReadOptions<'_>,
+    threads: usize,
+) -> Result<Option<Reading<impl Iterator<Item = Evidence> + use<R>>>, ReadingError> {
+    let flows = match threads {
+        0 => Flows::new(options.flows),
+        threads => {
+            Flows::in_threads(options.flows, threads).unwrap_or_else(|_| Flows::new(options.flows))
+        }
+    };
+    let packets = PacketReader::open_series(names, open, options.interface)?;
+    let (flows, summary) = read_packets(packets, options, flows, |_| {})?;
+    let reading = finish(flows, summary, options);
+    Ok((threads == 0 || reading.summary.untracked_connections == 0).then_some(reading))
+}
+
 /// Reads the packets of a capture; each is handed over as well.
 fn read_packets<R: Read>(
-    input: R,
+    mut packets: PacketReader<'_, R>,
     options: &ReadOptions<'_>,
     mut flows: Flows,
     mut also: impl FnMut(&DecodedPacket<'_>),
 ) -> Result<(Flows, CaptureSummary), ReadingError> {
-    let mut packets = PacketReader::open(input, options.interface)?;
     let mut gathered = SummaryBuilder::new(options);
     let end = packets.for_each(|record, packet| {
         if record.interfaces > 1 && options.interface.is_none() {
@@ -110,7 +138,7 @@ fn read_packets<R: Read>(
         gathered.on_packet(record, packet);
         also(packet);
     });
-    packets.check_interface()?;
+    packets.check()?;
     let summary = gathered.finish(&packets, end.err().as_ref());
     Ok((flows, summary))
 }
@@ -133,6 +161,8 @@ fn finish(
     Reading { summary, connections }
 }
 
+#[cfg(test)]
+mod series_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -1,25 +1,25 @@
 //! The packets of a capture, decoded one after the other.
 
-use std::io::Read;
+use std::io::{self, Read};
 
-use super::{InterfaceFacts, ReadingError};
-use crate::capture_file::{CaptureFile, InterfaceInfo, OpenError, ReadError, Record};
+use super::series::{InterfaceUse, OpenFile, Overlap, Series};
+use super::{FilePart, InterfaceFacts, ReadingError};
+use crate::capture_file::{CaptureFile, Fault, InterfaceInfo, OpenError, ReadError, Record};
 use crate::flow::{DecodedPacket, Decoder, FragmentCounts};
 
 /// Reads a capture packet by packet, of all its interfaces or of one.
 pub struct PacketReader<'a, R> {
+    /// The file that is read now.
     capture: CaptureFile<R>,
     decoder: Decoder,
     /// The interface that is asked for, by its name or number.
     interface: Option<&'a str>,
-    /// By the interfaces' numbers.
+    /// By the numbers of the interfaces in that file.
     interfaces: Vec<InterfaceUse>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct InterfaceUse {
-    packets: u64,
-    is_selected: bool,
+    /// What came before and what follows, where the capture is of several files.
+    series: Option<Box<Series<'a, R>>>,
+    /// Time of the last packet, in nanoseconds since 1970.
+    last_at: Option<u64>,
 }
 
 impl<'a, R: Read> PacketReader<'a, R> {
@@ -29,7 +29,23 @@ impl<'a, R: Read> PacketReader<'a, R> {
     /// `input` is no capture that is read here, or broken before its first packet.
     pub fn open(input: R, interface: Option<&'a str>) -> Result<Self, OpenError> {
         let (capture, decoder) = (CaptureFile::open(input)?, Decoder::default());
-        Ok(Self { capture, decoder, interface, interfaces: Vec::new() })
+        let interfaces = Vec::new();
+        Ok(Self { capture, decoder, interface, interfaces, series: None, last_at: None })
+    }
+
+    /// Opens the first of several files that follow each other, those of one capture. Their packets are numbered through, as in
+    /// the file that `mergecap -a` makes of them, and an interface that several files describe alike is one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), for the first of them.
+    pub(super) fn open_series(
+        names: &'a [String],
+        open: OpenFile<'a, R>,
+        interface: Option<&'a str>,
+    ) -> Result<Self, OpenError> {
+        let mut reader = Self::open(open(0)?, interface)?;
+        reader.series = Some(Box::new(Series::new(names, open)));
+        Ok(reader)
     }
 
     /// Hands over every packet of the selected interface, as it was recorded and decoded, up to the end.
@@ -41,25 +57,86 @@ impl<'a, R: Read> PacketReader<'a, R> {
         &mut self,
         mut take: impl FnMut(&Record<'_>, &DecodedPacket<'_>),
     ) -> Result<(), ReadError> {
-        let Self { capture, decoder, interface, interfaces } = self;
-        while let Some((record, infos)) = capture.next_and_interfaces()? {
+        loop {
+            let end = self.each_of_file(&mut take);
+            if self.series.is_none() {
+                return end;
+            }
+            if !self.begin_next_file(end)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands over the packets of the file that is read now.
+    #[inline]
+    fn each_of_file(
+        &mut self,
+        take: &mut impl FnMut(&Record<'_>, &DecodedPacket<'_>),
+    ) -> Result<(), ReadError> {
+        let Self { capture, decoder, interface, interfaces, series, last_at } = self;
+        while let Some((mut record, infos)) = capture.next_and_interfaces()? {
             let number = record.interface as usize;
             if number >= interfaces.len() {
                 // An interface is described before its first packet: only now is its name known.
-                add_interfaces(interfaces, infos, number, *interface);
+                add_interfaces(interfaces, infos, *interface, series.as_deref_mut());
+                if let Some(series) = series
+                    && !series.follows(&record, infos)
+                {
+                    return Ok(());
+                }
+            }
+            if let Some(series) = series
+                && series.is_repeat(&record, infos)
+            {
+                continue;
             }
             let is_selected = interfaces.get_mut(number).is_none_or(|one| {
                 one.packets += 1;
+                record.interface = one.number;
                 one.is_selected
             });
+            *last_at = record.at_nanos;
             if is_selected {
+                if let Some(series) = series {
+                    record.interfaces = record.interfaces.max(series.interfaces());
+                }
                 take(&record, &decoder.decode(&record));
             }
         }
         Ok(())
     }
 
-    /// The next packet of the selected interface of which `take` makes something; `None` at the end.
+    /// Goes on with the next of several files; `false` behind the last. One that ends within a packet, as a capture that was
+    /// killed does, is whole up to there, and the next may follow.
+    #[cold]
+    fn begin_next_file(&mut self, end: Result<(), ReadError>) -> Result<bool, ReadError> {
+        let Self { capture, interfaces, series, last_at, .. } = self;
+        let Some(series) = series else { return Ok(false) };
+        let end = series.end_file(capture, interfaces, last_at.take(), end.err());
+        interfaces.clear();
+        if let Some(fault) = end {
+            return Err(fault);
+        }
+        if series.overlap().is_some() {
+            return Ok(false);
+        }
+        let Some(next) = series.next_input() else { return Ok(false) };
+        // It was a capture when it was looked at first.
+        let opened = next.map_err(OpenError::Io).and_then(CaptureFile::open);
+        let opened = opened.map_err(|error| {
+            series.cannot_open();
+            let fault = error.of_system().unwrap_or_else(|other| {
+                io::Error::new(io::ErrorKind::InvalidData, other.to_string())
+            });
+            ReadError { offset: 0, compression: None, fault: Fault::Io(fault) }
+        })?;
+        *capture = opened;
+        capture.number_from(series.begin_file());
+        Ok(true)
+    }
+
+    /// The next packet of the selected interface of which `take` makes something; `None` at the end of the file.
     ///
     /// # Errors
     /// As [`for_each`](Self::for_each).
@@ -68,11 +145,11 @@ impl<'a, R: Read> PacketReader<'a, R> {
         &mut self,
         mut take: impl FnMut(&DecodedPacket<'_>) -> Option<T>,
     ) -> Result<Option<T>, ReadError> {
-        let Self { capture, decoder, interface, interfaces } = self;
+        let Self { capture, decoder, interface, interfaces, .. } = self;
         while let Some((record, infos)) = capture.next_and_interfaces()? {
             let number = record.interface as usize;
             if number >= interfaces.len() {
-                add_interfaces(interfaces, infos, number, *interface);
+                add_interfaces::<R>(interfaces, infos, *interface, None);
             }
             let is_selected = interfaces.get(number).is_none_or(|one| one.is_selected);
             if is_selected && let Some(taken) = take(&decoder.decode(&record)) {
@@ -82,9 +159,24 @@ impl<'a, R: Read> PacketReader<'a, R> {
         Ok(None)
     }
 
-    /// The file that is read.
+    /// The file that is read now: the last of several, when all have been read.
     pub const fn capture(&self) -> &CaptureFile<R> {
         &self.capture
+    }
+
+    /// The files that were read, in order; empty where the capture is one file.
+    pub(super) fn parts(&self) -> &[FilePart] {
+        self.series.as_ref().map_or(&[], |series| series.parts())
+    }
+
+    /// Packets that are in two of several files, which are handed over once.
+    pub(super) fn repeats(&self) -> u64 {
+        self.series.as_ref().map_or(0, |series| series.repeats())
+    }
+
+    /// The file with the fault that ended the reading, where there are several.
+    pub(super) fn faulty(&self) -> Option<&String> {
+        self.series.as_ref().and_then(|series| series.faulty())
     }
 
     /// The fragments among the packets so far.
@@ -92,47 +184,56 @@ impl<'a, R: Read> PacketReader<'a, R> {
         self.decoder.fragment_counts()
     }
 
-    /// The interfaces so far, each with the number of its packets.
+    /// The interfaces so far, each with the number of its packets: of several files, those of all that have been read to their
+    /// ends.
     pub fn interfaces(&self) -> Vec<InterfaceFacts> {
+        if let Some(series) = &self.series {
+            return series.interface_facts();
+        }
         let infos = self.capture.interfaces();
-        let facts = infos.iter().enumerate().map(|(number, info)| InterfaceFacts {
-            name: info.name.clone().unwrap_or_else(|| number.to_string()),
-            section: info.section,
-            number_in_section: info.number_in_section,
-            link_type: info.link_type,
-            packets: self.interfaces.get(number).map_or(0, |one| one.packets),
-            dropped: info.dropped,
+        let facts = infos.iter().enumerate().map(|(number, info)| {
+            let packets = self.interfaces.get(number).map_or(0, |one| one.packets);
+            InterfaceFacts::of(info, number, packets)
         });
         facts.collect()
     }
 
-    /// Refuses an interface that the capture does not have; known when the capture has been read.
+    /// Refuses an interface that the capture does not have, and files that do not follow each other; known when the capture has
+    /// been read.
     ///
     /// # Errors
-    /// [`ReadingError::NoSuchInterface`].
-    pub fn check_interface(&self) -> Result<(), ReadingError> {
-        let infos = self.capture.interfaces();
-        match self.interface {
-            Some(wanted) if !(0..infos.len()).any(|number| is_called(infos, number, wanted)) => {
-                let names = self.interfaces().into_iter().map(|one| one.name).collect();
-                Err(ReadingError::NoSuchInterface { wanted: wanted.to_owned(), names })
-            }
-            Some(_) | None => Ok(()),
+    /// [`ReadingError::NoSuchInterface`], [`ReadingError::Overlap`].
+    pub fn check(&self) -> Result<(), ReadingError> {
+        if let Some(Overlap { names, by }) = self.series.as_ref().and_then(|one| one.overlap()) {
+            return Err(ReadingError::Overlap { names: names.clone(), by: *by });
         }
+        let Some(wanted) = self.interface else { return Ok(()) };
+        let facts = self.interfaces();
+        let infos = self.series.as_ref().map_or(self.capture.interfaces(), |all| all.infos());
+        if (0..infos.len()).any(|number| is_called(infos, number, wanted)) {
+            return Ok(());
+        }
+        let names = facts.into_iter().map(|one| one.name).collect();
+        Err(ReadingError::NoSuchInterface { wanted: wanted.to_owned(), names })
     }
 }
 
-/// Adds the interfaces up to `last`, of which no packet came before.
+/// Adds the interfaces that were described since, of which no packet came before.
 #[cold]
-fn add_interfaces(
+fn add_interfaces<R>(
     interfaces: &mut Vec<InterfaceUse>,
     infos: &[InterfaceInfo],
-    last: usize,
     wanted: Option<&str>,
+    mut series: Option<&mut Series<'_, R>>,
 ) {
-    for number in interfaces.len()..=last {
-        let is_selected = wanted.is_none_or(|wanted| is_called(infos, number, wanted));
-        interfaces.push(InterfaceUse { packets: 0, is_selected });
+    for place in interfaces.len()..infos.len() {
+        let number = series.as_mut().map_or(place, |series| series.number_of(infos, place));
+        let is_selected = wanted.is_none_or(|wanted| match &series {
+            Some(series) => is_called(series.infos(), number, wanted),
+            None => is_called(infos, number, wanted),
+        });
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        interfaces.push(InterfaceUse { number, packets: 0, is_selected });
     }
 }
 

@@ -42,17 +42,23 @@ pub enum PairError {
     Join(#[from] JoinError),
 }
 
-/// Reads two captures of the same connections; `open` opens one of them, and is called twice for each.
+/// Reads two captures of the same connections; `open` opens one of them, and is called twice for each. Where the times of one
+/// follow those of the other, they are taken for two places only if they hold the same packets for the most part: clocks that differ
+/// by more than a capture lasts.
 ///
 /// # Errors
 /// A capture cannot be read, or they share no connection.
 pub fn read_pair<R: Read>(
     open: &mut dyn FnMut(Capture) -> io::Result<R>,
+    do_follow: bool,
     options: &ReadOptions<'_>,
 ) -> Result<JoinedReading<impl Iterator<Item = Evidence> + use<R>>, PairError> {
     let mut open = |capture| open(capture).map_err(|error| PairError::Io(capture, error));
     let (first, census) = first_reading(open(Capture::First)?, options, Capture::First)?;
     let (second, other) = first_reading(open(Capture::Second)?, options, Capture::Second)?;
+    if do_follow && !census.holds_packets_of(&other) {
+        return Err(JoinError::NothingShared.into());
+    }
     let covered = [covered(&first.summary), covered(&second.summary)];
     let mut crossings = Crossings::new([census, other], covered)?;
     let only_in = crossings.only_in();
@@ -74,8 +80,10 @@ fn first_reading<R: Read>(
 ) -> Result<(Reading<impl Iterator<Item = Evidence> + use<R>>, Census), PairError> {
     let mut census = Census::new(options.flows.most_connections);
     let flows = Flows::new(options.flows);
-    let (flows, summary) = read_packets(input, options, flows, |packet| census.on_packet(packet))
-        .map_err(|error| PairError::Reading(capture, error))?;
+    let read = PacketReader::open(input, options.interface).map_err(ReadingError::from).and_then(
+        |packets| read_packets(packets, options, flows, |packet| census.on_packet(packet)),
+    );
+    let (flows, summary) = read.map_err(|error| PairError::Reading(capture, error))?;
     let reading = finish(flows, summary, options);
     if reading.summary.fault().is_some() {
         return Err(PairError::Fault(capture, Box::new(reading.summary)));

@@ -15,6 +15,8 @@ pub struct Problem {
     pub offset: Option<u64>,
     /// Number of occurrences, at least 1.
     pub count: u64,
+    /// The file that has it, where the capture is of several and it is of one.
+    pub file: Option<String>,
 }
 
 /// A kind of problem. Its text is a sentence without the count.
@@ -67,6 +69,9 @@ pub enum ProblemKind {
     /// Fragments that overlap earlier ones.
     #[error("fragments overlap earlier ones")]
     OverlappingFragments,
+    /// Packets at the end of one file and at the begin of the next: both were captured at that time.
+    #[error("packets are in two of the files, with the same time: each counts once")]
+    InTwoFiles,
     /// Packets without a timestamp.
     #[error("packets have no timestamp: they take that of the packet before")]
     NoTime,
@@ -105,6 +110,7 @@ impl ProblemKind {
             Self::CaptureDrops { .. } => "capture-drops",
             Self::IncompleteFragments => "incomplete-fragments",
             Self::OverlappingFragments => "overlapping-fragments",
+            Self::InTwoFiles => "in-two-files",
             Self::NoTime => "no-time",
             Self::TimeGoesBack => "time-goes-back",
             Self::UntrackedPackets { .. } => "untracked-packets",
@@ -133,6 +139,7 @@ impl ProblemKind {
             | Self::CaptureDrops { .. }
             | Self::IncompleteFragments
             | Self::OverlappingFragments
+            | Self::InTwoFiles
             | Self::NoTime
             | Self::TimeGoesBack
             | Self::UntrackedPackets { .. } => None,
@@ -143,7 +150,7 @@ impl ProblemKind {
 impl Problem {
     /// The problem; `None` for a count of 0.
     pub(super) fn counted(count: u64, kind: ProblemKind) -> Option<Self> {
-        (count > 0).then_some(Self { kind, offset: None, count })
+        (count > 0).then_some(Self { kind, offset: None, count, file: None })
     }
 }
 
@@ -157,6 +164,6 @@ impl From<&ReadError> for Problem {
                 ProblemKind::Corrupt(text)
             }
         };
-        Self { kind, offset: Some(error.offset), count: 1 }
+        Self { kind, offset: Some(error.offset), count: 1, file: None }
     }
 }

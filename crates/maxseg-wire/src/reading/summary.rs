@@ -7,7 +7,7 @@ use maxseg_core::units::Time;
 
 use super::not_followed::OtherTraffic;
 use super::problem::HeaderFault;
-use super::{FileFacts, NotFollowed, PacketReader, Problem, ProblemKind, ReadOptions};
+use super::{FileFacts, FilePart, NotFollowed, PacketReader, Problem, ProblemKind, ReadOptions};
 use crate::capture_file::{ReadError, Record};
 use crate::encapsulation::{EncapPath, Undecodable};
 use crate::flow::{Decoded, DecodedPacket, FlowResults, FragmentCounts};
@@ -44,9 +44,14 @@ impl CaptureSummary {
         })
     }
 
-    /// Where and how the file ends within a packet behind others.
+    /// Where and how the file ends within a packet behind others; of several files, the first that does.
     pub fn cut(&self) -> Option<&Problem> {
-        self.problems.iter().find(|problem| self.is_cut(problem))
+        self.cuts().next()
+    }
+
+    /// Where and how files end within a packet: one, or several that follow each other.
+    pub fn cuts(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| self.is_cut(problem))
     }
 
     fn is_cut(&self, problem: &Problem) -> bool {
@@ -173,18 +178,23 @@ impl SummaryBuilder {
         fault: Option<&ReadError>,
     ) -> CaptureSummary {
         let (capture, fragments) = (packets.capture(), packets.fragment_counts());
+        let parts = packets.parts().to_vec();
+        let first = parts.first();
         let file = FileFacts {
-            format: capture.format(),
-            compression: capture.compression(),
+            format: first.map_or_else(|| capture.format(), |part| part.format),
+            compression: first.map_or_else(|| capture.compression(), |part| part.compression),
             packets: self.packets,
             bytes: self.bytes,
             first: self.first,
             last: self.last,
             interfaces: packets.interfaces(),
             encapsulations: self.encapsulations,
+            parts,
         };
         let mut problems = Vec::new();
-        problems.extend(fault.map(Problem::from));
+        let faulty = packets.faulty().cloned();
+        problems.extend(fault.map(|fault| Problem { file: faulty, ..Problem::from(fault) }));
+        problems.extend(file.parts.iter().filter_map(FilePart::cut_problem));
         problems.extend(self.undecodable.problems());
         problems.extend(file.interfaces.iter().filter_map(|interface| {
             let kind = ProblemKind::CaptureDrops { interface: interface.name.clone() };
@@ -193,6 +203,7 @@ impl SummaryBuilder {
         let counted = [
             (fragments.incomplete, ProblemKind::IncompleteFragments),
             (fragments.overlapping, ProblemKind::OverlappingFragments),
+            (packets.repeats(), ProblemKind::InTwoFiles),
             (self.without_time, ProblemKind::NoTime),
             (self.back_in_time, ProblemKind::TimeGoesBack),
         ];
@@ -241,7 +252,7 @@ impl UndecodableCounts {
     }
 
     fn problems(self) -> impl Iterator<Item = Problem> {
-        let problem = |kind, count| Problem { kind, offset: None, count };
+        let problem = |kind, count| Problem { kind, offset: None, count, file: None };
         let link_type = self.link_type.map(|Counted { reason, frame, count }| {
             problem(ProblemKind::LinkType { number: reason, frame }, count)
         });

@@ -36,9 +36,10 @@ pub(super) fn changed(a: &Value, b: &Value) -> Vec<(String, [Value; 2])> {
     if a.is_null() || b.is_null() {
         return Vec::new();
     }
+    let names = shared_names(a, b);
     let [a, b] = [a, b].map(|scenario| {
         let mut leaves = BTreeMap::new();
-        flatten(scenario, "", &mut leaves);
+        flatten(scenario, "", &names, &mut leaves);
         leaves
     });
     let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
@@ -53,20 +54,49 @@ pub(super) fn changed(a: &Value, b: &Value) -> Vec<(String, [Value; 2])> {
         .collect()
 }
 
+/// What the hops of both scenarios are called, by their places; as `--set` and the sweep call them. Where the scenarios have other
+/// hops there, or one has no name, it has its number.
+fn shared_names(a: &Value, b: &Value) -> Vec<Option<String>> {
+    let names = |scenario: &Value| -> Vec<Option<String>> {
+        let hops = scenario["hop"].as_array().map_or(&[][..], Vec::as_slice);
+        hops.iter().map(|hop| hop["name"].as_str().map(str::to_owned)).collect()
+    };
+    let (ours, theirs) = (names(a), names(b));
+    let is_once = |name: &String| {
+        let count = |all: &[Option<String>]| {
+            all.iter().filter(|other| other.as_ref() == Some(name)).count()
+        };
+        count(&ours) == 1 && count(&theirs) == 1
+    };
+    let shared = ours.iter().zip(&theirs);
+    shared
+        .map(|(one, other)| {
+            one.clone().filter(|name| Some(name) == other.as_ref() && is_once(name))
+        })
+        .collect()
+}
+
 /// The values of a document by their keys; what names and describes a scenario is no setting, but the name of a hop names its random
 /// streams.
-fn flatten(value: &Value, key: &str, leaves: &mut BTreeMap<String, Value>) {
+fn flatten(
+    value: &Value,
+    key: &str,
+    hops: &[Option<String>],
+    leaves: &mut BTreeMap<String, Value>,
+) {
     let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
     match value {
         Value::Object(map) => {
             let is_setting = |name: &str| !key.is_empty() || !["name", "about"].contains(&name);
             for (name, value) in map.iter().filter(|(name, _)| is_setting(name)) {
-                flatten(value, &below(name), leaves);
+                flatten(value, &below(name), hops, leaves);
             }
         }
         Value::Array(list) => {
             for (index, value) in list.iter().enumerate() {
-                flatten(value, &below(&index.to_string()), leaves);
+                let name = hops.get(index).cloned().flatten().filter(|_| key == "hop");
+                let name = name.unwrap_or_else(|| index.to_string());
+                flatten(value, &below(&name), hops, leaves);
             }
         }
         Value::Null => {}

@@ -225,7 +225,7 @@ fn fault_text(summary: &CaptureSummary) -> String {
 fn reading_text(name: &str, error: &ReadingError) -> String {
     match error {
         ReadingError::Open(error) => format!("{name} {error}"),
-        ReadingError::NoSuchInterface { .. } => error.to_string(),
+        ReadingError::NoSuchInterface { .. } | ReadingError::Overlap { .. } => error.to_string(),
     }
 }
 

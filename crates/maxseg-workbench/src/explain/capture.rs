@@ -28,10 +28,12 @@ pub struct Capture<'a> {
     filtered_connections: u64,
     /// The two captures, where there are two.
     pub pair: Option<CapturePair>,
+    /// Files without a packet, which are left out of several that follow each other.
+    pub without_packets: Vec<String>,
 }
 
 /// Files from this size on are read by several threads, in bytes: threads take as long as a few thousand packets.
-const LARGE: u64 = 4 << 20;
+pub(super) const LARGE: u64 = 4 << 20;
 
 /// Reads the capture in a file; see [`read`]. The connections of a large one are followed by so many threads, one for
 /// each core by default; the one that reads it is among them.
@@ -88,6 +90,7 @@ impl<'a> Capture<'a> {
             next: None,
             filtered_connections: 0,
             pair: None,
+            without_packets: Vec::new(),
         }
     }
 
@@ -142,6 +145,7 @@ impl<'a> Capture<'a> {
             impacts,
             filtered_connections: self.filtered_connections,
             pair: self.pair,
+            without_packets: self.without_packets,
         })
     }
 

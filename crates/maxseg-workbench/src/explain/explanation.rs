@@ -24,6 +24,8 @@ pub struct Explanation {
     pub filtered_connections: u64,
     /// The two captures that were joined; `None` where there is one.
     pub pair: Option<CapturePair>,
+    /// Files without a packet, which are left out of several that follow each other.
+    pub without_packets: Vec<String>,
 }
 
 impl Explanation {

@@ -18,7 +18,8 @@
 //! # Ok::<(), maxseg_workbench::Error>(())
 //! ```
 //!
-//! Of two captures, [`read_pair`] makes one whose connections know what was lost between them.
+//! Of several, [`read_files`] makes one: of files that follow each other, or of two places, whose connections then know what was lost
+//! between them.
 //!
 //! As JSON, CSV and a page: [`report::explain`](crate::report::explain).
 
@@ -27,10 +28,13 @@ mod capture_pair;
 mod explanation;
 #[cfg(test)]
 pub(crate) mod fixtures;
+mod inputs;
+mod read_files;
 mod read_pair;
 
 pub use capture::{Capture, read, read_file};
 pub use capture_pair::CapturePair;
 pub use explanation::Explanation;
 pub use maxseg_wire::reading::ReadOptions;
-pub use read_pair::read_pair;
+pub use read_files::read_files;
+use read_pair::read_pair;

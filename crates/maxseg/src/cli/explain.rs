@@ -1,6 +1,7 @@
 //! `maxseg explain`
 
 mod choice;
+mod faults;
 #[cfg(feature = "lab")]
 mod live;
 mod target;
@@ -15,19 +16,18 @@ use maxseg_core::advise::{Headline, Miss};
 use maxseg_core::evidence::Evidence;
 use maxseg_core::units::Time;
 use maxseg_wire::flow::FlowOptions;
-use maxseg_wire::reading::{CaptureSummary, ConnectionFilter, FileFacts, Problem, ReadOptions};
+use maxseg_wire::reading::{ConnectionFilter, ReadOptions};
 
-use super::broken_capture;
-use super::output_file::{BegunFile, is_same_file, refuse_stdout};
+use super::output_file::{BegunFile, is_same_file, refuse_stdout, same_files, twice_text};
 use crate::cli::count::at_least_one;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::explain::{Detail, explain_text, problem_text};
+use crate::report::explain::{Detail, explain_text};
+use faults::{at_fault, note_cut, note_without_packets};
 use maxseg_workbench::Error;
 use maxseg_workbench::explain::{self, Capture, Explanation};
 use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
-use maxseg_workbench::report::words;
 
 /// Show what limits a connection, captured or live, and what to do
 #[derive(Debug, Args)]
@@ -42,6 +42,7 @@ Examples:
       maxseg run path.toml --axis sender.mss=536,1220,1460
   maxseg explain slow.pcapng --json | jq '.connections[] | [.id, .limited_by]'
   maxseg explain sender.pcap receiver.pcap
+  maxseg explain ring_*.pcapng
   maxseg explain www.example.org:443
   maxseg explain 10.0.0.1:40000-10.0.0.2:443 --interval \"5 s\"
   maxseg why 4711
@@ -58,6 +59,10 @@ Two captures of the same transfers, one at each end, are joined, in whatever ord
 the clocks compared, and what was lost, reordered, delayed or changed between them is known and not estimated. Limits \
 are judged at the sender's.
 
+Files that follow each other, as those of a ring (`capture --rotate`, `tcpdump -C`, `dumpcap -b`), are one capture: three and more \
+always, two where they do not hold the same packets. They are read in the order of their first packets, which are numbered through, \
+as in the file that `mergecap -a` makes of them.
+
 `maxseg guide explain` describes each limit and the accuracy of the numbers; `maxseg guide glossary` each term.
 
 A file that ends within a packet, as after a capture that was killed, is explained as far as it goes. One that is \
@@ -70,9 +75,9 @@ way and TCP_MAXSEG are one bound, and a capture of the next SYN shows both optio
 Exit codes: 0 done, 1 error in the file or no such connection, 2 usage, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct ExplainArgs {
-    /// A pcap or pcapng file, or `-` for standard input; two of the same transfer, one at each end; or connections of this
-    /// host: HOST, HOST:PORT, ADDRESS:PORT-ADDRESS:PORT, or a PID
-    #[arg(value_name = "FILE|HOST|PID", num_args = 1..=2, required = true)]
+    /// A pcap or pcapng file, or `-` for standard input; two of the same transfer, one at each end; files that follow each
+    /// other, such as those of a ring; or connections of this host: HOST, HOST:PORT, ADDRESS:PORT-ADDRESS:PORT, or a PID
+    #[arg(value_name = "FILE|HOST|PID", num_args = 1.., required = true)]
     files: Vec<String>,
     /// Full detail of connection N
     #[arg(long, short = 'n', value_name = "N", value_parser = connection_number)]
@@ -117,7 +122,7 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     refuse_outputs(args)?;
-    refuse_pair(args)?;
+    refuse_twice(args)?;
     if let Some(target) = choice::live_target(args)? {
         return choice::run_live(&target, args, printer);
     }
@@ -138,10 +143,15 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     let jobs = args.jobs.map(usize::from);
     let mut capture = read(&args.files, &options, jobs)?.select(|evidence| args.wants(evidence));
     if let Some(fault) = capture.summary.fault() {
-        return Err(at_fault(&capture.name, &capture.summary, fault));
+        return Err(at_fault(&capture.name, &args.files, &capture.summary, fault));
     }
     note_cut(&capture.name, &capture.summary, printer);
+    note_without_packets(&capture.without_packets, printer);
+    if let ([_, _], [_, _]) = (args.files.as_slice(), capture.summary.file.parts.as_slice()) {
+        printer.note(&format!("{} follow each other: they are read as one capture", capture.name));
+    }
     if let Some(pair) = &capture.pair {
+        refuse_tshark_of_pair(args)?;
         note_cut(&pair.names[1 - pair.main], &pair.other, printer);
     }
     if let Some(id) = args.connection
@@ -167,39 +177,29 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     show(args, files, (&explanation, has_reader), printer)
 }
 
-fn note_cut(name: &str, summary: &CaptureSummary, printer: Printer) {
-    if let Some(cut) = summary.cut() {
-        let packets = words::grouped(summary.file.packets);
-        printer.note(&format!("{name}: {}: its {packets} packets are explained", cut.kind));
-    }
-}
-
-/// Reads the capture at this path, or standard input for `-`; two of them are joined.
+/// Reads the capture at this path, or standard input for `-`; of several files, all.
 fn read(
     files: &[String],
     options: &ReadOptions<'_>,
     jobs: Option<usize>,
 ) -> Result<Capture<'static>, Failure> {
-    let file = match files {
-        [file] => file,
-        [first, second, ..] => {
-            return explain::read_pair([first, second], options).map_err(|error| {
-                if let Error::Fault { name, summary } = &error
-                    && let Some(fault) = summary.fault()
-                {
-                    return at_fault(name, summary, fault);
-                }
-                Failure::from(error)
-            });
+    match files {
+        [] => Err(Failure::usage("no capture is given", "name a file: slow.pcap")),
+        [file] if file != "-" => Ok(explain::read_file(Path::new(file), options, jobs)?),
+        [_] => {
+            let mut capture = explain::read(io::stdin(), "standard input", options)?;
+            "-".clone_into(&mut capture.name);
+            Ok(capture)
         }
-        [] => return Err(Failure::usage("no capture is given", "name a file: slow.pcap")),
-    };
-    if file != "-" {
-        return Ok(explain::read_file(Path::new(file), options, jobs)?);
+        several => explain::read_files(several, options, jobs).map_err(|error| {
+            if let Error::Fault { name, summary } = &error
+                && let Some(fault) = summary.fault()
+            {
+                return at_fault(name, &[], summary, fault);
+            }
+            Failure::from(error)
+        }),
     }
-    let mut capture = explain::read(io::stdin(), "standard input", options)?;
-    file.clone_into(&mut capture.name);
-    Ok(capture)
 }
 
 /// Why connection `id` is not shown, of so many.
@@ -256,27 +256,31 @@ fn connection_number(text: &str) -> Result<u32, String> {
     })
 }
 
-/// Refuses two captures that are one, and what is of one capture only.
-fn refuse_pair(args: &ExplainArgs) -> Result<(), Failure> {
+/// Refuses a capture that is given twice.
+fn refuse_twice(args: &ExplainArgs) -> Result<(), Failure> {
+    let Some([first, second]) = same_files(&args.files) else { return Ok(()) };
+    let hint = if args.files.len() > 2 {
+        format!("give {} once", for_shell(first))
+    } else {
+        let one = for_shell(first);
+        format!(
+            "give one at each end, sender.pcap receiver.pcap, or one alone: maxseg explain {one}"
+        )
+    };
+    Err(Failure::usage(twice_text([first, second]), hint))
+}
+
+/// Refuses what is of one capture only, for two of the same connections.
+fn refuse_tshark_of_pair(args: &ExplainArgs) -> Result<(), Failure> {
     let [first, second] = args.files.as_slice() else { return Ok(()) };
-    let is_one =
-        first == second || first != "-" && is_same_file(Path::new(first), Path::new(second));
+    if !args.tshark_compat {
+        return Ok(());
+    }
     let [one, other] = [first, second].map(|file| for_shell(file));
-    if is_one {
-        return Err(Failure::usage(
-            format!("{first} and {second} are the same capture"),
-            format!(
-                "give one at each end, sender.pcap receiver.pcap, or one alone: maxseg explain {one}"
-            ),
-        ));
-    }
-    if args.tshark_compat {
-        return Err(Failure::usage(
-            "--tshark-compat counts the packets of one capture, and two are given",
-            format!("maxseg explain {one} --json --tshark-compat, and the same of {other}"),
-        ));
-    }
-    Ok(())
+    Err(Failure::usage(
+        "--tshark-compat counts the packets of one capture, and these two are of two places",
+        format!("maxseg explain {one} --json --tshark-compat, and the same of {other}"),
+    ))
 }
 
 /// Refuses to write a file where it would destroy something: the capture itself, or the other file.
@@ -362,16 +366,4 @@ fn scenario_note(path: &Path, connection: u32, missed: &[Miss]) -> String {
         missed => format!("; simulated runs of it have {}", missed.join(", ")),
     };
     format!("{}: the path of connection {connection}{missed}", path.display())
-}
-
-fn at_fault(file: &str, summary: &CaptureSummary, fault: &Problem) -> Failure {
-    let place = fault.offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
-    let name = if file == "-" { "standard input" } else { file };
-    let what = format!("{name} is at fault{place}: {}", problem_text(fault));
-    let FileFacts { compression, packets, .. } = summary.file;
-    let before = |offset| broken_capture::hint(file, compression, offset, packets, "explain -");
-    match (fault.kind.hint(), fault.offset) {
-        (None, Some(offset)) => Failure::with_hint(what, before(offset)),
-        (hint, _) => Failure::Other { what, hint: hint.map(str::to_owned) },
-    }
 }

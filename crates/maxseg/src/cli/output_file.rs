@@ -1,5 +1,6 @@
 //! Options that name what is written beside the printed result.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use maxseg_workbench::whole_file::WholeFile;
@@ -57,6 +58,42 @@ pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
         }
     }
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// The first two of these paths that lead to one file; `-` is standard input. Of pipes and devices several may be read.
+pub(super) fn same_files(names: &[String]) -> Option<[&String; 2]> {
+    let mut by_name: HashMap<&Path, &String> = HashMap::new();
+    let mut by_file: HashMap<(u64, u64), &String> = HashMap::new();
+    names.iter().find_map(|name| {
+        let path = Path::new(name);
+        let same_name = by_name.insert(path, name);
+        let file = identity(path).filter(|_| name != "-");
+        let before = file.and_then(|file| by_file.insert(file, name)).or(same_name)?;
+        Some([before, name])
+    })
+}
+
+/// That a file is given twice, by one name or two.
+pub(super) fn twice_text([first, second]: [&String; 2]) -> String {
+    if first == second {
+        format!("{first} is given twice")
+    } else {
+        format!("{first} and {second} are the same capture")
+    }
+}
+
+/// What names and links of a regular file have in common.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        path.metadata().ok().filter(std::fs::Metadata::is_file).map(|it| (it.dev(), it.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Whether a file that may not exist yet is, or would be, in this folder or below it, by whatever names or links.

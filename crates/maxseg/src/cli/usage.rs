@@ -117,10 +117,6 @@ impl Told<'_> {
             ErrorKind::InvalidUtf8 => {
                 self.not_text(std::env::args_os().find(|word| word.to_str().is_none()))
             }
-            ErrorKind::TooManyValues if self.command.path.ends_with(" explain") => (
-                "explain takes a capture, or two of the same packets at two places".to_owned(),
-                "files that follow each other, as those of a ring, are one capture: `cat $(ls -tr slow_*.pcapng) | maxseg explain -`".to_owned(),
-            ),
             ErrorKind::NoEquals
             | ErrorKind::TooManyValues
             | ErrorKind::TooFewValues

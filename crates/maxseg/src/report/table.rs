@@ -1,4 +1,4 @@
-//! Results on a terminal: a matrix for two axes, a long table otherwise.
+//! Results on a terminal: a matrix for two axes with a line a point below, a long table otherwise.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use maxseg_workbench::report::{numbers_of_runs, words};
 pub(super) fn table(groups: &[Group<'_>], is_complete: bool, printer: Printer) -> String {
     let axes = keys(groups);
     let (mut text, has_star) = match axes.as_slice() {
-        [a, b] if !printer.is_verbose() && !has_lines(groups) => {
+        [a, b] if are_matrices(groups, &axes, printer) => {
             let (down, across) = if goes_down(a, b) { (a, b) } else { (b, a) };
             matrices(groups, (down, across), is_complete, printer)
         }
         _ => (long(groups, &axes).text(printer.table_width()), false),
     };
-    let is_long = axes.len() != 2 || printer.is_verbose() || has_lines(groups);
+    let is_long = !are_matrices(groups, &axes, printer);
     let details = is_long.then(|| note_of_details(groups)).flatten();
     let star = has_star.then(|| "* best of its column".to_owned());
     let notes: Vec<String> =
@@ -33,6 +33,11 @@ pub(super) fn table(groups: &[Group<'_>], is_complete: bool, printer: Printer) -
         text += &wrapped(&notes.join(", "), printer.width(), "");
     }
     text
+}
+
+/// Whether two axes make matrices.
+fn are_matrices(groups: &[Group<'_>], axes: &[&str], printer: Printer) -> bool {
+    axes.len() == 2 && !printer.is_verbose() && !has_lines(groups)
 }
 
 /// Up to so many points of a lab have a line each: what they cost, and how they compare, stands beside them.
@@ -80,6 +85,33 @@ fn matrices(
         }
     }
     (texts.join("\n"), has_star)
+}
+
+/// Below matrices so many points have a line each with all else that is known of them.
+const MOST_DETAILS: usize = 24;
+
+/// What matrices leave out, below them: a line a point, by the engine that knows most. Empty where there are none.
+pub(super) fn details(groups: &[Group<'_>], printer: Printer) -> String {
+    let axes = keys(groups);
+    if !are_matrices(groups, &axes, printer) {
+        return String::new();
+    }
+    let known = [EngineName::Lab, EngineName::Sim, EngineName::Model];
+    let engine = known.into_iter().find(|engine| groups.iter().any(|it| it.engine == *engine));
+    let Some(engine) = engine else { return String::new() };
+    let own: Vec<Group<'_>> = groups.iter().filter(|it| it.engine == engine).cloned().collect();
+    if own.len() > MOST_DETAILS {
+        let text = format!(
+            "Round trips, losses and limits of {} points: -v has a line for each, and --json, --csv and the report of --out DIR",
+            own.len()
+        );
+        return format!("\n{}", wrapped(&text, printer.width(), ""));
+    }
+    format!(
+        "\n{}\n{}",
+        printer.bold(&format!("Each point by {engine}")),
+        long(&own, &axes).text(printer.table_width())
+    )
 }
 
 fn engines(groups: &[Group<'_>]) -> Vec<EngineName> {

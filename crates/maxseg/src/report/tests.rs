@@ -59,6 +59,31 @@ fn conditions_have_no_best() {
     assert!(!text.contains('*'), "{text}");
 }
 
+/// What one axis shows stands below the matrices of two: of the engine that knows it.
+#[test]
+fn below_matrices_each_point_has_a_line() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.radio.errors.rate": rate });
+    let of = |mss: u64, rate: f64| {
+        let mut row = sim(&at(mss, rate), 1e6);
+        row.outcome.rtt_mean_s = Some(0.08);
+        row.outcome.timeouts = Some(mss / 500);
+        [row, model(&at(mss, rate), 1.1e6)]
+    };
+    let shown =
+        |rows: &[Row]| text(rows, Swept::complete(&scenario()), &[], Printer::silent().wide(true));
+    let few: Vec<Row> =
+        [536, 1460].into_iter().flat_map(|mss| [of(mss, 0.0), of(mss, 0.1)]).flatten().collect();
+    let text = shown(&few);
+    let (_, below) = text.split_once("\nEach point by sim\n").unwrap();
+    let lines: Vec<&str> = below.lines().collect();
+    assert!(lines[0].contains("RTT") && lines[0].contains("limited by"), "{text}");
+    assert_eq!(lines.iter().filter(|line| line.contains("80.0 ms")).count(), 4, "{text}");
+    let many: Vec<Row> = (0..25).flat_map(|n| of(500 + n / 5, 0.01 * (n % 5) as f64)).collect();
+    let text = shown(&many);
+    assert!(!text.contains("80.0 ms"), "{text}");
+    assert!(text.contains("Round trips, losses and limits of 25 points: -v"), "{text}");
+}
+
 #[test]
 fn doubt_is_marked_in_long_tables_and_of_single_points_too() {
     let rows = [doubtful(model(&json!({}), 716.0)), sim(&json!({}), 40.0)];

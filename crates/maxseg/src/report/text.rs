@@ -5,7 +5,7 @@ use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::scenario::Scenario;
 
 use super::flows::flow_table;
-use super::table::table;
+use super::table::{details, table};
 use crate::printer::Printer;
 use crate::wrap::hanging;
 use maxseg_workbench::report::as_netem::{WHY, shows_both};
@@ -39,6 +39,7 @@ pub(crate) fn text(
     let netem = section("Loss as netem's and loss on a wire", &netem, printer);
     [
         table(&groups, swept.is_complete, printer),
+        details(&groups, printer),
         invalid,
         flows(&groups, swept.scenario, printer),
         proofs(&groups, printer),

@@ -14,6 +14,7 @@ mod connections;
 mod demo;
 mod doctor;
 mod explain;
+mod explain_files;
 #[cfg(feature = "lab")]
 mod far_end;
 mod files;

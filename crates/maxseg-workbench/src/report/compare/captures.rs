@@ -103,7 +103,7 @@ struct CaptureNumber {
 }
 
 /// A difference of shares: `+1.21 points`.
-fn points(difference: f64) -> String {
+pub(super) fn points(difference: f64) -> String {
     if difference.abs() < LEAST_SHARE {
         return "less than 0.01 points".to_owned();
     }

@@ -3,6 +3,7 @@
 mod captures;
 mod cautions;
 mod chance;
+mod conclusion;
 mod csv;
 mod document;
 mod page;

@@ -38,7 +38,7 @@ fn of_runs(runs: &RunPairing) -> Markup {
         @if let Some(chart) = runs.chart() { (chart.to_html()) }
         @for point in points.iter().take(MOST_POINTS) { (of_point(runs, point)) }
         @if points.len() > MOST_POINTS {
-            p.note { "The first " (MOST_POINTS) " of " (points.len()) " points; `maxseg compare --csv` has all." }
+            p.note { "The first " (MOST_POINTS) " of " (points.len()) " tables, one for each point and engine; `maxseg compare --csv` has all." }
         }
     }
 }

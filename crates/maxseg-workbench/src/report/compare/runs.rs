@@ -9,12 +9,15 @@ use serde_json::Value;
 use super::super::chart::{Axis, Chart, Legend, Line, Order, Point, Series, Spacing, Tick};
 use super::super::metrics::{METRICS, Metric};
 use super::super::words::{self, counted, gain, gain_interval, gain_within};
+use super::captures::points;
 use crate::compare::{Matched, MatchedPoint};
 
 /// Categories of the picture.
 const MOST_CATEGORIES: usize = 24;
 /// From so many comparisons on, some differ by chance alone.
 const MANY: usize = 10;
+/// A share: from nothing on it differs by points.
+const SEGMENT_LOSS: &str = "segment_loss";
 /// What a 95% interval misses.
 const MISSES: f64 = 0.05;
 
@@ -84,6 +87,7 @@ impl NumberLine {
                 format!("{low} to {high}")
             }
             (Some(relative), _) => gain_within(relative, half),
+            (None, Some(by)) if self.key == SEGMENT_LOSS => points(by),
             (None, Some(by)) => {
                 format!("{}{}", if by < 0.0 { "-" } else { "+" }, (self.write)(by.abs()))
             }
@@ -149,35 +153,6 @@ impl RunPairing {
         engine.into_iter().chain(keys).collect::<Vec<_>>().join(", ")
     }
 
-    /// What the goodput of all points shows, in a sentence.
-    pub fn conclusion(&self) -> String {
-        let verdicts: Vec<Verdict> =
-            self.goodputs().map(|(_, line)| line.difference.verdict).collect();
-        let [a, b] = &self.names;
-        if let [_] = verdicts.as_slice()
-            && let Some((_, line)) = self.goodputs().next()
-        {
-            return format!("Goodput of {b} against {a}: {}.", line.shown());
-        }
-        if verdicts.is_empty() {
-            return format!("Goodput of {b} against {a}: no point has a goodput.");
-        }
-        let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        let parts = [
-            (Verdict::Higher, "higher"),
-            (Verdict::Lower, "lower"),
-            (Verdict::Same, "equal"),
-            (Verdict::NotShown, "without a difference that the seeds can show"),
-            (Verdict::OnePair, "with too few runs to tell"),
-            (Verdict::NoSeeds, "without an interval, as one side has no seeds"),
-            (Verdict::Unknown, "unknown"),
-        ];
-        let parts = parts.map(|(verdict, word)| (count(verdict), word));
-        let parts = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, word)| format!("{word} at {count}")).collect();
-        format!("Goodput of {b} against {a}, of {} points: {}.", verdicts.len(), parts.join(", "))
-    }
-
     /// What to know before relying on it.
     pub fn notes(&self) -> Vec<String> {
         let Matched { left_out, invalid, unfinished, other_program, .. } = &self.matched;
@@ -209,7 +184,7 @@ impl RunPairing {
         let judged = self.goodputs().filter(|(_, line)| is_judged(line)).count();
         if judged >= MANY {
             notes.push(format!(
-                "of {judged} points with an interval about {} would show a difference at 95% by chance alone",
+                "of {judged} goodputs with an interval about {} would show a difference at 95% by chance alone",
                 words::digits(MISSES * judged as f64)
             ));
         }
@@ -217,7 +192,7 @@ impl RunPairing {
     }
 
     /// The goodput at each point.
-    fn goodputs(&self) -> impl Iterator<Item = (&MatchedPoint, NumberLine)> {
+    pub(super) fn goodputs(&self) -> impl Iterator<Item = (&MatchedPoint, NumberLine)> {
         let points = self.matched.points.iter();
         points.filter_map(|point| {
             let lines = self.lines(point).into_iter();

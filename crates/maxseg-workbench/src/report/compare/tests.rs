@@ -141,6 +141,72 @@ fn exact_points_are_not_said_to_differ_by_chance() {
     assert_eq!(unknown.conclusion(), "Goodput of b against a: no point has a goodput.");
 }
 
+/// Engines are no points: each is told by itself.
+#[test]
+fn the_conclusion_counts_points_of_each_engine() {
+    let set = |name: &str, points: &[u64], rate: f64| {
+        let of = |point: &u64| {
+            let at = json!({"hop.radio.mtu": point});
+            [row(EngineName::Model, None, &at, 1e6), row(EngineName::Lab, Some(1), &at, rate)]
+        };
+        let rows = points.iter().flat_map(of).collect();
+        RunSet { rows, ..runs(name, 536, &[]) }
+    };
+    let conclusion = |points: &[u64]| {
+        let (a, b) = (set("a", points, 1e6), set("b", points, 2e6));
+        let names = ["a".to_owned(), "b".to_owned()];
+        RunPairing { names, matched: matched([&a, &b], None).unwrap() }.conclusion()
+    };
+    let one = conclusion(&[1500]);
+    assert!(one.starts_with("Goodput of b against a: by model equal; by lab x2.00"), "{one}");
+    assert_eq!(
+        conclusion(&[1500, 9000]),
+        "Goodput of b against a, of 2 points: by model equal at 2; by lab with too few runs to tell at 2."
+    );
+}
+
+#[test]
+fn a_hop_that_differs_has_its_name() {
+    let set = |hops: Value| RunSet {
+        scenario: json!({"hop": hops, "flow": [{"kind": "bulk"}]}),
+        ..runs("set", 536, &[1e6])
+    };
+    let changes = |a: Value, b: Value| {
+        let sides = [set(a), set(b)];
+        let matched = matched([&sides[0], &sides[1]], None).unwrap();
+        matched.changed.into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    let hop = |name: &str, delay: &str| json!({"name": name, "delay": delay});
+    assert_eq!(
+        changes(
+            json!([hop("wan", "1 ms"), hop("radio", "1 ms")]),
+            json!([hop("wan", "1 ms"), hop("radio", "2 ms")])
+        ),
+        ["hop.radio.delay"]
+    );
+    assert_eq!(
+        changes(json!([hop("wan", "1 ms")]), json!([hop("radio", "2 ms")])),
+        ["hop.0.delay", "hop.0.name"]
+    );
+    assert_eq!(changes(json!([{"delay": "1 ms"}]), json!([{"delay": "2 ms"}])), ["hop.0.delay"]);
+}
+
+/// From nothing a share grows by points: a percentage would be one of nothing.
+#[test]
+fn a_loss_where_there_was_none_differs_by_points() {
+    let set = |loss: f64| {
+        let mut row = row(EngineName::Model, None, &json!({}), 1e6);
+        row.outcome.segment_loss = Some(loss);
+        RunSet { rows: vec![row], ..runs("set", 536, &[]) }
+    };
+    let (a, b) = (set(0.0), set(0.0369));
+    let names = ["a".to_owned(), "b".to_owned()];
+    let pairing = RunPairing { names, matched: matched([&a, &b], None).unwrap() };
+    let lines = pairing.lines(&pairing.matched.points[0]);
+    let loss = lines.iter().find(|line| line.key == "segment_loss").unwrap();
+    assert_eq!(loss.cell(), "+3.69 points");
+}
+
 /// One seed of a scenario in which nothing is random says all; the MSS that ends agree on is no chance either.
 #[test]
 fn what_is_not_random_is_exact() {

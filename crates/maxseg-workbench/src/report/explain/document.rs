@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use maxseg_core::advise::Headline;
 use maxseg_core::evidence::PathMtuEvent;
 use maxseg_core::units::Time;
-use maxseg_wire::reading::{CaptureSummary, FileFacts, InterfaceFacts, Problem};
+use maxseg_wire::reading::{CaptureSummary, FileFacts, FilePart, InterfaceFacts, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,13 +36,16 @@ pub struct ExplainDocument<'a> {
 struct FileEntry<'a> {
     /// Raised when a key changes its meaning or is removed.
     schema_version: u32,
-    /// The path as given.
+    /// The path as given; of several files that follow each other, the first and the last of `files`, in words.
     file: &'a str,
     /// The format.
     format: String,
     /// The two captures where two were given; `file` and what follows are then of the one nearer to the sender of most
     /// payload. Null for one capture.
     joined: Option<PairEntry<'a>>,
+    /// The files that follow each other, where the capture is of several, in the order of their packets; frames are numbered
+    /// through them, as in the file that `mergecap -a` makes of them in this order. Null for one file.
+    files: Option<Vec<PartEntry<'a>>>,
     /// Packets up to the first fault.
     packets: u64,
     /// Bytes of these packets on the wire, whatever the snap length.
@@ -74,6 +77,21 @@ struct ConclusionEntry<'a> {
     path_mtu_events: Vec<PathMtuEntry>,
 }
 
+/// One of several files that follow each other.
+#[derive(Serialize, JsonSchema)]
+struct PartEntry<'a> {
+    /// The path as given.
+    file: &'a str,
+    /// The format; null where it holds no packet.
+    format: Option<String>,
+    /// Packets, of all interfaces.
+    packets: u64,
+    /// The number of its first packet; null where it holds none.
+    first_frame: Option<u64>,
+    /// Time of its first packet.
+    first_time_s: Option<f64>,
+}
+
 /// A fault of the file, or packets that were left out.
 #[derive(Serialize, JsonSchema)]
 struct ProblemEntry {
@@ -85,6 +103,8 @@ struct ProblemEntry {
     offset: Option<u64>,
     /// The number of occurrences.
     count: u64,
+    /// The path of the file that has it, where it is one of several that follow each other.
+    file: Option<String>,
 }
 
 /// A capture interface.
@@ -143,6 +163,7 @@ pub fn write_connections(out: &mut dyn io::Write, capture: Capture<'_>) -> io::R
         &capture.name,
         &capture.summary,
         capture.pair.as_ref(),
+        &capture.without_packets,
     ))?;
     write!(out, "{},\"connections\":[", file.trim_end_matches('}'))?;
     // Thousands of small pieces each: they are put together here, so that `out` is asked once.
@@ -172,7 +193,12 @@ pub fn write_conclusion(
 }
 
 impl<'a> FileEntry<'a> {
-    fn of(name: &'a str, summary: &'a CaptureSummary, pair: Option<&'a CapturePair>) -> Self {
+    fn of(
+        name: &'a str,
+        summary: &'a CaptureSummary,
+        pair: Option<&'a CapturePair>,
+        without_packets: &'a [String],
+    ) -> Self {
         let FileFacts { packets, bytes, first, last, interfaces, .. } = &summary.file;
         let seconds = |time: &Option<Time>| time.map(Time::as_secs_f64);
         let problem = |problem: &Problem| ProblemEntry {
@@ -180,6 +206,7 @@ impl<'a> FileEntry<'a> {
             text: problem.kind.to_string(),
             offset: problem.offset,
             count: problem.count,
+            file: problem.file.clone(),
         };
         let interface = |interface: &'a InterfaceFacts| InterfaceEntry {
             name: &interface.name,
@@ -191,6 +218,7 @@ impl<'a> FileEntry<'a> {
             file: name,
             format: summary.file.format_name(),
             joined: pair.map(|pair| PairEntry::of(pair, *packets)),
+            files: PartEntry::all(&summary.file, without_packets),
             packets: *packets,
             bytes: *bytes,
             first_time_s: seconds(first),
@@ -199,6 +227,28 @@ impl<'a> FileEntry<'a> {
             interfaces: interfaces.iter().map(interface).collect(),
             encapsulations: summary.file.encapsulation_names(),
         }
+    }
+}
+
+impl<'a> PartEntry<'a> {
+    fn all(file: &'a FileFacts, without_packets: &'a [String]) -> Option<Vec<Self>> {
+        let of = |part: &'a FilePart| Self {
+            file: &part.name,
+            format: Some(part.format_name()),
+            packets: part.packets,
+            first_frame: (part.packets > 0).then_some(part.before + 1),
+            first_time_s: part.first.map(Time::as_secs_f64),
+        };
+        let without = |name: &'a String| Self {
+            file: name,
+            format: None,
+            packets: 0,
+            first_frame: None,
+            first_time_s: None,
+        };
+        let parts = file.parts.iter().map(of);
+        let all = parts.chain(without_packets.iter().map(without));
+        (!file.parts.is_empty()).then(|| all.collect())
     }
 }
 

@@ -4,6 +4,7 @@ mod burst;
 mod colors;
 mod csv;
 mod document;
+mod files;
 mod filter;
 mod graphs;
 mod joined;
@@ -14,6 +15,7 @@ mod seen;
 
 pub use csv::write_csv;
 pub use document::{ExplainDocument, write_conclusion, write_connections};
+pub use files::FilesInOrder;
 pub use filter::connection_filter;
 pub use joined::{BetweenCaptures, between_captures};
 pub use numbers::{

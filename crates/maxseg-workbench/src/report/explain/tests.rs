@@ -33,6 +33,7 @@ fn a_document_without_connections_has_its_problems() {
         kind: ProblemKind::Truncated("the file ends within a packet".to_owned()),
         offset: Some(4711),
         count: 1,
+        file: None,
     });
     let json = document(empty);
     assert_eq!(json["problems"][0]["offset"], 4711);

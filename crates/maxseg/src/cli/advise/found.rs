@@ -10,6 +10,7 @@ use maxseg_workbench::explain::{self, Explanation};
 use maxseg_workbench::file_error::{for_shell, missing_hint};
 
 use super::super::explain::Target;
+use super::super::output_file::{same_files, twice_text};
 use super::AdviseArgs;
 use crate::failure::Failure;
 use crate::shipped;
@@ -62,6 +63,31 @@ impl Found {
         }
     }
 
+    /// What several arguments are together: the files of a capture, or one of anything else.
+    pub(super) fn of_all(arguments: &[String]) -> Result<Self, Failure> {
+        let [first, others @ ..] = arguments else { return Ok(Self::Scenario) };
+        let found = Self::of(first)?;
+        if others.is_empty() {
+            return Ok(found);
+        }
+        for argument in arguments {
+            if Self::of(argument)? != Self::Capture {
+                return Err(Failure::usage(
+                    format!(
+                        "{argument} is no capture, and several arguments are files of captures"
+                    ),
+                    format!("one at a time: maxseg advise {}", for_shell(argument)),
+                ));
+            }
+        }
+        match same_files(arguments) {
+            Some(two) => {
+                Err(Failure::usage(twice_text(two), format!("give {} once", for_shell(two[0]))))
+            }
+            None => Ok(found),
+        }
+    }
+
     /// Refuses options of another kind of target.
     pub(super) fn refuse_others(&self, args: &AdviseArgs) -> Result<(), Failure> {
         let of_scenario = !args.set.is_empty() || args.stack.is_some();
@@ -99,9 +125,9 @@ fn is_text(path: &Path) -> Result<bool, Failure> {
     Ok(!has_control && !is_json)
 }
 
-/// The connections of a capture, or one of them.
+/// The connections of a capture of one file or several, or one of them.
 pub(super) fn explanation(
-    file: &str,
+    files: &[String],
     connection: Option<u32>,
     interface: Option<&str>,
 ) -> Result<Explanation, Failure> {
@@ -110,23 +136,27 @@ pub(super) fn explanation(
         flows: FlowOptions { most_connections: 1_000_000, trace: false },
         tshark: false,
     };
-    let mut capture = explain::read_file(Path::new(file), &options, None)?
-        .select(move |evidence| connection.is_none_or(|id| evidence.id == id));
+    let capture = match files {
+        [file] => explain::read_file(Path::new(file), &options, None),
+        several => explain::read_files(several, &options, None),
+    };
+    let mut capture =
+        capture?.select(move |evidence| connection.is_none_or(|id| evidence.id == id));
+    let all: Vec<String> = files.iter().map(|file| for_shell(file)).collect();
+    let explains = format!("`maxseg explain {}`", all.join(" "));
     if let Some(fault) = capture.summary.fault() {
+        let file = fault.file.as_ref().unwrap_or(&capture.name);
         return Err(Failure::with_hint(
             format!("{file} is at fault: {}", crate::report::explain::problem_text(fault)),
-            format!(
-                "`maxseg explain {}` names the command that reads what comes before",
-                for_shell(file)
-            ),
+            format!("{explains} names the command that reads what comes before"),
         ));
     }
     if let Some(id) = connection
         && capture.is_empty()
     {
         return Err(Failure::with_hint(
-            format!("there is no connection {id} in {file}"),
-            format!("`maxseg explain {}` lists them", for_shell(file)),
+            format!("there is no connection {id} in {}", capture.name),
+            format!("{explains} lists them"),
         ));
     }
     Ok(capture.explain())

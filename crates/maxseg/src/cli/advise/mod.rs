@@ -28,6 +28,7 @@ Examples:
   maxseg advise path.toml --goal latency
   maxseg advise slow.pcapng --connection 3
   maxseg advise run.pcapng --interface 0
+  maxseg advise slow_*.pcapng
   maxseg advise 10.0.0.1:40000-10.0.0.2:443
   maxseg advise www.example.org
   maxseg advise slow-tunnel --guide esnet
@@ -48,10 +49,10 @@ The last advice is kept for `maxseg tune apply ID`.
 
 Exit codes: 0 done, 1 error in the input, 2 usage, 130 interrupted.")]
 pub(crate) struct AdviseArgs {
-    /// A scenario, a capture, a connection of this host (ADDRESS:PORT-ADDRESS:PORT, this end first), or a host to test the path
-    /// to
-    #[arg(value_name = "FILE|CONNECTION|HOST", required_unless_present_any = ["ignore", "forget_ignored"])]
-    target: Option<String>,
+    /// A scenario, a capture (several files as of `maxseg explain`), a connection of this host (ADDRESS:PORT-ADDRESS:PORT, this
+    /// end first), or a host to test the path to
+    #[arg(value_name = "FILE|CONNECTION|HOST", num_args = 1.., required_unless_present_any = ["ignore", "forget_ignored"])]
+    targets: Vec<String>,
     /// What the advice is for
     #[arg(long, value_enum, default_value_t, value_name = "GOAL", hide_possible_values = true)]
     goal: GoalArg,
@@ -142,7 +143,7 @@ impl AdviseArgs {
     /// Whether packets of its own are of use: it may test a path.
     #[cfg(feature = "lab")]
     pub(crate) fn may_test_a_path(&self) -> bool {
-        self.target.as_deref().is_some_and(|target| matches!(Found::of(target), Ok(Found::Live(_))))
+        self.targets.iter().any(|target| matches!(Found::of(target), Ok(Found::Live(_))))
     }
 
     fn question(&self, ignored: Vec<String>) -> Question {
@@ -175,8 +176,8 @@ pub(crate) fn run(args: &AdviseArgs, printer: Printer) -> Result<(), Failure> {
     }
     let kept = Kept::open();
     let ignored = kept.ignored(&args.ignore, args.forget_ignored, printer)?;
-    let Some(target) = &args.target else { return Ok(()) };
-    let found = Found::of(target)?;
+    let Some(target) = args.targets.first() else { return Ok(()) };
+    let found = Found::of_all(&args.targets)?;
     found.refuse_others(args)?;
     let report = BegunFile::begin(args.report.as_ref())?;
     let question = args.question(ignored);
@@ -220,14 +221,14 @@ fn answer(
         }
         Found::Capture => {
             let explanation =
-                found::explanation(target, args.connection, args.interface.as_deref())?;
+                found::explanation(&args.targets, args.connection, args.interface.as_deref())?;
             let headline = explanation.headline().ok_or_else(|| {
                 Failure::with_hint(
-                    format!("{target} has no TCP connection to advise about"),
+                    format!("{} has no TCP connection to advise about", explanation.name),
                     "`maxseg explain` lists the connections of a capture",
                 )
             })?;
-            Ok(of_capture(&headline, target, question)?)
+            Ok(of_capture(&headline, &explanation.name, question)?)
         }
         #[cfg(feature = "lab")]
         Found::Live(of) => live::answer(of, question, printer),

@@ -131,6 +131,7 @@ fn an_empty_capture_is_said_to_be_empty() {
         kind: ProblemKind::Truncated("the file ends within a packet".to_owned()),
         offset: Some(4711),
         count: 1,
+        file: None,
     });
     let text = shown(&explained, PLAIN);
     assert!(text.contains("no TCP connection") && text.contains("at byte 4711"), "{text}");

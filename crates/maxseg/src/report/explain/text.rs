@@ -11,7 +11,7 @@ use super::parts::{Detail, problem_text, wrapped};
 use crate::printer::Printer;
 use maxseg_workbench::explain::Explanation;
 use maxseg_workbench::report::explain::{
-    connection_filter, headline_numbers, marks, no_connection, not_followed, numbers,
+    FilesInOrder, connection_filter, headline_numbers, marks, no_connection, not_followed, numbers,
 };
 use maxseg_workbench::report::words::{self, capital, counted, size};
 
@@ -232,6 +232,12 @@ fn more(headline: &Headline<'_>, detail: Detail, printer: Printer) -> String {
 /// Faults of the file, what was left out, and what belongs to no single connection.
 fn foot(explanation: &Explanation, detail: Detail, printer: Printer) -> Option<String> {
     let mut text = String::new();
+    if let Some(of_files) = FilesInOrder::of(&explanation.capture.file) {
+        text += &labelled("files", &of_files.files, detail.width);
+        text += &labelled("packets", &of_files.numbers, detail.width);
+        // It is for copying, too.
+        let _ = writeln!(text, "      {}", of_files.command);
+    }
     let fragments = explanation.capture.fragments;
     if fragments.ipv4_fragments + fragments.ipv6_fragments > 0 {
         let line =
@@ -271,8 +277,9 @@ fn foot(explanation: &Explanation, detail: Detail, printer: Printer) -> Option<S
         } else {
             String::new()
         };
-        text +=
-            &labelled("problem", &format!("{}{place}{times}", problem_text(problem)), detail.width);
+        let file = problem.file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+        let line = format!("{file}{}{place}{times}", problem_text(problem));
+        text += &labelled("problem", &line, detail.width);
     }
     (!text.is_empty()).then(|| format!("{}\n{text}", printer.bold("The capture")))
 }

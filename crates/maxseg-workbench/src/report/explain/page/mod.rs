@@ -10,6 +10,7 @@ use super::super::page::{facts, lead, page_with, prose};
 use super::super::table::{Cell, Column, table};
 use super::super::words::{self, counted, size, whole_percent};
 use super::colors::limit_color;
+use super::files::{FilesInOrder, JOINED};
 use super::graphs::graphs;
 use super::joined::between_captures;
 use super::look::{finding_place, places};
@@ -38,8 +39,12 @@ pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> Strin
     let file = &explanation.capture.file;
     let body = html! {
         p.about { (counted(file.packets, "packet")) ", " (size(file.bytes)) ", " (counted(explanation.total_connections, "TCP connection")) "." }
+        @if let Some(FilesInOrder { files, numbers, command }) = FilesInOrder::of(file) {
+            p.note { (files) ". Packets are " (numbers) "." }
+            pre { code { (command) } }
+        }
         @for problem in &explanation.capture.problems {
-            p { strong { (problem.kind) } @if let Some(at) = problem.offset { " (at byte " (at) ")" } }
+            p { @if let Some(file) = &problem.file { (file) ": " } strong { (problem.kind) } @if let Some(at) = problem.offset { " (at byte " (at) ")" } }
         }
         @match headline {
             Some(headline) => {
@@ -57,6 +62,7 @@ pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> Strin
 fn numbered_in(explanation: &Explanation, evidence: &Evidence) -> String {
     match (&explanation.pair, &evidence.joined) {
         (Some(pair), Some(joined)) => pair.names[joined.judged_in].clone(),
+        _ if explanation.capture.file.parts.len() > 1 => JOINED.to_owned(),
         _ => explanation.name.clone(),
     }
 }

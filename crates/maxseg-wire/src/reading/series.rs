@@ -61,7 +61,7 @@ struct Before {
 }
 
 /// By so much a file may begin before the last packet of the one before it, in nanoseconds: what one interface received may stand
-/// behind what another did later, and who changes captures by hand begins the next before he ends the last.
+/// behind what another did later, and of captures that are changed by hand the next begins before the last ends.
 pub(super) const MOST_OVERLAP: u64 = 1_000_000_000;
 
 /// Whether a file that begins at `next` follows one with a first and a last packet at these times, all in nanoseconds since 1970:

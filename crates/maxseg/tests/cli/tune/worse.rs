@@ -96,7 +96,7 @@ fn a_plan_is_undone_where_connections_do_worse() {
     let effect = host.tune_ends(&["status", "--effect"], 0);
     assert_eq!(host.states(), ["undone"], "{effect}");
     let note = note(host);
-    assert!(note.contains("connections did worse: goodput -"), "{note}");
+    assert!(note.contains("connections got worse: goodput -"), "{note}");
     assert!(!host.shows("ip route show 10.20.2.0/24").contains("quickack"));
     let journal = std::fs::read_to_string(host.journal()).unwrap();
     assert!(journal.contains("\"reason\":\"worse\"") && journal.contains("99% intervals"));

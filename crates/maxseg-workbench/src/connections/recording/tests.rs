@@ -80,7 +80,7 @@ fn what_was_recorded_is_read_again() {
     let read: Vec<Snapshot> = recording.play(0..2).map(Result::unwrap).collect();
     let [first, second] = &read[..] else { panic!("{read:?}") };
     assert_eq!((first.missed, first.interval, first.listeners.len()), (3, None, 1));
-    assert_eq!(second.interval, Some(std::time::Duration::from_millis(2_500)));
+    assert_eq!(second.interval, Some(Duration::from_millis(2_500)));
     let acked: Vec<(u64, bool, u64)> = second
         .connections
         .iter()

@@ -77,7 +77,7 @@ impl Seen {
         let first = self.first.filter(|(_, at)| *at < now);
         connection.since_last = first.and_then(|(mut known, at)| {
             let sample = connection.sample.as_ref().filter(|sample| known.is_before(sample))?;
-            Some(Box::new(known.evidence_until(now, sample, now - at)))
+            Some(Box::new(known.evidence_until(now, sample, now.saturating_sub(at))))
         });
         connection
     }

@@ -111,8 +111,8 @@ fn large_packets_of_which_half_are_lost_are_a_fault() {
             "{report:#}"
         );
         assert_eq!(loss["is_both_ways"], is_both_ways, "{report:#}");
-        let (sent, lost) = (loss["sent"].as_u64().unwrap(), loss["lost"].as_u64().unwrap());
-        assert!(sent >= 24 && lost * 3 > sent && lost * 3 < sent * 2, "{loss}");
+        let [of, missing] = ["sent", "lost"].map(|key| loss[key].as_u64().unwrap());
+        assert!(of >= 24 && missing * 3 > of && missing * 3 < of * 2, "{loss}");
         assert!(findings(&report).contains(&"large-loss") && code == 3, "{report:#}");
     }
     let Some(whole) = Net::with_mtu(1500) else { return };

@@ -2,6 +2,7 @@
 
 mod facts;
 mod links;
+mod neighbours;
 pub(crate) mod raw;
 mod routes;
 mod sock_diag;

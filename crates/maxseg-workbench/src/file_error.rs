@@ -25,6 +25,18 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
+/// Refuses what stands in the place of a file of the program's own and is none: a named pipe would be waited for, and a device may have no end.
+///
+/// # Errors
+/// It is not there, or is neither a regular file nor a folder, which whoever opens it is told.
+pub fn refuse_irregular(file: &Path) -> io::Result<()> {
+    let kind = fs::metadata(file)?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    Err(io::Error::other("it is a named pipe, a device or a socket, not a regular file"))
+}
+
 /// What could not be done with `file`, and why. `doing` is a verb: with `write`, and what ends in `the folder`, `file` is made.
 pub fn what(doing: &str, file: &Path, error: &io::Error) -> String {
     let why = match refusing_folder(doing, file, error) {

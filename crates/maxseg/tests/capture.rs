@@ -12,7 +12,7 @@ mod capture {
     pub(crate) mod watch;
 }
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 
@@ -238,4 +238,59 @@ fn an_interface_that_is_down_is_waited_for_until_it_is_gone() {
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert!(rest.iter().any(|line| line == "error: interface va is gone"), "{rest:?}");
+}
+
+/// A TUN or TAP device that is said to be of another type (TUNSETLINK in tun(4)): a datagram comes from port 53, and one leaves to it, of
+/// TUN, as TAP resolves no address. Each waits for a line.
+const OTHER_TYPE: &str = "import fcntl, os, socket, struct, subprocess, sys\n\
+    mode, hardware = sys.argv[1], int(sys.argv[2])\n\
+    tun = os.open('/dev/net/tun', os.O_RDWR)\n\
+    fcntl.ioctl(tun, 0x400454ca, struct.pack('16sH22x', b't0', 0x1001 if mode == 'tun' else 0x1002))\n\
+    fcntl.ioctl(tun, 0x400454cd, hardware)\n\
+    for line in ['link set t0 up', 'addr add 10.77.0.1/24 dev t0']: subprocess.check_call(['ip'] + line.split())\n\
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+    udp.bind(('10.77.0.1', 9999))\n\
+    print('ready', flush=True)\n\
+    sys.stdin.readline()\n\
+    head = struct.pack('!BBHHHBBH4s4s', 0x45, 0, 32, 1, 0, 64, 17, 0, bytes([10, 77, 0, 2]), bytes([10, 77, 0, 1]))\n\
+    total = sum(struct.unpack('!10H', head))\n\
+    total = (total >> 16) + (total & 0xffff)\n\
+    head = head[:10] + struct.pack('!H', ~total & 0xffff) + head[12:]\n\
+    ether = b'' if mode == 'tun' else b'\\xff' * 6 + b'\\x02\\0\\0\\0\\0\\1' + b'\\x08\\0'\n\
+    for port in [53, 54]: os.write(tun, ether + head + struct.pack('!HHHH', port, 9999, 12, 0) + b'abcd')\n\
+    for _ in range(2): udp.recv(99)\n\
+    if mode == 'tun': udp.sendto(b'hello', ('10.77.0.2', 53)); udp.sendto(b'hello', ('10.77.0.2', 54))\n\
+    print('sent', flush=True)\n\
+    sys.stdin.readline()\n";
+
+#[test]
+fn the_link_header_of_gre_and_its_kind_is_skipped() {
+    for (mode, hardware, wanted) in [("tun", "778", &[4, 5][..]), ("tap", "32", &[4])] {
+        if !own_network() {
+            return;
+        }
+        let mut python = Command::new("python3");
+        python.args(["-c", OTHER_TYPE, mode, hardware]);
+        let spawned = python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let Ok(mut device) = spawned else { return println!("skipped: python3 is not installed") };
+        let mut said = BufReader::new(device.stdout.take().unwrap()).lines();
+        if said.next().is_none() {
+            return println!("skipped: this kernel has no TUN of another type");
+        }
+        let mut go = device.stdin.take().unwrap();
+        let filter = ["--port", "53", "--protocol", "udp", "--json-stream"];
+        let begin = |interface| Watch::begin(&[&["-i", interface][..], &filter].concat());
+        let watches = [begin("t0"), begin("any")];
+        writeln!(go).unwrap();
+        assert_eq!(said.next().unwrap().unwrap(), "sent");
+        for watch in watches {
+            let (packets, _) = watch.interrupt().stream();
+            let lengths = packets.iter().filter_map(|each| each["udp"]["payload_bytes"].as_u64());
+            assert_eq!(lengths.collect::<Vec<u64>>(), wanted, "{packets:#?}");
+            let whole = packets.iter().filter_map(|each| each["length_bytes"].as_u64());
+            assert!(whole.eq(wanted.iter().map(|payload| payload + 28)), "{packets:#?}");
+        }
+        drop(go);
+        assert!(device.wait().unwrap().success());
+    }
 }

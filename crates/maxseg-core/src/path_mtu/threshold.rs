@@ -24,10 +24,48 @@ impl LossEstimate {
         self.lost += u32::from(!is_answered);
     }
 
+    /// The chance that at least as many of these packets are lost by chance, where those of `others` and these are lost alike and as many of
+    /// both together were: Fisher's exact test, one-sided.
+    pub fn excess_chance(self, others: Self) -> f64 {
+        let all_lost = self.lost + others.lost;
+        let ways = |of: u32, chosen: u32| {
+            let factorial = |n: u32| libm::lgamma(f64::from(n) + 1.0);
+            factorial(of) - factorial(chosen) - factorial(of - chosen)
+        };
+        let all = ways(self.sent + others.sent, all_lost);
+        let as_many = (self.lost..=self.sent.min(all_lost)).filter(|n| all_lost - n <= others.sent);
+        let chance = |n: u32| libm::exp(ways(self.sent, n) + ways(others.sent, all_lost - n) - all);
+        as_many.map(chance).sum::<f64>().min(1.0)
+    }
+
     /// The chance that a packet, or its answer, is lost; rather too high than too low: the mean of the Beta distribution after
     /// one packet was lost and none arrived before.
     pub fn chance(self) -> f64 {
         let mean = (f64::from(self.lost) + 1.0) / (f64::from(self.sent) + 1.0);
         mean.clamp(LEAST_CHANCE, MOST_CHANCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(lost: u32, sent: u32) -> LossEstimate {
+        LossEstimate { sent, lost }
+    }
+
+    /// The chances are those of R's `fisher.test(alternative = "greater")`.
+    #[test]
+    fn an_excess_of_losses_has_fishers_chance() {
+        for (these, others, chance) in [
+            (lost(0, 20), lost(0, 20), 1.0),
+            (lost(3, 4), lost(1, 4), 0.242_857),
+            (lost(9, 20), lost(0, 20), 0.000_614_3),
+            (lost(1, 20), lost(9, 20), 0.999_999),
+        ] {
+            let found = these.excess_chance(others);
+            assert!((found - chance).abs() < 1e-3 * chance, "{these:?} {others:?}: {found}");
+        }
+        assert!(lost(30, 60).excess_chance(lost(0, 60)) < 1e-10);
     }
 }

@@ -72,7 +72,7 @@ impl Rights {
 }
 
 /// Whether the mark of a socket of our own is in the kernel's list.
-fn tells_marks() -> io::Result<bool> {
+pub(super) fn tells_marks() -> io::Result<bool> {
     let own = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let filter = Filter::port(own.local_addr()?.port());
     let states = StateSet::NONE.with(maxseg_wire::tcp_info::State::Listen);

@@ -1,8 +1,10 @@
-//! Checks whether the lab can run on this host, and what of its connections this user may see, with the commands that fix what is missing.
+//! Checks whether the lab can run on this host, and what of its connections this user may see and change, with the commands
+//! that fix what is missing.
 //!
 //! Each check tries the operation as this user, in a child process, since settings alone do not show whether it works.
 //! The host is unchanged, except that the kernel may load a module (`tun`, `sch_netem`), as it would for the lab.
 
+mod changes;
 mod host;
 mod live;
 mod namespaces;
@@ -113,6 +115,7 @@ impl Diagnosis {
         checks.push(packets::check());
         checks.extend(programs::check());
         checks.extend(live::check(&host));
+        checks.extend(changes::check(&host));
         Self::of(checks)
     }
 

@@ -49,3 +49,31 @@ pub fn route_to_host(to: IpAddr) -> io::Result<RouteToHost> {
         learnt: used.learnt_over(&set).map(LearntMtu::from),
     })
 }
+
+/// Whom this host hands packets to: the host itself, or the router that leads to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextHop {
+    /// Its address.
+    pub address: IpAddr,
+    /// The interface that it is on, by its name.
+    pub interface: String,
+    /// The link-layer address with which it has answered ARP or neighbour discovery.
+    pub link_address: String,
+}
+
+/// The next hop of packets from this network namespace to a host, where it answers address resolution; `None` where it does not, or is
+/// not asked, as through a tunnel.
+///
+/// # Errors
+/// There is no route, or rtnetlink does not answer.
+pub fn next_hop(to: IpAddr, from: IpAddr) -> io::Result<Option<NextHop>> {
+    let mut netlink = Netlink::new()?;
+    let user = nix::unistd::Uid::effective().as_raw();
+    let question = RouteQuestion { to, from, interface: None, mark: None, user };
+    let route = netlink.route_used(&question)?;
+    let Some(index) = route.interface else { return Ok(None) };
+    let address = route.gateway.unwrap_or(to);
+    let resolved = netlink.resolved(address, index)?;
+    let interface = netlink.interface_facts(index)?.name;
+    Ok(resolved.map(|link_address| NextHop { address, interface, link_address }))
+}

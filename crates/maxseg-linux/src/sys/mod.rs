@@ -56,7 +56,7 @@ pub(crate) use socket::{
     TcpSocket, discover_mtu_by_df, forbid_fragments, set_pacing_rate, set_tcp_option,
 };
 pub(crate) use state_folder::{ROOT_FOLDER, open_growing, state_folder_of, state_folders};
-pub use state_folder::{latest_state_file, state_folder, sudo_user};
+pub use state_folder::{latest_state_file, open_regular, read_regular, state_folder, sudo_user};
 pub(crate) use tun::{Tun, VNET_HEADER};
 pub use userns::own_user_namespace;
 pub(crate) use userns::{enter_user_namespace, user_id, user_namespace};

@@ -38,6 +38,8 @@ pub(crate) struct RingPacket<'a> {
     pub(crate) len: u32,
     /// The captured bytes, from the link header on; the kernel may have removed a VLAN tag.
     pub(crate) bytes: &'a [u8],
+    /// Bytes before the network header.
+    pub(crate) network: usize,
     /// `TP_STATUS_*`.
     pub(crate) status: u32,
     /// The removed VLAN tag: TPID and TCI.
@@ -176,7 +178,10 @@ impl<'a> Block<'a> {
     /// the next header.
     fn packet(&self, place: usize) -> Option<(RingPacket<'a>, usize)> {
         let number = |offset| self.u32(place + offset);
-        let start = place + usize::from(self.u16(place + offset_of!(libc::tpacket3_hdr, tp_mac)));
+        let from_here = |offset| usize::from(self.u16(place + offset));
+        let link = from_here(offset_of!(libc::tpacket3_hdr, tp_mac));
+        let network = from_here(offset_of!(libc::tpacket3_hdr, tp_net)).saturating_sub(link);
+        let start = place + link;
         let kept = number(offset_of!(libc::tpacket3_hdr, tp_snaplen));
         let seconds = u64::from(number(offset_of!(libc::tpacket3_hdr, tp_sec)));
         let nanos = u64::from(number(offset_of!(libc::tpacket3_hdr, tp_nsec)));
@@ -185,6 +190,7 @@ impl<'a> Block<'a> {
             at_nanos: seconds * 1_000_000_000 + nanos,
             len: number(offset_of!(libc::tpacket3_hdr, tp_len)),
             bytes: self.slice(start, usize::try_from(kept).ok()?)?,
+            network,
             status: number(offset_of!(libc::tpacket3_hdr, tp_status)),
             vlan: (self.u16(place + VLAN_PROTOCOL), u16::from_be_bytes([high, low])),
             interface: number(INTERFACE),

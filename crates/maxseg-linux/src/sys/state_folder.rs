@@ -2,8 +2,8 @@
 
 use std::env;
 use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -70,9 +70,9 @@ pub fn latest_state_file(name: &str) -> Result<Option<(PathBuf, String)>, (PathB
 
 /// A file of this user, and when it was last written.
 fn open_owned(path: &Path, owner: Uid) -> io::Result<(File, SystemTime)> {
-    let file = File::open(path)?;
+    let file = open_regular(path)?;
     let about = file.metadata()?;
-    if !about.is_file() || about.uid() != owner.as_raw() {
+    if about.uid() != owner.as_raw() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     Ok((file, about.modified()?))
@@ -90,13 +90,73 @@ fn state_below(home: &Path) -> PathBuf {
 /// A file of lines that only grows, for this user alone, which is made where it is missing; a link is not followed.
 ///
 /// # Errors
-/// It cannot be opened, or is a link.
+/// It cannot be opened, or is a link, or no regular file.
 pub(crate) fn open_growing(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(0o600);
+    regular(options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?)
+}
+
+/// A file of the program's own, to read. A FIFO in its place is refused, where open(2) without `O_NONBLOCK` waits for a writer, and so is a
+/// device, which may have no end.
+///
+/// # Errors
+/// It cannot be opened, or is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    regular(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?)
+}
+
+/// What is in a file of the program's own: [`open_regular`].
+///
+/// # Errors
+/// It cannot be opened or read, or is no regular file.
+pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The file, where it is a regular one. `O_NONBLOCK` does nothing for these.
+fn regular(file: File) -> io::Result<File> {
+    let kind = file.metadata()?.file_type();
+    let what = match () {
+        () if kind.is_file() => return Ok(file),
+        () if kind.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        () if kind.is_fifo() => "a named pipe",
+        () if kind.is_char_device() || kind.is_block_device() => "a device",
+        () => "something else",
+    };
+    Err(io::Error::other(format!("it is {what}, not a regular file")))
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        mkfifo(&fifo, Mode::from_bits_truncate(0o600)).unwrap();
+        let told = |result: io::Result<File>| result.unwrap_err().to_string();
+        for opened in [
+            open_regular(&fifo),
+            open_growing(&fifo),
+            open_owned(&fifo, Uid::effective()).map(|of| of.0),
+        ] {
+            assert_eq!(told(opened), "it is a named pipe, not a regular file");
+        }
+        assert_eq!(
+            told(open_regular(Path::new("/dev/zero"))),
+            "it is a device, not a regular file"
+        );
+        let folder_error = open_regular(folder.path()).unwrap_err();
+        assert_eq!(folder_error.kind(), io::ErrorKind::IsADirectory);
+        let file = folder.path().join("file");
+        drop(open_growing(&file).unwrap());
+        assert_eq!(read_regular(&file).unwrap(), b"");
+    }
 }

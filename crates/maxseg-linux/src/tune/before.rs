@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Journal;
 use super::touched::sample;
+use crate::sys::read_regular;
 
 /// The names of the files: this, the number of the plan, and that.
 const NAME: [&str; 2] = ["tune-before-", ".json"];
@@ -44,7 +45,7 @@ pub(super) fn keep(journal: &Journal, plan: u64, first: u64, steps: &[Step]) {
 
 /// What the connections that a change reaches had done when it was made; `None` where that is not known.
 pub(super) fn before(folder: &Path, entry: &Entry) -> Option<Sample> {
-    let bytes = std::fs::read(file(folder, entry.plan)).ok()?;
+    let bytes = read_regular(&file(folder, entry.plan)).ok()?;
     let mut before: Before = serde_json::from_slice(&bytes).ok()?;
     if before.place == entry.place { before.entries.remove(&entry.id) } else { None }
 }
@@ -59,7 +60,8 @@ fn write(path: &Path, before: &Before) -> io::Result<()> {
         .create(true)
         .truncate(true)
         .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
+        // A FIFO without a reader is an error, and not waited for.
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)?;
     file.write_all(&serde_json::to_vec(before)?)?;
     file.sync_data()

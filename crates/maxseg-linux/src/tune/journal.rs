@@ -12,7 +12,7 @@ use nix::unistd::Uid;
 
 use super::TuneError;
 use super::here::{moment, now_s};
-use crate::sys::{self, open_growing};
+use crate::sys::{self, open_growing, read_regular};
 
 /// The name of the file.
 const NAME: &str = "tune.jsonl";
@@ -113,7 +113,7 @@ impl Journal {
     /// It cannot be read, or has a line that makes no sense.
     pub fn read(folder: &Path) -> Result<History, TuneError> {
         let path = folder.join(NAME);
-        let bytes = match File::open(&path).and_then(|mut file| read_all(&mut file)) {
+        let bytes = match read_regular(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(History::default()),
             read => read.map_err(|error| TuneError::Journal {
                 doing: "read",

@@ -12,6 +12,7 @@ use super::here::process_start;
 use super::route::{Image, exact, main_routes};
 use super::watch::moved;
 use super::{interface, read, route};
+use crate::sys::read_regular;
 
 /// An entry, and what became of it.
 #[derive(Debug, Clone)]
@@ -198,7 +199,8 @@ fn conf_file_with(name: &str, value: &str) -> Option<PathBuf> {
     files.push(PathBuf::from("/etc/sysctl.conf"));
     let slashed = name.replace('.', "/");
     let sets = |file: &PathBuf| {
-        let text = fs::read_to_string(file).unwrap_or_default();
+        let bytes = read_regular(file).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         text.lines().filter_map(|line| line.split_once('=')).any(|(key, of)| {
             let key = key.trim().trim_start_matches('-');
             let of: Vec<&str> = of.split_whitespace().collect();

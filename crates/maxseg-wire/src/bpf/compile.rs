@@ -1,6 +1,7 @@
 //! The compiler: a selection to a BPF program.
 
 mod hosts;
+pub(super) mod skipped;
 
 use super::assemble::{Assembler, Label};
 use super::selection::{FIRST_INFORMATIONAL, ICMP_HEADER, Protocol, QUOTING, Selection};
@@ -16,6 +17,8 @@ pub enum Link {
     Loopback,
     /// None: packets begin with the IP header.
     RawIp,
+    /// One of another kind, which is skipped: the kernel says where the IP header behind it is.
+    Skipped,
 }
 
 /// Base offset of the kernel's metadata of a packet (`SKF_AD_OFF` in `linux/filter.h`).
@@ -98,26 +101,32 @@ impl Compiler<'_> {
 
     fn whole(&mut self, links: &[(u16, Link)]) {
         let [ethernet, loopback, raw] = [self.asm.label(), self.asm.label(), self.asm.label()];
+        let (skipped, ip) = (self.asm.label(), self.asm.label());
         self.asm.plain(code::LOAD_WORD, HARDWARE_TYPE);
         for (hardware, link) in links {
             let to = match link {
                 Link::Ethernet => ethernet,
                 Link::Loopback => loopback,
                 Link::RawIp => raw,
+                Link::Skipped => skipped,
             };
             self.asm.go_if(code::IF_EQUAL, u32::from(*hardware), to);
         }
         self.asm.go(self.drop);
+        self.asm.place(skipped);
+        if links.iter().any(|(_, link)| *link == Link::Skipped) {
+            self.skipped(ip);
+        }
         self.asm.place(loopback);
         self.asm.plain(code::LOAD_WORD, PACKET_TYPE);
         self.asm.go_if(code::IF_EQUAL, OUTGOING, self.drop);
         self.asm.place(ethernet);
         if self.selection.is_everything() {
             self.asm.place(raw);
+            self.asm.place(ip);
             self.asm.go(self.keep);
             return;
         }
-        let ip = self.asm.label();
         self.ethernet(ip);
         self.asm.place(raw);
         self.asm.plain(code::LOAD_X_CONSTANT, 0);

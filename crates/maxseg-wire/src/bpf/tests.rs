@@ -15,16 +15,26 @@ use machine::{Arrival, run};
 const ETHERNET: u16 = 1;
 const LOOPBACK: u16 = 772;
 const NONE: u16 = 0xfffe;
-const LINKS: [(u16, Link); 3] =
-    [(ETHERNET, Link::Ethernet), (LOOPBACK, Link::Loopback), (NONE, Link::RawIp)];
+const GRE: u16 = 778;
+const LINKS: [(u16, Link); 4] = [
+    (ETHERNET, Link::Ethernet),
+    (LOOPBACK, Link::Loopback),
+    (NONE, Link::RawIp),
+    (GRE, Link::Skipped),
+];
+/// Bytes before the IP header of a packet of GRE.
+const GRE_HEADER: usize = 28;
 const SNAP_LEN: u32 = 96;
 
 fn program(selection: &Selection) -> Vec<Instruction> {
     compile(selection, &LINKS, &[], SNAP_LEN).unwrap()
 }
 
+const ARRIVAL: Arrival<'static> =
+    Arrival { hardware: NONE, interface: 1, kind: 0, network: GRE_HEADER, bytes: &[] };
+
 fn kept(selection: &Selection, hardware: u16, bytes: &[u8]) -> u32 {
-    run(&program(selection), &Arrival { hardware, interface: 1, kind: 0, bytes })
+    run(&program(selection), &Arrival { hardware, bytes, ..ARRIVAL })
 }
 
 /// Few enough to meet often.
@@ -152,6 +162,7 @@ fn framed(packet: &[u8]) -> Vec<(u16, Vec<u8>)> {
     let ethernet = |tags: &[u8]| [&[2; 12], tags, &ether_type, packet].concat();
     let mut all = vec![(NONE, packet.to_vec()), (LOOPBACK, ethernet(tags[0]))];
     all.extend(tags.map(|tags| (ETHERNET, ethernet(tags))));
+    all.push((GRE, [&[3; GRE_HEADER], packet].concat()));
     all
 }
 
@@ -171,7 +182,7 @@ proptest! {
     #[test]
     fn whatever_comes_is_kept_or_not(
         selection in selection(),
-        hardware in select(vec![ETHERNET, LOOPBACK, NONE, 32]),
+        hardware in select(vec![ETHERNET, LOOPBACK, NONE, GRE, 32]),
         bytes: Vec<u8>,
     ) {
         let kept = kept(&selection, hardware, &bytes);
@@ -280,10 +291,11 @@ fn neighbours_are_asked_for_by_host_alone() {
 fn a_loopback_shows_each_packet_once_and_an_unknown_link_shows_none() {
     let program = program(&Selection::default());
     let kept =
-        |hardware, kind| run(&program, &Arrival { hardware, interface: 1, kind, bytes: &[0; 60] });
+        |hardware, kind| run(&program, &Arrival { hardware, kind, bytes: &[0; 60], ..ARRIVAL });
     assert_eq!([0, OUTGOING].map(|kind| kept(LOOPBACK, kind)), [SNAP_LEN, 0]);
     assert_eq!([0, OUTGOING].map(|kind| kept(ETHERNET, kind)), [SNAP_LEN; 2]);
     assert_eq!(kept(32, 0), 0);
+    assert_eq!(kept(GRE, 0), 0, "neither of IPv4 nor of IPv6");
     assert_eq!(HARDWARE_TYPE.wrapping_sub(PACKET_TYPE), 24);
 }
 
@@ -292,7 +304,7 @@ fn of_several_interfaces_no_other_is_kept() {
     let on = |indexes: &[u32], interface, selection: &Selection| {
         let program = compile(selection, &LINKS, indexes, SNAP_LEN).unwrap();
         let packet = v4([V4[0], V4[1]], protocol::UDP, (0, false), 0, &[0, 80, 0, 9, 0, 8, 0, 0]);
-        run(&program, &Arrival { hardware: NONE, interface, kind: 0, bytes: &packet }) > 0
+        run(&program, &Arrival { interface, bytes: &packet, ..ARRIVAL }) > 0
     };
     let all = Selection::default();
     let some = Selection { ports: vec![80], ..Selection::default() };

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::file_error::refuse_irregular;
 use crate::whole_file::WholeFile;
 
 /// The folder of what is kept.
@@ -48,7 +49,7 @@ impl State {
     /// The file is there and cannot be read.
     pub fn ignored(&self) -> Result<Vec<String>, Error> {
         let file = self.folder.join(IGNORED);
-        match fs::read_to_string(&file) {
+        match refuse_irregular(&file).and_then(|()| fs::read_to_string(&file)) {
             Ok(text) => {
                 Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
             }
@@ -76,7 +77,10 @@ impl State {
     fn keep(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         self.make_folder()?;
         let file = self.folder.join(name);
-        let written = WholeFile::create(&file).and_then(|whole| whole.finish(content));
+        let written = match refuse_irregular(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => WholeFile::create(&file).and_then(|whole| whole.finish(content)),
+        };
         written.map_err(|error| failed("write", &file, error))
     }
 
@@ -108,6 +112,24 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A socket stands for all that is no file: to open a FIFO would be to wait.
+    #[test]
+    fn what_is_no_regular_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::at(folder.path().to_owned());
+        for name in [ADVICE, IGNORED] {
+            std::os::unix::net::UnixListener::bind(folder.path().join(name)).unwrap();
+        }
+        for error in [
+            state.ignored().unwrap_err(),
+            state.keep_ignored(&[]).unwrap_err(),
+            state.keep_advice(b"{}").unwrap_err(),
+        ] {
+            let error = error.to_string();
+            assert!(error.contains("not a regular file"), "{error}");
+        }
+    }
 
     #[test]
     fn what_is_kept_is_found_again_and_of_this_user_alone() {

@@ -26,8 +26,9 @@ pub(super) struct PreviousSnapshot {
     at: Duration,
 }
 
+/// What is known of a connection: a sample, and how its rates and windows have varied since.
 #[derive(Debug)]
-struct Known {
+pub(super) struct Known {
     sample: Arc<Sample>,
     process: Option<Owner>,
     /// When a point was seen, since the first snapshot.
@@ -35,7 +36,18 @@ struct Known {
 }
 
 impl Known {
-    fn add(&mut self, at: Duration, sample: &Sample) {
+    /// Of a sample of a connection.
+    pub(super) fn of(at: Duration, connection: &Connection, sample: &Arc<Sample>) -> Self {
+        let points = VecDeque::from([(at, sample.rate_point())]);
+        Self { sample: Arc::clone(sample), process: connection.process.clone(), points }
+    }
+
+    /// Whether a sample is a later one of the same connection.
+    pub(super) fn is_before(&self, sample: &Sample) -> bool {
+        sample.follows(&self.sample)
+    }
+
+    pub(super) fn add(&mut self, at: Duration, sample: &Sample) {
         if self.points.len() == MOST_POINTS {
             self.points.pop_front();
         }
@@ -43,7 +55,7 @@ impl Known {
     }
 
     /// What happened until a sample at `at`, which was made `interval` after the one that is known.
-    fn evidence_until(
+    pub(super) fn evidence_until(
         &mut self,
         at: Duration,
         sample: &Sample,

@@ -38,6 +38,8 @@ pub enum PathFindingKind {
     WrongMessage,
     /// Paths of equal cost have different MTUs.
     UnequalFlows,
+    /// Large packets are lost, and small ones are not.
+    LargeLoss,
     /// The path takes less than the interface of this host.
     SmallMtu,
     /// The route of this host has an MTU that is less than the path takes.
@@ -62,6 +64,7 @@ impl PathFindingKind {
             Self::BlackHole => "black-hole",
             Self::WrongMessage => "wrong-message",
             Self::UnequalFlows => "unequal-flows",
+            Self::LargeLoss => "large-loss",
             Self::SmallMtu => "small-mtu",
             Self::RouteMtu => "route-mtu",
             Self::LearntMtu => "learnt-mtu",
@@ -80,7 +83,8 @@ impl PathFindingKind {
             | Self::MessageDroppedHere
             | Self::BlackHole
             | Self::WrongMessage
-            | Self::UnequalFlows => true,
+            | Self::UnequalFlows
+            | Self::LargeLoss => true,
             Self::SmallMtu | Self::RouteMtu | Self::LearntMtu | Self::Loss | Self::MssClamped => {
                 false
             }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::Confidence;
+use maxseg_core::path_mtu::{Confidence, MOST_ERROR};
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
@@ -12,7 +12,8 @@ use super::misleading::misleading;
 use super::routing_loop::routing_loop;
 use super::silent_host::silent_host;
 use super::{
-    BlackHole, DroppedBy, DroppedHere, PathFinding, PathFindingKind, PathReport, PortMssState,
+    BlackHole, DroppedBy, DroppedHere, LargeLoss, PathFinding, PathFindingKind, PathReport,
+    PortMssState,
 };
 
 /// A share of lost packets that shows.
@@ -22,7 +23,7 @@ const MUCH_LOSS: f64 = 0.1;
 pub(super) fn of(report: &PathReport, route: &RouteToHost, has_echo: bool) -> Vec<PathFinding> {
     let mtu = &report.path_mtu;
     let mut found: Vec<PathFinding> = circle(report).into_iter().collect();
-    found.extend(silent_host(report, has_echo).or_else(|| dead_port(report)));
+    found.extend(silent_host(report, route, has_echo).or_else(|| dead_port(report)));
     found.extend(mtu.dropped_here.as_ref().map(|dropped| dropped_here(dropped, report, route)));
     if let Some(hole) = &mtu.black_hole {
         found.push(black_hole(hole, report, route));
@@ -39,6 +40,7 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost, has_echo: bool) -> Ve
     let told = mtu.misleading.as_ref();
     found.extend(told.and_then(|told| misleading(told, report, route)));
     found.extend(unequal_flows(report));
+    found.extend(mtu.large_loss.and_then(|loss| large_loss(&loss, report)));
     found.extend(small_mtu(report, route));
     found.extend(route_mtu(report, route));
     found.extend(learnt(report, route));
@@ -187,11 +189,12 @@ fn black_hole(hole: &BlackHole, report: &PathReport, route: &RouteToHost) -> Pat
         String::new()
     };
     let (kind, name) = (message(address), report.path_mtu.name());
+    let said = hole.said.as_ref().map_or_else(String::new, |said| format!("; {said}"));
     PathFinding {
         kind: PathFindingKind::BlackHole,
         confidence: report.path_mtu.confidence,
         text: format!(
-            "packets of {} bytes vanish{place} without {kind}; {} bytes pass{name}",
+            "packets of {} bytes vanish{place} without {kind}{said}; {} bytes pass{name}",
             hole.vanishes_bytes, hole.passes_bytes
         ),
         remedy: Some(of_black_hole(hole, report, route)),
@@ -227,6 +230,31 @@ fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
         remedy: Some(format!(
             "give the links of both paths the same MTU, or use {least} at both ends"
         )),
+    })
+}
+
+/// Losses that go by the size of a packet.
+fn large_loss(loss: &LargeLoss, report: &PathReport) -> Option<PathFinding> {
+    let LargeLoss { size_bytes, large, small, is_both_ways } = *loss;
+    let is_much = f64::from(large.lost) >= MUCH_LOSS * f64::from(large.sent);
+    if !is_much || small.lost * 4 > large.lost || large.excess_chance(small) > MOST_ERROR {
+        return None;
+    }
+    let way = if is_both_ways { ", there or on the way back" } else { "" };
+    let none = if small.lost == 0 { "none".to_owned() } else { small.lost.to_string() };
+    Some(PathFinding {
+        kind: PathFindingKind::LargeLoss,
+        confidence: Confidence::Confirmed,
+        text: format!(
+            "{} of {} packets of {size_bytes} bytes to {} were lost{way}, and {none} of {} small ones between them: a link that damages or \
+             drops large packets, or links that share the packets of a flow, of which one takes less",
+            large.lost, large.sent, report.address, small.sent
+        ),
+        remedy: Some(
+            "look at the interfaces on the way for errors (`ip -s -s link`; `ethtool -S`) and for links that are bundled packet by packet, \
+             whose MTUs have to be equal; until then a smaller MTU of the route avoids it where small packets are not lost"
+                .to_owned(),
+        ),
     })
 }
 

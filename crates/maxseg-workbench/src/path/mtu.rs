@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::{Confidence, Refusal, Search};
+use maxseg_core::path_mtu::{Confidence, LossEstimate, Refusal, Search};
 
 /// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
 pub(super) const LEAST_ROUTE_MTU: u32 = 552;
@@ -69,6 +69,21 @@ pub struct MtuReport {
     pub wrong_message: Option<String>,
     /// A router's message that does not lead to what arrives.
     pub misleading: Option<Misleading>,
+    /// How many packets of that size are lost, where that was counted.
+    pub large_loss: Option<LargeLoss>,
+}
+
+/// Losses of large packets, beside small ones that were sent between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LargeLoss {
+    /// The large ones, bytes.
+    pub size_bytes: u32,
+    /// What became of them.
+    pub large: LossEstimate,
+    /// What became of the small ones.
+    pub small: LossEstimate,
+    /// Whether they are echoes, whose replies have their size: they may be lost on the way back.
+    pub is_both_ways: bool,
 }
 
 /// The path MTU of the way back.
@@ -139,6 +154,7 @@ impl Default for MtuReport {
             flows: Vec::new(),
             wrong_message: None,
             misleading: None,
+            large_loss: None,
         }
     }
 }
@@ -186,6 +202,8 @@ pub struct BlackHole {
     pub passes_bytes: u32,
     /// The packets that vanish, bytes.
     pub vanishes_bytes: u32,
+    /// What somebody on the way says of them, without an MTU: that a rule prohibits them, for one.
+    pub said: Option<String>,
 }
 
 impl BlackHole {

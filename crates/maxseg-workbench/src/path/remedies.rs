@@ -66,9 +66,17 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
     let (passes, kind) = (hole.passes_bytes, message(report.address));
     let both = passes_both_ways(report, passes);
     let mss = segment_in(both, report.address);
-    let mend = match (is_done(report, route, both), hole.is_on_first_link()) {
+    let pass = match &hole.said {
+        Some(_) => {
+            format!("have packets of {} bytes pass the rule that rejects them", hole.vanishes_bytes)
+        }
+        None => format!("let {kind} pass there"),
+    };
+    // Whoever rejects packets is no link.
+    let is_of_link = hole.is_on_first_link() && hole.said.is_none();
+    let mend = match (is_done(report, route, both), is_of_link) {
         (Some(done), true) => return done,
-        (Some(done), false) => return format!("{done}; or let {kind} pass there"),
+        (Some(done), false) => return format!("{done}; or {pass}"),
         (None, true) => {
             let name = &route.interface;
             format!(
@@ -76,7 +84,7 @@ pub(super) fn of_black_hole(hole: &BlackHole, report: &PathReport, route: &Route
                  --set interface.{name}.mtu={passes}`)"
             )
         }
-        (None, false) => format!("let {kind} pass there, or {}", at_both_ends(report, both)),
+        (None, false) => format!("{pass}, or {}", at_both_ends(report, both)),
     };
     format!("{mend}, or clamp the MSS to {mss}")
 }
@@ -179,6 +187,7 @@ mod tests {
             before_address: None,
             passes_bytes: 1404,
             vanishes_bytes: 1500,
+            said: None,
         };
         let reverse = ReverseMtu {
             bytes: Some(1400),

@@ -305,6 +305,7 @@ mod tests {
             before_address: None,
             passes_bytes: 1400,
             vanishes_bytes: 1500,
+            said: None,
         };
         let rtt = RttReport::of(RttMethod::IcmpEcho, &[Some(0.03), None, Some(0.02)]);
         let path_mtu = MtuReport {

@@ -11,8 +11,12 @@ pub(super) fn moment(seconds: f64) -> String {
     if seconds < 1.0 { time(seconds) } else { format!("{seconds:.3} s") }
 }
 
-/// With a capital letter at its beginning.
+/// With a capital letter at its beginning, unless that is an address of IPv6, which is written small (RFC 5952 §4.3).
 pub fn capital(text: &str) -> String {
+    let first = text.split([' ', ',', ';']).next().unwrap_or_default();
+    if first.parse::<std::net::Ipv6Addr>().is_ok() {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -272,6 +276,14 @@ mod tests {
     fn moments_of_neighbours_are_told_apart_after_hours() {
         let moments = [0.0564, 1.0796, 14_403.123, 14_403.125].map(moment);
         assert_eq!(moments, ["56.4 ms", "1.080 s", "14403.123 s", "14403.125 s"]);
+    }
+
+    #[test]
+    fn an_address_at_the_beginning_of_a_sentence_stays_as_it_is() {
+        assert_eq!(capital("packets vanish"), "Packets vanish");
+        assert_eq!(capital("fd09:1::1 answers nothing"), "fd09:1::1 answers nothing");
+        assert_eq!(capital("a: b"), "A: b");
+        assert_eq!(capital(""), "");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use maxseg_core::units::Time;
 use super::appended::AppendedLines;
 use super::series::{INDEX, SERIES, Series};
 use crate::error::{Error, StoreError};
+use crate::file_error::refuse_irregular;
 use crate::json_words;
 use crate::whole_file::{replace, sync_folder_of};
 
@@ -154,7 +155,7 @@ fn create_folder(folder: &Path) -> io::Result<()> {
 
 /// Refuses to replace a summary that this program could not have written.
 fn refuse_other_version(file: &Path) -> Result<(), Error> {
-    let bytes = match fs::read(file) {
+    let bytes = match refuse_irregular(file).and_then(|()| fs::read(file)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         read => read.map_err(|error| Error::file("read", file, error))?,
     };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use maxseg_core::tune::{Prefix, Value};
 
 use super::documents::Format;
+use crate::file_error::refuse_irregular;
 
 /// A line of a file that sets a sysctl when the machine starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +84,8 @@ fn add_lines(
     shown: &Path,
     is_read_at_start: bool,
 ) {
-    let text = String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned();
+    let bytes = refuse_irregular(file).and_then(|()| fs::read(file)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut comment = String::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -134,6 +136,9 @@ mod tests {
             root.path().join("etc/sysctl.d/99-sysctl.conf"),
         )
         .unwrap();
+        // To open it would be to wait for a writer.
+        let pipe = root.path().join("etc/sysctl.d/70-c.conf");
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
         let found = file_settings(root.path());
         assert_eq!(found.get("net.ipv4.tcp_sack"), None, "masked");
         let told = |name: &str| -> Vec<_> {

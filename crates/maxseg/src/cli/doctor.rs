@@ -14,7 +14,8 @@ use crate::wrap::wrapped;
 #[command(after_long_help = "\
 Tries each step of the lab as the current user, in child processes that leave nothing behind. Each check that fails is \
 printed with the command that fixes it; -v prints the purpose of each check. The last checks are of what `maxseg \
-connections` and `maxseg explain HOST` can read, and of the privilege that the rest needs.
+connections` and `maxseg explain HOST` can read, what `maxseg path` can send, and what `maxseg tune` can set and keep, and of the \
+privilege that the rest needs.
 
 Examples:
   maxseg doctor

@@ -16,6 +16,7 @@ mod demo_cellular;
 mod demo_tunnel;
 #[cfg(feature = "lab")]
 mod doctor;
+mod elsewhere;
 mod explain;
 mod guide;
 mod input;

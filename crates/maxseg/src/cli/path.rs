@@ -58,7 +58,7 @@ Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB abov
 
 Exit codes: 0 done, 1 unknown host, no route, no answer at all, an IP version that could not be tested though there is a route, a far end that \
 did not do its part, or a direction that was not measured with it, 2 usage, 3 a fault was \
-found (a routing loop, a dead host or port, a message that this host drops, a black hole, a wrong message, paths of unequal MTU), or a \
+found (a routing loop, a dead host or port, a message that this host drops, a black hole, a wrong message, paths of unequal MTU, losses of large packets alone), or a \
 threshold of --rfc6349 was not met or not tested, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct PathArgs {

@@ -51,6 +51,20 @@ pub(crate) struct ResponderArgs {
 /// Below it, bits a second, a packet takes longer than a second.
 const LEAST_RATE: u64 = 10_000;
 
+/// A transfer's longest time, in the whole seconds of the protocol.
+fn whole_seconds(time: Time) -> Result<u32, Failure> {
+    const DAY: f64 = 86_400.0;
+    let seconds = time.as_secs_f64().ceil();
+    if !(1.0..=DAY).contains(&seconds) {
+        return Err(Failure::usage(
+            "--max-time is a time up to a day (86400 s), and longer than none",
+            "a test of `maxseg path` makes transfers of some seconds: --max-time \"30 s\"; --once ends the responder after one test",
+        ));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within a day")]
+    Ok(seconds as u32)
+}
+
 /// Where it listens.
 #[derive(Debug, Clone, Copy)]
 struct Listen(SocketAddr);
@@ -88,6 +102,7 @@ pub(crate) fn run(args: &ResponderArgs, printer: Printer) -> Result<(), Failure>
             "a packet of 1500 bytes takes more than a second then, and no test ends in its time",
         ));
     }
+    let seconds = whole_seconds(args.max_time)?;
     let Listen(listen) = args.listen;
     let token = match &args.token {
         Some(token) if token.len() < LEAST_TOKEN => {
@@ -99,9 +114,6 @@ pub(crate) fn run(args: &ResponderArgs, printer: Printer) -> Result<(), Failure>
         Some(token) => token.clone(),
         None => make_token().map_err(|error| Failure::new(format!("no token: {error}")))?,
     };
-    let seconds = args.max_time.as_secs_f64().ceil().clamp(1.0, 86_400.0);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let seconds = seconds as u32;
     let limits = Limits {
         seconds,
         bits_per_second: args.max_rate.map_or(0, BitsPerSec::get),

@@ -7,6 +7,7 @@ use clap::Arg;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use maxseg_core::similar::closest;
 
+use super::elsewhere::{elsewhere, instead_of};
 use crate::failure::Failure;
 
 /// `error` of the command line, which was read by `root`.
@@ -110,7 +111,9 @@ impl Told<'_> {
                 if other == argument || other.is_empty() {
                     (format!("{argument} is given twice"), format!("write {argument} once"))
                 } else {
-                    let hint = format!("leave {argument} out, or {other}");
+                    let leave_out = || format!("leave {argument} out, or {other}");
+                    let hint = instead_of(&self.command.path, [&argument, &other]);
+                    let hint = hint.map_or_else(leave_out, str::to_owned);
                     (format!("{argument} does not go with {other}"), hint)
                 }
             }
@@ -207,6 +210,9 @@ impl Told<'_> {
 
     /// The option that was meant, or all that the command takes.
     fn options(&self, argument: &str) -> String {
+        if let Some(hint) = elsewhere(&self.command.path, argument) {
+            return hint.to_owned();
+        }
         let longs = || self.command.command.get_arguments().filter_map(Arg::get_long);
         let word = argument.trim_start_matches('-');
         let suggested = self.one(ContextKind::SuggestedArg);

@@ -47,6 +47,6 @@ impl<'a> View<'a> {
 pub(crate) const fn link_type_of(link: Link) -> u16 {
     match link {
         Link::Ethernet | Link::Loopback => link_type::ETHERNET,
-        Link::RawIp => link_type::RAW,
+        Link::RawIp | Link::Skipped => link_type::RAW,
     }
 }

@@ -103,4 +103,7 @@ fn assert_agrees(output: &Output) {
     for name in ["kernel", "namespaces", "tun", "tun-offload", "congestion", "qdiscs", "iperf3"] {
         assert!(names.contains(&name), "{names:?}");
     }
+    for name in ["path", "sysctls", "routes", "state", "ip"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
 }

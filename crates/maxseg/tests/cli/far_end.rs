@@ -75,6 +75,11 @@ fn what_is_wrong_with_a_far_end_is_said() {
     assert_eq!(tokenless.status.code(), Some(2), "{}", stderr(&tokenless));
     let short = maxseg(&["responder", "--token", "abc"]);
     assert_eq!(short.status.code(), Some(2), "{}", stderr(&short));
+    for time in ["0s", "25h"] {
+        let refused = maxseg(&["responder", "--listen", "127.0.0.1:0", "--max-time", time]);
+        assert_eq!(refused.status.code(), Some(2), "{time}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains("--max-time is a time up to a day"), "{time}");
+    }
 }
 
 /// The RFC's test over a lab with one hop.

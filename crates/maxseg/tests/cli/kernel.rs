@@ -55,9 +55,14 @@ pub(super) fn is_installed(program: &str, package: &str) -> bool {
 }
 
 /// Waits for what ends by itself: processes that are not this one's children, so that `waitpid` does not tell of them, and
-/// the namespaces that they hold. It looks again and again until a deadline.
-pub(super) fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+/// the namespaces that they hold. It looks again and again, as nothing tells when, until a deadline, at which the test fails.
+pub(super) fn wait_until(what: &str, is: impl FnMut() -> bool) {
+    wait_within(Duration::from_secs(30), what, is);
+}
+
+/// The same for what takes longer by what is tested.
+pub(super) fn wait_within(longest: Duration, what: &str, mut is: impl FnMut() -> bool) {
+    let deadline = Instant::now() + longest;
     while !is() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(10));

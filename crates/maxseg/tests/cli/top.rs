@@ -184,6 +184,13 @@ fn without_a_terminal_it_records_and_the_lists_are_printed() {
     let csv = stdout(&maxseg(&["connections", "--open", file, "--csv", "--columns", "state"]));
     assert!(csv.starts_with("time_s,state\n"), "{csv}");
     assert_eq!(csv.lines().count(), 1 + 2 * documents.len(), "both ends in each sample: {csv}");
+    let whole = stdout(&maxseg(&["connections", "--open", file, "--whole"]));
+    let head = format!(" UTC, {} samples", documents.len());
+    assert!(whole.lines().next().unwrap().ends_with(&head), "{whole}");
+    let whole = stdout(&maxseg(&["connections", "--open", file, "--whole", "--json"]));
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    assert_eq!(whole["connections"].as_array().unwrap().len(), 2, "each end once: {whole:#}");
+    assert!(whole["interval_s"].as_f64().is_some_and(|seconds| seconds > 0.15), "{whole:#}");
     let shown = maxseg(&["top", "--open", file]);
     assert_eq!(shown.status.code(), Some(2));
     assert!(stderr(&shown).contains("maxseg connections --open FILE"), "{}", stderr(&shown));

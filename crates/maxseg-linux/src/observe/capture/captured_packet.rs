@@ -66,18 +66,24 @@ impl<'a> CapturedPacket<'a> {
         snap_len: u32,
         frame: &'a mut Vec<u8>,
     ) -> Self {
-        let (bytes, put_back) = match (link, vlan_tag(packet)) {
+        let len = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let (bytes, original_len) = match (link, vlan_tag(packet)) {
             (Link::Ethernet | Link::Loopback, Some(tag)) => {
-                (with_tag(packet.bytes, tag, snap_len, frame), TAG)
+                let bytes = with_tag(packet.bytes, tag, snap_len, frame);
+                (bytes, packet.len.saturating_add(len(TAG)))
             }
-            (Link::Ethernet | Link::Loopback | Link::RawIp, _) => (packet.bytes, 0),
+            (Link::Ethernet | Link::Loopback | Link::RawIp, _) => (packet.bytes, packet.len),
+            (Link::Skipped, _) => (
+                packet.bytes.get(packet.network..).unwrap_or_default(),
+                packet.len.saturating_sub(len(packet.network)),
+            ),
         };
         Self {
             at_nanos: packet.at_nanos,
             interface,
             link,
             direction: Direction::of(packet.kind),
-            original_len: packet.len.saturating_add(u32::try_from(put_back).unwrap_or(0)),
+            original_len,
             bytes,
             checksum_pending: packet.status & libc::TP_STATUS_CSUMNOTREADY != 0,
         }
@@ -119,6 +125,7 @@ mod tests {
             at_nanos: 1,
             len: 60,
             bytes: &bytes,
+            network: 4,
             status,
             vlan: (0x88a8, 5),
             interface: 1,
@@ -148,5 +155,7 @@ mod tests {
         let mut frame = Vec::new();
         let raw = CapturedPacket::of(&packet(valid), 0, Link::RawIp, 100, &mut frame);
         assert_eq!((raw.bytes, raw.original_len), (&bytes[..], 60));
+        let skipped = CapturedPacket::of(&packet(valid), 0, Link::Skipped, 100, &mut frame);
+        assert_eq!((skipped.bytes, skipped.original_len), (&bytes[4..], 56), "from IP on");
     }
 }

@@ -105,18 +105,45 @@ pub(crate) const LINKS: [(u16, Link); 8] = [
 /// `ARPHRD_RAWIP`.
 const RAWIP: u16 = 519;
 
+/// Types whose packets begin with what is not kept, and carry IP: IP over ATM, IEEE 1394, InfiniBand, serial lines, HDLC, frame relay, GRE,
+/// GRE over IPv6, 6LoWPAN. Libpcap captures these "cooked".
+const SKIPPED: [u16; 13] = [
+    libc::ARPHRD_ATM,
+    libc::ARPHRD_IEEE1394,
+    libc::ARPHRD_INFINIBAND,
+    libc::ARPHRD_SLIP,
+    libc::ARPHRD_CSLIP,
+    libc::ARPHRD_SLIP6,
+    libc::ARPHRD_CSLIP6,
+    libc::ARPHRD_HDLC,
+    libc::ARPHRD_DLCI,
+    libc::ARPHRD_FRAD,
+    libc::ARPHRD_IPGRE,
+    IP6GRE,
+    SIXLOWPAN,
+];
+const IP6GRE: u16 = 823;
+const SIXLOWPAN: u16 = 825;
+
+/// All types that are captured.
+fn captured() -> Vec<(u16, Link)> {
+    LINKS.into_iter().chain(SKIPPED.map(|hardware| (hardware, Link::Skipped))).collect()
+}
+
 /// The link type of an interface.
 fn link_of(hardware: u16) -> Option<Link> {
-    LINKS.iter().find(|(known, _)| *known == hardware).map(|(_, link)| *link)
+    let known = LINKS.iter().find(|(known, _)| *known == hardware).map(|(_, link)| *link);
+    known.or_else(|| SKIPPED.contains(&hardware).then_some(Link::Skipped))
 }
 
 /// Bytes before the IP header of a packet of such an interface, without VLAN tags; `None` of a type that is not understood.
 pub(crate) fn link_header_len(hardware: u16) -> Option<usize> {
     /// Bytes of Ethernet's header.
     const ETHERNET: usize = 14;
-    link_of(hardware).map(|link| match link {
-        Link::Ethernet | Link::Loopback => ETHERNET,
-        Link::RawIp => 0,
+    link_of(hardware).and_then(|link| match link {
+        Link::Ethernet | Link::Loopback => Some(ETHERNET),
+        Link::RawIp => Some(0),
+        Link::Skipped => None,
     })
 }
 
@@ -173,7 +200,7 @@ impl Capture {
             [only] => (Some(only), &[][..]),
             _ => (None, &asked[..]),
         };
-        let program = compile(&options.selection, &LINKS, among, options.snap_len)?;
+        let program = compile(&options.selection, &captured(), among, options.snap_len)?;
         let refused = |what| move |error| OpenError::Kernel { what, error };
         let socket = PacketSocket::new().map_err(no_right)?;
         socket.attach(&program).map_err(refused("the filter"))?;

@@ -1,5 +1,6 @@
 //! The machine, as `kernel/bpf` in the kernel has it, that dies of whatever the kernel's checker refuses.
 
+use super::super::compile::skipped::{NETWORK, PROTOCOL};
 use super::super::compile::{HARDWARE_TYPE, INTERFACE_INDEX, PACKET_TYPE};
 use super::super::{Instruction, MOST_INSTRUCTIONS, code};
 
@@ -11,6 +12,8 @@ pub(super) struct Arrival<'a> {
     pub(super) interface: u32,
     /// Whether it was for us, or from us.
     pub(super) kind: u32,
+    /// Where the kernel has the network header.
+    pub(super) network: usize,
     /// From the link's header on.
     pub(super) bytes: &'a [u8],
 }
@@ -26,7 +29,18 @@ impl Arrival<'_> {
         if at == u64::from(PACKET_TYPE) {
             return Some(self.kind);
         }
+        if at == u64::from(PROTOCOL) {
+            let first = self.bytes.get(self.network)?;
+            let version = [0x0800, 0x86dd].into_iter().zip([4, 6]);
+            return version
+                .filter(|(_, number)| first >> 4 == *number)
+                .map(|(kind, _)| kind)
+                .next()
+                .or(Some(0));
+        }
         let at = usize::try_from(at).unwrap();
+        let from_network = at.checked_sub(NETWORK as usize).map(|behind| self.network + behind);
+        let at = from_network.unwrap_or(at);
         let bytes = self.bytes.get(at..at + width)?;
         Some(bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
     }

@@ -14,6 +14,7 @@
 mod read;
 #[cfg(test)]
 mod tests;
+mod whole;
 mod write;
 
 pub use read::{Frame, Recording, RecordingError};

@@ -16,6 +16,7 @@ use thiserror::Error;
 use super::{COOKED, DESTROYED, PROCESS, SECTION_COMMENT};
 use crate::connections::comparison::PreviousSnapshot;
 use crate::connections::{Names, Owner, Snapshot};
+use crate::file_error::refuse_irregular;
 
 /// A file cannot be read as a recording.
 #[derive(Debug, Error)]
@@ -66,6 +67,7 @@ impl Recording {
     /// # Errors
     /// It may not be read, is something else, or has no whole section.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
+        refuse_irregular(path)?;
         let file = File::open(path)?;
         let (sections, end) = (sections(&file)?, file.metadata()?.len());
         let mut recording = Self { file, frames: Vec::new(), cut_bytes: 0, host: None };

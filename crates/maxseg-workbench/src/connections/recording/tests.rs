@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use maxseg_wire::inet_diag::{Message, Messages, Socket, socket_message};
 use maxseg_wire::tcp_info::{State, TcpInfo};
@@ -79,7 +80,7 @@ fn what_was_recorded_is_read_again() {
     let read: Vec<Snapshot> = recording.play(0..2).map(Result::unwrap).collect();
     let [first, second] = &read[..] else { panic!("{read:?}") };
     assert_eq!((first.missed, first.interval, first.listeners.len()), (3, None, 1));
-    assert_eq!(second.interval, Some(std::time::Duration::from_millis(2_500)));
+    assert_eq!(second.interval, Some(Duration::from_millis(2_500)));
     let acked: Vec<(u64, bool, u64)> = second
         .connections
         .iter()
@@ -199,4 +200,37 @@ proptest! {
             prop_assert!(recording.play(0..2).take(2).count() <= 2);
         }
     }
+}
+
+/// A socket stands for all that is no file: to open a named pipe would be to wait.
+#[test]
+fn what_is_no_regular_file_is_no_recording() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("socket");
+    std::os::unix::net::UnixListener::bind(&path).unwrap();
+    for error in [Recording::open(&path).unwrap_err(), Recorder::append(&path).unwrap_err()] {
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+    }
+}
+
+#[test]
+fn a_whole_recording_has_each_connection_once_with_all_that_it_did() {
+    let looks = [
+        look(100.0, &[(1, 5, 1_000), (1, 6, 50), (10, 1, 0)], "nginx"),
+        look(102.5, &[(1, 5, 9_000), (7, 6, 80), (1, 7, 10), (10, 1, 0)], "nginx"),
+        look(104.0, &[(1, 5, 9_500), (1, 7, 40), (10, 1, 0)], "nginx"),
+    ];
+    let (_folder, path) = recorded(&looks);
+    let whole = Recording::open(&path).unwrap().whole(&mut |_| ()).unwrap();
+    assert_eq!((whole.time_s, whole.interval), (Some(104.0), Some(Duration::from_secs(4))));
+    assert_eq!(whole.listeners.len(), 1);
+    let mut found: Vec<_> = whole
+        .connections
+        .iter()
+        .map(|one| (one.cookie, one.evidence().unwrap().bin.acked_bytes, one.is_closed))
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, [(5, 8_500, false), (6, 30, true), (7, 30, false)]);
+    let none = Recording::open(&path).unwrap().whole(&mut |of| of.connections.clear()).unwrap();
+    assert!(none.connections.is_empty());
 }

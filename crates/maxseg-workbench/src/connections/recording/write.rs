@@ -13,6 +13,7 @@ use maxseg_wire::pcapng::{Interface, Packet, Section, Writer};
 
 use super::{COOKED, DESTROYED, PROCESS, Recording, RecordingError, SECTION_COMMENT};
 use crate::connections::{Owner, Snapshot};
+use crate::file_error::refuse_irregular;
 
 /// Appends snapshots to a file. Each is on the disk when the call returns.
 #[derive(Debug)]
@@ -28,6 +29,10 @@ impl Recorder {
     /// # Errors
     /// The file is no recording, or is written by another recorder, and is left as it is; or it may not be written.
     pub fn append(path: &Path) -> Result<Self, RecordingError> {
+        match refuse_irregular(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            Ok(()) | Err(_) => {}
+        }
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path)?;
         // Two recorders would take back each other's snapshots where the disk is full.

@@ -36,13 +36,11 @@ impl Reached {
             && let Some(after) = hole.after_hop
         {
             self.sizes.push((after, hole.vanishes_bytes));
-            self.notes.push((
-                after,
-                format!(
-                    "packets of {} bytes vanish behind it, without a message",
-                    hole.vanishes_bytes
-                ),
-            ));
+            let said = hole.said.as_ref();
+            let said =
+                said.map_or_else(|| ", without a message".to_owned(), |said| format!("; {said}"));
+            let note = format!("packets of {} bytes vanish behind it{said}", hole.vanishes_bytes);
+            self.notes.push((after, note));
         }
     }
 

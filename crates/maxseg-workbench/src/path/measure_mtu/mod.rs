@@ -125,10 +125,19 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
         reached.take_refusals(&[dropped.refusal()]);
     }
     report.hops = reached.hops(probing);
+    if let Some(size) = report.size_that_passes() {
+        report.large_loss = probing.losses_of_echoes(size)?;
+    }
     Ok(report)
 }
 
 impl MtuReport {
+    /// The path MTU, where packets of it arrive and nothing is known to be wrong on the way.
+    pub(super) fn size_that_passes(&self) -> Option<u32> {
+        let is_known = self.confidence == Confidence::Confirmed;
+        self.forward_bytes.filter(|_| is_known && self.black_hole.is_none())
+    }
+
     /// What came how far, by a search and the place of a black hole.
     pub(super) fn take_hops(&mut self, search: &Search, probing: &Probing<'_>) {
         let mut reached = Reached::default();

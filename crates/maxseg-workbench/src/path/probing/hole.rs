@@ -122,6 +122,7 @@ impl Probing<'_> {
             before_address: address(before_hop),
             passes_bytes: passes,
             vanishes_bytes: vanishes,
+            said: self.rejected.get(&vanishes).map(|rejected| rejected.clause()),
         })
     }
 

@@ -5,6 +5,7 @@ mod dropped;
 mod flows;
 mod hole;
 mod hops;
+mod large_loss;
 mod refusals;
 mod sizes;
 mod trips;
@@ -70,6 +71,8 @@ pub(super) struct Probing<'t> {
     pub(super) contradicted: BTreeMap<u32, Refusal>,
     /// What somebody on the way says of packets to the destination.
     unreachable: Option<Unreachable>,
+    /// What is said of those of each size, other than that they are too big.
+    rejected: BTreeMap<u32, Unreachable>,
     /// Whether it answers echoes.
     pub(super) is_echo_answered: bool,
     /// The longest round trip of small packets.
@@ -141,6 +144,7 @@ impl<'t> Probing<'t> {
             contradicted: BTreeMap::new(),
             hops_by: Which::Udp,
             unreachable: None,
+            rejected: BTreeMap::new(),
             is_echo_answered: false,
             longest_trip: None,
             loss: LossEstimate::default(),
@@ -201,7 +205,10 @@ impl<'t> Probing<'t> {
 
     /// Notes how long an answer took. A message "unreachable" of a near router is none of how long a farther host takes.
     fn learn(&mut self, shot: &Shot) {
-        self.unreachable = self.unreachable.or_else(|| Unreachable::of(shot));
+        if let Some(unreachable) = Unreachable::of(shot) {
+            self.unreachable.get_or_insert(unreachable);
+            self.rejected.entry(shot.probe.size).or_insert(unreachable);
+        }
         if let Some(answer) = shot.arrival() {
             self.longest_trip = self.longest_trip.max(Some(answer.round_trip));
             if let Some(refusal) = shot.refusal {

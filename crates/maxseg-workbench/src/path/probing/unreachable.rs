@@ -34,9 +34,17 @@ impl Unreachable {
     /// As the end of a test of which nothing else came; `own` is this host's address.
     pub(super) fn error(self, address: IpAddr, own: IpAddr) -> PathError {
         let from = if self.from == own { Sayer::ThisHost } else { Sayer::Router(self.from) };
-        let code = UnreachableCode { is_v4: address.is_ipv4(), number: self.code };
-        let why = format!("{} ({code})", code.meaning());
-        PathError::Unreachable { address, from, why }
+        PathError::Unreachable { address, from, why: self.why() }
+    }
+
+    /// As what is said of packets of one size, in a clause.
+    pub(super) fn clause(self) -> String {
+        format!("{} says of them: {}", self.from, self.why())
+    }
+
+    fn why(self) -> String {
+        let code = UnreachableCode { is_v4: self.from.is_ipv4(), number: self.code };
+        format!("{} ({code})", code.meaning())
     }
 }
 

@@ -10,7 +10,8 @@ use maxseg_wire::ip::protocol;
 use super::dsack::DsackTest;
 use crate::path::probing::{Asked, EndOf, LARGE, LATE, Own, Probing, limited};
 use crate::path::{
-    BlackHole, DroppedHere, FlowMtu, Misleading, MtuMethod, MtuReport, PathError, note_once,
+    BlackHole, DroppedHere, FlowMtu, LargeLoss, Misleading, MtuMethod, MtuReport, PathError,
+    note_once,
 };
 
 impl Probing<'_> {
@@ -95,8 +96,31 @@ impl Probing<'_> {
             report.misleading = Misleading::of(search).filter(|_| test.settled(flow).is_some());
             report.take_hops(search, self);
         }
+        if let Some(size) = report.size_that_passes() {
+            report.large_loss = self.losses_of_segments(&mut test, flow, size)?;
+        }
         self.other_bytes += test.prober.sent().bytes;
         Ok(Some(report))
+    }
+
+    /// The losses of old segments of a size that arrives.
+    fn losses_of_segments(
+        &mut self,
+        test: &mut DsackTest,
+        flow: usize,
+        size: u32,
+    ) -> Result<Option<LargeLoss>, PathError> {
+        let (stop, small) = (self.stop, test.prober.least_size());
+        let mut send = |_: &mut Self, sizes: &[u32]| {
+            let probe = |size: &u32| RawProbe { flow, size: *size, hop: None };
+            let probes: Vec<RawProbe> = sizes.iter().map(probe).collect();
+            let fates = test
+                .prober
+                .round(&probes, &|| stop.load(Ordering::Relaxed))
+                .map_err(|source| PathError::socket("send a raw probe", source))?;
+            Ok(fates.iter().map(|fate| fate.fate == ProbeFate::Arrived).collect())
+        };
+        self.losses_with((size, small), &mut send)
     }
 
     /// A black hole, unless a router has said of such packets on the connection that they are too big.

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::path::{
-    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel,
+    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, LargeLoss, MtuMethod, MtuReport,
+    TaughtKernel,
 };
 
 /// The path MTU and what shows it.
@@ -47,6 +48,38 @@ pub(super) struct MtuEntry<'a> {
     dropped_here: Option<DroppedEntry>,
     /// The flows that were tried.
     flows: &'a [FlowMtu],
+    /// Losses of packets of the path MTU, beside small ones that were sent between them; null where they were not counted.
+    large_loss: Option<LargeLossEntry>,
+}
+
+/// Losses of large packets.
+#[derive(Serialize, JsonSchema)]
+struct LargeLossEntry {
+    /// The large packets, bytes.
+    size_bytes: u32,
+    /// Large packets that were sent.
+    sent: u32,
+    /// Those of them that nothing answered.
+    lost: u32,
+    /// Small packets that were sent.
+    small_sent: u32,
+    /// Those of them that nothing answered.
+    small_lost: u32,
+    /// Whether they are echoes, whose replies are as large: they may be lost on the way back.
+    is_both_ways: bool,
+}
+
+impl LargeLossEntry {
+    const fn of(loss: &LargeLoss) -> Self {
+        Self {
+            size_bytes: loss.size_bytes,
+            sent: loss.large.sent,
+            lost: loss.large.lost,
+            small_sent: loss.small.sent,
+            small_lost: loss.small.lost,
+            is_both_ways: loss.is_both_ways,
+        }
+    }
 }
 
 /// A hop.
@@ -79,6 +112,8 @@ struct BlackHoleEntry {
     passes_bytes: u32,
     /// Packets that vanish.
     vanishes_bytes: u32,
+    /// What somebody on the way says of them, without an MTU, as that a rule prohibits them; null where nothing is said.
+    said: Option<String>,
 }
 
 /// Messages that came to this host, and to none of its sockets.
@@ -133,6 +168,7 @@ impl<'a> MtuEntry<'a> {
             black_hole: report.black_hole.as_ref().map(BlackHoleEntry::of),
             dropped_here: report.dropped_here.as_ref().map(DroppedEntry::of),
             flows: &report.flows,
+            large_loss: report.large_loss.as_ref().map(LargeLossEntry::of),
         }
     }
 }
@@ -158,6 +194,7 @@ impl BlackHoleEntry {
             before_address: hole.before_address.map(|address| address.to_string()),
             passes_bytes: hole.passes_bytes,
             vanishes_bytes: hole.vanishes_bytes,
+            said: hole.said.clone(),
         }
     }
 }

@@ -237,7 +237,7 @@ fn refused(error: &OpenError) -> Failure {
             format!("there are: {}; `any` looks at all", there.join(", "))
         }
         OpenError::Hardware { .. } => {
-            "Ethernet, loopback, TUN, PPP and IP tunnels are understood".to_owned()
+            "Ethernet, loopback, TUN, PPP, IP tunnels, GRE and IP over InfiniBand are understood".to_owned()
         }
         OpenError::Filter(_) => "ask for fewer hosts or ports".to_owned(),
         OpenError::Kernel { what: "memory for packets", .. } => "a smaller --buffer".to_owned(),

@@ -38,6 +38,7 @@ Examples:
   maxseg connections --netns all --json | jq '.connections[] | select(.limited_by == \"receive-window\")'
   ss -tinmO -D sockets.bin; maxseg connections --from-dump sockets.bin
   maxseg connections --open sockets.pcapng --csv
+  maxseg connections --open sockets.pcapng --whole
 
 The numbers are the kernel's, the same as `ss -ti` prints. One sample shows what limited each connection since its \
 beginning; --interval and --watch compare two and what was between them, and show what limits it now. What limits a connection that mostly receives is known to the other host alone, except for a process here that reads too slowly.
@@ -67,6 +68,9 @@ pub(crate) struct ConnectionsArgs {
     /// Print the lists of a recording of `maxseg top --record FILE`, as --watch prints them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from_dump", "netns", "interval", "watch"])]
     open: Option<PathBuf>,
+    /// With --open: one list of the whole recording, each connection once, since its first sample
+    #[arg(long, requires = "open", conflicts_with = "listening")]
+    whole: bool,
     /// Columns of the table or of CSV, by the keys of JSON: `local,remote,rtt,limited_by`; `all` for every one
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "json")]
     columns: Vec<String>,
@@ -76,7 +80,7 @@ pub(crate) struct ConnectionsArgs {
     /// List no more connections than these
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     limit: Option<usize>,
-    /// Print JSON: one document, or one a line with --watch and --open
+    /// Print JSON: one document, or one a line with --watch and --open (without --whole)
     #[arg(long, conflicts_with = "csv")]
     json: bool,
     /// Print CSV: a row for each connection; with --watch and --open each begins with the time of its list
@@ -101,7 +105,8 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
         every.map_or(Ok(()), |every| refuse_short(option, every))?;
     }
     if let Some(file) = &args.open {
-        return recorded::print(args, file, &shown, printer);
+        let print = if args.whole { recorded::print_whole } else { recorded::print };
+        return print(args, file, &shown, printer);
     }
     if let Some(file) = &args.from_dump {
         let bytes = bytes_of(file)?;
@@ -171,6 +176,7 @@ impl ConnectionsArgs {
             count: None,
             from_dump: None,
             open: None,
+            whole: false,
             columns: Vec::new(),
             sort,
             limit: None,
@@ -238,8 +244,7 @@ impl ConnectionsArgs {
         let time = snapshot.time_s.map(|time_s| ListTime { time_s, is_first });
         if let Some(ListTime { time_s, .. }) = time.filter(|_| !self.json && !self.csv) {
             let gap = if is_first { "" } else { "\n" };
-            let seconds = Duration::try_from_secs_f64(time_s).unwrap_or_default().as_secs();
-            printer.text(&format!("{gap}{} UTC\n", date_and_time(seconds)))?;
+            printer.text(&format!("{gap}{} UTC\n", time_of(time_s)))?;
         }
         self.print(snapshot, shown, &Origin { time, host }, printer)
     }
@@ -316,6 +321,11 @@ impl ConnectionsArgs {
         let document = ConnectionsDocument::new(snapshot, connections, origin.host.as_deref());
         Ok(printer.stream(|out| document.write(out))?)
     }
+}
+
+/// A date and a time of seconds since 1970.
+fn time_of(time_s: f64) -> String {
+    date_and_time(Duration::try_from_secs_f64(time_s).unwrap_or_default().as_secs())
 }
 
 fn column(name: &str) -> Result<ColumnName, Failure> {

@@ -53,6 +53,37 @@ fn a_host_that_answers_nothing_is_a_fault() {
     assert_eq!((findings(&report), exit), (vec!["host-silent"], 3), "{report:#}");
 }
 
+/// Nothing but address resolution tells a host that drops everything from one that is not there.
+#[test]
+fn a_silent_host_on_this_link_is_a_fault_as_one_behind_a_router_is() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    let rules = ["icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept", "drop"];
+    if !net.router_rules("input", &rules) || !net.router_rules("forward", &["drop"]) {
+        return;
+    }
+    for (to, how) in [("10.9.1.1", "ARP"), ("fd09:1::1", "neighbour discovery")] {
+        let (report, exit) = net.report(&[to]);
+        assert_eq!((findings(&report), exit), (vec!["host-silent"], 3), "{report:#}");
+        let text = report["findings"][0]["text"].as_str().unwrap();
+        let shown = format!("22; it answers {how} on va, as ");
+        assert!(
+            text.contains(&shown) && text.ends_with("it is up, and drops what comes"),
+            "{text}"
+        );
+    }
+    // Through it, where it says nothing either.
+    if !net.router_rules("output", &["icmp type { time-exceeded, destination-unreachable } drop"]) {
+        return;
+    }
+    let (report, exit) = net.report(&["10.9.2.2:80"]);
+    assert_eq!((findings(&report), exit), (vec!["port-silent"], 3), "{report:#}");
+    let text = report["findings"][0]["text"].as_str().unwrap();
+    assert!(text.contains("the router 10.9.1.1 answers ARP on va, as "), "{text}");
+    // A host that is not there is no silent one: the kernel says so.
+    let output = net.path(&["10.9.1.77"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+}
+
 #[test]
 fn a_remedy_that_is_applied_is_not_repeated() {
     let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };

@@ -85,3 +85,56 @@ fn messages_about_echoes_that_this_host_drops_are_no_loss_on_the_way_back() {
         assert_eq!(report["path_mtu"]["dropped_here"]["router"], router, "{report:#}");
     }
 }
+
+/// A link that loses every other large packet: what arrives once is the path MTU, and no connection is fast.
+#[test]
+fn large_packets_of_which_half_are_lost_are_a_fault() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    if !net.router_rules(
+        "forward",
+        &["ip saddr 10.9.1.2 meta length > 1300 numgen inc mod 2 == 0 drop"],
+    ) {
+        return;
+    }
+    for (to, is_both_ways) in [(target(TO[0]), false), (TO[0].to_owned(), true)] {
+        if is_both_ways {
+            // Echoes: no port is open.
+            net.b.must("nft add table inet t");
+            net.b.must("nft add chain inet t input { type filter hook input priority 0 ; }");
+            net.b.must("nft add rule inet t input tcp dport 80 reject with tcp reset");
+        }
+        let (report, code) = net.report(&[&to]);
+        let loss = &report["path_mtu"]["large_loss"];
+        assert_eq!(
+            (&loss["size_bytes"], &loss["small_lost"]),
+            (&1500.into(), &0.into()),
+            "{report:#}"
+        );
+        assert_eq!(loss["is_both_ways"], is_both_ways, "{report:#}");
+        let [of, missing] = ["sent", "lost"].map(|key| loss[key].as_u64().unwrap());
+        assert!(of >= 24 && missing * 3 > of && missing * 3 < of * 2, "{loss}");
+        assert!(findings(&report).contains(&"large-loss") && code == 3, "{report:#}");
+    }
+    let Some(whole) = Net::with_mtu(1500) else { return };
+    let (report, code) = whole.report(&[TO[0]]);
+    assert_eq!((&report["path_mtu"]["large_loss"]["lost"], code), (&0.into(), 0), "{report:#}");
+    assert_eq!(findings(&report), [""; 0], "{report:#}");
+}
+
+/// A firewall that says so, and no MTU: no host learns of it what passes.
+#[test]
+fn large_packets_that_a_rule_rejects_do_not_vanish_without_a_message() {
+    let Some(net) = Net::with_mtu(1500) else { return };
+    let rule = "ip saddr 10.9.1.2 meta length > 1300 reject with icmp type admin-prohibited";
+    if !net.router_rules("forward", &[rule]) {
+        return;
+    }
+    let (report, code) = net.report(&[TO[0]]);
+    assert_eq!((findings(&report), code), (vec!["black-hole"], 3), "{report:#}");
+    let said = "10.9.1.1 says of them: administratively prohibited (ICMP type 3, code 13)";
+    assert_eq!(report["path_mtu"]["black_hole"]["said"], said, "{report:#}");
+    assert!(report["findings"][0]["text"].as_str().unwrap().contains(said), "{report:#}");
+    assert!(!report["path_mtu"]["hops"].to_string().contains("without a message"), "{report:#}");
+    let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.starts_with("have packets of 1500 bytes pass the rule"), "{remedy}");
+}

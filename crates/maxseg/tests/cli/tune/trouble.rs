@@ -41,6 +41,22 @@ fn a_line_that_was_cut_counts_for_nothing() {
     host.refused(&WANTED, &[]);
 }
 
+/// open(2) of a named pipe waits for whoever writes to it, and reading one for its end.
+#[test]
+fn a_named_pipe_in_the_place_of_the_journal_is_told_and_not_waited_for() {
+    let Some(host) = Host::new() else { return };
+    std::fs::create_dir_all(host.journal().parent().unwrap()).unwrap();
+    let made =
+        std::process::Command::new("mkfifo").args(["-m", "600"]).arg(host.journal()).status();
+    assert!(made.unwrap().success());
+    for arguments in [&["status"][..], &["undo"]] {
+        let told = host.tune_ends(arguments, 1);
+        assert!(told.contains("it is a named pipe, not a regular file"), "{told}");
+        assert!(told.contains("hint: "), "{told}");
+    }
+    host.refused(&WANTED, &[]);
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_is_told() {
     let Some(host) = Host::new() else { return };

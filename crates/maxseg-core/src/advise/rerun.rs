@@ -330,14 +330,6 @@ impl Rerun {
         gain
     }
 
-    /// By how much chance may have the sender meet more losses than were seen, or fewer: of n by the square root of n, and the goodput goes by the
-    /// inverse square root of their share (RFC 5348 §3.1).
-    fn loss_uncertainty(&self, case: &Case<'_>, changes: &[Change]) -> f64 {
-        let seen = case.data().needed_retransmissions();
-        let remain = self.loss == LossModel::Errors && seen > 0 && !mend_losses(changes);
-        if remain { 0.5 / libm::sqrt(seen as f64) } else { 0.0 }
-    }
-
     /// The simulator's prediction, what its baseline misses, and whether both lose the same packets. Where errors struck, these are lost
     /// first: when they came matters as much as how many. Else as many by chance. What was lost in a part of the transfer, and no more since, is
     /// lost so after the change.

@@ -1,9 +1,10 @@
 //! The observed path with a change, as the remedy's commands make it.
 
 use super::Rerun;
-use crate::advise::Change;
 use crate::advise::change::mend_losses;
-use crate::advise::path::{Confidence, LEAST_QUEUE};
+use crate::advise::path::{Confidence, LEAST_QUEUE, whole};
+use crate::advise::scenario_text::LossModel;
+use crate::advise::{Case, Change};
 use crate::diagnose::LossCause;
 use crate::engine::EngineName;
 use crate::path::QueueLimit;
@@ -80,6 +81,14 @@ impl Rerun {
         goodputs.reduce(f64::min)
     }
 
+    /// The standard deviation of the logarithm of a goodput that losses limit, for so few were seen: n vary by the square root of n, and the goodput goes by
+    /// the inverse square root of their share (RFC 5348 §3.1).
+    pub(super) fn loss_uncertainty(&self, case: &Case<'_>, changes: &[Change]) -> f64 {
+        let seen = case.data().needed_retransmissions();
+        let remain = self.loss == LossModel::Errors && seen > 0 && !mend_losses(changes);
+        if remain { 0.5 / libm::sqrt(seen as f64) } else { 0.0 }
+    }
+
     /// Queues that the path may have as well after a change; `None` for that which it is taken to have.
     fn other_queues(
         &self,
@@ -104,7 +113,7 @@ impl Rerun {
             });
             let most = longest.max().unwrap_or(taken);
             // Slow start loses half of what path and queue hold, and repairs one segment in each round trip.
-            let path = self.path.bdp_bytes() as u64;
+            let path = whole(self.path.bdp_bytes());
             let others =
                 if overflowed { vec![most * 2 / 3] } else { vec![path, LONG_QUEUE * path] };
             queues.extend(others.into_iter().map(bytes));

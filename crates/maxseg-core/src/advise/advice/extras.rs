@@ -142,7 +142,7 @@ fn pacing(scenario: &Scenario, is_slowed: bool) -> Vec<Change> {
 fn probing(scenario: &Scenario) -> Option<Change> {
     let flow = data_flow(scenario)?;
     let vanishes = scenario.mss(&flow).is_too_large() && scenario.keeps_df(&flow);
-    (vanishes && !scenario.endpoints(&flow).0.mtu_probing).then_some(Change::MtuProbing)
+    (vanishes && !scenario.endpoints(&flow).0.mtu_probing.is_on()).then_some(Change::MtuProbing)
 }
 
 #[cfg(test)]

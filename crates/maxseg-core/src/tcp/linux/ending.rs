@@ -9,6 +9,7 @@ use crate::units::Time;
 
 /// Which ends have said that nothing more comes from them.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each came at a time of its own")]
 pub(super) struct Ending {
     /// This end's FIN is queued, and may have been sent.
     pub(super) is_said: bool,

@@ -173,8 +173,8 @@ impl Socket {
             let interval = self.resource_probe_interval();
             return self.timers.set_retransmit(&self.clock, Retransmit::Timeout, interval);
         }
-        let is_linear =
-            self.state == State::SynSent && self.total_rto <= self.host.tcp_syn_linear_timeouts;
+        let is_linear = self.state == State::SynSent
+            && self.total_rto <= u64::from(self.host.tcp_syn_linear_timeouts);
         if !is_linear {
             self.backoff += 1;
             self.rto = (self.rto << 1).min(RTO_MAX_SECONDS * self.host.hz);

@@ -77,6 +77,6 @@ fn a_host_that_begins_with_small_segments_says_so() {
         return;
     }
     let Some((report, _)) = net.report_to_nobody(&[&to]) else { return };
-    let reason = report["mtu"]["reason"].as_str().unwrap_or_default();
+    let reason = report["path_mtu"]["reason"].as_str().unwrap_or_default();
     assert!(reason.contains("net.ipv4.tcp_mtu_probing = 2"), "{report:#}");
 }

@@ -4,7 +4,7 @@ mod held_window;
 use super::*;
 use crate::advise::CommandKind;
 use crate::outcome::LimitedBy;
-use crate::settings::{CongestionName, MtuProbing};
+use crate::settings::CongestionName;
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 
 fn advised(text: &str, goal: Goal) -> Advised {
@@ -302,21 +302,6 @@ fn settings_of_buffers_lower_none() {
     assert_eq!(value(Change::Window(mib)), ["- - >=2097152", ">=2097152"]);
     // The first size is no larger than the last.
     assert_eq!(value(Change::FirstReceiveBuffer(mib)), ["- >=1048576 >=1048576"]);
-}
-
-/// 2 probes from the start, which is more than 1.
-#[test]
-fn a_host_that_probes_from_the_start_is_not_told_to_probe_later() {
-    let all = tune::settings(Change::MtuProbing, &Ends::default(), true, None);
-    assert_eq!(all[0].value, ">=1", "{all:?}");
-    let text = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nmtu = 1300\n\
-                icmp = \"drop\"\n[sender]\nmtu_probing = \"always\"\n[until]\ntime = \"20 s\"";
-    let advised = advised(text, Goal::Throughput);
-    let changes: Vec<Change> = advised.advice.iter().map(|advice| advice.change).collect();
-    assert!(!changes.contains(&Change::MtuProbing), "{changes:?}");
-    let mut scenario = Scenario::from_toml("test", text).unwrap();
-    Change::MtuProbing.apply(&mut scenario);
-    assert_eq!(scenario.sender.mtu_probing, MtuProbing::Always);
 }
 
 /// RFC 7323 §2.2: neither end scales where one does not, whatever window the other has.

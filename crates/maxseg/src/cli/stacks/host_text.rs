@@ -122,7 +122,7 @@ impl<'a> StackText<'a> {
         let Some(value) = self.read(NAME) else { return };
         match value.parse().map(MtuProbing::of_sysctl) {
             Ok(probing) => {
-                line(&mut self.top, "mtu_probing", probing, &format!("{NAME} = {value}"))
+                line(&mut self.top, "mtu_probing", probing, &format!("{NAME} = {value}"));
             }
             Err(_) => self.note(&format!("{NAME} = {value} is no number; the base's value stands")),
         }

@@ -18,7 +18,7 @@ fn own(name: &str) -> String {
 
 #[test]
 fn scripts_of_our_own_pass() {
-    for name in ["opening.pkt", "loss.pkt", "client.pkt"] {
+    for name in ["opening.pkt", "loss.pkt", "client.pkt", "user_timeout.pkt", "route_mtu.pkt"] {
         assert_eq!(judge(&own(name)), Verdict::Passed, "{name}");
     }
 }
@@ -64,11 +64,25 @@ fn each_flag_of_an_end_is_seen() {
 }
 
 #[test]
+fn a_connection_that_times_out_is_seen() {
+    let whole = own("user_timeout.pkt");
+    for (from, to, what) in [
+        ("[1500]", "[0]", "has not timed out"),
+        ("[1500]", "[1000]", "has timed out"),
+        ("= -1 ETIMEDOUT", "= -1 EPIPE", "has timed out"),
+    ] {
+        assert!(whole.contains(from), "{from}");
+        let Verdict::Failed(_, said) = judge(&whole.replacen(from, to, 1)) else { panic!("{to}") };
+        assert!(said.contains(what), "{said}");
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_not_run_and_says_why() {
     let whole = own("loss.pkt");
     for (from, to, why) in [
         ("write(4, ..., 8000)", "splice(4, ..., 8000)", "splice()"),
-        ("`../common/defaults.sh`", "`sysctl -q net.ipv4.tcp_mtu_probing=2`", "tcp_mtu_probing"),
+        ("`../common/defaults.sh`", "`sysctl -q net.ipv4.tcp_mtu_prober=2`", "tcp_mtu_prober"),
         ("sackOK,", "sackOK,exp-x,", "the TCP option exp-x"),
         ("tcpi_sacked == 2", "tcpi_nothing == 2", "tcpi_nothing is not known"),
         ("+.04 < . 1:1(0) ack 1 win 500", "+.04 < . 1:2(0) ack 1 win 500", "1:2(0)"),

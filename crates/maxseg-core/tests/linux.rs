@@ -242,6 +242,61 @@ fn a_black_hole_is_left_by_probing() {
     assert_eq!(black_hole("mtu_probing = false").goodput_bps, Some(0.0));
 }
 
+/// What a search from the start begins with and ends with, by the formula and simulated: over hops that tell of their MTU or are
+/// silent, from sizes that pass and that do not, and with IPv6.
+#[test]
+fn a_search_from_the_start_ends_where_the_formula_says() {
+    let hop = |more: &str| format!("{{ rate = \"20 Mbit/s\", delay = \"5 ms\"{more} }}");
+    let narrow = [
+        ("", ""),
+        (", mtu = 1400, icmp = \"drop\"", ""),
+        (", mtu = 1400, icmp = \"send\"", ""),
+        (", mtu = 900, icmp = \"drop\"", ""),
+        (", mtu = 900, icmp = \"send\"", ""),
+        (", mtu = 1400, icmp = \"drop\"", "ip = 6\n"),
+        (", mtu = 1400", "sender.df = false\n"),
+    ];
+    let mut found = Vec::new();
+    for (middle, more) in narrow {
+        for base in [1024, 300, 1400, 1460] {
+            let text = format!(
+                "{more}hop = [{}, {}, {}]\nsender.mtu_probing = \"always\"\nsender.linux.tcp_base_mss = {base}\n\
+                 until.time = \"20 s\"",
+                hop(""),
+                hop(middle),
+                hop("")
+            );
+            let scenario = Scenario::from_toml("test", &text).unwrap();
+            let decision = scenario.mss(&scenario.flows[0]);
+            let outcome = Sim.run(&scenario, &mut Unwatched).unwrap();
+            let used = outcome.mss_used_bytes;
+            assert_eq!(used, Some(u64::from(decision.effective.get())), "{base}{middle} {more}");
+            assert_eq!(outcome.timeouts > Some(0), decision.timeouts > 0, "{base}{middle} {more}");
+            found.push(decision.effective.get());
+        }
+    }
+    assert_eq!(found[..4], [1441, 1443, 1442, 1448], "Ethernet");
+}
+
+/// A receive window that a probe does not fit leaves segments as they begin.
+#[test]
+fn a_small_window_holds_a_search_from_the_start() {
+    let text = |window: u32| {
+        format!(
+            "hop = [{{ rate = \"20 Mbit/s\", delay = \"5 ms\" }}]\nsender.mtu_probing = \"always\"\n\
+             receiver.window = \"{window} B\"\nuntil.time = \"10 s\""
+        )
+    };
+    // 1236 and four segments of 1024 behind it.
+    for (window, used) in [(5300, 1024), (8000, 1441)] {
+        let scenario = Scenario::from_toml("test", &text(window)).unwrap();
+        let decision = scenario.mss(&scenario.flows[0]);
+        assert_eq!(decision.effective.get(), used, "{window}");
+        let outcome = Sim.run(&scenario, &mut Unwatched).unwrap();
+        assert_eq!(outcome.mss_used_bytes, Some(u64::from(used)), "{window}");
+    }
+}
+
 #[test]
 fn what_is_marked_is_not_lost() {
     let codel = |ecn: bool| {

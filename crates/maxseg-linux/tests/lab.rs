@@ -159,6 +159,31 @@ fn routers_tell_of_a_smaller_mtu_or_are_silent_or_cut() {
     assert!(cut.payload_bytes.unwrap() > 0);
 }
 
+/// A search for the path MTU from the start ends with the size that the simulator and the formula find, whatever size it begins with.
+#[test]
+fn a_search_from_the_start_finds_the_size_that_passes_a_silent_hop() {
+    if !has_rights() {
+        return;
+    }
+    let _quiet = quiet();
+    let path = path_with_a_small_hop("").replace("mtu = 1400", "mtu = 1400\nicmp = \"drop\"");
+    for (keys, found) in [("", 1347), ("linux = { tcp_base_mss = 500 }", 1343)] {
+        let text = format!(
+            "{path}[sender]\nstack = \"linux\"\nmtu_probing = \"always\"\n{keys}\n[receiver]\nstack = \"linux\"\n"
+        );
+        let scenario = scenario(&text);
+        assert_eq!(scenario.mss(&scenario.flows[0]).effective.get(), found, "{keys}");
+        let simulated = Sim.run(&scenario, &mut Unwatched).unwrap();
+        let ran = lab(&text);
+        assert_eq!(
+            (simulated.mss_used_bytes, ran.mss_used_bytes),
+            (Some(u64::from(found)), Some(u64::from(found))),
+            "{keys}"
+        );
+        assert_eq!((simulated.timeouts, ran.timeouts), (Some(0), Some(0)), "{keys}");
+    }
+}
+
 #[test]
 fn hosts_that_name_no_stack_leave_the_kernel_as_it_is() {
     if !has_rights() {

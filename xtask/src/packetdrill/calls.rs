@@ -47,8 +47,18 @@ impl UnderTest {
     }
 
     fn write(&mut self, call: &Call) -> Result<(), Stop> {
-        // What a call that fails returns is the system's affair.
+        let has_timed_out = self.socket_mut()?.has_timed_out();
+        let is_to_time_out = call.error.as_deref() == Some("ETIMEDOUT");
+        if has_timed_out != is_to_time_out {
+            let what = if has_timed_out { "has timed out" } else { "has not timed out" };
+            return Err(Stop::Differs(format!("the connection {what}")));
+        }
+        // What else a call that fails returns is the system's affair.
         let Ok(bytes) = u64::try_from(call.result) else { return Ok(()) };
+        let route = self.settings.take_route_mtu();
+        if let (Some(mtu), Some(socket)) = (route, &mut self.socket) {
+            socket.on_route_mtu(mtu);
+        }
         // A buffer that takes a part of it is not modelled: all that the call returns is written.
         let asked = call.number(2).filter(|_| call.name != "sendmsg");
         if let Some(asked) = asked.filter(|asked| bytes > *asked) {
@@ -101,6 +111,7 @@ impl UnderTest {
                     socket.set_nodelay(now, value != 0);
                 }
             }
+            "TCP_USER_TIMEOUT" => self.socket_mut()?.set_user_timeout(Time::from_millis(value)),
             "TCP_CORK" => self.socket_mut()?.set_cork(now, value != 0),
             "TCP_MAXSEG" if !self.is_open() => {
                 self.settings.host.maxseg = Mss::new(value).ok();

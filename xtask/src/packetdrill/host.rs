@@ -47,7 +47,7 @@ impl UnderTest {
         Self {
             now: Time::ZERO,
             options,
-            settings: Settings::new(),
+            settings: Settings::new(options.is_v6),
             socket: None,
             wire: Wire::new(options),
             names: info::constants(),
@@ -92,6 +92,7 @@ impl UnderTest {
     pub(super) fn collect(&mut self) {
         while let Some(packet) = self.socket.as_mut().and_then(Socket::poll_transmit) {
             self.sent.push_back((self.now, packet));
+            self.settings.note_sent();
         }
         let (Some(waiting), Some(socket)) = (&mut self.waiting, &self.socket) else { return };
         let is_there = match waiting.for_what {

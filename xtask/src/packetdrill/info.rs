@@ -31,6 +31,7 @@ pub(super) fn names(socket: &Socket, now: Time, names: &mut Names) {
         ("reord_seen", info.reord_seen),
         ("snd_mss", info.snd_mss),
         ("advmss", info.advmss),
+        ("probes", socket.window_probes()),
         ("backoff", u64::from(info.backoff)),
         ("last_data_recv", info.last_data_recv / 1000),
         ("busy_time", info.busy_time),

@@ -56,11 +56,14 @@ pub(super) fn page(judged: &[Judged]) -> String {
     for (reason, scripts) in &reasons {
         let _ = writeln!(text, "| {reason} | {} |", scripts.len());
     }
-    text += "\nRules that the simulator's socket has not:\n\n| script | rule |\n|---|---|\n";
-    for script in judged {
-        if let Verdict::NotRun(NotRun::Rule(rule)) = &script.verdict {
-            let _ = writeln!(text, "| {} | {rule} |", script.path);
-        }
+    let rules = judged.iter().filter_map(|script| match &script.verdict {
+        Verdict::NotRun(NotRun::Rule(rule)) => Some(format!("| {} | {rule} |\n", script.path)),
+        Verdict::Passed | Verdict::Failed(..) | Verdict::NotRun(_) => None,
+    });
+    let rules: String = rules.collect();
+    if !rules.is_empty() {
+        text += "\nRules that the simulator's socket has not:\n\n| script | rule |\n|---|---|\n";
+        text += &rules;
     }
     text
 }
@@ -76,7 +79,8 @@ segments that reach it, segments that it has to send and when, and what `tcp_inf
 (`crates/maxseg-core/src/tcp/linux`) alone: no path, no simulator's world. The scripts are GPL-2.0: they are read where
 the variable says, and no line of them is in this project.
 
-- The host has a thousand ticks a second, and what the scripts' `defaults.sh` sets. IPv4.
+- The host has a thousand ticks a second, and what the scripts' `defaults.sh` sets. IPv6 where a script says so,
+  else IPv4. A connection goes by a changed route's MTU once it has sent a packet.
 - Times may be 4 ms off, or an eighth of the time since the event before where that is more: packetdrill's own rule. A
   call takes effect 20 µs after its time and a packet 30 µs: no kernel is faster.
 - How a burst is cut into packets counts only where a script says so, as with packetdrill.

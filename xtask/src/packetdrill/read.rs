@@ -36,8 +36,9 @@ fn set_option(options: &mut Options, option: &str) -> Result<()> {
         "--tolerance_usecs" => options.tolerance = micros()?,
         "--tcp_ts_tick_usecs" => options.stamp_tick = Some(micros()?),
         "--strict_segments" => options.strict_segments = true,
+        "--ip_version" => options.is_v6 = value.trim() == "ipv6",
         // Addresses never stand in a script.
-        "--ip_version" | "--local_ip" | "--gateway_ip" | "--netmask_ip" | "--remote_ip" => {}
+        "--local_ip" | "--gateway_ip" | "--netmask_ip" | "--remote_ip" => {}
         _ => bail!("the option {name}"),
     }
     Ok(())
@@ -179,13 +180,15 @@ impl<'a> Reader<'a> {
         ensure!(self.rest().starts_with('='), "{name} without a result");
         self.at += 1;
         let said = self.take_line();
-        let word = said.split_whitespace().next().unwrap_or_default();
+        let mut words = said.split_whitespace();
+        let word = words.next().unwrap_or_default();
         let result = match word.strip_prefix("0x") {
             Some(digits) => i64::from_str_radix(digits, 16).ok(),
             None => word.parse().ok(),
         };
         let result = result.with_context(|| format!("{name} = {word}"))?;
-        Ok(Call { name, arguments, result, until })
+        let error = words.next().filter(|_| result < 0).map(str::to_owned);
+        Ok(Call { name, arguments, result, error, until })
     }
 }
 

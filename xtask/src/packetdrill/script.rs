@@ -16,13 +16,20 @@ pub(super) struct Options {
     pub(super) tolerance: Time,
     /// How a burst is cut into packets counts.
     pub(super) strict_segments: bool,
+    /// IPv6 instead of IPv4.
+    pub(super) is_v6: bool,
     /// The unit of timestamps; where none is given they are not compared.
     pub(super) stamp_tick: Option<Time>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tolerance: Time::from_millis(4), strict_segments: false, stamp_tick: None }
+        Self {
+            tolerance: Time::from_millis(4),
+            strict_segments: false,
+            is_v6: false,
+            stamp_tick: None,
+        }
     }
 }
 
@@ -109,6 +116,8 @@ pub(super) struct Call {
     pub(super) arguments: Vec<String>,
     /// The value that it is to return.
     pub(super) result: i64,
+    /// The error that it is to return, by its name.
+    pub(super) error: Option<String>,
     /// It blocks, and is to return then, counted as its time is.
     pub(super) until: Option<Time>,
 }

@@ -9,7 +9,7 @@ use crate::mss::freebsd::Release;
 use crate::path::{CodelSettings, Discipline, HopSpec, IcmpPolicy, LinkSpec, QueueLimit};
 use crate::scenario::{End, Scenario};
 use crate::settings::{
-    CongestionName, FreeBsdRules, InitialWindow, Settings, WindowScale, WindowSize,
+    CongestionName, FreeBsdRules, InitialWindow, MtuProbing, Settings, WindowScale, WindowSize,
 };
 use crate::units::{BitsPerSec, Bytes, Mss, Mtu, Time};
 use crate::window::MEMORY_PER_PAYLOAD;
@@ -247,7 +247,10 @@ impl Change {
             Self::Pacing(rate) => scenario.lab.pacing_rate = Some(rate),
             // Simulated senders have RACK already.
             Self::ReorderingTolerance => {}
-            Self::MtuProbing => sending.mtu_probing = true,
+            // One that probes from the start does so in a black hole too.
+            Self::MtuProbing => {
+                sending.mtu_probing = sending.mtu_probing.max(MtuProbing::InBlackHole);
+            }
             Self::NoSlowStartAfterIdle => {
                 for host in [sending, receiving] {
                     if let Some(rules) = &mut host.linux {

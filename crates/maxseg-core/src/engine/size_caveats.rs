@@ -2,8 +2,9 @@
 
 use super::Caveat;
 use crate::framing::Framing;
+use crate::mss::black_hole::LEAST_PROBING_WINDOW;
 use crate::path::{Discipline, HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
-use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
+use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario, SearchFromStart};
 use crate::units::Bytes;
 
 /// What becomes of packets that are not what was asked for, or too large for a hop, where every sender that probes for a
@@ -142,6 +143,29 @@ fn above_mtu(
     Some(Caveat::new("packet-above-mtu", text))
 }
 
+/// How a sender that probes from the start comes to its segment size.
+fn search_words(mss: &MssDecision, search: SearchFromStart) -> String {
+    let begins = format!(
+        "mtu_probing = \"always\" (tcp_mtu_probing = 2) begins with {} (tcp_base_mss)",
+        search.first
+    );
+    let halved = if mss.timeouts > 0 {
+        ", which is halved at each timeout from 3 s after the first retransmission on, until it passes"
+    } else {
+        ""
+    };
+    let grows = if search.is_held {
+        format!("; no larger size is probed: that needs a receive window of {}", search.needed)
+    } else {
+        format!(
+            "; probes find {} while the congestion window has {LEAST_PROBING_WINDOW} segments or more and {} or more wait to be \
+             sent, and else segments stay as they are",
+            mss.effective, search.needed
+        )
+    };
+    begins + halved + &grows
+}
+
 fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Caveat> {
     let asked = mss.asked.map_or("the interface's MTU".to_owned(), |mss| mss.to_string());
     let offered = mss.offered().map_or_else(|| "none".to_owned(), |mss| mss.to_string());
@@ -159,6 +183,12 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
         };
         let text = format!("{decision}: the path's smallest MTU is {mtu}, so {fate}");
         return Some(Caveat::new("mss-above-mtu", text));
+    }
+    if let Some(search) = mss.search {
+        return Some(Caveat::new(
+            "mtu-search",
+            format!("{decision}: {}", search_words(mss, search)),
+        ));
     }
     if mss.is_lowered_by_path() {
         let how = match mss.timeouts {

@@ -2,7 +2,7 @@
 
 use super::Caveat;
 use crate::scenario::{End, Flow, FlowKind, LabOptions, Scenario};
-use crate::settings::{InitialWindow, RtoRule, Settings, WindowScale, stack};
+use crate::settings::{InitialWindow, MtuProbing, RtoRule, Settings, WindowScale, stack};
 use crate::units::Time;
 
 /// What the simulator has in the place of what is asked for.
@@ -20,6 +20,16 @@ pub fn assumed_by_simulator(scenario: &Scenario) -> Vec<Caveat> {
              loss and on long fast paths"
         );
         caveats.push(Caveat::new("congestion", text));
+    }
+    for (end, host) in senders_without_linux(scenario) {
+        if host.mtu_probing == MtuProbing::Always {
+            let text = format!(
+                "`mtu_probing = \"always\"` of the {} needs the stack `linux` at both ends; here it begins with full segments and \
+                 probes once they are lost, as with `true`",
+                end.word()
+            );
+            caveats.push(Caveat::new("mtu-search", text));
+        }
     }
     // Linux's own TCP paces bulk data as in the lab.
     let is_linux = |flow: &Flow| flow.kind != FlowKind::Bulk || scenario.runs_linux(flow);
@@ -46,7 +56,15 @@ fn lab_keys(scenario: &Scenario, paces: bool) -> Option<Caveat> {
 
 /// The ends that send in flows without Linux's own TCP, with a congestion control that only that has.
 fn senders_of_older_tcp(scenario: &Scenario) -> Vec<(&'static str, &'static str)> {
-    let sends = |end: End| {
+    senders_without_linux(scenario)
+        .filter(|(_, host)| !host.congestion.is_simulated())
+        .map(|(end, host)| (end.word(), host.congestion.word()))
+        .collect()
+}
+
+/// The ends that send in flows without Linux's own TCP.
+fn senders_without_linux(scenario: &Scenario) -> impl Iterator<Item = (End, &Settings)> {
+    let sends = move |end: End| {
         let mut older = scenario.flows.iter().filter(|flow| !scenario.runs_linux(flow));
         older.any(|flow| match flow.kind {
             FlowKind::Bulk => flow.from == end,
@@ -56,9 +74,7 @@ fn senders_of_older_tcp(scenario: &Scenario) -> Vec<(&'static str, &'static str)
     };
     [(End::Sender, &scenario.sender), (End::Receiver, &scenario.receiver)]
         .into_iter()
-        .filter(|(end, host)| !host.congestion.is_simulated() && sends(*end))
-        .map(|(end, host)| (end.word(), host.congestion.word()))
-        .collect()
+        .filter(move |(end, _)| sends(*end))
 }
 
 /// Why hosts with Linux's own TCP run another here.
@@ -155,6 +171,7 @@ mod tests {
             "sender.mss = 1000\nsender.initial_window = \"3 segments\"\nsender.rto.min = \"50 ms\"",
             "receiver.window = \"64 KiB\"\nreceiver.window_scale = \"off\"\nreceiver.delayed_ack = false",
             "sender = { ecn = true, mtu_probing = true }\nreceiver.ecn = true",
+            "sender.mtu_probing = \"always\"",
             "sender.send_buffer = \"100 kB\"\nsender.congestion = \"bbr\"\nsender.sack = false",
         ] {
             assert_eq!(codes(assumed_by_simulator, text), Vec::<String>::new(), "{text}");
@@ -184,6 +201,9 @@ mod tests {
             mixed[0].starts_with("mixed-stacks") && mixed[1].contains("cubic of the sender"),
             "{mixed:?}"
         );
+        let search = "sender.mtu_probing = \"always\"\nreceiver.stack = \"rfc\"";
+        let search = codes(assumed_by_simulator, search);
+        assert!(search.iter().any(|it| it.starts_with("mtu-search: ")), "{search:?}");
         let slow = "flow = [{ kind = \"request\", request = \"1 kB\", reply = \"1 kB\" }]\nreceiver.read_rate = \"1 Mbit/s\"";
         assert!(codes(assumed_by_simulator, slow)[0].contains("read_rate"));
         assert_eq!(codes(assumed_by_formulas, ""), Vec::<String>::new());

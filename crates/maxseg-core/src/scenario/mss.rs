@@ -3,10 +3,11 @@
 use super::host_rules::segment;
 use super::{Flow, Scenario};
 use crate::framing::{Headers, TCP_TIMESTAMPS};
+use crate::mss::black_hole::{MtuSearch, Passes, Search};
 use crate::mss::linux::{PathMtu, bound_to_half_window, learn};
 use crate::mss::{black_hole, rfc};
 use crate::path::{IcmpPolicy, LinkSpec};
-use crate::settings::{Settings, WindowScale, WindowSize};
+use crate::settings::{MtuProbing, Settings, WindowScale, WindowSize};
 use crate::units::{Bytes, Mss, Mtu};
 use crate::window::FIELD;
 
@@ -40,6 +41,19 @@ pub struct MssDecision {
     pub clears_df: bool,
     /// After how many timeouts in a row it finds that; 0 where it need not.
     pub timeouts: u32,
+    /// The search of a sender that probes from the start; `effective` is what it finds.
+    pub search: Option<SearchFromStart>,
+}
+
+/// Sizes of a sender that looks for the path MTU from the start (`tcp_mtu_probing = 2`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchFromStart {
+    /// Payload of the first segments.
+    pub first: Mss,
+    /// Bytes that have to wait to be sent, and that the peer has to offer, before the first probe goes.
+    pub needed: Bytes,
+    /// Whether the peer never offers that much, so that no probe goes.
+    pub is_held: bool,
 }
 
 impl MssDecision {
@@ -104,12 +118,26 @@ impl Scenario {
         let told = segment_with(learned.map(|path| path.mtu));
         let path_allows = self.mss_for(path);
         let clamp = near.clamp(offered_by_receiver, options);
-        let probes = sender.mtu_probing && self.forbids_fragments(flow.from);
-        let found = probes
-            .then(|| black_hole::found(told, clamp, path_allows.bytes().saturating_sub(options)))
-            .flatten();
-        let (unbound, timeouts) = found.unwrap_or((told, 0));
         let initial = segment_with(None);
+        let allowed = path_allows.bytes().saturating_sub(options);
+        let probes = self.forbids_fragments(flow.from);
+        let Found { size: unbound, timeouts, search } = match sender.mtu_probing {
+            MtuProbing::Always if self.runs_linux(flow) => {
+                let allowed = if probes { allowed } else { Bytes::new(u64::MAX) };
+                let offered = self.most_offered(flow, initial);
+                search_from_the_start(sender, (initial, told, clamp), allowed, offered)
+            }
+            MtuProbing::InBlackHole | MtuProbing::Always if probes => {
+                let rules = self.runs_linux(flow).then_some(sender.linux).flatten();
+                let rules = rules.map(|rules| rules.mtu_search()).unwrap_or_default();
+                let found = black_hole::found(Search::new(rules, clamp), told, allowed);
+                let (size, timeouts) = found.unwrap_or((told, 0));
+                Found { size, timeouts, search: None }
+            }
+            MtuProbing::Never | MtuProbing::InBlackHole | MtuProbing::Always => {
+                Found { size: told, timeouts: 0, search: None }
+            }
+        };
         MssDecision {
             asked: sender.mss,
             offered_by_sender,
@@ -122,19 +150,26 @@ impl Scenario {
             unbound,
             clears_df: learned.is_some_and(|path| path.clears_df),
             timeouts,
+            search,
         }
+    }
+
+    /// The widest window that the receiver of `flow` offers; `None` where the kernel finds it itself.
+    fn most_offered(&self, flow: &Flow, initial: Mss) -> Option<Bytes> {
+        let (sender, receiver) = self.endpoints(flow);
+        if matches!(receiver.window, WindowSize::Auto { .. }) {
+            return None;
+        }
+        let unscaled = [sender, receiver].iter().any(|host| host.window_scale == WindowScale::Off);
+        let field = if unscaled { Bytes::new(FIELD) } else { Bytes::new(u64::MAX) };
+        Some(receiver.window.bytes(initial.bytes()).min(field))
     }
 
     /// What of `mss` a sender's rule about the receiver's window leaves.
     fn within_window(&self, flow: &Flow, (initial, mss): (Mss, Mss), options: Bytes) -> Mss {
-        let (sender, receiver) = self.endpoints(flow);
         // A window that the kernel finds itself begins at several segments, and grows.
-        if !self.runs_linux(flow) || matches!(receiver.window, WindowSize::Auto { .. }) {
-            return mss;
-        }
-        let unscaled = [sender, receiver].iter().any(|host| host.window_scale == WindowScale::Off);
-        let field = if unscaled { Bytes::new(FIELD) } else { Bytes::new(u64::MAX) };
-        let window = receiver.window.bytes(initial.bytes()).min(field);
+        let offered = self.runs_linux(flow).then(|| self.most_offered(flow, initial)).flatten();
+        let Some(window) = offered else { return mss };
         let bytes = in_whole_segments(window, initial.bytes(), |window| {
             bound_to_half_window(mss.bytes(), window, options)
         });
@@ -150,6 +185,39 @@ impl Scenario {
     fn mss_for(&self, mtu: Mtu) -> Mss {
         segment(&rfc::advertised(self.ip, mtu, None))
     }
+}
+
+/// The size that a sender finds, after so many timeouts in a row.
+struct Found {
+    size: Mss,
+    timeouts: u32,
+    search: Option<SearchFromStart>,
+}
+
+/// What Linux finds with `tcp_mtu_probing = 2`, where its own link leaves `initial` of a segment, routers that tell of their MTUs `told`, MSS
+/// options `clamp`, and the path lets `allowed` pass: the first size, halved until it passes, and then grown by probes, where the peer
+/// offers enough for one.
+fn search_from_the_start(
+    sender: &Settings,
+    (initial, told, clamp): (Mss, Mss, Mss),
+    allowed: Bytes,
+    offered: Option<Bytes>,
+) -> Found {
+    let rules = sender.linux.map(|rules| rules.mtu_search()).unwrap_or_default();
+    let search = Search::from_the_start(rules, clamp);
+    let first = Mss::new(search.low()).map_or(initial, |low| low.min(initial));
+    let found = black_hole::found(search, first.min(told), allowed);
+    let (low, timeouts) = found.unwrap_or((first.min(told), 0));
+    let needed = Bytes::new(MtuSearch::needed(low.bytes().get(), initial.bytes().get()));
+    let is_held = offered.is_some_and(|offered| offered < needed);
+    let grown = if is_held || found.is_none() {
+        low
+    } else {
+        let [from, to, told_bytes] = [low, initial, told].map(|size| size.bytes().get());
+        let passes = Passes { told: told_bytes, silent: allowed.get() };
+        Mss::new(rules.grown(from, to, passes)).map_or(low, |grown| grown.min(told))
+    };
+    Found { size: grown, timeouts, search: Some(SearchFromStart { first, needed, is_held }) }
 }
 
 /// The segment size where a receiver offers whole segments of `window`, first of its own and then of those that come.

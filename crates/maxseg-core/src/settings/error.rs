@@ -20,6 +20,14 @@ pub enum SettingsError {
     /// A window that only Linux's own TCP has.
     #[error("`window = \"auto\"` goes with the stack `linux`")]
     NoAutotuning,
+    /// A search for the path MTU that only Linux's own TCP has.
+    #[error(
+        "`mtu_probing = \"always\"` goes with the stack `linux`: others probe once segments are lost (`true`)"
+    )]
+    NoMtuSearch,
+    /// A size of the search for the path MTU that the kernel does not take.
+    #[error("`{0}` of {1}: the kernel takes {2} to {3}")]
+    OutOfRange(&'static str, u64, u64, u64),
     /// A rule of another stack, with the sockets of Linux.
     #[error("`{0}` is a rule of other stacks than `linux`")]
     NotOnLinux(&'static str),
@@ -37,9 +45,12 @@ impl SettingsError {
     /// The key at fault.
     pub const fn key(&self) -> &'static str {
         match self {
-            Self::Missing(key) | Self::Zero(key) | Self::Nothing(key) | Self::NotOnLinux(key) => {
-                key
-            }
+            Self::Missing(key)
+            | Self::Zero(key)
+            | Self::Nothing(key)
+            | Self::OutOfRange(key, ..)
+            | Self::NotOnLinux(key) => key,
+            Self::NoMtuSearch => "mtu_probing",
             Self::NoTickRate(_) => "linux.hz",
             Self::NoAutotuning => "window",
             Self::MinAboveMax { .. } => "rto.min",
@@ -54,6 +65,8 @@ impl SettingsError {
             | Self::Zero(_)
             | Self::Nothing(_)
             | Self::NoAutotuning
+            | Self::NoMtuSearch
+            | Self::OutOfRange(..)
             | Self::NotOnLinux(_)
             | Self::MinAboveMax { .. } => {
                 format!("`maxseg stacks show {stack}` shows what the stack sets")

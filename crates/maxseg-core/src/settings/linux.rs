@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
+use crate::mss::black_hole::MtuSearch;
 use crate::units::{Bytes, Mss, Mtu};
 use crate::window::{LARGEST, MEMORY_PER_PAYLOAD};
 
@@ -29,6 +30,12 @@ pub struct LinuxSpec {
     /// Whether the congestion window begins small again after a pause (`net.ipv4.tcp_slow_start_after_idle`).
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_slow_start_after_idle: Option<bool>,
+    /// `net.ipv4.tcp_base_mss`: the payload with which the search for the path MTU begins (`mtu_probing`), in bytes.
+    #[schemars(extend("x-example" = "1024"))]
+    pub tcp_base_mss: Option<u32>,
+    /// `net.ipv4.tcp_mtu_probe_floor`: the payload below which lost segments are not halved (`mtu_probing`), in bytes.
+    #[schemars(extend("x-example" = "48"))]
+    pub tcp_mtu_probe_floor: Option<u32>,
     /// The route's `mtu` (`ip route … mtu N`): packets and the MSS option go by it where it is smaller than the interface's.
     #[schemars(extend("x-example" = "1400"))]
     pub route_mtu: Option<Mtu>,
@@ -59,6 +66,12 @@ pub struct LinuxRules {
     pub tcp_frto: bool,
     /// Whether an idle connection begins anew.
     pub tcp_slow_start_after_idle: bool,
+    /// `net.ipv4.tcp_base_mss` in bytes, where it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp_base_mss: Option<u16>,
+    /// `net.ipv4.tcp_mtu_probe_floor` in bytes, where it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp_mtu_probe_floor: Option<u16>,
     /// The route's `mtu`, where it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route_mtu: Option<Mtu>,
@@ -74,6 +87,16 @@ pub struct LinuxRules {
 impl LinuxRules {
     /// Ticks a second that a kernel is built with (`kernel/Kconfig.hz`).
     pub const TICK_RATES: [u32; 4] = [100, 250, 300, 1000];
+
+    /// The sizes that the search for the path MTU goes by.
+    pub fn mtu_search(&self) -> MtuSearch {
+        let base = MtuSearch::default();
+        MtuSearch {
+            tcp_base_mss: self.tcp_base_mss.unwrap_or(base.tcp_base_mss),
+            tcp_mtu_probe_floor: self.tcp_mtu_probe_floor.unwrap_or(base.tcp_mtu_probe_floor),
+            ..base
+        }
+    }
 
     /// The window that the largest receive buffer leaves: its share before packets show how much memory they take.
     pub(super) fn widest_window(&self) -> Bytes {
@@ -93,6 +116,8 @@ impl LinuxSpec {
             tcp_slow_start_after_idle: self
                 .tcp_slow_start_after_idle
                 .or(base.tcp_slow_start_after_idle),
+            tcp_base_mss: self.tcp_base_mss.or(base.tcp_base_mss),
+            tcp_mtu_probe_floor: self.tcp_mtu_probe_floor.or(base.tcp_mtu_probe_floor),
             route_mtu: self.route_mtu.or(base.route_mtu),
             route_advmss: self.route_advmss.or(base.route_advmss),
             hystart: self.hystart.or(base.hystart),
@@ -106,6 +131,14 @@ impl LinuxSpec {
             let sizes = sizes.ok_or(missing(key))?;
             if sizes.contains(&0) { Err(SettingsError::Nothing(key)) } else { Ok(sizes) }
         };
+        let segment = |key, size: Option<u32>| {
+            let (least, most) = (MtuSearch::LEAST, MtuSearch::MOST);
+            let of = |size: u32| {
+                let fits = u16::try_from(size).ok().filter(|size| u64::from(*size) >= least);
+                fits.ok_or(SettingsError::OutOfRange(key, size.into(), least, most))
+            };
+            size.map(of).transpose()
+        };
         Ok(LinuxRules {
             tcp_rmem: buffer("linux.tcp_rmem", self.tcp_rmem)?,
             tcp_wmem: buffer("linux.tcp_wmem", self.tcp_wmem)?,
@@ -115,6 +148,8 @@ impl LinuxSpec {
             tcp_slow_start_after_idle: self
                 .tcp_slow_start_after_idle
                 .ok_or(missing("linux.tcp_slow_start_after_idle"))?,
+            tcp_base_mss: segment("linux.tcp_base_mss", self.tcp_base_mss)?,
+            tcp_mtu_probe_floor: segment("linux.tcp_mtu_probe_floor", self.tcp_mtu_probe_floor)?,
             route_mtu: self.route_mtu,
             route_advmss: self.route_advmss,
             hystart: self.hystart.ok_or(missing("linux.hystart"))?,

@@ -7,6 +7,7 @@ mod freebsd;
 mod linux;
 mod memory;
 mod mss_option;
+mod mtu_probing;
 mod slow_reader;
 mod spec;
 mod stack;
@@ -21,6 +22,7 @@ pub use linux::{LinuxRules, LinuxSpec};
 pub(crate) use memory::RMEM_MAX;
 pub use memory::SocketMemory;
 pub use mss_option::MssOption;
+pub use mtu_probing::MtuProbing;
 pub use slow_reader::SlowReader;
 pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
 pub use stack::{DEFAULT as DEFAULT_STACK, Stack, StackError, builtin_stacks, stack};
@@ -81,8 +83,8 @@ pub struct Settings {
     /// Whether queues may mark packets instead of dropping them (RFC 3168), where the peer is willing
     /// too.
     pub ecn: bool,
-    /// Whether full segments that vanish again and again are taken for too large (RFC 4821 §7.7).
-    pub mtu_probing: bool,
+    /// When the sizes of segments show the path MTU (RFC 4821).
+    pub mtu_probing: MtuProbing,
     /// How fast the application reads; `None` for at once.
     pub read_rate: Option<BitsPerSec>,
     /// What the host's one processor takes for each packet that it sends or receives, never zero; `None`

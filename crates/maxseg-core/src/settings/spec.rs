@@ -7,6 +7,7 @@ use super::error::SettingsError;
 use super::freebsd::FreeBsdSpec;
 use super::linux::LinuxSpec;
 use super::mss_option::MssOption;
+use super::mtu_probing::MtuProbing;
 use super::values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
     WindowSize,
@@ -74,9 +75,10 @@ pub struct SettingsSpec {
     /// Whether ECN is used, where the peer offers it.
     #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
-    /// Whether the sender probes for a smaller path MTU when full segments are lost again and again (RFC 4821).
+    /// Whether the sender finds the path MTU by the sizes of its segments (RFC 4821): `true` once full ones are lost again and
+    /// again, `"always"` from the start (stack `linux`).
     #[schemars(extend("x-example" = "true"))]
-    pub mtu_probing: Option<bool>,
+    pub mtu_probing: Option<MtuProbing>,
     /// Rate at which the application reads; at once unless given.
     #[schemars(extend("x-example" = "\"5 Mbit/s\""))]
     pub read_rate: Option<BitsPerSec>,
@@ -273,7 +275,12 @@ impl SettingsSpec {
             sack: self.sack.ok_or(SettingsError::Missing("sack"))?,
             timestamps: self.timestamps.ok_or(SettingsError::Missing("timestamps"))?,
             ecn: self.ecn.ok_or(SettingsError::Missing("ecn"))?,
-            mtu_probing: self.mtu_probing.ok_or(SettingsError::Missing("mtu_probing"))?,
+            mtu_probing: match self.mtu_probing.ok_or(SettingsError::Missing("mtu_probing"))? {
+                MtuProbing::Always if linux.is_none() => return Err(SettingsError::NoMtuSearch),
+                probing @ (MtuProbing::Never | MtuProbing::InBlackHole | MtuProbing::Always) => {
+                    probing
+                }
+            },
             read_rate: self.read_rate,
             packet_cost: self.packet_cost.filter(|cost| *cost > Time::ZERO),
             ns2: match congestion {

@@ -6,7 +6,9 @@
 
 use super::chain::{Chain, Link, Source};
 use crate::framing::{IpVersion, TCP_HEADER, TCP_TIMESTAMPS, ip_header};
+use crate::mss::black_hole::{LEAST_PROBING_WINDOW, MtuSearch};
 use crate::mss::{default_mss, linux};
+use crate::settings::MtuProbing;
 use crate::units::{Bytes, Mtu};
 
 /// The largest packet of IPv4, whatever the interface takes (`IP_MAX_MTU`).
@@ -37,8 +39,8 @@ pub struct MssFacts {
     pub learnt_mtu: Option<Bytes>,
     /// `advmss` of the route, where it is set.
     pub route_advmss: Option<Bytes>,
-    /// Whether `tcp_mtu_probing` is on.
-    pub mtu_probing: bool,
+    /// `tcp_mtu_probing`.
+    pub mtu_probing: MtuProbing,
     /// `tcp_base_mss`: the payload with which its search begins.
     pub base_mss: Bytes,
     /// `tcp_min_snd_mss`.
@@ -134,7 +136,7 @@ fn sent(facts: &MssFacts) -> Chain {
         ..Link::new(Source::MssClamp, Some(clamp), Some(mss)).at_least()
     });
     chain.links.push(peer_window(facts));
-    if facts.mtu_probing {
+    if facts.mtu_probing.is_on() {
         chain.links.push(
             Link::new(Source::MtuProbing, None, None)
                 .note("what a probe has found is not in tcp_info"),
@@ -154,8 +156,8 @@ fn sent(facts: &MssFacts) -> Chain {
         chain.let_win(Source::PeerWindow);
     } else if mss == floor {
         chain.let_win(Source::Floor);
-    } else if is_by_search(facts) {
-        by_search(facts, &mut chain);
+    } else if let Some(searched) = by_search_as(facts) {
+        by_search(facts, searched, &mut chain);
     } else {
         by_clamp(facts, &mut chain, clamp);
     }
@@ -186,18 +188,52 @@ fn is_by_window(facts: &MssFacts) -> bool {
     window.is_some_and(|window| facts.by_window(window) == facts.mss)
 }
 
-/// Whether it is the size with which the search for the path MTU begins, or one that it halves that to where segments vanish
-/// (`tcp_mtu_probing`, `net/ipv4/tcp_timer.c`).
-fn is_by_search(facts: &MssFacts) -> bool {
-    let (base, mss) = (facts.base_mss.get(), facts.mss.get());
-    facts.mtu_probing && (0..u64::BITS).map(|halvings| base >> halvings).any(|size| size == mss)
+/// What of the search for the path MTU has this size (`tcp_mtu_probing`, `net/ipv4/tcp_timer.c`; `tcp_mtu_probe`,
+/// `net/ipv4/tcp_output.c`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Searched {
+    /// It is the size with which the search begins.
+    Base,
+    /// It is that halved again and again, as where segments vanish.
+    Halved,
+    /// It is one that probes find where all of them pass.
+    Grown,
 }
 
-fn by_search(facts: &MssFacts, chain: &mut Chain) {
+fn by_search_as(facts: &MssFacts) -> Option<Searched> {
+    let (base, mss) = (facts.base_mss.get(), facts.mss.get());
+    if !facts.mtu_probing.is_on() {
+        return None;
+    }
+    if mss == base {
+        return Some(Searched::Base);
+    }
+    if (1..u64::BITS).any(|halvings| base >> halvings == mss) {
+        return Some(Searched::Halved);
+    }
+    let high = facts.payload(facts.path_mtu).get();
+    MtuSearch::default().sizes(base, high).any(|size| size == mss).then_some(Searched::Grown)
+}
+
+fn by_search(facts: &MssFacts, searched: Searched, chain: &mut Chain) {
+    let begins_small = facts.mtu_probing == MtuProbing::Always;
+    let note = match searched {
+        Searched::Base if begins_small => format!(
+            "tcp_base_mss, with which tcp_mtu_probing = 2 begins; a probe goes once {} bytes wait to be sent and the congestion window \
+             has {LEAST_PROBING_WINDOW} segments, and what vanishes halves it",
+            MtuSearch::needed(facts.base_mss.get(), facts.payload(facts.path_mtu).get())
+        ),
+        Searched::Base | Searched::Halved => {
+            "tcp_base_mss, with which the search begins; what vanishes halves it".to_owned()
+        }
+        Searched::Grown => {
+            "found by probes, which begin with tcp_base_mss and halve what is left up to the MTU"
+                .to_owned()
+        }
+    };
     if let Some(link) = chain.links.iter_mut().find(|link| link.source == Source::MtuProbing) {
         (link.value, link.allows) = (Some(facts.base_mss), Some(facts.mss));
-        link.note =
-            Some("tcp_base_mss, with which the search begins; what vanishes halves it".to_owned());
+        link.note = Some(note);
     }
     chain.let_win(Source::MtuProbing);
 }
@@ -209,7 +245,7 @@ fn by_clamp(facts: &MssFacts, chain: &mut Chain, clamp: Bytes) {
     };
     link.wins = true;
     link.is_least = false;
-    if facts.mtu_probing {
+    if facts.mtu_probing.is_on() {
         link.one_of.push(Source::MtuProbing);
     }
     // The largest window is hidden; it is no less than the present one.

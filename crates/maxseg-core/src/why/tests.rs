@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::framing::IpVersion;
+use crate::settings::MtuProbing;
 use crate::units::Bytes;
 
 #[expect(clippy::unnecessary_wraps, reason = "facts have options")]
@@ -22,7 +23,7 @@ fn mss_facts(change: impl FnOnce(&mut MssFacts)) -> MssFacts {
         route_mtu: None,
         learnt_mtu: None,
         route_advmss: None,
-        mtu_probing: false,
+        mtu_probing: MtuProbing::Never,
         base_mss: Bytes::new(1024),
         least_mss: Bytes::new(48),
     };
@@ -71,7 +72,7 @@ fn what_a_socket_hides_is_one_group() {
     assert!(why.decision.is_some());
     let probing = why_mss(&mss_facts(|facts| {
         facts.mss = Bytes::new(988);
-        facts.mtu_probing = true;
+        facts.mtu_probing = MtuProbing::InBlackHole;
         facts.peer_window = some(1000);
     }));
     let one_of = &probing.sent.winner().unwrap().one_of;
@@ -83,10 +84,11 @@ fn what_a_socket_hides_is_one_group() {
         }));
         (winner(&why.sent), why.sent.winner().and_then(|link| link.value))
     };
-    assert_eq!(searched(700, true), (Some(Source::MtuProbing), some(700)), "tcp_mtu_probing = 2");
-    assert_eq!(searched(1400, true), (Some(Source::MtuProbing), some(1400)), "1400 vanished");
-    assert_eq!(searched(700, false).0, Some(Source::MssClamp));
-    assert_eq!(searched(1024, true).0, Some(Source::MssClamp));
+    let [never, hole, always] = [MtuProbing::Never, MtuProbing::InBlackHole, MtuProbing::Always];
+    assert_eq!(searched(700, always), (Some(Source::MtuProbing), some(700)));
+    assert_eq!(searched(1400, hole), (Some(Source::MtuProbing), some(1400)), "1400 vanished");
+    assert_eq!(searched(700, never).0, Some(Source::MssClamp));
+    assert_eq!(searched(1024, hole).0, Some(Source::MssClamp));
     let other = why_mss(&mss_facts(|_| {}));
     let clamp = other.sent.link(Source::MssClamp).unwrap();
     assert!(clamp.is_least && clamp.value == some(1460), "no less than that");
@@ -228,4 +230,30 @@ fn before_the_peers_syn_nothing_is_said_of_its_options() {
     };
     assert!(note(true).starts_with("no answer to the SYN has come"));
     assert!(note(false).contains("had no window scale option"));
+}
+
+/// Linux 6.12 with `tcp_mtu_probing = 2` goes from 1024 to 1236, 1342, 1395, 1421, 1434 and 1441 bytes of the 1448 that an MTU of 1500 leaves.
+#[test]
+fn what_probes_have_found_is_of_the_search() {
+    let note = |mss, mtu_probing| {
+        let why = why_mss(&mss_facts(|facts| {
+            (facts.mss, facts.mtu_probing) = (Bytes::new(mss), mtu_probing);
+            facts.base_mss = Bytes::new(1024);
+        }));
+        let link = why.sent.winner().unwrap();
+        (link.source, link.note.clone().unwrap_or_default())
+    };
+    for mss in [1236, 1342, 1395, 1421, 1434, 1441] {
+        let (source, note) = note(mss, MtuProbing::Always);
+        assert!(source == Source::MtuProbing && note.contains("found by probes"), "{mss}: {note}");
+        assert_eq!(winner_without_probing(mss), Some(Source::MssClamp));
+    }
+    let (_, base) = note(1024, MtuProbing::Always);
+    assert!(base.contains("tcp_mtu_probing = 2 begins") && base.contains("5332 bytes"), "{base}");
+    let (_, vanished) = note(1024, MtuProbing::InBlackHole);
+    assert!(vanished.contains("what vanishes halves it"), "{vanished}");
+}
+
+fn winner_without_probing(mss: u64) -> Option<Source> {
+    winner(&why_mss(&mss_facts(|facts| facts.mss = Bytes::new(mss))).sent)
 }

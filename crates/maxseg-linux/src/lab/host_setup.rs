@@ -39,7 +39,7 @@ impl HostSetup {
             ("ipv4/tcp_timestamps", flag(settings.timestamps)),
             ("ipv4/tcp_window_scaling", flag(settings.window_scale != WindowScale::Off)),
             ("ipv4/tcp_ecn", flag(settings.ecn)),
-            ("ipv4/tcp_mtu_probing", flag(settings.mtu_probing)),
+            ("ipv4/tcp_mtu_probing", settings.mtu_probing.sysctl().to_string()),
             ("ipv4/ip_no_pmtu_disc", flag(!settings.df)),
             ("ipv4/tcp_rmem", sizes(memory.tcp_rmem)),
             ("ipv4/tcp_wmem", sizes(memory.tcp_wmem)),
@@ -55,8 +55,13 @@ impl HostSetup {
                 ("ipv4/tcp_slow_start_after_idle", flag(rules.tcp_slow_start_after_idle)),
             ]
         }));
+        let of_linux = settings.linux.as_ref();
+        let base_mss = of_linux.and_then(|rules| rules.tcp_base_mss);
+        sysctls.extend(base_mss.map(|mss| ("ipv4/tcp_base_mss", mss.to_string())));
         let rto_max = settings.rto.max.clamp(LEAST_RTO_MAX, MOST_RTO_MAX).as_nanos() / NANOS_PER_MS;
-        let newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.to_string())];
+        let mut newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.to_string())];
+        let floor = of_linux.and_then(|rules| rules.tcp_mtu_probe_floor);
+        newer_sysctls.extend(floor.map(|mss| ("ipv4/tcp_mtu_probe_floor", mss.to_string())));
         Self { sysctls, newer_sysctls, metrics: metrics(settings, memory.clamp, (mss, fits)) }
     }
 }
@@ -201,6 +206,35 @@ mod tests {
             assert!(metrics.contains(&RouteMetric::InitCwnd(segments)), "{mss}: {metrics:?}");
         }
     }
+
+    #[test]
+    fn the_search_for_the_path_mtu_is_that_of_the_settings() {
+        let sysctls = |sender: &str| {
+            let text =
+                format!("[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[sender]\n{sender}\n");
+            let settings = Scenario::from_toml("test", &text).unwrap().sender;
+            let mss = Bytes::new(1460);
+            let HostSetup { mut sysctls, newer_sysctls, .. } = HostSetup::of(&settings, mss, mss);
+            sysctls.extend(newer_sysctls);
+            let is_of_search = |name: &str| name.contains("mtu_prob") || name.contains("base_mss");
+            sysctls.retain(|(name, _)| is_of_search(name));
+            sysctls
+        };
+        let set = |name: &'static str, value: &str| (name, value.to_owned());
+        assert_eq!(sysctls(""), [set("ipv4/tcp_mtu_probing", "0")]);
+        assert_eq!(sysctls("mtu_probing = true"), [set("ipv4/tcp_mtu_probing", "1")]);
+        let keys =
+            "mtu_probing = \"always\"\nlinux = { tcp_base_mss = 536, tcp_mtu_probe_floor = 200 }";
+        assert_eq!(
+            sysctls(keys),
+            [
+                set("ipv4/tcp_mtu_probing", "2"),
+                set("ipv4/tcp_base_mss", "536"),
+                set("ipv4/tcp_mtu_probe_floor", "200")
+            ]
+        );
+    }
+
     #[test]
     fn a_timeout_that_the_kernel_does_not_take_is_told() {
         let told = |asked, has_sysctl| rto_max_bound(asked, has_sysctl).unwrap_or_default();

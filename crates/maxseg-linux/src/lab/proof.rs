@@ -4,7 +4,7 @@ use maxseg_core::framing::Headers;
 use maxseg_core::outcome::LabFlow;
 use maxseg_core::path::LinkSpec;
 use maxseg_core::scenario::{Flow, FlowKind, Scenario};
-use maxseg_core::settings::SocketMemory;
+use maxseg_core::settings::{MtuProbing, SocketMemory};
 use maxseg_core::units::{Bytes, Probability, Time};
 
 use super::flows::{TcpTotals, congestion_of};
@@ -193,7 +193,11 @@ fn mss_reason(
             reasons.push(format!("timestamps take {options} bytes of every segment"));
         }
         if effective + options < agreed {
-            reasons.push("the path MTU is smaller (ICMP, or MTU probing after losses)".to_owned());
+            reasons.push(if sender.mtu_probing == MtuProbing::Always {
+                "the search for the path MTU (tcp_mtu_probing = 2) has found no more".to_owned()
+            } else {
+                "the path MTU is smaller (ICMP, or MTU probing after losses)".to_owned()
+            });
         }
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))

@@ -2,6 +2,7 @@
 
 use maxseg_core::framing::IpVersion;
 use maxseg_core::mss::black_hole;
+use maxseg_core::settings::MtuProbing;
 use maxseg_core::units::Bytes;
 use maxseg_core::why::{MssFacts, WindowFacts, WindowOptions};
 use maxseg_linux::observe::path::PathReading;
@@ -34,7 +35,9 @@ pub(super) fn mss_facts(connection: &Connection, sample: &Sample, path: &PathRea
             .and_then(|route| route.learnt)
             .map(|(mtu, _)| bytes(mtu)),
         route_advmss: metric(path, "advmss"),
-        mtu_probing: probing.is_some_and(|probing| probing != "0"),
+        mtu_probing: probing
+            .and_then(|probing| probing.parse().ok())
+            .map_or(MtuProbing::Never, MtuProbing::of_sysctl),
         base_mss: number(path, "net.ipv4.tcp_base_mss", 0).unwrap_or(Bytes::new(black_hole::BASE)),
         least_mss: number(path, "net.ipv4.tcp_min_snd_mss", 0).unwrap_or(Bytes::new(LEAST_MSS)),
     }

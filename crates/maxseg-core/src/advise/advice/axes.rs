@@ -163,7 +163,7 @@ fn sizes(scenario: &Scenario, flow: &Flow) -> Vec<Option<Change>> {
     let mut changes: Vec<Change> = Vec::new();
     if decision.is_too_large() || decision.is_lowered_by_path() {
         changes.extend(fitting(scenario).map(Change::Mtu));
-    } else if in_use < allowed {
+    } else if in_use < allowed && decision.search.is_none() {
         changes.push(Change::SegmentSize(decision.path_allows));
     }
     for size in smaller(scenario, flow, &decision) {

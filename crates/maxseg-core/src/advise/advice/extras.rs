@@ -142,12 +142,32 @@ fn pacing(scenario: &Scenario, is_slowed: bool) -> Vec<Change> {
 fn probing(scenario: &Scenario) -> Option<Change> {
     let flow = data_flow(scenario)?;
     let vanishes = scenario.mss(&flow).is_too_large() && scenario.keeps_df(&flow);
-    (vanishes && !scenario.endpoints(&flow).0.mtu_probing).then_some(Change::MtuProbing)
+    (vanishes && !scenario.endpoints(&flow).0.mtu_probing.is_on()).then_some(Change::MtuProbing)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Ends, tune};
     use super::*;
+
+    /// One that probes from the start finds what passes a silent hop already, and is never set back to probing later.
+    #[test]
+    fn a_host_that_probes_from_the_start_is_not_told_to_probe_later() {
+        let text = |probing: &str| {
+            let hop = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n";
+            format!(
+                "{hop}{hop}mtu = 1300\nicmp = \"drop\"\n{hop}[sender]\nmtu_probing = {probing}\n[until]\ntime = \"20 s\""
+            )
+        };
+        let mut always = Scenario::from_toml("test", &text("\"always\"")).unwrap();
+        assert_eq!(probing(&always), None);
+        let never = Scenario::from_toml("test", &text("false")).unwrap();
+        assert_eq!(probing(&never), Some(Change::MtuProbing));
+        Change::MtuProbing.apply(&mut always);
+        assert_eq!(always.sender.mtu_probing.sysctl(), 2);
+        let set = tune::settings(Change::MtuProbing, &Ends::default(), true, None);
+        assert_eq!(set[0].value, ">=1");
+    }
 
     /// Linux paces payload, and a policer counts what is on the wire: 95% of it with 1448 bytes of 1538 would be too much.
     #[test]

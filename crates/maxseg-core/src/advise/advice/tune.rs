@@ -113,7 +113,7 @@ pub(super) fn settings(
             route(sender, receiver, "initcwnd", segments.to_string())
         }
         Change::RtoMin(time) => route(sender, receiver, "rto_min", time.as_millis_up().to_string()),
-        Change::MtuProbing => vec![sysctl(sender, "net.ipv4.tcp_mtu_probing", "1")],
+        Change::MtuProbing => vec![sysctl(sender, "net.ipv4.tcp_mtu_probing", ">=1")],
         Change::NoSlowStartAfterIdle => {
             vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
         }

@@ -9,13 +9,18 @@ use crate::units::Time;
 
 /// Which ends have said that nothing more comes from them.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each came at a time of its own")]
 pub(super) struct Ending {
     /// This end's FIN is queued, and may have been sent.
     pub(super) is_said: bool,
     /// The peer's has come.
     pub(super) is_heard: bool,
     /// The peer's came first: once this end's is acknowledged, nothing is left of the connection (`LAST_ACK`).
-    pub(super) is_last: bool,
+    is_last: bool,
+    /// The program has closed the socket and reads no more (`RCV_SHUTDOWN`).
+    is_closed: bool,
+    /// Either: what comes may end the connection at once.
+    pub(super) is_near: bool,
 }
 
 impl Socket {
@@ -32,6 +37,8 @@ impl Socket {
             return self.end();
         }
         self.shut_down(now);
+        self.ending.is_closed = true;
+        self.ending.is_near = true;
     }
 
     /// Nothing more is to be sent: a FIN goes behind what is written (`tcp_send_fin`).
@@ -42,6 +49,7 @@ impl Socket {
         }
         self.ending.is_said = true;
         self.ending.is_last = self.ending.is_heard;
+        self.ending.is_near |= self.ending.is_last;
         if self.write_queue.is_empty() {
             let (seq, truesize) = (self.write_seq, self.skb_overhead);
             self.write_queue.push_back(Skb { seq, end_seq: seq, truesize, ..Skb::default() });
@@ -54,6 +62,22 @@ impl Socket {
         self.write_seq += 1;
         let mss = self.current_mss();
         self.push_pending(mss, Nagle::Off, Push::All);
+    }
+
+    /// Whether a packet that was taken in ends the connection: it acknowledges the last FIN, or brings data that nobody reads any more
+    /// (`TCPAbortOnData`; `tcp_rcv_state_process`, `net/ipv4/tcp_input.c`), upon which it is reset.
+    #[cold]
+    pub(super) fn ends_by(&mut self, packet: &Packet) -> bool {
+        if self.ending.is_closed && (self.readable() > 0 || !self.out_of_order.is_empty()) {
+            self.end();
+            self.reset(packet);
+            return true;
+        }
+        let is_over = self.ending.is_last && self.snd_una == self.write_seq;
+        if is_over {
+            self.end();
+        }
+        is_over
     }
 
     /// The connection is no more.

@@ -55,6 +55,7 @@ mod timers;
 mod tlp;
 mod undo;
 mod unused_window;
+mod user_timeout;
 mod view;
 mod windowed;
 mod write;
@@ -83,6 +84,7 @@ use reordered::OutOfOrder;
 use rtt::RoundTrip;
 use skb::Skb;
 use timers::Timers;
+use user_timeout::WindowProbes;
 use write::Writer;
 
 /// The state of the connection (RFC 9293 §3.3.2), as far as data flow.
@@ -226,6 +228,10 @@ pub struct Socket {
     /// `icsk_retransmits`: timeouts since the last progress.
     retransmits: u64,
     total_rto: u64,
+    window_probes: WindowProbes,
+    /// `icsk_user_timeout`, in milliseconds; 0: none.
+    user_timeout: u64,
+    has_timed_out: bool,
     rate: Rate,
 
     // The receive sequence.
@@ -329,6 +335,9 @@ impl Socket {
             backoff: 0,
             retransmits: 0,
             total_rto: 0,
+            window_probes: WindowProbes::default(),
+            user_timeout: 0,
+            has_timed_out: false,
             rate,
             rcv_nxt: 0,
             copied_seq: 0,

@@ -3,15 +3,8 @@
 
 use super::clock::Clock;
 use super::{CaState, Socket, State};
-use crate::mss::black_hole::{BASE, SUSPICIOUS_AFTER_MILLIS, halved};
+use crate::mss::black_hole::{LEAST_PROBING_WINDOW, SUSPICIOUS_AFTER_MILLIS};
 use crate::mss::linux::MIN_SND_MSS;
-
-/// `tcp_probe_threshold`: a range of fewer bytes is not searched further.
-const THRESHOLD: u64 = 8;
-/// `tcp_probe_interval`, in seconds: so long after the search began it begins anew.
-const INTERVAL_SECONDS: u64 = 600;
-/// With a smaller window a lost probe would be found by a timeout.
-const LEAST_WINDOW: u64 = 11;
 
 /// What a sender knows of the sizes that pass (`icsk_mtup`, `mtu_probe`).
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +62,7 @@ impl Socket {
         }
         self.mtu_probing = Some(Box::new(MtuProbing {
             is_enabled: self.host.tcp_mtu_probing > 1,
-            search_low: self.mtu_of_mss(BASE),
+            search_low: self.mtu_of_mss(self.host.mtu_search.tcp_base_mss.into()),
             search_high: self.largest_mtu(),
             probe: None,
             begun: self.clock.jiffies,
@@ -93,7 +86,7 @@ impl Socket {
         if !is_open || self.retransmits == 0 || since < SUSPICIOUS_AFTER_MILLIS {
             return;
         }
-        let half = halved(self.mss_of_mtu(probing.search_low)).max(MIN_SND_MSS.get());
+        let half = self.host.mtu_search.halved(self.mss_of_mtu(probing.search_low));
         let (smaller, now) = (self.mtu_of_mss(half), self.clock.jiffies);
         if let Some(probing) = &mut self.mtu_probing {
             if probing.is_enabled {
@@ -112,14 +105,15 @@ impl Socket {
         if !probing.is_enabled
             || probing.probe.is_some()
             || self.ca_state != CaState::Open
-            || self.window.cwnd < LEAST_WINDOW
+            || self.window.cwnd < LEAST_PROBING_WINDOW
             || carries_blocks
         {
             return Probing::NotNow;
         }
         let size = self.mss_of_mtu(u64::midpoint(probing.search_high, probing.search_low));
-        let range = probing.search_high.saturating_sub(probing.search_low);
-        if size > self.mss_of_mtu(probing.search_high) || range < THRESHOLD {
+        let threshold = u64::from(self.host.mtu_search.tcp_probe_threshold);
+        let is_narrow = probing.search_high < probing.search_low.saturating_add(threshold);
+        if size > self.mss_of_mtu(probing.search_high) || is_narrow {
             self.begin_search_anew();
             return Probing::NotNow;
         }
@@ -181,7 +175,8 @@ impl Socket {
     /// After so long the path may be another (`tcp_mtu_check_reprobe`).
     fn begin_search_anew(&mut self) {
         let (now, low) = (self.clock.jiffies, self.mtu_of_mss(self.current_mss()));
-        let (high, interval) = (self.largest_mtu(), self.clock.seconds(INTERVAL_SECONDS, 1));
+        let interval = self.clock.seconds(self.host.mtu_search.tcp_probe_interval.into(), 1);
+        let high = self.largest_mtu();
         if let Some(probing) = self.mtu_probing.as_mut().filter(|it| now - it.begun >= interval) {
             probing.probe = None;
             (probing.search_low, probing.search_high, probing.begun) = (low, high, now);

@@ -225,7 +225,11 @@ impl Socket {
         let Some(head) = self.write_queue.front_mut() else { return };
         let window_end = self.snd_una + self.snd_wnd;
         if head.seq >= window_end {
-            self.emit_probe();
+            if self.is_refused {
+                self.enter_cwr();
+            } else {
+                self.emit_probe();
+            }
             return;
         }
         self.pushed_seq = self.pushed_seq.max(head.end_seq);

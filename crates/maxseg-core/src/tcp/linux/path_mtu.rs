@@ -46,6 +46,15 @@ impl Socket {
         self.mss_cache = self.bound_by_search(allowed, mtu);
     }
 
+    /// The route to the peer is another, and its MTU: segments go by it from now on, and the search for the path MTU keeps its range
+    /// (`tcp_current_mss`, which compares `dst_mtu` with `icsk_pmtu_cookie`; `net/ipv4/tcp_output.c`).
+    pub fn on_route_mtu(&mut self, mtu: Mtu) {
+        if mtu.bytes().get() != self.host.mtu {
+            self.host.mtu = mtu.bytes().get();
+            self.sync_mss();
+        }
+    }
+
     /// A router tells that packets may have so many bytes at most: what is longer goes again in smaller pieces, and that is no
     /// congestion (`tcp_simple_retransmit`). Gives whether packets go without DF from now on.
     pub fn on_path_mtu(&mut self, now: Time, told: Mtu) -> bool {

@@ -106,7 +106,7 @@ impl Socket {
             && self.packets_out == 0
             && self.write_queue.is_empty()
             && self.tlp_high_seq == 0
-            && !self.ending.is_last
+            && !self.ending.is_near
             && !self.ecn.ok
     }
 
@@ -137,8 +137,8 @@ impl Socket {
             self.take_marks(packet);
             self.queue_data(packet);
         }
-        if self.ending.is_last && self.snd_una == self.write_seq {
-            return self.end();
+        if self.ending.is_near && self.ends_by(packet) {
+            return;
         }
         self.send_pending();
         if self.timers.is_owed {

@@ -1,6 +1,7 @@
 //! What a host's administrator and its kernel's build decide: keys have the names of the sysctls.
 
 use super::constants::{INITIAL_CWND, MSS_DEFAULT, OPENS_WINDOW};
+use crate::mss::black_hole::MtuSearch;
 use crate::mss::default_mss;
 use crate::settings::MssOption;
 use crate::units::{Mss, Time};
@@ -51,6 +52,8 @@ pub struct Host {
     pub tcp_rto_min_us: u64,
     /// `net.ipv4.tcp_mtu_probing`: 0 never, 1 where full segments vanish, 2 from the start.
     pub tcp_mtu_probing: u8,
+    /// `net.ipv4.tcp_base_mss` and the other sysctls of that search.
+    pub mtu_search: MtuSearch,
     /// The route's `initcwnd` (`tcp_init_cwnd`), in segments.
     pub initcwnd: u64,
     /// The route's `quickack`: no acknowledgement waits (`dst_quick_ack`).
@@ -95,13 +98,13 @@ pub struct Host {
     /// `net.ipv4.tcp_min_tso_segs`.
     pub tcp_min_tso_segs: u64,
     /// `net.ipv4.tcp_tso_rtt_log`.
-    pub tcp_tso_rtt_log: u32,
+    pub tcp_tso_rtt_log: u8,
     /// `net.ipv4.tcp_pacing_ss_ratio`, in percent.
     pub tcp_pacing_ss_ratio: u64,
     /// `net.ipv4.tcp_pacing_ca_ratio`, in percent.
     pub tcp_pacing_ca_ratio: u64,
     /// `net.ipv4.tcp_syn_linear_timeouts`.
-    pub tcp_syn_linear_timeouts: u64,
+    pub tcp_syn_linear_timeouts: u8,
     /// Ticks a second of the kernel's build (`CONFIG_HZ`).
     pub hz: u64,
     /// How long the host has been up when the run begins: where in the timer wheel's turn that is.
@@ -137,6 +140,7 @@ impl Default for Host {
             tcp_frto: true,
             tcp_rto_min_us: 200_000,
             tcp_mtu_probing: 0,
+            mtu_search: MtuSearch::default(),
             initcwnd: INITIAL_CWND,
             quickack: false,
             window_clamp: None,

@@ -6,6 +6,7 @@ mod fair_queue;
 mod held_back;
 mod mtu_probing;
 mod send_queue;
+mod user_timeout;
 
 use super::{Algorithm, CaState, Flags, Host, Packet, Socket, Stamps};
 use crate::rng::Stream;
@@ -36,6 +37,8 @@ struct Pair {
     passes: u64,
     bytes: u64,
     is_writing: bool,
+    /// The receiver's application reads what comes.
+    reads: bool,
 }
 
 fn host() -> Host {
@@ -56,6 +59,7 @@ impl Pair {
             passes: u64::MAX,
             bytes,
             is_writing: false,
+            reads: true,
         };
         pair.transmit();
         pair
@@ -99,7 +103,7 @@ impl Pair {
     fn deliver(&mut self, to_receiver: bool, packet: &Packet) {
         if to_receiver {
             self.receiver.on_packet(self.now, packet);
-            if self.receiver.readable() > 0 {
+            if self.reads && self.receiver.readable() > 0 {
                 self.receiver.read(self.now, u64::MAX);
             }
             return;

@@ -3,6 +3,7 @@
 use super::Socket;
 use super::clock::Clock;
 use super::rtt::RTO_MAX_SECONDS;
+use super::user_timeout::WindowProbes;
 use super::{CaState, State};
 use crate::units::Time;
 
@@ -158,19 +159,33 @@ impl Socket {
             self.counters.timeouts += 1;
             self.suspect_black_hole();
         }
+        let gives_up = if window_shut { self.is_too_late_for_window() } else { self.is_too_late() };
+        if gives_up {
+            return self.give_up();
+        }
         self.enter_loss();
         if !window_shut {
             self.retransmits += 1;
             self.total_rto += 1;
         }
-        self.retransmit_segment(0, 1);
-        let is_linear =
-            self.state == State::SynSent && self.total_rto <= self.host.tcp_syn_linear_timeouts;
+        let is_sent = self.retransmit_segment(0, 1);
+        if !is_sent && self.is_refused && !window_shut {
+            let interval = self.resource_probe_interval();
+            return self.timers.set_retransmit(&self.clock, Retransmit::Timeout, interval);
+        }
+        let is_linear = self.state == State::SynSent
+            && self.total_rto <= u64::from(self.host.tcp_syn_linear_timeouts);
         if !is_linear {
             self.backoff += 1;
             self.rto = (self.rto << 1).min(RTO_MAX_SECONDS * self.host.hz);
         }
-        self.timers.set_retransmit(&self.clock, Retransmit::Timeout, self.rto);
+        let rto = self.rto_within_user_timeout();
+        self.timers.set_retransmit(&self.clock, Retransmit::Timeout, rto);
+    }
+
+    /// How soon a packet that the link did not take is tried again (`TCP_RESOURCE_PROBE_INTERVAL`), in jiffies.
+    const fn resource_probe_interval(&self) -> u64 {
+        self.host.hz / 2
     }
 
     /// Microseconds until the first packet's timeout (`tcp_rto_delta_us`).
@@ -223,28 +238,42 @@ impl Socket {
 
     /// An acknowledgement came while nothing was out (`tcp_ack_probe`).
     pub(super) fn note_window_after_probe(&mut self) {
+        self.window_probes.out = 0;
         let Some(head) = self.write_queue.front() else { return };
         if head.end_seq <= self.window_end() {
             self.backoff = 0;
+            self.window_probes.since = None;
             self.timers.pending = None;
         } else {
-            let when = self.window_probe_interval();
+            let when = self.probe_within_user_timeout(self.window_probe_interval());
             self.reset_timer(Retransmit::WindowProbe, when);
         }
     }
 
     /// `tcp_probe_timer`, `tcp_send_probe0`, `tcp_write_wakeup`.
+    #[cold]
     fn probe_window(&mut self) {
         if self.packets_out > 0 || self.write_queue.is_empty() {
+            self.window_probes = WindowProbes::default();
             return;
+        }
+        if self.is_too_late_for_probes() {
+            return self.give_up();
         }
         self.write_wakeup();
         if self.packets_out > 0 || self.write_queue.is_empty() {
             self.backoff = 0;
+            self.window_probes = WindowProbes::default();
             return;
         }
-        self.backoff += 1;
-        let when = self.window_probe_interval();
+        self.window_probes.out += 1;
+        let when = if self.is_refused {
+            self.resource_probe_interval()
+        } else {
+            self.backoff += 1;
+            self.window_probe_interval()
+        };
+        let when = self.probe_within_user_timeout(when);
         self.reset_timer(Retransmit::WindowProbe, when);
     }
 

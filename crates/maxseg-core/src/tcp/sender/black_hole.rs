@@ -1,7 +1,7 @@
 //! Path-MTU black holes: full segments lost without ICMP may be too large for a hop (RFC 2923 §2.1, RFC 4821 §7.7).
 
 use super::{Bytes, CongestionControl, Sender};
-use crate::mss::black_hole::{BASE, SUSPICIOUS, Search};
+use crate::mss::black_hole::{BASE, MtuSearch, SUSPICIOUS, Search};
 use crate::units::Mss;
 
 /// Reduces the segment size to sizes that Linux takes with `tcp_mtu_probing = 1`, at the third timeout in a row and each further one.
@@ -15,8 +15,8 @@ pub(super) struct BlackHoleDetector {
 
 impl BlackHoleDetector {
     /// `clamp`: see [`Search::new`].
-    pub(super) const fn new(clamp: Mss) -> Self {
-        Self { in_a_row: 0, at: 0, search: Search::new(clamp) }
+    pub(super) fn new(clamp: Mss) -> Self {
+        Self { in_a_row: 0, at: 0, search: Search::new(MtuSearch::default(), clamp) }
     }
 }
 

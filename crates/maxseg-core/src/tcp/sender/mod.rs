@@ -135,7 +135,7 @@ impl Sender {
             sack: config.uses_sack().then(|| Box::new(SackRecovery::new(settings.ns2.is_some()))),
             undo_state: None,
             persist: None,
-            black_hole: settings.mtu_probing.then(|| BlackHoleDetector::new(config.clamp)),
+            black_hole: settings.mtu_probing.is_on().then(|| BlackHoleDetector::new(config.clamp)),
             timestamps: config.uses_timestamps(),
             peer_timestamp: Time::ZERO,
             ecn: config.uses_ecn(),

@@ -9,6 +9,7 @@ use maxseg_wire::tcp_info::{State, TcpInfo};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::raw::{RawError, RawOptions, RawProber, is_rejection};
+use crate::observe::host::sysctl;
 use crate::sys::TcpSocket;
 
 /// What a port answered.
@@ -115,7 +116,7 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
         match info.state() {
             Some(State::SynSent) => std::thread::sleep(LOOK),
             Some(State::Established | State::CloseWait) => {
-                let mss = offered(&info, far.ip());
+                let mss = offered(&info, far.ip(), first_segment());
                 let rtt = (info.total_retrans == 0).then_some(info.rtt);
                 return Ok(PortOffer { port, state: PortState::Open, mss, sent_mss: None, rtt });
             }
@@ -130,13 +131,41 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
     Ok(none(PortState::NoAnswer))
 }
 
-/// The offer is what limits the segments, unless the path's MTU or half of the window does (`tcp_sync_mss` in the kernel's
-/// `net/ipv4/tcp_output.c`).
-fn offered(info: &TcpInfo, far: IpAddr) -> Option<OfferedMss> {
+/// Payload of the first segments of every connection of this network namespace, in bytes, where these look for the path MTU from the start
+/// (`tcp_mtu_probing = 2`): no option of a socket has larger ones.
+pub fn first_segment() -> Option<u32> {
+    let number = |name| sysctl(name).ok()?.parse::<u32>().ok();
+    let begins_small = number("net.ipv4.tcp_mtu_probing")? > 1;
+    begins_small.then(|| number("net.ipv4.tcp_base_mss")).flatten()
+}
+
+/// The offer is what limits the segments, unless the path's MTU, half of the window or the search for the path MTU does (`tcp_sync_mss` in
+/// the kernel's `net/ipv4/tcp_output.c`).
+fn offered(info: &TcpInfo, far: IpAddr, first: Option<u32>) -> Option<OfferedMss> {
     let mss = info.snd_mss + info.option_bytes();
     let by_path = info.pmtu.saturating_sub(Headers::plain(far.into()).octets());
     let by_window = info.snd_wnd.map_or(u32::MAX, |window| window / 2);
-    let is_exact = mss < by_path && mss < by_window;
+    let is_exact = mss < by_path && mss < by_window && first != Some(info.snd_mss);
     let mss = u16::try_from(mss).ok()?;
     Some(if is_exact { OfferedMss::Exactly(mss) } else { OfferedMss::AtLeast(mss) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of an Ethernet's 1460 bytes, `tcp_mtu_probing = 2` begins with 1024, and 12 of timestamps.
+    #[test]
+    fn a_search_that_begins_small_shows_no_offer() {
+        let info = |snd_mss| {
+            let mut info = TcpInfo::decode(&[0; 232]).unwrap();
+            (info.snd_mss, info.pmtu, info.snd_wnd) = (snd_mss, 1500, Some(65_535));
+            info
+        };
+        let far = IpAddr::from([192, 0, 2, 1]);
+        assert_eq!(offered(&info(1024), far, None), Some(OfferedMss::Exactly(1024)));
+        assert_eq!(offered(&info(1024), far, Some(1024)), Some(OfferedMss::AtLeast(1024)));
+        assert_eq!(offered(&info(900), far, Some(1024)), Some(OfferedMss::Exactly(900)), "less");
+        assert_eq!(offered(&info(1460), far, None), Some(OfferedMss::AtLeast(1460)));
+    }
 }

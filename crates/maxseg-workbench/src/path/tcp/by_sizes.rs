@@ -1,9 +1,11 @@
 //! A report from connections with segments of one size each, for users without `CAP_NET_RAW`.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
 
+use maxseg_core::framing::{Headers, TCP_TIMESTAMPS};
 use maxseg_core::path_mtu::Confidence;
+use maxseg_linux::probe::tcp::offer::first_segment;
 use maxseg_linux::probe::tcp::payload::Payload;
 
 use super::sized::{MOST_CONNECTIONS, SizedMtu, measure};
@@ -95,13 +97,33 @@ impl MtuReport {
             (_, Some(mtu)) => Some(format!(
                 "TCP port {port} acknowledged packets of this size; a router's message of an MTU of {mtu} ended the search"
             )),
-            (Some(_), None) => Some(format!(
-                "TCP port {port} offers an MSS that allows no larger packets, or this host's kernel remembers a smaller path MTU"
-            )),
+            (Some(_), None) => Some(limit_words(found, port, probing.to)),
             (None, None) => Some(format!(
                 "TCP port {port} acknowledged packets of this size; {MOST_CONNECTIONS} connections were not enough to rule out larger ones"
             )),
         };
         Ok(())
     }
+}
+
+/// Why no larger packets could be tried.
+fn limit_words(found: &SizedMtu, port: u16, to: IpAddr) -> String {
+    let stamps = u32::try_from(TCP_TIMESTAMPS.get()).unwrap_or(0);
+    let first = first_segment().filter(|first| {
+        let plain = first + Headers::plain(to.into()).octets();
+        found.limit.is_some_and(|limit| [plain, plain + stamps].contains(&limit))
+    });
+    first.map_or_else(
+        || {
+            format!(
+                "TCP port {port} offers an MSS that allows no larger packets, or this host's kernel remembers a smaller path MTU"
+            )
+        },
+        |first| {
+            format!(
+                "this host begins every connection with segments of {first} bytes (net.ipv4.tcp_mtu_probing = 2, tcp_base_mss); with \
+                 CAP_NET_RAW larger packets are sent without the kernel's TCP"
+            )
+        },
+    )
 }

@@ -5,7 +5,8 @@ use std::io;
 use std::net::IpAddr;
 
 use maxseg_core::excerpt::escaped;
-use maxseg_core::settings::{CongestionName, LinuxRules};
+use maxseg_core::mss::black_hole::MtuSearch;
+use maxseg_core::settings::{CongestionName, LinuxRules, MtuProbing};
 use maxseg_core::units::Time;
 use maxseg_linux::observe::host::{HostReading, Interface, Route};
 
@@ -29,10 +30,7 @@ pub(super) fn host_text(host: &HostReading, sysctl: Sysctl<'_>, to: Option<IpAdd
     stack.switch("sack", "net.ipv4.tcp_sack", |value| value != "0");
     stack.switch("timestamps", "net.ipv4.tcp_timestamps", |value| value != "0");
     stack.ecn(route);
-    stack.switch("mtu_probing", "net.ipv4.tcp_mtu_probing", |value| value != "0");
-    if sysctl("net.ipv4.tcp_mtu_probing").is_ok_and(|value| value == "2") {
-        stack.note("net.ipv4.tcp_mtu_probing = 2 begins with segments of tcp_base_mss (the simulator's begin when full ones are lost)");
-    }
+    stack.mtu_probing();
     // Every socket begins with what it says (`inet_create`, `net/ipv4/af_inet.c`).
     stack.switch("df", "net.ipv4.ip_no_pmtu_disc", |value| value == "0");
     stack.window_scaling();
@@ -116,6 +114,31 @@ impl<'a> StackText<'a> {
             line(&mut self.top, "ecn", true, "features ecn of the route");
         } else {
             self.switch("ecn", "net.ipv4.tcp_ecn", |value| value == "1");
+        }
+    }
+
+    fn mtu_probing(&mut self) {
+        const NAME: &str = "net.ipv4.tcp_mtu_probing";
+        let Some(value) = self.read(NAME) else { return };
+        match value.parse().map(MtuProbing::of_sysctl) {
+            Ok(probing) => {
+                line(&mut self.top, "mtu_probing", probing, &format!("{NAME} = {value}"));
+            }
+            Err(_) => self.note(&format!("{NAME} = {value} is no number; the base's value stands")),
+        }
+    }
+
+    /// A size of the search for the path MTU. The kernel takes any number for the first, and sends no less than `tcp_min_snd_mss`.
+    fn mtu_search(&mut self, key: &str) {
+        let name = format!("net.ipv4.{key}");
+        let Some(value) = self.read(&name) else { return };
+        let size = value.parse::<i64>().map(|size| {
+            let [least, most] = [MtuSearch::LEAST, MtuSearch::MOST].map(u64::cast_signed);
+            size.clamp(least, most)
+        });
+        match size {
+            Ok(size) => line(&mut self.linux, key, size, &format!("{name} = {value}")),
+            Err(_) => self.note(&format!("{name} = {value} is no number; the base's value stands")),
         }
     }
 
@@ -237,6 +260,8 @@ impl<'a> StackText<'a> {
         self.linux_switch("tcp_early_retrans", |value| matches!(value, "3" | "4"));
         self.linux_switch("tcp_frto", |value| value != "0");
         self.linux_switch("tcp_slow_start_after_idle", |value| value != "0");
+        self.mtu_search("tcp_base_mss");
+        self.mtu_search("tcp_mtu_probe_floor");
         match host.hystart {
             Some(hystart) => {
                 line(&mut self.linux, "hystart", hystart, "module parameter of tcp_cubic");

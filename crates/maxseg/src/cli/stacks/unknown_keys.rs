@@ -1,6 +1,5 @@
 //! Sysctls that a stack has no key for.
 
-use maxseg_core::mss::black_hole;
 use maxseg_core::mss::linux::MIN_SND_MSS;
 use maxseg_core::tcp::linux::Host;
 
@@ -22,7 +21,8 @@ const NOT_SIMULATED: [&str; 10] = [
 pub(super) fn sysctls() -> impl Iterator<Item = (&'static str, Option<String>)> {
     let host = Host::default();
     let fixed = [
-        ("net.ipv4.tcp_base_mss", black_hole::BASE),
+        ("net.ipv4.tcp_probe_interval", host.mtu_search.tcp_probe_interval.into()),
+        ("net.ipv4.tcp_probe_threshold", host.mtu_search.tcp_probe_threshold.into()),
         ("net.ipv4.tcp_min_snd_mss", MIN_SND_MSS.get()),
         ("net.ipv4.tcp_dsack", u64::from(host.tcp_dsack)),
         ("net.ipv4.tcp_moderate_rcvbuf", u64::from(host.tcp_moderate_rcvbuf)),
@@ -36,7 +36,7 @@ pub(super) fn sysctls() -> impl Iterator<Item = (&'static str, Option<String>)> 
         ("net.ipv4.tcp_tso_rtt_log", u64::from(host.tcp_tso_rtt_log)),
         ("net.ipv4.tcp_pacing_ss_ratio", host.tcp_pacing_ss_ratio),
         ("net.ipv4.tcp_pacing_ca_ratio", host.tcp_pacing_ca_ratio),
-        ("net.ipv4.tcp_syn_linear_timeouts", host.tcp_syn_linear_timeouts),
+        ("net.ipv4.tcp_syn_linear_timeouts", host.tcp_syn_linear_timeouts.into()),
     ];
     let simulated = fixed.into_iter().map(|(name, value)| (name, Some(value.to_string())));
     NOT_SIMULATED.into_iter().map(|name| (name, None)).chain(simulated)

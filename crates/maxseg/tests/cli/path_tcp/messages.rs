@@ -57,3 +57,26 @@ fn a_route_with_a_smaller_mtu_than_the_path_is_told() {
     assert!(!text.contains("all that this host sends"), "{text}");
     assert!(unwrapped(&text).contains("has an MTU of 1300, and the path takes 1500"), "{text}");
 }
+
+/// An ordinary user's connections begin with `tcp_base_mss` where the host looks for path MTUs from the start: that is no offer of the far end,
+/// and no smaller link.
+#[test]
+fn a_host_that_begins_with_small_segments_says_so() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    net.a.must("sysctl -qw net.ipv4.tcp_mtu_probing=2");
+    let to = target(TO[0]);
+    let Some((report, _)) = net.report_to_nobody(&[&to]) else { return };
+    let port = &report["mss"]["ports"][0];
+    assert_eq!(
+        (&port["offered_bytes"], &port["is_at_least"]),
+        (&1036.into(), &true.into()),
+        "{report:#}"
+    );
+    assert!(report["mss"]["remark"].is_null(), "{report:#}");
+    if !net.mute_b() {
+        return;
+    }
+    let Some((report, _)) = net.report_to_nobody(&[&to]) else { return };
+    let reason = report["path_mtu"]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("net.ipv4.tcp_mtu_probing = 2"), "{report:#}");
+}

@@ -1,10 +1,15 @@
 //! The kernel's rules for `net.ipv4.tcp_mtu_probing`.
 
 use super::{Host, MSS, ONE_WAY, Pair, Socket, Time, host};
+use crate::mss::black_hole::MtuSearch;
+use crate::units::Mtu;
 
 /// A transfer over a hop that drops packets with more payload.
 fn through_a_hole(tcp_mtu_probing: u8, passes: u64, until: Time) -> Pair {
-    let host = Host { tcp_mtu_probing, ..host() };
+    searching(Host { tcp_mtu_probing, ..host() }, passes, until)
+}
+
+fn searching(host: Host, passes: u64, until: Time) -> Pair {
     let mut pair = Pair::new(host, 4_000 * MSS, &[]);
     pair.passes = passes;
     pair.run(until)
@@ -142,4 +147,55 @@ fn the_search_begins_anew_after_ten_minutes() {
         pair = pair.run(Time::from_secs(30 + 60 * minute).saturating_add(ONE_WAY.times(100)));
     }
     assert!(mss_of(&pair.sender) > small, "{small}");
+}
+
+/// `tcp_mtup_init`, `net/ipv4/tcp_output.c`.
+#[test]
+fn the_search_begins_with_the_base_size_of_the_host() {
+    let mtu_search = MtuSearch { tcp_base_mss: 512, ..MtuSearch::default() };
+    let from_the_start = Host { tcp_mtu_probing: 2, mtu_search, ..host() };
+    let all = sizes(&searching(from_the_start, u64::MAX, Time::from_secs(4)));
+    assert_eq!((all[0].0, all[1].0), (512, 980), "{all:?}");
+    let in_a_hole = Host { tcp_mtu_probing: 1, mtu_search, ..host() };
+    let all = sizes(&searching(in_a_hole, 600, Time::from_secs(30)));
+    assert_eq!((all[0].0, all[1].0), (MSS, 512), "{all:?}");
+}
+
+/// From the start the first suspicion halves already (`tcp_mtu_probing`, `net/ipv4/tcp_timer.c`), down to the host's floor.
+#[test]
+fn what_is_lost_is_halved_down_to_the_floor_of_the_host() {
+    let mtu_search = MtuSearch { tcp_mtu_probe_floor: 300, ..MtuSearch::default() };
+    let host = Host { tcp_mtu_probing: 2, mtu_search, ..host() };
+    let all = sizes(&searching(host, 200, Time::from_secs(120)));
+    let order: Vec<u64> = all.into_iter().map(|(size, _)| size).collect();
+    assert_eq!(order, [1024, 512, 300], "{order:?}");
+}
+
+/// `tcp_probe_threshold` ends the search (`tcp_mtu_probe`), and after `tcp_probe_interval` it begins anew (`tcp_mtu_check_reprobe`).
+#[test]
+fn the_threshold_ends_the_search_and_the_interval_begins_it_anew() {
+    let searching_by = |mtu_search| {
+        let host = Host { tcp_mtu_probing: 2, mtu_search, ..host() };
+        let mut pair = Pair::new(host, 20_000 * MSS, &[]);
+        pair.passes = 1348;
+        pair.run(Time::from_secs(8))
+    };
+    let rough = searching_by(MtuSearch { tcp_probe_threshold: 100, ..MtuSearch::default() });
+    assert_eq!(mss_of(&rough.sender), 1342, "52 bytes are left of the range");
+    let probes = |pair: &Pair, size| pair.sent.iter().filter(|it| it.packet.len == size).count();
+    let once = searching_by(MtuSearch::default());
+    let again = searching_by(MtuSearch { tcp_probe_interval: 0, ..MtuSearch::default() });
+    // The whole range up to the peer's option is searched again from 1347 on: its middle is 1397.
+    assert_eq!((probes(&once, 1397), probes(&again, 1397) > 0), (0, true));
+}
+
+/// Another MTU of the route leaves the search its range: what was found counts (`tcp_sync_mss`).
+#[test]
+fn a_route_of_another_mtu_bounds_what_was_found() {
+    let mut pair = through_a_hole(2, u64::MAX, Time::from_secs(4));
+    assert_eq!(mss_of(&pair.sender), 1441);
+    pair.sender.on_route_mtu(Mtu::new(1300).unwrap());
+    assert_eq!(mss_of(&pair.sender), 1248);
+    pair.sender.on_route_mtu(Mtu::ETHERNET);
+    assert_eq!(mss_of(&pair.sender), 1441);
 }

@@ -35,6 +35,36 @@ fn has(text: &str, wanted: &str) -> bool {
     text.lines().any(|line| line.split("  # ").next().unwrap_or_default().trim_end() == wanted)
 }
 
+/// 0, 1 and 2 are three behaviours; sizes are those that the kernel goes by.
+#[test]
+fn when_and_from_what_size_the_host_probes_is_written() {
+    for (value, written) in
+        [("0", "false"), ("1", "true"), ("2", "\"always\""), ("3", "\"always\"")]
+    {
+        let sysctl = |name: &str| {
+            Ok(match name {
+                "net.ipv4.tcp_mtu_probing" => value.to_owned(),
+                "net.ipv4.tcp_base_mss" => "-5".to_owned(),
+                "net.ipv4.tcp_mtu_probe_floor" => "536".to_owned(),
+                name => plain(name),
+            })
+        };
+        let text = host_text(&host(vec![]), &sysctl, None);
+        for wanted in
+            [&format!("mtu_probing = {written}"), "tcp_base_mss = 48", "tcp_mtu_probe_floor = 536"]
+        {
+            assert!(has(&text, wanted), "{wanted}\n{text}");
+        }
+        StackFile::parse("host.toml", &text).unwrap();
+    }
+    let older = |name: &str| match name {
+        "net.ipv4.tcp_mtu_probe_floor" => Err(io::ErrorKind::NotFound.into()),
+        name => Ok(plain(name)),
+    };
+    let text = host_text(&host(vec![]), &older, None);
+    assert!(text.contains("# net.ipv4.tcp_mtu_probe_floor: this kernel"), "{text}");
+}
+
 #[test]
 fn sysctls_become_keys_and_the_route_goes_before_them() {
     let text = host_text(&host(vec![]), &|name| Ok(plain(name)), None);

@@ -117,7 +117,7 @@ pub(super) fn settings(
         Change::NoSlowStartAfterIdle => {
             vec![sysctl(sender, "net.ipv4.tcp_slow_start_after_idle", "0")]
         }
-        Change::ReorderingTolerance => vec![sysctl(sender, "net.ipv4.tcp_recovery", "1")],
+        Change::ReorderingTolerance => vec![sysctl(sender, "net.ipv4.tcp_recovery", ">=1")],
         Change::Window(_)
         | Change::RtoInitial(_)
         | Change::Pacing(_)

@@ -52,10 +52,10 @@ pub(super) struct SenderReplay {
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
     pub(super) restarts: IdleRestarts,
-    /// From the first flight on that is larger than [`FEW_SEGMENTS`]: others show no congestion control, and short connections
-    /// need no memory for them.
+    /// From the first flight on that is larger than [`FEW_SEGMENTS`], or the first loss of one larger than [`FEW_WITH_LOSSES`]: others show no
+    /// congestion control, and short connections need no memory for them.
     pub(super) epochs: Option<Box<EpochTracker>>,
-    /// From the same flight on.
+    /// From the first such flight on.
     refills: Option<Box<RefillTracker>>,
 }
 
@@ -64,8 +64,10 @@ const MILLI: u64 = 1_000_000;
 /// Least and most length of an interval, in nanoseconds.
 const LEAST_WIDTH: u64 = 1_000_000;
 const MOST_WIDTH: u64 = 100_000_000;
-/// A flight of no more segments grows and falls by steps that tell no congestion control from another.
-const FEW_SEGMENTS: i64 = 3;
+/// A flight of no more segments grows and falls by steps that tell no congestion control from another,
+const FEW_SEGMENTS: i64 = 4;
+/// but where losses cut it short again and again: then of no more than so many.
+const FEW_WITH_LOSSES: i64 = 3;
 /// Least full-sized segments between short ones of a sender whose send buffer is full; fewer mean short messages.
 const FULL_BETWEEN_SHORT: u32 = 3;
 
@@ -315,6 +317,10 @@ impl SenderReplay {
             });
         }
         self.last_progress = at;
+        if is_lost && self.epochs.is_none() && self.in_flight() > FEW_WITH_LOSSES * self.full {
+            let begun = EpochTracker::new(at, self.una, OpeningTracker::default(), false);
+            self.epochs = Some(Box::new(begun));
+        }
         if let Some(epochs) = self.epochs.as_mut().filter(|_| is_lost) {
             let unseen = i64::from(epochs.identifications.on_resend(ip_id)) * self.full;
             epochs.on_resend(at, self.una, self.nxt + unseen, reason);

@@ -14,7 +14,7 @@ use super::loss_cause::loses_much;
 use super::one_way;
 use super::overtaken::has_no_order;
 use super::pace::Pace;
-use crate::evidence::{DirectionStats, Evidence};
+use crate::evidence::{DirectionStats, Ending, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 pub(super) use wanted::wanted_capture;
@@ -352,7 +352,8 @@ fn capture_loss(evidence: &Evidence) -> Option<Reason> {
 }
 
 fn mid_stream(evidence: &Evidence) -> Option<Reason> {
-    if !evidence.marks.mid_stream {
+    // What is refused has no SYN-ACK.
+    if !evidence.marks.mid_stream || evidence.ending == Ending::Refused {
         return None;
     }
     let missing = match (evidence.handshake.syn, evidence.handshake.syn_ack) {

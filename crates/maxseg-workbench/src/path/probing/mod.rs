@@ -125,7 +125,7 @@ impl<'t> Probing<'t> {
         let udp = udp.map_err(|error| notes.push(format!("no UDP probes: {error}"))).ok();
         let echo = Prober::new(to, ProbeKind::Echo).ok();
         if echo.is_none() {
-            notes.push("no ICMP echoes: this user may not send them (CAP_NET_RAW, or net.ipv4.ping_group_range)".to_owned());
+            notes.push("no ICMP echoes: this user may not send them (CAP_NET_RAW, or net.ipv4.ping_group_range), so it is not tested whether some of the large packets alone are lost".to_owned());
         }
         let watch = TooBigWatch::open(route.source, to).ok();
         Ok(Self {

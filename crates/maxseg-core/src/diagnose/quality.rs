@@ -153,7 +153,7 @@ fn leaves_open(
         ReasonCode::CaptureLoss => {
             let unseen = unseen_share(evidence);
             let is_much = unseen > MUCH_UNSEEN
-                || verdict == LimitedBy::Congestion && unseen > AS_LOST * resent_share(data);
+                || verdict == LimitedBy::Congestion && unseen > AS_LOST * data.lost_share();
             unseen > MOST_UNSEEN || is_much && !is_plain(data, verdict)
         }
         ReasonCode::LostAcknowledgements | ReasonCode::PayloadOnly => !is_plain(data, verdict),
@@ -271,10 +271,6 @@ fn unseen_share(evidence: &Evidence) -> f64 {
         if all == 0 { 0.0 } else { stats.unseen_bytes as f64 / all as f64 }
     };
     share(evidence.stats(evidence.data_direction()))
-}
-
-fn resent_share(data: &DirectionStats) -> f64 {
-    data.needed_retransmissions() as f64 / (data.segments() as f64).max(1.0)
 }
 
 const fn reason(code: ReasonCode, text: String) -> Reason {

@@ -70,8 +70,7 @@ const LOST_AT_ALL_TIMES: f64 = 0.3;
 
 /// Whether so many segments were lost that all retransmissions of one are lost now and then.
 pub(super) fn loses_at_all_times(facts: &Facts<'_>) -> bool {
-    let lost = facts.data.needed_retransmissions() as f64;
-    lost > LOST_AT_ALL_TIMES * facts.data.segments() as f64
+    facts.data.lost_share() > LOST_AT_ALL_TIMES
 }
 
 pub(super) fn outage(facts: &Facts<'_>) -> Remedy {

@@ -161,8 +161,7 @@ impl View {
         let carried = data.goodput_bps.unwrap_or(0.0) * least / 8.0;
         let is_constant = later.len() >= 2 && variation(&flights) < SAME_FLIGHT;
         let is_regular = is_constant && variation(&beyond) < REGULAR;
-        let lost_share = data.needed_retransmissions() as f64 / data.segments().max(1) as f64;
-        let by_chance = lost_share * flight / segment;
+        let by_chance = data.lost_share() * flight / segment;
         let is_near_sender = data.rtt_min_s.is_some_and(|behind| behind >= 0.5 * own);
         Self {
             count: later.len(),

@@ -55,9 +55,9 @@ impl Rerun {
 }
 
 impl Rerun {
-    /// Goodput after changes that send larger flights, in bits per second, where a queue is shorter than is assumed, and without SACK where the
-    /// capture does not show whether it is in use: an overflow costs far more without it. So where there is none, a queue that did not overflow is
-    /// assumed as well, and the end of losses and a longer queue send such flights, too. `None` of others.
+    /// Goodput after changes that send larger flights, in bits per second, with that of the [other queues](Self::other_queues) which costs most, and
+    /// without SACK where the capture does not show whether it is in use: an overflow costs far more without it. Where there is none, the end of
+    /// losses and a longer queue send such flights, too. `None` of other changes.
     pub(super) fn at_worst(&self, changes: &[Change], after: &Scenario) -> Option<f64> {
         let lifts_flight = changes.iter().any(|change| {
             matches!(change, Change::Window(_) | Change::SendBuffer(_) | Change::ReadsAtOnce)
@@ -107,16 +107,17 @@ impl Rerun {
             queues.push(None);
         }
         if has_no_sack {
-            let longest = after.path.hops.iter().filter_map(|hop| match hop.forward.queue {
-                QueueLimit::Bytes(bytes) => Some(bytes.get()),
-                QueueLimit::Packets(_) => None,
-            });
-            let most = longest.max().unwrap_or(taken);
             // Slow start loses half of what path and queue hold, and repairs one segment in each round trip.
-            let path = whole(self.path.bdp_bytes());
-            let others =
-                if overflowed { vec![most * 2 / 3] } else { vec![path, LONG_QUEUE * path] };
-            queues.extend(others.into_iter().map(bytes));
+            if overflowed {
+                let longest = after.path.hops.iter().filter_map(|hop| match hop.forward.queue {
+                    QueueLimit::Bytes(bytes) => Some(bytes.get()),
+                    QueueLimit::Packets(_) => None,
+                });
+                queues.push(bytes(longest.max().unwrap_or(taken) * 2 / 3));
+            } else {
+                let path = whole(self.path.bdp_bytes());
+                queues.extend([path, LONG_QUEUE * path].map(bytes));
+            }
         }
         queues
     }

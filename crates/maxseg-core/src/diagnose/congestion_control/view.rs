@@ -78,10 +78,14 @@ mod tests {
 
     /// At the receiver, without timestamps: losses at 40 segments, where flights by the handshake's round trip were `seen`.
     fn direction(seen: u64) -> DirectionStats {
+        losing_at(FlightAtLoss { in_flight: 40_000, ..FlightAtLoss::default() }, seen)
+    }
+
+    fn losing_at(loss: FlightAtLoss, seen: u64) -> DirectionStats {
         let mut epochs = CongestionEpochs::default();
         for second in 1..4 {
             let at = Time::from_secs(second);
-            epochs.push_loss(FlightAtLoss { at, in_flight: 40_000, ..FlightAtLoss::default() });
+            epochs.push_loss(FlightAtLoss { at, ..loss });
             let from = at.saturating_add(Time::from_millis(50));
             epochs.push(CongestionEpoch { from, peak: seen, ..CongestionEpoch::default() });
         }
@@ -106,21 +110,9 @@ mod tests {
     #[test]
     fn a_full_window_has_the_same_flight_at_a_loss() {
         let seen = |is_capped| {
-            let mut data = direction(8760);
+            let loss = FlightAtLoss { in_flight: 8760, is_capped, ..FlightAtLoss::default() };
+            let mut data = losing_at(loss, 8760);
             data.mss_used_bytes = Some(1460);
-            let flights = data.epochs.as_slice().to_vec();
-            data.epochs = CongestionEpochs::default();
-            for epoch in flights {
-                let at = epoch.from;
-                let in_flight = 8760;
-                data.epochs.push_loss(FlightAtLoss {
-                    at,
-                    in_flight,
-                    is_capped,
-                    ..Default::default()
-                });
-                data.epochs.push(epoch);
-            }
             View::of(&data, LimitedBy::ReceiveWindow)
         };
         assert_eq!(seen(true), Some(View::ByHandshake));

@@ -26,13 +26,16 @@ pub fn reason(error: &io::Error) -> String {
 }
 
 /// Refuses what stands in the place of a file of the program's own and is none: a named pipe would be waited for, and a device may have no end.
+/// That it is a folder, or is not there, its opening tells.
 ///
 /// # Errors
-/// It is not there, or is neither a regular file nor a folder, which whoever opens it is told.
+/// It is something else, or what it is cannot be told.
 pub fn refuse_irregular(file: &Path) -> io::Result<()> {
-    let kind = fs::metadata(file)?.file_type();
-    if kind.is_file() || kind.is_dir() {
-        return Ok(());
+    match fs::metadata(file) {
+        Ok(there) if there.is_file() || there.is_dir() => return Ok(()),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
     }
     Err(io::Error::other("it is a named pipe, a device or a socket, not a regular file"))
 }

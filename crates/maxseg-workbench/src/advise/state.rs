@@ -77,10 +77,8 @@ impl State {
     fn keep(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         self.make_folder()?;
         let file = self.folder.join(name);
-        let written = match refuse_irregular(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => WholeFile::create(&file).and_then(|whole| whole.finish(content)),
-        };
+        let created = refuse_irregular(&file).and_then(|()| WholeFile::create(&file));
+        let written = created.and_then(|whole| whole.finish(content));
         written.map_err(|error| failed("write", &file, error))
     }
 

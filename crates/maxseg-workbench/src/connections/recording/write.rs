@@ -29,10 +29,7 @@ impl Recorder {
     /// # Errors
     /// The file is no recording, or is written by another recorder, and is left as it is; or it may not be written.
     pub fn append(path: &Path) -> Result<Self, RecordingError> {
-        match refuse_irregular(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            Ok(()) | Err(_) => {}
-        }
+        refuse_irregular(path)?;
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path)?;
         // Two recorders would take back each other's snapshots where the disk is full.

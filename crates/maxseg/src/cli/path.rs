@@ -56,7 +56,7 @@ shrinks every connection to that destination: what the kernel has learnt is prin
 
 Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB above; transfers with one fill the path.
 
-Exit codes: 0 done, 1 unknown host, no route, no answer at all, not even to ARP, an IP version that could not be tested though there is a route, a far end that \
+Exit codes: 0 done, 1 unknown host, no route, no answer at all (not even to ARP), an IP version that could not be tested though there is a route, a far end that \
 did not do its part, or a direction that was not measured with it, 2 usage, 3 a fault was \
 found (a routing loop, a dead host or port, a message that this host drops, a black hole, a wrong message, paths of unequal MTU, losses of large packets alone), or a \
 threshold of --rfc6349 was not met or not tested, 130 interrupted.")]

@@ -124,7 +124,7 @@ impl<'a> StackText<'a> {
             Ok(probing) => {
                 line(&mut self.top, "mtu_probing", probing, &format!("{NAME} = {value}"));
             }
-            Err(_) => self.note(&format!("{NAME} = {value} is no number; the base's value stands")),
+            Err(_) => self.no_number(NAME, &value),
         }
     }
 
@@ -138,8 +138,12 @@ impl<'a> StackText<'a> {
         });
         match size {
             Ok(size) => line(&mut self.linux, key, size, &format!("{name} = {value}")),
-            Err(_) => self.note(&format!("{name} = {value} is no number; the base's value stands")),
+            Err(_) => self.no_number(&name, &value),
         }
+    }
+
+    fn no_number(&mut self, name: &str, value: &str) {
+        self.note(&format!("{name} = {value} is no number; the base's value stands"));
     }
 
     fn window_scaling(&mut self) {

@@ -9,6 +9,7 @@ mod sock_diag;
 
 pub(crate) use facts::{InterfaceFacts, RouteFacts};
 pub(crate) use links::{Link, below, bridge_of, depth, followers};
+pub(crate) use neighbours::{Neighbour, NeighbourEvents};
 pub(crate) use routes::{FoundRoute, RouteException, RouteQuestion, locks_mtu};
 pub use sock_diag::ListReading;
 pub(crate) use sock_diag::{DestroyEvents, SockDiag};

@@ -4,51 +4,137 @@
 use std::fmt::Write as _;
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 
+use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
 };
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
 
 use super::{Netlink, of_one};
 
+/// What the kernel knows of a host on a link (the states of `include/uapi/linux/neighbour.h`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Neighbour {
+    /// It has answered address resolution, ARP or neighbour discovery, within the reachable time (RFC 4861 §6.3.2), with this link-layer
+    /// address.
+    Reachable(String),
+    /// Whether it answers is not known yet: a packet to it has it asked, unless that is going on.
+    Unconfirmed,
+    /// It does not answer, or nobody asks it: an entry that was set by hand, a link without addresses.
+    Unanswered,
+}
+
 impl Netlink {
-    /// The link-layer address with which a host on a link has answered address resolution, ARP or neighbour discovery, while packets to it
-    /// are sent (`ip neigh get ADDRESS dev NAME`). `None` of one that does not answer, and of one that nobody asks: an entry that was
-    /// set by hand, a link without addresses.
+    /// What is known of a host on an interface (`ip neigh get ADDRESS dev NAME`).
     ///
     /// # Errors
     /// rtnetlink does not answer.
-    pub(crate) fn resolved(&mut self, of: IpAddr, interface: u32) -> io::Result<Option<String>> {
+    pub(crate) fn neighbour(&mut self, of: IpAddr, interface: u32) -> io::Result<Neighbour> {
         let mut message = NeighbourMessage::default();
         (message.header.family, _) = of_one(of);
         message.header.ifindex = interface;
-        message.attributes.push(NeighbourAttribute::Destination(match of {
-            IpAddr::V4(of) => NeighbourAddress::Inet(of),
-            IpAddr::V6(of) => NeighbourAddress::Inet6(of),
-        }));
+        message.attributes.push(NeighbourAttribute::Destination(destination(of)));
         let answers = match self.answers(RouteNetlinkMessage::GetNeighbour(message), 0) {
             // There is no such entry.
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(None),
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {
+                return Ok(Neighbour::Unanswered);
+            }
             answers => answers?,
         };
-        Ok(answers.iter().find_map(|answer| match answer {
-            RouteNetlinkMessage::NewNeighbour(entry) => answered(entry),
+        let entry = answers.iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewNeighbour(entry) => Some(known(entry)),
             _ => None,
-        }))
+        });
+        Ok(entry.unwrap_or(Neighbour::Unanswered))
     }
 }
 
-/// The address of an entry that was resolved. What was, and is not used, is stale: packets that are sent have it asked once more.
-fn answered(entry: &NeighbourMessage) -> Option<String> {
-    let is_resolved = matches!(
-        entry.header.state,
-        NeighbourState::Reachable | NeighbourState::Delay | NeighbourState::Probe
-    );
-    entry.attributes.iter().filter(|_| is_resolved).find_map(|attribute| match attribute {
+fn destination(of: IpAddr) -> NeighbourAddress {
+    match of {
+        IpAddr::V4(of) => NeighbourAddress::Inet(of),
+        IpAddr::V6(of) => NeighbourAddress::Inet6(of),
+    }
+}
+
+fn known(entry: &NeighbourMessage) -> Neighbour {
+    match entry.header.state {
+        NeighbourState::Reachable => {
+            address(entry).map_or(Neighbour::Unanswered, Neighbour::Reachable)
+        }
+        NeighbourState::Incomplete
+        | NeighbourState::Stale
+        | NeighbourState::Delay
+        | NeighbourState::Probe => Neighbour::Unconfirmed,
+        _ => Neighbour::Unanswered,
+    }
+}
+
+fn address(entry: &NeighbourMessage) -> Option<String> {
+    entry.attributes.iter().find_map(|attribute| match attribute {
         NeighbourAttribute::LinkLayerAddress(bytes) if !bytes.is_empty() => Some(in_hex(bytes)),
         _ => None,
     })
+}
+
+/// Tells what the kernel learns of hosts on this namespace's links (`ip monitor neigh`).
+pub(crate) struct NeighbourEvents {
+    socket: Socket,
+    buffer: Vec<u8>,
+}
+
+impl NeighbourEvents {
+    /// From now on.
+    pub(crate) fn listen() -> io::Result<Self> {
+        /// `RTNLGRP_NEIGH` of `linux/rtnetlink.h`.
+        const GROUP: u32 = 3;
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.add_membership(GROUP)?;
+        Ok(Self { socket, buffer: vec![0; 32 << 10] })
+    }
+
+    /// What was learnt of a host on an interface since: that it was reachable, where it was. `None` where there was no news of it.
+    ///
+    /// # Errors
+    /// News was lost for lack of room (`ENOBUFS`), or netlink fails.
+    pub(crate) fn learnt(&mut self, of: IpAddr, interface: u32) -> io::Result<Option<Neighbour>> {
+        let mut learnt = None;
+        loop {
+            let length =
+                match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::MSG_DONTWAIT) {
+                    Ok(length) => length,
+                    Err(Errno::EAGAIN) => return Ok(learnt),
+                    Err(Errno::EINTR) => continue,
+                    Err(error) => return Err(error.into()),
+                };
+            // The kernel tells of a neighbour in a message of its own (`__neigh_notify`).
+            let Ok(message) = NetlinkMessage::deserialize(&self.buffer[..length]) else { continue };
+            if let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewNeighbour(entry)) =
+                message.payload
+                && is_of(&entry, of, interface)
+                && !matches!(learnt, Some(Neighbour::Reachable(_)))
+            {
+                learnt = Some(known(&entry));
+            }
+        }
+    }
+}
+
+fn is_of(entry: &NeighbourMessage, host: IpAddr, interface: u32) -> bool {
+    entry.header.ifindex == interface
+        && entry.attributes.contains(&NeighbourAttribute::Destination(destination(host)))
+}
+
+impl AsFd for NeighbourEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
 }
 
 fn in_hex(bytes: &[u8]) -> String {
@@ -73,12 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_resolved_has_answered() {
-        let answers = |state| answered(&entry(state)).is_some();
-        assert_eq!(answered(&entry(NeighbourState::Reachable)).unwrap(), "02:00:00:00:00:ab");
-        assert!(answers(NeighbourState::Delay) && answers(NeighbourState::Probe));
+    fn only_what_is_reachable_has_answered() {
+        let known = |state| known(&entry(state));
+        let address = "02:00:00:00:00:ab".to_owned();
+        assert_eq!(known(NeighbourState::Reachable), Neighbour::Reachable(address));
+        // That of a host which was switched off a minute ago is as old.
+        for state in [NeighbourState::Stale, NeighbourState::Delay, NeighbourState::Probe] {
+            assert_eq!(known(state), Neighbour::Unconfirmed, "{state:?}");
+        }
         for state in [NeighbourState::Failed, NeighbourState::Permanent, NeighbourState::Noarp] {
-            assert!(!answers(state), "{state:?}");
+            assert_eq!(known(state), Neighbour::Unanswered, "{state:?}");
         }
     }
 }

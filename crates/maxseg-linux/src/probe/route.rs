@@ -1,10 +1,13 @@
 //! The route to a host: its interface's MTU, and what the kernel has learnt of the path.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd as _;
+use std::time::{Duration, Instant};
 
 use super::learnt::LearntMtu;
-use crate::netlink::{Netlink, RouteQuestion};
+use crate::netlink::{Neighbour, NeighbourEvents, Netlink, RouteQuestion};
+use crate::sys::wait_for;
 
 /// The route to a host.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +31,7 @@ pub struct RouteToHost {
 /// # Errors
 /// There is none, or rtnetlink does not answer.
 pub fn route_to_host(to: IpAddr) -> io::Result<RouteToHost> {
-    let socket = std::net::UdpSocket::bind(if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+    let socket = UdpSocket::bind(if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
     // Connecting a UDP socket sends nothing: it finds the route and its source address.
     socket.connect(SocketAddr::new(to, 9))?;
     let source = socket.local_addr()?.ip();
@@ -61,8 +64,14 @@ pub struct NextHop {
     pub link_address: String,
 }
 
-/// The next hop of packets from this network namespace to a host, where it answers address resolution; `None` where it does not, or is
-/// not asked, as through a tunnel.
+/// The first port of traceroute, at which a host has no service.
+const TRACEROUTE_PORT: u16 = 33_434;
+/// How long a next hop may take to answer: the kernel asks one that it has not heard of for a while after 5 s (`delay_first_probe_time`), then
+/// three times within 3 s (`ucast_solicit`, `retrans_time`).
+const LONGEST_RESOLUTION: Duration = Duration::from_secs(10);
+
+/// The next hop of packets from this network namespace to a host, where it answers address resolution now; `None` where it does not, or is
+/// not asked, as through a tunnel. Sends a datagram to the host, which has the kernel ask, and waits for the answer.
 ///
 /// # Errors
 /// There is no route, or rtnetlink does not answer.
@@ -73,7 +82,28 @@ pub fn next_hop(to: IpAddr, from: IpAddr) -> io::Result<Option<NextHop>> {
     let route = netlink.route_used(&question)?;
     let Some(index) = route.interface else { return Ok(None) };
     let address = route.gateway.unwrap_or(to);
-    let resolved = netlink.resolved(address, index)?;
-    let interface = netlink.interface_facts(index)?.name;
-    Ok(resolved.map(|link_address| NextHop { address, interface, link_address }))
+    let mut events = NeighbourEvents::listen()?;
+    // One that is not sent, as a firewall refuses it, leaves what is known as it is.
+    let _ =
+        UdpSocket::bind((from, 0)).and_then(|socket| socket.send_to(&[0], (to, TRACEROUTE_PORT)));
+    let until = Instant::now() + LONGEST_RESOLUTION;
+    let mut known = netlink.neighbour(address, index)?;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match known {
+            Neighbour::Reachable(link_address) => {
+                let interface = netlink.interface_facts(index)?.name;
+                return Ok(Some(NextHop { address, interface, link_address }));
+            }
+            Neighbour::Unconfirmed if !left.is_zero() => wait_for(&[events.as_fd()], Some(left))?,
+            Neighbour::Unconfirmed | Neighbour::Unanswered => return Ok(None),
+        }
+        known = match events.learnt(address, index) {
+            Ok(learnt) => learnt.unwrap_or(Neighbour::Unconfirmed),
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
+                netlink.neighbour(address, index)?
+            }
+            Err(error) => return Err(error),
+        };
+    }
 }

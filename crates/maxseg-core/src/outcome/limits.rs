@@ -21,14 +21,24 @@ impl LimitShare {
     pub const LEAST: f64 = 0.0005;
 
     /// The shares of a flow's time, largest first: `held` is how long each limit held, in one unit. While a link is full, or a host
-    /// busy, that is the limit, whatever held the sender back meanwhile: faster than full it cannot be.
+    /// busy, that is the limit, whatever held the sender back meanwhile: faster than full it cannot be. Not so of a program that had
+    /// nothing to send, or of its pace, while others filled the link.
     pub fn of_times(held: impl IntoIterator<Item = (LimitedBy, f64)>, usage: &Usage) -> Vec<Self> {
         let held: Vec<(LimitedBy, f64)> = held.into_iter().collect();
-        let full = usage.full();
-        let total: f64 = held.iter().map(|(_, time)| time).sum();
-        let rest = (1.0 - full.map_or(0.0, |full| full.share)) / total.max(SHORTEST);
-        let held = held.into_iter().map(|(kind, time)| Self { kind, share: rest * time });
-        let full = full.map(|full| Self { share: full.share.min(1.0), ..full });
+        let is_program = |kind| matches!(kind, LimitedBy::Application | LimitedBy::Paced);
+        let sum = |held: &mut dyn Iterator<Item = &(LimitedBy, f64)>| -> f64 {
+            held.map(|(_, time)| time).sum::<f64>().max(SHORTEST)
+        };
+        let total = sum(&mut held.iter());
+        let programs = sum(&mut held.iter().filter(|(kind, _)| is_program(*kind)));
+        let beside_others = usage.beside_others(programs / total);
+        let full =
+            usage.full().map(|full| Self { share: full.share.min(1.0 - beside_others), ..full });
+        let rest = (1.0 - beside_others - full.map_or(0.0, |full| full.share)) / total;
+        let held = held.into_iter().map(|(kind, time)| {
+            let own = if is_program(kind) { beside_others * time / programs } else { 0.0 };
+            Self { kind, share: rest * time + own }
+        });
         let mut shares: Vec<Self> = held.chain(full).filter(|limit| limit.share > 0.0).collect();
         shares.sort_by(|a, b| b.share.total_cmp(&a.share));
         shares
@@ -56,6 +66,8 @@ impl LimitShare {
 pub struct Usage {
     /// The busiest link on the way of its data, or of its replies to requests.
     pub link: f64,
+    /// The same link, by this flow's packets alone.
+    pub own_link: f64,
     /// The busiest link on the way back.
     pub way_back: f64,
     /// The first link on the way back, by this flow's packets alone.
@@ -66,7 +78,7 @@ pub struct Usage {
 
 /// From this share of the time on, a link counts as full, and a host as busy.
 const FULL: f64 = 0.95;
-/// A full link on the way back is the limit of the flow whose packets fill more than this share of it.
+/// A full link is that of the flow whose packets fill more than this share of it.
 const OWN: f64 = 0.5;
 /// Less time than this, in seconds, is none.
 const SHORTEST: f64 = 1e-9;
@@ -75,6 +87,13 @@ impl Usage {
     /// Whether the data's way is full.
     pub fn has_full_link(&self) -> bool {
         self.link > FULL
+    }
+
+    /// The share of the time in which others filled the data's way while the flow's program had nothing to send, or paced, which it did for
+    /// a share `resting`: its own packets may have been on the link for a part of that.
+    fn beside_others(&self, resting: f64) -> f64 {
+        let is_of_others = self.has_full_link() && self.own_link < OWN;
+        if is_of_others { (resting - self.own_link).max(0.0) } else { 0.0 }
     }
 
     /// The limit that is none of the sender's, with the share of the time that it held.
@@ -187,14 +206,30 @@ mod tests {
         let (buffer, rest) = (LimitedBy::SendBuffer, LimitedBy::Application);
         let idle = Usage { link: 0.95, host: 0.5, ..Usage::default() };
         assert_eq!(limits(idle), [(buffer, 0.75), (rest, 0.25)]);
-        let link = Usage { link: 0.96, host: 0.955, ..Usage::default() };
+        let link = Usage { link: 0.96, own_link: 0.96, host: 0.955, ..Usage::default() };
         let by_link = [(LimitedBy::Bandwidth, 0.96), (buffer, 0.03), (rest, 0.01)];
         assert_eq!(limits(link), by_link);
-        let host = Usage { link: 0.96, host: 1.0, ..Usage::default() };
+        let host = Usage { link: 0.96, own_link: 0.96, host: 1.0, ..Usage::default() };
         assert_eq!(limits(host), [(LimitedBy::Host, 1.0)]);
         let back = Usage { way_back: 0.96, own_way_back: 0.6, ..Usage::default() };
         assert_eq!(limits(back), by_link);
         let of_others = Usage { own_way_back: 0.4, ..back };
         assert_eq!(limits(of_others), limits(idle), "others fill the way back");
+    }
+
+    /// Requests beside a download that fills the link: their program rests for most of the time, and their replies take a tenth of the link.
+    #[test]
+    fn a_program_at_rest_is_not_held_by_what_others_send() {
+        let held = [(LimitedBy::Application, 0.7), (LimitedBy::Congestion, 0.3)];
+        let limits = |own_link| {
+            let usage = Usage { link: 0.98, own_link, ..Usage::default() };
+            let shares = LimitShare::of_times(held, &usage);
+            assert!((shares.iter().map(|limit| limit.share).sum::<f64>() - 1.0).abs() < 1e-9);
+            (shares[0].kind, (shares[0].share * 1e6).round() / 1e6)
+        };
+        assert_eq!(limits(0.1), (LimitedBy::Application, 0.6));
+        assert_eq!(limits(0.0), (LimitedBy::Application, 0.7));
+        // What fills the link is its own: then it is the limit, and the program only looks as if it rested.
+        assert_eq!(limits(0.9), (LimitedBy::Bandwidth, 0.98));
     }
 }

@@ -63,7 +63,7 @@ impl<E> World<E> {
                     mss: connection.sender.is_established().then(|| connection.sender.mss()),
                     wires: (&connection.sent, &connection.answered),
                 };
-                self.tally_bulk(&counts, (index, flow), far)
+                self.tally_bulk(scenario, &counts, (index, flow))
             }
             Traffic::Linux(connection) => {
                 let (sent, seen) = connection.stats();
@@ -76,7 +76,7 @@ impl<E> World<E> {
                         .then(|| Bytes::new(connection.sender.mss())),
                     wires: (&connection.sent, &connection.answered),
                 };
-                self.tally_bulk(&counts, (index, flow), far)
+                self.tally_bulk(scenario, &counts, (index, flow))
             }
             Traffic::Datagrams(datagrams) => Tally {
                 payload: Some(datagrams.delivered * datagrams.size),
@@ -86,7 +86,7 @@ impl<E> World<E> {
                 wire_bytes: datagrams.sent * near.wire_bytes(datagrams.packet).get(),
                 limited_by: Some(LimitedBy::of_datagrams(
                     scenario.is_too_big(spec, datagrams.packet.length()),
-                    self.usage((index, flow), 0.0).has_full_link(),
+                    self.usage(scenario, (index, flow), [0; 2]).has_full_link(),
                 )),
                 ..Tally::default()
             },
@@ -98,7 +98,7 @@ impl<E> World<E> {
                 ping: echo.round_trips.clone(),
                 ..Tally::default()
             },
-            Traffic::Requests(requests) => self.tally_requests(requests, (index, flow), near),
+            Traffic::Requests(requests) => self.tally_requests(scenario, requests, (index, flow)),
         };
         let from = sender_of_most(flow);
         tally.lost = flow.losses.by(self.now);
@@ -110,13 +110,14 @@ impl<E> World<E> {
     /// The tally of a bulk flow, by what its ends counted.
     fn tally_bulk(
         &self,
+        scenario: &Scenario,
         counts: &BulkCounts<'_>,
         flow: (usize, &RunningFlow),
-        far: &LinkSpec,
     ) -> Tally {
         let BulkCounts { sent, seen, payload, arrived, mss, wires } = *counts;
         let elapsed = self.now.as_secs_f64();
-        let limits = self.limits_of(sent.limited, flow, seconds_on(far, wires.1));
+        let own = [wires.0.bytes, wires.1.bytes];
+        let limits = limits_of(sent.limited, &self.usage(scenario, flow, own));
         Tally {
             payload: Some(payload.get()),
             arrived: Some(arrived.max(payload.get())),
@@ -147,16 +148,16 @@ impl<E> World<E> {
 
     fn tally_requests(
         &self,
+        scenario: &Scenario,
         requests: &RequestFlow,
         flow: (usize, &RunningFlow),
-        near: &LinkSpec,
     ) -> Tally {
         let record = requests.record();
         let (asked, answered, seen) = (&record.requests, &record.replies, &record.seen);
         let both = |of: fn(&SenderStats) -> u64| of(asked) + of(answered);
         let elapsed = self.now.as_secs_f64();
-        let upload = seconds_on(near, &requests.sent_by_client);
-        let limits = self.limits_of(answered.limited, flow, upload);
+        let own = [requests.sent_by_server.bytes, requests.sent_by_client.bytes];
+        let limits = limits_of(answered.limited, &self.usage(scenario, flow, own));
         let mut rtt = asked.rtt.clone();
         rtt.merge(&answered.rtt);
         Tally {
@@ -187,8 +188,14 @@ impl<E> World<E> {
         }
     }
 
-    /// How busy links and hosts of a flow were in its time; its packets on the way back take `own` seconds of their first link.
-    fn usage(&self, (index, flow): (usize, &RunningFlow), own: f64) -> Usage {
+    /// How busy links and hosts of a flow were in its time; `own` are the bytes of its own packets on the wire of the first link of its data, and
+    /// of the first on the way back.
+    fn usage(
+        &self,
+        scenario: &Scenario,
+        (index, flow): (usize, &RunningFlow),
+        own: [u64; 2],
+    ) -> Usage {
         let from = sender_of_most(flow);
         let used = self.now.since(flow.start).as_secs_f64().max(1e-9);
         let (now, before) = (self.busy_times(index, self.now), flow.busy_before.as_deref());
@@ -198,13 +205,21 @@ impl<E> World<E> {
                 let earlier = before.map_or(Time::ZERO, |before| before.links[side][hop]);
                 now.links[side][hop].since(earlier)
             };
-            hops(flow, from).map(busy).max().unwrap_or_default().as_secs_f64() / used
+            let links = hops(flow, from).map(|hop| (hop, busy(hop)));
+            let (hop, busy) = links.max_by_key(|(_, busy)| *busy).unwrap_or_default();
+            (hop, busy.as_secs_f64() / used)
+        };
+        let share_of = |from: End, hop: usize, bytes: u64| {
+            bytes as f64 * 8.0 / link(scenario, from, hop).rate.get() as f64 / used
         };
         let host = now.host.since(before.map_or(Time::ZERO, |before| before.host));
+        let ((busiest_link, link), (_, way_back)) = (busiest(from), busiest(from.other()));
+        let first_back = *hops(flow, from.other()).start();
         Usage {
-            link: busiest(from),
-            way_back: busiest(from.other()),
-            own_way_back: own / used,
+            link,
+            own_link: share_of(from, busiest_link, own[0]),
+            way_back,
+            own_way_back: share_of(from.other(), first_back, own[1]),
             host: host.as_secs_f64() / used,
         }
     }
@@ -227,18 +242,6 @@ impl<E> World<E> {
                 self.flows[index].busy_before = Some(Box::new(busy));
             }
         }
-    }
-
-    /// How long each limit held, longest first.
-    fn limits_of(
-        &self,
-        times: [Time; Limit::ALL.len()],
-        flow: (usize, &RunningFlow),
-        own_way_back: f64,
-    ) -> Vec<LimitShare> {
-        let held = Limit::ALL.into_iter().zip(times);
-        let held = held.map(|(limit, time)| (limit.into(), time.as_secs_f64()));
-        LimitShare::of_times(held, &self.usage(flow, own_way_back))
     }
 
     fn describe(&self, tally: &Tally) -> Outcome {
@@ -361,9 +364,20 @@ fn sender_of_most(flow: &RunningFlow) -> End {
     }
 }
 
-/// How long `link` takes for what was counted there.
-fn seconds_on(link: &LinkSpec, counted: &Meter) -> f64 {
-    counted.bytes as f64 * 8.0 / link.rate.get() as f64
+/// How long each limit held, longest first.
+fn limits_of(times: [Time; Limit::ALL.len()], usage: &Usage) -> Vec<LimitShare> {
+    let held = Limit::ALL.into_iter().zip(times);
+    let held = held.map(|(limit, time)| (limit.into(), time.as_secs_f64()));
+    LimitShare::of_times(held, usage)
+}
+
+/// The link that packets from this end cross as this one of theirs, from 0.
+fn link(scenario: &Scenario, from: End, hop: usize) -> &LinkSpec {
+    let hops = &scenario.path.hops;
+    match from {
+        End::Sender => &hops[hop].forward,
+        End::Receiver => &hops[hops.len() - 1 - hop].reverse,
+    }
 }
 
 /// The hops that the flow's packets from this end cross, in their order.

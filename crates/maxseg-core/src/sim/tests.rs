@@ -349,6 +349,23 @@ fn a_ping_beside_a_transfer_does_not_change_its_limit() {
     assert_eq!(limits("[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n"), alone);
 }
 
+/// A program that rests between requests gains nothing from a faster link, though a transfer fills that meanwhile.
+#[test]
+fn requests_beside_a_transfer_are_the_programs() {
+    let limit = |think: &str| {
+        let request = format!(
+            "[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"200 B\"\nreply = \"30 kB\"\nthink = \"{think}\"\ncount = 1000\n"
+        );
+        let outcome =
+            run(&format!("{WIRED}{request}[[flow]]\nkind = \"bulk\"\n[until]\ntime = \"20 s\"\n"));
+        let [requests, bulk] = outcome.flows.as_slice() else { panic!("two flows") };
+        assert_eq!(bulk.limited_by, Some(LimitedBy::Bandwidth));
+        requests.limited_by
+    };
+    assert_eq!(limit("2 s"), Some(LimitedBy::Application));
+    assert_eq!(limit("1 ms"), Some(LimitedBy::Bandwidth));
+}
+
 /// The kernel sends echo replies without DF (`net/ipv4/icmp.c`); in IPv6 no router fragments.
 #[test]
 fn echo_replies_above_the_mtu_of_the_way_back_are_fragmented() {

@@ -214,7 +214,7 @@ fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     Some(means.map(|(link, packets)| link.waited.as_secs_f64() / packets as f64).sum())
 }
 
-/// How busy the links of a flow were in its time. What its own packets take of the way back only the relay counts.
+/// How busy the links of a flow were in its time. What its own packets take of them only the relay counts.
 fn usage(scenario: &Scenario, ran: &RunRecord, index: usize) -> Usage {
     let way = way_of_most(&scenario.flows[index]);
     let (ended, busy) =
@@ -226,17 +226,24 @@ fn usage(scenario: &Scenario, ran: &RunRecord, index: usize) -> Usage {
             let earlier = before.map_or(Time::ZERO, |(_, links)| links[hop][side]);
             busy[hop][side].since(earlier)
         };
-        let busiest = (way.hops.first..=way.hops.last).map(of_hop).max();
-        busiest.unwrap_or_default().as_secs_f64() / used
+        let hops = (way.hops.first..=way.hops.last).map(|hop| (hop, of_hop(hop)));
+        let (hop, busy) = hops.max_by_key(|(_, busy)| *busy).unwrap_or_default();
+        (hop, busy.as_secs_f64() / used)
     };
     let side = side_towards_receiver(&way);
     let (_, first_back) = scenario.first_links(&way);
-    let own = meters_of(&way, index, ran).map(|(_, back)| back.wire_bytes);
-    let own = own.map_or(0.0, |bytes| bytes as f64 * 8.0 / first_back.rate.get() as f64);
+    let own = meters_of(&way, index, ran);
+    let share_of = |link: &LinkSpec, meter: FlowMeter| {
+        meter.wire_bytes as f64 * 8.0 / link.rate.get() as f64 / used
+    };
+    let ((busiest_hop, link), (_, way_back)) = (busiest(side), busiest(1 - side));
+    let busiest_link = &scenario.path.hops[busiest_hop].links()[side];
     Usage {
-        link: busiest(side),
-        way_back: busiest(1 - side),
-        own_way_back: own / used,
+        link,
+        // Unknown, it is the flow's.
+        own_link: own.map_or(link, |(there, _)| share_of(busiest_link, there)),
+        way_back,
+        own_way_back: own.map_or(0.0, |(_, back)| share_of(first_back, back)),
         ..Usage::default()
     }
 }

@@ -280,7 +280,8 @@ fn transfers_of_just_as_many_connections_as_allowed_follow_one_another() {
     with(options(), |address| {
         let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
         for towards in [Towards::Client, Towards::Responder, Towards::Client, Towards::Responder] {
-            let (connections, time) = (8, Duration::from_millis(50));
+            // Long enough for a busy machine to run each of them.
+            let (connections, time) = (8, Duration::from_millis(500));
             let result = client.bulk(&BulkPlan { connections, time, ..plan(towards) });
             assert_eq!(result.unwrap().series.len(), 8, "{towards:?}");
         }

@@ -21,13 +21,22 @@ impl LimitShare {
     pub const LEAST: f64 = 0.0005;
 
     /// The shares of a flow's time, largest first: `held` is how long each limit held, in one unit. While a link is full, or a host
-    /// busy, that is the limit, whatever held the sender back meanwhile: faster than full it cannot be.
+    /// busy, that is the limit, whatever held the sender back meanwhile: faster than full it cannot be. Nor do losses limit that leave a link
+    /// idle for less than a tenth of the time behind slow start: without them the transfer would be faster by as little.
     pub fn of_times(held: impl IntoIterator<Item = (LimitedBy, f64)>, usage: &Usage) -> Vec<Self> {
         let held: Vec<(LimitedBy, f64)> = held.into_iter().collect();
         let full = usage.full();
         let total: f64 = held.iter().map(|(_, time)| time).sum();
         let rest = (1.0 - full.map_or(0.0, |full| full.share)) / total.max(SHORTEST);
-        let held = held.into_iter().map(|(kind, time)| Self { kind, share: rest * time });
+        let start_up = held.iter().filter(|(kind, _)| *kind == LimitedBy::StartUp);
+        let behind = 1.0 - start_up.map(|(_, time)| time).sum::<f64>() / total.max(SHORTEST);
+        let is_of_link = full.is_none() && behind > 0.0 && usage.link >= NEARLY_FULL * behind;
+        let of_link = |kind| match kind {
+            LimitedBy::Congestion if is_of_link => LimitedBy::Bandwidth,
+            other => other,
+        };
+        let held =
+            held.into_iter().map(|(kind, time)| Self { kind: of_link(kind), share: rest * time });
         let full = full.map(|full| Self { share: full.share.min(1.0), ..full });
         let mut shares: Vec<Self> = held.chain(full).filter(|limit| limit.share > 0.0).collect();
         shares.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -66,6 +75,8 @@ pub struct Usage {
 
 /// From this share of the time on, a link counts as full, and a host as busy.
 const FULL: f64 = 0.95;
+/// From this share on losses cost less than a tenth of what the link carries.
+pub(crate) const NEARLY_FULL: f64 = 0.9;
 /// A full link on the way back is the limit of the flow whose packets fill more than this share of it.
 const OWN: f64 = 0.5;
 /// Less time than this, in seconds, is none.
@@ -196,5 +207,22 @@ mod tests {
         assert_eq!(limits(back), by_link);
         let of_others = Usage { own_way_back: 0.4, ..back };
         assert_eq!(limits(of_others), limits(idle), "others fill the way back");
+    }
+
+    /// A link that is idle for a tenth of the time would carry a ninth more without losses, and much more if it was faster.
+    #[test]
+    fn losses_that_leave_little_of_a_link_idle_are_no_limit() {
+        let first = |start_up: f64, link: f64| {
+            let held = [(LimitedBy::StartUp, start_up), (LimitedBy::Congestion, 1.0 - start_up)];
+            LimitShare::of_times(held, &Usage { link, ..Usage::default() })[0]
+        };
+        let (losses, link) = (LimitedBy::Congestion, LimitedBy::Bandwidth);
+        assert_eq!((first(0.0, 0.92).kind, first(0.0, 0.85).kind), (link, losses));
+        assert_eq!(first(0.25, 0.72), LimitShare { kind: link, share: 0.75 });
+        assert_eq!(first(1.0, 0.0).kind, LimitedBy::StartUp);
+        // A window that is full all the time leaves it idle, whatever losses there are.
+        let held = [(LimitedBy::ReceiveWindow, 1.0)];
+        let shares = LimitShare::of_times(held, &Usage { link: 0.92, ..Usage::default() });
+        assert_eq!(shares[0].kind, LimitedBy::ReceiveWindow);
     }
 }

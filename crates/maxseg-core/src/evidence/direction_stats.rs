@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     AckGaps, Alone, Beside, Bins, CongestionEpochs, Departures, DropLine, Events, Intervals,
-    LoadedRoundTrips, LossEpisodes, Outage, Refills, SynFacts, Trace, WayDelay,
+    LoadedRoundTrips, LossEpisodes, Outage, Refills, SynFacts, Trace, Unseen, WayDelay,
 };
 use crate::units::Time;
 pub use resent::{BlackHole, Resent, Spurious};
@@ -64,6 +64,9 @@ pub struct DirectionStats {
     /// `null` where one of the directions was not captured.
     #[schemars(with = "Option<u64>")]
     pub unseen_bytes: u64,
+    /// Holes in the capture through which the direction went on, in order: files that are missing. `unseen_bytes` has their payload too.
+    #[serde(skip)]
+    pub holes: Vec<Unseen>,
     /// Payload that was sent and not acknowledged at the end.
     /// `null` where one of the directions was not captured.
     #[schemars(with = "Option<u64>")]

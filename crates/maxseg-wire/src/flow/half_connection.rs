@@ -1,6 +1,7 @@
 //! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the other's.
 
 mod describe;
+mod resumed;
 
 use maxseg_core::evidence::{
     DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, SynFacts,

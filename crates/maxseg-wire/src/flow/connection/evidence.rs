@@ -75,7 +75,7 @@ impl Connection {
             one_way: forward.is_missing_beside(&reverse) || reverse.is_missing_beside(&forward),
             mid_stream: begins_late,
             offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
-            capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
+            capture_lost: forward.lost_by_capture() + reverse.lost_by_capture() > 0
                 && forward.packets > 0
                 && reverse.packets > 0,
             ecn: forward.congestion_marks + reverse.congestion_marks > 0,

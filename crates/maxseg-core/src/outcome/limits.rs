@@ -31,9 +31,9 @@ impl LimitShare {
         let start_up = held.iter().filter(|(kind, _)| *kind == LimitedBy::StartUp);
         let behind = 1.0 - start_up.map(|(_, time)| time).sum::<f64>() / total.max(SHORTEST);
         let is_of_link = full.is_none() && behind > 0.0 && usage.link >= NEARLY_FULL * behind;
-        let of_link = |kind| match kind {
-            LimitedBy::Congestion if is_of_link => LimitedBy::Bandwidth,
-            other => other,
+        let of_link = |kind| {
+            let is_lost = is_of_link && kind == LimitedBy::Congestion;
+            if is_lost { LimitedBy::Bandwidth } else { kind }
         };
         let held =
             held.into_iter().map(|(kind, time)| Self { kind: of_link(kind), share: rest * time });

@@ -392,11 +392,6 @@ impl DirectionStats {
     pub const fn needed_retransmissions(&self) -> u64 {
         self.resent_data().saturating_sub(self.spurious_retransmissions)
     }
-
-    /// The lost share of all segments: needed retransmissions of each that was sent, from 0 to 1.
-    pub fn lost_share(&self) -> f64 {
-        self.needed_retransmissions() as f64 / self.segments().max(1) as f64
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod ending;
 mod event;
 mod joined;
 mod losses;
+mod missing;
 mod path_mtu;
 mod points;
 mod rate_spread;

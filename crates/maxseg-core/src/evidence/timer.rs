@@ -105,13 +105,13 @@ mod tests {
     use super::*;
     use crate::evidence::Bins;
 
-    /// A capture of 60 s in which such a share of 1000 segments is lost, evenly, and a stop in the middle with so many retransmissions.
-    fn lossy(share: f64, retransmissions: u32) -> DirectionStats {
+    /// A capture of 60 s in which so many of a hundred segments are lost, evenly, and a stop in the middle with so many retransmissions.
+    fn lossy(percent: u64, retransmissions: u32) -> DirectionStats {
         let mut bins = Bins::new(Time::ZERO, Time::from_millis(100));
         for n in 0..600 {
             bins.at(Time::from_millis(100 * n)).segments = 2;
         }
-        let lost = (1200.0 * share) as u64;
+        let lost = 12 * percent;
         for n in 0..lost {
             bins.at(Time::from_millis(n * 60_000 / lost)).losses += 1;
         }
@@ -128,19 +128,19 @@ mod tests {
 
     #[test]
     fn many_losses_in_a_row_are_no_interruption_where_many_segments_are_lost() {
-        let is_interrupted = |share, retransmissions| lossy(share, retransmissions).interruption();
-        for (share, by_chance, interrupted) in [(0.2, 5, 7), (0.3, 6, 9), (0.5, 10, 15)] {
-            assert_eq!(is_interrupted(share, by_chance), None, "{share}");
-            assert!(is_interrupted(share, interrupted).is_some(), "{share}");
+        let is_interrupted = |percent, times| lossy(percent, times).interruption();
+        for (percent, by_chance, interrupted) in [(20, 5, 7), (30, 6, 9), (50, 10, 15)] {
+            assert_eq!(is_interrupted(percent, by_chance), None, "{percent}");
+            assert!(is_interrupted(percent, interrupted).is_some(), "{percent}");
         }
-        assert!(is_interrupted(0.01, 3).is_some());
-        assert!(lossy(0.5, 10).stop().is_some(), "what is sent begins anew all the same");
+        assert!(is_interrupted(1, 3).is_some());
+        assert!(lossy(50, 10).stop().is_some(), "what is sent begins anew all the same");
     }
 
     /// What is lost in an interruption does not make one likely.
     #[test]
     fn losses_within_the_stop_are_none_at_other_times() {
-        let mut data = lossy(0.0, 3);
+        let mut data = lossy(0, 3);
         data.retransmitted_packets = 200;
         data.bins.at(Time::from_secs(35)).losses = 200;
         assert!(data.interruption().is_some());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bin, DirectionStats};
+use super::Bin;
 use crate::units::Time;
 
 /// A hole in a capture through which a connection went on: files are missing.
@@ -25,24 +25,5 @@ impl Unseen {
     /// How long it lasted.
     pub fn lasted(&self) -> Time {
         self.to.since(self.from)
-    }
-}
-
-impl DirectionStats {
-    /// How much of an interval lies in holes of the capture.
-    pub fn unseen_part_of(&self, bin: &Bin) -> Time {
-        let parts = self.holes.iter().map(|hole| hole.part_of(bin));
-        parts.fold(Time::ZERO, Time::saturating_add)
-    }
-
-    /// Whether the capture has all of an interval.
-    pub fn has_seen(&self, bin: &Bin) -> bool {
-        self.unseen_part_of(bin) == Time::ZERO
-    }
-
-    /// Payload that was acknowledged and not captured while the capture went on: it lost packets.
-    pub fn lost_by_capture(&self) -> u64 {
-        let in_holes: u64 = self.holes.iter().map(|hole| hole.bytes).sum();
-        self.unseen_bytes.saturating_sub(in_holes)
     }
 }

@@ -65,9 +65,9 @@ pub(super) struct Connection {
     late_packets: u32,
     /// Whether the file has connections of these ports with the later one first.
     is_beside_later: bool,
-    /// Of how many holes in the capture it knows, and whether packets of it may be in one.
+    /// Of how many holes in the capture it knows, and behind how many of them it goes on.
     pub(super) holes_before: usize,
-    goes_on_behind_hole: bool,
+    holes_within: u32,
     /// Whether a packet came since the store last looked for connections to pack.
     #[serde(skip)]
     pub(super) was_used: bool,
@@ -113,7 +113,7 @@ impl Connection {
             late_packets: 0,
             is_beside_later: false,
             holes_before: 0,
-            goes_on_behind_hole: false,
+            holes_within: 0,
             was_used: true,
         }
     }

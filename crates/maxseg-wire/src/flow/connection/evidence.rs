@@ -170,11 +170,9 @@ impl Connection {
         {
             return Ending::NoAnswer;
         }
-        match self.open_ending(client) {
-            Ending::Closed => Ending::Closed,
-            _ if self.silence(client).is_some() => Ending::GoneSilent,
-            open => open,
-        }
+        let ending = self.open_ending(client);
+        let is_silent = ending != Ending::Closed && self.silence(client).is_some();
+        if is_silent { Ending::GoneSilent } else { ending }
     }
 
     /// How far it was closed by FINs.

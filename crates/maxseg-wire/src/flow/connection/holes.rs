@@ -36,7 +36,7 @@ impl Connection {
             }
         }
         self.turns.forget_open();
-        self.goes_on_behind_hole = true;
+        self.holes_within = self.holes_within.saturating_add(1);
     }
 
     /// Whether packets of the connection may have passed in a hole: payload was in flight before it, or this packet has numbers behind

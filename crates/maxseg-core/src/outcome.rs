@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::stats::Histogram;
 use crate::units::Time;
 pub use lab::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
+pub(crate) use limits::NEARLY_FULL;
 pub use limits::{LimitShare, LimitedBy, Usage};
 pub use link::LinkOutcome;
 

@@ -51,6 +51,7 @@ fn is_severe(reason: &Reason) -> bool {
     match reason.code {
         ReasonCode::OneWay
         | ReasonCode::Merged
+        | ReasonCode::MissingFiles
         | ReasonCode::CaptureLoss
         | ReasonCode::LostAcknowledgements
         | ReasonCode::PayloadOnly

@@ -1,7 +1,7 @@
 //! How a connection ended, where that is the story: refused, not answered, reset, silent.
 
 use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
-use crate::evidence::{DirectionStats, Ending, EventKind, Evidence, Silence, UnreachableEvent};
+use crate::evidence::{Ending, EventKind, Evidence, UnreachableEvent};
 use crate::units::{Time, approx};
 
 pub(super) fn refused(evidence: &Evidence) -> Option<Finding> {
@@ -135,22 +135,8 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     })
 }
 
-/// So many attempts of which none is answered are chance, where that is as likely: the path loses so many.
-const BY_CHANCE: f64 = 0.05;
-
-/// How likely it is that all attempts of a silence were lost, as packets before it were.
-fn chance_of(silence: &Silence, stats: &DirectionStats) -> f64 {
-    let own = u64::from(silence.retransmissions);
-    let lost = stats.needed_retransmissions().saturating_sub(own) as f64;
-    let sent = stats.segments().saturating_sub(own).max(1) as f64;
-    libm::pow(lost / sent, f64::from(silence.retransmissions + silence.probes))
-}
-
 pub(super) fn gone_silent(evidence: &Evidence) -> Option<Finding> {
     let silence = evidence.silence?;
-    if chance_of(&silence, evidence.stats(silence.direction)) > BY_CHANCE {
-        return None;
-    }
     let silent = evidence.receiver(silence.direction);
     let seconds = silence.to.since(silence.from).as_secs_f64();
     let mut attempts = Vec::new();
@@ -222,33 +208,4 @@ pub(super) fn keep_alive(evidence: &Evidence) -> Option<Finding> {
         why: "Keep-alives are not retransmissions, and their answers are not round trips under load",
         source: "RFC 9293 §3.8.4, RFC 1122 §4.2.3.6",
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::evidence::Direction;
-
-    /// A path that loses every second segment leaves two retransmissions without an answer now and then, one that loses none does not.
-    #[test]
-    fn attempts_that_are_lost_as_others_were_are_no_silence() {
-        let chance = |lost, retransmissions| {
-            let silence = Silence {
-                direction: Direction::Forward,
-                from: Time::ZERO,
-                to: Time::from_secs(1),
-                retransmissions,
-                probes: 0,
-            };
-            let stats = DirectionStats {
-                data_packets: 100 + u64::from(retransmissions),
-                retransmitted_packets: lost + u64::from(retransmissions),
-                ..DirectionStats::default()
-            };
-            chance_of(&silence, &stats)
-        };
-        assert!(chance(0, 2) < BY_CHANCE && chance(10, 2) < BY_CHANCE);
-        assert!((chance(50, 2) - 0.25).abs() < 1e-9);
-        assert!(chance(50, 5) < BY_CHANCE);
-    }
 }

@@ -1,6 +1,7 @@
 //! The intervals in which a direction is judged.
 
 use crate::evidence::{Bin, DirectionStats};
+use crate::outcome::LimitedBy;
 use crate::units::Time;
 
 /// A sender that is out of data for this share of the time writes in steps, and fills no window.
@@ -20,6 +21,12 @@ pub(super) fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
         is_whole = newest.duration >= shortest.max(newest.rtt_mean().unwrap_or(shortest));
     }
     joined
+}
+
+/// The limits of an interval that a hole of the capture reaches into.
+pub(super) fn unseen(bin: &Bin) -> [(LimitedBy, f64); 4] {
+    let none = (LimitedBy::Unknown, 0.0);
+    [(LimitedBy::Unknown, bin.duration.as_secs_f64()), none, none, none]
 }
 
 /// The bins in which something was sent.

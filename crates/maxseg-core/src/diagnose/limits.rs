@@ -9,7 +9,7 @@
 use super::ack_path::AckPath;
 use super::data_queue;
 use super::full_link::{FULL_LINK, held_s, is_at, trains_bps};
-use super::intervals::round_trips;
+use super::intervals::{round_trips, unseen};
 use super::known::Known;
 use super::loss_cause::Loss;
 use super::lossy_stretch::WindowOrLosses;
@@ -60,12 +60,13 @@ pub struct Limits {
 impl Limits {
     /// Looks at a direction.
     pub(super) fn of(stats: &DirectionStats, acks: &DirectionStats, known: Known) -> Self {
-        let bins = round_trips(stats);
+        let all = round_trips(stats);
+        let bins: Vec<Bin> = all.iter().filter(|bin| stats.has_seen(bin)).copied().collect();
         let mut judge = Judge::new(stats, acks, &bins, known);
-        let mut limits = Self::default();
-        let mut times: Vec<(LimitedBy, f64)> = Vec::new();
-        for bin in &bins {
-            let parts = judge.parts(bin).into_iter().filter(|(_, seconds)| *seconds > 0.0);
+        let (mut limits, mut times) = (Self::default(), Vec::<(LimitedBy, f64)>::new());
+        for bin in &all {
+            let parts = if stats.has_seen(bin) { judge.parts(bin) } else { unseen(bin) };
+            let parts = parts.into_iter().filter(|(_, seconds)| *seconds > 0.0);
             if let Some((kind, _)) = parts.clone().max_by(|a, b| a.1.total_cmp(&b.1)) {
                 limits.extend(bin, kind);
             }

@@ -118,7 +118,7 @@ pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding>
 /// timer.
 pub(super) fn outage(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
-    let outage = stats.interruption().filter(|outage| !stats.has_losses_like(outage))?;
+    let outage = stats.interruption()?;
     let after = |at: Time| approx::time(at.since(evidence.begin).as_secs_f64());
     Some(Finding {
         kind: FindingKind::Outage,

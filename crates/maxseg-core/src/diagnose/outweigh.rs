@@ -40,7 +40,7 @@ pub(super) fn link_does(
 ) -> bool {
     let is_full = || is_at(data, trains_bps(data), FULL_LINK);
     // While nothing passes at all no link is full.
-    data.interruption().is_none()
+    data.stop().is_none()
         && of_both(shares).is_some()
         && !come_in_turn(data, spans)
         && (is_full() || flight_by_trips(data, acks).is_some_and(|flight| flight >= MORE))

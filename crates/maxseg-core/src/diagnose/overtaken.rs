@@ -40,12 +40,13 @@ pub(super) fn needs_order(limit: LimitedBy) -> bool {
 pub(super) fn has_no_order(evidence: &Evidence) -> bool {
     let steps = evidence.capture.clock_steps;
     let brings_the_past = |data: &DirectionStats| {
-        data.spurious.acknowledged >= MANY_PAST && 2 * data.retransmitted_bytes >= data.unseen_bytes
+        data.spurious.acknowledged >= MANY_PAST
+            && 2 * data.retransmitted_bytes >= data.lost_by_capture()
     };
     let is_past = || {
         [&evidence.forward, &evidence.reverse]
             .into_iter()
-            .any(|data| data.unseen_bytes > 0 && brings_the_past(data))
+            .any(|data| data.lost_by_capture() > 0 && brings_the_past(data))
     };
     steps > FEW_STEPS || steps > 0 && is_past()
 }
@@ -84,7 +85,7 @@ pub(super) fn hides_flights(data: &DirectionStats, capture: &CaptureFacts) -> Op
     let packets = (data.data_packets as f64).max(1.0);
     let early = capture.acks_before_data as f64 / packets;
     let behind = capture.late_packets as f64 / packets;
-    let is_disordered = data.out_of_order_packets > 0 || data.unseen_bytes > 0;
+    let is_disordered = data.out_of_order_packets > 0 || data.lost_by_capture() > 0;
     let has_wrong_times = behind >= MANY_BEHIND && data.out_of_order_share() >= SOME_OVERTAKEN;
     let (share, how) = if early >= MANY_EARLY && is_disordered {
         (early, "the acknowledgements were captured before their data")

@@ -3,6 +3,7 @@
 
 mod acknowledgements;
 mod copies;
+mod unseen;
 mod wanted;
 
 use schemars::JsonSchema;
@@ -57,6 +58,8 @@ pub enum ReasonCode {
     ClockCoarse,
     /// Payload was acknowledged that was never captured.
     CaptureLoss,
+    /// Files of a ring are missing: the connection went on meanwhile.
+    MissingFiles,
     /// Segments were sent beyond every window that was captured, or long after the last acknowledgement.
     LostAcknowledgements,
     /// Packets without payload are missing, as with a filter that keeps payload.
@@ -99,12 +102,13 @@ impl Quality {
 
     /// What is peculiar about the capture of a connection.
     pub(super) fn reasons(evidence: &Evidence) -> Vec<Reason> {
-        let rules: [fn(&Evidence) -> Option<Reason>; 13] = [
+        let rules: [fn(&Evidence) -> Option<Reason>; 14] = [
             merged,
             one_way,
             mid_stream,
             cut_headers,
-            capture_loss,
+            unseen::missing_files,
+            unseen::capture_loss,
             acknowledgements::lost,
             acknowledgements::filtered,
             clock_coarse,
@@ -151,11 +155,12 @@ fn leaves_open(
         ReasonCode::Merged => true,
         ReasonCode::OneWay => one_way::limit(evidence, evidence.data_direction()) != Some(verdict),
         ReasonCode::CaptureLoss => {
-            let unseen = unseen_share(evidence);
+            let unseen = unseen::share(evidence);
             let is_much = unseen > MUCH_UNSEEN
                 || verdict == LimitedBy::Congestion && unseen > AS_LOST * data.lost_share();
             unseen > MOST_UNSEEN || is_much && !is_plain(data, verdict)
         }
+        ReasonCode::MissingFiles => unseen::share_of_its_time(data) > MOST_UNSEEN,
         ReasonCode::LostAcknowledgements | ReasonCode::PayloadOnly => !is_plain(data, verdict),
         // What one direction shows without the other, it shows without the handshake.
         ReasonCode::MidStream | ReasonCode::CutHeaders if evidence.marks.one_way => false,
@@ -265,14 +270,6 @@ fn is_fine_enough(evidence: &Evidence, data: &DirectionStats, verdict: LimitedBy
     }
 }
 
-fn unseen_share(evidence: &Evidence) -> f64 {
-    let share = |stats: &DirectionStats| {
-        let all = stats.unseen_bytes + stats.unique_bytes;
-        if all == 0 { 0.0 } else { stats.unseen_bytes as f64 / all as f64 }
-    };
-    share(evidence.stats(evidence.data_direction()))
-}
-
 const fn reason(code: ReasonCode, text: String) -> Reason {
     Reason { code, text }
 }
@@ -330,20 +327,6 @@ fn clock_coarse(evidence: &Evidence) -> Option<Reason> {
     Some(reason(
         ReasonCode::ClockCoarse,
         format!("All times are multiples of {}", approx::time(tick)),
-    ))
-}
-
-fn capture_loss(evidence: &Evidence) -> Option<Reason> {
-    let unseen = evidence.forward.unseen_bytes + evidence.reverse.unseen_bytes;
-    if !evidence.marks.capture_lost || unseen == 0 || has_no_order(evidence) {
-        return None;
-    }
-    Some(reason(
-        ReasonCode::CaptureLoss,
-        format!(
-            "The capture lost packets of {}: what was in flight and sent again there is not counted",
-            counted(unseen, "acknowledged byte")
-        ),
     ))
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     AckGaps, Alone, Beside, Bins, CongestionEpochs, Departures, DropLine, Events, Intervals,
-    LoadedRoundTrips, LossEpisodes, Outage, Refills, SynFacts, Trace, WayDelay,
+    LoadedRoundTrips, LossEpisodes, Outage, Refills, SynFacts, Trace, Unseen, WayDelay,
 };
 use crate::units::Time;
 pub use resent::{BlackHole, Resent, Spurious};
@@ -64,6 +64,9 @@ pub struct DirectionStats {
     /// `null` where one of the directions was not captured.
     #[schemars(with = "Option<u64>")]
     pub unseen_bytes: u64,
+    /// Holes in the capture through which the direction went on, in order: files that are missing. `unseen_bytes` has their payload too.
+    #[serde(skip)]
+    pub holes: Vec<Unseen>,
     /// Payload that was sent and not acknowledged at the end.
     /// `null` where one of the directions was not captured.
     #[schemars(with = "Option<u64>")]
@@ -388,11 +391,6 @@ impl DirectionStats {
     /// Those of them that were not spurious.
     pub const fn needed_retransmissions(&self) -> u64 {
         self.resent_data().saturating_sub(self.spurious_retransmissions)
-    }
-
-    /// The lost share of all segments: needed retransmissions of each that was sent, from 0 to 1.
-    pub fn lost_share(&self) -> f64 {
-        self.needed_retransmissions() as f64 / self.segments().max(1) as f64
     }
 }
 

@@ -18,6 +18,7 @@ mod ending;
 mod event;
 mod joined;
 mod losses;
+mod missing;
 mod path_mtu;
 mod points;
 mod rate_spread;
@@ -29,6 +30,7 @@ mod syn;
 mod timer;
 mod trace;
 mod unreachable;
+mod unseen;
 
 use std::net::SocketAddr;
 
@@ -65,6 +67,7 @@ pub use socket_info::SocketInfo;
 pub use syn::{OptionKind, OptionOrder, SynFacts};
 pub use trace::{AckPoint, ControlKind, ControlPoint, SackPoint, SegmentPoint, Trace};
 pub use unreachable::{UnreachableCode, UnreachableEvent};
+pub use unseen::Unseen;
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::units::{Bytes, Mtu, Time};

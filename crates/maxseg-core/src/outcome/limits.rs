@@ -22,21 +22,26 @@ impl LimitShare {
 
     /// The shares of a flow's time, largest first: `held` is how long each limit held, in one unit. While a link is full, or a host
     /// busy, that is the limit, whatever held the sender back meanwhile: faster than full it cannot be. Not so of a program that had
-    /// nothing to send, or of its pace, while others filled the link.
+    /// nothing to send, or of its pace, while others filled the link. Nor do losses limit that leave a link idle for less than a tenth of the
+    /// time behind slow start: without them the transfer would be faster by as little.
     pub fn of_times(held: impl IntoIterator<Item = (LimitedBy, f64)>, usage: &Usage) -> Vec<Self> {
         let held: Vec<(LimitedBy, f64)> = held.into_iter().collect();
         let is_program = |kind| matches!(kind, LimitedBy::Application | LimitedBy::Paced);
-        let sum = |held: &mut dyn Iterator<Item = &(LimitedBy, f64)>| -> f64 {
-            held.map(|(_, time)| time).sum::<f64>().max(SHORTEST)
+        let time_of = |is_meant: &dyn Fn(LimitedBy) -> bool| -> f64 {
+            held.iter().filter(|(kind, _)| is_meant(*kind)).map(|(_, time)| time).sum()
         };
-        let total = sum(&mut held.iter());
-        let programs = sum(&mut held.iter().filter(|(kind, _)| is_program(*kind)));
+        let total = time_of(&|_| true).max(SHORTEST);
+        let programs = time_of(&is_program).max(SHORTEST);
+        let behind_start = 1.0 - time_of(&|kind| kind == LimitedBy::StartUp) / total;
         let beside_others = usage.beside_others(programs / total);
         let full =
             usage.full().map(|full| Self { share: full.share.min(1.0 - beside_others), ..full });
         let rest = (1.0 - beside_others - full.map_or(0.0, |full| full.share)) / total;
-        let held = held.into_iter().map(|(kind, time)| {
-            let own = if is_program(kind) { beside_others * time / programs } else { 0.0 };
+        let is_nearly_full = full.is_none() && usage.is_nearly_full(behind_start);
+        let held = held.iter().map(|(kind, time)| {
+            let own = if is_program(*kind) { beside_others * time / programs } else { 0.0 };
+            let is_of_link = is_nearly_full && *kind == LimitedBy::Congestion;
+            let kind = if is_of_link { LimitedBy::Bandwidth } else { *kind };
             Self { kind, share: rest * time + own }
         });
         let mut shares: Vec<Self> = held.chain(full).filter(|limit| limit.share > 0.0).collect();
@@ -78,6 +83,8 @@ pub struct Usage {
 
 /// From this share of the time on, a link counts as full, and a host as busy.
 const FULL: f64 = 0.95;
+/// From this share on losses cost less than a tenth of what the link carries.
+pub(crate) const NEARLY_FULL: f64 = 0.9;
 /// A full link is that of the flow whose packets fill more than this share of it.
 const OWN: f64 = 0.5;
 /// Less time than this, in seconds, is none.
@@ -94,6 +101,11 @@ impl Usage {
     fn beside_others(&self, resting: f64) -> f64 {
         let is_of_others = self.has_full_link() && self.own_link < OWN;
         if is_of_others { (resting - self.own_link).max(0.0) } else { 0.0 }
+    }
+
+    /// Whether the data's way was nearly full in the time behind slow start, which is this share of all.
+    fn is_nearly_full(&self, behind_start: f64) -> bool {
+        behind_start > 0.0 && self.link >= NEARLY_FULL * behind_start
     }
 
     /// The limit that is none of the sender's, with the share of the time that it held.
@@ -231,5 +243,22 @@ mod tests {
         assert_eq!(limits(0.0), (LimitedBy::Application, 0.7));
         // What fills the link is its own: then it is the limit, and the program only looks as if it rested.
         assert_eq!(limits(0.9), (LimitedBy::Bandwidth, 0.98));
+    }
+
+    /// A link that is idle for a tenth of the time would carry a ninth more without losses, and much more if it was faster.
+    #[test]
+    fn losses_that_leave_little_of_a_link_idle_are_no_limit() {
+        let first = |start_up: f64, link: f64| {
+            let held = [(LimitedBy::StartUp, start_up), (LimitedBy::Congestion, 1.0 - start_up)];
+            LimitShare::of_times(held, &Usage { link, ..Usage::default() })[0]
+        };
+        let (losses, link) = (LimitedBy::Congestion, LimitedBy::Bandwidth);
+        assert_eq!((first(0.0, 0.92).kind, first(0.0, 0.85).kind), (link, losses));
+        assert_eq!(first(0.25, 0.72), LimitShare { kind: link, share: 0.75 });
+        assert_eq!(first(1.0, 0.0).kind, LimitedBy::StartUp);
+        // A window that is full all the time leaves it idle, whatever losses there are.
+        let held = [(LimitedBy::ReceiveWindow, 1.0)];
+        let shares = LimitShare::of_times(held, &Usage { link: 0.92, ..Usage::default() });
+        assert_eq!(shares[0].kind, LimitedBy::ReceiveWindow);
     }
 }

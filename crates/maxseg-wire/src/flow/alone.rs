@@ -132,7 +132,7 @@ impl Alone {
 
     fn end_recovery(&mut self) {
         let (begin, end) = std::mem::take(&mut self.recovery);
-        self.repairing += end - begin;
+        self.repairing = self.repairing.saturating_add(end.saturating_sub(begin));
     }
 
     /// The first repair of a recovery.
@@ -149,7 +149,7 @@ impl Alone {
         if self.count == 0 {
             self.begin = now;
             self.flight = (now, 1);
-        } else if now.at.saturating_sub(self.begin.at) <= OPENING * self.trip {
+        } else if now.at.saturating_sub(self.begin.at) <= OPENING.saturating_mul(self.trip) {
             self.open(now, before);
         }
         self.few.rotate_left(1);
@@ -206,6 +206,17 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+
+    /// Times of a broken file are any.
+    #[test]
+    fn a_handshake_of_centuries_is_no_fault() {
+        let mut alone = Alone::new(u64::MAX / 2);
+        for at in [0, u64::MAX, 0] {
+            let data = Data { at, payload: 1000, start: 0, nxt: 1000, missing: Some((at, 1000)) };
+            alone.on_data(&data);
+        }
+        assert!(Box::new(alone).found().is_none());
+    }
 
     /// Acknowledgements a millisecond apart of flights that double, each a round trip of 50 ms after the one before.
     fn opened() -> Alone {

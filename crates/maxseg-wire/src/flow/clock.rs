@@ -86,6 +86,12 @@ impl Clock {
         self.last = last;
     }
 
+    /// Time goes on at a packet that was captured at `raw`, however much is missing before it. Gives its time.
+    pub(super) fn pass_hole(&mut self, raw: u64) -> u64 {
+        self.last = raw.saturating_add_signed(self.offset).max(self.last);
+        self.last
+    }
+
     /// A packet that was captured at `raw`.
     #[inline]
     pub(super) fn tick(&mut self, raw: u64, interface: u32) -> Tick {

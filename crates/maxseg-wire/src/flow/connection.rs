@@ -6,6 +6,7 @@ mod aside;
 mod control;
 mod evidence;
 mod held;
+mod holes;
 mod message;
 mod opening;
 mod packing;
@@ -64,6 +65,9 @@ pub(super) struct Connection {
     late_packets: u32,
     /// Whether the file has connections of these ports with the later one first.
     is_beside_later: bool,
+    /// Of how many holes in the capture it knows, and behind how many of them it goes on.
+    pub(super) holes_before: usize,
+    holes_within: u32,
     /// Whether a packet came since the store last looked for connections to pack.
     #[serde(skip)]
     pub(super) was_used: bool,
@@ -108,6 +112,8 @@ impl Connection {
             acks_before_data: 0,
             late_packets: 0,
             is_beside_later: false,
+            holes_before: 0,
+            holes_within: 0,
             was_used: true,
         }
     }

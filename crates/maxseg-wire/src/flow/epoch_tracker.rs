@@ -1,5 +1,7 @@
 //! Congestion epochs: growth of the flight between losses.
 
+mod ends;
+
 use maxseg_core::evidence::{
     CongestionEpoch, CongestionEpochs, FlightAtLoss, Outage, RecoveryBefore, RoundFlight,
 };
@@ -235,22 +237,6 @@ impl EpochTracker {
 
     fn end(&mut self, at: u64, by_loss: bool) {
         self.list.push(CongestionEpoch { to: Time::from_nanos(at), by_loss, ..self.epoch });
-    }
-
-    /// The capture ends.
-    pub(super) fn finish(&mut self, at: u64) {
-        if let Some(lines) = &mut self.drop_lines {
-            lines.finish();
-        }
-        self.list.is_by_echo = self.echoed.is_some();
-        self.list.counts_packets = self.identifications.is_counting();
-        self.list.opening = self.opening.found;
-        if let Some(loss) = self.loss.take() {
-            self.list.push_loss(loss);
-        }
-        if !self.is_recovering && self.epoch.rounds > 0 {
-            self.end(at, false);
-        }
     }
 }
 

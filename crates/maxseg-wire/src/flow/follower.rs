@@ -11,6 +11,7 @@ use maxseg_core::units::Time;
 use super::backlog::Backlog;
 use super::connection::Connection;
 use super::connection_store::ConnectionStore;
+use super::hole::HoleInTime;
 use super::key::FlowKey;
 use super::last_flows::LastFlows;
 use super::options::FlowOptions;
@@ -39,6 +40,8 @@ pub(super) struct Follower {
     /// Connections that have begun, those of other followers included.
     begun: Arc<AtomicUsize>,
     pub(super) notices: Vec<Notice>,
+    /// What the capture has nothing of, so far.
+    holes: Vec<HoleInTime>,
     /// The ends of those that are not followed: each counts once.
     untracked: HashSet<FlowKey, RandomState>,
     pub(super) untracked_connections: u64,
@@ -81,6 +84,7 @@ impl Follower {
             recent: LastFlows::new(),
             begun,
             notices: Vec::new(),
+            holes: Vec::new(),
             untracked: HashSet::default(),
             untracked_connections: 0,
             untracked_packets: 0,
@@ -101,7 +105,10 @@ impl Follower {
         }
         let store = self.stores.get_mut(place.part());
         match store.and_then(|store| store.get_mut(place.number(), seen.at_nanos)) {
-            Some(connection) => follow(connection, seen, sender, passing),
+            Some(connection) => {
+                pass_holes(connection, &self.holes, seen, sender);
+                follow(connection, seen, sender, passing);
+            }
             None => self.untracked_packets += 1,
         }
     }
@@ -151,6 +158,7 @@ impl Follower {
             };
             let ends = connection.ends;
             for (seen, passing, sender) in backlog.gathered(ends) {
+                pass_holes(connection, &self.holes, &seen, sender);
                 follow(connection, &seen, sender, passing);
             }
         }
@@ -165,6 +173,12 @@ impl Follower {
         if store.is_half_new(backlog.begun()) {
             self.drain(part);
         }
+    }
+
+    /// Nothing is there of this time; what passed before it has come.
+    pub(super) fn on_hole(&mut self, hole: HoleInTime) {
+        (0..PARTS).for_each(|part| self.drain(part));
+        self.holes.push(hole);
     }
 
     /// Nothing more comes.
@@ -226,6 +240,7 @@ impl Follower {
             return None;
         };
         let mut connection = Connection::new(seen, sender, self.options.trace);
+        connection.holes_before = self.holes.len();
         if before.is_some() {
             connection.reuse_ports(is_behind_later);
         }
@@ -280,6 +295,19 @@ impl Follower {
         if events.len() < MOST_EVENTS {
             events.push(*event);
         }
+    }
+}
+
+/// Tells a connection of the holes between its last packet and this one.
+#[inline(always)]
+fn pass_holes(
+    connection: &mut Connection,
+    holes: &[HoleInTime],
+    seen: &Seen<'_>,
+    sender: Endpoint,
+) {
+    if connection.holes_before != holes.len() {
+        connection.on_holes(holes, seen, sender);
     }
 }
 

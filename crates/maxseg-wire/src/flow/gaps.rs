@@ -81,6 +81,10 @@ impl Gaps {
         self.list.last().map_or(0, |gap| gap.at)
     }
 
+    pub(super) fn forget_all(&mut self) {
+        self.list.clear();
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

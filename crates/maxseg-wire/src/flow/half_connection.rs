@@ -1,6 +1,7 @@
 //! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the other's.
 
 mod describe;
+mod resumed;
 
 use maxseg_core::evidence::{
     DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, SynFacts,
@@ -375,9 +376,8 @@ impl HalfConnection {
             describe(*stream, &mut direction, &agreed, end);
         }
         let ip_bytes = direction.ip_bytes.saturating_sub(counts.copied_bytes);
-        if ip_bytes > 0 {
-            direction.efficiency = Some(direction.unique_bytes as f64 / ip_bytes as f64);
-        }
+        direction.efficiency =
+            (ip_bytes > 0).then(|| direction.unique_bytes as f64 / ip_bytes as f64);
         direction
     }
 }

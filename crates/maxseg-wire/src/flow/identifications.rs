@@ -43,6 +43,11 @@ impl Identifications {
         if self.is_counting() && between <= MOST_LOST { between } else { 0 }
     }
 
+    /// What was sent since the last is not known.
+    pub(super) fn forget_last(&mut self) {
+        self.last = None;
+    }
+
     /// Whether the sender counts its packets.
     pub(super) const fn is_counting(&self) -> bool {
         let others = self.followed - self.counted;

@@ -18,6 +18,7 @@ use maxseg_core::evidence::UnreachableEvent;
 
 use super::TooBig;
 use super::follower::Follower;
+use super::hole::HoleInTime;
 use super::lane_batch::LaneBatch;
 use super::options::FlowOptions;
 use super::part::{PARTS, part_of};
@@ -62,12 +63,13 @@ struct Lane {
     follower: Option<Box<Follower>>,
 }
 
-/// What waits: segments, a notice with its count, or the end.
+/// What waits: segments, a notice with its count, a hole, or the end.
 #[derive(Debug)]
 enum Queued {
     Segments(LaneBatch),
     TooBig(Box<TooBig>, u64),
     Unreachable(Box<UnreachableEvent>),
+    Hole(HoleInTime),
     End,
 }
 
@@ -129,6 +131,13 @@ impl Lanes {
         let part = part_of(&source, &destination);
         self.send(part);
         self.shared.queue(part, Queued::Unreachable(Box::new(*event)));
+    }
+
+    pub(super) fn on_hole(&mut self, hole: HoleInTime) {
+        for part in 0..PARTS {
+            self.send(part);
+            self.shared.queue(part, Queued::Hole(hole));
+        }
     }
 
     /// Queues the segments of a part so far.
@@ -278,6 +287,7 @@ impl Taken {
                 }
                 Queued::TooBig(notice, count) => follower.on_too_big(&notice, count),
                 Queued::Unreachable(event) => follower.on_unreachable(&event),
+                Queued::Hole(hole) => follower.on_hole(hole),
                 Queued::End => follower.finish(),
             }
         }

@@ -27,6 +27,7 @@ mod follower;
 mod fragments;
 mod gaps;
 mod half_connection;
+mod hole;
 mod identifications;
 mod idle_restart;
 mod in_flight;

@@ -183,6 +183,13 @@ impl RefillTracker {
         self.is_held = true;
     }
 
+    /// What was sent and acknowledged meanwhile is not known: the capture has a hole.
+    pub(super) fn resume(&mut self) {
+        (self.una, self.end, self.stamp, self.acks, self.ended) = (0, 0, 0, 0, 0);
+        (self.edge_then, self.edge, self.edge_before) = (0, 0, 0);
+        (self.burst, self.is_held) = (None, true);
+    }
+
     /// What was found; `full` is the payload of a full segment.
     pub(super) fn found(&self, full: i64) -> Option<Refills> {
         let acks_an_answer = self.acks_an_answer();

@@ -116,6 +116,13 @@ impl Retransmissions {
         self.recovery = Some((until, cause));
     }
 
+    /// What became of a recovery, and of what was sent again, is not known: the capture has a hole.
+    pub(super) fn end_recovery(&mut self) {
+        self.recovery = None;
+        self.recent.clear();
+        self.acknowledged = 0;
+    }
+
     /// The cause of the recovery that a segment beginning at `start` is part of.
     pub(super) fn recovering(&self, start: i64) -> Option<Cause> {
         self.recovery.filter(|(until, _)| start < *until).map(|(_, cause)| cause)

@@ -4,12 +4,15 @@ mod near;
 mod overdue;
 mod recovery;
 mod repeats;
+mod resumed;
 mod sack;
 mod samples;
 mod traced;
 mod window_scale;
 
-use maxseg_core::evidence::{Event, EventKind, Events, LoadedRoundTrips, LossEpisodes, Trace};
+use maxseg_core::evidence::{
+    Event, EventKind, Events, LoadedRoundTrips, LossEpisodes, Trace, Unseen,
+};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +24,7 @@ use super::gaps::{Gap, Gaps};
 use super::in_flight::{InFlight, InFlightSegment};
 use super::intervals::Intervals;
 use super::payload_counts::PayloadCounts;
-use super::retransmissions::{Retransmission, Retransmissions};
+use super::retransmissions::Retransmissions;
 use super::round_trips::{RoundTrips, Sample};
 use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::sender_replay::{AckUpdate, NewSegment, SenderReplay};
@@ -92,6 +95,8 @@ pub(super) struct SendHistory {
     since_loss: u32,
     arrivals: u32,
     pub(super) counts: PayloadCounts,
+    /// Holes in the capture through which it went on, in order.
+    pub(super) holes: Vec<Unseen>,
 }
 
 /// No host takes so long to answer but to delay an acknowledgement, in nanoseconds.
@@ -147,6 +152,7 @@ impl SendHistory {
             since_loss: 0,
             arrivals: 0,
             counts: PayloadCounts::default(),
+            holes: Vec::new(),
         }
     }
 
@@ -197,7 +203,7 @@ impl SendHistory {
         let gap = data.at.saturating_sub(self.last_send);
         self.counts.longest_gap = self.counts.longest_gap.max(gap);
         if data.start > self.una && self.earlier == ANY {
-            self.earlier = data.start;
+            self.on_first_beyond(data.start);
         }
         let payload = data.end - data.start;
         self.sizes.add(payload, data.is_pushed);
@@ -353,17 +359,6 @@ impl SendHistory {
     /// A zero window probe with a byte that ends here.
     pub(super) const fn on_probe(&mut self, end: i64) {
         self.probed = end;
-    }
-
-    fn note_spurious(&mut self, retransmission: &Retransmission) {
-        self.events.note(Event {
-            kind: EventKind::Spurious(retransmission.cause),
-            at: Time::from_nanos(retransmission.at),
-            frame: retransmission.frame,
-            offset: retransmission.start.max(0).cast_unsigned(),
-            bytes: u32::try_from(retransmission.end - retransmission.start).unwrap_or(0),
-            lasted: Time::ZERO,
-        });
     }
 
     fn note(&mut self, kind: EventKind, data: &DataSegment, lasted: u64) {

@@ -4,6 +4,7 @@
 //! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
 mod news;
+mod resumed;
 mod revised;
 
 use maxseg_core::evidence::{Cause, Refills};

@@ -16,6 +16,12 @@ impl Sequence {
         Self { base }
     }
 
+    /// The number of the byte at an offset.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2³²")]
+    pub(crate) const fn number(self, offset: i64) -> u32 {
+        self.base.wrapping_add(offset as u32)
+    }
+
     /// The offset with this number that lies nearest to `near`: within 2³¹ of it.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2³²")]
     #[expect(clippy::cast_possible_wrap, reason = "the nearer way round")]

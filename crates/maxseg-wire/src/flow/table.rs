@@ -8,8 +8,10 @@
 use std::io;
 
 use maxseg_core::evidence::{Evidence, UnreachableEvent};
+use maxseg_core::units::Time;
 
 use super::follower::Follower;
+use super::hole::HoleInTime;
 use super::lanes::Lanes;
 use super::options::{FlowOptions, FlowResults};
 use super::results::gather;
@@ -72,6 +74,17 @@ impl Flows {
             | Decoded::Udp(_)
             | Decoded::Other(_)
             | Decoded::Undecodable(_) => {}
+        }
+    }
+
+    /// Files are missing between the last packet, at `from`, and the next, at `to`.
+    #[cold]
+    pub(crate) fn on_hole(&mut self, from: Time, to: Time) {
+        self.rest_ordered();
+        let hole = HoleInTime { from: from.as_nanos(), to: to.as_nanos() };
+        match &mut self.followers {
+            Followers::Here(follower) => follower.on_hole(hole),
+            Followers::Lanes(lanes) => lanes.on_hole(hole),
         }
     }
 

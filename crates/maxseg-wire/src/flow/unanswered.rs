@@ -61,6 +61,11 @@ impl Unanswered {
         self.last = at;
     }
 
+    /// A hole in the capture: whether it was answered is not known.
+    pub(super) fn pass_hole(&mut self) {
+        *self = Self { longest: self.longest, ..Self::default() };
+    }
+
     pub(super) fn on_probe(&mut self, at: u64) {
         self.probes += 1;
         self.last = at;

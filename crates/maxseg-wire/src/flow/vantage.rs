@@ -223,6 +223,12 @@ impl Distance {
         self.stamps.clear();
     }
 
+    /// What was on its way to the sender has arrived, whenever that was.
+    pub(super) fn forget_under_way(&mut self) {
+        self.under_way.clear();
+        self.echoed = None;
+    }
+
     /// The next acknowledgement that has reached the sender by `at`, and when: by the least round trip, or as a segment has echoed it, of a sender
     /// that took less for once.
     pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, AckUpdate)> {

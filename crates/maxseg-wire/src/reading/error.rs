@@ -38,8 +38,9 @@ impl ReadingError {
         match self {
             Self::Open(error) => error.hint().map(str::to_owned),
             Self::Overlap { names: [first, second], .. } => Some(format!(
-                "of one transfer at two places they are explained together, without others: sender.pcap receiver.pcap; of several \
-                 interfaces at one place, put them in order first: mergecap -w all.pcapng {first} {second} ..."
+                "of one transfer at two places they are explained together, one file of each: sender.pcap receiver.pcap; of a ring at each place, \
+                 make one file of each first: mergecap -a -w sender.pcapng FILES; of several interfaces at one place, put them in order: \
+                 mergecap -w all.pcapng {first} {second} ..."
             )),
             Self::NoSuchInterface { names, .. } => Some(format!("it has: {}", names.join(", "))),
         }

@@ -3,7 +3,7 @@
 use maxseg_core::evidence::FileInterface;
 use maxseg_core::units::Time;
 
-use super::{Problem, ProblemKind};
+use super::{Hole, Problem, ProblemKind};
 use crate::capture_file::{Compression, Format, InterfaceInfo};
 use crate::encapsulation::EncapPath;
 use crate::link_type;
@@ -30,6 +30,8 @@ pub struct FileFacts {
     /// The files that follow each other, in order, where the capture is of several; then format and compression are the first
     /// one's, and packets are numbered through.
     pub parts: Vec<FilePart>,
+    /// What is missing between them, in order.
+    pub holes: Vec<Hole>,
 }
 
 /// One of several files that follow each other.
@@ -89,6 +91,21 @@ impl FileFacts {
     /// Whether the files of a capture describe different interfaces.
     pub fn has_other_interfaces(&self) -> bool {
         self.parts.iter().any(|part| part.packets > 0 && part.interfaces != self.interfaces.len())
+    }
+
+    /// What is missing between files, each as a problem of the capture.
+    pub(super) fn hole_problems(&self) -> impl Iterator<Item = Problem> {
+        let name = |place: usize| self.parts.get(place).map_or("", |part| &part.name).to_owned();
+        self.holes.iter().map(move |hole| {
+            let names = [name(hole.before.saturating_sub(1)), name(hole.before)];
+            let kind = ProblemKind::MissingFiles {
+                names,
+                lasts: hole.to.since(hole.from),
+                connections: hole.connections,
+                bytes: hole.bytes,
+            };
+            Problem { kind, offset: None, count: 1, file: None }
+        })
     }
 
     /// Where a display filter finds the interface of this number; `None` where the file has packets of no other.

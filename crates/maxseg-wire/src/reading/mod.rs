@@ -24,6 +24,7 @@ mod beginning;
 mod error;
 mod facts;
 mod filter;
+mod hole;
 #[cfg(test)]
 pub(crate) mod made;
 mod not_followed;
@@ -44,6 +45,7 @@ pub use beginning::Beginning;
 pub use error::ReadingError;
 pub use facts::{FileFacts, FilePart, InterfaceFacts};
 pub use filter::{ConnectionFilter, Ends, FilterError};
+pub use hole::Hole;
 pub use not_followed::NotFollowed;
 pub use options::ReadOptions;
 pub use packets::PacketReader;
@@ -52,7 +54,9 @@ pub use problem::{Problem, ProblemKind};
 pub use summary::CaptureSummary;
 pub use top_connections::TopConnections;
 
+use crate::capture_file::Record;
 use crate::flow::{DecodedPacket, Flows};
+use packets::TakesPackets;
 use summary::SummaryBuilder;
 
 /// What a capture holds.
@@ -126,21 +130,41 @@ pub fn read_series<R: Read>(
 fn read_packets<R: Read>(
     mut packets: PacketReader<'_, R>,
     options: &ReadOptions<'_>,
-    mut flows: Flows,
-    mut also: impl FnMut(&DecodedPacket<'_>),
+    flows: Flows,
+    also: impl FnMut(&DecodedPacket<'_>),
 ) -> Result<(Flows, CaptureSummary), ReadingError> {
-    let mut gathered = SummaryBuilder::new(options);
-    let end = packets.for_each(|record, packet| {
-        if record.interfaces > 1 && options.interface.is_none() {
-            flows.expect_several_interfaces();
-        }
-        flows.on_packet(packet);
-        gathered.on_packet(record, packet);
-        also(packet);
-    });
+    let gathered = SummaryBuilder::new(options);
+    let may_be_several = options.interface.is_none();
+    let mut to = Gathering { flows, gathered, also, may_be_several };
+    let end = packets.hand_over(&mut to);
     packets.check()?;
-    let summary = gathered.finish(&packets, end.err().as_ref());
-    Ok((flows, summary))
+    let summary = to.gathered.finish(&packets, end.err().as_ref());
+    Ok((to.flows, summary))
+}
+
+/// What takes the packets of a capture.
+struct Gathering<F> {
+    flows: Flows,
+    gathered: SummaryBuilder,
+    also: F,
+    /// All interfaces of the capture are read.
+    may_be_several: bool,
+}
+
+impl<F: FnMut(&DecodedPacket<'_>)> TakesPackets for Gathering<F> {
+    #[inline(always)]
+    fn on_packet(&mut self, record: &Record<'_>, packet: &DecodedPacket<'_>) {
+        if record.interfaces > 1 && self.may_be_several {
+            self.flows.expect_several_interfaces();
+        }
+        self.flows.on_packet(packet);
+        self.gathered.on_packet(record, packet);
+        (self.also)(packet);
+    }
+
+    fn on_hole(&mut self, hole: &Hole) {
+        self.flows.on_hole(hole.from, hole.to);
+    }
 }
 
 /// What all packets come to.
@@ -161,6 +185,8 @@ fn finish(
     Reading { summary, connections }
 }
 
+#[cfg(test)]
+mod series_properties;
 #[cfg(test)]
 mod series_tests;
 #[cfg(test)]

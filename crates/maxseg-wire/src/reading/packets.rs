@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-use super::series::{InterfaceUse, OpenFile, Overlap, Series};
+use super::hole::Hole;
+use super::series::{Follows, InterfaceUse, OpenFile, Overlap, Series};
 use super::{FilePart, InterfaceFacts, ReadingError};
 use crate::capture_file::{CaptureFile, Fault, InterfaceInfo, OpenError, ReadError, Record};
 use crate::flow::{DecodedPacket, Decoder, FragmentCounts};
@@ -20,6 +21,27 @@ pub struct PacketReader<'a, R> {
     series: Option<Box<Series<'a, R>>>,
     /// Time of the last packet, in nanoseconds since 1970.
     last_at: Option<u64>,
+}
+
+/// Who takes the packets of a capture.
+pub(super) trait TakesPackets {
+    /// A packet, as it was recorded and decoded.
+    fn on_packet(&mut self, record: &Record<'_>, packet: &DecodedPacket<'_>);
+
+    /// Files are missing between the last packet and the next.
+    fn on_hole(&mut self, hole: &Hole);
+}
+
+/// Takes packets alone.
+struct PacketsAlone<F>(F);
+
+impl<F: FnMut(&Record<'_>, &DecodedPacket<'_>)> TakesPackets for PacketsAlone<F> {
+    #[inline(always)]
+    fn on_packet(&mut self, record: &Record<'_>, packet: &DecodedPacket<'_>) {
+        (self.0)(record, packet);
+    }
+
+    fn on_hole(&mut self, _: &Hole) {}
 }
 
 impl<'a, R: Read> PacketReader<'a, R> {
@@ -55,10 +77,16 @@ impl<'a, R: Read> PacketReader<'a, R> {
     #[inline]
     pub fn for_each(
         &mut self,
-        mut take: impl FnMut(&Record<'_>, &DecodedPacket<'_>),
+        take: impl FnMut(&Record<'_>, &DecodedPacket<'_>),
     ) -> Result<(), ReadError> {
+        self.hand_over(&mut PacketsAlone(take))
+    }
+
+    /// The same, and what is missing between files as well.
+    #[inline]
+    pub(super) fn hand_over(&mut self, to: &mut impl TakesPackets) -> Result<(), ReadError> {
         loop {
-            let end = self.each_of_file(&mut take);
+            let end = self.each_of_file(to);
             if self.series.is_none() {
                 return end;
             }
@@ -70,20 +98,23 @@ impl<'a, R: Read> PacketReader<'a, R> {
 
     /// Hands over the packets of the file that is read now.
     #[inline]
-    fn each_of_file(
-        &mut self,
-        take: &mut impl FnMut(&Record<'_>, &DecodedPacket<'_>),
-    ) -> Result<(), ReadError> {
+    fn each_of_file(&mut self, to: &mut impl TakesPackets) -> Result<(), ReadError> {
         let Self { capture, decoder, interface, interfaces, series, last_at } = self;
         while let Some((mut record, infos)) = capture.next_and_interfaces()? {
             let number = record.interface as usize;
             if number >= interfaces.len() {
                 // An interface is described before its first packet: only now is its name known.
                 add_interfaces(interfaces, infos, *interface, series.as_deref_mut());
-                if let Some(series) = series
-                    && !series.follows(&record, infos)
-                {
-                    return Ok(());
+                if let Some(series) = series {
+                    let is_read = |info: &InterfaceInfo, place: usize| match *interface {
+                        Some(wanted) => is_one_called(info, place, wanted),
+                        None => true,
+                    };
+                    match series.follow(&record, infos, is_read) {
+                        Follows::AtOnce => {}
+                        Follows::BehindHole(hole) => to.on_hole(&hole),
+                        Follows::Not => return Ok(()),
+                    }
                 }
             }
             if let Some(series) = series
@@ -101,7 +132,11 @@ impl<'a, R: Read> PacketReader<'a, R> {
                 if let Some(series) = series {
                     record.interfaces = record.interfaces.max(series.interfaces());
                 }
-                take(&record, &decoder.decode(&record));
+                let packet = decoder.decode(&record);
+                if let Some(series) = series {
+                    series.on_packet(&packet.what);
+                }
+                to.on_packet(&record, &packet);
             }
         }
         Ok(())
@@ -174,6 +209,11 @@ impl<'a, R: Read> PacketReader<'a, R> {
         self.series.as_ref().map_or(0, |series| series.repeats())
     }
 
+    /// What is missing between the files that were read.
+    pub(super) fn holes(&self) -> &[Hole] {
+        self.series.as_ref().map_or(&[], |series| series.holes())
+    }
+
     /// The file with the fault that ended the reading, where there are several.
     pub(super) fn faulty(&self) -> Option<&String> {
         self.series.as_ref().and_then(|series| series.faulty())
@@ -239,6 +279,10 @@ fn add_interfaces<R>(
 
 /// Whether an interface has this name or number.
 fn is_called(infos: &[InterfaceInfo], number: usize, wanted: &str) -> bool {
-    let name = infos.get(number).and_then(|info| info.name.as_deref());
-    name == Some(wanted) || wanted.parse() == Ok(number)
+    infos.get(number).is_some_and(|info| is_one_called(info, number, wanted))
+        || wanted.parse() == Ok(number)
+}
+
+fn is_one_called(info: &InterfaceInfo, number: usize, wanted: &str) -> bool {
+    info.name.as_deref() == Some(wanted) || wanted.parse() == Ok(number)
 }

@@ -1,5 +1,6 @@
 //! Problems of a capture: what could not be read, or was left out of the analysis.
 
+use maxseg_core::units::{Time, approx};
 use thiserror::Error;
 
 use crate::DecodeError;
@@ -72,6 +73,22 @@ pub enum ProblemKind {
     /// Packets at the end of one file and at the begin of the next: both were captured at that time.
     #[error("packets are in two of the files, with the same time: each counts once")]
     InTwoFiles,
+    /// Files of a ring between two of those that were given.
+    #[error(
+        "files are missing between {} and {}: at least {bytes} bytes of payload passed in those {} and are in neither (connections that show it: \
+         {connections})",
+        names[0], names[1], approx::time(lasts.as_secs_f64())
+    )]
+    MissingFiles {
+        /// The file before them, and the file behind.
+        names: [String; 2],
+        /// From the last packet of the first to the first of the second.
+        lasts: Time,
+        /// Connections that show it.
+        connections: u64,
+        /// Payload that was acknowledged and is in neither, at least.
+        bytes: u64,
+    },
     /// Packets without a timestamp.
     #[error("packets have no timestamp: they take that of the packet before")]
     NoTime,
@@ -111,6 +128,7 @@ impl ProblemKind {
             Self::IncompleteFragments => "incomplete-fragments",
             Self::OverlappingFragments => "overlapping-fragments",
             Self::InTwoFiles => "in-two-files",
+            Self::MissingFiles { .. } => "missing-files",
             Self::NoTime => "no-time",
             Self::TimeGoesBack => "time-goes-back",
             Self::UntrackedPackets { .. } => "untracked-packets",
@@ -130,6 +148,9 @@ impl ProblemKind {
             ),
             Self::LinkType { .. } => Some(
                 "capture on an Ethernet, PPP or loopback interface, or on `any`: their link types are supported",
+            ),
+            Self::MissingFiles { .. } => Some(
+                "give all files of the ring; what limited the connections between those two files is unknown",
             ),
             Self::Truncated(_)
             | Self::Unreadable(_)

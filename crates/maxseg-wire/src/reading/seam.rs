@@ -18,6 +18,8 @@ pub(super) struct Seam {
     packets: HashMap<u64, u32, RandomState>,
     /// Those that the next file held as well, at all seams.
     pub(super) repeats: u64,
+    /// There are more of them than are kept.
+    is_cut: bool,
 }
 
 /// Most packets of a seam: 16 MiB. Beyond them none is known.
@@ -39,10 +41,12 @@ impl Seam {
     #[cold]
     pub(super) fn begin<R: Read>(&mut self, input: R, first: &Record<'_>, infos: &[InterfaceInfo]) {
         self.packets.clear();
+        self.is_cut = false;
         let Some(from) = first.at_nanos else { return };
         let Ok(mut file) = CaptureFile::open(input) else { return };
         while let Ok(Some((record, own))) = file.next_and_interfaces() {
             let is_late = record.at_nanos.is_some_and(|at| at / MICROSECOND >= from / MICROSECOND);
+            self.is_cut |= is_late && self.packets.len() >= MOST;
             if is_late && self.packets.len() < MOST {
                 *self.packets.entry(identity(&record, own)).or_default() += 1;
             }
@@ -50,6 +54,12 @@ impl Seam {
         if !self.packets.contains_key(&identity(first, infos)) {
             self.packets.clear();
         }
+    }
+
+    /// Whether both files hold what the second begins with, and all that both may hold is known: they are of one place, however long both
+    /// were captured.
+    pub(super) fn holds_all(&self) -> bool {
+        !self.packets.is_empty() && !self.is_cut
     }
 
     /// Another file begins.

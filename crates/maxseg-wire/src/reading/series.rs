@@ -7,9 +7,11 @@ use std::io::{self, Read};
 
 use maxseg_core::units::Time;
 
+use super::hole::{Hole, Tail};
 use super::seam::Seam;
 use super::{FilePart, InterfaceFacts};
 use crate::capture_file::{CaptureFile, InterfaceInfo, ReadError, Record};
+use crate::flow::Decoded;
 
 /// Opens the file at a place, at its begin.
 pub(super) type OpenFile<'a, R> = &'a mut dyn FnMut(usize) -> io::Result<R>;
@@ -49,6 +51,20 @@ pub(super) struct Series<'a, R> {
     faulty: Option<usize>,
     /// What both the file that is read and the one before may hold: packets that passed while both were open.
     seam: Seam,
+    /// What the files before it end with, and what is missing between files.
+    tail: Tail,
+    holes: Vec<Hole>,
+}
+
+/// How a file follows the one before it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Follows {
+    /// Nothing is missing between them, as far as that shows.
+    AtOnce,
+    /// Files are missing between them.
+    BehindHole(Hole),
+    /// It begins long before the other ends.
+    Not,
 }
 
 /// A file that another follows.
@@ -86,6 +102,8 @@ impl<'a, R> Series<'a, R> {
             overlap: None,
             faulty: None,
             seam: Seam::default(),
+            tail: Tail::default(),
+            holes: Vec::new(),
         }
     }
 
@@ -104,6 +122,17 @@ impl<'a, R> Series<'a, R> {
     /// Packets that are in two files.
     pub(super) const fn repeats(&self) -> u64 {
         self.seam.repeats
+    }
+
+    /// A packet of the selected interfaces passes.
+    #[inline]
+    pub(super) fn on_packet(&mut self, what: &Decoded<'_>) {
+        self.tail.on_packet(what);
+    }
+
+    /// What is missing between files.
+    pub(super) fn holes(&self) -> &[Hole] {
+        &self.holes
     }
 
     /// Goes on to the next file, and gives the number of packets before its first.
@@ -179,26 +208,53 @@ impl<'a, R> Series<'a, R> {
 }
 
 impl<R: Read> Series<'_, R> {
-    /// Takes the first packet of a file, and tells whether it follows the file before. Of another packet it knows nothing.
-    pub(super) fn follows(&mut self, record: &Record<'_>, infos: &[InterfaceInfo]) -> bool {
-        let Some(at) = record.at_nanos.filter(|_| self.first_at.is_none()) else { return true };
+    /// Takes the first packet of a file, and tells how it follows the file before. Of another packet it knows nothing.
+    /// `is_selected` tells whether packets of an interface are read, by its place in the file.
+    pub(super) fn follow(
+        &mut self,
+        record: &Record<'_>,
+        infos: &[InterfaceInfo],
+        is_selected: impl Fn(&InterfaceInfo, usize) -> bool,
+    ) -> Follows {
+        let Some(at) = record.at_nanos.filter(|_| self.first_at.is_none()) else {
+            return Follows::AtOnce;
+        };
         self.first_at = Some(at);
         let Some(Before { times, place, has_several_interfaces }) = self.before else {
-            return true;
+            return Follows::AtOnce;
         };
         let last = times.1;
-        if follows(times, at, has_several_interfaces) {
-            if Seam::is_possible(at, last)
-                && let Ok(input) = (self.open)(place)
+        if Seam::is_possible(at, last)
+            && let Ok(input) = (self.open)(place)
+        {
+            self.seam.begin(input, record, infos);
+        }
+        if follows(times, at, has_several_interfaces) || self.seam.holds_all() {
+            if at > last
+                && let Some(hole) = self.hole((last, at), is_selected)
             {
-                self.seam.begin(input, record, infos);
+                self.holes.push(hole);
+                return Follows::BehindHole(hole);
             }
-            return true;
+            return Follows::AtOnce;
         }
         let name = |place: usize| self.names.get(place).cloned().unwrap_or_default();
         let names = [name(place), name(self.parts.len())];
         self.overlap = Some(Overlap { names, by: Time::from_nanos(last - at) });
-        false
+        Follows::Not
+    }
+
+    /// What is missing before the file that begins, from when to when in nanoseconds since 1970.
+    fn hole(
+        &mut self,
+        (from, to): (u64, u64),
+        is_selected: impl Fn(&InterfaceInfo, usize) -> bool,
+    ) -> Option<Hole> {
+        let before = self.parts.len();
+        let input = (self.open)(before).ok()?;
+        let (connections, bytes) = self.tail.missing_before(input, is_selected)?;
+        let (from, to) = (Time::from_nanos(from), Time::from_nanos(to));
+        Some(Hole { before, from, to, connections, bytes })
     }
 
     /// Takes what was read of a file, and gives back the error that ends the reading. One that only ends within a packet ends
@@ -247,7 +303,9 @@ impl<R: Read> Series<'_, R> {
         });
         if let (Some(first), Some(last)) = (self.first_at, last_at) {
             let has_several_interfaces = file.interfaces().len() > 1;
-            self.before = Some(Before { times: (first, last), place, has_several_interfaces });
+            let next = Before { times: (first, last), place, has_several_interfaces };
+            // One may end before the one that it begins in.
+            self.before = self.before.filter(|before| before.times.1 > last).or(Some(next));
         }
         fault
     }

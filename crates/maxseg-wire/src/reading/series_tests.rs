@@ -2,11 +2,13 @@
 
 use std::io::Cursor;
 
+use maxseg_core::units::Time;
+
 use super::*;
 use crate::capture_file::CaptureFile;
 use crate::link_type;
 use crate::pcapng::{Interface, Packet, Section, Writer};
-use crate::synthetic::Load;
+use crate::synthetic::{DialogueLoad, Load};
 
 const LOAD: Load = Load { connections: 5, rounds: 40, at_once: 3, rounds_a_turn: 2, ends: true };
 
@@ -20,7 +22,7 @@ fn capture() -> Vec<u8> {
 }
 
 /// Where the packets of a file begin, and its end.
-fn begins(capture: &[u8]) -> Vec<usize> {
+pub(super) fn begins(capture: &[u8]) -> Vec<usize> {
     let mut begins = vec![HEADERS.0];
     while let Some(length) =
         capture.get(begins[begins.len() - 1] + 8..).and_then(<[u8]>::first_chunk)
@@ -32,13 +34,13 @@ fn begins(capture: &[u8]) -> Vec<usize> {
 }
 
 /// The packets from one to another, counted from 0, as a file.
-fn part(capture: &[u8], from: usize, to: usize) -> Vec<u8> {
+pub(super) fn part(capture: &[u8], from: usize, to: usize) -> Vec<u8> {
     let begins = begins(capture);
     let to = to.min(begins.len() - 1);
     [&capture[..HEADERS.0], &capture[begins[from]..begins[to]]].concat()
 }
 
-fn series(
+pub(super) fn series(
     files: &[Vec<u8>],
     threads: usize,
 ) -> Result<(CaptureSummary, Vec<Evidence>), ReadingError> {
@@ -48,7 +50,7 @@ fn series(
     Ok((reading.summary, reading.connections.collect()))
 }
 
-fn whole(capture: &[u8]) -> (CaptureSummary, Vec<Evidence>) {
+pub(super) fn whole(capture: &[u8]) -> (CaptureSummary, Vec<Evidence>) {
     let reading = read(capture, &ReadOptions::default()).unwrap();
     (reading.summary, reading.connections.collect())
 }
@@ -88,6 +90,28 @@ fn packets_that_passed_while_both_files_were_written_count_once() {
     assert_eq!(acked(&connections), acked(&evidence));
 }
 
+/// Two captures at one place, for however long both ran: also one that ended before the other.
+#[test]
+fn captures_that_ran_at_once_count_once() {
+    let capture = capture();
+    let (_, evidence) = whole(&capture);
+    for parts in [
+        vec![part(&capture, 0, 500), part(&capture, 30, usize::MAX)],
+        vec![part(&capture, 0, 500), part(&capture, 100, 200), part(&capture, 480, usize::MAX)],
+        vec![capture.clone(), part(&capture, 10, usize::MAX)],
+    ] {
+        let (summary, connections) = series(&parts, 0).unwrap();
+        assert_eq!(summary.file.packets, LOAD.packets());
+        let codes: Vec<&str> = summary.problems.iter().map(|it| it.kind.code()).collect();
+        assert_eq!(codes, ["in-two-files"]);
+        let sent = |all: &[Evidence]| -> Vec<(u64, u64, Time)> {
+            let all = all.iter().map(|it| (&it.forward, it.end));
+            all.map(|(it, end)| (it.acked_bytes, it.retransmitted_packets, end)).collect()
+        };
+        assert_eq!(sent(&connections), sent(&evidence));
+    }
+}
+
 /// A packet that passes several interfaces may be captured at each, with one time: its copies are in one capture.
 #[test]
 fn copies_of_one_time_on_both_sides_of_a_seam_are_of_one_capture() {
@@ -105,8 +129,9 @@ fn copies_of_one_time_on_both_sides_of_a_seam_are_of_one_capture() {
 
 #[test]
 fn files_of_the_same_time_are_refused() {
-    let capture = capture();
-    let parts = [part(&capture, 0, usize::MAX), part(&capture, 10, usize::MAX)];
+    let mut other = Vec::new();
+    DialogueLoad { connections: 5, turns: 20 }.write(&mut other).unwrap();
+    let parts = [capture(), part(&other, 2, usize::MAX)];
     let Err(error) = series(&parts, 0) else { panic!("read") };
     let ReadingError::Overlap { names, .. } = &error else { panic!("{error}") };
     assert_eq!(names, &["ring_1.pcap", "ring_2.pcap"]);
@@ -212,4 +237,63 @@ fn packets_of_one_time_are_not_of_two_places_where_files_follow_each_other() {
     };
     assert!(joined(true).contains("share no connection"), "{}", joined(true));
     assert!(joined(false).contains("a copy of the other"), "{}", joined(false));
+}
+
+/// The files of a capture of which the packets from one to another are in none.
+fn without(capture: &[u8], from: usize, to: usize) -> [Vec<u8>; 2] {
+    [part(capture, 0, from), part(capture, to, usize::MAX)]
+}
+
+/// What passed while no file was written was neither lost nor in flight, whoever follows the connections.
+#[test]
+fn missing_files_are_no_losses() {
+    let few = Load { connections: 3, ..LOAD };
+    let many = Load { connections: 300, rounds: 20, at_once: 300, rounds_a_turn: 3, ends: true };
+    for load in [few, many] {
+        let mut capture = Vec::new();
+        load.write(&mut capture).unwrap();
+        let (_, all) = whole(&capture);
+        let third = begins(&capture).len() / 3;
+        let files = without(&capture, third, 2 * third);
+        let (summary, connections) = series(&files, 0).unwrap();
+        let codes: Vec<_> = summary.problems.iter().map(|problem| problem.kind.code()).collect();
+        assert_eq!(codes, ["missing-files"]);
+        let hole = summary.file.holes[0];
+        let of_file = (summary.file.parts[1].first, hole.before);
+        assert_eq!(of_file, (Some(hole.to), 1));
+        let missing = |it: &Evidence| it.forward.unseen_bytes + it.reverse.unseen_bytes;
+        assert!(hole.bytes > 0 && hole.bytes <= connections.iter().map(missing).sum());
+        for one in &connections {
+            let same = |other: &&Evidence| (other.client, other.server) == (one.client, one.server);
+            let truth = all.iter().find(same).unwrap();
+            for (part, whole) in [(&one.forward, &truth.forward), (&one.reverse, &truth.reverse)] {
+                assert!(part.in_flight_max_bytes <= whole.in_flight_max_bytes);
+                assert_eq!((part.retransmitted_packets, part.timeouts, part.outage), (0, 0, None));
+                assert_eq!((part.beyond_window, part.out_of_order_packets), (0, 0));
+                assert_eq!(part.lost_by_capture(), 0);
+            }
+            assert!(!one.marks.capture_lost);
+        }
+        let (_, in_threads) = series(&files, 2).unwrap();
+        assert!(in_threads == connections);
+    }
+}
+
+/// A capture of one direction has no acknowledgements: what is missing on neither side of a seam but between shows.
+#[test]
+fn missing_files_show_in_one_direction_as_well() {
+    let capture = capture();
+    let (begins, ports) = (begins(&capture), HEADERS.1 + 14 + 20);
+    let from_client = |range: std::ops::Range<usize>| -> Vec<u8> {
+        let packets = range.map(|place| &capture[begins[place]..begins[place + 1]]);
+        let own = packets.filter(|packet| packet[ports..ports + 2] > packet[ports + 2..ports + 4]);
+        [&capture[..HEADERS.0], &own.flatten().copied().collect::<Vec<_>>()].concat()
+    };
+    let count = begins.len() - 1;
+    let codes = |files: &[Vec<u8>]| -> Vec<&str> {
+        let (summary, _) = series(files, 0).unwrap();
+        summary.problems.iter().map(|problem| problem.kind.code()).collect()
+    };
+    assert_eq!(codes(&[from_client(0..200), from_client(200..count)]), [""; 0]);
+    assert_eq!(codes(&[from_client(0..200), from_client(300..count)]), ["missing-files"]);
 }

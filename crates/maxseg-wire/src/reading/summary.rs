@@ -190,11 +190,13 @@ impl SummaryBuilder {
             interfaces: packets.interfaces(),
             encapsulations: self.encapsulations,
             parts,
+            holes: packets.holes().to_vec(),
         };
         let mut problems = Vec::new();
         let faulty = packets.faulty().cloned();
         problems.extend(fault.map(|fault| Problem { file: faulty, ..Problem::from(fault) }));
         problems.extend(file.parts.iter().filter_map(FilePart::cut_problem));
+        problems.extend(file.hole_problems());
         problems.extend(self.undecodable.problems());
         problems.extend(file.interfaces.iter().filter_map(|interface| {
             let kind = ProblemKind::CaptureDrops { interface: interface.name.clone() };

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::error::Error;
@@ -34,13 +35,13 @@ impl<'a> Inputs<'a> {
         Ok(Self { files, kept })
     }
 
-    /// Opens the file at this place, at its begin.
-    pub(super) fn open(&mut self, place: usize) -> io::Result<File> {
-        match self.kept.get(&place) {
-            // The clones share their position; one ends before the next begins.
-            Some(file) => file.try_clone().and_then(|mut file| file.rewind().map(|()| file)),
-            None => File::open(&self.files[place]),
-        }
+    /// Opens the file at this place, at its begin: also while it is read already.
+    pub(super) fn open(&mut self, place: usize) -> io::Result<Input> {
+        let file = match self.kept.get(&place) {
+            Some(file) => file.try_clone()?,
+            None => File::open(&self.files[place])?,
+        };
+        Ok(Input { file, at: 0 })
     }
 
     /// Bytes of all files.
@@ -51,6 +52,20 @@ impl<'a> Inputs<'a> {
                 None => Path::new(name).metadata(),
             });
         sizes.flatten().map(|facts| facts.len()).sum()
+    }
+}
+
+/// A file that is read from its begin, wherever others read it: clones of a file share its position.
+pub(super) struct Input {
+    file: File,
+    at: u64,
+}
+
+impl Read for Input {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }
 

@@ -15,12 +15,13 @@ use crate::error::Error;
 
 /// Reads the captures in several files, given in any order; `-` is standard input. Three and more are those of one capture that follow
 /// each other, as a ring or a rotation leaves them. Two are that as well where the times of one follow those of the other and each has
-/// packets of its own; else they are of the same connections at two places, whose packets are matched.
+/// packets of its own, or where all packets of the time that both have are the same; else they are of the same connections at two places, whose packets are matched.
 ///
 /// Of files that follow each other one is open at a time. Those without a packet are left out.
 ///
 /// # Errors
-/// A file cannot be opened or is no capture; two of them hold the same time; two share no connection; or there is no such interface.
+/// A file cannot be opened or is no capture; two of them hold the same time and not the same packets; two share no connection; or there is
+/// no such interface.
 pub fn read_files(
     files: &[String],
     options: &ReadOptions<'_>,
@@ -42,8 +43,11 @@ pub fn read_files(
         let earlier = inputs.open(first).map_err(OpenError::Io);
         let do_follow = earlier.and_then(|input| begins[*second].follows(input));
         let do_follow = do_follow.map_err(reading(&files[first]))?;
+        // One of two that began and ended at other times, and hold the same packets meanwhile.
+        let is_other = begins[first] != begins[*second];
         match read_pair([one, other], &mut inputs, do_follow, options) {
             Err(Error::Join { source: JoinError::NothingShared, .. }) if do_follow => {}
+            Err(Error::Join { source: JoinError::SameCapture, .. }) if is_other => {}
             joined => return joined,
         }
     }

@@ -23,7 +23,7 @@ use crate::cli::count::at_least_one;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Detail, explain_text};
-use faults::{at_fault, note_cut, note_without_packets};
+use faults::{at_fault, note_cut, note_missing_files, note_without_packets};
 use maxseg_workbench::Error;
 use maxseg_workbench::explain::{self, Capture, Explanation};
 use maxseg_workbench::file_error::for_shell;
@@ -146,6 +146,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         return Err(at_fault(&capture.name, &args.files, &capture.summary, fault));
     }
     note_cut(&capture.name, &capture.summary, printer);
+    note_missing_files(&capture.summary, printer);
     note_without_packets(&capture.without_packets, printer);
     if let ([_, _], [_, _]) = (args.files.as_slice(), capture.summary.file.parts.as_slice()) {
         printer.note(&format!("{} follow each other: they are read as one capture", capture.name));

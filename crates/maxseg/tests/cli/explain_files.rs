@@ -144,6 +144,49 @@ fn standard_input_is_one_of_them_and_what_has_no_packet_is_left_out() {
     assert_eq!(results(document), whole(folder));
 }
 
+/// A file of a ring that is not there: what passed then was not lost, not in flight, and its time has no limit. The file behind the hole
+/// comes through a pipe, and is longer than what is read at once.
+#[test]
+fn a_missing_file_of_a_ring_is_told_and_no_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let capture = Plain::named("d_rwnd.sender.pcap.gz");
+    let of = |name, span| capture.part(folder, name, span);
+    let (a, c) = (of("ring_1.pcap", (0, 700)), of("ring_3.pcap", (1000, END)));
+    let all = of("all.pcap", (0, END));
+    assert!(fs::metadata(&c).unwrap().len() > 1 << 17);
+    let whole = json(&["explain", &all, "--json"]);
+    let read = |files: &[&str]| {
+        let mut child = command(&[&["explain", "--json"], files].concat())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&fs::read(&c).unwrap()).unwrap_or_default();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let said = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        (serde_json::from_slice::<Value>(&output.stdout).unwrap(), said)
+    };
+    let (document, said) = read(&[&a, &c]);
+    assert!(said.contains("files are missing between") && said.contains("ring_3.pcap"), "{said}");
+    assert_eq!(document["problems"][0]["code"], "missing-files");
+    let (one, truth) = (&document["connections"][0], &whole["connections"][0]);
+    let count = |it: &Value, key: &str| it["forward"][key].as_u64().unwrap();
+    for key in ["retransmitted_packets", "in_flight_max_bytes", "timeouts"] {
+        assert_eq!(count(one, key), count(truth, key), "{key}");
+    }
+    assert!(count(one, "unseen_bytes") > 100_000);
+    assert_eq!(one["limited_by"], truth["limited_by"]);
+    let codes: Vec<&Value> =
+        one["quality"]["reasons"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+    assert!(codes.contains(&&"missing-files".into()), "{codes:?}");
+    let (by_pipe, _) = read(&[&a, "-"]);
+    assert_eq!(by_pipe["files"][1]["file"], "-");
+    assert_eq!(by_pipe["connections"], document["connections"]);
+}
+
 /// Two captures overlap where the second was begun before the first was ended.
 #[test]
 fn what_two_files_hold_counts_once() {
@@ -152,10 +195,16 @@ fn what_two_files_hold_counts_once() {
     let capture = Plain::of(folder);
     let of = |name, span| capture.part(folder, name, span);
     let (a, b) = (of("a.pcap", (0, 710)), of("b.pcap", (694, END)));
-    let document = json(&["explain", &a, &b, "--json"]);
-    let problem = &document["problems"][0];
-    assert_eq!((&problem["code"], &problem["count"]), (&"in-two-files".into(), &16.into()));
-    assert_eq!(document["connections"], whole(folder)["connections"]);
+    let long = of("long.pcap", (20, END));
+    for (second, shared) in [(&b, 16), (&long, 690)] {
+        let document = json(&["explain", &a, second, "--json"]);
+        let problem = &document["problems"][0];
+        assert_eq!((&problem["code"], &problem["count"]), (&"in-two-files".into(), &shared.into()));
+        let truth = whole(folder);
+        let (it, truth) = (&document["connections"][0], &truth["connections"][0]);
+        assert_eq!(it["forward"], truth["forward"]);
+        assert_eq!(it["limited_by"], truth["limited_by"]);
+    }
 }
 
 #[test]
@@ -165,7 +214,8 @@ fn what_does_not_go_together_is_refused_by_name() {
     let capture = Plain::of(folder);
     let of = |name, span| capture.part(folder, name, span);
     let (a, b, c) = (of("a.pcap", (0, 700)), of("b.pcap", (700, 900)), of("c.pcap", (900, END)));
-    let same_time = of("same.pcap", (10, END));
+    let other_place = Plain::named("d_rwnd.receiver.pcap.gz").moved_to(capture.second());
+    let same_time = other_place.part(folder, "same.pcap", (10, END));
     let broken = |name, packet: usize| {
         let mut bytes = fs::read(&b).unwrap();
         let before: usize = capture.packets[700..700 + packet].iter().map(Vec::len).sum();

@@ -143,9 +143,7 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         LimitedBy::PathMtu => Some(mtu::path_mtu(facts)),
         LimitedBy::Rto if facts.has(FindingKind::GoneSilent) => Some(ending::gone_silent(facts)),
         LimitedBy::Rto if facts.has(FindingKind::UselessSack) => Some(timer::late(facts)),
-        LimitedBy::Rto if facts.has(FindingKind::Outage) && !timer::loses_at_all_times(facts) => {
-            Some(timer::outage(facts))
-        }
+        LimitedBy::Rto if facts.has(FindingKind::Outage) => Some(timer::outage(facts)),
         LimitedBy::Rto if facts.data.expires_too_early() => Some(timer::spurious(facts)),
         LimitedBy::Rto => Some(timer::late(facts)),
         LimitedBy::Congestion if facts.is_marked() => Some(loss::slowed_by_marks(facts)),

@@ -65,14 +65,6 @@ pub(super) fn seldom_spurious(facts: &Facts<'_>) -> Remedy {
     ))
 }
 
-/// Where a larger share of all segments was lost, expiries in a row are of that, and of no interruption.
-const LOST_AT_ALL_TIMES: f64 = 0.3;
-
-/// Whether so many segments were lost that all retransmissions of one are lost now and then.
-pub(super) fn loses_at_all_times(facts: &Facts<'_>) -> bool {
-    facts.data.lost_share() > LOST_AT_ALL_TIMES
-}
-
 pub(super) fn outage(facts: &Facts<'_>) -> Remedy {
     let (on, to) = (&facts.sender_host, facts.receiver);
     Remedy::new(format!("find out what interrupted the path between {on} and {to}"))

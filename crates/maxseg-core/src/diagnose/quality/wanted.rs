@@ -20,6 +20,9 @@ pub(in crate::diagnose) const fn wanted_capture(code: ReasonCode) -> &'static st
             "a capture that loses nothing: fewer bytes of each packet (tcpdump -s 128), a larger buffer (-B 65536), \
              written to a fast disk; or all files of a ring, where one is missing"
         }
+        ReasonCode::MissingFiles => {
+            "all files of the ring, or those on one side of what is missing"
+        }
         ReasonCode::PayloadOnly => "a capture whose filter lets packets without payload pass",
         ReasonCode::ClockCoarse => "a capture with a clock of microseconds",
         ReasonCode::ClockJump => "a file in the order of its times (reordercap sorts it)",

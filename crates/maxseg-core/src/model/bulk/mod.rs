@@ -19,7 +19,7 @@ use super::shares::{Crossing, Shares};
 use super::{Estimate, Formula, bbr, whole};
 use crate::engine::Caveat;
 use crate::framing::{Headers, IpPacket};
-use crate::outcome::{LimitedBy, Outcome};
+use crate::outcome::{LimitedBy, NEARLY_FULL, Outcome};
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{CongestionName, RtoRule, RtoSettings, Settings};
 use crate::units::{Bytes, Time};
@@ -294,7 +294,8 @@ impl<'a> Transfer<'a> {
         let arriving = (1.0 - self.loss) * self.link_bps;
         if self.overflows_queue() {
             let used = self.saw_tooth().utilisation();
-            let limit = if used < 0.95 { LimitedBy::Congestion } else { LimitedBy::Bandwidth };
+            let is_full = used >= NEARLY_FULL;
+            let limit = if is_full { LimitedBy::Bandwidth } else { LimitedBy::Congestion };
             return (used * arriving, limit, Formula::SawTooth);
         }
         (arriving, LimitedBy::Bandwidth, Formula::Link)

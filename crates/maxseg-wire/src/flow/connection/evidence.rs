@@ -22,13 +22,13 @@ impl Connection {
         let mut aside = self.aside.take().map(|aside| *aside).unwrap_or_default();
         aside.path_mtu_events.iter_mut().for_each(|event| event.connection = Some(id));
         let client = self.client.unwrap_or_else(|| self.ends.likely_client());
-        let (ending, end) = (self.ending(client), self.end);
+        let (mut ending, end) = (self.ending(client), self.end);
         // Who probed without an answer may give up with a RST.
         let gave_up = |silence: &Silence| {
             let by = if silence.direction == Direction::Forward { client } else { client.other() };
             self.reset.is_some_and(|reset| !reset.is_closed && reset.by == by)
         };
-        let silence =
+        let mut silence =
             self.silence(client).filter(|silence| ending == Ending::GoneSilent || gave_up(silence));
         let requests = self.requests(client);
         let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
@@ -42,6 +42,13 @@ impl Connection {
         }
         if !at_sender.of(client.other()) {
             cap_flight(&mut reverse, &forward);
+        }
+        let is_by_chance = |silence: &mut Silence| {
+            let way = if silence.direction == Direction::Forward { &forward } else { &reverse };
+            way.loses_by_chance(silence, Time::from_nanos(self.begin))
+        };
+        if silence.take_if(is_by_chance).is_some() && ending == Ending::GoneSilent {
+            ending = self.open_ending(client);
         }
         aside.add_to(client, &mut forward.trace);
         aside.add_to(client.other(), &mut reverse.trace);
@@ -75,7 +82,7 @@ impl Connection {
             one_way: forward.is_missing_beside(&reverse) || reverse.is_missing_beside(&forward),
             mid_stream: begins_late,
             offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
-            capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
+            capture_lost: forward.lost_by_capture() + reverse.lost_by_capture() > 0
                 && forward.packets > 0
                 && reverse.packets > 0,
             ecn: forward.congestion_marks + reverse.congestion_marks > 0,
@@ -163,11 +170,18 @@ impl Connection {
         {
             return Ending::NoAnswer;
         }
+        let ending = self.open_ending(client);
+        let is_silent = ending != Ending::Closed && self.silence(client).is_some();
+        if is_silent { Ending::GoneSilent } else { ending }
+    }
+
+    /// How far it was closed by FINs.
+    fn open_ending(&self, client: Endpoint) -> Ending {
+        let (own, peer) = (self.halves.of(client), self.halves.of(client.other()));
         match (own.fin.is_some(), peer.fin.is_some()) {
             (true, true) => Ending::Closed,
-            _ if self.silence(client).is_some() => Ending::GoneSilent,
             (false, false) => Ending::StillOpen,
-            _ => Ending::HalfClosed,
+            (true, false) | (false, true) => Ending::HalfClosed,
         }
     }
 

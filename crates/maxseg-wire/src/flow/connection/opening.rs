@@ -20,7 +20,7 @@ impl Connection {
         let window = peer.window_bytes();
         let acked = [s, s.other()].map(|end| Some(self.halves.of(end).last_ack));
         let silent_since = acked.into_iter().chain([self.syn_at, self.answer_at]).flatten().max();
-        let begins_late = self.begins_late();
+        let begins_late = self.begins_late() || self.holes_within > 0;
         let half = self.halves.of_mut(s);
         half.first_data = seen.at_nanos;
         half.stream = Some(Box::new(SendHistory::new(&HistoryStart {

@@ -16,6 +16,8 @@ pub(super) struct Turns {
     at: u64,
     /// What it has sent since the other end spoke.
     message: Message,
+    /// What was sent last is not known: the capture has a hole.
+    is_cut: bool,
     /// When the first payload passed.
     begin: u64,
     /// How long the client waited before its first payload after a captured handshake, in nanoseconds; it goes to
@@ -113,6 +115,14 @@ impl Talk {
 }
 
 impl Turns {
+    /// What passed since the last payload is not known: whoever sends next answers nothing that was seen.
+    pub(super) fn forget_open(&mut self) {
+        self.is_cut |= self.talker.take().is_some();
+        if let Some(waits) = &mut self.waits {
+            (waits.small, waits.late_ack) = (Pair::default(), None);
+        }
+    }
+
     /// An end retransmits: the wait for the reply begins again.
     #[inline]
     pub(super) fn on_resent(&mut self, by: Endpoint, at: u64) {
@@ -145,6 +155,9 @@ impl Turns {
         } else {
             std::mem::replace(&mut self.message, Message::beginning(talk.at))
         };
+        if before.is_none() && std::mem::take(&mut self.is_cut) {
+            return;
+        }
         if before.is_none() {
             self.begin = talk.at;
             // The first segment is not kept for Nagle's algorithm: most connections have no turn.

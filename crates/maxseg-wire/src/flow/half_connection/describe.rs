@@ -66,6 +66,7 @@ pub(super) fn describe(
     describe_sizes(&stream, to, agreed);
     to.unique_bytes = counts.unique_bytes;
     to.unseen_bytes = counts.unseen_bytes;
+    to.holes = stream.holes;
     to.retransmitted_packets += u64::from(counts.retransmitted_packets);
     to.retransmitted_bytes = counts.retransmitted_bytes;
     to.timeouts = counts.timeouts.into();

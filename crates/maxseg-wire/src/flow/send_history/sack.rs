@@ -1,16 +1,29 @@
 //! What SACK options tell of the segments in flight.
 
-use maxseg_core::evidence::SackPoint;
+use maxseg_core::evidence::{Event, EventKind, SackPoint};
 use maxseg_core::units::Time;
 
 use super::SendHistory;
 use super::traced::bytes;
+use crate::flow::retransmissions::Retransmission;
 use crate::flow::segments::PassedPacket;
 
 /// The first number of a connection is its SYN's: nothing was sent before it.
 const SYN: i64 = -1;
 
 impl SendHistory {
+    /// A retransmission proved spurious.
+    pub(super) fn note_spurious(&mut self, retransmission: &Retransmission) {
+        self.events.note(Event {
+            kind: EventKind::Spurious(retransmission.cause),
+            at: Time::from_nanos(retransmission.at),
+            frame: retransmission.frame,
+            offset: retransmission.start.max(0).cast_unsigned(),
+            bytes: u32::try_from(retransmission.end - retransmission.start).unwrap_or(0),
+            lasted: Time::ZERO,
+        });
+    }
+
     /// SACK blocks of a packet of the receiver that acknowledges up to `una`; `is_whole`: both SYNs were seen, and with them what may have
     /// been sent. Gives whether the first is a D-SACK (RFC 2883).
     pub(in crate::flow) fn on_sack(

@@ -1,6 +1,6 @@
 //! Captures that are at fault, cut, or without packets.
 
-use maxseg_wire::reading::{CaptureSummary, FilePart, Problem};
+use maxseg_wire::reading::{CaptureSummary, FilePart, Problem, ProblemKind};
 use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::report::words;
 
@@ -25,6 +25,17 @@ pub(super) fn note_cut(name: &str, summary: &CaptureSummary, printer: Printer) {
         let packets = words::grouped(part.map_or(summary.file.packets, |part| part.packets));
         let name = cut.file.as_deref().unwrap_or(name);
         printer.note(&format!("{name}: {}: its {packets} packets are explained", cut.kind));
+    }
+}
+
+/// Notes between which files others are missing.
+pub(super) fn note_missing_files(summary: &CaptureSummary, printer: Printer) {
+    let is_missing = |problem: &&Problem| matches!(problem.kind, ProblemKind::MissingFiles { .. });
+    for problem in summary.problems.iter().filter(is_missing) {
+        printer.note(&problem_text(problem));
+        if let Some(hint) = problem.kind.hint() {
+            printer.note(hint);
+        }
     }
 }
 

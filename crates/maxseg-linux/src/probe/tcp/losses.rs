@@ -36,8 +36,8 @@ pub struct SegmentLosses {
 
 impl SegmentLosses {
     /// Bytes of the payload of a connection, its full segments being in packets of `size` bytes.
-    pub const fn payload_bytes(size: u32) -> u32 {
-        size * ORDER.len() as u32
+    pub fn payload_bytes(size: u32) -> u32 {
+        ORDER.iter().map(|is_large| if *is_large { size } else { SMALL }).sum()
     }
 }
 

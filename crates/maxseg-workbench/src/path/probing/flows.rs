@@ -22,9 +22,9 @@ const SIZES: usize = 4;
 /// More rounds are not sent on a flow that was not answered.
 const MOST_AGAIN: u32 = 5;
 /// Packets of a size in such a round.
-const ALIKE: usize = 9;
+const ALIKE: u32 = 9;
 /// Rounds without an answer to large packets that no share of losses explains.
-const SILENT_ROUNDS: u32 = SURE_SILENCES.div_ceil(ALIKE as u32);
+const SILENT_ROUNDS: u32 = SURE_SILENCES.div_ceil(ALIKE);
 
 impl Probing<'_> {
     /// Checks on other flows what one has found, which comes first.
@@ -127,7 +127,7 @@ impl Probing<'_> {
                     break;
                 }
                 self.wait(RATE_LIMIT)?;
-                let sizes: Vec<_> = [vec![size; ALIKE], vec![self.small()]]
+                let sizes: Vec<_> = [vec![size; ALIKE as usize], vec![self.small()]]
                     .concat()
                     .into_iter()
                     .map(probe)

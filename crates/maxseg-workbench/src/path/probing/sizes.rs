@@ -117,7 +117,7 @@ impl Sizes {
         let round = probing.round(Which::Udp, &sizes.map(probe), RoundEnd::LastAnswered)?;
         self.note(&round, probing);
         let arrived = self.search.at_least();
-        if arrived > by_echo && !self.is_echoed(arrived, probing)? {
+        if arrived > by_echo && !Self::is_echoed(arrived, probing)? {
             self.which = Which::Udp;
             self.is_unequal = true;
             // That larger echoes were silent shows nothing of datagrams: the reply was lost, or echoes take another path.
@@ -131,7 +131,7 @@ impl Sizes {
     }
 
     /// Whether an echo of a size is answered after all: losses made the size of those that are seem smaller.
-    fn is_echoed(&self, size: u32, probing: &mut Probing<'_>) -> Result<bool, PathError> {
+    fn is_echoed(size: u32, probing: &mut Probing<'_>) -> Result<bool, PathError> {
         for _ in 0..SURE_SILENCES.div_ceil(ECHOES) {
             let echoes = vec![probe(size); ECHOES as usize];
             let round = probing.round(Which::Echo, &echoes, RoundEnd::LastAnswered)?;
